@@ -21,10 +21,10 @@ pub struct TimeDerivatives {
 }
 
 impl TimeDerivatives {
-    /// The derivatives of these variables, each with its number of elements, from the first order up to `highest`.
-    pub fn new(variables: &[(ValueReference, usize)], highest: i32) -> TimeDerivatives {
+    /// The derivatives of these variables, each with its number of elements and its highest order; from the first order up.
+    pub fn new(variables: &[(ValueReference, usize, i32)]) -> TimeDerivatives {
         let mut all = TimeDerivatives { references: Vec::new(), orders: Vec::new(), values: Vec::new() };
-        for &(reference, elements) in variables {
+        for &(reference, elements, highest) in variables {
             for order in 1..=highest {
                 all.references.push(reference.0);
                 all.orders.push(order);

@@ -97,6 +97,7 @@ pub fn build(
     findings.refuse()?;
 
     let datagrams = datagrams::sources(rig, &tasks, &instances);
+    let stimuli = resolved.stimuli.plans(&tasks, &instances);
     Ok(Plan {
         rig: rig.name.clone(),
         mode: rig.mode,
@@ -113,7 +114,7 @@ pub fn build(
         receiver: datagrams::receiver(rig.mode, &datagrams, &tasks, machine),
         tasks,
         connections,
-        stimuli: resolved.stimuli.plans(&order),
+        stimuli,
         input_events: Vec::new(),
         signals: resolved.columns.signals,
         formats: rig.record.as_ref().map(|record| record.formats.clone()).unwrap_or_default(),

@@ -22,12 +22,12 @@ fn provides(described: &DescribedFmu) -> bool {
 pub(super) fn plan(resolved: &Resolved, fmu: usize) -> Option<IntermediatePlan> {
     let described = &resolved.fmus[fmu];
     let own = described.co_simulation().filter(|_| provides(described))?;
-    let is_on_line = |variable: usize| {
+    let is_on_curve = |variable: usize| {
         let mut feeding = resolved.links.feeding((fmu, variable)).iter();
-        feeding.any(|&link| resolved.links[link].extrapolation == Extrapolation::Linear)
+        feeding.any(|&link| resolved.links[link].extrapolation != Extrapolation::Hold)
     };
     let variables = described.variables().iter().enumerate();
-    let inputs = variables.filter(|(index, _)| is_on_line(*index));
+    let inputs = variables.filter(|(index, _)| is_on_curve(*index));
     let inputs = inputs.map(|(_, variable)| (variable.value_reference, described.elements(variable))).collect();
     let recorded = if described.rig.internal_steps.is_some() { recorded(resolved, fmu) } else { Vec::new() };
     let plan = IntermediatePlan { inputs, recorded };

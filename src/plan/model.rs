@@ -743,7 +743,7 @@ pub struct ConnectionPlan {
     pub to_elements: Vec<Range<usize>>,
     /// Bytes that an element may have, for strings and binaries; else 0. Longer values are not passed on.
     pub capacity: usize,
-    /// What the input gets between two values. Where it is linear, the slopes of the elements travel with their values.
+    /// What the input gets between two values. What is not held travels with its [derivatives](Extrapolation::orders).
     pub extrapolation: Extrapolation,
 }
 
@@ -821,7 +821,7 @@ pub struct StimulusPlan {
     pub cells: usize,
     /// Columns whose values inputs get.
     pub values: Vec<FedValue>,
-    /// Columns that tick clocks.
+    /// Columns that tick clocks: those of tasks first, then those that tick between steps.
     pub ticks: Vec<FedClock>,
     /// Columns that feed nothing.
     pub left_out: usize,
@@ -842,6 +842,24 @@ pub struct FedValue {
     pub variable_type: VariableType,
     /// Names and values of an enumeration's items.
     pub items: Vec<(String, i64)>,
+    /// Bytes that a string or binary may have; `None` for numbers.
+    pub capacity: Option<usize>,
+    /// The place of its first word among those of a row.
+    pub first: usize,
+}
+
+impl FedValue {
+    /// Its words in a row: one of a number, those of a string or binary as they are exchanged.
+    pub fn words(&self) -> Range<usize> {
+        self.first..self.first + self.capacity.map_or(1, bytes::words)
+    }
+}
+
+impl StimulusPlan {
+    /// Words that the values of a row take.
+    pub fn words(&self) -> usize {
+        self.values.last().map_or(0, |last| last.words().end)
+    }
 }
 
 /// A column that ticks a clock.
@@ -851,8 +869,19 @@ pub struct FedClock {
     pub cell: usize,
     /// Name of the column.
     pub column: String,
-    /// What it ticks.
+    /// What it ticks, or what makes the steps of the FMU whose clock it ticks.
     pub task: TaskId,
+    /// The clock that it ticks between the steps of its FMU; `None`: it ticks the task itself.
+    pub clock: Option<StepClock>,
+}
+
+impl FedClock {
+    /// So far ahead of every activation the ticks of a clock between steps have to be known, s: two steps, of which one is for what
+    /// is lost by rounding. `None`: it ticks a task.
+    pub fn ahead(&self, tasks: &[TaskPlan]) -> Option<f64> {
+        let step = tasks[self.clock.and(Some(self.task))?.0].release.shortest_known()?;
+        Some(2.0 * step.seconds())
+    }
 }
 
 /// An element of an input that a stimulus feeds.

@@ -5,8 +5,7 @@
 use super::connections::timing;
 use super::inputs::elements::shape_text;
 use super::{
-    Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, StepClock, TaskKind, TaskPlan, Timing,
-    promise,
+    Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, TaskPlan, Timing, promise,
 };
 use crate::columns::indented;
 use crate::plain::Plain;
@@ -231,13 +230,7 @@ fn triggers(plan: &Plan) -> String {
             None => "not received in virtual time".to_owned(),
         };
         let rate = format!("at most {} events per second; {receiver}", source.max_rate);
-        let target = match source.clock {
-            None => name(&source.task),
-            Some(StepClock { fmu, clock }) => {
-                let fmu = &plan.fmus[fmu.0];
-                format!("{}.{}", fmu.name, fmu.output_clocks[clock].name)
-            }
-        };
+        let target = source.clock.map_or_else(|| name(&source.task), |clock| plan.clock_name(clock));
         rows.push(vec![source.name.clone(), "→".to_owned(), target, rate]);
     }
     indented(rows.iter(), &[])
@@ -256,7 +249,8 @@ fn stimuli(plan: &Plan) -> String {
             columns.push((value.cell, cells(&[&stimulus.file, &value.column, "→", &value.to, &what])));
         }
         for tick in &stimulus.ticks {
-            let to = plan.full_name(&plan.tasks[tick.task.0]);
+            let to =
+                tick.clock.map_or_else(|| plan.full_name(&plan.tasks[tick.task.0]), |clock| plan.clock_name(clock));
             columns.push((tick.cell, cells(&[&stimulus.file, &tick.column, "→", &to, "ticks"])));
         }
         columns.sort();

@@ -9,7 +9,7 @@
 //! nor whether the last line was whole. A stimulus must be refused rather than guessed at, and a row that a killed program
 //! has left must be seen as one.
 
-use super::row::{ReadError, Row, after};
+use super::row::{Quotes, ReadError, Row, after};
 use std::io::{BufRead, Read};
 
 /// How a file is written.
@@ -167,13 +167,15 @@ impl<R: BufRead> Rows<R> {
         loop {
             let begin = at + bytes[at..].iter().take_while(is_blank).count();
             if bytes.get(begin) == Some(&b'"') {
-                let mut doubled = false;
+                let mut quotes = Quotes::Around;
                 let mut close = begin + 1;
                 loop {
                     let quote = bytes[close..].iter().position(|byte| *byte == b'"').map(|quote| close + quote);
                     match quote {
                         // Two quotes stand for one.
-                        Some(quote) if bytes.get(quote + 1) == Some(&b'"') => (doubled, close) = (true, quote + 2),
+                        Some(quote) if bytes.get(quote + 1) == Some(&b'"') => {
+                            (quotes, close) = (Quotes::Doubled, quote + 2)
+                        }
                         Some(quote) => {
                             close = quote;
                             break;
@@ -198,10 +200,10 @@ impl<R: BufRead> Rows<R> {
                     let what = format!("there is something between a closing quote and the next {next}");
                     return Err(wrong(&bytes[..close + 1], line, what));
                 }
-                row.note(begin + 1, close, doubled);
+                row.note(begin + 1, close, quotes);
             } else {
                 at = end_of_cell(bytes, begin, separator);
-                row.note(begin, begin + bytes[begin..at].trim_ascii_end().len(), false);
+                row.note(begin, begin + bytes[begin..at].trim_ascii_end().len(), Quotes::None);
             }
             if at == without_end(bytes) {
                 return Ok(true);

@@ -24,8 +24,18 @@ struct Cell {
     end: usize,
     /// Where it stands in the line.
     at: usize,
-    /// The cell has quotes of which two are one.
-    doubled: bool,
+    quotes: Quotes,
+}
+
+/// The quotes of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quotes {
+    /// There are none.
+    None,
+    /// They stand around it.
+    Around,
+    /// They stand around it, and inside of it two are one.
+    Doubled,
 }
 
 impl Row {
@@ -46,6 +56,14 @@ impl Row {
     pub fn cell(&self, cell: usize) -> &str {
         let Cell { begin, end, .. } = self.cells[cell];
         &self.text[begin..end]
+    }
+
+    /// Whether a cell stands in quotes, which tells an empty string from none.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    pub fn is_quoted(&self, cell: usize) -> bool {
+        self.cells[cell].quotes != Quotes::None
     }
 
     /// All cells but the time.
@@ -122,9 +140,9 @@ impl Row {
         room
     }
 
-    /// A cell stands there in the line; `doubled`: with quotes of which two are one.
-    pub(super) fn note(&mut self, begin: usize, end: usize, doubled: bool) {
-        self.cells.push(Cell { begin, end, at: begin, doubled });
+    /// A cell stands there in the line, between its quotes.
+    pub(super) fn note(&mut self, begin: usize, end: usize, quotes: Quotes) {
+        self.cells.push(Cell { begin, end, at: begin, quotes });
     }
 
     /// Gets the text in which the cells stand. What is behind `length` is the line's end.
@@ -135,7 +153,7 @@ impl Row {
 
     /// Says of the cells with two quotes for one what they are.
     pub(super) fn undouble(&mut self) {
-        for cell in self.cells.iter_mut().filter(|cell| cell.doubled) {
+        for cell in self.cells.iter_mut().filter(|cell| cell.quotes == Quotes::Doubled) {
             let single = self.text[cell.begin..cell.end].replace("\"\"", "\"");
             cell.begin = self.text.len();
             self.text += &single;
@@ -152,8 +170,9 @@ impl Row {
         self.text += text;
         self.length = self.text.len();
         match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-            Some(inside) => self.note(begin + 1, self.length - 1, inside.contains('"')),
-            None => self.note(begin, self.length, false),
+            Some(inside) if inside.contains('"') => self.note(begin + 1, self.length - 1, Quotes::Doubled),
+            Some(_) => self.note(begin + 1, self.length - 1, Quotes::Around),
+            None => self.note(begin, self.length, Quotes::None),
         }
     }
 }

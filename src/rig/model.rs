@@ -115,6 +115,28 @@ pub enum Extrapolation {
     Hold,
     /// What is on the line through the last value, with the slope that the FMU says (output derivatives).
     Linear,
+    /// What is on the parabola through the last value, with the first and the second derivative that the FMU says.
+    Quadratic,
+}
+
+impl Extrapolation {
+    /// As a rig has them.
+    pub const WORDS: [(&'static str, Extrapolation); 3] =
+        [("hold", Extrapolation::Hold), ("linear", Extrapolation::Linear), ("quadratic", Extrapolation::Quadratic)];
+
+    /// As a rig has it.
+    pub fn word(self) -> &'static str {
+        Extrapolation::WORDS.into_iter().find(|(_, own)| *own == self).map_or("", |(word, _)| word)
+    }
+
+    /// The derivatives with respect to time that travel with a value: all up to this order.
+    pub fn orders(self) -> usize {
+        match self {
+            Extrapolation::Hold => 0,
+            Extrapolation::Linear => 1,
+            Extrapolation::Quadratic => 2,
+        }
+    }
 }
 
 /// A place in the rig file.
@@ -458,6 +480,8 @@ pub struct RigStimulus {
     pub jumps: bool,
     /// `interpolation`.
     pub interpolation: Interpolation,
+    /// `max_size`: bytes that a String or Binary may have.
+    pub max_size: Option<At<usize>>,
     /// `columns`: what is fed and the name of the column that feeds it; `None`: columns have the names of what they feed.
     pub columns: Option<Vec<(At<Endpoint>, At<String>)>>,
 }

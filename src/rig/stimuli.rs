@@ -4,8 +4,9 @@ use super::document::{Section, describe};
 use super::tables::endpoint_of;
 use super::{At, Endpoint, Interpolation, Rig, RigStimulus};
 use std::path::Path;
+use toml_edit::Item;
 
-const STIMULUS: &[&str] = &["file", "recording", "interpolation", "columns"];
+const STIMULUS: &[&str] = &["file", "recording", "interpolation", "max_size", "columns"];
 /// What a run has recorded of signals, unless it has chosen another format.
 const RECORDED: &str = "signals.csv";
 
@@ -14,6 +15,8 @@ pub(super) fn read_stimulus(section: Section, folder: &Path, rig: &Rig) -> Optio
     let section = &section.only(STIMULUS);
     let words = [("hold", Interpolation::Hold), ("linear", Interpolation::Linear)];
     let interpolation = section.choice("interpolation", &words).unwrap_or(Interpolation::Hold);
+    let size = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok()).filter(|&i| i > 0);
+    let max_size = section.read("max_size", "a whole number of bytes above 0", size);
     let columns = section.get("columns").map(|_| read_columns(section, rig));
     let key = match (section.get("file").is_some(), section.get("recording").is_some()) {
         (true, false) => "file",
@@ -38,7 +41,7 @@ pub(super) fn read_stimulus(section: Section, folder: &Path, rig: &Rig) -> Optio
     let file = folder.join(path.value);
     let file = if recording { file.join(RECORDED) } else { file };
     let file = At { value: file, place: path.place };
-    Some(RigStimulus { file, recording, jumps: false, interpolation, columns })
+    Some(RigStimulus { file, recording, jumps: false, interpolation, max_size, columns })
 }
 
 /// What is fed, and by which column.
@@ -84,6 +87,7 @@ mod tests {
             recording: false,
             jumps: false,
             interpolation: Interpolation::Hold,
+            max_size: None,
             columns: None,
         };
         assert_eq!(rig.stimuli, [expected]);
@@ -104,6 +108,7 @@ mod tests {
             ("file = \"\"", "4:8: file names no file"),
             ("fil = \"a\"", "4:1: unknown key \"fil\" in [[stimulus]]; did you mean \"file\"?"),
             ("file = \"a\"\ninterpolation = \"cubic\"", "5:17: interpolation must be \"hold\" or \"linear\""),
+            ("file = \"a\"\nmax_size = 0", "5:12: max_size must be a whole number of bytes above 0, not 0"),
             ("file = \"a\"\ncolumns = 1", "5:11: columns must be a table, not 1"),
             ("file = \"a\"\ncolumns = {}", "columns names nothing that is to be fed"),
             ("file = \"a\"\ncolumns = { \"ecu.a\" = 1 }", "the column of \"ecu.a\" must be a string, not 1"),

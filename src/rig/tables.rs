@@ -257,8 +257,7 @@ fn read_connect(section: &Section, rig: &Rig) -> Option<RigConnect> {
     let max_size = section.read("max_size", "a whole number of bytes above 0", size);
     let words = [("convert", UnitsOfConnection::Convert), ("as_is", UnitsOfConnection::AsIs)];
     let units = section.choice("units", &words).unwrap_or_default();
-    let words = [("hold", Extrapolation::Hold), ("linear", Extrapolation::Linear)];
-    let value = section.choice("extrapolation", &words).unwrap_or_default();
+    let value = section.choice("extrapolation", &Extrapolation::WORDS).unwrap_or_default();
     let place = section.get("extrapolation").map(|item| section.place_of(item)).unwrap_or_default();
     let extrapolation = At { value, place };
     Some(RigConnect { from: from?, to: to?, timing, max_size, units, extrapolation })

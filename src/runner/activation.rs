@@ -139,7 +139,7 @@ impl Activation {
     /// Whether there are stimuli for it.
     #[inline]
     pub fn is_stimulated(&self) -> bool {
-        !self.stimuli.is_empty() || self.unit.has_followers()
+        !self.stimuli.is_empty() || self.unit.is_fed() || self.unit.has_followers()
     }
 
     /// Whether it can be released beside its grid.
@@ -209,13 +209,14 @@ impl Activation {
         }
     }
 
-    /// Brings what stimuli have for an activation at `time`. `false`: that cannot be read, and the run ends; the activation
-    /// is not to be run.
+    /// Brings what stimuli have for the release `due`. `false`: that cannot be read, and the run ends; the activation is not to
+    /// be run.
     #[inline]
-    pub fn stimulate(&mut self, world: &World, time: Instant) -> bool {
+    pub fn stimulate(&mut self, world: &World, due: &Due) -> bool {
         let Calls { task, set, .. } = &mut self.calls;
-        let own = self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, *task, time, set));
-        own && self.unit.followers().iter_mut().all(|follower| follower.stimulate(world, time))
+        let own = self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, *task, due.time, set));
+        own && self.unit.take_fed(world, due)
+            && self.unit.followers().iter_mut().all(|follower| follower.stimulate(world, due))
     }
 
     /// Runs it for the release `due`, which is so many `seconds`. When a call fails, or another partition of the instance has,

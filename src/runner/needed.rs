@@ -24,7 +24,7 @@ pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
     };
     let carries = |batch: &Batch| {
         let mut connections = batch.items.iter().flat_map(|item| &item.connections);
-        connections.any(|connection| plan.connections[connection.0].extrapolation == Extrapolation::Linear)
+        connections.any(|connection| plan.connections[connection.0].extrapolation != Extrapolation::Hold)
     };
     let gives = tasks().flat_map(|task| &task.get).any(carries).then_some(Function::GetOutputDerivatives);
     let takes = tasks().flat_map(|task| &task.set).any(carries) && own.abi.has_input_derivatives();

@@ -322,7 +322,7 @@ impl PartitionThread {
         // The instance may have failed, or the run been stopped, while this one waited. It is taken off the timeline whatever
         // happens, so it still runs if the state is saved.
         let stopped = instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves);
-        if stopped || !self.activation.stimulate(world, due.time) {
+        if stopped || !self.activation.stimulate(world, due) {
             leave(own, host);
             return Some(discarded(own));
         }

@@ -1,49 +1,74 @@
-//! Slopes of values (derivatives with respect to time) that travel with them, so that an input is extrapolated between two values of
-//! the output that feeds it (semantics S20).
+//! Derivatives of values with respect to time that travel with them, so that an input is extrapolated between two values of the output
+//! that feeds it (semantics S20).
 //!
 //! On their way they are per second, whatever the FMU's unit of time. All memory is taken when a run is prepared.
 
 use crate::ffi::{Batch, TimeDerivatives};
-use crate::plan::{self, Extrapolation, Plan};
+use crate::plan::{self, Plan};
 use crate::time::{Instant, TimeUnit};
 
-/// The first derivative alone.
-const ORDER: i32 = 1;
+/// The highest order that is carried.
+pub const HIGHEST: usize = 2;
 
-/// The slopes of those elements of a batch whose connections carry them.
+/// The derivatives of those elements of a batch whose connections carry them.
 pub struct Slopes {
     derivatives: TimeDerivatives,
-    /// Per element of the batch: its place among the derivatives.
-    places: Vec<Option<usize>>,
+    /// Per element of the batch.
+    places: Vec<Option<Place>>,
     /// Of the FMU's unit of time.
     seconds: f64,
     is_known: bool,
 }
 
+/// Where the derivatives of an element are among those of its batch.
+#[derive(Clone, Copy)]
+struct Place {
+    /// That of the first order.
+    first: usize,
+    /// From one order to the next: elements of the variable.
+    stride: usize,
+    orders: usize,
+}
+
+impl Place {
+    fn of(self, order: usize) -> Option<usize> {
+        (order <= self.orders).then(|| self.first + (order - 1) * self.stride)
+    }
+}
+
 impl Slopes {
-    /// The slopes of a batch of an FMU with this unit of time; `None`: its connections carry none.
+    /// The derivatives of a batch of an FMU with this unit of time; `None`: its connections carry none.
     pub fn of(plan: &Plan, planned: &plan::Batch, values: &Batch, unit: TimeUnit) -> Option<Slopes> {
         let mut places = vec![None; values.len()];
         let mut variables = Vec::new();
         let mut next = 0;
         for (number, item) in planned.items.iter().enumerate() {
-            let mut connections = item.connections.iter().map(|connection| &plan.connections[connection.0]);
-            if connections.any(|connection| connection.extrapolation == Extrapolation::Linear) {
-                variables.push((item.reference, item.elements));
-                for element in values.elements(number) {
-                    places[element] = Some(next);
-                    next += 1;
+            let connections = item.connections.iter().map(|connection| &plan.connections[connection.0]);
+            let orders = connections.map(|connection| connection.extrapolation.orders()).max().unwrap_or(0);
+            if orders > 0 {
+                variables.push((item.reference, item.elements, orders as i32));
+                for (element, first) in values.elements(number).zip(next..) {
+                    places[element] = Some(Place { first, stride: item.elements, orders });
                 }
+                next += item.elements * orders;
             }
         }
-        let derivatives = TimeDerivatives::new(&variables, ORDER);
+        let derivatives = TimeDerivatives::new(&variables);
         let seconds = unit.seconds().seconds();
         (next > 0).then_some(Slopes { derivatives, places, seconds, is_known: false })
     }
 
-    /// The elements of the batch that have slopes, in the order of the derivatives.
-    pub fn elements(&self) -> impl Iterator<Item = usize> {
-        self.places.iter().enumerate().filter_map(|(element, place)| place.map(|_| element))
+    /// Of each element of the batch that has derivatives its number and these, in the FMU's unit of time, from the first order up; 0
+    /// where none is carried.
+    pub fn elements(&self) -> impl Iterator<Item = (usize, [f64; HIGHEST])> {
+        let derivatives = |place: Place| {
+            let mut all = [0.0; HIGHEST];
+            let known = (1..).map_while(|order| place.of(order));
+            all.iter_mut().zip(known).for_each(|(own, at)| *own = self.derivatives.values()[at]);
+            all
+        };
+        let places = self.places.iter().enumerate();
+        places.filter_map(move |(element, place)| Some((element, derivatives((*place)?))))
     }
 
     /// Whether one was ever set.
@@ -61,38 +86,54 @@ impl Slopes {
         &mut self.derivatives
     }
 
-    /// The slope of an element of the batch, per second; 0 where none is carried.
-    pub fn per_second(&self, element: usize) -> f64 {
-        self.places[element].map_or(0.0, |place| self.derivatives.values()[place] / self.seconds)
+    /// The derivative of this order of an element of the batch, with respect to seconds; 0 where none is carried.
+    pub fn per_second(&self, element: usize, order: usize) -> f64 {
+        let at = self.places[element].and_then(|place| place.of(order));
+        at.map_or(0.0, |at| self.derivatives.values()[at] / self.seconds.powi(order as i32))
     }
 
-    /// Sets [`Slopes::per_second`], where one is carried.
-    pub fn set_per_second(&mut self, element: usize, slope: f64) {
-        if let Some(place) = self.places[element] {
-            self.derivatives.values_mut()[place] = slope * self.seconds;
-            self.is_known = true;
+    /// Sets the derivatives of an element of the batch with respect to seconds, from the first order up, where they are carried.
+    pub fn set_per_second(&mut self, element: usize, derivatives: [f64; HIGHEST]) {
+        let Some(place) = self.places[element] else { return };
+        for (order, derivative) in (1..).zip(derivatives) {
+            if let Some(at) = place.of(order) {
+                self.derivatives.values_mut()[at] = derivative * self.seconds.powi(order as i32);
+            }
         }
+        self.is_known = true;
     }
 }
 
-/// What is known of the elements that a connection carries with their slopes.
-pub struct Line {
+/// A value after this time of which these derivatives were known then, and the derivatives at its end: Taylor's formula. What is from now
+/// is as it is, whatever its derivatives.
+pub fn taylor(value: f64, [once, twice]: [f64; HIGHEST], after: f64) -> (f64, [f64; HIGHEST]) {
+    match after == 0.0 {
+        true => (value, [once, twice]),
+        false => (value + (once + twice * 0.5 * after) * after, [once + twice * after, twice]),
+    }
+}
+
+/// What is known of the elements that a connection carries with their derivatives.
+pub struct Curve {
+    orders: usize,
     /// From when on; `None`: nothing is known yet.
     since: Option<Instant>,
-    /// Of each element its value then, and its slope per second.
-    elements: Vec<(f64, f64)>,
+    /// Of each element its value then, and its derivatives with respect to seconds.
+    elements: Vec<(f64, [f64; HIGHEST])>,
 }
 
-impl Line {
-    /// Nothing is known of so many elements.
-    pub fn new(elements: usize) -> Line {
-        Line { since: None, elements: vec![(0.0, 0.0); elements] }
+impl Curve {
+    /// Nothing is known of so many elements, which have so many derivatives each.
+    pub fn new(elements: usize, orders: usize) -> Curve {
+        Curve { orders, since: None, elements: vec![(0.0, [0.0; HIGHEST]); elements] }
     }
 
-    /// Takes values and slopes as they are in the words of a version.
+    /// Takes values and derivatives as they are in the words of a version.
     pub fn take(&mut self, word: impl Fn(usize) -> u64) {
-        for (number, (value, slope)) in self.elements.iter_mut().enumerate() {
-            (*value, *slope) = (f64::from_bits(word(2 * number)), f64::from_bits(word(2 * number + 1)));
+        for ((value, derivatives), at) in self.elements.iter_mut().zip((0..).step_by(1 + self.orders)) {
+            *value = f64::from_bits(word(at));
+            let own = derivatives.iter_mut().take(self.orders);
+            own.zip(at + 1..).for_each(|(derivative, at)| *derivative = f64::from_bits(word(at)));
         }
     }
 
@@ -101,13 +142,10 @@ impl Line {
         self.since = time;
     }
 
-    /// Of each element where its line is at `time`, and its slope; `None`: nothing is known.
-    pub fn at(&self, time: Instant) -> Option<impl Iterator<Item = (f64, f64)>> {
+    /// Of each element where its curve is at `time`, and its derivatives there; `None`: nothing is known.
+    pub fn at(&self, time: Instant) -> Option<impl Iterator<Item = (f64, [f64; HIGHEST])>> {
         let after = time.minus(self.since?).map_or(0.0, |after| after.seconds());
-        Some(self.elements.iter().map(move |&(value, slope)| {
-            // What is from now is as it is, whatever its slope.
-            (if after == 0.0 { value } else { value + slope * after }, slope)
-        }))
+        Some(self.elements.iter().map(move |(value, derivatives)| taylor(*value, *derivatives, after)))
     }
 }
 
@@ -121,12 +159,24 @@ mod tests {
 
     #[test]
     fn a_line_goes_through_the_last_value() {
-        let mut line = Line::new(2);
+        let mut line = Curve::new(2, 1);
         assert!(line.at(at(1.0)).is_none());
         let words = [1.0, 2.0, 3.0, f64::INFINITY].map(f64::to_bits);
         line.take(|word| words[word]);
         line.is_since(Some(at(0.5)));
-        assert_eq!(line.at(at(0.75)).unwrap().collect::<Vec<_>>(), [(1.5, 2.0), (f64::INFINITY, f64::INFINITY)]);
-        assert_eq!(line.at(at(0.5)).unwrap().collect::<Vec<_>>(), [(1.0, 2.0), (3.0, f64::INFINITY)]);
+        let infinite = [f64::INFINITY, 0.0];
+        assert_eq!(line.at(at(0.75)).unwrap().collect::<Vec<_>>(), [(1.5, [2.0, 0.0]), (f64::INFINITY, infinite)]);
+        assert_eq!(line.at(at(0.5)).unwrap().collect::<Vec<_>>(), [(1.0, [2.0, 0.0]), (3.0, infinite)]);
+    }
+
+    /// x = 2 t² + 3 t + 1, known at 0.5 s.
+    #[test]
+    fn a_parabola_has_another_slope_after_a_time() {
+        let mut parabola = Curve::new(1, 2);
+        let words = [3.0, 5.0, 4.0].map(f64::to_bits);
+        parabola.take(|word| words[word]);
+        parabola.is_since(Some(at(0.5)));
+        assert_eq!(parabola.at(at(0.5)).unwrap().collect::<Vec<_>>(), [(3.0, [5.0, 4.0])]);
+        assert_eq!(parabola.at(at(2.0)).unwrap().collect::<Vec<_>>(), [(15.0, [11.0, 4.0])]);
     }
 }

@@ -4,16 +4,19 @@
 //! newest one and is counted. When a file cannot be read any more, the run ends at the first activation that would have
 //! needed what is missing, in both modes.
 
+mod between_steps;
 mod ticks;
 mod virtual_time;
 
+pub use between_steps::StepFeed;
 pub use ticks::{Fed, TickFeed};
 pub use virtual_time::VirtualStimuli;
 
 use super::world::{Ending, World};
+use crate::exchange::bytes;
 use crate::ffi::Batch;
 use crate::fmu::description::VariableType;
-use crate::plan::{FedElement, Plan, TaskId};
+use crate::plan::{FedElement, Release, StimulusPlan, TaskId};
 use crate::stimulus::{Follower, Look};
 use crate::time::Instant;
 
@@ -32,7 +35,7 @@ struct Item {
     /// Elements that no column feeds have their start values: it is set as soon as one element has a value, else when all
     /// have.
     partial: bool,
-    /// Columns, and the elements of the batch that they are for.
+    /// Where values begin in a row, and the elements of the batch that they are for.
     elements: Vec<(usize, usize, VariableType)>,
     /// The input is among those that are set.
     enabled: bool,
@@ -52,7 +55,8 @@ impl Stimulated {
             for (item, input) in planned.items.iter().enumerate() {
                 let first = batches[batch].elements(item).start;
                 let own = input.stimuli.iter().filter(|fed| fed.stimulus == stimulus);
-                let element = |fed: &FedElement| (fed.value, first + fed.element, planned.variable_type);
+                let place = |fed: &FedElement| plan.values[fed.value].first;
+                let element = |fed: &FedElement| (place(fed), first + fed.element, planned.variable_type);
                 let elements: Vec<_> = own.map(element).collect();
                 if !elements.is_empty() {
                     items.push(Item { batch, item, partial: input.start.is_some(), elements, enabled: false });
@@ -77,11 +81,18 @@ impl Stimulated {
         for input in &mut self.items {
             let values = &mut set[input.batch].0;
             let mut known = 0;
-            for (column, element, variable_type) in &input.elements {
-                if let Some(word) = self.follower.value(*column, *variable_type) {
-                    values.set_word(*element, word);
-                    known += 1;
-                }
+            for (place, element, variable_type) in &input.elements {
+                let is_known = match variable_type {
+                    VariableType::String | VariableType::Binary => {
+                        let words = self.follower.bytes(*place);
+                        words.map(|words| values.fill_bytes(*element, |room| bytes::unpack(words, room))).is_some()
+                    }
+                    _ => {
+                        let word = self.follower.value(*place, *variable_type);
+                        word.map(|word| values.set_word(*element, word)).is_some()
+                    }
+                };
+                known += usize::from(is_known);
             }
             if !input.enabled && known > 0 && (input.partial || known == input.elements.len()) {
                 values.enable(input.item);
@@ -111,17 +122,22 @@ pub fn set_floor(world: &World, time: Instant) {
     (0..world.plan.stimuli.len()).for_each(|stimulus| world.board.stimulus(stimulus).set_floor(seconds));
 }
 
-/// Simulation time from which on ticks of stimuli are not known yet; `None`: all are, or there are none.
+/// Simulation time from which on ticks of stimuli for tasks are not known yet; `None`: all are, or there are none.
 pub fn ticks_known_until(world: &World) -> Option<Instant> {
-    let ticking = |stimulus: &usize| !world.plan.stimuli[*stimulus].ticks.is_empty();
+    let ticking = |stimulus: &usize| ticks_tasks(&world.plan.stimuli[*stimulus]);
     let untils = (0..world.plan.stimuli.len()).filter(ticking).map(|stimulus| world.board.stimulus(stimulus).until());
     untils.filter(|until| until.is_finite()).filter_map(Instant::from_f64).min()
 }
 
-/// The stimulus that ticks a task, and which of its columns of ticks does.
-fn ticked_by(plan: &Plan, task: TaskId) -> Option<(usize, usize)> {
-    match plan.tasks[task.0].release {
-        crate::plan::Release::Stimulus { stimulus, tick } => Some((stimulus, tick)),
+/// Whether a stimulus ticks tasks.
+fn ticks_tasks(stimulus: &StimulusPlan) -> bool {
+    stimulus.ticks.iter().any(|tick| tick.clock.is_none())
+}
+
+/// The stimulus that releases something like this, and which of its columns of ticks does.
+fn ticked_by(release: &Release) -> Option<(usize, usize)> {
+    match release {
+        Release::Stimulus { stimulus, tick } => Some((*stimulus, *tick)),
         _ => None,
     }
 }

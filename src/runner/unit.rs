@@ -161,6 +161,16 @@ impl Unit {
         }
     }
 
+    /// Whether stimuli tick clocks between its steps.
+    pub fn is_fed(&self) -> bool {
+        matches!(self, Unit::Events(unit) if unit.is_fed())
+    }
+
+    /// Brings what stimuli tick between its steps before the release `due` is over. `false`: that cannot be read, and the run ends.
+    pub fn take_fed(&mut self, world: &World, due: &Due) -> bool {
+        self.member().is_none_or(|member| member.take_fed(world, due))
+    }
+
     /// The task of this activation makes its steps together with its own.
     pub fn lead(&mut self, follower: Activation) {
         if let Unit::Events(unit) = self {

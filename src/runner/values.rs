@@ -4,14 +4,14 @@
 //! All memory is taken when a run is prepared. Numbers are converted by the producer, so that a cell holds what the
 //! consumer sets; strings and binaries lie in their cells as `exchange::bytes` says.
 
-use super::slopes::{Line, Slopes};
+use super::slopes::{Curve, Slopes};
 use super::world::World;
 use crate::exchange::versions::Missed;
 use crate::exchange::{LaneShape, Latest, NewWords, Read, Reader, Stamp, Versions, Words, bytes, word};
 use crate::ffi::Batch;
 use crate::fmu::description::{ValueReference, Values, VariableType};
 use crate::plan::conversion::Conversion;
-use crate::plan::{self, ConnectionId, ConnectionPlan, Extrapolation, Plan, Release, TaskId, Timing};
+use crate::plan::{self, ConnectionId, ConnectionPlan, Plan, Release, TaskId, Timing};
 use crate::time::{Fraction, Instant};
 use std::ops::Range;
 
@@ -38,14 +38,13 @@ pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
 fn room(connection: &ConnectionPlan) -> usize {
     match connection.variable_type {
         VariableType::String | VariableType::Binary => bytes::words(connection.capacity),
-        _ if carries_slopes(connection) => 2,
-        _ => 1,
+        _ => 1 + orders(connection),
     }
 }
 
-/// Whether the word of each element is followed by that of its slope.
-fn carries_slopes(connection: &ConnectionPlan) -> bool {
-    connection.extrapolation == Extrapolation::Linear
+/// So many derivatives follow the word of each element, from the first order up.
+fn orders(connection: &ConnectionPlan) -> usize {
+    connection.extrapolation.orders()
 }
 
 /// Where elements of a batch are in a cell.
@@ -87,14 +86,14 @@ impl Route {
         }
     }
 
-    /// Brings what the line has at `time` into the batch.
+    /// Brings what the curve has at `time` into the batch.
     #[cold]
-    fn follow(&self, line: &Line, time: Instant, values: &mut Batch, mut slopes: Option<&mut Slopes>) {
-        let Some(elements) = line.at(time) else { return };
-        for (element, (value, slope)) in self.runs.iter().cloned().flatten().zip(elements) {
+    fn follow(&self, curve: &Curve, time: Instant, values: &mut Batch, mut slopes: Option<&mut Slopes>) {
+        let Some(elements) = curve.at(time) else { return };
+        for (element, (value, derivatives)) in self.runs.iter().cloned().flatten().zip(elements) {
             values.set_word(element, value.to_bits());
             if let Some(slopes) = &mut slopes {
-                slopes.set_per_second(element, slope);
+                slopes.set_per_second(element, derivatives);
             }
         }
     }
@@ -113,8 +112,8 @@ pub struct Input {
     seen: u64,
     /// How activations look at a delayed connection; `None` in Initialization Mode and for an immediate one.
     delayed: Option<Delayed>,
-    /// What is known where slopes travel with the values.
-    line: Option<Line>,
+    /// What is known where derivatives travel with the values.
+    curve: Option<Curve>,
 }
 
 /// A task's look at a delayed connection.
@@ -139,10 +138,10 @@ impl Input {
             return;
         }
         let (Some(delayed), Some(versions)) = (&mut self.delayed, &world.versions[self.route.cell]) else { return };
-        let (route, line) = (&self.route, &mut self.line);
+        let (route, curve) = (&self.route, &mut self.curve);
         let cells = || world.board.reading(ConnectionId(route.cell), delayed.consumer);
-        let read = versions.read_with(time, &mut delayed.reader, |words| match line {
-            Some(line) => line.take(|word| words.get(word)),
+        let read = versions.read_with(time, &mut delayed.reader, |words| match curve {
+            Some(curve) => curve.take(|word| words.get(word)),
             None => route.copy(words, values),
         });
         if let Some(Missed { visible, lane }) = versions.missed_before(&delayed.reader) {
@@ -155,12 +154,12 @@ impl Input {
         if is_new {
             values.enable(self.item);
         }
-        if let Some(line) = line {
+        if let Some(curve) = curve {
             if is_new {
-                line.is_since(delayed.reader.visible());
+                curve.is_since(delayed.reader.visible());
             }
             // Where nothing is new it has moved on all the same.
-            route.follow(line, time, values, slopes);
+            route.follow(curve, time, values, slopes);
         }
     }
 
@@ -208,8 +207,8 @@ struct Delivery {
     route: Route,
     conversion: Conversion,
     delayed: bool,
-    /// Slopes travel with the values.
-    slopes: bool,
+    /// So many derivatives travel with each value.
+    orders: usize,
 }
 
 /// In whose name something is published; nothing stands for Initialization Mode.
@@ -280,9 +279,11 @@ impl Output {
             let Some(capacity) = route.capacity else {
                 write(world, delivery, now, |words| {
                     route.elements().for_each(|(element, at)| words.set(at, conversion.apply(values.word(element))));
-                    if delivery.slopes {
-                        let slope = |element| slopes.map_or(0.0, |slopes| conversion.slope(slopes.per_second(element)));
-                        route.elements().for_each(|(element, at)| words.set(at + 1, slope(element).to_bits()));
+                    for order in 1..=delivery.orders {
+                        let of = |element| slopes.map_or(0.0, |slopes| slopes.per_second(element, order));
+                        route.elements().for_each(|(element, at)| {
+                            words.set(at + order, conversion.derivative(of(element)).to_bits());
+                        });
                     }
                 });
                 continue;
@@ -329,8 +330,8 @@ pub fn set(plan: &Plan, planned: &plan::Batch) -> (Batch, Vec<Input>) {
         inputs.extend(variable.connections.iter().map(|&connection| {
             let route = Route::new(plan, connection, &plan.connections[connection.0].to_elements, first);
             let connected = &plan.connections[connection.0];
-            let line = carries_slopes(connected).then(|| Line::new(connected.elements));
-            Input { item, route, seen: 0, delayed: None, line }
+            let curve = (orders(connected) > 0).then(|| Curve::new(connected.elements, orders(connected)));
+            Input { item, route, seen: 0, delayed: None, curve }
         }));
     }
     (values, inputs)
@@ -349,7 +350,7 @@ fn output(plan: &Plan, variable: &plan::BatchItem, first: usize) -> Output {
         let connected = &plan.connections[connection.0];
         let route = Route::new(plan, connection, &connected.from_elements, first);
         let (conversion, delayed) = (connected.conversion, connected.timing == Timing::Delayed);
-        Delivery { route, conversion, delayed, slopes: carries_slopes(connected) }
+        Delivery { route, conversion, delayed, orders: orders(connected) }
     };
     Output { reference: variable.reference, deliveries: variable.connections.iter().map(delivery).collect() }
 }

@@ -257,7 +257,7 @@ impl Lane<'_> {
             }
             return false;
         }
-        if self.has(|rare| rare.stimulated) && !self.activation.stimulate(world, due.time) {
+        if self.has(|rare| rare.stimulated) && !self.activation.stimulate(world, due) {
             self.site.cells.count(TaskWord::Discarded, 1);
             return false;
         }

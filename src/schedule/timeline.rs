@@ -211,6 +211,14 @@ impl Timeline {
         }
     }
 
+    /// The first time after this one that a stimulus has handed over and that waits.
+    pub fn fed_after(&self, time: Instant) -> Option<Instant> {
+        match &self.source {
+            Instants::Fed { times } => times.iter().copied().find(|fed| *fed > time),
+            _ => None,
+        }
+    }
+
     /// What the FMU has said of the clock before the run, which starts at `start`. `root`: the clock that a deadline is put
     /// down to which was armed so early.
     pub fn learn(&mut self, learned: Learned, start: Instant, root: Option<TaskId>) {

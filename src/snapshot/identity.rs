@@ -30,8 +30,13 @@ impl Identity {
             let units = connection.units.as_ref().map(|(from, to)| format!(", {from} to {to}")).unwrap_or_default();
             let from = from.map(|from| format!("{from:?} as ")).unwrap_or_default();
             let bytes = (connection.capacity > 0).then(|| format!(" of {} bytes", connection.capacity));
+            let derivatives = match connection.extrapolation.orders() {
+                0 => "",
+                1 => " with its slope",
+                _ => " with two derivatives",
+            };
             let what = format!(
-                "{} × {from}{:?}{}{units}, {:?}",
+                "{} × {from}{:?}{}{derivatives}{units}, {:?}",
                 connection.elements,
                 connection.variable_type,
                 bytes.unwrap_or_default(),
@@ -155,6 +160,23 @@ pub(super) mod tests {
         let mut now = identity();
         change(&mut now);
         assert_eq!(identity().differences(&now), [words]);
+    }
+
+    /// Versions of values are kept with what travels with them.
+    #[test]
+    fn a_connection_with_other_derivatives_is_another_one() {
+        let mut plan = crate::plan::tests::ecu_and_plant("[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n");
+        let held = Identity::of(&plan);
+        plan.connections[0].extrapolation = crate::plan::Extrapolation::Linear;
+        let line = Identity::of(&plan);
+        plan.connections[0].extrapolation = crate::plan::Extrapolation::Quadratic;
+        let parabola = Identity::of(&plan);
+        for (then, now, words) in
+            [(&held, &line, "1 × Float64 with its slope"), (&line, &parabola, "1 × Float64 with two derivatives")]
+        {
+            let differences = then.differences(now);
+            assert!(differences.len() == 1 && differences[0].contains(words), "{differences:?}");
+        }
     }
 
     #[test]

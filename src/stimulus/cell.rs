@@ -1,10 +1,52 @@
-//! What is written in a cell, as the word of a type ([`crate::exchange::word`] says how types are words).
+//! What is written in a cell, as the words of a type ([`crate::exchange::word`] and [`crate::exchange::bytes`] say how types are
+//! words). What a recording shows reads back.
 
+use crate::exchange::bytes;
 use crate::fmu::description::VariableType;
 use crate::plan::FedValue;
+use std::borrow::Cow;
 
-/// The word of a cell that is not empty; or what is wrong with it, to follow the name of what it feeds.
-pub(super) fn word(text: &str, fed: &FedValue) -> Result<u64, String> {
+/// Puts what is in a cell into its `words`; one that is empty, but for an empty string in quotes, changes nothing. Or what is wrong with
+/// it, to follow the name of what it feeds.
+pub(super) fn read(text: &str, quoted: bool, fed: &FedValue, words: &mut [Option<u64>]) -> Result<(), String> {
+    let value: Cow<[u8]> = match fed.variable_type {
+        VariableType::String if quoted || !text.is_empty() => Cow::Borrowed(string(text, fed)?),
+        VariableType::Binary if !text.is_empty() => Cow::Owned(binary(text).ok_or_else(|| misfit(text, fed))?),
+        _ if text.is_empty() => return Ok(()),
+        _ => {
+            words[0] = Some(word(text, fed)?);
+            return Ok(());
+        }
+    };
+    let most = fed.capacity.unwrap_or(0);
+    if value.len() > most {
+        let (to, size) = (&fed.to, value.len());
+        return Err(format!(
+            "{to} gets {most} bytes at most, and this has {size}; max_size in its [[stimulus]], and maxSize of a binary, say how many"
+        ));
+    }
+    bytes::pack(&value, |place, word| words[place] = Some(word));
+    Ok(())
+}
+
+fn string<'t>(text: &'t str, fed: &FedValue) -> Result<&'t [u8], String> {
+    match text.contains('\0') {
+        true => Err(format!("there is a NUL in it, with which every string of an FMU ends, and {} is one", fed.to)),
+        false => Ok(text.as_bytes()),
+    }
+}
+
+/// Two hexadecimal digits a byte, with or without `0x` before them.
+fn binary(text: &str) -> Option<Vec<u8>> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text).as_bytes();
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    let byte = |pair: &[u8; 2]| u8::try_from(digit(pair[0])? << 4 | digit(pair[1])?).ok();
+    let (pairs, rest) = digits.as_chunks::<2>();
+    pairs.iter().map(byte).collect::<Option<Vec<u8>>>().filter(|_| rest.is_empty())
+}
+
+/// The word of a cell that is not empty.
+fn word(text: &str, fed: &FedValue) -> Result<u64, String> {
     let range = |low: i128, high: i128| integer(text, low, high, fed);
     match fed.variable_type {
         VariableType::Float64 => match text.parse::<f64>() {
@@ -87,6 +129,7 @@ fn misfit(text: &str, fed: &FedValue) -> String {
             let more = if fed.items.len() > items.len() { ", …" } else { "" };
             format!("an item of the enumeration: {}{more}", items.join(", "))
         }
+        VariableType::Binary => "a Binary (two hexadecimal digits a byte, as 0x0aff)".to_owned(),
         other => format!("of type {other:?}"),
     };
     let shown: String = text.chars().take(40).collect();
@@ -101,7 +144,39 @@ mod tests {
     fn fed(variable_type: VariableType) -> FedValue {
         let items = vec![("off".to_owned(), -1), ("on".to_owned(), 3)];
         let items = if variable_type == VariableType::Enumeration { items } else { Vec::new() };
-        FedValue { cell: 1, column: "c".to_owned(), to: "ecu.u".to_owned(), variable_type, items }
+        let capacity = matches!(variable_type, VariableType::String | VariableType::Binary).then_some(20);
+        FedValue { cell: 1, column: "c".to_owned(), to: "ecu.u".to_owned(), variable_type, items, capacity, first: 0 }
+    }
+
+    fn read_bytes(text: &str, quoted: bool, fed: &FedValue) -> Result<Option<Vec<u8>>, String> {
+        let mut words = vec![None; fed.words().len()];
+        read(text, quoted, fed, &mut words)?;
+        let words: Vec<u64> = words.into_iter().map_while(|word| word).collect();
+        Ok(bytes::unpacked(&words))
+    }
+
+    #[test]
+    fn texts_are_taken_as_they_stand_and_binaries_in_hexadecimal() {
+        let (string, binary) = (fed(VariableType::String), fed(VariableType::Binary));
+        let of = |text: &str, quoted, fed| read_bytes(text, quoted, fed).unwrap();
+        assert_eq!(of("a \"b\",\n", true, &string), Some(b"a \"b\",\n".to_vec()));
+        assert_eq!([of("", true, &string), of("", false, &string)], [Some(vec![]), None]);
+        assert_eq!(of("0", false, &string), Some(b"0".to_vec()));
+        assert_eq!([of("0x", false, &binary), of("", true, &binary)], [Some(vec![]), None]);
+        assert_eq!(
+            [of("0x00fE", false, &binary), of("00fe", true, &binary)],
+            [Some(vec![0, 0xfe]), Some(vec![0, 0xfe])]
+        );
+        for (text, fed, message) in [
+            ("0x0", &binary, "does not fit ecu.u, which is a Binary (two hexadecimal digits a byte, as 0x0aff)"),
+            ("0x0g", &binary, "does not fit ecu.u"),
+            ("+1", &binary, "does not fit ecu.u"),
+            ("a\0b", &string, "there is a NUL in it"),
+            ("this is longer than 20", &string, "ecu.u gets 20 bytes at most, and this has 22"),
+        ] {
+            let error = read_bytes(text, false, fed).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
     }
 
     #[test]
@@ -139,6 +214,14 @@ mod tests {
     }
 
     proptest! {
+        /// Strings and binaries, too.
+        #[test]
+        fn what_was_recorded_of_bytes_is_read(value in prop::collection::vec(any::<u8>(), 0..20)) {
+            let mut shown = String::new();
+            crate::recording::text::write_binary(&mut shown, &value);
+            prop_assert_eq!(read_bytes(&shown, false, &fed(VariableType::Binary)), Ok(Some(value)));
+        }
+
         /// What a recording shows reads back to the same bits.
         #[test]
         fn what_was_recorded_is_read(bits in any::<u64>(), small in any::<i32>()) {

@@ -9,7 +9,9 @@
 //! first valid row is still the same afterwards, and else searches again (only a writer that has come further makes it do
 //! so, and that overwrites in large portions).
 //!
-//! Ticks have a ring of their own for each clock, with one writer and one reader, which takes them out.
+//! Ticks have a ring of their own for each clock, with one writer and one reader, which takes them out. A step ends where a clock
+//! ticks between steps, so ticks of such a clock have to be known a step ahead, however many rows that are: they are put there
+//! apart from the rows, by somebody who reads the file for them alone, and their ring says by itself how far that is.
 //!
 //! *Until* is the time up to which everything has been put there: it is stored after the rows and ticks that it covers, so
 //! a reader that loads it first sees them.
@@ -40,28 +42,38 @@ const STARVED_TIME: usize = 8;
 const BROKE: usize = 11;
 const HEADER: usize = 12;
 
-/// Words before the times of a ring of ticks: taken, written.
-const TICKS_HEADER: usize = 2;
+/// Words before the times of a ring of ticks: taken, written; of clocks between steps also up to when, and the state.
+const TICKS_HEADER: usize = 4;
 /// The reader of ticks has left: nobody takes them any more.
 const LEFT: u64 = u64::MAX;
 
 /// How many of what a feed has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
+    /// Words of values in a row.
     values: usize,
+    /// Rings of ticks that come with the rows; the others follow.
     ticks: usize,
+    /// Rings of ticks of clocks between steps.
+    between_steps: usize,
     rows: usize,
 }
 
 impl Shape {
     /// The shape of a stimulus.
     pub fn of(plan: &StimulusPlan) -> Shape {
-        Shape { values: plan.values.len(), ticks: plan.ticks.len(), rows: plan.rows }
+        let between_steps = plan.ticks.iter().filter(|tick| tick.clock.is_some()).count();
+        let ticks = plan.ticks.len() - between_steps;
+        Shape { values: plan.words(), ticks, between_steps, rows: plan.rows }
     }
 
     /// Words that a feed takes.
     pub fn words(self) -> usize {
-        HEADER + self.values + self.rows * (1 + self.values) + self.ticks * (TICKS_HEADER + self.rows)
+        HEADER + self.values + self.rows * (1 + self.values) + self.rings() * (TICKS_HEADER + self.rows)
+    }
+
+    fn rings(self) -> usize {
+        self.ticks + self.between_steps
     }
 }
 
@@ -74,6 +86,20 @@ pub enum State {
     Ended,
     /// What comes after [`Feed::until`] cannot be read.
     Broken,
+}
+
+impl State {
+    fn from_word(word: u64) -> State {
+        match word {
+            0 => State::Reading,
+            1 => State::Ended,
+            _ => State::Broken,
+        }
+    }
+
+    fn when_finished(broken: bool) -> State {
+        if broken { State::Broken } else { State::Ended }
+    }
 }
 
 /// The first activation that found that its row was not there yet.
@@ -128,8 +154,10 @@ impl Feed<'_> {
     pub fn reset(&self, begin: f64) {
         self.words[..HEADER].iter().for_each(|word| word.store(0, Relaxed));
         (0..self.shape.values).for_each(|value| self.words[HEADER + value].store(f64::INFINITY.to_bits(), Relaxed));
-        for tick in 0..self.shape.ticks {
-            self.ticks(tick)[..TICKS_HEADER].iter().for_each(|word| word.store(0, Relaxed));
+        for tick in 0..self.shape.rings() {
+            let [taken, written, until, state] = self.ticks(tick).first_chunk().expect("its header");
+            [taken, written, state].into_iter().for_each(|word| word.store(0, Relaxed));
+            until.store(f64::NEG_INFINITY.to_bits(), Relaxed);
         }
         self.words[UNTIL].store(f64::NEG_INFINITY.to_bits(), Relaxed);
         self.words[FLOOR].store(begin.to_bits(), SeqCst);
@@ -138,12 +166,40 @@ impl Feed<'_> {
     /// Whether there is room for a row.
     pub fn has_room(&self) -> bool {
         let written = self.words[WRITTEN].load(Relaxed);
-        let room = |tick| {
-            let ring = self.ticks(tick);
-            let taken = ring[0].load(Acquire);
-            taken == LEFT || ring[1].load(Relaxed).wrapping_sub(taken) < self.shape.rows as u64
-        };
-        (0..self.shape.ticks).all(room) && written.wrapping_sub(self.reclaim(written)) < self.shape.rows as u64
+        (0..self.shape.ticks).all(|tick| self.has_room_for_tick(tick))
+            && written.wrapping_sub(self.reclaim(written)) < self.shape.rows as u64
+    }
+
+    /// Whether there is room for a tick.
+    pub fn has_room_for_tick(&self, tick: usize) -> bool {
+        let ring = self.ticks(tick);
+        let taken = ring[0].load(Acquire);
+        taken == LEFT || ring[1].load(Relaxed).wrapping_sub(taken) < self.shape.rows as u64
+    }
+
+    fn push_tick(&self, tick: usize, time: f64) {
+        let ring = self.ticks(tick);
+        let at = ring[1].load(Relaxed);
+        ring[TICKS_HEADER + (at % self.shape.rows as u64) as usize].store(time.to_bits(), Relaxed);
+        ring[1].store(at.wrapping_add(1), Release);
+    }
+
+    /// Whether the ticks of a clock between steps are known for so long, in s, from what happens now on, or there is no room for more.
+    pub fn is_ahead(&self, tick: usize, time: f64) -> bool {
+        self.ticks_known(tick).1 > self.float(FLOOR) + time || !self.has_room_for_tick(tick)
+    }
+
+    /// What a row says of a clock between steps, for whose tick there is room, if it counts as in [`Feed::push`].
+    pub fn push_between_steps(&self, tick: usize, row: &Row, begin: f64, stop: f64) {
+        if row.ticks[tick] && row.time >= begin && row.time < stop {
+            self.push_tick(tick, row.time);
+        }
+        self.ticks(tick)[2].store(row.known_until().to_bits(), SeqCst);
+    }
+
+    /// [`Feed::finish`] of what is read for a clock between steps.
+    pub fn finish_between_steps(&self, tick: usize, broken: bool) {
+        self.ticks(tick)[3].store(State::when_finished(broken) as u64, SeqCst);
     }
 
     /// Gives up rows that nobody wants any more, if it has to; the first that is still valid.
@@ -164,7 +220,7 @@ impl Feed<'_> {
         first.wrapping_add(given_up)
     }
 
-    /// Appends a row, for which there is room. `carried` has of each column the newest value, this row's included, where
+    /// Appends a row, for which there is room. `carried` has of each word of values the newest one, this row's included, where
     /// there has been one. Ticks count when they are in [`begin`, `stop`).
     pub fn push(&self, row: &Row, carried: &[Option<u64>], begin: f64, stop: f64) {
         let written = self.words[WRITTEN].load(Relaxed);
@@ -181,20 +237,15 @@ impl Feed<'_> {
         self.words[WRITTEN].store(written.wrapping_add(1), Release);
         let counts = row.time >= begin && row.time < stop;
         for tick in (0..self.shape.ticks).filter(|tick| counts && row.ticks[*tick]) {
-            let ring = self.ticks(tick);
-            let at = ring[1].load(Relaxed);
-            ring[TICKS_HEADER + (at % self.shape.rows as u64) as usize].store(row.time.to_bits(), Relaxed);
-            ring[1].store(at.wrapping_add(1), Release);
+            self.push_tick(tick, row.time);
         }
         self.words[READ].store(self.words[READ].load(Relaxed).wrapping_add(1), Relaxed);
-        // Where another row of the same time may follow, what there is at that time is known with a later one.
-        let until = if row.may_jump { row.time.next_down() } else { row.time };
-        self.words[UNTIL].store(until.to_bits(), SeqCst);
+        self.words[UNTIL].store(row.known_until().to_bits(), SeqCst);
     }
 
     /// There are no more rows, or none that can be read.
     pub fn finish(&self, broken: bool) {
-        self.words[STATE].store(if broken { 2 } else { 1 }, SeqCst);
+        self.words[STATE].store(State::when_finished(broken) as u64, SeqCst);
         if !broken {
             self.words[UNTIL].store(f64::INFINITY.to_bits(), SeqCst);
         }
@@ -245,10 +296,15 @@ impl Feed<'_> {
 
     /// How far the reading is.
     pub fn state(&self) -> State {
-        match self.words[STATE].load(SeqCst) {
-            0 => State::Reading,
-            1 => State::Ended,
-            _ => State::Broken,
+        State::from_word(self.words[STATE].load(SeqCst))
+    }
+
+    /// Of a clock between steps: how far the reading for it is, and up to which time its ticks are there, s.
+    pub fn ticks_known(&self, tick: usize) -> (State, f64) {
+        let [_, _, until, state] = self.ticks(tick).first_chunk().expect("its header");
+        match State::from_word(state.load(SeqCst)) {
+            State::Ended => (State::Ended, f64::INFINITY),
+            state => (state, f64::from_bits(until.load(SeqCst))),
         }
     }
 
@@ -304,7 +360,7 @@ impl Feed<'_> {
         f64::from_bits(self.row(row)[0].load(Relaxed))
     }
 
-    /// The newest value of a column at the time of a row.
+    /// A word of values as it is newest at the time of a row.
     pub(super) fn value(&self, row: u64, value: usize) -> u64 {
         self.row(row)[1 + value].load(Relaxed)
     }
@@ -314,7 +370,7 @@ impl Feed<'_> {
         row < self.words[WRITTEN].load(Acquire)
     }
 
-    /// The time of the row in which a column has its first value; infinite while there was none.
+    /// The time of the first row that has this word of values; infinite while there was none.
     pub(super) fn known_from(&self, value: usize) -> f64 {
         f64::from_bits(self.words[HEADER + value].load(Relaxed))
     }

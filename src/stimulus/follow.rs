@@ -55,7 +55,13 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// The value of a column there; `None`: it has had none so far.
+    /// The words of a string or binary there, of which the first one is at this place in a row; `None`: there was none so far.
+    pub fn bytes(&self, first: usize) -> Option<impl Fn(usize) -> u64> {
+        let row = self.row.filter(|_| self.feed.known_from(first) <= self.time)?;
+        Some(move |word| self.feed.value(row, first + word))
+    }
+
+    /// The number there whose word is at this place in a row; `None`: there was none so far.
     #[inline]
     pub fn value(&self, value: usize, fed: VariableType) -> Option<u64> {
         let row = self.row?;

@@ -80,41 +80,63 @@ fn problem(file: &Path, error: ReadError) -> Problem {
     Problem::new(file, place((error.line, error.column)), error.message)
 }
 
+/// What a column of a trajectory has between two rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// What is on the line between them.
+    Line,
+    /// What the row before has; where that changes is an event.
+    Held,
+    /// The same, of strings: an empty one in quotes is a value.
+    Text,
+    /// Nothing: it ticks, and that is an event of its own.
+    Ticks,
+}
+
 /// What is to be known of a trajectory before it is followed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
-    /// When its rows jump, or have another value in a discrete column, s.
+    /// When its rows jump, or have another value in a held column, s.
     pub events: Vec<f64>,
     /// Columns and what they have when the run starts: the text of a cell, or a number on the line between two.
     pub start: Vec<(String, String)>,
+    /// Bytes of the longest cell.
+    pub longest: usize,
 }
 
-/// Follows a trajectory from `start` on; columns are discrete, or on lines between rows. What is wrong with a row ends it there:
-/// whoever feeds it tells.
+/// Follows a trajectory from `start` on. What is wrong with a row ends it there: whoever feeds it tells.
 pub fn course(
     input: impl BufRead,
     file: &Path,
     start: f64,
-    is_discrete: impl Fn(&str) -> bool,
+    column: impl Fn(&str) -> Column,
 ) -> Result<Course, Problem> {
     let mut recording = open(input, Kind::Trajectory).map_err(|error| problem(file, error))?;
     let names: Vec<String> = recording.header().values().map(str::to_owned).collect();
-    let discrete: Vec<bool> = names.iter().map(|name| is_discrete(name)).collect();
-    let mut now: Vec<String> = vec![String::new(); names.len()];
+    let columns: Vec<Column> = names.iter().map(|name| column(name)).collect();
+    let mut now: Vec<Option<String>> = vec![None; names.len()];
+    let shown_at_start = |now: &[Option<String>], at: &dyn Fn(usize, &str) -> String| {
+        let shown = |(column, name): (usize, &String)| Some((name.clone(), at(column, now[column].as_deref()?)));
+        names.iter().enumerate().filter_map(shown).collect()
+    };
     let mut course = Course::default();
     let (mut row, mut before) = (recording::Row::default(), None);
     while matches!(recording.read(&mut row), Ok(true)) {
         if let Some(last) = before.filter(|last| row.time > start && *last <= start) {
             let share = (start - last) / (row.time - last);
-            let value = |column: usize| at_share(&now[column], row.cell(column + 1), share, discrete[column]);
-            course.start = names.iter().enumerate().map(|(column, name)| (name.clone(), value(column))).collect();
+            course.start = shown_at_start(&now, &|column, before| match columns[column] {
+                Column::Line => at_share(before, row.cell(column + 1), share),
+                Column::Held | Column::Text | Column::Ticks => before.to_owned(),
+            });
         }
         let mut is_event = before == Some(row.time);
         for (column, shown) in now.iter_mut().enumerate() {
             let text = row.cell(column + 1);
-            if !text.is_empty() && text != shown {
-                is_event |= discrete[column] && before.is_some();
-                text.clone_into(shown);
+            course.longest = course.longest.max(text.len());
+            let is_value = !text.is_empty() || columns[column] == Column::Text && row.is_quoted(column + 1);
+            if is_value && shown.as_deref() != Some(text) {
+                is_event |= matches!(columns[column], Column::Held | Column::Text) && before.is_some();
+                *shown = Some(text.to_owned());
             }
         }
         if is_event && course.events.last() != Some(&row.time) {
@@ -123,18 +145,15 @@ pub fn course(
         before = Some(row.time);
     }
     if before.is_some_and(|last| last <= start) {
-        course.start = names.into_iter().zip(now).collect();
+        course.start = shown_at_start(&now, &|_, last| last.to_owned());
     }
-    course.start.retain(|(_, value)| !value.is_empty());
     Ok(course)
 }
 
 /// The value of a column between two rows.
-fn at_share(before: &str, after: &str, share: f64, is_discrete: bool) -> String {
+fn at_share(before: &str, after: &str, share: f64) -> String {
     match (before.parse::<f64>(), after.parse::<f64>()) {
-        (Ok(before), Ok(after)) if !is_discrete && share > 0.0 && before != after => {
-            format!("{:?}", before + (after - before) * share)
-        }
+        (Ok(before), Ok(after)) if share > 0.0 && before != after => format!("{:?}", before + (after - before) * share),
         _ => before.to_owned(),
     }
 }
@@ -146,10 +165,18 @@ pub struct Row {
     pub time: f64,
     /// Another row of this time may follow.
     pub may_jump: bool,
-    /// For each of [`StimulusPlan::values`] its word; `None`: the cell is empty.
+    /// For each of [`StimulusPlan::values`] its words; `None`: the cell is empty, or the word is no part of a string or binary.
     pub values: Vec<Option<u64>>,
     /// For each of [`StimulusPlan::ticks`] whether it ticks.
     pub ticks: Vec<bool>,
+}
+
+impl Row {
+    /// Up to which time everything is known with this row, s. Where another row of the same time may follow, what there is at that
+    /// time is known with a later one.
+    pub fn known_until(&self) -> f64 {
+        if self.may_jump { self.time.next_down() } else { self.time }
+    }
 }
 
 /// The rows of a file.
@@ -237,7 +264,7 @@ impl<R: BufRead> Rows<R> {
         self.last = Some(time);
         self.row.time = time;
         self.row.values.clear();
-        self.row.values.resize(self.plan.values.len(), None);
+        self.row.values.resize(self.plan.words(), None);
         self.row.ticks.clear();
         self.row.ticks.resize(self.plan.ticks.len(), false);
         self.take_cells()?;
@@ -255,20 +282,17 @@ impl<R: BufRead> Rows<R> {
     /// Adds what is in the cells to the row.
     fn take_cells(&mut self) -> Result<(), ReadError> {
         let Rows { plan, cells, row, nan, .. } = self;
-        for (fed, value) in plan.values.iter().zip(&mut row.values) {
-            let text = cells.cell(fed.cell);
-            if text.is_empty() {
-                continue;
-            }
+        for fed in &plan.values {
+            let (text, quoted) = (cells.cell(fed.cell), cells.is_quoted(fed.cell));
             let of_cell = |message: String| {
                 cells.wrong_cell(fed.cell, format!("column {} (\"{}\"): {message}", fed.cell + 1, fed.column))
             };
-            let word = cell::word(text, fed).map_err(of_cell)?;
-            if cell::is_nan(word, fed.variable_type) {
+            let words = &mut row.values[fed.words()];
+            cell::read(text, quoted, fed, words).map_err(of_cell)?;
+            if words.iter().flatten().any(|word| cell::is_nan(*word, fed.variable_type)) {
                 let first = || (of_cell(format!("NaN is no number, and is what {} gets", fed.to)), 0);
                 nan.get_or_insert_with(first).1 += 1;
             }
-            *value = Some(word);
         }
         let ticks = plan.ticks.iter().zip(&mut row.ticks);
         ticks.for_each(|(fed, ticks)| *ticks |= cell::is_tick(cells.cell(fed.cell)));

@@ -9,14 +9,14 @@ mod source;
 pub use result::{Fault, problems, results};
 pub use source::Source;
 
+use source::Reader;
+
 use super::shared::Shared;
 use super::{Error, Prepared};
-use crate::plan::{Mode, Plan, PlanError, StimulusInput};
+use crate::plan::{Mode, Plan, PlanError, StimulusInput, StimulusPlan};
 use crate::recording::series;
 use crate::rig::{Problem, Rig, RigStimulus};
-use crate::stimulus::Rows;
-use std::fs::File;
-use std::io::BufReader;
+use crate::stimulus::{Feed, Row, Rows};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,6 +27,8 @@ use std::time::Duration;
 const CHECKED: usize = 1000;
 /// Rows of one file that are read before another one has its turn.
 const TURN: usize = 1024;
+/// So far ticks of clocks between steps are read ahead, beside what the next steps need, s.
+const AHEAD: f64 = 2.0;
 /// The one problem that a file has.
 pub fn refuse(problem: Problem) -> Error {
     Error::Plan(PlanError { problems: vec![problem] })
@@ -45,8 +47,8 @@ pub fn open(rig: &Rig) -> Result<Vec<(Source, StimulusInput)>, Error> {
 
 /// Looks at the first rows of all of them.
 pub fn check(plan: &Plan, sources: &[Source]) -> Result<(), Error> {
-    for (stimulus, source) in sources.iter().enumerate() {
-        let mut rows = source.rows(plan, stimulus).map_err(refuse)?;
+    for (source, own) in sources.iter().zip(&plan.stimuli) {
+        let mut rows = source.rows(own).map_err(refuse)?;
         for _ in 0..CHECKED {
             if rows.read().map_err(refuse)?.is_none() {
                 break;
@@ -72,14 +74,100 @@ pub fn may_write(folder: &Path, prepared: &Prepared) -> Result<(), Error> {
 
 /// A file while it is read.
 struct Reading {
+    stimulus: usize,
+    part: Part,
+    /// What is at this time and later is nobody's, s.
+    stop: f64,
     source: Source,
-    rows: Option<Rows<BufReader<File>>>,
-    /// The newest value of each column.
-    carried: Vec<Option<u64>>,
+    rows: Option<Rows<Reader>>,
     fault: Fault,
 }
 
+/// What is read of a file.
+enum Part {
+    /// Values, and the ticks of tasks.
+    Rows {
+        /// Of each word of values the newest one.
+        carried: Vec<Option<u64>>,
+    },
+    /// The ticks of one clock between steps.
+    Ticks {
+        tick: usize,
+        /// So far ahead of the run, s.
+        ahead: f64,
+    },
+}
+
+impl Part {
+    /// All that is read of a file, each at a pace of its own.
+    fn all_of(stimulus: &StimulusPlan, plan: &Plan) -> impl Iterator<Item = Part> {
+        let rows = Part::Rows { carried: vec![None; stimulus.words()] };
+        let ticks = stimulus.ticks.iter().enumerate().filter_map(|(tick, own)| {
+            let ahead = AHEAD + 2.0 * own.ahead(&plan.tasks)?;
+            Some(Part::Ticks { tick, ahead })
+        });
+        std::iter::once(rows).chain(ticks)
+    }
+
+    /// Whether another row is to be read.
+    fn wants_more(&self, feed: Feed) -> bool {
+        match self {
+            Part::Rows { .. } => feed.has_room(),
+            Part::Ticks { tick, ahead } => !feed.is_ahead(*tick, *ahead),
+        }
+    }
+
+    /// Hands on what a row says, for which there is room.
+    fn push(&mut self, feed: Feed, row: &Row, begin: f64, stop: f64) {
+        match self {
+            Part::Rows { carried } => {
+                row.values.iter().zip(carried.iter_mut()).for_each(|(new, old)| *old = new.or(*old));
+                feed.push(row, carried, begin, stop);
+            }
+            Part::Ticks { tick, .. } => feed.push_between_steps(*tick, row, begin, stop),
+        }
+    }
+
+    fn finish(&self, feed: Feed, broken: bool) {
+        match self {
+            Part::Rows { .. } => feed.finish(broken),
+            Part::Ticks { tick, .. } => feed.finish_between_steps(*tick, broken),
+        }
+    }
+}
+
 impl Reading {
+    /// Begins to read `part` of a file.
+    fn begin(shared: &Shared, stimulus: usize, part: Part) -> Reading {
+        let (prepared, feed) = (&shared.prepared, shared.board().stimulus(stimulus));
+        let (plan, source) = (&shared.plan().stimuli[stimulus], &prepared.stimuli[stimulus]);
+        let stop = shared.plan().stop.map_or(f64::INFINITY, |stop| stop.seconds());
+        let (read, stop) = match part {
+            Part::Rows { .. } => (source.rows(plan), stop),
+            Part::Ticks { .. } => {
+                // A value that cannot be read is no fault of a tick.
+                let rows = source.rows(&StimulusPlan { values: Vec::new(), ..plan.clone() });
+                // Steps go beyond the stop time of a run that may be taken up again, and end where a clock ticks.
+                (rows, if prepared.options.save_state.is_some() { f64::INFINITY } else { stop })
+            }
+        };
+        let (rows, problem) = match read {
+            Ok(rows) => (Some(rows), None),
+            Err(problem) => {
+                part.finish(feed, true);
+                (None, Some(problem))
+            }
+        };
+        Reading {
+            stimulus,
+            part,
+            stop,
+            source: source.clone(),
+            rows,
+            fault: Fault { problem, nan: None, change: None },
+        }
+    }
+
     /// What is in the file from here on is nobody's.
     fn end(&mut self) {
         if let Some(rows) = self.rows.take() {
@@ -94,7 +182,6 @@ pub struct Feeder {
     shared: Arc<Shared>,
     /// Start of the run, s.
     begin: f64,
-    stop: f64,
     /// What is read, in the hands of the thread while there is one.
     readings: Arc<Mutex<Vec<Reading>>>,
     leave: Arc<AtomicBool>,
@@ -107,24 +194,13 @@ impl Feeder {
         let (prepared, plan) = (&shared.prepared, shared.plan());
         let mut readings = Vec::new();
         let begin = prepared.begin().seconds();
-        let stop = plan.stop.map_or(f64::INFINITY, |stop| stop.seconds());
-        for (stimulus, source) in prepared.stimuli.iter().enumerate() {
-            let feed = shared.board().stimulus(stimulus);
-            feed.reset(begin);
-            let (rows, problem) = match source.rows(plan, stimulus) {
-                Ok(rows) => (Some(rows), None),
-                Err(problem) => {
-                    feed.finish(true);
-                    (None, Some(problem))
-                }
-            };
-            let (carried, fault) =
-                (vec![None; plan.stimuli[stimulus].values.len()], Fault { problem, nan: None, change: None });
-            readings.push(Reading { source: source.clone(), rows, carried, fault });
+        for (stimulus, own) in plan.stimuli.iter().enumerate().take(prepared.stimuli.len()) {
+            shared.board().stimulus(stimulus).reset(begin);
+            readings.extend(Part::all_of(own, plan).map(|part| Reading::begin(shared, stimulus, part)));
         }
-        while turn(shared, &mut readings, begin, stop) {}
+        while turn(shared, &mut readings, begin) {}
         let readings = Arc::new(Mutex::new(readings));
-        Feeder { shared: shared.clone(), begin, stop, readings, leave: Arc::default(), thread: None }
+        Feeder { shared: shared.clone(), begin, readings, leave: Arc::default(), thread: None }
     }
 
     /// Goes on reading as the run goes on, in a thread of its own. If there can be none, whoever watches the run
@@ -134,12 +210,12 @@ impl Feeder {
             return Ok(());
         }
         let pause = Duration::from_millis(if self.shared.plan().mode == Mode::Virtual { 1 } else { 5 });
-        let (shared, leave, begin, stop) = (self.shared.clone(), self.leave.clone(), self.begin, self.stop);
+        let (shared, leave, begin) = (self.shared.clone(), self.leave.clone(), self.begin);
         let readings = self.readings.clone();
         let body = move || {
             let mut readings = lock(&readings);
             while !leave.load(SeqCst) && readings.iter().any(|reading| reading.rows.is_some()) {
-                if !turn(&shared, &mut readings, begin, stop) {
+                if !turn(&shared, &mut readings, begin) {
                     std::thread::sleep(pause);
                 }
             }
@@ -151,7 +227,7 @@ impl Feeder {
     /// Reads what there is room for, unless a thread does.
     pub fn read(&self) {
         if self.thread.is_none() {
-            while turn(&self.shared, &mut lock(&self.readings), self.begin, self.stop) {}
+            while turn(&self.shared, &mut lock(&self.readings), self.begin) {}
         }
     }
 
@@ -161,7 +237,14 @@ impl Feeder {
         let _that_it_has_panicked = self.thread.take().map(JoinHandle::join);
         let mut readings = lock(&self.readings);
         readings.iter_mut().for_each(Reading::end);
-        readings.iter().map(|reading| reading.fault.clone()).collect()
+        let mut faults: Vec<Fault> = vec![Fault::default(); self.shared.prepared.stimuli.len()];
+        for Reading { stimulus, fault, .. } in readings.iter() {
+            let own = &mut faults[*stimulus];
+            own.problem = own.problem.take().or(fault.problem.clone());
+            own.nan = own.nan.take().or(fault.nan.clone());
+            own.change = own.change.take().or(fault.change.clone());
+        }
+        faults
     }
 }
 
@@ -176,22 +259,21 @@ impl Drop for Feeder {
 }
 
 /// Reads a few rows of each file, as far as there is room. Whether there was anything to do.
-fn turn(shared: &Shared, readings: &mut [Reading], begin: f64, stop: f64) -> bool {
+fn turn(shared: &Shared, readings: &mut [Reading], begin: f64) -> bool {
     let mut busy = false;
-    for (stimulus, reading) in readings.iter_mut().enumerate() {
-        let feed = shared.board().stimulus(stimulus);
+    for reading in readings {
+        let feed = shared.board().stimulus(reading.stimulus);
         for _ in 0..TURN {
-            let Reading { rows: Some(rows), carried, fault, .. } = reading else { break };
-            if !feed.has_room() {
+            let Reading { rows: Some(rows), part, stop, fault, .. } = reading else { break };
+            if !part.wants_more(feed) {
                 break;
             }
             busy = true;
             let broken = match rows.read() {
                 Ok(Some(row)) => {
-                    row.values.iter().zip(carried.iter_mut()).for_each(|(new, old)| *old = new.or(*old));
-                    feed.push(row, carried, begin, stop);
+                    part.push(feed, row, begin, *stop);
                     // The first row that is not before the stop ends the last line; what comes after it is nobody's.
-                    if row.time < stop || row.may_jump && row.time == stop {
+                    if row.time < *stop || row.may_jump && row.time == *stop {
                         continue;
                     }
                     false
@@ -205,7 +287,7 @@ fn turn(shared: &Shared, readings: &mut [Reading], begin: f64, stop: f64) -> boo
                     true
                 }
             };
-            feed.finish(broken);
+            part.finish(feed, broken);
             reading.end();
         }
     }

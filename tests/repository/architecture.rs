@@ -54,7 +54,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("snapshot", &["plan", "schedule", "time"]),
     ("exchange", &["exchange::bytes", "plan", "schedule", "time"]),
     ("recording", &["exchange::word", "fmu::description"]),
-    ("stimulus", &["exchange::word", "fmu::description", "plan", "recording", "rig", "time"]),
+    ("stimulus", &["exchange::bytes", "exchange::word", "fmu::description", "plan", "recording", "rig", "time"]),
     (
         "record",
         &[

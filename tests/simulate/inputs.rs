@@ -118,3 +118,52 @@ fn what_is_no_number_is_fed_and_told_with_its_place() {
         assert!(words.is_none_or(is_warned), "{}", simulated.stderr);
     }
 }
+
+/// A column of a triggered clock ticks it, with the values of the row, between steps and in Scheduled Execution.
+#[test]
+fn a_column_of_a_clock_ticks_it() {
+    let place = Place::new().with("in.csv", "time,called,message\n0,0,1\n0.0215,1,5\n0.03,,6\n0.05,1,7\n");
+    let arguments = ["--input-file=in.csv", "--stop-time=0.06", "--output-interval=0.01"];
+    let columns = ["--output-variable=n_called", "--output-variable=last_message"];
+    let simulated = place.simulate(fmu("step_clocks"), &[&arguments[..], &columns].concat()).exits(0);
+    let rows = simulated.rows();
+    let has = |row: [&str; 3]| rows.iter().any(|own| own[..] == row);
+    assert!(has(["0.0215", "0", "0.0"]) && has(["0.0215", "1", "5.0"]), "{rows:?}");
+    assert!(has(["0.05", "1", "5.0"]) && has(["0.05", "2", "7.0"]) && has(["0.06", "2", "7.0"]), "{rows:?}");
+    let place = Place::new().with("in.csv", "time,AperiodicClock,BIn\n0,0,1\n0.0215,1,5\n");
+    let arguments = ["--input-file=in.csv", "--stop-time=0.05", "--output-variable=BOut"];
+    let simulated = place.simulate(fmu("three_input_clocks"), &arguments).exits(0);
+    assert!(simulated.column("time").contains(&0.0215));
+}
+
+/// What an FMU has got, as its rows show it, feeds it the same again: strings as they stand there, binaries in hexadecimal.
+#[test]
+fn strings_and_binaries_are_fed_and_an_output_is_an_input_again() {
+    let rows = "time,String_in[1],String_in[2],Binary_in[1],Binary_in[2],Int32_in[1],UInt8_in[2]\n\
+                0,\"a \"\"b\"\", c\",12,0x00ff,dead,1,2\n0.0025,\"\",[1],0x,,3,4\n0.004,\"x\ny\",0x12,AB,0x01,5,6\n";
+    let place = Place::new().with("in.csv", rows);
+    let columns = ["String_in", "Binary_in", "Int32_in", "UInt8_in"].map(|name| format!("--output-variable={name}"));
+    let mut arguments = vec!["--stop-time=0.006", "--input-file=in.csv"];
+    arguments.extend(columns.iter().map(String::as_str));
+    let first = place.simulate(fmu("all_types"), &arguments).exits(0).stdout;
+    for row in [
+        "0.0,0,2,1,2147483647,\"a \"\"b\"\", c\",\"12\",0x00ff,0xdead",
+        "0.003,0,4,3,2147483647,\"\",\"[1]\",0x,0xdead",
+        "0.004,0,6,5,2147483647,\"x\ny\",\"0x12\",0xab,0x01",
+    ] {
+        assert!(first.contains(&format!("\n{row}\n")), "{row} is not in\n{first}");
+    }
+    let again = Place::new().with("in.csv", &first);
+    assert_eq!(again.simulate(fmu("all_types"), &arguments).exits(0).stdout, first);
+}
+
+/// Scalars have what the file says while the FMU is initialised, whatever it looks like.
+#[test]
+fn a_string_that_looks_like_a_number_is_a_string() {
+    let place = Place::new().with("in.csv", "time,in_string,in_binary\n0,1e3,0x12\n0.02,true,\n");
+    let arguments =
+        ["--input-file=in.csv", "--stop-time=0.03", "--output-variable=out_string", "--output-variable=out_binary"];
+    let simulated = place.simulate(fmu("tracer"), &arguments).exits(0);
+    assert!(simulated.stdout.contains("\n0.01,\"1e3\",0x12\n"), "{}", simulated.stdout);
+    assert!(simulated.stdout.ends_with(",\"true\",0x12\n"), "{}", simulated.stdout);
+}

@@ -66,6 +66,23 @@ fn inputs_on_lines_are_set_where_the_fmu_asks_for_them() {
     });
 }
 
+/// u = t²: the parabola that an input is on is right wherever the FMU asks for it, so that the integral is off by what the ball's
+/// midpoint rule leaves out alone, and by the first step, before which nothing had come; a line leaves out far more.
+#[test]
+fn inputs_on_parabolas_are_set_where_the_fmu_asks_for_them() {
+    let rest = format!(
+        "[fmu.p]\npath = '{}'\n[[connect]]\nfrom = 'p.y'\nto = 'b.u'\nextrapolation = 'quadratic'\n",
+        fmu("parabola").display()
+    );
+    let integral = |how: &str| {
+        let outcome = run(&ball("stop_time = 1", "", &rest.replace("quadratic", how)), "virtual").exits(0);
+        *numbers(&outcome, "b.integral").last().unwrap()
+    };
+    let exact = 1.0 / 3.0 - 0.001 / 3.0;
+    let [quadratic, linear] = ["quadratic", "linear"].map(|how| (integral(how) - exact).abs());
+    assert!(quadratic < 1e-4 && linear > 20.0 * quadratic, "{quadratic} {linear}");
+}
+
 /// Whoever wants the end does not wait for the rest of a long step: one that would take minutes, so that the request comes in it.
 #[test]
 fn a_run_that_is_to_end_asks_the_step_to_return_early() {

@@ -1,5 +1,5 @@
 //! Slopes of outputs travel with their values: an input is on the line through the last value of the output that feeds it, and FMUs
-//! that interpolate their inputs get the slope for the step (semantics S20). `fmus/parabola` knows its derivatives exactly,
+//! that interpolate their inputs get the slope for the step, or the second derivative too (semantics S20). `fmus/parabola` knows its derivatives exactly,
 //! `fmus/follower` (FMI 2.0) refuses a slope without a value.
 
 use super::program::{Rig, real_time};
@@ -72,6 +72,48 @@ fn a_value_of_now_is_as_it_was_computed() {
     assert!(with < 0.005 && without > 0.04, "{with} {without}");
 }
 
+/// y = t² and its derivatives 2 t and 2 say all of it: each value between two steps of the parabola is right, whatever the steps are, and
+/// so is the integral, but for the first step, before which nothing had come. z = 3 t is given two derivatives as well.
+#[test]
+fn a_parabola_is_followed_exactly_with_both_derivatives_in_both_modes() {
+    let rig = rig(["1/10", "1/40"], "extrapolation = 'quadratic'");
+    let outcome = run(&rig, "virtual").exits(0);
+    let t = |step: usize| step as f64 / 40.0;
+    near(&numbers(&outcome, "f.u")[4..40], (4..40).map(|step| t(step).powi(2)));
+    // As the step before the row had them.
+    near(&numbers(&outcome, "f.slope_u")[5..41], (4..40).map(|step| 2.0 * t(step)));
+    near(&numbers(&outcome, "f.curve_u")[5..41], (4..40).map(|_| 2.0));
+    near(&numbers(&outcome, "f.slope_v")[5..41], (4..40).map(|_| 0.003));
+    near(&numbers(&outcome, "f.integral")[40..], [(1.0 - 0.001) / 3.0]);
+    let linear = self::rig(["1/10", "1/40"], "extrapolation = 'linear'");
+    let linear = run(&linear, "virtual").exits(0);
+    assert_eq!(numbers(&linear, "f.curve_u").iter().copied().fold(0.0, f64::max), 0.0, "it is not asked for");
+    assert!((numbers(&linear, "f.integral")[40] - 0.333).abs() > 1e-3);
+    real_time("a_parabola_is_followed_exactly_with_both_derivatives_in_both_modes", || {
+        assert_eq!(run(&rig, "realtime").exits(0).file("signals.csv"), outcome.file("signals.csv"));
+    });
+}
+
+/// One output feeds an input that is on a line, one that is on a parabola, and one that is held.
+#[test]
+fn connections_of_one_output_carry_as_many_derivatives_as_each_wants() {
+    let [p, f] = [fmu("parabola"), fmu("follower")].map(|path| path.display().to_string());
+    let mut text = format!("[rig]\nmode = 'virtual'\nstop_time = 1\n[record]\n[fmu.p]\npath = '{p}'\nstep = '1/10'\n");
+    for (name, how) in [("held", "hold"), ("line", "linear"), ("curve", "quadratic")] {
+        text += &format!(
+            "[fmu.{name}]\npath = '{f}'\nstep = '1/20'\n[[connect]]\nfrom = 'p.y'\nto = '{name}.u'\nextrapolation = '{how}'\n"
+        );
+    }
+    let outcome = Rig::of_text(&text).run_virtual().exits(0);
+    let at = |name: &str, step: usize| numbers(&outcome, &format!("{name}.u"))[step];
+    for step in (3..20).step_by(2) {
+        let (known, now) = ((step - 1) as f64 / 20.0, step as f64 / 20.0);
+        near(&[at("held", step)], [known * known]);
+        near(&[at("line", step)], [known * known + 2.0 * known * 0.05]);
+        near(&[at("curve", step)], [now * now]);
+    }
+}
+
 /// An FMU of FMI 2.0 gives derivatives as well.
 #[test]
 fn the_derivative_of_an_output_of_fmi_2_travels_too() {
@@ -111,4 +153,11 @@ fn where_it_cannot_work_it_is_refused_with_the_reason() {
     refused("p.y", "s.a", "", "s does not ask for s.a in the midst of a step");
     refused("p.d", "f.u", "", "p.d is no continuous Float64");
     refused("f.integral", "p.u", "", "p does not ask for p.u in the midst of a step");
+    let rig = Rig::of_text(&format!(
+        "[rig]\nmode = 'virtual'\nstop_time = 1\n[fmu.a]\npath = '{f}'\n[fmu.b]\npath = '{f}'\n\
+         [[connect]]\nfrom = 'a.integral'\nto = 'b.u'\nextrapolation = 'quadratic'\n"
+    ));
+    let message = "extrapolation = \"quadratic\" is not possible: a has output derivatives up to order 1 (maxOutputDerivativeOrder)";
+    let outcome = rig.run_virtual().exits(2);
+    assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
 }

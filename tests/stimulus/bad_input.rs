@@ -94,8 +94,6 @@ fn columns_that_feed_nothing() {
         ("in_f64", "column 2: \"in_f64\" begins with no FMU of the rig; did you mean \"a.in_f64\""),
         ("a.out_f64", "a.out_f64 is an output: a stimulus feeds inputs and triggered input clocks"),
         ("a.count_up", "a.count_up is a parameter: a stimulus feeds inputs"),
-        ("a.in_string", "a.in_string is a String: a stimulus feeds numbers, Booleans and enumerations"),
-        ("a.in_binary", "a.in_binary is a Binary"),
         ("a.in_array", "a.in_array has 64 elements: a column feeds one, such as a.in_array[1]"),
         ("a.in_array[65]", "\"65\" is out of range"),
         ("a.fast", "a.fast is a constant clock: a stimulus ticks only triggered clocks"),

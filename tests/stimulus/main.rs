@@ -1,12 +1,14 @@
 //! Stimuli (`[[stimulus]]`): what activations get of a file, in virtual and in real time, and every file that is none.
 
 mod bad_input;
+mod between_steps;
 mod large;
 mod life;
 #[path = "../program/mod.rs"]
 mod program;
 mod replay;
 mod semantics;
+mod texts;
 
 use program::{Outcome, Rig};
 use std::fmt::Write as _;

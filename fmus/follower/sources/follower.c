@@ -1,17 +1,17 @@
-/* A Co-Simulation FMU of FMI 2.0 that interpolates its inputs: it integrates `u` over each step, as a line where it was given the
- * slope of `u` at the step's begin. A slope counts for the step that follows; one without a value before it is refused. Its
- * own output derivative is that of the integral, which is u at the end of the step. */
+/* A Co-Simulation FMU of FMI 2.0 that interpolates its inputs: it integrates `u` over each step, as a line or a parabola where it was
+ * given the first or both derivatives of `u` at the step's begin. They count for the step that follows; one without a value before it is
+ * refused, and so is a third. Its own output derivative is that of the integral, which is u at the end of the step. */
 
 #include "fmi2Functions.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { U, V, INTEGRAL, SLOPE_U, SLOPE_V, REALS };
+enum { U, V, INTEGRAL, SLOPE_U, SLOPE_V, CURVE_U, REALS };
 enum { SLOPES = 5 };
 
 struct follower {
     double values[REALS];
-    double slope[2]; /* for the step to come */
+    double slope[2], curve[2]; /* for the step to come */
     int is_set[2];
     double u_at_end;
     int slopes;
@@ -59,7 +59,7 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n,
     for (size_t i = 0; i < n; i++) {
         if (vr[i] > V) return fmi2Error;
         follower->values[vr[i]] = value[i];
-        follower->slope[vr[i]] = 0.0;
+        follower->slope[vr[i]] = follower->curve[vr[i]] = 0.0;
         follower->is_set[vr[i]] = 1;
     }
     return fmi2OK;
@@ -89,8 +89,9 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
 {
     struct follower *follower = c;
     for (size_t i = 0; i < n; i++) {
-        if (vr[i] > V || order[i] != 1 || !follower->is_set[vr[i]]) return fmi2Error;
-        follower->slope[vr[i]] = value[i];
+        if (vr[i] > V || order[i] < 1 || order[i] > 2 || !follower->is_set[vr[i]]) return fmi2Error;
+        if (order[i] == 1) follower->slope[vr[i]] = value[i];
+        else follower->curve[vr[i]] = value[i];
     }
     follower->slopes++;
     return fmi2OK;
@@ -110,10 +111,11 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real point, fmi2Real size, fmi2Boolea
 {
     (void)point, (void)no_set_state;
     struct follower *follower = c;
-    double slope = follower->slope[U];
-    follower->u_at_end = follower->values[U] + slope * size;
-    follower->values[INTEGRAL] += follower->values[U] * size + 0.5 * slope * size * size;
+    double slope = follower->slope[U], curve = follower->curve[U];
+    follower->u_at_end = follower->values[U] + slope * size + 0.5 * curve * size * size;
+    follower->values[INTEGRAL] += follower->values[U] * size + 0.5 * slope * size * size + curve * size * size * size / 6.0;
     follower->values[SLOPE_U] = slope;
+    follower->values[CURVE_U] = curve;
     follower->values[SLOPE_V] = follower->slope[V];
     return fmi2OK;
 }

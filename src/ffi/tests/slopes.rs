@@ -116,8 +116,8 @@ fn ready(table: Functions) -> (InstanceControl, Stepper) {
 #[test]
 fn all_elements_of_each_order_follow_one_another_and_extrapolate_by_taylor() {
     let (_control, mut stepper) = fmi3();
-    let variables = [1, 3, 4].map(|y| (ValueReference(y), ELEMENTS[y as usize]));
-    let mut derivatives = TimeDerivatives::new(&variables, 2);
+    let variables = [1, 3, 4].map(|y| (ValueReference(y), ELEMENTS[y as usize], 2));
+    let mut derivatives = TimeDerivatives::new(&variables);
     stepper.begin().step(0.25, 0.25).unwrap().get_derivatives(&mut derivatives).unwrap();
     assert_eq!(derivatives.values().len(), 18);
     let ahead = 0.125;
@@ -196,12 +196,12 @@ fn slopes_of_fmi2_cross_in_both_directions() {
         ..Fmi2Functions::refusing()
     };
     let (_control, mut stepper) = ready(table.into());
-    let mut slope = TimeDerivatives::new(&[(ValueReference(7), 1)], 1);
+    let mut slope = TimeDerivatives::new(&[(ValueReference(7), 1, 1)]);
     slope.values_mut()[0] = 0.5;
     let mut before = stepper.begin();
     assert_eq!(before.set_derivatives(&slope), Ok(Outcome::Ok));
     before.step(0.0, 0.5).unwrap().get_derivatives(&mut slope).unwrap();
     assert_eq!(slope.values(), [2.5]);
-    let array = TimeDerivatives::new(&[(ValueReference(7), 2)], 1);
+    let array = TimeDerivatives::new(&[(ValueReference(7), 2, 1)]);
     assert!(stepper.begin().set_derivatives(&array).is_err());
 }

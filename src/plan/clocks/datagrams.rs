@@ -1,6 +1,7 @@
 //! External events: which datagrams tick which task, or which clock between steps, and where the thread runs that receives them.
 
-use crate::plan::{DatagramSource, FmuId, FmuPlan, HostFacts, ReceiverPlan, Release, StepClock, TaskId, TaskPlan};
+use super::released::released;
+use crate::plan::{DatagramSource, FmuPlan, HostFacts, ReceiverPlan, Release, TaskPlan};
 use crate::rig::{Mode, Rig, TriggerSource};
 
 /// The sources, in the order of the rig's triggers, which is what [`Release::Datagram`] counts in.
@@ -10,26 +11,10 @@ pub fn sources(rig: &Rig, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<DatagramS
         _ => None,
     });
     let sources = datagrams.enumerate().filter_map(|(source, datagrams)| {
-        let release = Release::Datagram { source };
-        let task = |is_it: &dyn Fn(&TaskPlan) -> bool| tasks.iter().position(is_it).map(TaskId);
-        let (task, clock) = match task(&|task| task.release == release) {
-            Some(task) => (task, None),
-            None => {
-                let clock = between_steps(fmus, &release)?;
-                (task(&|task| task.fmu == clock.fmu)?, Some(clock))
-            }
-        };
+        let (task, clock) = released(&Release::Datagram { source }, tasks, fmus)?;
         Some(DatagramSource { name: datagrams.address.value.to_string(), task, clock, max_rate: datagrams.max_rate })
     });
     sources.collect()
-}
-
-/// The clock that ticks between steps and is released like this.
-fn between_steps(fmus: &[FmuPlan], release: &Release) -> Option<StepClock> {
-    fmus.iter().enumerate().find_map(|(fmu, own)| {
-        let is_it = |clock: &crate::plan::OutputClock| clock.input.as_ref().is_some_and(|own| own.release == *release);
-        Some(StepClock { fmu: FmuId(fmu), clock: own.output_clocks.iter().position(is_it)? })
-    })
 }
 
 /// The thread that receives datagrams; in virtual time there is none. It has the priority of the most urgent clock that it

@@ -4,6 +4,7 @@ pub mod candidates;
 pub mod causes;
 pub mod clocked_clocks;
 pub mod datagrams;
+pub mod released;
 pub mod triggers;
 pub mod waiting;
 

@@ -68,10 +68,10 @@ impl Conversion {
 }
 
 impl Conversion {
-    /// What makes the consumer's slope of the producer's, of doubles.
+    /// What makes the consumer's derivative with respect to time, of any order, of the producer's, of doubles.
     #[inline]
-    pub fn slope(&self, slope: f64) -> f64 {
-        self.unit.map_or(slope, |unit| slope * unit.factor / unit.divisor)
+    pub fn derivative(&self, derivative: f64) -> f64 {
+        self.unit.map_or(derivative, |unit| derivative * unit.factor / unit.divisor)
     }
 }
 

@@ -9,9 +9,7 @@
 use crate::fmu::description::VariableType;
 use crate::plan::clocks::causes::roots;
 use crate::plan::findings::Findings;
-use crate::plan::{
-    Batch, ConnectionPlan, DelayPlan, Extrapolation, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan,
-};
+use crate::plan::{Batch, ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan};
 use crate::rig::{Rig, Timing};
 use crate::time::Fraction;
 
@@ -73,8 +71,7 @@ pub fn complete(
         // Times and numbers, an element's words, and its length if it has one.
         let element = match connection.extrapolation {
             _ if is_bytes(connection) => 8 + connection.capacity.next_multiple_of(8),
-            Extrapolation::Hold => 8,
-            Extrapolation::Linear => 16,
+            extrapolation => 8 * (1 + extrapolation.orders()),
         };
         let version = connection.elements.saturating_mul(element).saturating_add(64);
         let versions: usize = delay.producers.iter().map(|producer| producer.versions + 1).sum();

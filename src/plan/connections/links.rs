@@ -114,10 +114,11 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], clocks: &Clocks, starts: &[Star
         }
         let is_inside = are_together(fmus, clocks, source.0.0, target.0.0);
         match fit(fmus, source, target, connect, findings) {
-            Ok(link) if is_inside && link.extrapolation == Extrapolation::Linear => {
+            Ok(link) if is_inside && link.extrapolation != Extrapolation::Hold => {
                 let (a, b) = (fmus[link.source.0].name(), fmus[link.target.0].name());
                 let message = format!(
-                    "extrapolation = \"linear\" is not possible: {a} and {b} make their steps together, since their clocks are connected"
+                    "extrapolation = \"{}\" is not possible: {a} and {b} make their steps together, since their clocks are connected",
+                    link.extrapolation.word()
                 );
                 findings.rig(connect.extrapolation.place, message);
             }
@@ -250,9 +251,10 @@ fn fit(
     let extrapolation = connect.extrapolation.value;
     let conversion = Conversion { widening, unit };
     let link = Link { source, target, from, to, conversion, timing, is_inside: false, capacity, extrapolation };
-    if extrapolation == Extrapolation::Linear {
+    if extrapolation != Extrapolation::Hold {
+        let word = extrapolation.word();
         let refuse =
-            |reason| (connect.extrapolation.place, format!("extrapolation = \"linear\" is not possible: {reason}"));
+            |reason| (connect.extrapolation.place, format!("extrapolation = \"{word}\" is not possible: {reason}"));
         slopes::check(&link, (a_unit, a), (b_unit, b), (&a_name, &b_name)).map_err(refuse)?;
     }
     Ok(link)

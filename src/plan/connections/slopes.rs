@@ -1,4 +1,4 @@
-//! Whether the slope of an output can travel with its value, so that an input is extrapolated between two of them (semantics S20).
+//! Whether derivatives of an output can travel with its value, so that an input is extrapolated between two of them (semantics S20).
 
 use super::links::Link;
 use crate::fmu::description::{Variability, Variable, VariableType};
@@ -24,8 +24,16 @@ pub(super) fn check(
     if link.timing != Timing::Delayed {
         return Err("it is for timing = \"delayed\": a value that is there at once is not extrapolated".to_owned());
     }
-    if from.co_simulation().is_none_or(|own| own.max_output_derivative_order == 0) {
-        return Err(format!("{} has no output derivatives (maxOutputDerivativeOrder)", from.name()));
+    let orders = link.extrapolation.orders();
+    match from.co_simulation().map_or(0, |own| own.max_output_derivative_order) {
+        0 => return Err(format!("{} has no output derivatives (maxOutputDerivativeOrder)", from.name())),
+        known if (known as usize) < orders => {
+            return Err(format!(
+                "{} has output derivatives up to order {known} (maxOutputDerivativeOrder)",
+                from.name()
+            ));
+        }
+        _ => (),
     }
     if !to.abi().has_input_derivatives() && !intermediate::may_be_used(to, input) {
         return Err(format!(

@@ -21,6 +21,7 @@ pub fn words(plan: &Plan) -> Vec<String> {
     let of = |(planned, ends): (&ConnectionPlan, Ends)| match planned.extrapolation {
         Extrapolation::Hold => of((planned, ends)),
         Extrapolation::Linear => of((planned, ends)) + "; between two values on the line through the last one",
+        Extrapolation::Quadratic => of((planned, ends)) + "; between two values on the parabola through the last one",
     };
     plan.connections.iter().zip(ends).map(of).collect()
 }

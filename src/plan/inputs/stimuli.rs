@@ -1,24 +1,30 @@
 //! Stimuli: each column that is used names an input that nothing else feeds, or a triggered clock that nothing else ticks.
 
 use super::control;
-use super::elements::{Named, Selection, find};
+use super::elements::{Named, Selection, find, longest};
 use super::start_values::Starts;
-use crate::fmu::description::{Causality, IntervalVariability, VariableType};
+use crate::fmu::description::{Causality, IntervalVariability, Variable, VariableType};
 use crate::plan::clocks::candidates::{Candidate, is_input_clock, named};
+use crate::plan::clocks::released::released;
 use crate::plan::connections::links::Links;
 use crate::plan::described::{DescribedFmu, VariableId};
 use crate::plan::findings::Findings;
-use crate::plan::priorities::Order;
 use crate::plan::resolved::Resolved;
 use crate::plan::tasks::batches::{has_input_clock, start_of};
-use crate::plan::{BatchItem, FedClock, FedElement, FedValue, Release, StimulusInput, StimulusPlan, TaskId};
+use crate::plan::{
+    BatchItem, FedClock, FedElement, FedValue, FmuPlan, Release, StimulusInput, StimulusPlan, TaskId, TaskPlan,
+};
 use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, suggestion};
 use std::collections::{BTreeSet, HashMap};
 
 /// Words that the rows which are read ahead may take: 8 MiB.
 const WORDS: usize = 1 << 20;
-/// Rows that are read ahead at least.
-const LEAST_ROWS: usize = 64;
+/// Rows that are read ahead at least, of numbers, and where strings and binaries make them long.
+const LEAST_ROWS: (usize, usize) = (64, 8);
+/// Bytes that a string or binary gets, unless the rig or `maxSize` says otherwise.
+const TEXT: usize = 4096;
+/// Bytes that all strings and binaries of a row may have.
+const TEXTS: usize = 16 << 20;
 /// Rows that are read ahead where they are far apart.
 const SLOW_ROWS: usize = 1024;
 /// Columns of a file of which is told what is wrong with them.
@@ -60,7 +66,7 @@ struct UsedColumn<'a> {
 
 /// What a column feeds.
 enum ColumnTarget {
-    Input { variable: VariableId, element: usize },
+    Input { variable: VariableId, element: usize, capacity: Option<usize> },
     Clock { candidate: usize },
 }
 
@@ -85,11 +91,12 @@ pub fn resolve(
             left_out: 0,
             rows: SLOW_ROWS,
         };
-        let mut ticked = Vec::new();
+        // Columns that tick, and the candidates that they do.
+        let mut ticks: Vec<(FedClock, usize)> = Vec::new();
         // Nobody has opened the file: there is no run either.
         let Some(opened) = opened.get(stimulus) else {
             all.plans.push(plan);
-            all.ticked.push(ticked);
+            all.ticked.push(Vec::new());
             continue;
         };
         plan.file = opened.file.display().to_string();
@@ -114,7 +121,7 @@ pub fn resolve(
                 }
             };
             let key = match target {
-                ColumnTarget::Input { variable, element } => (variable.0, variable.1, element),
+                ColumnTarget::Input { variable, element, .. } => (variable.0, variable.1, element),
                 ColumnTarget::Clock { candidate } => (usize::MAX, candidate, 0),
             };
             let here = format!("column \"{}\" of {}", used.column, plan.file);
@@ -124,7 +131,7 @@ pub fn resolve(
                 continue;
             }
             match target {
-                ColumnTarget::Input { variable, element } => {
+                ColumnTarget::Input { variable, element, capacity } => {
                     let v = &fmus[variable.0].variables()[variable.1];
                     all.inputs.push(FedInput { stimulus, value: plan.values.len(), variable, element });
                     plan.values.push(FedValue {
@@ -133,19 +140,20 @@ pub fn resolve(
                         to: used.target.to_string(),
                         variable_type: v.variable_type,
                         items: fmus[variable.0].items(v).iter().map(|item| (item.name.clone(), item.value)).collect(),
+                        capacity,
+                        first: plan.words(),
                     });
                 }
                 ColumnTarget::Clock { candidate } => {
-                    ticked.push(candidate);
                     // Its task is known when tasks are sorted.
-                    plan.ticks.push(FedClock {
-                        cell: used.cell,
-                        column: used.column.to_owned(),
-                        task: TaskId(usize::MAX),
-                    });
+                    let (cell, column, task) = (used.cell, used.column.to_owned(), TaskId(usize::MAX));
+                    ticks.push((FedClock { cell, column, task, clock: None }, candidate));
                 }
             }
         }
+        ticks.sort_by_key(|(_, candidate)| candidates[*candidate].in_steps);
+        let (ticks, ticked) = ticks.into_iter().unzip();
+        plan.ticks = ticks;
         finish(&mut plan, own, opened, findings);
         all.plans.push(plan);
         all.ticked.push(ticked);
@@ -158,8 +166,26 @@ fn finish(plan: &mut StimulusPlan, own: &RigStimulus, opened: &StimulusInput, fi
     let used: BTreeSet<usize> =
         plan.values.iter().map(|value| value.cell).chain(plan.ticks.iter().map(|tick| tick.cell)).collect();
     plan.left_out = opened.columns.len() - used.len();
-    let width = 1 + plan.values.len() + plan.ticks.len();
-    let most = (WORDS / width).max(LEAST_ROWS);
+    let texts: Vec<usize> = plan.values.iter().filter_map(|value| value.capacity).collect();
+    match &own.max_size {
+        Some(given) if texts.is_empty() => {
+            let message = format!("max_size is for strings and binaries, and {} feeds none", plan.file);
+            findings.rig(given.place, message);
+        }
+        given if texts.iter().fold(0, |all: usize, size| all.saturating_add(*size)) > TEXTS => {
+            let place = given.as_ref().map_or(own.file.place, |given| given.place);
+            let message = format!(
+                "the strings and binaries that {} feeds may have more than {TEXTS} bytes in a row: give a smaller max_size, or feed \
+                 some of them by a [[stimulus]] of their own (columns)",
+                plan.file
+            );
+            findings.rig(place, message);
+        }
+        _ => (),
+    }
+    let width = 1 + plan.words() + plan.ticks.len();
+    let least = if texts.is_empty() { LEAST_ROWS.0 } else { LEAST_ROWS.1 };
+    let most = (WORDS / width).max(least);
     plan.rows = ((2.0 * opened.rate) as usize).max(SLOW_ROWS).min(most);
     if used.is_empty() {
         if findings.problems.is_empty() {
@@ -286,10 +312,6 @@ fn target(
         let place = format!("{}:{}", rig.file.display(), place.line);
         return Err(Foreign(format!("{to} has a source already, a connection ({place}): an input has one")));
     }
-    if matches!(v.variable_type, VariableType::String | VariableType::Binary) {
-        let kind = v.variable_type.name();
-        return Err(Foreign(format!("{to} is a {kind}: a stimulus feeds numbers, Booleans and enumerations")));
-    }
     let element = match selection.runs.as_slice() {
         [run] if run.len() == 1 => run.start,
         _ => {
@@ -308,7 +330,18 @@ fn target(
              (columns), with \"hold\""
         )));
     }
-    Ok(ColumnTarget::Input { variable: (fmu, index), element })
+    Ok(ColumnTarget::Input { variable: (fmu, index), element, capacity: capacity(v, own) })
+}
+
+/// Bytes that a string or binary may have which this stimulus feeds.
+fn capacity(v: &Variable, own: &RigStimulus) -> Option<usize> {
+    let given = own.max_size.as_ref().map_or(TEXT, |size| size.value);
+    let largest = v.max_size.map_or(usize::MAX, |size| usize::try_from(size).unwrap_or(usize::MAX));
+    match v.variable_type {
+        VariableType::String => Some(given),
+        VariableType::Binary => Some(given.min(largest)),
+        _ => None,
+    }
 }
 
 /// Where the connection is that feeds one of these elements.
@@ -343,12 +376,9 @@ fn clock(
         let wanted = IntervalVariability::Triggered.name_in(described.abi());
         return Err(Foreign(format!("{to} is a {kind} clock: a stimulus ticks only {wanted} clocks")));
     }
-    if !described.is_scheduled() {
+    if !described.is_scheduled() && !described.handles_events() {
         let fmu = described.name();
-        return Err(Wrong(format!(
-            "{to} ticks between the steps of {fmu} (Co-Simulation), which a stimulus cannot do yet: give its times in a \
-             [[trigger]], as at"
-        )));
+        return Err(Wrong(format!("{fmu} has no Event Mode (hasEventMode), in which alone clocks tick between steps")));
     }
     let meant = |d: &usize| candidates[*d].is_of(fmu, index, element);
     let targets: Vec<usize> = (0..candidates.len()).filter(meant).collect();
@@ -428,17 +458,23 @@ impl Stimuli {
         item.stimuli = own
             .map(|input| FedElement { stimulus: input.stimulus, value: input.value, element: input.element })
             .collect();
+        let capacity = |fed: &FedElement| self.plans[fed.stimulus].values[fed.value].capacity;
         let described = &resolved.fmus[fmu];
         if !item.stimuli.is_empty() && !self.is_whole(described, (fmu, variable), &resolved.links) {
             item.start = start_of(described, variable, &resolved.starts[fmu]);
         }
+        let rooms = item.stimuli.iter().filter_map(capacity).chain(item.start.as_ref().map(longest));
+        item.capacity = rooms.fold(item.capacity, usize::max);
     }
 
-    /// What the plan says of stimuli, with the tasks that they tick.
-    pub fn plans(&self, order: &Order) -> Vec<StimulusPlan> {
+    /// What the plan says of stimuli, with the tasks and the clocks between steps that they tick.
+    pub fn plans(&self, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<StimulusPlan> {
         let mut plans = self.plans.clone();
-        for (plan, ticked) in plans.iter_mut().zip(&self.ticked) {
-            plan.ticks.iter_mut().zip(ticked).for_each(|(tick, candidate)| tick.task = order.task(*candidate));
+        for (stimulus, plan) in plans.iter_mut().enumerate() {
+            for (tick, own) in plan.ticks.iter_mut().enumerate() {
+                let release = Release::Stimulus { stimulus, tick };
+                (own.task, own.clock) = released(&release, tasks, fmus).expect("it releases something");
+            }
         }
         plans
     }

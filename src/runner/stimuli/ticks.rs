@@ -41,7 +41,7 @@ pub struct TickFeed<'a> {
 impl<'a> TickFeed<'a> {
     /// `None`: no stimulus ticks this task.
     pub fn of(world: &'a World, task: TaskId) -> Option<TickFeed<'a>> {
-        let (stimulus, tick) = ticked_by(&world.plan, task)?;
+        let (stimulus, tick) = ticked_by(&world.plan.tasks[task.0].release)?;
         let feed = world.board.stimulus(stimulus);
         Some(TickFeed { world, task, feed, stimulus, tick, known: feed.until() })
     }

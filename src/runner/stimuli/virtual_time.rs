@@ -1,8 +1,8 @@
 //! Stimuli in virtual time: no activation happens before everything up to its time was read.
 
 use super::super::world::{Ending, World};
-use super::{broken, set_floor, ticked_by};
-use crate::plan::TaskId;
+use super::{broken, set_floor, ticked_by, ticks_tasks};
+use crate::plan::{FedClock, Plan, TaskId};
 use crate::record::board::Global;
 use crate::schedule::Agenda;
 use crate::stimulus::{Feed, State};
@@ -16,24 +16,53 @@ const PAUSE: Duration = Duration::from_micros(50);
 /// All stimuli of a run.
 pub struct VirtualStimuli {
     feeds: Vec<Feed<'static>>,
-    /// Whether it ticks clocks.
+    /// Whether it ticks tasks.
     ticks: Vec<bool>,
+    /// Clocks that tick between steps.
+    between_steps: Vec<BetweenSteps>,
     /// Task, stimulus, and which of its ticks.
     ticking: Vec<(TaskId, usize, usize)>,
     /// Everything up to this time is there, s.
     until: f64,
 }
 
+/// A clock that a stimulus ticks between steps.
+struct BetweenSteps {
+    feed: Feed<'static>,
+    tick: usize,
+    /// [`FedClock::ahead`].
+    ahead: f64,
+}
+
+impl BetweenSteps {
+    fn of(plan: &Plan, feed: Feed<'static>, tick: usize, own: &FedClock) -> Option<BetweenSteps> {
+        Some(BetweenSteps { feed, tick, ahead: own.ahead(&plan.tasks)? })
+    }
+
+    /// Whether everything is there that a step needs which begins at `time`, or not before.
+    fn is_known(&self, time: Instant) -> bool {
+        let (state, until) = self.feed.ticks_known(self.tick);
+        // A ring that is full has the tick at which the step ends.
+        state != State::Reading || until >= time.seconds() + self.ahead || !self.feed.has_room_for_tick(self.tick)
+    }
+}
+
 impl VirtualStimuli {
     /// The stimuli of the plan.
     pub fn new(world: &'static World) -> VirtualStimuli {
-        let ticked = |task: usize| ticked_by(&world.plan, TaskId(task)).map(|(s, tick)| (TaskId(task), s, tick));
-        let feeds: Vec<_> = (0..world.plan.stimuli.len()).map(|stimulus| world.board.stimulus(stimulus)).collect();
+        let plan = &world.plan;
+        let ticked = |task: usize| ticked_by(&plan.tasks[task].release).map(|(s, tick)| (TaskId(task), s, tick));
+        let feeds: Vec<_> = (0..plan.stimuli.len()).map(|stimulus| world.board.stimulus(stimulus)).collect();
+        let between_steps = feeds.iter().zip(&plan.stimuli).flat_map(|(feed, stimulus)| {
+            let ticks = stimulus.ticks.iter().enumerate();
+            ticks.filter_map(|(tick, own)| BetweenSteps::of(plan, *feed, tick, own))
+        });
         VirtualStimuli {
+            between_steps: between_steps.collect(),
             until: if feeds.is_empty() { f64::INFINITY } else { f64::NEG_INFINITY },
             feeds,
-            ticks: world.plan.stimuli.iter().map(|stimulus| !stimulus.ticks.is_empty()).collect(),
-            ticking: (0..world.plan.tasks.len()).filter_map(ticked).collect(),
+            ticks: plan.stimuli.iter().map(ticks_tasks).collect(),
+            ticking: (0..plan.tasks.len()).filter_map(ticked).collect(),
         }
     }
 
@@ -61,21 +90,25 @@ impl VirtualStimuli {
                 }
             }
             let next = agenda.peek();
-            if self.until == f64::INFINITY || next.is_some_and(|next| next.seconds() <= self.until) {
+            let has_rows = self.until == f64::INFINITY || next.is_some_and(|next| next.seconds() <= self.until);
+            if has_rows && next.is_none_or(|next| self.between_steps.iter().all(|own| own.is_known(next))) {
                 next.into_iter().for_each(|next| set_floor(world, next));
                 return true;
             }
-            // Known before the ticks that it covers are taken, by the next turn.
-            let until = self.feeds.iter().zip(&self.ticks).map(known).fold(f64::INFINITY, f64::min);
-            if until > self.until {
-                self.until = until;
-                continue;
-            }
-            let ends_here =
-                |(feed, ticks): (&Feed, &bool)| *ticks && feed.state() == State::Broken && feed.until() == self.until;
-            if let Some(stimulus) = self.feeds.iter().zip(&self.ticks).position(ends_here) {
-                broken(world, stimulus);
-                return false;
+            if !has_rows {
+                // Known before the ticks that it covers are taken, by the next turn.
+                let until = self.feeds.iter().zip(&self.ticks).map(known).fold(f64::INFINITY, f64::min);
+                if until > self.until {
+                    self.until = until;
+                    continue;
+                }
+                let ends_here = |(feed, ticks): (&Feed, &bool)| {
+                    *ticks && feed.state() == State::Broken && feed.until() == self.until
+                };
+                if let Some(stimulus) = self.feeds.iter().zip(&self.ticks).position(ends_here) {
+                    broken(world, stimulus);
+                    return false;
+                }
             }
             if world.ending() == Ending::Discard || world.board.global(Global::StopRequest).load(SeqCst) != 0 {
                 world.end(Ending::Discard);

@@ -1,5 +1,5 @@
 //! What happens in the midst of the steps of an instance (`intermediateUpdate`; FMI 3.0.2, 4.2.2): what is recorded of internal
-//! steps is read, then inputs that are on lines are set, and a run that ends asks the step to return early.
+//! steps is read, then inputs that are on lines or parabolas are set, and a run that ends asks the step to return early.
 //!
 //! All memory is taken when a run is prepared.
 
@@ -8,7 +8,7 @@ use crate::ffi::{Batch, Failure, Intermediate};
 use crate::fmu::description::VariableType;
 use crate::plan::{FmuId, IntermediatePlan, Mode, Release, SignalId, TaskId, Work};
 use crate::record::board::TaskWord;
-use crate::runner::slopes::Slopes;
+use crate::runner::slopes::{HIGHEST, Slopes, taylor};
 use crate::runner::values;
 use crate::runner::world::World;
 use crate::time::{Fraction, Instant, TimeUnit};
@@ -20,17 +20,17 @@ const ROUNDING: f64 = 1e-9;
 /// What one instance needs in the midst of its steps.
 pub struct Midst {
     unit: TimeUnit,
-    lines: Option<Lines>,
+    curves: Option<Curves>,
     rows: Option<Rows>,
 }
 
-/// Inputs that are on lines.
-struct Lines {
+/// Inputs that are on lines or parabolas.
+struct Curves {
     batch: Batch,
     /// Since when, as the FMU is told it; `None`: nobody has said where they are.
     since: Option<f64>,
-    /// Of each element its value then, and its slope in the FMU's unit of time.
-    elements: Vec<(f64, f64)>,
+    /// Of each element its value then, and its derivatives in the FMU's unit of time.
+    elements: Vec<(f64, [f64; HIGHEST])>,
 }
 
 /// Rows of internal steps.
@@ -50,12 +50,12 @@ impl Midst {
     pub(super) fn new(world: &World, fmu: FmuId) -> Option<Midst> {
         let own = &world.plan.fmus[fmu.0];
         let plan = own.intermediate()?;
-        let lines = (!plan.inputs.is_empty()).then(|| {
+        let curves = (!plan.inputs.is_empty()).then(|| {
             let batch = Batch::new(VariableType::Float64, plan.inputs.clone());
-            Lines { elements: vec![(0.0, 0.0); batch.len()], batch, since: None }
+            Curves { elements: vec![(0.0, [0.0; HIGHEST]); batch.len()], batch, since: None }
         });
         let rows = Rows::new(world, fmu, plan);
-        (lines.is_some() || rows.is_some()).then_some(Midst { unit: own.time_unit, lines, rows })
+        (curves.is_some() || rows.is_some()).then_some(Midst { unit: own.time_unit, curves, rows })
     }
 }
 
@@ -121,14 +121,13 @@ impl Rows {
 }
 
 impl PartitionHost {
-    /// Inputs of the batch are on lines from `time` on; whether this FMU asks for them in the midst of its steps.
-    pub fn follow_lines(&self, time: Instant, batch: &Batch, slopes: &Slopes) -> bool {
+    /// Inputs of the batch are on their curves from `time` on; whether this FMU asks for them in the midst of its steps.
+    pub fn follow_curves(&self, time: Instant, batch: &Batch, slopes: &Slopes) -> bool {
         let mut midst = self.midst.borrow_mut();
-        let Some(Midst { unit, lines: Some(lines), .. }) = &mut *midst else { return false };
-        lines.since = Some(unit.value(time));
-        let derivatives = slopes.derivatives().values();
-        for ((own, element), slope) in lines.elements.iter_mut().zip(slopes.elements()).zip(derivatives) {
-            *own = (f64::from_bits(batch.word(element)), *slope);
+        let Some(Midst { unit, curves: Some(curves), .. }) = &mut *midst else { return false };
+        curves.since = Some(unit.value(time));
+        for (own, (element, derivatives)) in curves.elements.iter_mut().zip(slopes.elements()) {
+            *own = (f64::from_bits(batch.word(element)), derivatives);
         }
         true
     }
@@ -143,7 +142,7 @@ impl PartitionHost {
     /// All gets come first, then all sets.
     fn exchange_in_midst(&self, update: &Intermediate) -> Result<(), Failure> {
         let mut midst = self.midst.borrow_mut();
-        let Some(Midst { unit, lines, rows }) = &mut *midst else { return Ok(()) };
+        let Some(Midst { unit, curves, rows }) = &mut *midst else { return Ok(()) };
         let Some(updates) = self.world.instances[self.fmu.0].updates.get() else { return Ok(()) };
         if let Some(rows) = rows.as_mut().filter(|_| update.get_allowed && update.step_finished)
             && let Some(time) = rows.instant(*unit, update.time)
@@ -154,12 +153,13 @@ impl PartitionHost {
             }
             rows.append(self.world, time);
         }
-        if let Some(lines) = lines.as_mut().filter(|_| update.set_requested)
-            && let Some(since) = lines.since
+        if let Some(curves) = curves.as_mut().filter(|_| update.set_requested)
+            && let Some(since) = curves.since
         {
-            let Lines { batch, elements, .. } = lines;
-            for (element, (value, slope)) in elements.iter().enumerate() {
-                batch.set_word(element, (value + slope * (update.time - since)).to_bits());
+            let Curves { batch, elements, .. } = curves;
+            for (element, (value, derivatives)) in elements.iter().enumerate() {
+                let (value, _) = taylor(*value, *derivatives, update.time - since);
+                batch.set_word(element, value.to_bits());
             }
             let _warning_is_counted = updates.set(batch)?;
         }

@@ -185,7 +185,7 @@ impl<'a> Setting for Before<'a> {
         batch: &Batch,
         slopes: &Slopes,
     ) -> Result<Outcome, Failure> {
-        if host.follow_lines(time, batch, slopes) {
+        if host.follow_curves(time, batch, slopes) {
             return Ok(Outcome::Ok);
         }
         self.before.set_derivatives(slopes.derivatives())

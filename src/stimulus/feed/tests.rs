@@ -2,7 +2,7 @@ use super::super::follow::model;
 use super::super::{Follower, Look};
 use super::*;
 use crate::fmu::description::VariableType;
-use crate::plan::{FedClock, FedValue, Interpolation};
+use crate::plan::{FedClock, FedValue, FmuId, Interpolation, StepClock};
 use proptest::prelude::*;
 
 fn plan(values: usize, rows: usize, interpolation: Interpolation) -> StimulusPlan {
@@ -12,13 +12,15 @@ fn plan(values: usize, rows: usize, interpolation: Interpolation) -> StimulusPla
         to: format!("ecu.u{value}"),
         variable_type: VariableType::Float64,
         items: Vec::new(),
+        capacity: None,
+        first: value,
     };
     StimulusPlan {
         file: "drive.csv".to_owned(),
         interpolation,
         cells: 2 + values,
         values: (0..values).map(value).collect(),
-        ticks: vec![FedClock { cell: 1 + values, column: "clock".to_owned(), task: TaskId(0) }],
+        ticks: vec![FedClock { cell: 1 + values, column: "clock".to_owned(), task: TaskId(0), clock: None }],
         left_out: 0,
         rows,
     }
@@ -94,6 +96,35 @@ fn ticks_come_out_once_between_start_and_stop_and_hold_up_nobody_when_their_read
     assert!(!feed.has_room(), "four ticks wait");
     feed.leave_ticks(0);
     assert!(feed.has_room());
+}
+
+/// Ticks of a clock between steps come ahead of the rows, and rows that nobody takes out do not hold them up.
+#[test]
+fn ticks_between_steps_are_known_apart_from_rows() {
+    let mut plan = plan(1, 4, Interpolation::Hold);
+    let clock = Some(StepClock { fmu: FmuId(0), clock: 0 });
+    plan.ticks.push(FedClock { clock, ..plan.ticks[0].clone() });
+    let memory = memory(&plan);
+    let feed = Feed::new(&memory, Shape::of(&plan));
+    feed.reset(0.0);
+    let row = |time: f64, ticks: [bool; 2]| Row { ticks: ticks.to_vec(), ..row(time, time, false) };
+    (0..4).for_each(|number| push(feed, &row(f64::from(number), [false, true])));
+    assert!(!feed.has_room() && feed.take_tick(1).is_none(), "rows bring the ticks of tasks alone");
+    assert_eq!(feed.ticks_known(1), (State::Reading, f64::NEG_INFINITY));
+    for number in -1..20 {
+        assert!(!feed.is_ahead(1, 18.5));
+        feed.push_between_steps(1, &row(f64::from(number), [true, number % 6 == 5 || number < 0]), 0.0, 18.0);
+    }
+    assert_eq!(feed.ticks_known(1), (State::Reading, 19.0));
+    assert!(feed.is_ahead(1, 18.5) && !feed.is_ahead(1, 19.0) && feed.has_room_for_tick(1));
+    assert_eq!([feed.take_tick(1), feed.take_tick(1), feed.take_tick(1)], [Some(5.0), Some(11.0), Some(17.0)]);
+    assert_eq!((feed.take_tick(1), feed.take_tick(0)), (None, None));
+    feed.finish_between_steps(1, true);
+    assert_eq!(feed.ticks_known(1), (State::Broken, 19.0));
+    feed.reset(0.0);
+    feed.finish_between_steps(1, false);
+    assert_eq!(feed.ticks_known(1), (State::Ended, f64::INFINITY));
+    assert_eq!(feed.state(), State::Reading);
 }
 
 #[test]

@@ -1,17 +1,21 @@
 //! What feeds the inputs of a simulation: a file whose columns have the names of variables. Inputs that are continuous are on the line
 //! between two rows, all others keep the value of the row before. Where two rows have one time, and where something discrete
-//! changes, is an event.
+//! changes, is an event. Columns of triggered clocks tick them.
 
 use crate::fmu::description::{Causality, ModelDescription, Variability, Variable, VariableType};
-use crate::rig::{self, At, Endpoint, Interpolation, Place, Rig, RigStimulus};
+use crate::rig::{self, At, Endpoint, Interpolation, Place, Rig, RigStimulus, RigValue};
+use crate::stimulus::Column;
 use crate::supervisor::Error;
 use crate::supervisor::stimuli::{Source, refuse};
 use crate::time::Instant;
 use std::path::Path;
 
+/// What names the file.
+const OPTION: &str = "--input-file";
+
 /// Has a file feed the only FMU of a rig, which starts at `start` with the values there. Gives the times of its events.
 pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: Instant) -> Result<Vec<Instant>, Error> {
-    let place = rig.add_option(format!("--input-file {}", file.display()));
+    let place = rig.add_option(format!("{OPTION} {}", file.display()));
     let whole = stimulus(file, place, Interpolation::Hold, None);
     let source = Source::open(&whole).map_err(Error::Command)?;
     let header = source.header().map_err(refuse)?;
@@ -20,35 +24,60 @@ pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: I
         let endpoint = Endpoint { fmu: fmu.clone(), variable: column.value.clone() };
         (At { value: endpoint, place }, column.clone())
     };
+    let course = source.course(start, |name| kind(description, name)).map_err(refuse)?;
     let (continuous, discrete): (Vec<_>, Vec<_>) =
-        header.columns.iter().partition(|column| is_continuous(description, &column.value));
-    for (columns, interpolation) in [(continuous, Interpolation::Linear), (discrete, Interpolation::Hold)] {
+        header.columns.iter().partition(|column| kind(description, &column.value) == Column::Line);
+    let texts = discrete.iter().any(|column| is_text(description, &column.value));
+    // The file says how much room they need.
+    let max_size = texts.then_some(At { value: course.longest.max(1), place });
+    for (columns, interpolation, max_size) in
+        [(continuous, Interpolation::Linear, None), (discrete, Interpolation::Hold, max_size)]
+    {
         if !columns.is_empty() {
             let columns = columns.into_iter().map(column).collect();
-            rig.stimuli.push(stimulus(file, place, interpolation, Some(columns)));
+            rig.stimuli.push(RigStimulus { max_size, ..stimulus(file, place, interpolation, Some(columns)) });
         }
     }
-    let course = source.course(start, |column| !is_continuous(description, column)).map_err(refuse)?;
-    let values = course.start.iter().filter_map(|(name, value)| start_value(rig, description, name, value));
-    let values: Vec<String> = values.collect();
-    rig::set_of_only_fmu(rig, "--input-file", &values).map_err(Error::Rig)?;
+    for (name, value) in &course.start {
+        give_start(rig, description, name, value)?;
+    }
     Ok(course.events.into_iter().filter_map(Instant::from_f64).collect())
 }
 
 /// What an input has already when the FMU is initialised, unless its start value was given otherwise.
-fn start_value(rig: &Rig, description: &ModelDescription, name: &str, value: &str) -> Option<String> {
-    let variable = description.variables.iter().find(|variable| variable.names().any(|known| known == name))?;
+fn give_start(rig: &mut Rig, description: &ModelDescription, name: &str, value: &str) -> Result<(), Error> {
+    let variable = description.variables.iter().find(|variable| variable.names().any(|known| known == name));
+    let Some(variable) = variable else { return Ok(()) };
     let is_given = rig.fmus[0].start.iter().any(|(given, _)| variable.names().any(|known| known == given.value));
-    let is_meant =
-        variable.causality == Causality::Input && variable.clocks.is_empty() && variable.dimensions.is_empty();
+    let is_meant = variable.causality == Causality::Input
+        && variable.variable_type != VariableType::Clock
+        && variable.clocks.is_empty()
+        && variable.dimensions.is_empty();
+    if is_given || !is_meant {
+        return Ok(());
+    }
     let value = match (variable.variable_type, value.parse::<f64>()) {
+        // Whatever a text looks like, it is none of a rig's numbers and lists.
+        (VariableType::String, _) => return give_text(rig, name, value.to_owned()),
+        (VariableType::Binary, _) => {
+            let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X")).unwrap_or(value);
+            return give_text(rig, name, format!("0x{digits}"));
+        }
         (VariableType::Boolean, Ok(number)) => (number != 0.0).to_string(),
         (VariableType::Boolean, Err(_)) => value.to_ascii_lowercase(),
         // As a rig writes them, of which a file has more ways: `.5`, `NaN`, `Infinity`.
         (VariableType::Float64 | VariableType::Float32, Ok(number)) => format!("{number:?}").to_ascii_lowercase(),
         _ => value.to_owned(),
     };
-    (is_meant && !is_given).then(|| format!("{name}={value}"))
+    rig::set_of_only_fmu(rig, OPTION, &[format!("{name}={value}")]).map_err(Error::Rig)
+}
+
+/// Gives a string or binary a start value.
+fn give_text(rig: &mut Rig, name: &str, text: String) -> Result<(), Error> {
+    let place = rig.add_option(format!("{OPTION} {name}={text}"));
+    let value = At { value: RigValue::String(text), place };
+    rig.fmus[0].start.push((At { value: name.to_owned(), place }, value));
+    Ok(())
 }
 
 fn stimulus(
@@ -58,15 +87,31 @@ fn stimulus(
     columns: Option<Vec<(At<Endpoint>, At<String>)>>,
 ) -> RigStimulus {
     let file = At { value: file.to_owned(), place };
-    RigStimulus { file, recording: false, jumps: true, interpolation, columns }
+    RigStimulus { file, recording: false, jumps: true, interpolation, max_size: None, columns }
 }
 
-/// Whether a column is one of a variable, or of an element of an array, whose values are on a line.
-fn is_continuous(description: &ModelDescription, column: &str) -> bool {
+/// What a column of a variable, or of an element of an array, has between two rows.
+fn kind(description: &ModelDescription, column: &str) -> Column {
+    let Some(variable) = named(description, column) else { return Column::Held };
+    match variable.variable_type {
+        VariableType::Float32 | VariableType::Float64 if variable.variability == Variability::Continuous => {
+            Column::Line
+        }
+        VariableType::Clock => Column::Ticks,
+        VariableType::String => Column::Text,
+        _ => Column::Held,
+    }
+}
+
+/// Whether a column feeds a string or binary.
+fn is_text(description: &ModelDescription, column: &str) -> bool {
+    named(description, column)
+        .is_some_and(|variable| matches!(variable.variable_type, VariableType::String | VariableType::Binary))
+}
+
+/// The variable of a column that has its name, or that of one of its elements.
+fn named<'d>(description: &'d ModelDescription, column: &str) -> Option<&'d Variable> {
     let array = column.split_once('[').map(|(array, _)| array);
-    let named = |variable: &&Variable| variable.names().any(|name| name == column || Some(name) == array);
-    description.variables.iter().find(named).is_some_and(|variable| {
-        let is_float = matches!(variable.variable_type, VariableType::Float32 | VariableType::Float64);
-        is_float && variable.variability == Variability::Continuous
-    })
+    let is_named = |variable: &&Variable| variable.names().any(|name| name == column || Some(name) == array);
+    description.variables.iter().find(is_named)
 }

@@ -7,7 +7,7 @@ use crate::rig;
 use crate::stimulus::State;
 
 /// What is wrong with a file, as far as the reading has come.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Fault {
     /// Why it cannot be read any further, or has ended early.
     pub problem: Option<rig::Problem>,

@@ -1,14 +1,14 @@
 //! A file of a stimulus: opened before the run, and looked after.
 
 use crate::files;
-use crate::plan::{Plan, StimulusInput};
+use crate::plan::{StimulusInput, StimulusPlan};
 use crate::recording::series;
 use crate::rig::{Problem, RigStimulus};
-use crate::stimulus::{self, Course, Kind, Rows};
+use crate::stimulus::{self, Column, Course, Kind, Rows};
 use crate::time::Instant;
 use std::fs::{self, File};
-use std::io::{self, BufReader, ErrorKind, Seek};
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, BufReader, ErrorKind, Read};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,6 +32,23 @@ struct Opened {
     file: Arc<File>,
     /// When it was opened.
     was: Version,
+}
+
+/// Reads an open file, whoever else does.
+pub type Reader = BufReader<Cursor>;
+
+/// A place in an open file that is nobody else's.
+pub struct Cursor {
+    file: Arc<File>,
+    next: u64,
+}
+
+impl Read for Cursor {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(buffer, self.next)?;
+        self.next += count as u64;
+        Ok(count)
+    }
 }
 
 /// What tells a file that somebody has written to from one that nobody has.
@@ -69,13 +86,13 @@ impl Source {
     /// What its header says, and its first rows.
     pub fn header(&self) -> Result<StimulusInput, Problem> {
         let first = &self.files[0];
-        stimulus::header(first.reader()?, &first.path, self.kind)
+        stimulus::header(first.reader(), &first.path, self.kind)
     }
 
     /// What is to be known of a trajectory.
-    pub fn course(&self, start: Instant, is_discrete: impl Fn(&str) -> bool) -> Result<Course, Problem> {
+    pub fn course(&self, start: Instant, column: impl Fn(&str) -> Column) -> Result<Course, Problem> {
         let first = &self.files[0];
-        stimulus::course(first.reader()?, &first.path, start.seconds(), is_discrete)
+        stimulus::course(first.reader(), &first.path, start.seconds(), column)
     }
 
     /// What has become of it since it was opened, where that is something else.
@@ -83,13 +100,13 @@ impl Source {
         self.files.iter().find_map(Opened::change)
     }
 
-    /// All rows, from the first one on. One reader at a time.
-    pub fn rows(&self, plan: &Plan, stimulus: usize) -> Result<Rows<BufReader<File>>, Problem> {
+    /// All rows, from the first one on, of which these columns are wanted.
+    pub fn rows(&self, plan: &StimulusPlan) -> Result<Rows<Reader>, Problem> {
         let first = &self.files[0];
-        let rows = Rows::new(first.reader()?, &first.path, self.kind, &plan.stimuli[stimulus])?;
+        let rows = Rows::new(first.reader(), &first.path, self.kind, plan)?;
         let further = self.files[1..].to_vec();
         let names: Vec<PathBuf> = further.iter().map(|opened| opened.path.clone()).collect();
-        Ok(rows.and(names, further.into_iter().map(|opened| opened.rewound())))
+        Ok(rows.and(names, further.into_iter().map(|opened| Ok(opened.reader()))))
     }
 }
 
@@ -123,15 +140,9 @@ impl Opened {
         Ok(Opened { path, file: Arc::new(file), was })
     }
 
-    fn rewound(&self) -> io::Result<BufReader<File>> {
-        let mut file = self.file.try_clone()?;
-        file.rewind()?;
-        Ok(BufReader::with_capacity(BUFFER, file))
-    }
-
     /// From its first byte on.
-    fn reader(&self) -> Result<BufReader<File>, Problem> {
-        self.rewound().map_err(|error| Problem::new(&self.path, Default::default(), error.to_string()))
+    fn reader(&self) -> Reader {
+        BufReader::with_capacity(BUFFER, Cursor { file: self.file.clone(), next: 0 })
     }
 
     fn change(&self) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The clocks of one FMU that makes steps: which of its input clocks tick in an Event Mode, and when they tick next (semantics
 //! S22).
 //!
-//! A clock with times of its own ticks at the communication point that is made for it. A tick from outside of the steps, at τ,
+//! A clock with times of its own, or with those of a stimulus, ticks at the communication point that is made for it. A tick from outside of the steps, at τ,
 //! ticks at the first communication point strictly after τ; one that comes when that point is over goes to the next.
 
 use crate::exchange::TickStamp;
@@ -12,6 +12,7 @@ use crate::record::board::TaskWord;
 use crate::record::board::promise::Break;
 use crate::record::findings::{Finding, Occurrence};
 use crate::runner::intervals::{duration, known, roughly};
+use crate::runner::stimuli::StepFeed;
 use crate::runner::world::World;
 use crate::schedule::{Dispatch, Learned, Timeline};
 use crate::snapshot::BetweenSteps;
@@ -37,8 +38,10 @@ struct Input {
     reference: ValueReference,
     kind: IntervalVariability,
     fraction: bool,
-    /// When it ticks by itself.
+    /// When it ticks by itself, or by a stimulus.
     timeline: Timeline,
+    /// The stimulus; `None`: none ticks it.
+    fed: Option<StepFeed>,
     /// Ticks that are to be handled at this instant, each in an iteration of its own.
     pending: u32,
 }
@@ -57,7 +60,8 @@ impl StepClocks {
             let mut timeline = Timeline::new(&own.release, world.plan.start, stop);
             timeline.learn(learned.get(place).copied().unwrap_or_default(), world.plan.start, None);
             let (kind, fraction) = (own.clock.kind, own.clock.supports_fraction);
-            Some(Input { reference: clock.reference, kind, fraction, timeline, pending: 0 })
+            let fed = StepFeed::of(world, task, &own.release);
+            Some(Input { reference: clock.reference, kind, fraction, timeline, fed, pending: 0 })
         });
         let mut inputs: Vec<Input> = inputs.collect();
         let releases = plan.output_clocks.iter().filter_map(|clock| Some(&clock.input.as_ref()?.release));
@@ -85,7 +89,20 @@ impl StepClocks {
         }
     }
 
-    /// When one of them ticks next by itself, as far as that is known.
+    /// Whether stimuli tick one of them.
+    pub fn is_fed(&self) -> bool {
+        self.inputs.iter().any(|input| input.fed.is_some())
+    }
+
+    /// Brings what stimuli tick in the course of a step, from its beginning to its end at the latest. `false`: that cannot be read,
+    /// and the run ends.
+    pub fn take_fed(&mut self, world: &World, step: (Instant, Instant)) -> bool {
+        self.inputs
+            .iter_mut()
+            .all(|Input { fed, timeline, .. }| fed.as_mut().is_none_or(|fed| fed.take_within(world, timeline, step)))
+    }
+
+    /// When one of them ticks next by itself or by a stimulus, as far as that is known.
     pub fn next(&self) -> Option<Instant> {
         self.inputs.iter().filter_map(|input| input.timeline.next()).min()
     }
@@ -97,6 +114,8 @@ impl StepClocks {
             while input.timeline.next().is_some_and(|time| time <= point) {
                 input.timeline.take();
                 input.pending += 1;
+                // There may be more than a timeline takes at once.
+                input.fed.iter().for_each(|fed| fed.take(&mut input.timeline));
             }
             while queue.peek().is_some_and(|tick| tick.time < point)
                 && let Some(TickStamp { time, .. }) = queue.pop()

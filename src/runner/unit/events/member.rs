@@ -15,7 +15,7 @@ use crate::runner::unit::stepping::Stepping;
 use crate::runner::unit::way::{Came, Way};
 use crate::runner::values::Publishing;
 use crate::runner::world::World;
-use crate::schedule::Learned;
+use crate::schedule::{Due, Learned};
 use crate::snapshot::BetweenSteps;
 use crate::time::{Fraction, Instant};
 
@@ -95,6 +95,11 @@ impl Member {
             return calls.read(|batch| self.stepper.get(batch));
         }
         Ok(())
+    }
+
+    /// Brings what stimuli tick before the release `due` is over. `false`: that cannot be read, and the run ends.
+    pub fn take_fed(&mut self, world: &World, due: &Due) -> bool {
+        self.clocks.take_fed(world, (due.time, self.stepping.end_of(due)))
     }
 
     /// Whether it has something to be handled in Event Mode at this communication point, which it is at.
@@ -185,8 +190,8 @@ impl Member {
     pub fn set(&mut self, calls: &mut Calls, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
         let mut before = self.stepper.begin();
         let follow = |batch: &Batch, slopes: &Slopes| {
-            // Only FMI 3.0 has Event Mode, where nothing but lines can be handed over.
-            let _is_on_lines = host.follow_lines(time, batch, slopes);
+            // Only FMI 3.0 has Event Mode, where nothing but curves can be handed over.
+            let _is_on_curves = host.follow_curves(time, batch, slopes);
         };
         calls.set_continuous(|batch| before.set(batch), follow)
     }

@@ -54,6 +54,11 @@ impl EventUnit {
         !self.followers.is_empty()
     }
 
+    /// Whether stimuli tick clocks of its own FMU.
+    pub fn is_fed(&self) -> bool {
+        self.member.clocks.is_fed()
+    }
+
     /// The activations whose FMUs make their steps together with its own.
     pub fn followers(&mut self) -> &mut [Activation] {
         &mut self.followers
