@@ -141,6 +141,25 @@ def one_run(checks, title, stage, threads, name, priority):
     return measured
 
 
+def closed_loop(checks, stage):
+    """A plant that makes steps and a control unit of clocks for 60 s: what real time records is what virtual time does."""
+    report = ended_well(checks, "closed loop", stage, "real")
+    code = stage.get("virtual.code", "none").strip()
+    checks.add("closed loop in virtual time ends well", code == "0", f"exit code {code}", "0")
+    clocks = report.get("clocks", [])
+    overruns = sum(clock["overruns"] for clock in clocks)
+    activations = sum(clock["activations"] for clock in clocks)
+    checks.add("closed loop: overruns", clocks and overruns == 0, f"{overruns} in {activations} activations", "0")
+    holds = report.get("promise", {}).get("holds")
+    checks.add("closed loop: promise", holds is True, holds, "holds")
+    rows, differ = int(stage.get("rows", "0")), stage.get("differ", "nothing was compared").strip()
+    checks.add("closed loop: signals of both modes", rows > 60_000 and not differ, differ or f"the same {rows} lines", "the same bytes")
+    host = {clock["thread"]: clock["parts"]["host"]["p50"] / 1000 for clock in clocks if clock.get("parts")}
+    step, partition = host.get("plant.step"), host.get("control.fuel")
+    figure = f"step {step:.2f} µs, partition {partition:.2f} µs" if step and partition else "none"
+    checks.add("closed loop: host time, p50", step and partition, figure, "not judged")
+
+
 def inheritance(checks, stress, stage):
     code = stress.get("pi_stress.code", "none").strip()
     words = [line for line in stress.get("pi_stress.log", "").splitlines() if "inversion" in line]

@@ -14,8 +14,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-RIGS = ("examples/engine.toml", "bench/rt-vm/one_clock.toml", "bench/rt-vm/two_clocks.toml", "bench/rt-vm/inheritance.toml")
-FMUS = ("engine_plant", "engine_ecu", "engine_control", "mixer", "tracer")
+RIGS = ("examples/engine.toml", "examples/engine_cs.toml", "bench/rt-vm/one_clock.toml", "bench/rt-vm/two_clocks.toml", "bench/rt-vm/inheritance.toml")
+FMUS = ("engine_plant", "engine_ecu", "engine_control", "engine_cs", "mixer", "tracer")
 LIBRARIES = "lib/x86_64-linux-gnu"  # where Debian's loader looks without being told
 # Each instruction takes 4 ns of the guest's time, and time in which it sleeps is jumped over: what the host does
 # besides does not matter.
