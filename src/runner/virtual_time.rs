@@ -139,7 +139,9 @@ pub fn run(
     let mut served = None;
     let mut order = 0;
     while goes_on(world, &mut agenda, stop_request) && stimuli.wait(world, &mut agenda) {
-        strides.make(world, &mut lanes, &mut agenda, &mut moment, &mut served);
+        if strides.make(world, &mut lanes, &mut agenda, &mut moment, &mut served) {
+            continue;
+        }
         let Some(task) = agenda.take() else { break };
         let lane = &mut lanes[task.0];
         if lane.has(|rare| rare.delays) {

@@ -7,7 +7,7 @@ use super::cell;
 use crate::plan::StimulusInput;
 use crate::plan::StimulusPlan;
 use crate::recording::{self, Dialect, ReadError, Recording};
-use crate::rig::{At, Place, Problem};
+use crate::rig::{At, Interpolation, Place, Problem};
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
@@ -193,8 +193,19 @@ pub struct Rows<R> {
     ahead: Option<Result<bool, ReadError>>,
     last: Option<f64>,
     row: Row,
-    /// The first cell that feeds NaN, of which file, and how many there were.
-    nan: Option<(ReadError, u64)>,
+    /// The first cell that feeds NaN, of which file, from when on, and how many there were.
+    nan: Option<(ReadError, f64, u64)>,
+}
+
+/// Cells that feed what is no number.
+#[derive(Clone, Debug)]
+pub struct Nan {
+    /// The first of them.
+    pub first: Problem,
+    /// From when on it is fed, s.
+    pub from: f64,
+    /// How many were read.
+    pub count: u64,
 }
 
 impl<R: BufRead> Rows<R> {
@@ -238,10 +249,10 @@ impl<R: BufRead> Rows<R> {
         self.recording.broke_off().then(|| problem(file, ReadError::of_file(what)))
     }
 
-    /// The first cell so far that feeds a number that is none (NaN), and how many such cells there were.
-    pub fn nan(&self) -> Option<(Problem, u64)> {
-        let (first, count) = self.nan.as_ref()?;
-        Some((problem(&self.files[first.file as usize], first.clone()), *count))
+    /// The cells so far that feed what is no number; `None`: there were none.
+    pub fn nan(&self) -> Option<Nan> {
+        let (first, from, count) = self.nan.as_ref()?;
+        Some(Nan { first: problem(&self.files[first.file as usize], first.clone()), from: *from, count: *count })
     }
 
     fn next(&mut self) -> Result<bool, ReadError> {
@@ -261,26 +272,28 @@ impl<R: BufRead> Rows<R> {
             let message = format!("the time {time:?} s is {not} that of the row before, {before:?} s: times {must}");
             return Err(self.cells.wrong_cell(0, message));
         }
-        self.last = Some(time);
+        let before = self.last.replace(time);
+        // On a line towards a row its values count from the row before on.
+        let from = before.filter(|_| self.plan.interpolation == Interpolation::Linear).unwrap_or(time);
         self.row.time = time;
         self.row.values.clear();
         self.row.values.resize(self.plan.words(), None);
         self.row.ticks.clear();
         self.row.ticks.resize(self.plan.ticks.len(), false);
-        self.take_cells()?;
+        self.take_cells(from)?;
         while self.joins {
             let read = self.recording.read(&mut self.cells);
             if read != Ok(true) || self.cells.time != time {
                 self.ahead = Some(read);
                 break;
             }
-            self.take_cells()?;
+            self.take_cells(from)?;
         }
         Ok(true)
     }
 
-    /// Adds what is in the cells to the row.
-    fn take_cells(&mut self) -> Result<(), ReadError> {
+    /// Adds what is in the cells to the row, which counts `from` there on.
+    fn take_cells(&mut self, from: f64) -> Result<(), ReadError> {
         let Rows { plan, cells, row, nan, .. } = self;
         for fed in &plan.values {
             let (text, quoted) = (cells.cell(fed.cell), cells.is_quoted(fed.cell));
@@ -290,8 +303,8 @@ impl<R: BufRead> Rows<R> {
             let words = &mut row.values[fed.words()];
             cell::read(text, quoted, fed, words).map_err(of_cell)?;
             if words.iter().flatten().any(|word| cell::is_nan(*word, fed.variable_type)) {
-                let first = || (of_cell(format!("NaN is no number, and is what {} gets", fed.to)), 0);
-                nan.get_or_insert_with(first).1 += 1;
+                let first = || (of_cell(format!("NaN is no number, and is what {} gets", fed.to)), from, 0);
+                nan.get_or_insert_with(first).2 += 1;
             }
         }
         let ticks = plan.ticks.iter().zip(&mut row.ticks);

@@ -119,6 +119,39 @@ fn what_is_no_number_is_fed_and_told_with_its_place() {
     }
 }
 
+/// Files are read ahead of the run: what it does not come to was fed to nobody.
+#[test]
+fn what_is_no_number_after_the_end_is_not_told() {
+    let place = Place::new().with("in.csv", "time,u\n0,1\n0.5,1\n0.6,NaN\n");
+    let told = |stop: &str| {
+        let arguments = ["--input-file=in.csv", stop, "--output-variable=u"];
+        place.simulate(fmu("events"), &arguments).exits(0).stderr.contains("NaN")
+    };
+    assert!(!told("--stop-time=0.04"));
+    // On the way to it there is nothing but NaN.
+    assert!(told("--stop-time=0.55"));
+}
+
+/// What a file has for the start time is taken as in any other row, and what is wrong with it is told with its row.
+#[test]
+fn the_row_of_the_start_time_is_named() {
+    let place = Place::new().with("in.csv", "time,u,d\n0,abc,1\n");
+    let refused = place.simulate(fmu("events"), &["--input-file=in.csv", "--stop-time=0.02"]).exits(2);
+    let words = "in.csv, the row of the start time: u=abc: the start value of events.u must be a number";
+    assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    let place = Place::new().with("in.csv", "time,d\n0,7.\n");
+    place.simulate(fmu("events"), &["--input-file=in.csv", "--stop-time=0.02"]).exits(0);
+}
+
+/// A column that cannot be read on feeds two stimuli, and is told once.
+#[test]
+fn a_row_that_is_broken_is_told_once() {
+    let good: String = (0..1500).map(|row| format!("{},1,1\n", f64::from(row) / 10_000.0)).collect();
+    let place = Place::new().with("in.csv", &format!("time,u,d\n{good}0.15,1\n"));
+    let failed = place.simulate(fmu("events"), &["--input-file=in.csv", "--stop-time=0.2"]).exits(1);
+    assert_eq!(failed.stderr.matches("in.csv:1502").count(), 1, "{}", failed.stderr);
+}
+
 /// A column of a triggered clock ticks it, with the values of the row, between steps and in Scheduled Execution.
 #[test]
 fn a_column_of_a_clock_ticks_it() {

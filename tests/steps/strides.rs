@@ -57,3 +57,37 @@ fn steps_in_one_go_are_those_that_are_asked_for_one_by_one() {
     }
     assert!(early > 50, "{early} early returns are too few to show anything");
 }
+
+/// What goes wrong ends the run, or the instance, where it does in a run that is asked for each step.
+#[test]
+fn what_goes_wrong_in_one_go_ends_the_run_where_it_would_anyway() {
+    let stepper = stepper();
+    for (fails, kind) in ["a", "b", "c"].into_iter().flat_map(|name| [1, 2, 3, 4].map(|kind| (name, kind))) {
+        for (keys, own) in [("", ""), ("on_error = 'continue'", ""), ("", "on_warning = 'error'")] {
+            let run = |stimulus: &str| {
+                let mut rig = Rig::new(&format!("mode = 'virtual'\nstop_time = 0.1\n{keys}"));
+                std::fs::write(rig.folder().join("fed.csv"), "time,fed.a\n0,1\n").unwrap();
+                rig = rig.more("[record]\nsignals = ['fed.x']");
+                for name in ["a", "b", "c"] {
+                    let start =
+                        if name == fails { format!("fail_kind = {kind}, fail_at = 0.04") } else { String::new() };
+                    let path = stepper.display();
+                    let fmu = format!("[fmu.{name}]\npath = '{path}'\nstep = '1/1000'\n{own}\nstart = {{ {start} }}");
+                    rig = rig.more(&fmu);
+                }
+                rig.more(&format!("[fmu.fed]\npath = '{}'\nstep = '1/10'\n{stimulus}", stepper.display())).run()
+            };
+            let [in_one_go, one_by_one] = ["", "[[stimulus]]\nfile = 'fed.csv'"].map(run);
+            let case = format!("kind {kind} of {fails}, {keys}{own}");
+            assert_eq!(in_one_go.code, one_by_one.code, "{case}: {}", in_one_go.stderr);
+            let [own, expected] = [&in_one_go, &one_by_one].map(|outcome| outcome.report()["end_time"].clone());
+            assert_eq!(own, expected, "{case}: the end");
+            for name in ["a", "b", "c"] {
+                for what in ["activations", "steps", "rejected_steps", "discarded"] {
+                    let [own, expected] = [&in_one_go, &one_by_one].map(|outcome| outcome.count(name, "step", what));
+                    assert_eq!(own, expected, "{case}: {what} of {name}");
+                }
+            }
+        }
+    }
+}

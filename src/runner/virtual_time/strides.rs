@@ -2,7 +2,7 @@
 //! instant to the next and nothing else, nobody has to be asked who comes next and what is to be done.
 //!
 //! What others see is the same as if each release had been taken from the agenda: marks, counts, the order of all calls. As soon
-//! as a step is not usual (an early return, a failure, the end of the run), the stretch ends with its instant.
+//! as a step is not usual (an early return, a failure), the stretch ends with its instant; a run that has ended, at once.
 
 use super::super::stimuli::VirtualStimuli;
 use super::super::thread_host::PartitionHost;
@@ -45,7 +45,7 @@ impl Strides {
         }
     }
 
-    /// Makes those that come next, if there are any.
+    /// Makes those that come next; `false`: there are none.
     #[inline(always)] // mostly there are none
     pub(super) fn make(
         &mut self,
@@ -54,13 +54,15 @@ impl Strides {
         agenda: &mut Agenda,
         moment: &mut Moment,
         served: &mut Option<&'static PartitionHost>,
-    ) {
+    ) -> bool {
         if self.are_possible
             && let Some(stretch) = agenda.stretch()
             && agenda.released(&stretch).all(|task| lanes[task.0].strides_from(stretch.due().time))
         {
             self.make_all(world, lanes, agenda, stretch, moment, served);
+            return true;
         }
+        false
     }
 
     #[inline(never)] // a loop of its own
@@ -85,13 +87,16 @@ impl Strides {
                 if lane.failed.load(Relaxed) {
                     continue;
                 }
+                if !goes_on && world.ending() == Ending::Discard {
+                    break;
+                }
                 lane.serve(served);
                 if lane.stride(*task, stretch.due(), moment.seconds, end) {
                     goes_on = false;
                     self.beside.extend(lane.activation.take_point().map(|point| (*task, point)));
                 }
+                self.reached.store(moment.since_start, Relaxed);
             }
-            self.reached.store(moment.since_start, Relaxed);
             instants += 1;
             goes_on &= stretch.go_on(end);
         }

@@ -38,14 +38,20 @@ pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: I
             rig.stimuli.push(RigStimulus { max_size, ..stimulus(file, place, interpolation, Some(columns)) });
         }
     }
+    let row = format!("{OPTION} {}, the row of the start time:", file.display());
     for (name, value) in &course.start {
-        give_start(rig, description, name, value)?;
+        give_start(rig, description, &row, (name.as_str(), value.as_str()))?;
     }
     Ok(course.events.into_iter().filter_map(Instant::from_f64).collect())
 }
 
-/// What an input has already when the FMU is initialised, unless its start value was given otherwise.
-fn give_start(rig: &mut Rig, description: &ModelDescription, name: &str, value: &str) -> Result<(), Error> {
+/// What an input has already when the FMU is initialised, unless its start value was given otherwise; `row` names where it stands.
+fn give_start(
+    rig: &mut Rig,
+    description: &ModelDescription,
+    row: &str,
+    (name, value): (&str, &str),
+) -> Result<(), Error> {
     let variable = description.variables.iter().find(|variable| variable.names().any(|known| known == name));
     let Some(variable) = variable else { return Ok(()) };
     let is_given = rig.fmus[0].start.iter().any(|(given, _)| variable.names().any(|known| known == given.value));
@@ -58,23 +64,25 @@ fn give_start(rig: &mut Rig, description: &ModelDescription, name: &str, value: 
     }
     let value = match (variable.variable_type, value.parse::<f64>()) {
         // Whatever a text looks like, it is none of a rig's numbers and lists.
-        (VariableType::String, _) => return give_text(rig, name, value.to_owned()),
+        (VariableType::String, _) => return give_text(rig, row, name, value.to_owned()),
         (VariableType::Binary, _) => {
             let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X")).unwrap_or(value);
-            return give_text(rig, name, format!("0x{digits}"));
+            return give_text(rig, row, name, format!("0x{digits}"));
         }
         (VariableType::Boolean, Ok(number)) => (number != 0.0).to_string(),
         (VariableType::Boolean, Err(_)) => value.to_ascii_lowercase(),
         // As a rig writes them, of which a file has more ways: `.5`, `NaN`, `Infinity`.
         (VariableType::Float64 | VariableType::Float32, Ok(number)) => format!("{number:?}").to_ascii_lowercase(),
+        // Nor of a whole number: `7.`
+        (_, Ok(number)) if value.contains('.') && number.fract() == 0.0 => format!("{number:.0}"),
         _ => value.to_owned(),
     };
-    rig::set_of_only_fmu(rig, OPTION, &[format!("{name}={value}")]).map_err(Error::Rig)
+    rig::set_of_only_fmu(rig, row, &[format!("{name}={value}")]).map_err(Error::Rig)
 }
 
 /// Gives a string or binary a start value.
-fn give_text(rig: &mut Rig, name: &str, text: String) -> Result<(), Error> {
-    let place = rig.add_option(format!("{OPTION} {name}={text}"));
+fn give_text(rig: &mut Rig, row: &str, name: &str, text: String) -> Result<(), Error> {
+    let place = rig.add_option(format!("{row} {name}={text}"));
     let value = At { value: RigValue::String(text), place };
     rig.fmus[0].start.push((At { value: name.to_owned(), place }, value));
     Ok(())

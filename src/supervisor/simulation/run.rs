@@ -282,11 +282,18 @@ impl<'a> Watching<'a> {
         }
     }
 
-    fn drain(&self, run: &mut OneRun, after_the_end: bool) {
+    fn drain(&mut self, run: &mut OneRun, after_the_end: bool) {
         for (_, line) in run.recorder.drain(run.phase, after_the_end) {
-            let logged = self.log.as_ref().map(|mut log| writeln!(log, "{}", Plain(&line)));
-            if !matches!(logged, Some(Ok(()))) {
-                self.events.say(line);
+            match self.log.as_ref().map(|mut log| writeln!(log, "{}", Plain(&line))) {
+                Some(Ok(())) => (),
+                Some(Err(error)) => {
+                    let words =
+                        "no more can be written to the file of --log-file; what is to be logged goes here from now on";
+                    self.events.say(format!("warning: {words}: {error}"));
+                    self.events.say(line);
+                    self.log = None;
+                }
+                None => self.events.say(line),
             }
         }
         if let Some(error) = run.recorder.take_stream_error() {

@@ -1,18 +1,20 @@
 //! What the report says of stimuli.
 
 use crate::plan::{OnNan, Plan};
-use crate::record::board::Board;
+use crate::record::board::{Board, Global};
 use crate::report::{Broken, Kind, Problem, Severity, StimulusResult, Subject};
 use crate::rig;
-use crate::stimulus::State;
+use crate::stimulus::{Nan, State};
+use crate::time::Nanos;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// What is wrong with a file, as far as the reading has come.
 #[derive(Clone, Debug, Default)]
 pub struct Fault {
     /// Why it cannot be read any further, or has ended early.
     pub problem: Option<rig::Problem>,
-    /// The first cell that feeds NaN, and how many do.
-    pub nan: Option<(rig::Problem, u64)>,
+    /// Cells that feed what is no number.
+    pub nan: Option<Nan>,
     /// What somebody has done to it meanwhile.
     pub change: Option<String>,
 }
@@ -41,21 +43,33 @@ pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
 
 /// What went wrong with them.
 pub fn problems(plan: &Plan, results: &[StimulusResult], board: Board, faults: &[Fault], problems: &mut Vec<Problem>) {
+    let since_start = Nanos(board.global(Global::Reached).load(SeqCst) as i64);
+    let reached = plan.start.nanos().plus(since_start).seconds();
+    // Of one file several stimuli can be made, which find the same.
+    let ended_by = |fault: &Fault| fault.problem.as_ref().map(ToString::to_string);
+    let ended: Vec<String> = (0..faults.len())
+        .filter(|own| board.stimulus(*own).has_broken())
+        .filter_map(|own| ended_by(&faults[own]))
+        .collect();
     for (stimulus, (own, fault)) in results.iter().zip(faults).enumerate() {
         let subject = Subject::Stimulus(own.file.clone());
         if let Some(error) = &fault.problem {
             let feed = board.stimulus(stimulus);
+            let words = error.to_string();
             let (severity, effect) = match feed.state() {
                 State::Ended => (Severity::Warning, Broken::Ended),
                 _ if feed.has_broken() => (Severity::Failure, Broken::EndedTheRun),
                 _ => (Severity::Warning, Broken::NotNeeded),
             };
-            let kind = Kind::StimulusBroken { words: error.to_string(), effect };
-            problems.push(Problem { severity, subject: subject.clone(), kind });
+            if severity == Severity::Failure || !ended.contains(&words) {
+                let kind = Kind::StimulusBroken { words, effect };
+                problems.push(Problem { severity, subject: subject.clone(), kind });
+            }
         }
-        if let Some((first, count)) = &fault.nan {
+        // Files are read ahead: what the run has not come to was not fed.
+        if let Some(nan) = fault.nan.as_ref().filter(|nan| nan.from <= reached) {
             let severity = if plan.nan == OnNan::Stop { Severity::Failure } else { Severity::Warning };
-            let kind = Kind::StimulusNan { words: first.to_string(), count: *count };
+            let kind = Kind::StimulusNan { words: nan.first.to_string(), count: nan.count };
             problems.push(Problem { severity, subject: subject.clone(), kind });
         }
         if let Some(words) = fault.change.clone() {

@@ -122,8 +122,12 @@ impl Group<'_> {
         for number in 1..self.len() {
             let (host, task) = (self.host(number), self.task(number));
             host.end();
-            let counted = if is_done { TaskWord::Activations } else { TaskWord::Discarded };
-            self.world.board.task(task).count(counted, 1);
+            let cells = self.world.board.task(task);
+            match is_done {
+                true => cells.count(TaskWord::Activations, 1),
+                // What comes from outside for the same task is counted by another thread.
+                false => cells.count_shared(TaskWord::Discarded, 1),
+            }
         }
     }
 
