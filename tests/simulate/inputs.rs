@@ -152,6 +152,20 @@ fn a_row_that_is_broken_is_told_once() {
     assert_eq!(failed.stderr.matches("in.csv:1502").count(), 1, "{}", failed.stderr);
 }
 
+/// The words of a simulation are about its file, not about a rig.
+#[test]
+fn a_file_that_cannot_be_used_is_told_as_what_it_is() {
+    let place = Place::new().with("two.csv", "time,u,d,u\n0,1,2,3\n");
+    for (file, words) in [
+        ("none.csv", "none.csv: No such file or directory (os error 2)\n"),
+        (".", ". is a folder, and no CSV file\n"),
+        ("two.csv", "two.csv:1:10: columns 2 and 4 are both \"u\": nobody knows which\n"),
+    ] {
+        let refused = place.simulate(fmu("events"), &[&format!("--input-file={file}"), "--stop-time=0.02"]).exits(2);
+        assert!(refused.stderr.ends_with(words) && refused.stderr.lines().count() == 1, "{}", refused.stderr);
+    }
+}
+
 /// A column of a triggered clock ticks it, with the values of the row, between steps and in Scheduled Execution.
 #[test]
 fn a_column_of_a_clock_ticks_it() {

@@ -3,7 +3,7 @@
 //! changes, is an event. Columns of triggered clocks tick them.
 
 use crate::fmu::description::{Causality, ModelDescription, Variability, Variable, VariableType};
-use crate::rig::{self, At, Endpoint, Interpolation, Place, Rig, RigStimulus, RigValue};
+use crate::rig::{self, At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, RigValue};
 use crate::stimulus::Column;
 use crate::supervisor::Error;
 use crate::supervisor::stimuli::{Source, refuse};
@@ -24,6 +24,13 @@ pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: I
         let endpoint = Endpoint { fmu: fmu.clone(), variable: column.value.clone() };
         (At { value: endpoint, place }, column.clone())
     };
+    for (index, column) in header.columns.iter().enumerate() {
+        if let Some(first) = header.columns[..index].iter().position(|earlier| earlier.value == column.value) {
+            let words =
+                format!("columns {} and {} are both \"{}\": nobody knows which", first + 2, index + 2, column.value);
+            return Err(refuse(Problem::new(file, column.place, words)));
+        }
+    }
     let course = source.course(start, |name| kind(description, name)).map_err(refuse)?;
     let (continuous, discrete): (Vec<_>, Vec<_>) =
         header.columns.iter().partition(|column| kind(description, &column.value) == Column::Line);

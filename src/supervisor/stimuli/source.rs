@@ -123,9 +123,12 @@ impl Opened {
                     "there is no {shown}, and no signals.mcap or signals.arrows: that run has recorded no signals ([record] in its rig)"
                 )
             }
-            (ErrorKind::NotFound, _) => format!("{shown}: {error}; relative paths count from the rig file's folder"),
+            (ErrorKind::NotFound, _) if !stimulus.jumps => format!("{shown}: {error}; relative paths count from the rig file's folder"),
             _ => format!("{shown}: {error}"),
         })?;
+        if is.is_dir() && stimulus.jumps {
+            return Err(format!("{shown} is a folder, and no CSV file"));
+        }
         if is.is_dir() {
             return Err(format!(
                 "{shown} is a folder: file names a CSV file, recording the output folder of an earlier run"
