@@ -14,7 +14,7 @@ pub const HIGHEST: usize = 2;
 pub struct Slopes {
     derivatives: TimeDerivatives,
     /// Per element of the batch.
-    places: Vec<Option<Place>>,
+    places: Vec<Option<Orders>>,
     /// Of the FMU's unit of time.
     seconds: f64,
     is_known: bool,
@@ -22,7 +22,7 @@ pub struct Slopes {
 
 /// Where the derivatives of an element are among those of its batch.
 #[derive(Clone, Copy)]
-struct Place {
+struct Orders {
     /// That of the first order.
     first: usize,
     /// From one order to the next: elements of the variable.
@@ -30,7 +30,7 @@ struct Place {
     orders: usize,
 }
 
-impl Place {
+impl Orders {
     fn of(self, order: usize) -> Option<usize> {
         (order <= self.orders).then(|| self.first + (order - 1) * self.stride)
     }
@@ -48,7 +48,7 @@ impl Slopes {
             if orders > 0 {
                 variables.push((item.reference, item.elements, orders as i32));
                 for (element, first) in values.elements(number).zip(next..) {
-                    places[element] = Some(Place { first, stride: item.elements, orders });
+                    places[element] = Some(Orders { first, stride: item.elements, orders });
                 }
                 next += item.elements * orders;
             }
@@ -61,7 +61,7 @@ impl Slopes {
     /// Of each element of the batch that has derivatives its number and these, in the FMU's unit of time, from the first order up; 0
     /// where none is carried.
     pub fn elements(&self) -> impl Iterator<Item = (usize, [f64; HIGHEST])> {
-        let derivatives = |place: Place| {
+        let derivatives = |place: Orders| {
             let mut all = [0.0; HIGHEST];
             let known = (1..).map_while(|order| place.of(order));
             all.iter_mut().zip(known).for_each(|(own, at)| *own = self.derivatives.values()[at]);
@@ -114,7 +114,7 @@ pub fn taylor(value: f64, [once, twice]: [f64; HIGHEST], after: f64) -> (f64, [f
 }
 
 /// What is known of the elements that a connection carries with their derivatives.
-pub struct Curve {
+pub struct Extrapolated {
     orders: usize,
     /// From when on; `None`: nothing is known yet.
     since: Option<Instant>,
@@ -122,10 +122,10 @@ pub struct Curve {
     elements: Vec<(f64, [f64; HIGHEST])>,
 }
 
-impl Curve {
+impl Extrapolated {
     /// Nothing is known of so many elements, which have so many derivatives each.
-    pub fn new(elements: usize, orders: usize) -> Curve {
-        Curve { orders, since: None, elements: vec![(0.0, [0.0; HIGHEST]); elements] }
+    pub fn new(elements: usize, orders: usize) -> Extrapolated {
+        Extrapolated { orders, since: None, elements: vec![(0.0, [0.0; HIGHEST]); elements] }
     }
 
     /// Takes values and derivatives as they are in the words of a version.
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_line_goes_through_the_last_value() {
-        let mut line = Curve::new(2, 1);
+        let mut line = Extrapolated::new(2, 1);
         assert!(line.at(at(1.0)).is_none());
         let words = [1.0, 2.0, 3.0, f64::INFINITY].map(f64::to_bits);
         line.take(|word| words[word]);
@@ -172,7 +172,7 @@ mod tests {
     /// x = 2 t² + 3 t + 1, known at 0.5 s.
     #[test]
     fn a_parabola_has_another_slope_after_a_time() {
-        let mut parabola = Curve::new(1, 2);
+        let mut parabola = Extrapolated::new(1, 2);
         let words = [3.0, 5.0, 4.0].map(f64::to_bits);
         parabola.take(|word| words[word]);
         parabola.is_since(Some(at(0.5)));

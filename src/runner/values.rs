@@ -4,7 +4,7 @@
 //! All memory is taken when a run is prepared. Numbers are converted by the producer, so that a cell holds what the
 //! consumer sets; strings and binaries lie in their cells as `exchange::bytes` says.
 
-use super::slopes::{Curve, Slopes};
+use super::slopes::{Extrapolated, Slopes};
 use super::world::World;
 use crate::exchange::versions::Missed;
 use crate::exchange::{LaneShape, Latest, NewWords, Read, Reader, Stamp, Versions, Words, bytes, word};
@@ -88,7 +88,7 @@ impl Route {
 
     /// Brings what the curve has at `time` into the batch.
     #[cold]
-    fn follow(&self, curve: &Curve, time: Instant, values: &mut Batch, mut slopes: Option<&mut Slopes>) {
+    fn follow(&self, curve: &Extrapolated, time: Instant, values: &mut Batch, mut slopes: Option<&mut Slopes>) {
         let Some(elements) = curve.at(time) else { return };
         for (element, (value, derivatives)) in self.runs.iter().cloned().flatten().zip(elements) {
             values.set_word(element, value.to_bits());
@@ -113,7 +113,7 @@ pub struct Input {
     /// How activations look at a delayed connection; `None` in Initialization Mode and for an immediate one.
     delayed: Option<Delayed>,
     /// What is known where derivatives travel with the values.
-    curve: Option<Curve>,
+    curve: Option<Extrapolated>,
 }
 
 /// A task's look at a delayed connection.
@@ -330,7 +330,7 @@ pub fn set(plan: &Plan, planned: &plan::Batch) -> (Batch, Vec<Input>) {
         inputs.extend(variable.connections.iter().map(|&connection| {
             let route = Route::new(plan, connection, &plan.connections[connection.0].to_elements, first);
             let connected = &plan.connections[connection.0];
-            let curve = (orders(connected) > 0).then(|| Curve::new(connected.elements, orders(connected)));
+            let curve = (orders(connected) > 0).then(|| Extrapolated::new(connected.elements, orders(connected)));
             Input { item, route, seen: 0, delayed: None, curve }
         }));
     }

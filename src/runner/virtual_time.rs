@@ -283,12 +283,19 @@ impl Lane<'_> {
         }
         host.end();
         label_thread(0);
-        let computed = self.activation.computed();
-        site.cells.count(if computed { TaskWord::Activations } else { TaskWord::Discarded }, 1);
+        let computed = self.count();
         if let Some((ring, start)) = trace.filter(|_| computed) {
             trace_activation(world, ring, start, due);
         }
         result
+    }
+
+    /// Counts the activation that is over, and tells whether it came to the call that computes.
+    #[inline(always)] // in the two loops there are
+    fn count(&self) -> bool {
+        let computed = self.activation.computed();
+        self.site.cells.count(if computed { TaskWord::Activations } else { TaskWord::Discarded }, 1);
+        computed
     }
 
     /// Records the activation `due`. Nothing is lost in virtual time: waits for the supervisor to read.

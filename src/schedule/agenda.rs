@@ -23,7 +23,7 @@ mod queue;
 mod shared_grids;
 
 use self::groups::Groups;
-pub use self::shared_grids::Stretch;
+pub use self::shared_grids::Instants;
 
 use self::shared_grids::SharedGrids;
 use super::{Dispatch, Due, Timeline};
@@ -237,14 +237,14 @@ impl Agenda {
 
     /// What is due next, as many instants as there are before anything else is due than the tasks of one grid. `None`: somebody
     /// is due now, or comes in between.
-    pub fn stretch(&self) -> Option<Stretch> {
+    pub fn next_instants(&self) -> Option<Instants> {
         let is_at_rest = self.suspended.is_empty() && self.due[self.from..].iter().all(|word| *word == 0);
-        if is_at_rest { self.grids.stretch(self.groups.queue.first().map(|(time, _)| *time)) } else { None }
+        if is_at_rest { self.grids.next_instants(self.groups.queue.first().map(|(time, _)| *time)) } else { None }
     }
 
     /// The tasks that are released at each instant of a stretch, in their order.
     #[inline]
-    pub fn released(&self, stretch: &Stretch) -> impl Iterator<Item = TaskId> {
+    pub fn released(&self, stretch: &Instants) -> impl Iterator<Item = TaskId> {
         self.grids.released(stretch).flat_map(|(word, bits)| {
             let mut bits = *bits;
             std::iter::from_fn(move || {
@@ -258,7 +258,7 @@ impl Agenda {
     }
 
     /// So many instants of a stretch have passed, as if each activation had been [taken](Agenda::take).
-    pub fn pass(&mut self, stretch: &Stretch, instants: u64) {
+    pub fn pass(&mut self, stretch: &Instants, instants: u64) {
         if let Some(last) = self.grids.pass_many(stretch, instants) {
             self.instants += instants - 1;
             self.from = 0;

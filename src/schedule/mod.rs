@@ -16,7 +16,7 @@ mod passed;
 mod timeline;
 mod token_bucket;
 
-pub use agenda::{Agenda, Stretch};
+pub use agenda::{Agenda, Instants};
 pub use arrival::ClockOffset;
 pub use grid::{first_after, first_from};
 pub use lull::Lull;

@@ -75,7 +75,7 @@ pub fn may_write(folder: &Path, prepared: &Prepared) -> Result<(), Error> {
 /// A file while it is read.
 struct Reading {
     stimulus: usize,
-    part: Part,
+    part: Extract,
     /// What is at this time and later is nobody's, s.
     stop: f64,
     source: Source,
@@ -84,7 +84,7 @@ struct Reading {
 }
 
 /// What is read of a file.
-enum Part {
+enum Extract {
     /// Values, and the ticks of tasks.
     Rows {
         /// Of each word of values the newest one.
@@ -98,13 +98,13 @@ enum Part {
     },
 }
 
-impl Part {
+impl Extract {
     /// All that is read of a file, each at a pace of its own.
-    fn all_of(stimulus: &StimulusPlan, plan: &Plan) -> impl Iterator<Item = Part> {
-        let rows = Part::Rows { carried: vec![None; stimulus.words()] };
+    fn all_of(stimulus: &StimulusPlan, plan: &Plan) -> impl Iterator<Item = Extract> {
+        let rows = Extract::Rows { carried: vec![None; stimulus.words()] };
         let ticks = stimulus.ticks.iter().enumerate().filter_map(|(tick, own)| {
             let ahead = AHEAD + 2.0 * own.ahead(&plan.tasks)?;
-            Some(Part::Ticks { tick, ahead })
+            Some(Extract::Ticks { tick, ahead })
         });
         std::iter::once(rows).chain(ticks)
     }
@@ -112,39 +112,39 @@ impl Part {
     /// Whether another row is to be read.
     fn wants_more(&self, feed: Feed) -> bool {
         match self {
-            Part::Rows { .. } => feed.has_room(),
-            Part::Ticks { tick, ahead } => !feed.is_ahead(*tick, *ahead),
+            Extract::Rows { .. } => feed.has_room(),
+            Extract::Ticks { tick, ahead } => !feed.is_ahead(*tick, *ahead),
         }
     }
 
     /// Hands on what a row says, for which there is room.
     fn push(&mut self, feed: Feed, row: &Row, begin: f64, stop: f64) {
         match self {
-            Part::Rows { carried } => {
+            Extract::Rows { carried } => {
                 row.values.iter().zip(carried.iter_mut()).for_each(|(new, old)| *old = new.or(*old));
                 feed.push(row, carried, begin, stop);
             }
-            Part::Ticks { tick, .. } => feed.push_between_steps(*tick, row, begin, stop),
+            Extract::Ticks { tick, .. } => feed.push_between_steps(*tick, row, begin, stop),
         }
     }
 
     fn finish(&self, feed: Feed, broken: bool) {
         match self {
-            Part::Rows { .. } => feed.finish(broken),
-            Part::Ticks { tick, .. } => feed.finish_between_steps(*tick, broken),
+            Extract::Rows { .. } => feed.finish(broken),
+            Extract::Ticks { tick, .. } => feed.finish_between_steps(*tick, broken),
         }
     }
 }
 
 impl Reading {
     /// Begins to read `part` of a file.
-    fn begin(shared: &Shared, stimulus: usize, part: Part) -> Reading {
+    fn begin(shared: &Shared, stimulus: usize, part: Extract) -> Reading {
         let (prepared, feed) = (&shared.prepared, shared.board().stimulus(stimulus));
         let (plan, source) = (&shared.plan().stimuli[stimulus], &prepared.stimuli[stimulus]);
         let stop = shared.plan().stop.map_or(f64::INFINITY, |stop| stop.seconds());
         let (read, stop) = match part {
-            Part::Rows { .. } => (source.rows(plan), stop),
-            Part::Ticks { .. } => {
+            Extract::Rows { .. } => (source.rows(plan), stop),
+            Extract::Ticks { .. } => {
                 // A value that cannot be read is no fault of a tick.
                 let rows = source.rows(&StimulusPlan { values: Vec::new(), ..plan.clone() });
                 // Steps go beyond the stop time of a run that may be taken up again, and end where a clock ticks.
@@ -196,7 +196,7 @@ impl Feeder {
         let begin = prepared.begin().seconds();
         for (stimulus, own) in plan.stimuli.iter().enumerate().take(prepared.stimuli.len()) {
             shared.board().stimulus(stimulus).reset(begin);
-            readings.extend(Part::all_of(own, plan).map(|part| Reading::begin(shared, stimulus, part)));
+            readings.extend(Extract::all_of(own, plan).map(|part| Reading::begin(shared, stimulus, part)));
         }
         while turn(shared, &mut readings, begin) {}
         let readings = Arc::new(Mutex::new(readings));

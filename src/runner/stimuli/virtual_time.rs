@@ -19,7 +19,7 @@ pub struct VirtualStimuli {
     /// Whether it ticks tasks.
     ticks: Vec<bool>,
     /// Clocks that tick between steps.
-    between_steps: Vec<BetweenSteps>,
+    between_steps: Vec<FedSteps>,
     /// Task, stimulus, and which of its ticks.
     ticking: Vec<(TaskId, usize, usize)>,
     /// Everything up to this time is there, s.
@@ -27,16 +27,16 @@ pub struct VirtualStimuli {
 }
 
 /// A clock that a stimulus ticks between steps.
-struct BetweenSteps {
+struct FedSteps {
     feed: Feed<'static>,
     tick: usize,
     /// [`FedClock::ahead`].
     ahead: f64,
 }
 
-impl BetweenSteps {
-    fn of(plan: &Plan, feed: Feed<'static>, tick: usize, own: &FedClock) -> Option<BetweenSteps> {
-        Some(BetweenSteps { feed, tick, ahead: own.ahead(&plan.tasks)? })
+impl FedSteps {
+    fn of(plan: &Plan, feed: Feed<'static>, tick: usize, own: &FedClock) -> Option<FedSteps> {
+        Some(FedSteps { feed, tick, ahead: own.ahead(&plan.tasks)? })
     }
 
     /// Whether everything is there that a step needs which begins at `time`, or not before.
@@ -55,7 +55,7 @@ impl VirtualStimuli {
         let feeds: Vec<_> = (0..plan.stimuli.len()).map(|stimulus| world.board.stimulus(stimulus)).collect();
         let between_steps = feeds.iter().zip(&plan.stimuli).flat_map(|(feed, stimulus)| {
             let ticks = stimulus.ticks.iter().enumerate();
-            ticks.filter_map(|(tick, own)| BetweenSteps::of(plan, *feed, tick, own))
+            ticks.filter_map(|(tick, own)| FedSteps::of(plan, *feed, tick, own))
         });
         VirtualStimuli {
             between_steps: between_steps.collect(),

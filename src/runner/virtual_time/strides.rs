@@ -9,14 +9,14 @@ use super::super::thread_host::PartitionHost;
 use super::super::world::{Ending, World};
 use super::{Lane, Moment};
 use crate::plan::TaskId;
-use crate::record::board::{Global, TaskWord};
-use crate::schedule::{Agenda, Due, Stretch};
+use crate::record::board::Global;
+use crate::schedule::{Agenda, Due, Instants};
 use crate::sys::crash::label_thread;
 use crate::time::{Instant, Nanos};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// See the [module](self).
+/// Makes the usual steps of a run, many instants in one go (see the [module](self)).
 pub(super) struct Strides {
     /// Some tasks can make nothing but usual steps, and nothing comes from outside.
     are_possible: bool,
@@ -24,14 +24,14 @@ pub(super) struct Strides {
     complete: &'static AtomicU64,
     reached: &'static AtomicU64,
     stop_request: &'static AtomicU64,
-    /// Those that stride.
+    /// The tasks that make their steps in the present go.
     tasks: Vec<TaskId>,
     /// Releases beside the grid that steps of the last instant have asked for.
     beside: Vec<(TaskId, Instant)>,
 }
 
 impl Strides {
-    /// Those of a run.
+    /// For a run with these tasks and stimuli; nothing was made yet.
     pub(super) fn new(world: &'static World, lanes: &[Lane], stimuli: &VirtualStimuli) -> Strides {
         let word = |global| world.board.global(global);
         Strides {
@@ -45,7 +45,7 @@ impl Strides {
         }
     }
 
-    /// Makes those that come next; `false`: there are none.
+    /// Makes the usual steps that come next. `false`: something else does, and nothing was made.
     #[inline(always)] // mostly there are none
     pub(super) fn make(
         &mut self,
@@ -56,7 +56,7 @@ impl Strides {
         served: &mut Option<&'static PartitionHost>,
     ) -> bool {
         if self.are_possible
-            && let Some(stretch) = agenda.stretch()
+            && let Some(stretch) = agenda.next_instants()
             && agenda.released(&stretch).all(|task| lanes[task.0].strides_from(stretch.due().time))
         {
             self.make_all(world, lanes, agenda, stretch, moment, served);
@@ -71,7 +71,7 @@ impl Strides {
         world: &'static World,
         lanes: &mut [Lane],
         agenda: &mut Agenda,
-        mut stretch: Stretch,
+        mut stretch: Instants,
         moment: &mut Moment,
         served: &mut Option<&'static PartitionHost>,
     ) {
@@ -126,8 +126,7 @@ impl Lane<'_> {
         }
         self.site.end();
         label_thread(0);
-        let computed = self.activation.computed();
-        self.site.cells.count(if computed { TaskWord::Activations } else { TaskWord::Discarded }, 1);
+        self.count();
         strode.unwrap_or(true)
     }
 }

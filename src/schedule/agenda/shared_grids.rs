@@ -33,7 +33,7 @@ impl SharedGrid {
 
 /// Instants of a grid, one after another, before anything else is due; each is followed by another one of the grid.
 #[derive(Clone, Copy, Debug)]
-pub struct Stretch {
+pub struct Instants {
     grid: usize,
     /// The first of them, by its number.
     first: u64,
@@ -43,7 +43,7 @@ pub struct Stretch {
     left: u64,
 }
 
-impl Stretch {
+impl Instants {
     /// The activations of the instant that it is at: at first, its first one.
     #[inline]
     pub fn due(&self) -> &Due {
@@ -160,7 +160,7 @@ impl SharedGrids {
     }
 
     /// What comes next, before `others`, of one grid alone; `None`: nothing does.
-    pub(super) fn stretch(&self, others: Option<Instant>) -> Option<Stretch> {
+    pub(super) fn next_instants(&self, others: Option<Instant>) -> Option<Instants> {
         let (first, grid) = *self.queue.first()?;
         let SharedGrid { interval, stop, .. } = self.all[grid];
         let others = others.map_or(u64::MAX, |time| self.parts.first_from(time));
@@ -168,17 +168,17 @@ impl SharedGrids {
         let before_others = others.saturating_sub(first).div_ceil(interval);
         let left = before_others.min((stop - 1 - first) / interval);
         let due = Due::own(self.after_reached(first));
-        (left > 0).then_some(Stretch { grid, first, interval, parts: self.parts, due, left })
+        (left > 0).then_some(Instants { grid, first, interval, parts: self.parts, due, left })
     }
 
     /// The tasks that are released at each instant of a stretch, most urgent first, a bit each in numbered words.
-    pub(super) fn released(&self, stretch: &Stretch) -> impl Iterator<Item = &(usize, u64)> {
+    pub(super) fn released(&self, stretch: &Instants) -> impl Iterator<Item = &(usize, u64)> {
         let SharedGrid { tasks, others, .. } = &self.all[stretch.grid];
         std::iter::once(tasks).chain(others)
     }
 
     /// The instants of a stretch before the one that it is at have passed; the last of them, `None`: there are none.
-    pub(super) fn pass_many(&mut self, stretch: &Stretch, instants: u64) -> Option<Instant> {
+    pub(super) fn pass_many(&mut self, stretch: &Instants, instants: u64) -> Option<Instant> {
         let last = stretch.first + instants.checked_sub(1)? * stretch.interval;
         let time = self.after_reached(last);
         self.reached = (time, last);

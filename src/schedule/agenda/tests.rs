@@ -113,7 +113,7 @@ enum Step {
     Arm(usize, u64),
     Retune(usize, u64),
     Take,
-    Stretch(u64),
+    Instants(u64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -122,7 +122,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (any::<usize>(), 0u64..60).prop_map(|(task, millis)| Step::Arm(task, millis)),
         1 => (any::<usize>(), 0u64..60).prop_map(|(task, millis)| Step::Retune(task, millis)),
         3 => Just(Step::Take),
-        1 => (0u64..40).prop_map(Step::Stretch),
+        1 => (0u64..40).prop_map(Step::Instants),
     ]
 }
 
@@ -168,8 +168,8 @@ proptest! {
                     prop_assert_eq!(agenda.peek(), expected.next().map(|(time, _)| time));
                     prop_assert_eq!(take(&mut agenda), expected.take());
                 }
-                Step::Stretch(most) => {
-                    let Some(mut stretch) = agenda.stretch() else { continue };
+                Step::Instants(most) => {
+                    let Some(mut stretch) = agenda.next_instants() else { continue };
                     let mut instants = 0;
                     while instants < most {
                         let next = stretch.next();

@@ -45,11 +45,10 @@ pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
 pub fn problems(plan: &Plan, results: &[StimulusResult], board: Board, faults: &[Fault], problems: &mut Vec<Problem>) {
     let since_start = Nanos(board.global(Global::Reached).load(SeqCst) as i64);
     let reached = plan.start.nanos().plus(since_start).seconds();
-    // Of one file several stimuli can be made, which find the same.
-    let ended_by = |fault: &Fault| fault.problem.as_ref().map(ToString::to_string);
+    // What has ended the run. Of one file several stimuli can be made, which find the same.
     let ended: Vec<String> = (0..faults.len())
-        .filter(|own| board.stimulus(*own).has_broken())
-        .filter_map(|own| ended_by(&faults[own]))
+        .filter(|stimulus| board.stimulus(*stimulus).has_broken())
+        .filter_map(|stimulus| faults[stimulus].problem.as_ref().map(ToString::to_string))
         .collect();
     for (stimulus, (own, fault)) in results.iter().zip(faults).enumerate() {
         let subject = Subject::Stimulus(own.file.clone());

@@ -1,8 +1,9 @@
 //! The clocks of one FMU that makes steps: which of its input clocks tick in an Event Mode, and when they tick next (semantics
 //! S22).
 //!
-//! A clock with times of its own, or with those of a stimulus, ticks at the communication point that is made for it. A tick from outside of the steps, at τ,
-//! ticks at the first communication point strictly after τ; one that comes when that point is over goes to the next.
+//! A clock with times of its own, or with those of a stimulus, ticks at the communication point that is made for it. A tick from
+//! outside of the steps, at τ, ticks at the first communication point strictly after τ; one that comes when that point is over goes
+//! to the next.
 
 use crate::exchange::TickStamp;
 use crate::ffi::{EventMode, Failure, Function, OutputClocks, Qualifier};
