@@ -159,6 +159,7 @@ mod state;
 mod status;
 mod step;
 mod step_state;
+mod strider;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -189,5 +190,6 @@ pub use slopes::TimeDerivatives;
 pub use state::{FmuState, StateSupport, Terminated};
 pub use status::{Failure, Outcome, Status};
 pub use step::{AfterStep, BeforeStep, NoStep, Said, Stepper};
+pub use strider::{Strider, Striding, Unusual};
 pub use thread::{InStep, Intermediate, ThreadHost, change_thread_host, set_thread_host, thread_host};
 pub use values::{get_function, set_function};

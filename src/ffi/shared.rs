@@ -76,6 +76,11 @@ impl Shared {
         }
     }
 
+    /// What C calls the instance.
+    pub(super) fn raw(&self) -> RawInstance {
+        self.handle.0
+    }
+
     /// Asks for the memory that every call looks at.
     #[inline]
     pub(super) fn prefetch(&self) {

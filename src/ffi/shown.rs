@@ -48,6 +48,11 @@ impl Shown {
         self.place.set(place);
     }
 
+    /// Where calls are shown and counted now.
+    pub(super) fn place(&self) -> Place {
+        self.place.get()
+    }
+
     /// The thread enters a function.
     #[inline]
     pub(super) fn enter(&self, function: Function) {

@@ -11,6 +11,7 @@ use super::part::Part;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
 use super::step_state::StepState;
+use super::types::{RawInstance, RawStatus};
 use std::fmt;
 use std::time::Duration;
 
@@ -71,6 +72,43 @@ impl Stepper {
         self.part.shared.get_batch(batch)
     }
 
+    /// How long is waited for a step that is pending.
+    pub(super) fn patience(&self) -> Duration {
+        self.raw.patience
+    }
+
+    /// [`BeforeStep::step`] by `make`, of a step that C was already asked for.
+    pub(super) fn end_step(
+        &mut self,
+        raw: RawStep,
+        make: impl FnOnce(&mut RawStep, &Functions, RawInstance) -> RawStatus,
+    ) -> Result<AfterStep<'_>, NoStep<'_>> {
+        self.raw = raw;
+        self.call_step(make)
+    }
+
+    /// Has `make` make the step that is told.
+    #[inline(always)] // as `visit`
+    fn call_step(
+        &mut self,
+        make: impl FnOnce(&mut RawStep, &Functions, RawInstance) -> RawStatus,
+    ) -> Result<AfterStep<'_>, NoStep<'_>> {
+        let Stepper { part, raw, .. } = &mut *self;
+        let cause = Cause { clock: None, time: Some(raw.point) };
+        let make = |raw: &mut &mut RawStep, functions: &Functions, instance| make(raw, functions, instance);
+        let shown = |raw: &&mut RawStep, _| {
+            let early =
+                if raw.early_return != 0 { format!(", earlyReturn at {:?}", raw.reached) } else { String::new() };
+            let event = if raw.event_handling_needed != 0 { ", eventHandlingNeeded" } else { "" };
+            let over = if raw.terminate_simulation != 0 { ", terminateSimulation" } else { "" };
+            format!("{:?}{early}{event}{over}", raw.size)
+        };
+        match part.shared.call_with(Function::DoStep, cause, raw, make, shown) {
+            Ok(outcome) => Ok(AfterStep { stepper: self, outcome }),
+            Err(failure) => Err(NoStep::new(self, failure)),
+        }
+    }
+
     /// Starts the sequence of a step. Calls nothing.
     #[inline]
     pub fn begin(&mut self) -> BeforeStep<'_> {
@@ -102,25 +140,11 @@ impl<'a> BeforeStep<'a> {
         if stepper.event.is_some() {
             return Err(NoStep { stepper, failure: IN_EVENT_MODE, reached: point });
         }
-        let Stepper { part, raw, .. } = &mut *stepper;
-        raw.begin(point, size);
-        let cause = Cause { clock: None, time: Some(point) };
-        let make = |raw: &mut &mut RawStep, f: &Functions, i| {
-            // SAFETY: the instance is alive and in Step Mode, and `self` holds the only reference to what makes its steps.
-            unsafe { f.do_step(i, raw) }
-        };
-        let shown = |raw: &&mut RawStep, _| {
-            let early =
-                if raw.early_return != 0 { format!(", earlyReturn at {:?}", raw.reached) } else { String::new() };
-            let event = if raw.event_handling_needed != 0 { ", eventHandlingNeeded" } else { "" };
-            let over = if raw.terminate_simulation != 0 { ", terminateSimulation" } else { "" };
-            format!("{size:?}{early}{event}{over}")
-        };
-        let stepped = part.shared.call_with(Function::DoStep, cause, raw, make, shown);
-        match stepped {
-            Ok(outcome) => Ok(AfterStep { stepper, outcome }),
-            Err(failure) => Err(NoStep::new(stepper, failure)),
-        }
+        stepper.raw.begin(point, size);
+        stepper.call_step(|raw, functions, instance| {
+            // SAFETY: the instance is alive and in Step Mode, and `stepper` is the only reference to what makes its steps.
+            unsafe { functions.do_step(instance, raw) }
+        })
     }
 }
 

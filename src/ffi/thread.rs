@@ -154,3 +154,49 @@ pub(super) fn visit<T>(environment: *const Environment, function: Function, c: i
     }
     result
 }
+
+/// Calls of one function on one thread, one after the other, with nothing else of FMU code in between: what [`visit`] does before and
+/// after each, it does once for all of them where that is the same.
+pub(super) struct Visits {
+    thread: *const Thread,
+    called: Called,
+}
+
+/// Whose code a visit is in.
+#[derive(Clone, Copy)]
+pub(super) struct Visited {
+    pub(super) environment: *const Environment,
+    /// Serves it.
+    pub(super) host: &'static dyn ThreadHost,
+    /// The host's.
+    pub(super) shown: &'static Shown,
+}
+
+impl Visits {
+    /// The calling thread, which has a host, will visit this function.
+    pub(super) fn of(function: Function) -> Visits {
+        debug_assert!(inside().environment.is_null() && thread_host().is_some());
+        debug_assert_eq!(float_control::default_fp_control(), None);
+        Visits { thread: own(), called: Called::function(function) }
+    }
+
+    /// One call. Where it is shown the caller shows it.
+    #[inline(always)] // as `visit`
+    pub(super) fn visit<T>(&self, visited: &Visited, c: impl FnOnce() -> T) -> T {
+        // SAFETY: as in `visit`; this is on the thread that it was made on, since a pointer is not `Send`.
+        let thread = unsafe { &*self.thread };
+        thread.host.set(Some(visited.host));
+        thread.shown.set(Some(visited.shown));
+        thread.inside.set(Inside { environment: visited.environment, called: self.called });
+        let result = c();
+        float_control::establish_defaults();
+        result
+    }
+}
+
+impl Drop for Visits {
+    fn drop(&mut self) {
+        // SAFETY: as in `visit`.
+        unsafe { &*self.thread }.inside.set(OUTSIDE);
+    }
+}

@@ -12,13 +12,14 @@ use super::cables::{self, Incoming, Outgoing};
 use super::halt::Halt;
 use super::inbox::{Carried, Inbox, Turn};
 use super::resize::Resizable;
+use super::site::Site;
 use super::slopes::Slopes;
 use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
-use super::unit::{Getting, Member, Settable, Setting, Unit};
+use super::unit::{Getting, Member, Settable, Setting, Unit, UsualSteps};
 use super::values::{self, Input, Output, Publishing};
 use super::world::World;
-use crate::ffi::{Batch, Failure, Outcome};
+use crate::ffi::{Batch, Failure, Outcome, Unusual};
 use crate::plan::{OnWarning, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::schedule::Due;
@@ -245,11 +246,20 @@ impl Activation {
         self.unit.strides_from(time)
     }
 
-    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`: [`Activation::run`] where nothing else
-    /// is to be done. Tells whether something else comes than the next one.
-    #[inline(always)] // in the one loop there is
-    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
-        let strode = self.unit.stride(due, seconds, end);
+    /// [`Unit::usual_steps`]. Each is [`Activation::run`] where nothing else is to be done.
+    pub fn usual_steps(&mut self, host: &'static PartitionHost, site: &'static Site) -> Option<UsualSteps<'_>> {
+        self.unit.usual_steps(host, site)
+    }
+
+    /// [`Unit::stride`]. Tells whether something else comes than the next one.
+    pub fn stride(
+        &mut self,
+        due: &Due,
+        seconds: f64,
+        end: Instant,
+        unusual: Option<Unusual>,
+    ) -> Result<bool, Halt> {
+        let strode = self.unit.stride(due, seconds, end, unusual);
         self.calls.computed = !strode.as_ref().is_err_and(|failure| failure.refused);
         let (outcome, is_over) = strode?;
         Halt::unless_allowed(outcome, self.calls.on_warning)?;

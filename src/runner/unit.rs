@@ -9,20 +9,23 @@ mod figures;
 mod partition;
 mod step;
 mod stepping;
+mod usual;
 mod way;
 
 pub use self::events::Member;
+pub use self::usual::UsualSteps;
 
 use self::events::EventUnit;
 use self::partition::PartitionUnit;
 use self::step::{StepUnit, Strode};
 use super::activation::{Activation, Calls, Meter};
 use super::halt::Halt;
+use super::site::Site;
 use super::slopes::Slopes;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::exchange::Stamp;
-use crate::ffi::{Batch, ClockElement, Failure, Instance, InstanceControl, Outcome, Part, Running};
+use crate::ffi::{Batch, ClockElement, Failure, Instance, InstanceControl, Outcome, Part, Running, Unusual};
 use crate::plan::{FmuId, Release, TaskId, Work};
 use crate::schedule::{Due, Learned};
 use crate::time::{Fraction, Instant};
@@ -269,11 +272,19 @@ impl Unit {
         matches!(self, Unit::Step(unit) if unit.strides_from(time))
     }
 
-    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`.
-    #[inline(always)] // in the one loop there is
-    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
+    /// What makes its usual steps, served by `host` and with the marks at `site`; `None`: it makes none, or can make none now.
+    pub fn usual_steps(&mut self, host: &'static PartitionHost, site: &'static Site) -> Option<UsualSteps<'_>> {
         match self {
-            Unit::Step(unit) => unit.stride(due, seconds, end),
+            Unit::Step(unit) => unit.usual_steps(host, site),
+            _ => None,
+        }
+    }
+
+    /// Makes the step of the release `due`, which is so many `seconds`, to its `end`, or does what is to be done where its first one
+    /// was `unusual`.
+    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant, unusual: Option<Unusual>) -> Strode {
+        match self {
+            Unit::Step(unit) => unit.stride(due, seconds, end, unusual),
             _ => unreachable!("it does not stride"),
         }
     }

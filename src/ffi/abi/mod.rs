@@ -32,7 +32,7 @@ pub use fmi1::{Fmi1EventInfo, Fmi1Functions, Fmi1ModelCallbacks, Fmi1SlaveCallba
 pub use fmi2::{Fmi2Callbacks, Fmi2Functions};
 pub use fmi3::Fmi3Functions;
 pub use functions::Functions;
-pub(super) use step::RawStep;
+pub(super) use step::{RawStep, StepCall};
 
 #[cfg(test)]
 pub(super) use draft::CORE as DRAFT_CORE;

@@ -3,7 +3,7 @@
 //! FMI 3.0 says all in one call. Before, an FMU that stops short answers Discard and says on demand how far it came; and a
 //! step may be pending: it is computed elsewhere, and whoever asked waits for it.
 
-use super::{DraftFunctions, Fmi1Functions, Fmi2Functions, Fmi3Functions, Functions, Own, adapter};
+use super::{Fmi1Functions, Fmi2Functions, Functions, Own, adapter};
 use crate::ffi::Function;
 use crate::ffi::environment::Environment;
 use crate::ffi::thread::visit;
@@ -31,6 +31,9 @@ pub struct RawStep {
     /// `lastSuccessfulTime`.
     pub reached: f64,
 }
+
+type Fmi2Component = adapter::Component<Fmi2Functions, super::fmi2::Callbacks>;
+type Fmi1Component = adapter::Component<Fmi1Functions>;
 
 /// `fmi2Discard`, `fmiDiscard`.
 const DISCARD: RawStatus = 2;
@@ -70,7 +73,87 @@ impl RawStep {
     }
 }
 
+/// The call that makes a step of an instance, with nothing left to be looked up.
+#[derive(Clone, Copy)]
+pub(in crate::ffi) enum StepCall {
+    Fmi3(RawInstance, Fmi3Step),
+    Fmi2(RawInstance, Fmi2Step),
+    Fmi1(RawInstance, Fmi1Step),
+    Draft(RawInstance, DraftStep),
+}
+
+type Fmi3Step = unsafe extern "C" fn(
+    RawInstance,
+    f64,
+    f64,
+    RawBool,
+    *mut RawBool,
+    *mut RawBool,
+    *mut RawBool,
+    *mut f64,
+) -> RawStatus;
+type Fmi2Step = unsafe extern "C" fn(RawInstance, f64, f64, c_int) -> RawStatus;
+type Fmi1Step = unsafe extern "C" fn(RawInstance, f64, f64, RawBool) -> RawStatus;
+type DraftStep = unsafe extern "C" fn(
+    RawInstance,
+    f64,
+    f64,
+    RawBool,
+    *mut RawBool,
+    *mut RawBool,
+    *mut RawBool,
+    *mut RawBool,
+    *mut f64,
+) -> RawStatus;
+
+impl StepCall {
+    /// Makes a step, and says what C has answered: `fmi3OK`, or what [`Functions::settle_step`] makes something of.
+    ///
+    /// # Safety
+    /// The instance is alive and in Step Mode.
+    #[inline(always)] // as `visit`
+    pub(in crate::ffi) unsafe fn make(&self, step: &mut RawStep) -> RawStatus {
+        let (point, size, no_set) = (step.point, step.size, step.no_set_state_before);
+        let (event, terminate) = (&raw mut step.event_handling_needed, &raw mut step.terminate_simulation);
+        let (early, reached) = (&raw mut step.early_return, &raw mut step.reached);
+        // SAFETY: this function's contract; each place can be written to.
+        unsafe {
+            match *self {
+                StepCall::Fmi3(i, call) => call(i, point, size, no_set, event, terminate, early, reached),
+                StepCall::Fmi2(i, call) => call(i, point, size, no_set.into()),
+                // `newStep`: the step before was accepted.
+                StepCall::Fmi1(i, call) => call(i, point, size, 1),
+                // What is announced beside the end of the step, an event and clocks that are about to tick, is for Event Mode.
+                StepCall::Draft(i, call) => call(i, point, size, no_set, event, &mut 0, terminate, early, reached),
+            }
+        }
+    }
+}
+
 impl Functions {
+    /// What makes a step of this instance.
+    ///
+    /// # Safety
+    /// The instance is alive.
+    #[inline(always)] // as `visit`
+    pub(in crate::ffi) unsafe fn step_call(&self, i: RawInstance) -> StepCall {
+        // SAFETY: this function's contract.
+        unsafe {
+            match &self.own {
+                Own::Fmi3(own) => StepCall::Fmi3(i, own.do_step),
+                Own::Fmi2(_) => {
+                    let own = Fmi2Component::behind(i);
+                    StepCall::Fmi2(own.raw, own.functions.do_step)
+                }
+                Own::Fmi1(_) => {
+                    let own = Fmi1Component::behind(i);
+                    StepCall::Fmi1(own.raw, own.functions.do_step)
+                }
+                Own::Draft(own) => StepCall::Draft(i, own.do_step),
+            }
+        }
+    }
+
     /// Makes a step.
     ///
     /// # Safety
@@ -79,11 +162,24 @@ impl Functions {
     pub(in crate::ffi) unsafe fn do_step(&self, i: RawInstance, step: &mut RawStep) -> RawStatus {
         // SAFETY: this function's contract.
         unsafe {
+            let raw = self.step_call(i).make(step);
+            if raw == 0 { raw } else { self.settle_step(i, raw, step) }
+        }
+    }
+
+    /// What a step came to that C has answered with `raw`, and what the FMU says of it.
+    ///
+    /// # Safety
+    /// The instance is alive, and its last step answered `raw`.
+    #[cold]
+    pub(in crate::ffi) unsafe fn settle_step(&self, i: RawInstance, raw: RawStatus, step: &mut RawStep) -> RawStatus {
+        // SAFETY: this function's contract.
+        unsafe {
             match &self.own {
-                Own::Fmi3(own) => own.step(i, step),
-                Own::Fmi2(_) => adapter::Component::<Fmi2Functions, super::fmi2::Callbacks>::behind(i).step(step),
-                Own::Fmi1(_) => adapter::Component::<Fmi1Functions>::behind(i).step(step),
-                Own::Draft(own) => own.step(i, step),
+                Own::Fmi3(_) | Own::Draft(_) => raw,
+                Own::Fmi2(_) | Own::Fmi1(_) if raw <= 1 => adapter::status(raw),
+                Own::Fmi2(_) => Fmi2Component::behind(i).not_done(raw, step),
+                Own::Fmi1(_) => Fmi1Component::behind(i).not_done(raw, step),
             }
         }
     }
@@ -99,51 +195,6 @@ impl Functions {
             // SAFETY: this function's contract.
             Own::Fmi3(own) => unsafe { (own.enter_event_mode)(i) },
             Own::Fmi2(_) | Own::Fmi1(_) | Own::Draft(_) => NOT_CALLED,
-        }
-    }
-}
-
-impl Fmi3Functions {
-    /// # Safety
-    /// As [`Functions::do_step`].
-    #[inline(always)]
-    unsafe fn step(&self, i: RawInstance, step: &mut RawStep) -> RawStatus {
-        // SAFETY: the contract of `Functions::do_step`; each place can be written to.
-        unsafe {
-            (self.do_step)(
-                i,
-                step.point,
-                step.size,
-                step.no_set_state_before,
-                &mut step.event_handling_needed,
-                &mut step.terminate_simulation,
-                &mut step.early_return,
-                &mut step.reached,
-            )
-        }
-    }
-}
-
-impl DraftFunctions {
-    /// What is announced beside the end of the step, an event and clocks that are about to tick, is for Event Mode.
-    ///
-    /// # Safety
-    /// As [`Functions::do_step`].
-    unsafe fn step(&self, i: RawInstance, step: &mut RawStep) -> RawStatus {
-        let mut clocks_about_to_tick = 0;
-        // SAFETY: the contract of `Functions::do_step`; each place can be written to.
-        unsafe {
-            (self.do_step)(
-                i,
-                step.point,
-                step.size,
-                step.no_set_state_before,
-                &mut step.event_handling_needed,
-                &mut clocks_about_to_tick,
-                &mut step.terminate_simulation,
-                &mut step.early_return,
-                &mut step.reached,
-            )
         }
     }
 }
@@ -177,18 +228,7 @@ fn came_to(
     }
 }
 
-impl adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
-    /// # Safety
-    /// As [`Functions::do_step`].
-    #[inline(always)]
-    unsafe fn step(&self, step: &mut RawStep) -> RawStatus {
-        let no_set = step.no_set_state_before.into();
-        // SAFETY: the contract of `Functions::do_step`.
-        let raw = unsafe { (self.functions.do_step)(self.raw, step.point, step.size, no_set) };
-        // SAFETY: as above.
-        if raw <= 1 { adapter::status(raw) } else { unsafe { self.not_done(raw, step) } }
-    }
-
+impl Fmi2Component {
     /// What a step came to that was not simply done.
     ///
     /// # Safety
@@ -230,17 +270,7 @@ impl adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
     }
 }
 
-impl adapter::Component<Fmi1Functions> {
-    /// # Safety
-    /// As [`Functions::do_step`].
-    #[inline(always)]
-    unsafe fn step(&self, step: &mut RawStep) -> RawStatus {
-        // SAFETY: the contract of `Functions::do_step`. `newStep`: the step before was accepted.
-        let raw = unsafe { (self.functions.do_step)(self.raw, step.point, step.size, 1) };
-        // SAFETY: as above.
-        if raw <= 1 { adapter::status(raw) } else { unsafe { self.not_done(raw, step) } }
-    }
-
+impl Fmi1Component {
     /// What a step came to that was not simply done.
     ///
     /// # Safety

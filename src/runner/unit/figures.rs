@@ -48,6 +48,11 @@ impl StepFigures {
         self.cells.count(TaskWord::Events, 1);
     }
 
+    /// The furthest that a step was off its communication point, in the FMU's unit of time.
+    pub fn furthest(&self) -> f64 {
+        self.furthest
+    }
+
     /// A step without early return was so far off its communication point, in the FMU's unit of time.
     #[inline]
     pub fn deviates(&mut self, off: f64) {

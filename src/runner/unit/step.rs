@@ -6,14 +6,16 @@
 //! what is set then and what the step before has computed.
 
 use super::stepping::{Stepping, is_wrong};
+use super::usual::UsualSteps;
 use super::way::{Came, Stepped, Way};
 use super::{Getting, Settable, Setting};
 use crate::exchange::Stamp;
-use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Outcome, Stepper};
+use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Health, Outcome, Stepper, Unusual};
 use crate::plan::{OnError, StepPlan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::halt::Halt;
+use crate::runner::site::Site;
 use crate::runner::slopes::Slopes;
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::{Ending, World};
@@ -83,21 +85,31 @@ impl StepUnit {
 
     /// [`super::Unit::can_stride`].
     pub fn can_stride(&self) -> bool {
-        self.recorded.is_none()
+        self.recorded.is_none() && self.stepping.unit.is_second() && self.stepper.can_stride()
     }
 
     /// [`super::Unit::strides_from`].
     #[inline]
     pub fn strides_from(&self, time: Instant) -> bool {
-        self.stepping.strides_from(time)
+        self.stepping.strides_from(time) && self.stepper.health() == Health::Healthy
+    }
+
+    /// [`super::Unit::usual_steps`].
+    pub fn usual_steps(&mut self, host: &'static PartitionHost, site: &'static Site) -> Option<UsualSteps<'_>> {
+        UsualSteps::new(&mut self.stepper, &mut self.stepping, host, site)
     }
 
     /// [`super::Unit::stride`].
-    #[inline(always)] // in the one loop there is
-    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
+    #[cold]
+    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant, unusual: Option<Unusual>) -> Strode {
         let StepUnit { stepper, stepping, .. } = self;
         stepping.note();
-        let outcome = make_usual(stepper.begin(), stepping, due, seconds, end)?.outcome;
+        let (point, size) = (stepping.point(&due.time, seconds), stepping.size);
+        let stepped = match unusual {
+            Some(unusual) => stepper.settle(unusual),
+            None => stepper.begin().step(point, size),
+        };
+        let outcome = go_on_from(stepped, stepping, due, (end, point, size))?.outcome;
         Ok((outcome, !stepping.strides_on()))
     }
 
@@ -224,13 +236,25 @@ fn make_usual<'a>(
     end: Instant,
 ) -> Result<After<'a>, Failure> {
     let (point, size) = (stepping.point(&due.time, seconds), stepping.size);
-    match before.step(point, size) {
+    go_on_from(before.step(point, size), stepping, due, (end, point, size))
+}
+
+/// Goes on from a step that was told to come to `next`, the one of a release that is usual.
+#[inline(always)] // as what it calls
+fn go_on_from<'a>(
+    stepped: Stepped<'a>,
+    stepping: &'a mut Stepping,
+    due: &Due,
+    next: (Instant, f64, f64),
+) -> Result<After<'a>, Failure> {
+    let (end, point, size) = next;
+    match stepped {
         Ok(after) if !after.said().early_return => {
             stepping.figures.step();
             stepping.arrive(&after.said(), end, point + size);
             Ok(After { outcome: after.outcome(), after, stepping })
         }
-        stepped => follow(Way::from(due.time), stepped, (end, point, size), stepping, due, end),
+        stepped => follow(Way::from(due.time), stepped, next, stepping, due, end),
     }
 }
 

@@ -363,6 +363,20 @@ impl Stepping {
         self.reached = Some(to);
     }
 
+    /// A step is not worth a note that is not further off its point, in the FMU's unit of time.
+    pub fn near(&self) -> f64 {
+        self.figures.furthest().min(self.tolerance)
+    }
+
+    /// [`Stepping::arrive`], as far as it is worth a note, of a step that came to `reached` by its own word, which is so far off its
+    /// `end`, and was usual else.
+    pub fn is_off(&mut self, off: f64, reached: f64, end: Instant) {
+        self.figures.deviates(off);
+        if off > self.tolerance || off.is_nan() {
+            self.figures.off_the_point(Some(end), reached);
+        }
+    }
+
     /// The last step was taken back: the FMU is where it was before it.
     pub fn take_back(&mut self, reached: Option<Instant>) {
         (self.reached, self.off, self.is_over) = (reached, None, false);

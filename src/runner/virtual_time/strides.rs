@@ -6,8 +6,10 @@
 
 use super::super::stimuli::VirtualStimuli;
 use super::super::thread_host::PartitionHost;
+use super::super::unit::UsualSteps;
 use super::super::world::{Ending, World};
 use super::{Lane, Moment};
+use crate::ffi::{Striding, Unusual};
 use crate::plan::TaskId;
 use crate::record::board::Global;
 use crate::schedule::{Agenda, Due, Instants};
@@ -59,8 +61,7 @@ impl Strides {
             && let Some(stretch) = agenda.next_instants()
             && agenda.released(&stretch).all(|task| lanes[task.0].strides_from(stretch.due().time))
         {
-            self.make_all(world, lanes, agenda, stretch, moment, served);
-            return true;
+            return self.make_all(world, lanes, agenda, stretch, moment, served);
         }
         false
     }
@@ -74,36 +75,109 @@ impl Strides {
         mut stretch: Instants,
         moment: &mut Moment,
         served: &mut Option<&'static PartitionHost>,
-    ) {
+    ) -> bool {
         self.tasks.clear();
-        self.tasks.extend(agenda.released(&stretch));
-        self.tasks.iter().for_each(|task| lanes[task.0].host.enter(lanes[task.0].site));
-        let (mut instants, mut goes_on) = (0, true);
-        while goes_on && self.stop_request.load(Relaxed) == 0 && world.ending() != Ending::Discard {
-            let end = stretch.next();
-            moment.come_to(&stretch.due().time, self.begin, self.complete);
-            for task in &self.tasks {
-                let lane = &mut lanes[task.0];
-                if lane.failed.load(Relaxed) {
-                    continue;
-                }
-                if !goes_on && world.ending() == Ending::Discard {
-                    break;
-                }
-                lane.serve(served);
-                if lane.stride(*task, stretch.due(), moment.seconds, end) {
-                    goes_on = false;
-                    self.beside.extend(lane.activation.take_point().map(|point| (*task, point)));
-                }
-                self.reached.store(moment.since_start, Relaxed);
-            }
-            instants += 1;
-            goes_on &= stretch.go_on(end);
+        self.tasks.extend(agenda.released(&stretch).filter(|task| !lanes[task.0].failed.load(Relaxed)));
+        for task in &self.tasks {
+            let lane = &lanes[task.0];
+            // The first one is where the thread begins to serve, if it has not.
+            lane.serve(served);
+            lane.host.enter(lane.site);
         }
-        self.tasks.iter().for_each(|task| lanes[task.0].host.end());
+        let Some(all) = usual_steps(lanes, &self.tasks) else {
+            self.tasks.iter().for_each(|task| lanes[task.0].host.end());
+            return false;
+        };
+        let (mut instants, unusual) = self.make_usual(world, all, &mut stretch, moment);
+        if let Some((first, unusual)) = unusual {
+            *served = Some(lanes[self.tasks[first].0].host);
+            self.make_rest(world, lanes, first, unusual, &stretch, moment, served);
+            instants += 1;
+        }
+        for task in &self.tasks {
+            lanes[task.0].host.returned_from_fmu();
+            lanes[task.0].host.end();
+        }
         agenda.pass(&stretch, instants);
         self.beside.drain(..).for_each(|(task, point)| agenda.beside(task, point));
+        true
     }
+
+    /// Makes usual steps, of `all` tasks at each instant, until the stretch is at its end, or somebody asks for the end of the run, or
+    /// a step is not usual. How many whole instants that were; and by its place the task whose step was not, and what it has answered.
+    fn make_usual(
+        &self,
+        world: &World,
+        mut all: Vec<UsualSteps>,
+        stretch: &mut Instants,
+        moment: &mut Moment,
+    ) -> (u64, Option<(usize, Unusual)>) {
+        let (mut striding, mut instants, mut unusual) = (Striding::begin(), 0, None);
+        while self.stop_request.load(Relaxed) == 0 && world.ending() != Ending::Discard {
+            let end = stretch.next();
+            moment.come_to(&stretch.due().time, self.begin, self.complete);
+            unusual = all.iter_mut().position(|own| {
+                let is_usual = own.step(&mut striding, &stretch.due().time, moment.seconds, end);
+                self.reached.store(moment.since_start, Relaxed);
+                !is_usual
+            });
+            if unusual.is_some() {
+                break;
+            }
+            instants += 1;
+            if !stretch.go_on(end) {
+                break;
+            }
+        }
+        for (place, own) in all.into_iter().enumerate() {
+            let is_ahead = unusual.is_some_and(|unusual| place < unusual);
+            if is_ahead || instants > 0 {
+                own.leave(if is_ahead { stretch.next() } else { stretch.due().time });
+            }
+        }
+        (instants, unusual.map(|place| (place, striding.unusual())))
+    }
+
+    /// Makes the steps of an instant from that of the `first` task on, which was made and is not usual.
+    #[cold]
+    #[expect(clippy::too_many_arguments, reason = "what a run is made of")]
+    fn make_rest(
+        &mut self,
+        world: &'static World,
+        lanes: &mut [Lane],
+        first: usize,
+        unusual: Unusual,
+        stretch: &Instants,
+        moment: &Moment,
+        served: &mut Option<&'static PartitionHost>,
+    ) {
+        let mut unusual = Some(unusual);
+        for task in &self.tasks[first..] {
+            let lane = &mut lanes[task.0];
+            if lane.failed.load(Relaxed) {
+                continue;
+            }
+            if unusual.is_none() && world.ending() == Ending::Discard {
+                break;
+            }
+            lane.serve(served);
+            if lane.stride(*task, stretch.due(), moment.seconds, stretch.next(), unusual.take()) {
+                self.beside.extend(lane.activation.take_point().map(|point| (*task, point)));
+            }
+            self.reached.store(moment.since_start, Relaxed);
+        }
+    }
+}
+
+/// What makes the usual steps of these tasks, in their order, which is that of their numbers; `None`: one can make none now.
+fn usual_steps<'a>(lanes: &'a mut [Lane], tasks: &[TaskId]) -> Option<Vec<UsualSteps<'a>>> {
+    let (mut rest, mut passed) = (lanes, 0);
+    let own = |task: &TaskId| {
+        let (lane, behind) = std::mem::take(&mut rest).split_at_mut(task.0 - passed).1.split_first_mut()?;
+        (rest, passed) = (behind, task.0 + 1);
+        lane.activation.usual_steps(lane.host, lane.site)
+    };
+    tasks.iter().map(own).collect()
 }
 
 impl Lane<'_> {
@@ -112,13 +186,13 @@ impl Lane<'_> {
         self.can_stride && (self.failed.load(Relaxed) || self.activation.strides_from(time))
     }
 
-    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`, and counts it. Tells whether
-    /// something else comes than the next one.
-    #[inline(always)] // in the one loop there is
-    fn stride(&mut self, task: TaskId, due: &Due, seconds: f64, end: Instant) -> bool {
+    /// Makes the step of the release `due`, which is so many `seconds`, to its `end`, and counts it; or does and counts what is to be
+    /// done where that was made and is `unusual`. Tells whether something else comes than the next one.
+    #[cold]
+    fn stride(&mut self, task: TaskId, due: &Due, seconds: f64, end: Instant, unusual: Option<Unusual>) -> bool {
         label_thread(task.0 as u64 + 1);
         self.site.begin(&due.time);
-        let strode = self.activation.stride(due, seconds, end);
+        let strode = self.activation.stride(due, seconds, end, unusual);
         self.host.returned_from_fmu();
         if let Err(halt) = &strode {
             self.activation.fail();

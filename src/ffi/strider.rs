@@ -1,0 +1,108 @@
+//! Usual steps of instances for Co-Simulation, one after the other: the calls and marks are those of a [`Stepper`], but nothing is
+//! looked up, made sure of or asked between them.
+//!
+//! A step is usual if it answers `fmi3OK`, neither returns early nor wants the end of the run. The first one that is not has
+//! [to be settled](Stepper::settle) before anything else is called.
+
+use super::abi::{RawStep, StepCall};
+use super::environment::Health;
+use super::function::Function;
+use super::shown::{CallCounts, Place};
+use super::step::{AfterStep, NoStep, Stepper};
+use super::thread::{ThreadHost, Visited, Visits, visited_nothing};
+use super::types::RawStatus;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Makes the usual steps of one instance.
+pub struct Strider<'a> {
+    call: StepCall,
+    visited: Visited,
+    /// Where its calls are shown.
+    word: &'static AtomicU64,
+    calls: &'static CallCounts,
+    stepper: PhantomData<&'a mut Stepper>,
+}
+
+/// A thread that makes usual steps, and nothing else.
+pub struct Striding {
+    visits: Visits,
+    /// The last step.
+    raw: RawStep,
+    status: RawStatus,
+}
+
+/// What a step has answered that is no usual one.
+pub struct Unusual {
+    raw: RawStep,
+    status: RawStatus,
+}
+
+/// What a word shows inside of a step.
+const IN_A_STEP: u64 = Function::DoStep as u64 + 1;
+
+impl Stepper {
+    /// Whether usual steps can be all that is made of it.
+    pub fn can_stride(&self) -> bool {
+        !self.shared().environment.is_watched()
+    }
+
+    /// What makes its usual steps, served by `host`; `None`: it can make none now, or the host shares the place where it shows calls.
+    pub fn strider(&mut self, host: &'static dyn ThreadHost) -> Option<Strider<'_>> {
+        let shown = host.shown()?;
+        let Place { word, tag, calls } = shown.place();
+        if tag != 0 || self.event.is_some() || !self.can_stride() || self.health() != Health::Healthy {
+            return None;
+        }
+        let shared = self.shared();
+        // SAFETY: the instance is not freed.
+        let call = unsafe { shared.library.functions().step_call(shared.raw()) };
+        let visited = Visited { environment: &*shared.environment, host, shown };
+        Some(Strider { call, visited, word, calls, stepper: PhantomData })
+    }
+
+    /// What the last step of its [`Strider`] came to, which was not usual.
+    #[cold]
+    pub fn settle(&mut self, unusual: Unusual) -> Result<AfterStep<'_>, NoStep<'_>> {
+        // It is counted once.
+        visited_nothing(Function::DoStep);
+        let Unusual { raw, status } = unusual;
+        self.end_step(RawStep { patience: self.patience(), ..raw }, |raw, functions, instance| {
+            // SAFETY: the instance is alive, and its last step answered this.
+            unsafe { functions.settle_step(instance, status, raw) }
+        })
+    }
+}
+
+impl Striding {
+    /// The calling thread, which has a host, makes usual steps from now on, until this is dropped.
+    pub fn begin() -> Striding {
+        Striding { visits: Visits::of(Function::DoStep), raw: RawStep::new(0.0, 0.0), status: 0 }
+    }
+
+    /// Makes a step from the communication point over the size, both in the FMU's unit of time, and tells which time it has reached by
+    /// its own word. `None`: it was [not usual](Striding::unusual).
+    #[inline(always)] // as `visit`
+    pub fn step(&mut self, strider: &mut Strider, point: f64, size: f64) -> Option<f64> {
+        let raw = &mut self.raw;
+        raw.begin(point, size);
+        strider.word.store(IN_A_STEP, Relaxed);
+        let count = &strider.calls[Function::DoStep as usize];
+        count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
+        // SAFETY: the instance was alive and healthy when its strider was made, which is the only one to call it meanwhile. No step
+        // since was unusual: who has seen one makes no more.
+        let status = self.visits.visit(&strider.visited, || unsafe { strider.call.make(raw) });
+        strider.word.store(0, Relaxed);
+        if status != 0 || raw.early_return != 0 || raw.terminate_simulation != 0 {
+            self.status = status;
+            return None;
+        }
+        Some(raw.reached)
+    }
+
+    /// What the last step has answered, which was not usual.
+    #[cold]
+    pub fn unusual(self) -> Unusual {
+        Unusual { raw: self.raw, status: self.status }
+    }
+}
