@@ -8,7 +8,7 @@ use super::environment::{Environment, ForeignCall};
 use super::function::Function;
 use super::shown::Called;
 use super::status::Status;
-use super::thread::{Intermediate, inside, thread_host};
+use super::thread::{Intermediate, inside, is_in_calm_step, thread_host};
 use super::types::{RawBool, RawEnvironment, RawStatus, RawString};
 use crate::sys::float_control;
 use std::ffi::CStr;
@@ -180,8 +180,46 @@ pub(super) unsafe extern "C" fn intermediate_update(
     early_return_requested: *mut RawBool,
     early_return_time: *mut f64,
 ) {
-    let mut returns = false;
     // Steps call back often, and mostly there is nothing to do.
+    if is_in_calm_step(raw.cast()) {
+        if !early_return_requested.is_null() {
+            // SAFETY: not null, so by the standard a place for a boolean.
+            unsafe { early_return_requested.write_unaligned(0) };
+        }
+        return;
+    }
+    // SAFETY: this function's contract.
+    unsafe {
+        update_in_midst(
+            raw,
+            time,
+            set_requested,
+            get_allowed,
+            step_finished,
+            can_return_early,
+            early_return_requested,
+            early_return_time,
+        );
+    }
+}
+
+/// [`intermediate_update`] where somebody may want something.
+///
+/// # Safety
+/// As [`intermediate_update`].
+#[inline(never)] // mostly nobody does
+#[expect(clippy::too_many_arguments, reason = "the standard's")]
+unsafe fn update_in_midst(
+    raw: RawEnvironment,
+    time: f64,
+    set_requested: RawBool,
+    get_allowed: RawBool,
+    step_finished: RawBool,
+    can_return_early: RawBool,
+    early_return_requested: *mut RawBool,
+    early_return_time: *mut f64,
+) {
+    let mut returns = false;
     enter_host_without_floats(|| {
         // SAFETY: as in `log_message`.
         let Some(environment) = (unsafe { environment(raw) }) else { return count_foreign_call() };

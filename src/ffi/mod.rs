@@ -191,5 +191,5 @@ pub use state::{FmuState, StateSupport, Terminated};
 pub use status::{Failure, Outcome, Status};
 pub use step::{AfterStep, BeforeStep, NoStep, Said, Stepper};
 pub use strider::{Strider, Striding, Unusual};
-pub use thread::{InStep, Intermediate, ThreadHost, change_thread_host, set_thread_host, thread_host};
+pub use thread::{InStep, Intermediate, ThreadHost, Wishes, change_thread_host, set_thread_host, thread_host};
 pub use values::{get_function, set_function};

@@ -57,7 +57,7 @@ impl Stepper {
         let shared = self.shared();
         // SAFETY: the instance is not freed.
         let call = unsafe { shared.library.functions().step_call(shared.raw()) };
-        let visited = Visited { environment: &*shared.environment, host, shown };
+        let visited = Visited { environment: &*shared.environment, host, shown, wishes: host.wishes() };
         Some(Strider { call, visited, word, calls, stepper: PhantomData })
     }
 

@@ -10,6 +10,7 @@ use super::shown::{Called, Shown};
 use crate::sys::float_control;
 use std::cell::Cell;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What an FMU says of a point in the midst of a step (`fmi3IntermediateUpdateCallback`; FMI 3.0.2, 4.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +34,9 @@ pub struct InStep {
     pub returns_early: bool,
 }
 
+/// Words that are all 0 as long as a host wants nothing in the midst of steps.
+pub type Wishes = [&'static AtomicU64; 2];
+
 /// What FMU code running on a thread may ask of it. One for each partition's thread, and one for the main thread.
 ///
 /// Called on that thread only, on the hot path: no allocation, no lock without priority inheritance.
@@ -47,6 +51,10 @@ pub trait ThreadHost {
     /// What the host wants in the midst of the step that is made on this thread. Does no floating-point arithmetic.
     fn in_step(&self) -> InStep {
         InStep { exchanges: false, returns_early: false }
+    }
+    /// Where it is seen without asking that the host wants nothing [in a step](ThreadHost::in_step); `None`: it has to be asked.
+    fn wishes(&'static self) -> Option<&'static Wishes> {
+        None
     }
     /// The FMU whose step is made on this thread has come to a point in the midst of it. Only called when the host
     /// [exchanges](InStep::exchanges) values there.
@@ -74,12 +82,15 @@ struct Thread {
     host: Cell<Option<&'static dyn ThreadHost>>,
     /// The host's.
     shown: Cell<Option<&'static Shown>>,
+    /// The host's.
+    wishes: Cell<Option<&'static Wishes>>,
     inside: Cell<Inside>,
 }
 
 thread_local! {
-    static THREAD: Thread =
-        const { Thread { host: Cell::new(None), shown: Cell::new(None), inside: Cell::new(OUTSIDE) } };
+    static THREAD: Thread = const {
+        Thread { host: Cell::new(None), shown: Cell::new(None), wishes: Cell::new(None), inside: Cell::new(OUTSIDE) }
+    };
 }
 
 /// What there is of the calling thread. A pointer, since a reference may not leave the closure, and the compiler does not
@@ -106,10 +117,11 @@ pub fn change_thread_host(host: &'static dyn ThreadHost) {
 
 #[inline(always)]
 fn replace_thread_host(host: Option<&'static dyn ThreadHost>) -> Option<&'static dyn ThreadHost> {
-    let shown = host.and_then(ThreadHost::shown);
+    let (shown, wishes) = (host.and_then(ThreadHost::shown), host.and_then(ThreadHost::wishes));
     // SAFETY: as in `visit`.
     let thread = unsafe { &*own() };
     thread.shown.set(shown);
+    thread.wishes.set(wishes);
     thread.host.replace(host)
 }
 
@@ -130,6 +142,17 @@ pub(super) fn visited_nothing(function: Function) {
 #[inline]
 pub(super) fn inside() -> Inside {
     THREAD.with(|thread| thread.inside.get())
+}
+
+/// Whether the thread is inside of a step of the instance with this environment, and its host is seen to want nothing in the midst of it.
+#[inline]
+pub(super) fn is_in_calm_step(environment: *const Environment) -> bool {
+    // SAFETY: as in `visit`.
+    let thread = unsafe { &*own() };
+    let inside = thread.inside.get();
+    inside.called == Called::function(Function::DoStep)
+        && ptr::eq(inside.environment, environment)
+        && thread.wishes.get().is_some_and(|wishes| wishes.iter().all(|word| word.load(Relaxed) == 0))
 }
 
 /// One call into FMU code, from just before to just after. Calls nest, since callbacks may call back.
@@ -170,6 +193,8 @@ pub(super) struct Visited {
     pub(super) host: &'static dyn ThreadHost,
     /// The host's.
     pub(super) shown: &'static Shown,
+    /// The host's.
+    pub(super) wishes: Option<&'static Wishes>,
 }
 
 impl Visits {
@@ -187,6 +212,7 @@ impl Visits {
         let thread = unsafe { &*self.thread };
         thread.host.set(Some(visited.host));
         thread.shown.set(Some(visited.shown));
+        thread.wishes.set(visited.wishes);
         thread.inside.set(Inside { environment: visited.environment, called: self.called });
         let result = c();
         float_control::establish_defaults();

@@ -252,13 +252,7 @@ impl Activation {
     }
 
     /// [`Unit::stride`]. Tells whether something else comes than the next one.
-    pub fn stride(
-        &mut self,
-        due: &Due,
-        seconds: f64,
-        end: Instant,
-        unusual: Option<Unusual>,
-    ) -> Result<bool, Halt> {
+    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant, unusual: Option<Unusual>) -> Result<bool, Halt> {
         let strode = self.unit.stride(due, seconds, end, unusual);
         self.calls.computed = !strode.as_ref().is_err_and(|failure| failure.refused);
         let (outcome, is_over) = strode?;

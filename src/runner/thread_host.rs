@@ -21,7 +21,7 @@ use self::tracing::Section;
 use super::halt::Halt;
 use super::site::Site;
 use super::world::{Ending, World};
-use crate::ffi::{Failure, Function, InStep, Intermediate, Place, Shown, Status, ThreadHost};
+use crate::ffi::{Failure, Function, InStep, Intermediate, Place, Shown, Status, ThreadHost, Wishes};
 use crate::plan::{FmuId, OnWarning, TaskId};
 use crate::record::board::{FmuWord, Global, Metric, OutsideCall, TaskWord};
 use crate::record::findings::Finding;
@@ -32,7 +32,7 @@ use crate::schedule::Due;
 use crate::sys::preemption::{LockMember, Locked, PreemptionLock, Unlocked};
 use crate::time::{Fraction, Instant};
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
 /// No hold time waits to be recorded.
 const RECORDED: u64 = u64::MAX;
@@ -95,8 +95,8 @@ pub struct PartitionHost {
     clocks: RefCell<Clocks>,
     on_ticks: RefCell<OnTicks>,
     has_midst: bool,
-    /// Not 0: somebody asks for the end of the run.
-    stop_request: &'static AtomicU64,
+    /// Not 0: the run ends; somebody asks for its end.
+    wishes: Wishes,
     midst: RefCell<Option<Midst>>,
     section: Cell<Section>,
     waits: Waits,
@@ -132,7 +132,7 @@ impl PartitionHost {
             clocks: RefCell::new(clocks),
             on_ticks: RefCell::new(OnTicks::new(world, fmu)),
             has_midst: midst.is_some(),
-            stop_request: board.global(Global::StopRequest),
+            wishes: [world.ending_word(), board.global(Global::StopRequest)],
             midst: RefCell::new(midst),
             section: Cell::default(),
             waits: Waits::default(),
@@ -395,8 +395,12 @@ impl ThreadHost for PartitionHost {
     }
 
     fn in_step(&self) -> InStep {
-        let is_over = self.world.ending() == Ending::Discard || self.stop_request.load(Relaxed) != 0;
+        let is_over = self.world.ending() == Ending::Discard || self.wishes[1].load(Relaxed) != 0;
         InStep { exchanges: self.has_midst, returns_early: is_over }
+    }
+
+    fn wishes(&'static self) -> Option<&'static Wishes> {
+        (!self.has_midst).then_some(&self.wishes)
     }
 
     fn intermediate_update(&self, update: &Intermediate) {

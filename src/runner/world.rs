@@ -368,6 +368,11 @@ impl World {
         ring.push(&note);
     }
 
+    /// Where it is seen whether the run ends: 0 as long as it does not.
+    pub fn ending_word(&'static self) -> &'static AtomicU64 {
+        &self.ending
+    }
+
     /// Whether threads are to leave.
     pub fn ending(&self) -> Ending {
         match self.ending.load(SeqCst) {

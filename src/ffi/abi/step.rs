@@ -78,6 +78,12 @@ impl RawStep {
 pub(in crate::ffi) enum StepCall {
     Fmi3(RawInstance, Fmi3Step),
     Fmi2(RawInstance, Fmi2Step),
+    Rarer(RarerStepCall),
+}
+
+/// [`StepCall`] of interfaces that few FMUs have; apart, so that the others need no table of jumps.
+#[derive(Clone, Copy)]
+pub(in crate::ffi) enum RarerStepCall {
     Fmi1(RawInstance, Fmi1Step),
     Draft(RawInstance, DraftStep),
 }
@@ -121,10 +127,27 @@ impl StepCall {
             match *self {
                 StepCall::Fmi3(i, call) => call(i, point, size, no_set, event, terminate, early, reached),
                 StepCall::Fmi2(i, call) => call(i, point, size, no_set.into()),
+                StepCall::Rarer(ref call) => call.make(step),
+            }
+        }
+    }
+}
+
+impl RarerStepCall {
+    /// # Safety
+    /// As [`StepCall::make`].
+    #[inline(never)] // it is rare
+    unsafe fn make(&self, step: &mut RawStep) -> RawStatus {
+        let (point, size, no_set) = (step.point, step.size, step.no_set_state_before);
+        let (event, terminate) = (&raw mut step.event_handling_needed, &raw mut step.terminate_simulation);
+        let (early, reached) = (&raw mut step.early_return, &raw mut step.reached);
+        // SAFETY: this function's contract; each place can be written to.
+        unsafe {
+            match *self {
                 // `newStep`: the step before was accepted.
-                StepCall::Fmi1(i, call) => call(i, point, size, 1),
+                RarerStepCall::Fmi1(i, call) => call(i, point, size, 1),
                 // What is announced beside the end of the step, an event and clocks that are about to tick, is for Event Mode.
-                StepCall::Draft(i, call) => call(i, point, size, no_set, event, &mut 0, terminate, early, reached),
+                RarerStepCall::Draft(i, call) => call(i, point, size, no_set, event, &mut 0, terminate, early, reached),
             }
         }
     }
@@ -147,9 +170,9 @@ impl Functions {
                 }
                 Own::Fmi1(_) => {
                     let own = Fmi1Component::behind(i);
-                    StepCall::Fmi1(own.raw, own.functions.do_step)
+                    StepCall::Rarer(RarerStepCall::Fmi1(own.raw, own.functions.do_step))
                 }
-                Own::Draft(own) => StepCall::Draft(i, own.do_step),
+                Own::Draft(own) => StepCall::Rarer(RarerStepCall::Draft(i, own.do_step)),
             }
         }
     }

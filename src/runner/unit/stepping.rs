@@ -92,7 +92,7 @@ pub struct Stepping {
     /// The last row that was recorded.
     row: Option<Instant>,
     /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
-    tolerance: f64,
+    pub tolerance: f64,
     /// The FMU has asked for the end of the run.
     pub is_over: bool,
     /// Its last row is recorded.
@@ -361,20 +361,6 @@ impl Stepping {
         // A time that is no number is off, too.
         self.off = (off > self.tolerance || off.is_nan()).then_some(said.reached);
         self.reached = Some(to);
-    }
-
-    /// A step is not worth a note that is not further off its point, in the FMU's unit of time.
-    pub fn near(&self) -> f64 {
-        self.figures.furthest().min(self.tolerance)
-    }
-
-    /// [`Stepping::arrive`], as far as it is worth a note, of a step that came to `reached` by its own word, which is so far off its
-    /// `end`, and was usual else.
-    pub fn is_off(&mut self, off: f64, reached: f64, end: Instant) {
-        self.figures.deviates(off);
-        if off > self.tolerance || off.is_nan() {
-            self.figures.off_the_point(Some(end), reached);
-        }
     }
 
     /// The last step was taken back: the FMU is where it was before it.

@@ -17,8 +17,9 @@ pub struct UsualSteps<'a> {
     label: u64,
     /// One step, in the FMU's unit of time, which is a second.
     size: f64,
-    /// Nothing is to be noted of a step that is not further off its point.
-    near: f64,
+    /// How far a step has been off its point, and may be.
+    furthest: f64,
+    tolerance: f64,
     stepping: &'a mut Stepping,
 }
 
@@ -31,8 +32,9 @@ impl<'a> UsualSteps<'a> {
         site: &'static Site,
     ) -> Option<UsualSteps<'a>> {
         stepping.note();
-        let (cells, label, size, near) = (site.cells, site.task.0 as u64 + 1, stepping.size, stepping.near());
-        Some(UsualSteps { strider: stepper.strider(host)?, site, cells, label, size, near, stepping })
+        let (strider, cells, label) = (stepper.strider(host)?, site.cells, site.task.0 as u64 + 1);
+        let (size, tolerance, furthest) = (stepping.size, stepping.tolerance, stepping.figures.furthest());
+        Some(UsualSteps { strider, site, cells, label, size, furthest, tolerance, stepping })
     }
 
     /// Makes and counts the step of the release at `time`, which is so many `seconds`, to its `end`. `false`: it was made and is not
@@ -43,19 +45,18 @@ impl<'a> UsualSteps<'a> {
         self.site.begin(time);
         let Some(reached) = striding.step(&mut self.strider, seconds, self.size) else { return false };
         let off = (reached - (seconds + self.size)).abs();
-        if off > self.near || off.is_nan() {
-            self.is_off(off, reached, end);
+        if off > self.furthest {
+            self.furthest = off;
+            self.stepping.figures.deviates(off);
+        }
+        // A time that is no number is off, too.
+        if off > self.tolerance || off.is_nan() {
+            self.stepping.figures.off_the_point(Some(end), reached);
         }
         self.cells.count(TaskWord::Steps, 1);
         self.site.end();
         self.cells.count(TaskWord::Activations, 1);
         true
-    }
-
-    #[cold]
-    fn is_off(&mut self, off: f64, reached: f64, end: Instant) {
-        self.stepping.is_off(off, reached, end);
-        self.near = self.stepping.near();
     }
 
     /// The last step came to this time.
