@@ -29,7 +29,8 @@ pub struct Striding {
     visits: Visits,
     /// The last step.
     raw: RawStep,
-    status: RawStatus,
+    /// What C has answered to one that was not usual.
+    unusual: Option<RawStatus>,
 }
 
 /// What a step has answered that is no usual one.
@@ -77,32 +78,36 @@ impl Stepper {
 impl Striding {
     /// The calling thread, which has a host, makes usual steps from now on, until this is dropped.
     pub fn begin() -> Striding {
-        Striding { visits: Visits::of(Function::DoStep), raw: RawStep::new(0.0, 0.0), status: 0 }
+        Striding { visits: Visits::of(Function::DoStep), raw: RawStep::new(0.0, 0.0), unusual: None }
     }
 
     /// Makes a step from the communication point over the size, both in the FMU's unit of time, and tells which time it has reached by
     /// its own word. `None`: it was [not usual](Striding::unusual).
+    ///
+    /// # Panics
+    /// When a step before was not usual.
     #[inline(always)] // as `visit`
     pub fn step(&mut self, strider: &mut Strider, point: f64, size: f64) -> Option<f64> {
+        assert!(self.unusual.is_none(), "what was unusual is settled first");
         let raw = &mut self.raw;
         raw.begin(point, size);
         strider.word.store(IN_A_STEP, Relaxed);
         let count = &strider.calls[Function::DoStep as usize];
         count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
-        // SAFETY: the instance was alive and healthy when its strider was made, which is the only one to call it meanwhile. No step
-        // since was unusual: who has seen one makes no more.
+        // SAFETY: the instance was alive and healthy when its strider was made, which is the only one to call it meanwhile; and no
+        // step of this thread since was unusual.
         let status = self.visits.visit(&strider.visited, || unsafe { strider.call.make(raw) });
         strider.word.store(0, Relaxed);
         if status != 0 || raw.early_return != 0 || raw.terminate_simulation != 0 {
-            self.status = status;
+            self.unusual = Some(status);
             return None;
         }
         Some(raw.reached)
     }
 
-    /// What the last step has answered, which was not usual.
+    /// What the last step has answered, if it was not usual.
     #[cold]
-    pub fn unusual(self) -> Unusual {
-        Unusual { raw: self.raw, status: self.status }
+    pub fn unusual(self) -> Option<Unusual> {
+        self.unusual.map(|status| Unusual { raw: self.raw, status })
     }
 }

@@ -7,6 +7,7 @@ use crate::fmu::description::{ValueReference, VariableType};
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 thread_local! {
@@ -176,4 +177,77 @@ fn a_status_that_is_none_is_an_error() {
     let (_control, mut stepper) = fmi2();
     ANSWER.set(77);
     assert_eq!(stepper.begin().step(0.0, 0.25).err().unwrap().failure.status, Status::Error);
+}
+
+/// Serves the thread, and shows calls at a place of its own.
+struct Host(Shown);
+
+// SAFETY: each is used on the thread that has made it.
+unsafe impl Sync for Host {}
+
+impl ThreadHost for Host {
+    fn clock_update(&self, _: Option<f64>) {}
+    fn lock_preemption(&self) {}
+    fn unlock_preemption(&self) {}
+    fn warned(&self, _: Function) {}
+    fn shown(&'static self) -> Option<&'static Shown> {
+        Some(&self.0)
+    }
+}
+
+/// A host with its counts; `tag` as in [`Place`].
+fn host(tag: u64) -> (&'static Host, &'static CallCounts) {
+    let calls: &CallCounts = Box::leak(Box::new([const { AtomicU64::new(0) }; 128]));
+    (Box::leak(Box::new(Host(Shown::new(Place { word: Box::leak(Box::default()), tag, calls })))), calls)
+}
+
+/// What a stepper makes of a step: its status, how far it came, whether it is the last one.
+fn made(step: Result<AfterStep, NoStep>) -> (Result<Outcome, Status>, f64, bool) {
+    match step {
+        Ok(after) => (Ok(after.outcome()), after.said().reached, after.said().terminate_simulation),
+        Err(no) => (Err(no.failure.status), no.reached, false),
+    }
+}
+
+/// Whatever a step answers: by a strider, settled where it is not usual, it calls, counts and comes to what it does by a stepper.
+#[test]
+fn steps_in_a_stride_are_those_of_a_stepper() {
+    for (answer, pending, terminated) in [(1, (0, 0), false), (2, (0, 0), false), (2, (0, 0), true)]
+        .into_iter()
+        .chain([(3, (0, 0), false), (4, (0, 0), false), (5, (2, 0), false), (5, (1, 3), false), (77, (0, 0), false)])
+    {
+        let by = |strides: bool| {
+            let (_control, mut stepper) = fmi2();
+            let (host, counts) = host(0);
+            set_thread_host(Some(host));
+            calls();
+            (ANSWER.set(0), TERMINATED.set(terminated));
+            let step = if strides {
+                let (mut striding, mut strider) = (Striding::begin(), stepper.strider(host).unwrap());
+                assert_eq!(striding.step(&mut strider, 0.0, 0.25), Some(0.25));
+                (ANSWER.set(answer), PENDING.set(pending));
+                assert_eq!(striding.step(&mut strider, 0.25, 0.25), None);
+                let unusual = striding.unusual().unwrap();
+                made(stepper.settle(unusual))
+            } else {
+                assert_eq!(made(stepper.begin().step(0.0, 0.25)), (Ok(Outcome::Ok), 0.25, false));
+                (ANSWER.set(answer), PENDING.set(pending));
+                made(stepper.begin().step(0.25, 0.25))
+            };
+            let healthy = stepper.health() == Health::Healthy;
+            assert_eq!(stepper.strider(host).is_some(), healthy, "who may not be called makes no steps");
+            let counted: Vec<u64> = counts.iter().map(|count| count.load(Relaxed)).collect();
+            set_thread_host(None);
+            (step, calls(), counted, healthy)
+        };
+        assert_eq!(by(true), by(false), "answer {answer}");
+    }
+}
+
+/// Where several threads count, a strider would lose counts.
+#[test]
+fn no_stride_where_the_place_of_counts_is_shared() {
+    let (_control, mut stepper) = fmi2();
+    let (shared, _) = host(1 << 32);
+    assert!(stepper.strider(shared).is_none());
 }

@@ -135,7 +135,7 @@ impl Strides {
                 own.leave(if is_ahead { stretch.next() } else { stretch.due().time });
             }
         }
-        (instants, unusual.map(|place| (place, striding.unusual())))
+        (instants, unusual.zip(striding.unusual()))
     }
 
     /// Makes the steps of an instant from that of the `first` task on, which was made and is not usual.
