@@ -221,17 +221,20 @@ fn steps_in_a_stride_are_those_of_a_stepper() {
             let (host, counts) = host(0);
             set_thread_host(Some(host));
             calls();
-            (ANSWER.set(0), TERMINATED.set(terminated));
+            ANSWER.set(0);
+            TERMINATED.set(terminated);
             let step = if strides {
                 let (mut striding, mut strider) = (Striding::begin(), stepper.strider(host).unwrap());
                 assert_eq!(striding.step(&mut strider, 0.0, 0.25), Some(0.25));
-                (ANSWER.set(answer), PENDING.set(pending));
+                ANSWER.set(answer);
+                PENDING.set(pending);
                 assert_eq!(striding.step(&mut strider, 0.25, 0.25), None);
                 let unusual = striding.unusual().unwrap();
                 made(stepper.settle(unusual))
             } else {
                 assert_eq!(made(stepper.begin().step(0.0, 0.25)), (Ok(Outcome::Ok), 0.25, false));
-                (ANSWER.set(answer), PENDING.set(pending));
+                ANSWER.set(answer);
+                PENDING.set(pending);
                 made(stepper.begin().step(0.25, 0.25))
             };
             let healthy = stepper.health() == Health::Healthy;
