@@ -89,6 +89,8 @@
 pub mod cli;
 mod columns;
 pub mod control;
+#[cfg(feature = "daemon")]
+pub mod daemon;
 pub mod doctor;
 pub mod exchange;
 pub mod ffi;

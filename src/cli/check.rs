@@ -4,7 +4,7 @@ use super::report::Folder;
 use super::results;
 use crate::plan::schedulability::{self, Analysis, Measured};
 use crate::plan::{Mode, table};
-use crate::report::{CheckProblem, Checked, check_json};
+use crate::report::{Checked, check_json};
 use crate::supervisor::{self, Error, Options, Prepared};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -84,34 +84,15 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
 fn json(file: &Path, valid: &Result<Valid, Error>) -> String {
     let file = file.to_string_lossy().into_owned();
     check_json(&match valid {
-        Err(error) => Checked { file, problems: problems(error), ..Checked::default() },
+        Err(error) => Checked { file, problems: error.told(), ..Checked::default() },
         Ok(valid) => Checked {
             file,
-            problems: valid.refusal().as_ref().map(problems).unwrap_or_default(),
+            problems: valid.refusal().as_ref().map(Error::told).unwrap_or_default(),
             plan: Some(&valid.prepared.plan),
             analysis: valid.analysis.as_ref(),
             machine: valid.machine(),
         },
     })
-}
-
-/// What an error says, with its places.
-fn problems(error: &Error) -> Vec<CheckProblem> {
-    let known = |number: u32| (number > 0).then_some(number);
-    let problems: Vec<CheckProblem> = error
-        .problems()
-        .into_iter()
-        .map(|problem| CheckProblem {
-            file: Some(problem.file.to_string_lossy().into_owned()),
-            line: known(problem.place.line),
-            column: known(problem.place.column),
-            message: problem.message,
-        })
-        .collect();
-    match problems.is_empty() {
-        true => vec![CheckProblem { file: None, line: None, column: None, message: error.to_string() }],
-        false => problems,
-    }
 }
 
 /// What the run in this folder has measured of the rig.

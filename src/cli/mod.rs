@@ -4,6 +4,8 @@
 
 mod browser;
 mod check;
+#[cfg(feature = "daemon")]
+mod daemon;
 mod doctor;
 mod excerpt;
 mod inspect;
@@ -52,6 +54,9 @@ enum Command {
     Run(run::Arguments),
     /// Simulate one FMU as fast as possible, and write its outputs as CSV
     Simulate(Box<simulate::Arguments>),
+    /// Serve rigs to whoever may speak to a socket
+    #[cfg(feature = "daemon")]
+    Daemon(daemon::Arguments),
     /// Show the plan of a rig without running it: tasks, priorities, cores, connections, worst responses
     Check(check::Arguments),
     /// Look whether this machine is ready for real time: what costs latency, why, and what changes it
@@ -97,6 +102,8 @@ pub fn main() -> ExitCode {
     let result = there_is_memory().and_then(|()| match arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        #[cfg(feature = "daemon")]
+        Command::Daemon(arguments) => daemon::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

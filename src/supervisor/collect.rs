@@ -80,7 +80,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
     let global = |word: Global| board.global(word).load(SeqCst);
     let scheduling = scheduling(board);
     let mut clocks: Vec<ClockResult> =
-        (0..plan.tasks.len()).map(|task| tasks::clock(plan, board, TaskId(task), scheduling, facts)).collect();
+        (0..plan.tasks.len()).map(|task| tasks::clock(plan, board, TaskId(task), scheduling, &facts.dropped)).collect();
     let mut notes = plan.notes.clone();
     let shared = schedulability::predict(plan, scheduling, &mut clocks, &mut notes);
     if let (times @ 1.., removed) = told.rotated {

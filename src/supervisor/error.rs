@@ -4,6 +4,7 @@ use crate::fmu::archive::ArchiveError;
 use crate::fmu::description::{Abi, DescriptionError};
 use crate::plain::Plain;
 use crate::plan::PlanError;
+use crate::report::CheckProblem;
 use crate::rig::{Place, Problem, RigError, write_place};
 use std::fmt;
 use std::io;
@@ -75,6 +76,22 @@ impl Error {
                 vec![Problem::new(&path.join("modelDescription.xml"), place, message)]
             }
             _ => Vec::new(),
+        }
+    }
+
+    /// What an error says, for programs, with its places.
+    pub fn told(&self) -> Vec<CheckProblem> {
+        let known = |number: u32| (number > 0).then_some(number);
+        let told = |problem: Problem| CheckProblem {
+            file: Some(problem.file.to_string_lossy().into_owned()),
+            line: known(problem.place.line),
+            column: known(problem.place.column),
+            message: problem.message,
+        };
+        let problems: Vec<CheckProblem> = self.problems().into_iter().map(told).collect();
+        match problems.is_empty() {
+            true => vec![CheckProblem { file: None, line: None, column: None, message: self.to_string() }],
+            false => problems,
         }
     }
 }

@@ -274,7 +274,7 @@ pub fn is_in_use(folder: &Path) -> bool {
 }
 
 /// Keeps other runs out of a folder as long as what is returned is open.
-pub(super) fn lock(path: &Path) -> Result<File, Error> {
+pub fn lock(path: &Path) -> Result<File, Error> {
     let folder = File::open(path).map_err(|error| Error::Output(path.to_owned(), error))?;
     match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => Err(Error::OutputInUse(path.to_owned())),

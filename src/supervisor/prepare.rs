@@ -1,7 +1,7 @@
 //! Rig file → plan: opens what the rig names and hands each stage's result to the next.
 
 use super::stimuli::{self, Source};
-use super::{Error, Event, EventSink, Host, saved};
+use super::{Error, Event, EventSink, Handle, Host, saved};
 use crate::files;
 use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
@@ -23,6 +23,8 @@ const LONGEST_RIG: u64 = 64 << 20;
 pub struct Options {
     /// A rig file, an `.fmu` file, or the folder of an FMU.
     pub file: PathBuf,
+    /// The text of the rig, in place of what is in the file: relative paths in it, and mistakes, count as those of the file.
+    pub text: Option<String>,
     /// Overrides the rig's mode.
     pub mode: Option<Mode>,
     /// Overrides the rig's stop time.
@@ -45,6 +47,8 @@ pub struct Options {
     pub cache: Option<PathBuf>,
     /// What the session may use of the machine; default: all that this process gets.
     pub host: Option<Host>,
+    /// The sessions beside which it runs, and whose cores it leaves to them as far as there are others.
+    pub beside: Vec<Handle>,
     /// The program to start as the runner, by `PROGRAM runner`; default: the program of this process, which is for `vecud` and for
     /// whoever hands that argument to [`runner::main`](crate::runner::main). It may prepare things, but becomes the runner itself
     /// (`exec`).
@@ -141,6 +145,7 @@ pub(super) fn plan_of(
         Some(host) => host.clone(),
         None => Host::look((rig.mode == Mode::RealTime).then_some(rig.host.fifo_priorities.value.1))?,
     };
+    let host = options.beside.iter().fold(host, |host, other| host.beside(other.plan()));
     let plan = plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
     let watched = options.watch.as_deref().map(|pattern| watched(&plan, pattern)).transpose()?.unwrap_or_default();
     for (option, wanted) in [("--save-state", &options.save_state), ("--restore-state", &options.restore_state)] {
@@ -237,7 +242,10 @@ fn culprit(fmu: &RigFmu, error: &Error) -> Place {
 
 /// The rig of the file, with what is wanted otherwise.
 fn wanted_rig(options: &Options) -> Result<Rig, Error> {
-    let mut rig = read_rig(&options.file)?;
+    let mut rig = match &options.text {
+        Some(text) => rig::parse(text, &options.file).map_err(Error::Rig)?,
+        None => read_rig(&options.file)?,
+    };
     rig::set(&mut rig, "--set", &options.set).map_err(Error::Rig)?;
     Ok(Rig {
         controlled: options.control,

@@ -5,8 +5,10 @@ use super::shared::Shared;
 use super::watch::supervise;
 use super::{Control, Error, EventSink, Prepared, State};
 use crate::plan::Plan;
-use crate::report::{self, Live, Run};
+use crate::report::{self, ClockResult, Live, Run};
 use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
+use std::fmt;
+use std::ops::Deref;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,16 +37,79 @@ type Outcome = Result<Vec<Finished>, Error>;
 /// What a session does from its beginning to its end; told whether it has a thread of its own.
 type Work = Box<dyn FnOnce(bool) -> Outcome + Send>;
 
-/// A rig that runs, once or as often as its options say. Dropping it does not end it.
-pub struct Session {
+/// What may be asked of a session, for as many threads as want it. Stays when the session is over.
+#[derive(Clone)]
+pub struct Handle {
     shared: Arc<Shared>,
     control: Control,
+}
+
+impl Handle {
+    /// What sets values while it runs.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Asks for the end: once for one in good order, twice for one at once.
+    pub fn stop(&self) {
+        self.shared.prepared.options.stop.ask();
+    }
+
+    /// Asks for a report of the run as it is, which goes on. It is in the output folder a moment later, and a message says so;
+    /// before there are partitions that are activated, it waits for them.
+    pub fn report(&self) {
+        self.shared.want_report(true);
+    }
+
+    /// How far it is.
+    pub fn state(&self) -> State {
+        self.shared.state()
+    }
+
+    /// The figures of its clocks as they are now.
+    pub fn snapshot(&self) -> Live {
+        self.shared.live()
+    }
+
+    /// What its clocks have measured so far, as `report.json` will have it.
+    pub fn clocks(&self) -> Vec<ClockResult> {
+        self.shared.clocks()
+    }
+
+    /// The plan of the rig that runs.
+    pub fn plan(&self) -> &Plan {
+        self.shared.plan()
+    }
+
+    /// The process that holds its FMUs, when there is one.
+    pub fn runner(&self) -> Option<u32> {
+        self.shared.runner()
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("rig", &self.plan().rig).field("state", &self.state()).finish()
+    }
+}
+
+/// A rig that runs, once or as often as its options say. Dropping it does not end it.
+pub struct Session {
+    handle: Handle,
     /// `None`: the system had no further thread to give.
     thread: Option<JoinHandle<Outcome>>,
     /// Empty when somebody does it.
     work: Arc<Mutex<Option<Work>>>,
     /// Disconnected when the session is over.
     over: Receiver<()>,
+}
+
+impl Deref for Session {
+    type Target = Handle;
+
+    fn deref(&self) -> &Handle {
+        &self.handle
+    }
 }
 
 impl Session {
@@ -73,47 +138,16 @@ impl Session {
         let work = Arc::new(Mutex::new(Some(work)));
         let theirs = work.clone();
         let thread = thread::Builder::new().name("vecud.session".to_owned()).spawn(move || take(&theirs)(true)).ok();
-        let session = Session { shared, control, thread, work, over };
+        let session = Session { handle: Handle { shared, control }, thread, work, over };
         match session.thread.is_some() && session.over.recv().is_err() {
             true => Err(session.wait().expect_err("nothing has run without a runner")),
             false => Ok(session),
         }
     }
 
-    /// What sets values while it runs, for as many threads as want it.
-    pub fn control(&self) -> &Control {
-        &self.control
-    }
-
-    /// Asks for the end: once for one in good order, twice for one at once.
-    pub fn stop(&self) {
-        self.shared.prepared.options.stop.ask();
-    }
-
-    /// Asks for a report of the run as it is, which goes on. It is in the output folder a moment later, and a message says so;
-    /// before there are partitions that are activated, it waits for them.
-    pub fn report(&self) {
-        self.shared.want_report(true);
-    }
-
-    /// How far it is.
-    pub fn state(&self) -> State {
-        self.shared.state()
-    }
-
-    /// The figures of its clocks as they are now.
-    pub fn snapshot(&self) -> Live {
-        self.shared.live()
-    }
-
-    /// The plan of the rig that runs.
-    pub fn plan(&self) -> &Plan {
-        self.shared.plan()
-    }
-
-    /// The process that holds its FMUs, when there is one.
-    pub fn runner(&self) -> Option<u32> {
-        self.shared.runner()
+    /// What others may ask of it.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
     }
 
     /// Waits for its end. An error means that there was no run and nothing is left behind.

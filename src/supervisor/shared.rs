@@ -1,12 +1,12 @@
 //! What the threads of a session share with each other, and with the runner's process: the memory that both map.
 
 use super::under_way::{Course, Standing, held_up_by, standing};
-use super::{Error, Event, EventSink, Prepared, State};
+use super::{Error, Event, EventSink, Prepared, State, tasks};
 use crate::doctor::Tree;
 use crate::doctor::facts::Kernel;
 use crate::plan::{Mode, Plan, TaskId};
 use crate::record::board::{Board, Global, Layout, Metric, TaskWord};
-use crate::report::{Live, LiveActivation, LiveRow, Scheduling};
+use crate::report::{ClockResult, Live, LiveActivation, LiveRow, Scheduling};
 use crate::schedule::Lull;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
@@ -15,6 +15,7 @@ use crate::time::Nanos;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// A rig that is prepared, the memory shared with its runner, and what says how that is laid out.
@@ -33,6 +34,8 @@ pub struct Shared {
     /// In virtual time: since when the activation under way was seen; `i64::MAX`: there was none.
     stands: AtomicI64,
     preempt_rt: bool,
+    /// For each task that datagrams activate, how many of them the kernel has thrown away by the last look.
+    dropped: Mutex<Vec<(TaskId, u64)>>,
     /// Where looks are in nobody's way; `None`: anywhere.
     lull: Option<Lull>,
 }
@@ -46,10 +49,22 @@ impl Shared {
         let layout = Layout::of(&prepared.plan);
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
-        let (stopped, state, runner, report_wanted) = Default::default();
+        let (stopped, state, runner, report_wanted, dropped) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
         let lull = Lull::of(&prepared.plan);
-        Ok(Shared { prepared, memory, layout, stopped, state, runner, report_wanted, stands, preempt_rt, lull })
+        Ok(Shared {
+            prepared,
+            memory,
+            layout,
+            stopped,
+            state,
+            runner,
+            report_wanted,
+            stands,
+            preempt_rt,
+            dropped,
+            lull,
+        })
     }
 
     /// The plan of the session.
@@ -150,6 +165,19 @@ impl Shared {
         };
         let held_up = held_up_by(plan, board, standings, task).is_some();
         (running >= SHOWN).then_some(LiveActivation { running: running as u64, held_up })
+    }
+
+    /// What the clocks have measured so far.
+    pub fn clocks(&self) -> Vec<ClockResult> {
+        let (plan, board) = (self.plan(), self.board());
+        let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let clock = |task| tasks::clock(plan, board, TaskId(task), scheduling(board), &dropped);
+        (0..plan.tasks.len()).map(clock).collect()
+    }
+
+    /// So many datagrams of each task that they activate were thrown away by the kernel so far.
+    pub fn set_dropped(&self, dropped: Vec<(TaskId, u64)>) {
+        *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = dropped;
     }
 
     /// What is known of the run now.

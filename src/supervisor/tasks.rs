@@ -26,8 +26,14 @@ pub fn measured(board: Board, task: TaskId, result: &ClockResult, facts: &Facts)
     }
 }
 
-/// What came of one task.
-pub fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, facts: &Facts) -> ClockResult {
+/// What came of one task. `dropped`: for each one that datagrams activate, how many of them the kernel has thrown away.
+pub fn clock(
+    plan: &Plan,
+    board: Board,
+    task: TaskId,
+    scheduling: Scheduling,
+    dropped: &[(TaskId, u64)],
+) -> ClockResult {
     let (planned, cells) = (&plan.tasks[task.0], board.task(task));
     let fmu = &plan.fmus[planned.fmu.0];
     let asked = [TaskWord::AskedCounter, TaskWord::AskedResolution].map(|word| cells.get(word));
@@ -39,7 +45,7 @@ pub fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, fa
         Mode::RealTime => cells.histogram(metric).read().into(),
         Mode::Virtual => Distribution::default(),
     };
-    let dropped = facts.dropped.iter().find(|(own, _)| *own == task);
+    let dropped = dropped.iter().find(|(own, _)| *own == task);
     ClockResult {
         fmu: fmu.name.clone(),
         clock: planned.name.clone(),

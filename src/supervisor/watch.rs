@@ -505,7 +505,7 @@ impl<'a> Supervision<'a> {
             self.look_at_calls(run.phase, &mut calls, now);
             run.feeder.read();
             if run.phase <= Phase::Running {
-                self.sockets.look();
+                self.shared.set_dropped(self.sockets.dropped(self.board));
             }
             if run.recording {
                 run.over_time.look(self.board, now);

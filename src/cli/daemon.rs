@@ -1,0 +1,55 @@
+//! `vecud daemon`: serves until somebody asks for its end.
+
+use crate::daemon::{self, Options};
+use crate::supervisor::Error;
+use crate::sys::process::outlive_file_size_limit;
+use crate::sys::stop;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Where it listens; default: vecud.sock in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// The folder that relative paths in rigs count from; default: this one
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    rigs: PathBuf,
+    /// Where rigs and their runs are kept; default: $STATE_DIRECTORY, else vecud in $XDG_STATE_HOME or ~/.local/state
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+}
+
+/// The first of these variables that names something, and what follows it in a path.
+fn folder_in(variables: &[(&str, &str)]) -> Option<PathBuf> {
+    let named = |(name, below): &(&str, &str)| {
+        let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+        Some(PathBuf::from(value).join(below))
+    };
+    variables.iter().find_map(named)
+}
+
+/// Where a daemon listens that is told nothing.
+pub fn default_socket() -> Result<PathBuf, Error> {
+    folder_in(&[("RUNTIME_DIRECTORY", "vecud.sock"), ("XDG_RUNTIME_DIR", "vecud.sock")]).ok_or_else(|| {
+        Error::Command(
+            "there is neither $RUNTIME_DIRECTORY nor $XDG_RUNTIME_DIR; name a socket with --socket PATH".to_owned(),
+        )
+    })
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    let state = arguments
+        .state
+        .or_else(|| folder_in(&[("STATE_DIRECTORY", ""), ("XDG_STATE_HOME", "vecud"), ("HOME", ".local/state/vecud")]));
+    let state = state.ok_or_else(|| {
+        Error::Command("there is neither $STATE_DIRECTORY nor $HOME; name a state folder with --state DIR".to_owned())
+    })?;
+    let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
+    outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
+    let socket = arguments.socket.map_or_else(default_socket, Ok)?;
+    let rigs = std::path::absolute(&arguments.rigs).map_err(Error::file(&arguments.rigs))?;
+    let options = Options { socket, rigs, state, stop };
+    daemon::serve(&options, || super::say(&format!("listening on {}", options.socket.display())))?;
+    Ok(ExitCode::SUCCESS)
+}

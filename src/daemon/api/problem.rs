@@ -1,0 +1,97 @@
+//! What goes wrong, as RFC 9457 wants it told.
+
+use crate::daemon::rigs::Refusal;
+use crate::daemon::status::Mistake;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Why a request is not answered as it wants.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Problem {
+    /// What kind of problem it is.
+    r#type: &'static str,
+    /// That kind, for people.
+    title: &'static str,
+    /// The status of the answer.
+    status: u16,
+    /// What is wrong here, and the way out.
+    detail: String,
+    /// Of a rig that is wrong: each mistake, with its place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mistakes: Vec<Mistake>,
+}
+
+impl Problem {
+    fn new(status: StatusCode, r#type: &'static str, title: &'static str, detail: impl Into<String>) -> Problem {
+        Problem { r#type, title, status: status.as_u16(), detail: detail.into(), mistakes: Vec::new() }
+    }
+
+    /// There is no such path.
+    pub fn nothing_there() -> Problem {
+        let detail = "there is nothing at this path; /openapi.json says what there is";
+        Problem::new(StatusCode::NOT_FOUND, "/problems/unknown-path", "unknown path", detail)
+    }
+
+    /// The path has no such method.
+    pub fn no_such_method() -> Problem {
+        let detail = "this path has other methods; /openapi.json says which";
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "/problems/method", "method not allowed", detail)
+    }
+
+    /// What was sent cannot be read.
+    pub fn malformed(status: StatusCode, detail: impl Into<String>) -> Problem {
+        Problem::new(status, "/problems/malformed-request", "malformed request", detail)
+    }
+
+    /// What a name stands for is not there.
+    pub fn unknown(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "/problems/unknown-name", "unknown name", detail)
+    }
+
+    /// It cannot be done now.
+    pub fn conflict(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::CONFLICT, "/problems/state", "not in this state", detail)
+    }
+
+    /// A part of the daemon is gone.
+    pub fn internal(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "/problems/internal", "internal error", detail)
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        match refusal {
+            Refusal::Unknown(name) => Problem::unknown(format!("there is no rig {name}; GET /v1/rigs lists them")),
+            Refusal::State(status, why) => {
+                let state = format!("{:?}", status.state).to_lowercase();
+                Problem::conflict(format!("rig {} is {state}: {why}", status.name))
+            }
+            Refusal::Invalid(mistakes) => {
+                let detail = match mistakes.as_slice() {
+                    [one] => one.message.clone(),
+                    several => format!("there are {} mistakes", several.len()),
+                };
+                let (kind, title) = ("/problems/invalid-rig", "invalid rig");
+                Problem { mistakes, ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, kind, title, detail) }
+            }
+            Refusal::NotKept(error) => {
+                let detail = format!("what is wanted cannot be written to the state folder, and is not done: {error}");
+                Problem::new(StatusCode::INSUFFICIENT_STORAGE, "/problems/storage", "not written", detail)
+            }
+            Refusal::System(detail) => {
+                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "/problems/system", "refused by the system", detail)
+            }
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let text = serde_json::to_string(&self).expect("strings and numbers");
+        (status, [(header::CONTENT_TYPE, "application/problem+json")], text).into_response()
+    }
+}

@@ -1,0 +1,179 @@
+//! Rigs: what they are, and what they do.
+
+use super::problem::Problem;
+use crate::daemon::definition::{Source, Start};
+use crate::daemon::name::RigName;
+use crate::daemon::rig::Rig;
+use crate::daemon::rigs::Rigs;
+use crate::daemon::status::{RigState, Status};
+use crate::report::ClockResult;
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::path::PathBuf;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+type All = State<Arc<Rigs>>;
+type Body = Result<Bytes, BytesRejection>;
+
+/// A rig in a file.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RigFile {
+    /// A rig file, an .fmu file, or the folder of an FMU; relative to the folder that the daemon was given for rigs.
+    #[schema(value_type = String)]
+    path: PathBuf,
+}
+
+/// The name in a path.
+pub fn named(name: &str) -> Result<RigName, Problem> {
+    RigName::new(name).ok_or_else(|| {
+        Problem::unknown(
+            "no rig is called that: up to 64 letters, digits, `_`, `-` and `.`, a letter, digit or `_` first",
+        )
+    })
+}
+
+/// What was sent as JSON; nothing is what is there by default.
+fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
+    let body = body.map_err(|rejected| Problem::malformed(rejected.status(), rejected.body_text()))?;
+    if body.trim_ascii().is_empty() {
+        return Ok(T::default());
+    }
+    serde_json::from_slice(&body).map_err(|error| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string()))
+}
+
+/// Runs what takes long on a thread where nobody waits for it.
+pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| Problem::internal(error.to_string()))
+}
+
+/// All rigs.
+#[utoipa::path(get, path = "/v1/rigs", responses((status = 200, body = [Status])))]
+pub async fn list(State(rigs): All) -> Json<Vec<Status>> {
+    Json(rigs.list().iter().map(|rig| rig.status()).collect())
+}
+
+/// One rig.
+#[utoipa::path(get, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = Status),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub async fn show(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+    Ok(Json(rigs.find(&named(&name)?)?.status()))
+}
+
+/// Makes a rig, or makes it another one: the text of a rig file (TOML), or as JSON where that file is. It is checked as by
+/// `vecud check`.
+#[utoipa::path(put, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path)),
+    request_body(content((String = "application/toml"), (RigFile = "application/json"))),
+    responses(
+        (status = 200, description = "it is another one now", body = Status),
+        (status = 201, description = "it is new", body = Status),
+        (status = 400, body = Problem, content_type = "application/problem+json"),
+        (status = 404, body = Problem, content_type = "application/problem+json"),
+        (status = 408, description = "the check takes too long"),
+        (status = 409, description = "it runs", body = Problem, content_type = "application/problem+json"),
+        (status = 413, body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "it has mistakes", body = Problem, content_type = "application/problem+json"),
+        (status = 507, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub async fn put(
+    State(rigs): All,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<Status>), Problem> {
+    let name = named(&name)?;
+    let body = body.map_err(|rejected| Problem::malformed(rejected.status(), rejected.body_text()))?;
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let malformed = |error: &dyn std::fmt::Display| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string());
+    let source = if kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
+        let RigFile { path } = serde_json::from_slice(&body).map_err(|error| malformed(&error))?;
+        Source::Path(path)
+    } else {
+        Source::Text(String::from_utf8(body.into()).map_err(|error| malformed(&error))?)
+    };
+    let (status, is_new) = aside(move || rigs.put(&name, source)).await??;
+    Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(status)))
+}
+
+/// Forgets a rig. Its runs stay on the disk.
+#[utoipa::path(delete, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path)), responses(
+    (status = 204),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 409, description = "it runs", body = Problem, content_type = "application/problem+json"),
+    (status = 507, body = Problem, content_type = "application/problem+json"),
+))]
+pub async fn delete(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, Problem> {
+    let name = named(&name)?;
+    aside(move || rigs.delete(&name)).await??;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Starts a rig; answers when it runs, or could not begin.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/start", params(("rig" = RigName, Path)), request_body(content = Option<Start>), responses(
+    (status = 200, body = Status),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 408, description = "it is still being prepared"),
+    (status = 409, description = "it runs already", body = Problem, content_type = "application/problem+json"),
+    (status = 413, body = Problem, content_type = "application/problem+json"),
+    (status = 422, description = "it could not begin", body = Problem, content_type = "application/problem+json"),
+    (status = 503, body = Problem, content_type = "application/problem+json"),
+    (status = 507, body = Problem, content_type = "application/problem+json"),
+))]
+pub async fn start(State(rigs): All, Path(name): Path<String>, body: Body) -> Result<Json<Status>, Problem> {
+    let (name, start): (_, Start) = (named(&name)?, json(body)?);
+    let rig = aside(move || rigs.start(&name, start)).await??;
+    let status = until(&rig, |status| status.state != RigState::Preparing).await;
+    match status.problems.is_empty() {
+        true => Ok(Json(status)),
+        false => Err(crate::daemon::rigs::Refusal::Invalid(status.problems).into()),
+    }
+}
+
+/// Ends the run of a rig in good order; answers when its report is written. Asked a second time meanwhile, it ends at once.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/stop", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = Status),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 408, description = "it still ends"),
+    (status = 409, description = "it does not run", body = Problem, content_type = "application/problem+json"),
+    (status = 507, body = Problem, content_type = "application/problem+json"),
+))]
+pub async fn stop(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+    let name = named(&name)?;
+    let rig = aside(move || rigs.stop(&name)).await??;
+    Ok(Json(until(&rig, |status| !status.is_busy()).await))
+}
+
+/// The status of a rig as soon as it is one of these.
+async fn until(rig: &Rig, is_one: impl FnMut(&Status) -> bool) -> Status {
+    let mut changes = rig.changes();
+    // The rig is there, so somebody may change it.
+    changes
+        .wait_for({
+            let mut is_one = is_one;
+            move |status| is_one(status)
+        })
+        .await
+        .map_or_else(|_| rig.status(), |status| status.clone())
+}
+
+/// What the clocks of a rig that runs have measured so far: the fields of `clocks` in report.json.
+#[utoipa::path(get, path = "/v1/rigs/{rig}/clocks", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = [Object]),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 409, description = "it does not run", body = Problem, content_type = "application/problem+json"),
+))]
+pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<ClockResult>>, Problem> {
+    let rig = rigs.find(&named(&name)?)?;
+    let handle = rig.running().and_then(|running| running.handle);
+    let handle = handle.ok_or_else(|| Problem::conflict(format!("rig {} does not run", rig.name())))?;
+    Ok(Json(handle.clocks()))
+}

@@ -1,0 +1,86 @@
+//! Runs of a rig: reports and recordings.
+
+use super::problem::Problem;
+use super::rigs::{aside, named};
+use crate::daemon::name::RigName;
+use crate::daemon::rigs::Rigs;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::Value;
+use std::sync::Arc;
+use tower::ServiceExt;
+use tower_http::services::ServeFile;
+use utoipa::ToSchema;
+
+type All = State<Arc<Rigs>>;
+
+/// A run.
+#[derive(Serialize, ToSchema)]
+pub struct Summary {
+    /// The name of the run: its start.
+    run: String,
+    /// `pass` or `fail`; null: it goes on, or has left no report.
+    verdict: Option<String>,
+    /// How it ended: `finished`, `cut_off`, `running`; null: nothing is known of it.
+    ended: Option<String>,
+    /// What it has left.
+    files: Vec<String>,
+}
+
+/// The runs of a rig, oldest first.
+#[utoipa::path(get, path = "/v1/rigs/{rig}/runs", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = [Summary]),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 500, body = Problem, content_type = "application/problem+json"),
+))]
+pub async fn list(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<Summary>>, Problem> {
+    let rig = rigs.find(&named(&name)?)?;
+    let summaries = aside(move || {
+        let text = |report: &Option<Value>, key: &str| Some(report.as_ref()?.get(key)?.as_str()?.to_owned());
+        let summary = |run: String| {
+            let report = rig.runs.report(&run);
+            let files = rig.runs.files(&run).unwrap_or_default();
+            let ended = text(&report, "ended");
+            let verdict = text(&report, "verdict").filter(|_| ended.as_deref() != Some("running"));
+            Summary { verdict, ended, files, run }
+        };
+        rig.runs.names().map(|names| names.into_iter().map(summary).collect())
+    });
+    summaries.await?.map(Json).map_err(|error| Problem::internal(format!("the runs cannot be read: {error}")))
+}
+
+/// The report of a run; of one that goes on what is known of it so far.
+#[utoipa::path(get, path = "/v1/rigs/{rig}/runs/{run}", params(("rig" = RigName, Path), ("run" = String, Path)), responses(
+    (status = 200, description = "as docs/report.schema.json says", body = Object),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub async fn report(State(rigs): All, Path((name, run)): Path<(String, String)>) -> Result<Json<Value>, Problem> {
+    let rig = rigs.find(&named(&name)?)?;
+    let report = aside(move || rig.runs.report(&run).ok_or(run)).await?;
+    report.map(Json).map_err(|run| Problem::unknown(format!("rig {name} has no run {run} with a report")))
+}
+
+/// A file of a run. Parts of it can be asked for (`Range`).
+#[utoipa::path(get, path = "/v1/rigs/{rig}/runs/{run}/{file}",
+    params(("rig" = RigName, Path), ("run" = String, Path), ("file" = String, Path)),
+    responses(
+        (status = 200, description = "all of it", body = String, content_type = "application/octet-stream"),
+        (status = 206, description = "a part of it", body = String, content_type = "application/octet-stream"),
+        (status = 304, description = "it is as it was"),
+        (status = 404, body = Problem, content_type = "application/problem+json"),
+        (status = 412, description = "it is not as it was"),
+        (status = 416, description = "there is no such part"),
+    ))]
+pub async fn file(
+    State(rigs): All,
+    Path((name, run, file)): Path<(String, String, String)>,
+    request: Request<Body>,
+) -> Result<Response, Problem> {
+    let rig = rigs.find(&named(&name)?)?;
+    let path = rig.runs.file(&run, &file);
+    let path = path.ok_or_else(|| Problem::unknown(format!("run {run} of rig {name} has no file {file}")))?;
+    Ok(ServeFile::new(path).oneshot(request).await.into_response())
+}

@@ -1,0 +1,78 @@
+//! `vecud daemon`: rigs by name, each of which runs as a [`Session`](crate::supervisor::Session), for whoever may speak to a
+//! socket.
+//!
+//! What it guarantees:
+//!
+//! - A request touches no thread that partitions run on: figures are read from shared memory, and what takes long is done by threads
+//!   of their own.
+//! - Rigs are apart: what becomes of one of them, or what somebody asks of it, changes nothing of the others.
+//! - What is wanted of each rig is on the disk before somebody is told that it is done.
+//!
+//! ```text
+//! listen ──► api ──► Rigs ──► Rig ──► supervisor::Session
+//!                      └────► Store (the state folder)
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod api;
+mod definition;
+mod listen;
+mod name;
+mod rig;
+mod rigs;
+mod runs;
+mod status;
+mod store;
+
+use crate::supervisor::Error;
+use crate::sys::stop::Stop;
+use listen::Socket;
+use rigs::Rigs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a daemon is told.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where it listens: a unix socket, which its group may write to.
+    pub socket: PathBuf,
+    /// The folder that relative paths in rigs, and of rig files, count from.
+    pub rigs: PathBuf,
+    /// Where it keeps what it knows of its rigs, and their runs.
+    pub state: PathBuf,
+    /// Asks for its end.
+    pub stop: Stop,
+}
+
+/// How often it is looked whether somebody asks for the end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Serves until somebody asks for the end; then all rigs come to theirs. `ready` is called as soon as requests are answered.
+pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
+    let system = |error: std::io::Error| Error::System(format!("threads for requests: {error}"));
+    let store = store::Store::open(&options.state)?;
+    let socket = Socket::bind(&options.socket)?;
+    let rigs = Arc::new(Rigs::load(store, options.rigs.clone()));
+    let requests = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(16)
+        .thread_name("vecud.http")
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(system)?;
+    requests.block_on(async {
+        let stop = options.stop.clone();
+        let asked = async move {
+            while !stop.is_asked() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        ready();
+        listen::serve(socket, api::router(rigs.clone()), asked).await
+    })?;
+    rigs.end(&options.stop);
+    Ok(())
+}

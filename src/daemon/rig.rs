@@ -1,0 +1,207 @@
+//! One rig of the daemon: what it is, how far it is, and the thread that its runs have while they go on.
+
+use super::definition::{Definition, Source, Start};
+use super::name::RigName;
+use super::runs::Runs;
+use super::status::{Mistake, RigState, Status, Verdict};
+use crate::report::passed;
+use crate::supervisor::{Error, Event, EventSink, Finished, Handle, Options, Session, State};
+use crate::sys::stop::Stop;
+use crate::time::Instant;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use tokio::sync::watch;
+
+/// A run that goes on.
+#[derive(Clone)]
+pub struct Running {
+    /// Asks for its end.
+    pub stop: Stop,
+    /// `None`: it is being prepared.
+    pub handle: Option<Handle>,
+}
+
+/// A rig.
+pub struct Rig {
+    name: RigName,
+    /// The folder that relative paths count from.
+    folder: PathBuf,
+    /// Its runs.
+    pub runs: Runs,
+    definition: Mutex<Option<Definition>>,
+    status: watch::Sender<Status>,
+    running: Mutex<Option<Running>>,
+}
+
+/// Somebody else holds it only while a value is copied or replaced.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Rig {
+    /// A rig; `Err`: why what is known of it cannot be read.
+    pub fn new(name: RigName, folder: PathBuf, runs: Runs, definition: Result<Definition, String>) -> Rig {
+        let mut status = Status::new(name.clone());
+        if let Err(message) = &definition {
+            status.enter(RigState::Failed);
+            status.problems.push(Mistake { file: None, line: None, column: None, message: message.clone() });
+        }
+        status.run = runs.names().ok().and_then(|names| names.last().cloned());
+        let (definition, status) = (Mutex::new(definition.ok()), watch::Sender::new(status));
+        Rig { name, folder, runs, definition, status, running: Mutex::default() }
+    }
+
+    /// The name of the rig.
+    pub fn name(&self) -> &RigName {
+        &self.name
+    }
+
+    /// How far it is.
+    pub fn status(&self) -> Status {
+        self.status.borrow().clone()
+    }
+
+    /// Tells of each change of that.
+    pub fn changes(&self) -> watch::Receiver<Status> {
+        self.status.subscribe()
+    }
+
+    /// The run that goes on, if one does.
+    pub fn running(&self) -> Option<Running> {
+        lock(&self.running).clone()
+    }
+
+    /// From the next start on the rig is this one.
+    pub fn define(&self, definition: Definition) {
+        *lock(&self.definition) = Some(definition);
+        self.status.send_if_modified(|status| {
+            let is_new = !status.is_busy() && (status.state == RigState::Failed || !status.problems.is_empty());
+            if is_new {
+                status.enter(RigState::Idle);
+                status.problems.clear();
+            }
+            is_new
+        });
+    }
+
+    /// What is wanted of it is this.
+    pub fn want(&self, wanted: Option<Start>) -> Option<Definition> {
+        let mut definition = lock(&self.definition);
+        let own = definition.as_mut()?;
+        own.wanted = wanted;
+        Some(own.clone())
+    }
+
+    /// The rig's text, and the file that its places are told in; or the file itself.
+    pub fn options(source: &Source, name: &RigName, folder: &Path) -> Options {
+        match source {
+            Source::Text(text) => {
+                Options { file: folder.join(format!("{name}.toml")), text: Some(text.clone()), ..Options::default() }
+            }
+            Source::Path(path) => Options { file: folder.join(path), ..Options::default() },
+        }
+    }
+
+    /// Starts a run in a thread of its own, that `begin` begins. `false`: one goes on.
+    pub fn start(
+        self: &Arc<Rig>,
+        definition: &Definition,
+        begin: impl FnOnce(&Options, &EventSink) -> Result<Session, Error> + Send + 'static,
+    ) -> Result<bool, Error> {
+        let start = definition.wanted.clone().unwrap_or_default();
+        let mut running = lock(&self.running);
+        if running.is_some() {
+            return Ok(false);
+        }
+        let (stop, run) = (Stop::default(), self.runs.next());
+        let options = Options {
+            mode: start.mode.map(Into::into),
+            stop_time: start.stop_time.and_then(Instant::from_f64),
+            out: Some(self.runs.folder(&run)),
+            control: true,
+            command: vec!["vecud".to_owned(), "daemon".to_owned()],
+            stop: stop.clone(),
+            ..Rig::options(&definition.source, &self.name, &self.folder)
+        };
+        *running = Some(Running { stop, handle: None });
+        self.status.send_modify(|status| {
+            status.enter(RigState::Preparing);
+            status.run = Some(run);
+            status.problems.clear();
+        });
+        let own = self.clone();
+        let thread = thread::Builder::new().name("vecud.rig".to_owned()).spawn(move || own.run(&options, begin));
+        if let Err(error) = thread {
+            let error = Error::System(format!("a thread for rig {}: {error}", self.name));
+            *running = None;
+            drop(running);
+            self.over(Err(&error));
+            return Err(error);
+        }
+        Ok(true)
+    }
+
+    /// Runs it, from its preparation to its report.
+    fn run(self: &Arc<Rig>, options: &Options, begin: impl FnOnce(&Options, &EventSink) -> Result<Session, Error>) {
+        let own = self.clone();
+        let events = EventSink::new(move |event| own.hear(event));
+        let outcome = begin(options, &events).and_then(|session| {
+            if let Some(running) = &mut *lock(&self.running) {
+                running.handle = Some(session.handle());
+            }
+            session.wait()
+        });
+        *lock(&self.running) = None;
+        self.over(outcome.as_deref());
+    }
+
+    fn hear(&self, event: Event) {
+        match event {
+            Event::State(State::Starting) => self.enter(RigState::Preparing),
+            Event::State(State::Running) => self.enter(RigState::Running),
+            Event::State(State::Stopping | State::Over) => self.enter(RigState::Stopping),
+            Event::Message(line) => eprintln!("rig {}: {line}", self.name),
+            Event::Begun(_) | Event::Over | Event::Figures(_) => (),
+        }
+    }
+
+    fn enter(&self, state: RigState) {
+        self.status.send_if_modified(|status| {
+            let is_new = status.state != state;
+            status.enter(state);
+            is_new
+        });
+    }
+
+    /// A run is over, or has not begun.
+    fn over(&self, outcome: Result<&[Finished], &Error>) {
+        self.status.send_modify(|status| match outcome {
+            Ok(finished) => {
+                let code = finished.last().map_or(1, Finished::exit_code);
+                let pass = finished.iter().all(|one| passed(&one.run));
+                (status.exit_code, status.verdict) =
+                    (Some(code), Some(if pass { Verdict::Pass } else { Verdict::Fail }));
+                status.enter(if code == 1 { RigState::Failed } else { RigState::Idle });
+            }
+            Err(Error::Interrupted) => {
+                status.run = self.runs.names().ok().and_then(|names| names.last().cloned());
+                status.enter(RigState::Idle);
+            }
+            Err(error) => {
+                (status.exit_code, status.verdict) = (Some(2), Some(Verdict::Fail));
+                status.run = self.runs.names().ok().and_then(|names| names.last().cloned());
+                status.problems = mistakes(error);
+                status.enter(RigState::Failed);
+            }
+        });
+        if let Err(error) = outcome {
+            eprintln!("rig {}: {error}", self.name);
+        }
+    }
+}
+
+/// What is wrong with a rig, each mistake with its place.
+pub fn mistakes(error: &Error) -> Vec<Mistake> {
+    error.told().into_iter().map(Mistake::from).collect()
+}

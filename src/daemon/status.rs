@@ -1,0 +1,92 @@
+//! How far a rig is, as everybody is told.
+
+use super::name::RigName;
+use crate::report::CheckProblem;
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What a rig is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RigState {
+    /// It does not run. If it has run before, the last run did what it should, or exceeded a limit.
+    Idle,
+    /// FMUs are opened, loaded and initialised.
+    Preparing,
+    /// Partitions are activated, and steps made.
+    Running,
+    /// No new activation begins, FMUs are terminated, and the report is written.
+    Stopping,
+    /// It does not run: the last run failed, or could not begin.
+    Failed,
+}
+
+/// What came of a run, as in report.json.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It did what it should.
+    Pass,
+    /// It failed, or a limit was exceeded.
+    Fail,
+}
+
+/// How far a rig is.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Status {
+    /// The rig.
+    pub name: RigName,
+    /// What it is doing.
+    pub state: RigState,
+    /// What came of the last run that is over; null: there was none.
+    pub verdict: Option<Verdict>,
+    /// Its exit code, as of `vecud run`: 0 done, 1 failed, 2 it could not begin, 3 a limit was exceeded.
+    pub exit_code: Option<u8>,
+    /// Since when the state is this one (RFC 3339).
+    #[schema(value_type = String, format = DateTime)]
+    pub since: Timestamp,
+    /// The run that goes on, or the last one; null: there was none.
+    pub run: Option<String>,
+    /// Why the last run could not begin.
+    pub problems: Vec<Mistake>,
+}
+
+impl Status {
+    /// A rig that has not run yet.
+    pub fn new(name: RigName) -> Status {
+        let (state, since) = (RigState::Idle, Timestamp::now());
+        Status { name, state, verdict: None, exit_code: None, since, run: None, problems: Vec::new() }
+    }
+
+    /// The rig is in another state.
+    pub fn enter(&mut self, state: RigState) {
+        if self.state != state {
+            (self.state, self.since) = (state, Timestamp::now());
+        }
+    }
+
+    /// Whether a run goes on.
+    pub fn is_busy(&self) -> bool {
+        !matches!(self.state, RigState::Idle | RigState::Failed)
+    }
+}
+
+/// What is wrong with a rig, as `vecud check --json` says it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Mistake {
+    /// The file that has to change; null: none is to blame.
+    pub file: Option<String>,
+    /// The line in it, counted from 1.
+    pub line: Option<u32>,
+    /// The column, counted from 1.
+    pub column: Option<u32>,
+    /// What is wrong, and the way out.
+    pub message: String,
+}
+
+impl From<CheckProblem> for Mistake {
+    fn from(CheckProblem { file, line, column, message }: CheckProblem) -> Mistake {
+        Mistake { file, line, column, message }
+    }
+}
