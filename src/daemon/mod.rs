@@ -70,6 +70,8 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
                 tokio::time::sleep(LOOK).await;
             }
         };
+        let rigs_as_wanted = rigs.clone();
+        tokio::task::spawn_blocking(move || rigs_as_wanted.resume());
         ready();
         listen::serve(socket, api::router(rigs.clone()), asked).await
     })?;

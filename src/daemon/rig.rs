@@ -10,7 +10,6 @@ use crate::sys::stop::Stop;
 use crate::time::Instant;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use tokio::sync::watch;
 
 /// A run that goes on.
@@ -85,6 +84,11 @@ impl Rig {
         });
     }
 
+    /// How it is to run, if it is to.
+    pub fn wanted(&self) -> Option<Start> {
+        lock(&self.definition).as_ref()?.wanted.clone()
+    }
+
     /// What is wanted of it is this.
     pub fn want(&self, wanted: Option<Start>) -> Option<Definition> {
         let mut definition = lock(&self.definition);
@@ -103,16 +107,12 @@ impl Rig {
         }
     }
 
-    /// Starts a run in a thread of its own, that `begin` begins. `false`: one goes on.
-    pub fn start(
-        self: &Arc<Rig>,
-        definition: &Definition,
-        begin: impl FnOnce(&Options, &EventSink) -> Result<Session, Error> + Send + 'static,
-    ) -> Result<bool, Error> {
+    /// A run begins, whose options these are; `None`: one goes on.
+    pub fn begin(&self, definition: &Definition) -> Option<Options> {
         let start = definition.wanted.clone().unwrap_or_default();
         let mut running = lock(&self.running);
         if running.is_some() {
-            return Ok(false);
+            return None;
         }
         let (stop, run) = (Stop::default(), self.runs.next());
         let options = Options {
@@ -130,30 +130,22 @@ impl Rig {
             status.run = Some(run);
             status.problems.clear();
         });
-        let own = self.clone();
-        let thread = thread::Builder::new().name("vecud.rig".to_owned()).spawn(move || own.run(&options, begin));
-        if let Err(error) = thread {
-            let error = Error::System(format!("a thread for rig {}: {error}", self.name));
-            *running = None;
-            drop(running);
-            self.over(Err(&error));
-            return Err(error);
-        }
-        Ok(true)
+        Some(options)
     }
 
-    /// Runs it, from its preparation to its report.
-    fn run(self: &Arc<Rig>, options: &Options, begin: impl FnOnce(&Options, &EventSink) -> Result<Session, Error>) {
+    /// The run that has [begun](Rig::begin), once `start` has started its session, up to its report.
+    pub fn run(
+        self: &Arc<Rig>,
+        options: &Options,
+        start: impl FnOnce(&Options, &EventSink) -> Result<Session, Error>,
+    ) -> Result<Vec<Finished>, Error> {
         let own = self.clone();
         let events = EventSink::new(move |event| own.hear(event));
-        let outcome = begin(options, &events).and_then(|session| {
-            if let Some(running) = &mut *lock(&self.running) {
-                running.handle = Some(session.handle());
-            }
-            session.wait()
-        });
-        *lock(&self.running) = None;
-        self.over(outcome.as_deref());
+        let session = start(options, &events)?;
+        if let Some(running) = &mut *lock(&self.running) {
+            running.handle = Some(session.handle());
+        }
+        session.wait()
     }
 
     fn hear(&self, event: Event) {
@@ -174,8 +166,9 @@ impl Rig {
         });
     }
 
-    /// A run is over, or has not begun.
-    fn over(&self, outcome: Result<&[Finished], &Error>) {
+    /// A run that has [begun](Rig::begin) is over, whether it came to activations or not.
+    pub fn over(&self, outcome: Result<&[Finished], &Error>) {
+        *lock(&self.running) = None;
         self.status.send_modify(|status| match outcome {
             Ok(finished) => {
                 let code = finished.last().map_or(1, Finished::exit_code);

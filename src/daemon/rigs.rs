@@ -10,8 +10,11 @@ use crate::supervisor::{self, Error, EventSink, Options, Session};
 use crate::sys::stop::Stop;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 /// Why something is not done.
@@ -36,7 +39,9 @@ pub struct Rigs {
     folder: PathBuf,
     all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
     /// Held while a rig finds out what the others leave of the machine, until it has that itself.
-    taking: Arc<Mutex<()>>,
+    taking: Mutex<()>,
+    /// The daemon ends.
+    ends: AtomicBool,
 }
 
 /// How often it is looked whether all rigs have come to their end.
@@ -51,7 +56,7 @@ impl Rigs {
             (name.clone(), Arc::new(Rig::new(name, folder.clone(), runs, definition)))
         };
         let all = Mutex::new(known.into_iter().map(rig).collect());
-        Rigs { store, folder, all, taking: Arc::default() }
+        Rigs { store, folder, all, taking: Mutex::default(), ends: AtomicBool::new(false) }
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<RigName, Arc<Rig>>> {
@@ -101,7 +106,7 @@ impl Rigs {
     }
 
     /// Starts a rig; what comes of it its status says.
-    pub fn start(&self, name: &RigName, start: Start) -> Result<Arc<Rig>, Refusal> {
+    pub fn start(self: &Arc<Rigs>, name: &RigName, start: Start) -> Result<Arc<Rig>, Refusal> {
         let rig = self.find(name)?;
         if rig.running().is_some() {
             return Err(Refusal::State(rig.status(), "it runs already"));
@@ -109,12 +114,50 @@ impl Rigs {
         let definition =
             rig.want(Some(start)).ok_or(Refusal::State(rig.status(), "what it is is not known: put it"))?;
         self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
-        let (others, taking) = (self.list(), self.taking.clone());
-        let begin = move |options: &Options, events: &EventSink| begin_beside(&others, &taking, options, events);
-        match rig.start(&definition, begin) {
-            Ok(true) => Ok(rig),
-            Ok(false) => Err(Refusal::State(rig.status(), "it runs already")),
-            Err(error) => Err(Refusal::System(error.to_string())),
+        let options = rig.begin(&definition).ok_or_else(|| Refusal::State(rig.status(), "it runs already"))?;
+        let (all, own) = (self.clone(), rig.clone());
+        let thread = thread::Builder::new().name("vecud.rig".to_owned()).spawn(move || all.run(&own, &options));
+        match thread {
+            Ok(_) => Ok(rig),
+            Err(error) => {
+                let error = format!("a thread for rig {name}: {error}");
+                rig.over(Err(&Error::System(error.clone())));
+                Err(Refusal::System(error))
+            }
+        }
+    }
+
+    /// The run of a rig, from its preparation to its report.
+    fn run(&self, rig: &Arc<Rig>, options: &Options) {
+        let outcome = rig.run(options, |options, events| self.start_beside(options, events));
+        // Who ends the daemon wants the rig as much as before.
+        if !self.ends.load(SeqCst)
+            && let Some(definition) = rig.want(None)
+            && let Err(error) = self.store.keep(rig.name(), &definition)
+        {
+            eprintln!("rig {}: that its run is over cannot be written to the state folder: {error}", rig.name());
+        }
+        rig.over(outcome.as_deref());
+    }
+
+    /// Prepares a run and starts it, on what those of the others that run leave of the machine.
+    fn start_beside(&self, options: &Options, events: &EventSink) -> Result<Session, Error> {
+        let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        let beside = self.list().iter().filter_map(|rig| rig.running()?.handle).collect();
+        let prepared = supervisor::plan(&Options { beside, ..options.clone() }, events)?;
+        Session::start(prepared, events.clone(), |_| ())
+    }
+
+    /// Starts what is wanted, as after a start of the daemon; before that, runs that were cut off get a report.
+    pub fn resume(self: &Arc<Rigs>) {
+        for rig in self.list() {
+            for folder in rig.runs.cut_off() {
+                rebuild(&folder);
+            }
+            let Some(wanted) = rig.wanted() else { continue };
+            if let Err(refusal) = self.start(rig.name(), wanted) {
+                eprintln!("rig {}: what is wanted of it is not done: {refusal:?}", rig.name());
+            }
         }
     }
 
@@ -131,6 +174,7 @@ impl Rigs {
 
     /// Brings all rigs to their end: at once as soon as somebody asks the daemon a second time. What is wanted of them stays.
     pub fn end(&self, stop: &Stop) {
+        self.ends.store(true, SeqCst);
         let mut asked = 0;
         loop {
             let running: Vec<_> = self.list().iter().filter_map(|rig| rig.running()).collect();
@@ -143,20 +187,18 @@ impl Rigs {
                 }
                 asked += 1;
             }
-            std::thread::sleep(LOOK);
+            thread::sleep(LOOK);
         }
     }
 }
 
-/// Prepares a run and starts it, on what those of the others that run leave of the machine.
-fn begin_beside(
-    others: &[Arc<Rig>],
-    taking: &Mutex<()>,
-    options: &Options,
-    events: &EventSink,
-) -> Result<Session, Error> {
-    let _one_after_the_other = taking.lock().unwrap_or_else(PoisonError::into_inner);
-    let beside = others.iter().filter_map(|rig| rig.running()?.handle).collect();
-    let prepared = supervisor::plan(&Options { beside, ..options.clone() }, events)?;
-    Session::start(prepared, events.clone(), |_| ())
+/// Writes the report of a run that was cut off: by a process of its own, since it reads what is left of recordings.
+fn rebuild(folder: &Path) {
+    let program = Command::new("/proc/self/exe").arg("report").arg(folder).stdin(Stdio::null()).output();
+    let said = match program {
+        Ok(output) if output.status.success() => return,
+        Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+        Err(error) => error.to_string(),
+    };
+    eprintln!("{}: of this run, which was cut off, there is no report: {said}", folder.display());
 }

@@ -63,6 +63,13 @@ impl Runs {
         texts.into_iter().find_map(|text| serde_json::from_slice(&text).ok())
     }
 
+    /// The folders of runs that have a checkpoint and no report: whoever watched them is gone.
+    pub fn cut_off(&self) -> Vec<PathBuf> {
+        let folders = self.names().unwrap_or_default().into_iter().map(|name| self.folder(&name));
+        let [report, checkpoint] = REPORTS;
+        folders.filter(|run| run.join(checkpoint).is_file() && !run.join(report).is_file()).collect()
+    }
+
     /// A file of a run; `None`: there is none.
     pub fn file(&self, run: &str, name: &str) -> Option<PathBuf> {
         let path = self.existing(run)?.join(name);

@@ -1,0 +1,171 @@
+//! A daemon in a folder of its own, and who speaks to it.
+
+use super::program::{cache, send, wait_until};
+use nix::sys::signal::Signal::{SIGKILL, SIGTERM};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// What was answered.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub kind: String,
+    pub body: String,
+}
+
+impl Answer {
+    /// The body, which is JSON, of an answer of this status.
+    pub fn json(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.body);
+        if status >= 400 {
+            assert_eq!(self.kind, "application/problem+json");
+        }
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+
+    /// What is wrong, by an answer of this status.
+    pub fn detail(self, status: u16) -> String {
+        let problem = self.json(status);
+        assert_eq!(problem["status"], status);
+        problem["detail"].as_str().unwrap().to_owned()
+    }
+}
+
+/// A daemon that runs; it is gone with this.
+pub struct Daemon {
+    pub folder: TempDir,
+    child: Option<Child>,
+}
+
+impl Daemon {
+    /// One of which nothing is known yet.
+    pub fn new() -> Daemon {
+        let mut daemon = Daemon { folder: tempfile::tempdir().unwrap(), child: None };
+        daemon.start();
+        daemon
+    }
+
+    pub fn command(folder: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
+        command.arg("daemon").arg("--socket").arg(folder.join("socket")).arg("--state").arg(folder.join("state"));
+        command.arg("--rigs").arg(folder).env("VECUD_CACHE", cache()).stdin(Stdio::null()).stdout(Stdio::null());
+        command
+    }
+
+    /// Starts it, anew if it has been there before.
+    pub fn start(&mut self) {
+        assert!(self.child.is_none());
+        let log = std::fs::File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
+        self.child = Some(Daemon::command(self.folder.path()).stderr(log).spawn().unwrap());
+        wait_until("the daemon answers", || UnixStream::connect(self.socket()).is_ok());
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.child.as_ref().unwrap().id() as i32
+    }
+
+    /// The process.
+    pub fn child(&self) -> &Child {
+        self.child.as_ref().unwrap()
+    }
+
+    /// What it has said.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap()
+    }
+
+    /// Ends it by this signal.
+    pub fn end_by(&mut self, signal: nix::sys::signal::Signal) -> ExitStatus {
+        send(self.pid(), signal);
+        self.child.take().unwrap().wait().unwrap()
+    }
+
+    /// Ends it as systemd does.
+    pub fn end(&mut self) {
+        assert_eq!(self.end_by(SIGTERM).code(), Some(0), "{}", self.log());
+    }
+
+    /// Sends these bytes, and reads all that is answered.
+    pub fn raw(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut stream = UnixStream::connect(self.socket()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        // It may have heard enough before all is sent.
+        let _ = stream.write_all(bytes);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        answer
+    }
+
+    pub fn ask_with(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
+        let length = body.len();
+        let head = format!("{method} {path} HTTP/1.1\r\nhost: vecud\r\nconnection: close\r\n{headers}");
+        let answer = self.raw(format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes());
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let header = |name: &str| head.lines().find_map(|line| Some(line.strip_prefix(name)?.trim().to_owned()));
+        Answer { status, kind: header("content-type:").unwrap_or_default(), body: unchunked(head, body) }
+    }
+
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
+        self.ask_with(method, path, "", body)
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, "")
+    }
+
+    pub fn post(&self, path: &str, body: &str) -> Answer {
+        self.ask("POST", path, body)
+    }
+
+    /// A rig of this text.
+    pub fn put(&self, name: &str, text: &str) -> Answer {
+        self.ask("PUT", &format!("/v1/rigs/{name}"), text)
+    }
+
+    /// How far a rig is.
+    pub fn state(&self, name: &str) -> String {
+        self.get(&format!("/v1/rigs/{name}")).json(200)["state"].as_str().unwrap().to_owned()
+    }
+}
+
+/// The body of an answer that comes in pieces, as a whole.
+fn unchunked(head: &str, body: &str) -> String {
+    if !head.to_ascii_lowercase().contains("transfer-encoding: chunked") {
+        return body.to_owned();
+    }
+    let (mut whole, mut rest) = (String::new(), body);
+    while let Some((length, pieces)) = rest.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).unwrap();
+        whole += &pieces[..length];
+        rest = pieces[length..].trim_start_matches("\r\n");
+        if length == 0 {
+            break;
+        }
+    }
+    whole
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        if self.child.is_some() {
+            self.end_by(SIGKILL);
+        }
+    }
+}
+
+/// A rig of one tracer, for which real time is not needed.
+pub fn tracer(rig: &str) -> String {
+    let fmu = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/tracer");
+    format!("[rig]\n{rig}\n[fmu.tracer]\npath = '{}'\n", fmu.display())
+}

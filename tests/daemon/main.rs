@@ -1,0 +1,10 @@
+//! `vecud daemon` as its clients see it: what it answers, what is on the disk, and what becomes of its rigs.
+#![cfg(feature = "daemon")]
+
+#[path = "../program/mod.rs"]
+mod program;
+
+mod client;
+mod requests;
+mod rigs;
+mod start;

@@ -1,0 +1,117 @@
+//! Rigs: what they are, and what they do.
+
+use super::client::{Daemon, tracer};
+use super::program::{the_core, wait_until};
+
+/// From nothing to a report.
+#[test]
+fn a_rig_is_put_started_looked_at_stopped_and_has_a_report() {
+    the_core(|| {
+        let daemon = Daemon::new();
+        assert_eq!(daemon.get("/v1/rigs").json(200), serde_json::json!([]));
+        let put = daemon.put("a", &tracer("")).json(201);
+        assert_eq!((&put["name"], &put["state"], &put["verdict"]), (&"a".into(), &"idle".into(), &().into()));
+        assert_eq!(daemon.put("a", &tracer("name = 'other'")).json(200)["state"], "idle");
+        let running = daemon.post("/v1/rigs/a/start", "").json(200);
+        assert_eq!(running["state"], "running");
+        let activations = || {
+            let clocks = daemon.get("/v1/rigs/a/clocks").json(200);
+            clocks.as_array().unwrap().iter().map(|clock| clock["activations"].as_u64().unwrap()).max().unwrap()
+        };
+        let before = activations();
+        wait_until("clocks go on", || activations() > before);
+        let run = running["run"].as_str().unwrap();
+        let stopped = daemon.post("/v1/rigs/a/stop", "").json(200);
+        assert_eq!(
+            (&stopped["state"], &stopped["verdict"], &stopped["exit_code"]),
+            (&"idle".into(), &"pass".into(), &0.into())
+        );
+        assert_eq!(stopped["run"], run);
+        let runs = daemon.get("/v1/rigs/a/runs").json(200);
+        assert_eq!(
+            (runs[0]["run"].as_str(), &runs[0]["verdict"], &runs[0]["ended"]),
+            (Some(run), &"pass".into(), &"finished".into())
+        );
+        let report = daemon.get(&format!("/v1/rigs/a/runs/{run}")).json(200);
+        assert_eq!((&report["rig"], &report["end"]), (&"other".into(), &"interrupted".into()));
+        let page = daemon.get(&format!("/v1/rigs/a/runs/{run}/report.html"));
+        assert!(
+            page.status == 200 && page.kind.starts_with("text/html") && page.body.contains("<title"),
+            "{}",
+            page.kind
+        );
+        let part = daemon.ask_with("GET", &format!("/v1/rigs/a/runs/{run}/report.json"), "range: bytes=0-0\r\n", "");
+        assert_eq!((part.status, part.body.as_str()), (206, "{"));
+        assert_eq!(daemon.ask("DELETE", "/v1/rigs/a", "").status, 204);
+        assert!(daemon.get("/v1/rigs/a").detail(404).contains("no rig a"));
+        assert!(daemon.folder.path().join("state/rigs/a/runs").join(run).join("report.json").is_file(), "runs stay");
+    });
+}
+
+/// What a start says goes before the rig's own words, and a run that ends by itself has its verdict.
+#[test]
+fn a_start_says_how_and_a_run_ends_by_itself() {
+    let daemon = Daemon::new();
+    daemon.put("a", &tracer("stop_time = 1000.0")).json(201);
+    daemon.post("/v1/rigs/a/start", r#"{"mode": "virtual", "stop_time": 0.5}"#).json(200);
+    wait_until("the run is over", || daemon.state("a") == "idle");
+    let status = daemon.get("/v1/rigs/a").json(200);
+    assert_eq!((&status["verdict"], &status["exit_code"]), (&"pass".into(), &0.into()));
+    let run = status["run"].as_str().unwrap();
+    let report = daemon.get(&format!("/v1/rigs/a/runs/{run}")).json(200);
+    assert_eq!((&report["mode"], report["end_time"].as_f64()), (&"virtual".into(), Some(0.5)));
+}
+
+/// A rig of one of these says so, and the other one goes on.
+#[test]
+fn a_rig_that_fails_is_failed_and_another_one_goes_on() {
+    the_core(|| {
+        let daemon = Daemon::new();
+        daemon.put("good", &tracer("")).json(201);
+        daemon.post("/v1/rigs/good/start", "").json(200);
+        let bad = format!("{}start = {{ fail_kind = 5, fail_at = 20 }}\n", tracer("mode = 'virtual'\nstop_time = 1.0"));
+        daemon.put("bad", &bad).json(201);
+        daemon.post("/v1/rigs/bad/start", "").json(200);
+        wait_until("it has failed", || daemon.state("bad") == "failed");
+        let status = daemon.get("/v1/rigs/bad").json(200);
+        assert_eq!((&status["verdict"], &status["exit_code"]), (&"fail".into(), &1.into()));
+        assert_eq!(daemon.state("good"), "running");
+        daemon.post("/v1/rigs/good/stop", "").json(200);
+    });
+}
+
+/// Nothing of the rig is changed while it runs, and what does not run is not stopped.
+#[test]
+fn what_cannot_be_done_in_a_state_is_refused_and_changes_nothing() {
+    the_core(|| {
+        let daemon = Daemon::new();
+        daemon.put("a", &tracer("")).json(201);
+        for path in ["stop", "clocks"] {
+            let method = if path == "clocks" { "GET" } else { "POST" };
+            assert!(daemon.ask(method, &format!("/v1/rigs/a/{path}"), "").detail(409).contains("does not run"));
+        }
+        daemon.post("/v1/rigs/a/start", "").json(200);
+        assert!(daemon.post("/v1/rigs/a/start", "").detail(409).contains("runs already"));
+        assert!(daemon.put("a", &tracer("")).detail(409).contains("stop it first"));
+        assert!(daemon.ask("DELETE", "/v1/rigs/a", "").detail(409).contains("stop it first"));
+        assert_eq!(daemon.state("a"), "running");
+        daemon.post("/v1/rigs/a/stop", "").json(200);
+    });
+}
+
+/// Each mistake has its place; the rig is what it was.
+#[test]
+fn a_rig_with_a_mistake_is_refused_with_line_and_column() {
+    let daemon = Daemon::new();
+    daemon.put("a", &tracer("")).json(201);
+    let problem = daemon.put("a", &tracer("stop_tim = 1.0")).json(422);
+    let mistake = &problem["mistakes"][0];
+    assert_eq!((&mistake["line"], &mistake["column"]), (&2.into(), &1.into()));
+    assert!(mistake["message"].as_str().unwrap().contains("did you mean"), "{mistake}");
+    assert!(daemon.put("b", "[rig").json(422)["mistakes"][0]["line"] == 1);
+    assert!(daemon.get("/v1/rigs/b").status == 404);
+    let path = daemon.ask_with("PUT", "/v1/rigs/c", "content-type: application/json\r\n", r#"{"path": "nope.toml"}"#);
+    assert!(path.detail(422).contains("nope.toml"));
+    daemon.post("/v1/rigs/a/start", r#"{"mode": "virtual", "stop_time": 0.1}"#).json(200);
+    wait_until("the run is over", || daemon.state("a") == "idle");
+}

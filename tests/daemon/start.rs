@@ -1,0 +1,95 @@
+//! A daemon that starts and ends: on a socket and a folder that are its own, with what it knew before.
+
+use super::client::{Daemon, tracer};
+use super::program::{runner_now, the_core, wait_until};
+use nix::sys::signal::Signal::SIGKILL;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+
+fn refused(folder: &std::path::Path, words: &str) {
+    let output = Daemon::command(folder).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains(words), "{said}");
+}
+
+#[test]
+fn its_group_may_speak_to_it_and_two_never_have_one_socket_or_folder() {
+    let mut daemon = Daemon::new();
+    let mode = daemon.socket().metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o660);
+    refused(daemon.folder.path(), "another daemon");
+    assert_eq!(daemon.get("/healthz").status, 200, "the first one is there");
+    daemon.end();
+    assert!(!daemon.socket().exists());
+    // One that was killed leaves its socket.
+    drop(UnixListener::bind(daemon.socket()).unwrap());
+    daemon.start();
+    daemon.end();
+    std::fs::write(daemon.socket(), "mine").unwrap();
+    refused(daemon.folder.path(), "no socket");
+    assert_eq!(std::fs::read_to_string(daemon.socket()).unwrap(), "mine");
+}
+
+#[test]
+fn an_end_in_good_order_is_that_of_its_rigs_and_they_are_known_afterwards() {
+    the_core(|| {
+        let mut daemon = Daemon::new();
+        daemon.put("a", &tracer("")).json(201);
+        daemon.put("b", &tracer("")).json(201);
+        let run = daemon.post("/v1/rigs/a/start", "").json(200)["run"].as_str().unwrap().to_owned();
+        daemon.end();
+        let report = daemon.folder.path().join("state/rigs/a/runs").join(&run).join("report.json");
+        let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+        assert_eq!((&report["verdict"], &report["ended"]), (&"pass".into(), &"finished".into()));
+        daemon.start();
+        assert_eq!(daemon.state("b"), "idle");
+        wait_until("what was wanted runs again", || daemon.state("a") == "running");
+        assert_ne!(daemon.get("/v1/rigs/a").json(200)["run"], run.as_str());
+        daemon.post("/v1/rigs/a/stop", "").json(200);
+        daemon.end();
+        daemon.start();
+        assert_eq!(daemon.state("a"), "idle", "it was stopped");
+    });
+}
+
+/// Its runners end with it; what was wanted is wanted still, and the run that was cut off has a report.
+#[test]
+fn a_daemon_that_is_killed_leaves_nothing_that_runs_and_comes_back_as_wished() {
+    the_core(|| {
+        let mut daemon = Daemon::new();
+        daemon.put("a", &format!("{}[report]\ncheckpoint = 1\n", tracer(""))).json(201);
+        let run = daemon.post("/v1/rigs/a/start", "").json(200)["run"].as_str().unwrap().to_owned();
+        let folder = daemon.folder.path().join("state/rigs/a/runs").join(&run);
+        wait_until("there is a checkpoint", || folder.join("checkpoint.json").is_file());
+        let runner = runner_now(daemon.child()).unwrap();
+        daemon.end_by(SIGKILL);
+        wait_until("the runner is gone", || !std::path::Path::new(&format!("/proc/{runner}")).exists());
+        daemon.start();
+        wait_until("what was wanted runs again", || daemon.state("a") == "running");
+        let runs = daemon.get("/v1/rigs/a/runs").json(200);
+        assert_eq!(
+            (&runs[0]["run"], &runs[0]["ended"], &runs[0]["verdict"]),
+            (&run.as_str().into(), &"cut_off".into(), &"fail".into())
+        );
+        daemon.post("/v1/rigs/a/stop", "").json(200);
+    });
+}
+
+/// Others are there all the same.
+#[test]
+fn a_rig_of_which_nothing_can_be_read_says_so_and_can_be_put_anew() {
+    let mut daemon = Daemon::new();
+    daemon.put("a", &tracer("")).json(201);
+    daemon.put("b", &tracer("")).json(201);
+    daemon.end();
+    let file = daemon.folder.path().join("state/rigs/a/rig.json");
+    std::fs::write(&file, "{\"source\": {\"te").unwrap();
+    daemon.start();
+    assert_eq!((daemon.state("a"), daemon.state("b")), ("failed".to_owned(), "idle".to_owned()));
+    let status = daemon.get("/v1/rigs/a").json(200);
+    assert!(status["problems"][0]["message"].as_str().unwrap().contains("put the rig anew"), "{status}");
+    assert!(daemon.post("/v1/rigs/a/start", "").detail(409).contains("put it"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "{\"source\": {\"te", "nobody has touched it");
+    daemon.put("a", &tracer("")).json(200);
+    assert_eq!(daemon.state("a"), "idle");
+}
