@@ -100,7 +100,7 @@ impl Shared {
 
     /// [`Shared::health`] is [`Health::Healthy`], and nobody is told of calls: what is asked before every one.
     #[inline]
-    fn is_healthy(&self) -> bool {
+    pub(super) fn is_healthy(&self) -> bool {
         self.environment.is_healthy() & !self.library.is_fatal()
     }
 

@@ -5,7 +5,7 @@
 //! [to be settled](Stepper::settle) before anything else is called.
 
 use super::abi::{RawStep, StepCall};
-use super::environment::Health;
+use super::environment::Environment;
 use super::function::Function;
 use super::shown::{CallCounts, Place};
 use super::step::{AfterStep, NoStep, Stepper};
@@ -29,14 +29,16 @@ pub struct Striding {
     visits: Visits,
     /// The last step.
     raw: RawStep,
-    /// What C has answered to one that was not usual.
-    unusual: Option<RawStatus>,
+    /// What C has answered to one that was not usual, and whose step that was.
+    unusual: Option<(RawStatus, *const Environment)>,
 }
 
 /// What a step has answered that is no usual one.
 pub struct Unusual {
     raw: RawStep,
     status: RawStatus,
+    /// Whose step it was.
+    environment: *const Environment,
 }
 
 /// What a word shows inside of a step.
@@ -48,11 +50,17 @@ impl Stepper {
         !self.shared().environment.is_watched()
     }
 
+    /// Whether it may be called now, and [can stride](Stepper::can_stride).
+    #[inline]
+    pub fn is_healthy(&self) -> bool {
+        self.shared().is_healthy()
+    }
+
     /// What makes its usual steps, served by `host`; `None`: it can make none now, or the host shares the place where it shows calls.
     pub fn strider(&mut self, host: &'static dyn ThreadHost) -> Option<Strider<'_>> {
         let shown = host.shown()?;
         let Place { word, tag, calls } = shown.place();
-        if tag != 0 || self.event.is_some() || !self.can_stride() || self.health() != Health::Healthy {
+        if tag != 0 || self.event.is_some() || !self.is_healthy() {
             return None;
         }
         let shared = self.shared();
@@ -63,11 +71,15 @@ impl Stepper {
     }
 
     /// What the last step of its [`Strider`] came to, which was not usual.
+    ///
+    /// # Panics
+    /// When it was the step of another instance.
     #[cold]
     pub fn settle(&mut self, unusual: Unusual) -> Result<AfterStep<'_>, NoStep<'_>> {
+        let Unusual { raw, status, environment } = unusual;
+        assert!(std::ptr::eq(environment, &*self.shared().environment), "each step is settled by whoever made it");
         // It is counted once.
         visited_nothing(Function::DoStep);
-        let Unusual { raw, status } = unusual;
         self.end_step(RawStep { patience: self.patience(), ..raw }, |raw, functions, instance| {
             // SAFETY: the instance is alive, and its last step answered this.
             unsafe { functions.settle_step(instance, status, raw) }
@@ -94,12 +106,13 @@ impl Striding {
         strider.word.store(IN_A_STEP, Relaxed);
         let count = &strider.calls[Function::DoStep as usize];
         count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
-        // SAFETY: the instance was alive and healthy when its strider was made, which is the only one to call it meanwhile; and no
-        // step of this thread since was unusual.
+        // SAFETY: the instance was alive and healthy when its strider was made, which is the only one to call it meanwhile. No step of
+        // this thread since was unusual; and a strider whose own was calls nothing any more.
         let status = self.visits.visit(&strider.visited, || unsafe { strider.call.make(raw) });
         strider.word.store(0, Relaxed);
         if status != 0 || raw.early_return != 0 || raw.terminate_simulation != 0 {
-            self.unusual = Some(status);
+            self.unusual = Some((status, strider.visited.environment));
+            strider.call = StepCall::NONE;
             return None;
         }
         Some(raw.reached)
@@ -108,6 +121,6 @@ impl Striding {
     /// What the last step has answered, if it was not usual.
     #[cold]
     pub fn unusual(self) -> Option<Unusual> {
-        self.unusual.map(|status| Unusual { raw: self.raw, status })
+        self.unusual.map(|(status, environment)| Unusual { raw: self.raw, status, environment })
     }
 }

@@ -178,8 +178,8 @@ pub(super) fn visit<T>(environment: *const Environment, function: Function, c: i
     result
 }
 
-/// Calls of one function on one thread, one after the other, with nothing else of FMU code in between: what [`visit`] does before and
-/// after each, it does once for all of them where that is the same.
+/// Calls of one function on one thread, one after the other, with nothing else of FMU code in between: what [`visit`] looks up before each
+/// and restores after it is looked up before the first and restored after the last.
 pub(super) struct Visits {
     thread: *const Thread,
     called: Called,

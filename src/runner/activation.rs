@@ -16,7 +16,7 @@ use super::site::Site;
 use super::slopes::Slopes;
 use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
-use super::unit::{Getting, Member, Settable, Setting, Unit, UsualSteps};
+use super::unit::{Getting, Member, Settable, Setting, Strode, Unit, UsualSteps};
 use super::values::{self, Input, Output, Publishing};
 use super::world::World;
 use crate::ffi::{Batch, Failure, Outcome, Unusual};
@@ -251,9 +251,22 @@ impl Activation {
         self.unit.usual_steps(host, site)
     }
 
-    /// [`Unit::stride`]. Tells whether something else comes than the next one.
-    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant, unusual: Option<Unusual>) -> Result<bool, Halt> {
-        let strode = self.unit.stride(due, seconds, end, unusual);
+    /// [`Unit::stride`]: [`Activation::run`] where nothing else is to be done. Tells whether something else comes than the next one.
+    #[inline(always)] // in the one loop there is
+    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
+        let strode = self.unit.stride(due, seconds, end);
+        self.strode(strode)
+    }
+
+    /// [`Unit::settle_step`]. Tells whether something else comes than the next usual step.
+    #[cold]
+    pub fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
+        let strode = self.unit.settle_step(unusual, due, seconds, end);
+        self.strode(strode)
+    }
+
+    #[inline(always)] // as what calls it
+    fn strode(&mut self, strode: Strode) -> Result<bool, Halt> {
         self.calls.computed = !strode.as_ref().is_err_and(|failure| failure.refused);
         let (outcome, is_over) = strode?;
         Halt::unless_allowed(outcome, self.calls.on_warning)?;

@@ -13,11 +13,12 @@ mod usual;
 mod way;
 
 pub use self::events::Member;
+pub use self::step::Strode;
 pub use self::usual::UsualSteps;
 
 use self::events::EventUnit;
 use self::partition::PartitionUnit;
-use self::step::{StepUnit, Strode};
+use self::step::StepUnit;
 use super::activation::{Activation, Calls, Meter};
 use super::halt::Halt;
 use super::site::Site;
@@ -280,11 +281,20 @@ impl Unit {
         }
     }
 
-    /// Makes the step of the release `due`, which is so many `seconds`, to its `end`, or does what is to be done where its first one
-    /// was `unusual`.
-    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant, unusual: Option<Unusual>) -> Strode {
+    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`.
+    #[inline(always)] // in the one loop there is
+    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
         match self {
-            Unit::Step(unit) => unit.stride(due, seconds, end, unusual),
+            Unit::Step(unit) => unit.stride(due, seconds, end),
+            _ => unreachable!("it does not stride"),
+        }
+    }
+
+    /// Does what is to be done where the [usual step](Unit::usual_steps) of that release was made and is `unusual`.
+    #[cold]
+    pub fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) -> Strode {
+        match self {
+            Unit::Step(unit) => unit.settle_step(unusual, due, seconds, end),
             _ => unreachable!("it does not stride"),
         }
     }

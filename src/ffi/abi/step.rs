@@ -86,6 +86,8 @@ pub(in crate::ffi) enum StepCall {
 pub(in crate::ffi) enum RarerStepCall {
     Fmi1(RawInstance, Fmi1Step),
     Draft(RawInstance, DraftStep),
+    /// Calls nothing, and says so.
+    None,
 }
 
 type Fmi3Step = unsafe extern "C" fn(
@@ -113,6 +115,9 @@ type DraftStep = unsafe extern "C" fn(
 ) -> RawStatus;
 
 impl StepCall {
+    /// Calls nothing, and says so.
+    pub(in crate::ffi) const NONE: StepCall = StepCall::Rarer(RarerStepCall::None);
+
     /// Makes a step, and says what C has answered: `fmi3OK`, or what [`Functions::settle_step`] makes something of.
     ///
     /// # Safety
@@ -148,6 +153,7 @@ impl RarerStepCall {
                 RarerStepCall::Fmi1(i, call) => call(i, point, size, 1),
                 // What is announced beside the end of the step, an event and clocks that are about to tick, is for Event Mode.
                 RarerStepCall::Draft(i, call) => call(i, point, size, no_set, event, &mut 0, terminate, early, reached),
+                RarerStepCall::None => NOT_CALLED,
             }
         }
     }

@@ -10,7 +10,7 @@ use super::usual::UsualSteps;
 use super::way::{Came, Stepped, Way};
 use super::{Getting, Settable, Setting};
 use crate::exchange::Stamp;
-use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Health, Outcome, Stepper, Unusual};
+use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Outcome, Stepper, Unusual};
 use crate::plan::{OnError, StepPlan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::runner::activation::{Calls, Recorded};
@@ -91,7 +91,7 @@ impl StepUnit {
     /// [`super::Unit::strides_from`].
     #[inline]
     pub fn strides_from(&self, time: Instant) -> bool {
-        self.stepping.strides_from(time) && self.stepper.health() == Health::Healthy
+        self.stepping.strides_from(time) && self.stepper.is_healthy()
     }
 
     /// [`super::Unit::usual_steps`].
@@ -100,16 +100,20 @@ impl StepUnit {
     }
 
     /// [`super::Unit::stride`].
-    #[cold]
-    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant, unusual: Option<Unusual>) -> Strode {
+    #[inline(always)] // in the one loop there is
+    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
         let StepUnit { stepper, stepping, .. } = self;
         stepping.note();
+        let outcome = make_usual(stepper.begin(), stepping, due, seconds, end)?.outcome;
+        Ok((outcome, !stepping.strides_on()))
+    }
+
+    /// [`super::Unit::settle_step`].
+    #[cold]
+    pub fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) -> Strode {
+        let StepUnit { stepper, stepping, .. } = self;
         let (point, size) = (stepping.point(&due.time, seconds), stepping.size);
-        let stepped = match unusual {
-            Some(unusual) => stepper.settle(unusual),
-            None => stepper.begin().step(point, size),
-        };
-        let outcome = go_on_from(stepped, stepping, due, (end, point, size))?.outcome;
+        let outcome = go_on_from(stepper.settle(unusual), stepping, due, (end, point, size))?.outcome;
         Ok((outcome, !stepping.strides_on()))
     }
 

@@ -12,6 +12,7 @@ use crate::time::Instant;
 /// Makes the usual steps of one task.
 pub struct UsualSteps<'a> {
     strider: Strider<'a>,
+    host: &'static PartitionHost,
     site: &'static Site,
     cells: TaskCells<'static>,
     label: u64,
@@ -34,7 +35,7 @@ impl<'a> UsualSteps<'a> {
         stepping.note();
         let (strider, cells, label) = (stepper.strider(host)?, site.cells, site.task.0 as u64 + 1);
         let (size, tolerance, furthest) = (stepping.size, stepping.tolerance, stepping.figures.furthest());
-        Some(UsualSteps { strider, site, cells, label, size, furthest, tolerance, stepping })
+        Some(UsualSteps { strider, host, site, cells, label, size, furthest, tolerance, stepping })
     }
 
     /// Makes and counts the step of the release at `time`, which is so many `seconds`, to its `end`. `false`: it was made and is not
@@ -44,6 +45,7 @@ impl<'a> UsualSteps<'a> {
         label_thread(self.label);
         self.site.begin(time);
         let Some(reached) = striding.step(&mut self.strider, seconds, self.size) else { return false };
+        self.host.returned_from_fmu();
         let off = (reached - (seconds + self.size)).abs();
         if off > self.furthest {
             self.furthest = off;
@@ -55,13 +57,13 @@ impl<'a> UsualSteps<'a> {
         }
         self.cells.count(TaskWord::Steps, 1);
         self.site.end();
+        label_thread(0);
         self.cells.count(TaskWord::Activations, 1);
         true
     }
 
     /// The last step came to this time.
     pub fn leave(self, reached: Instant) {
-        label_thread(0);
         self.stepping.reached = Some(reached);
     }
 }

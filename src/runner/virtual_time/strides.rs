@@ -4,6 +4,7 @@
 //! What others see is the same as if each release had been taken from the agenda: marks, counts, the order of all calls. As soon
 //! as a step is not usual (an early return, a failure), the stretch ends with its instant; a run that has ended, at once.
 
+use super::super::halt::Halt;
 use super::super::stimuli::VirtualStimuli;
 use super::super::thread_host::PartitionHost;
 use super::super::unit::UsualSteps;
@@ -18,6 +19,12 @@ use crate::time::{Instant, Nanos};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
+/// A stretch of fewer instants is made one by one: bringing at hand what is needed for many takes as long as a few.
+const FEW: u64 = 12;
+
+/// So many instants are made one by one after a step that was not usual, since such steps seldom come alone.
+const AFTERWARDS: u64 = 64;
+
 /// Makes the usual steps of a run, many instants in one go (see the [module](self)).
 pub(super) struct Strides {
     /// Some tasks can make nothing but usual steps, and nothing comes from outside.
@@ -28,6 +35,8 @@ pub(super) struct Strides {
     stop_request: &'static AtomicU64,
     /// The tasks that make their steps in the present go.
     tasks: Vec<TaskId>,
+    /// So many instants are made one by one before any are made at once.
+    apart: u64,
     /// Releases beside the grid that steps of the last instant have asked for.
     beside: Vec<(TaskId, Instant)>,
 }
@@ -43,6 +52,7 @@ impl Strides {
             reached: word(Global::Reached),
             stop_request: word(Global::StopRequest),
             tasks: Vec::with_capacity(lanes.len()),
+            apart: 0,
             beside: Vec::new(),
         }
     }
@@ -57,50 +67,73 @@ impl Strides {
         moment: &mut Moment,
         served: &mut Option<&'static PartitionHost>,
     ) -> bool {
-        if self.are_possible
-            && let Some(stretch) = agenda.next_instants()
-            && agenda.released(&stretch).all(|task| lanes[task.0].strides_from(stretch.due().time))
-        {
-            return self.make_all(world, lanes, agenda, stretch, moment, served);
+        if !self.are_possible {
+            return false;
         }
-        false
+        // Where it is: to move it takes a while.
+        let mut next = agenda.next_instants();
+        let Some(stretch) = &mut next else { return false };
+        let time = stretch.due().time;
+        let all_stride = agenda.released(stretch).all(|task| lanes[task.0].strides_from(time));
+        all_stride && self.make_all(world, lanes, agenda, stretch, moment, served)
     }
 
-    #[inline(never)] // a loop of its own
+    #[inline(never)] // loops of their own
     fn make_all(
         &mut self,
         world: &'static World,
         lanes: &mut [Lane],
         agenda: &mut Agenda,
-        mut stretch: Instants,
+        stretch: &mut Instants,
         moment: &mut Moment,
         served: &mut Option<&'static PartitionHost>,
     ) -> bool {
         self.tasks.clear();
-        self.tasks.extend(agenda.released(&stretch).filter(|task| !lanes[task.0].failed.load(Relaxed)));
-        for task in &self.tasks {
-            let lane = &lanes[task.0];
-            // The first one is where the thread begins to serve, if it has not.
-            lane.serve(served);
-            lane.host.enter(lane.site);
-        }
-        let Some(all) = usual_steps(lanes, &self.tasks) else {
-            self.tasks.iter().for_each(|task| lanes[task.0].host.end());
-            return false;
+        self.tasks.extend(agenda.released(stretch));
+        self.tasks.retain(|task| !lanes[task.0].failed.load(Relaxed));
+        self.tasks.iter().for_each(|task| lanes[task.0].host.enter(lanes[task.0].site));
+        let instants = match self.apart == 0 && stretch.left() >= FEW {
+            true => self.make_at_once(world, lanes, stretch, moment, served),
+            false => Some(self.make_one_by_one(world, lanes, stretch, moment, served)),
         };
-        let (mut instants, unusual) = self.make_usual(world, all, &mut stretch, moment);
-        if let Some((first, unusual)) = unusual {
-            *served = Some(lanes[self.tasks[first].0].host);
-            self.make_rest(world, lanes, first, unusual, &stretch, moment, served);
-            instants += 1;
-        }
-        for task in &self.tasks {
-            lanes[task.0].host.returned_from_fmu();
-            lanes[task.0].host.end();
-        }
-        agenda.pass(&stretch, instants);
+        self.tasks.iter().for_each(|task| lanes[task.0].host.end());
+        let Some(instants) = instants else { return false };
+        agenda.pass(stretch, instants);
         self.beside.drain(..).for_each(|(task, point)| agenda.beside(task, point));
         true
+    }
+
+    /// Makes the steps of a stretch up to its end, or to the instant of one that is not usual. Gives the number of the instants;
+    /// `None`: a task can make none now.
+    fn make_at_once(
+        &mut self,
+        world: &'static World,
+        lanes: &mut [Lane],
+        stretch: &mut Instants,
+        moment: &mut Moment,
+        served: &mut Option<&'static PartitionHost>,
+    ) -> Option<u64> {
+        if let Some(task) = self.tasks.first() {
+            // The thread begins to serve, if it has not; and who is served last is known afterwards.
+            lanes[task.0].serve(served);
+        }
+        let all = usual_steps(lanes, &self.tasks)?;
+        let (instants, unusual) = self.make_usual(world, all, stretch, moment);
+        let last = unusual.as_ref().map(|(place, _)| *place).or(if instants > 0 {
+            self.tasks.len().checked_sub(1)
+        } else {
+            None
+        });
+        *served = last.map_or(*served, |last| Some(lanes[self.tasks[last].0].host));
+        let Some((place, unusual)) = unusual else { return Some(instants) };
+        self.apart = AFTERWARDS;
+        let (task, end) = (self.tasks[place], stretch.next());
+        let lane = &mut lanes[task.0];
+        lane.settle_step(task, unusual, stretch.due(), moment.seconds, end);
+        self.reached.store(moment.since_start, Relaxed);
+        self.beside.extend(lane.activation.take_point().map(|point| (task, point)));
+        self.make_instant(world, lanes, place + 1, stretch.due(), end, moment, served);
+        Some(instants + 1)
     }
 
     /// Makes usual steps, of `all` tasks at each instant, until the stretch is at its end, or somebody asks for the end of the run, or
@@ -118,7 +151,9 @@ impl Strides {
             moment.come_to(&stretch.due().time, self.begin, self.complete);
             unusual = all.iter_mut().position(|own| {
                 let is_usual = own.step(&mut striding, &stretch.due().time, moment.seconds, end);
-                self.reached.store(moment.since_start, Relaxed);
+                if is_usual {
+                    self.reached.store(moment.since_start, Relaxed);
+                }
                 !is_usual
             });
             if unusual.is_some() {
@@ -138,34 +173,58 @@ impl Strides {
         (instants, unusual.zip(striding.unusual()))
     }
 
-    /// Makes the steps of an instant from that of the `first` task on, which was made and is not usual.
-    #[cold]
+    /// Makes the steps of a stretch each as if it were the only one, up to the end of the stretch, or to where it is
+    /// worth while to go on at once. Gives the number of the instants.
+    fn make_one_by_one(
+        &mut self,
+        world: &'static World,
+        lanes: &mut [Lane],
+        stretch: &mut Instants,
+        moment: &mut Moment,
+        served: &mut Option<&'static PartitionHost>,
+    ) -> u64 {
+        let (mut instants, mut goes_on) = (0, true);
+        while goes_on && self.stop_request.load(Relaxed) == 0 && world.ending() != Ending::Discard {
+            let end = stretch.next();
+            moment.come_to(&stretch.due().time, self.begin, self.complete);
+            goes_on = self.make_instant(world, lanes, 0, stretch.due(), end, moment, served);
+            instants += 1;
+            self.apart = self.apart.saturating_sub(1);
+            goes_on &= stretch.go_on(end) && (self.apart > 0 || stretch.left() < FEW);
+        }
+        instants
+    }
+
+    /// Makes the steps of the instant `due`, to its `end`, from the task at this place on. Tells whether the next ones follow.
+    #[inline(always)] // in two loops
     #[expect(clippy::too_many_arguments, reason = "what a run is made of")]
-    fn make_rest(
+    fn make_instant(
         &mut self,
         world: &'static World,
         lanes: &mut [Lane],
         first: usize,
-        unusual: Unusual,
-        stretch: &Instants,
+        due: &Due,
+        end: Instant,
         moment: &Moment,
         served: &mut Option<&'static PartitionHost>,
-    ) {
-        let mut unusual = Some(unusual);
+    ) -> bool {
+        let mut goes_on = true;
         for task in &self.tasks[first..] {
             let lane = &mut lanes[task.0];
             if lane.failed.load(Relaxed) {
                 continue;
             }
-            if unusual.is_none() && world.ending() == Ending::Discard {
+            if (first > 0 || !goes_on) && world.ending() == Ending::Discard {
                 break;
             }
             lane.serve(served);
-            if lane.stride(*task, stretch.due(), moment.seconds, stretch.next(), unusual.take()) {
+            if lane.stride(*task, due, moment.seconds, end) {
+                goes_on = false;
                 self.beside.extend(lane.activation.take_point().map(|point| (*task, point)));
             }
             self.reached.store(moment.since_start, Relaxed);
         }
+        goes_on
     }
 }
 
@@ -186,13 +245,26 @@ impl Lane<'_> {
         self.can_stride && (self.failed.load(Relaxed) || self.activation.strides_from(time))
     }
 
-    /// Makes the step of the release `due`, which is so many `seconds`, to its `end`, and counts it; or does and counts what is to be
-    /// done where that was made and is `unusual`. Tells whether something else comes than the next one.
-    #[cold]
-    fn stride(&mut self, task: TaskId, due: &Due, seconds: f64, end: Instant, unusual: Option<Unusual>) -> bool {
+    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`, and counts it. Tells whether
+    /// something else comes than the next one.
+    #[inline(always)] // in the one loop there is
+    fn stride(&mut self, task: TaskId, due: &Due, seconds: f64, end: Instant) -> bool {
         label_thread(task.0 as u64 + 1);
         self.site.begin(&due.time);
-        let strode = self.activation.stride(due, seconds, end, unusual);
+        let strode = self.activation.stride(due, seconds, end);
+        self.strode(strode)
+    }
+
+    /// Does and counts what is to be done where that step was made and is `unusual`.
+    #[cold]
+    fn settle_step(&mut self, task: TaskId, unusual: Unusual, due: &Due, seconds: f64, end: Instant) {
+        label_thread(task.0 as u64 + 1);
+        let strode = self.activation.settle_step(unusual, due, seconds, end);
+        self.strode(strode);
+    }
+
+    #[inline(always)] // as what calls it
+    fn strode(&mut self, strode: Result<bool, Halt>) -> bool {
         self.host.returned_from_fmu();
         if let Err(halt) = &strode {
             self.activation.fail();

@@ -50,6 +50,12 @@ impl Instants {
         &self.due
     }
 
+    /// How many there are from the one on that it is at.
+    #[inline]
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
     /// The instant of the grid after that.
     #[inline]
     pub fn next(&self) -> Instant {
