@@ -3,6 +3,7 @@
 //! Guarantees: two daemons never have one socket; a request is read in bounded time and memory, and there are so many connections
 //! at most.
 
+use super::log::Log;
 use crate::supervisor::Error;
 use axum::Router;
 use hyper::server::conn::http1;
@@ -46,7 +47,8 @@ impl Socket {
             let path = path.display();
             Error::System(format!("{path}: {what}: {error}; choose another socket with --socket PATH"))
         };
-        let lock_path = path.with_added_extension("lock");
+        let mut lock_path = path.as_os_str().to_owned();
+        lock_path.push(".lock");
         let lock = fs::OpenOptions::new()
             .write(true)
             .create(true)
@@ -84,7 +86,7 @@ impl Drop for Socket {
 }
 
 /// Answers requests until `end` is there.
-pub async fn serve(socket: Socket, api: Router, end: impl Future<Output = ()>) -> Result<(), Error> {
+pub async fn serve(socket: Socket, api: Router, log: &Log, end: impl Future<Output = ()>) -> Result<(), Error> {
     let system = |error: io::Error| Error::System(format!("{}: {error}", socket.path.display()));
     let listener = socket.listener.try_clone().and_then(tokio::net::UnixListener::from_std).map_err(system)?;
     let connections = Arc::new(Semaphore::new(CONNECTIONS));
@@ -98,7 +100,7 @@ pub async fn serve(socket: Socket, api: Router, end: impl Future<Output = ()>) -
                 Ok((stream, _)) => (permit, stream),
                 Err(error) => {
                     // No descriptor is left, or the other side is gone already.
-                    eprintln!("{}: {error}", socket.path.display());
+                    log.say(&format!("{}: {error}", socket.path.display()));
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 }

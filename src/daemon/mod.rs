@@ -18,12 +18,16 @@
 mod api;
 mod definition;
 mod listen;
+mod log;
 mod name;
 mod rig;
 mod rigs;
 mod runs;
 mod status;
 mod store;
+
+pub use log::{Line, Log};
+pub use name::RigName;
 
 use crate::supervisor::Error;
 use crate::sys::stop::Stop;
@@ -42,6 +46,8 @@ pub struct Options {
     pub rigs: PathBuf,
     /// Where it keeps what it knows of its rigs, and their runs.
     pub state: PathBuf,
+    /// Who writes down what it says.
+    pub log: Log,
     /// Asks for its end.
     pub stop: Stop,
 }
@@ -54,7 +60,7 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
     let system = |error: std::io::Error| Error::System(format!("threads for requests: {error}"));
     let store = store::Store::open(&options.state)?;
     let socket = Socket::bind(&options.socket)?;
-    let rigs = Arc::new(Rigs::load(store, options.rigs.clone()));
+    let rigs = Arc::new(Rigs::load(store, options.rigs.clone(), options.log.clone())?);
     let requests = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(16)
@@ -73,7 +79,7 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
         let rigs_as_wanted = rigs.clone();
         tokio::task::spawn_blocking(move || rigs_as_wanted.resume());
         ready();
-        listen::serve(socket, api::router(rigs.clone()), asked).await
+        listen::serve(socket, api::router(rigs.clone()), &options.log, asked).await
     })?;
     rigs.end(&options.stop);
     Ok(())

@@ -1,6 +1,7 @@
 //! One rig of the daemon: what it is, how far it is, and the thread that its runs have while they go on.
 
 use super::definition::{Definition, Source, Start};
+use super::log::Log;
 use super::name::RigName;
 use super::runs::Runs;
 use super::status::{Mistake, RigState, Status, Verdict};
@@ -28,6 +29,7 @@ pub struct Rig {
     folder: PathBuf,
     /// Its runs.
     pub runs: Runs,
+    log: Log,
     definition: Mutex<Option<Definition>>,
     status: watch::Sender<Status>,
     running: Mutex<Option<Running>>,
@@ -40,7 +42,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Rig {
     /// A rig; `Err`: why what is known of it cannot be read.
-    pub fn new(name: RigName, folder: PathBuf, runs: Runs, definition: Result<Definition, String>) -> Rig {
+    pub fn new(name: RigName, folder: PathBuf, runs: Runs, log: Log, definition: Result<Definition, String>) -> Rig {
         let mut status = Status::new(name.clone());
         if let Err(message) = &definition {
             status.enter(RigState::Failed);
@@ -48,7 +50,7 @@ impl Rig {
         }
         status.run = runs.names().ok().and_then(|names| names.last().cloned());
         let (definition, status) = (Mutex::new(definition.ok()), watch::Sender::new(status));
-        Rig { name, folder, runs, definition, status, running: Mutex::default() }
+        Rig { name, folder, runs, log, definition, status, running: Mutex::default() }
     }
 
     /// The name of the rig.
@@ -153,7 +155,7 @@ impl Rig {
             Event::State(State::Starting) => self.enter(RigState::Preparing),
             Event::State(State::Running) => self.enter(RigState::Running),
             Event::State(State::Stopping | State::Over) => self.enter(RigState::Stopping),
-            Event::Message(line) => eprintln!("rig {}: {line}", self.name),
+            Event::Message(line) => self.log.of(&self.name, &line),
             Event::Begun(_) | Event::Over | Event::Figures(_) => (),
         }
     }
@@ -189,7 +191,7 @@ impl Rig {
             }
         });
         if let Err(error) = outcome {
-            eprintln!("rig {}: {error}", self.name);
+            self.log.of(&self.name, &error.to_string());
         }
     }
 }

@@ -1,14 +1,17 @@
 //! All rigs of the daemon: what is done with each of them, and what they share of the machine.
 
 use super::definition::{Definition, Source, Start};
+use super::log::Log;
 use super::name::RigName;
 use super::rig::{Rig, mistakes};
 use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
+use crate::plan::Mode;
 use crate::supervisor::{self, Error, EventSink, Options, Session};
+use crate::sys::affinity;
 use crate::sys::stop::Stop;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -37,7 +40,10 @@ pub struct Rigs {
     store: Store,
     /// The folder that relative paths count from.
     folder: PathBuf,
+    log: Log,
     all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
+    /// The cores that this process may use, whichever its threads leave to partitions.
+    cpus: BTreeSet<usize>,
     /// Held while a rig finds out what the others leave of the machine, until it has that itself.
     taking: Mutex<()>,
     /// The daemon ends.
@@ -49,14 +55,16 @@ const LOOK: Duration = Duration::from_millis(20);
 
 impl Rigs {
     /// Those of which the store knows.
-    pub fn load(store: Store, folder: PathBuf) -> Rigs {
-        let known = store.rigs().unwrap_or_default();
+    pub fn load(store: Store, folder: PathBuf, log: Log) -> Result<Rigs, Error> {
+        let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
+        let cpus = affinity::allowed_cpus().map_err(|error| system(&error))?;
+        let known = store.rigs().map_err(|error| system(&format!("the state folder cannot be read: {error}")))?;
         let rig = |(name, definition): (RigName, Result<Definition, String>)| {
             let runs = Runs::of(store.runs(&name));
-            (name.clone(), Arc::new(Rig::new(name, folder.clone(), runs, definition)))
+            (name.clone(), Arc::new(Rig::new(name, folder.clone(), runs, log.clone(), definition)))
         };
         let all = Mutex::new(known.into_iter().map(rig).collect());
-        Rigs { store, folder, all, taking: Mutex::default(), ends: AtomicBool::new(false) }
+        Ok(Rigs { store, folder, log, all, cpus, taking: Mutex::default(), ends: AtomicBool::new(false) })
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<RigName, Arc<Rig>>> {
@@ -87,7 +95,7 @@ impl Rigs {
         let is_new = known.is_none();
         let rig = all.entry(name.clone()).or_insert_with(|| {
             let runs = Runs::of(self.store.runs(name));
-            Arc::new(Rig::new(name.clone(), self.folder.clone(), runs, Ok(definition.clone())))
+            Arc::new(Rig::new(name.clone(), self.folder.clone(), runs, self.log.clone(), Ok(definition.clone())))
         });
         rig.define(definition);
         Ok((rig.status(), is_new))
@@ -135,7 +143,8 @@ impl Rigs {
             && let Some(definition) = rig.want(None)
             && let Err(error) = self.store.keep(rig.name(), &definition)
         {
-            eprintln!("rig {}: that its run is over cannot be written to the state folder: {error}", rig.name());
+            let text = format!("that its run is over cannot be written to the state folder: {error}");
+            self.log.of(rig.name(), &text);
         }
         rig.over(outcome.as_deref());
     }
@@ -144,19 +153,27 @@ impl Rigs {
     fn start_beside(&self, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
         let beside = self.list().iter().filter_map(|rig| rig.running()?.handle).collect();
-        let prepared = supervisor::plan(&Options { beside, ..options.clone() }, events)?;
-        Session::start(prepared, events.clone(), |_| ())
+        let prepared = supervisor::plan(&Options { beside, cpus: Some(self.cpus.clone()), ..options.clone() }, events)?;
+        let session = Session::start(prepared, events.clone(), |_| ())?;
+        if session.plan().mode == Mode::RealTime {
+            affinity::keep_process_off(&session.plan().cores());
+        }
+        Ok(session)
     }
 
     /// Starts what is wanted, as after a start of the daemon; before that, runs that were cut off get a report.
     pub fn resume(self: &Arc<Rigs>) {
         for rig in self.list() {
             for folder in rig.runs.cut_off() {
-                rebuild(&folder);
+                if let Err(said) = rebuild(&folder) {
+                    let text =
+                        format!("{}: of this run, which was cut off, there is no report: {said}", folder.display());
+                    self.log.of(rig.name(), &text);
+                }
             }
             let Some(wanted) = rig.wanted() else { continue };
             if let Err(refusal) = self.start(rig.name(), wanted) {
-                eprintln!("rig {}: what is wanted of it is not done: {refusal:?}", rig.name());
+                self.log.of(rig.name(), &format!("what is wanted of it is not done: {refusal:?}"));
             }
         }
     }
@@ -193,12 +210,11 @@ impl Rigs {
 }
 
 /// Writes the report of a run that was cut off: by a process of its own, since it reads what is left of recordings.
-fn rebuild(folder: &Path) {
+fn rebuild(folder: &Path) -> Result<(), String> {
     let program = Command::new("/proc/self/exe").arg("report").arg(folder).stdin(Stdio::null()).output();
-    let said = match program {
-        Ok(output) if output.status.success() => return,
-        Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
-        Err(error) => error.to_string(),
-    };
-    eprintln!("{}: of this run, which was cut off, there is no report: {said}", folder.display());
+    match program {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }

@@ -11,6 +11,7 @@ use crate::rig::{self, At, DatagramAddress, Place, Rig, RigError, RigFmu, RigTri
 use crate::snapshot::Snapshot;
 use crate::sys::stop::Stop;
 use crate::time::Instant;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,6 +48,8 @@ pub struct Options {
     pub cache: Option<PathBuf>,
     /// What the session may use of the machine; default: all that this process gets.
     pub host: Option<Host>,
+    /// The cores that it may use; default: those that the thread may run on that prepares it. For [`Options::host`] nothing.
+    pub cpus: Option<BTreeSet<usize>>,
     /// The sessions beside which it runs, and whose cores it leaves to them as far as there are others.
     pub beside: Vec<Handle>,
     /// The program to start as the runner, by `PROGRAM runner`; default: the program of this process, which is for `vecud` and for
@@ -143,7 +146,13 @@ pub(super) fn plan_of(
         .collect();
     let host = match &options.host {
         Some(host) => host.clone(),
-        None => Host::look((rig.mode == Mode::RealTime).then_some(rig.host.fifo_priorities.value.1))?,
+        None => {
+            let mut host = Host::look((rig.mode == Mode::RealTime).then_some(rig.host.fifo_priorities.value.1))?;
+            if let Some(cpus) = &options.cpus {
+                host.cpus.clone_from(cpus);
+            }
+            host
+        }
     };
     let host = options.beside.iter().fold(host, |host, other| host.beside(other.plan()));
     let plan = plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;

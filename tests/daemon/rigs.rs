@@ -33,7 +33,7 @@ fn a_rig_is_put_started_looked_at_stopped_and_has_a_report() {
             (Some(run), &"pass".into(), &"finished".into())
         );
         let report = daemon.get(&format!("/v1/rigs/a/runs/{run}")).json(200);
-        assert_eq!((&report["rig"], &report["end"]), (&"other".into(), &"interrupted".into()));
+        assert_eq!((&report["rig"], &report["end"]), (&"other".into(), &"signal".into()));
         let page = daemon.get(&format!("/v1/rigs/a/runs/{run}/report.html"));
         assert!(
             page.status == 200 && page.kind.starts_with("text/html") && page.body.contains("<title"),

@@ -69,7 +69,7 @@ fn a_daemon_that_is_killed_leaves_nothing_that_runs_and_comes_back_as_wished() {
         let runs = daemon.get("/v1/rigs/a/runs").json(200);
         assert_eq!(
             (&runs[0]["run"], &runs[0]["ended"], &runs[0]["verdict"]),
-            (&run.as_str().into(), &"cut_off".into(), &"fail".into())
+            (&run.as_str().into(), &"cut off".into(), &"fail".into())
         );
         daemon.post("/v1/rigs/a/stop", "").json(200);
     });

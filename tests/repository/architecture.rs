@@ -175,10 +175,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "time",
         ],
     ),
+    ("daemon", &["plan", "report", "supervisor", "sys::affinity", "sys::stop", "time"]),
     (
         "cli",
         &[
             "columns",
+            "daemon",
             "doctor",
             "files",
             "fmu::archive",
@@ -368,7 +370,8 @@ fn pure_modules_touch_nothing_but_their_arguments() {
     complain("pure modules that reach out", &findings);
 }
 
-/// Sessions live side by side in one process, so nothing of that is theirs. The runner has a process of its own.
+/// Sessions live side by side in one process, so nothing of that is theirs. The runner has a process of its own, and so has the daemon,
+/// which has no terminal.
 #[test]
 fn only_the_command_line_has_a_terminal_and_listens_to_signals() {
     const PRINTS: &[&str] = &["println", "eprintln", "print", "eprint", "dbg"];
@@ -392,7 +395,8 @@ fn only_the_command_line_has_a_terminal_and_listens_to_signals() {
     {
         let source = source.outside_tests();
         let streams = ["stdin", "stdout", "stderr"].map(|stream| source.sequence(&[stream, "(", ")"])).concat();
-        let words = source.words(PRINTS).chain(source.words(OF_THE_PROCESS));
+        let of_the_process: &[&str] = if below(&source.module, "daemon") { &[] } else { OF_THE_PROCESS };
+        let words = source.words(PRINTS).chain(source.words(of_the_process));
         findings.extend(words.chain(streams).map(|line| format!("{}:{line}", source.path)));
     }
     complain("what belongs to a process, outside of the command line", &findings);

@@ -24,7 +24,7 @@ pub struct Summary {
     run: String,
     /// `pass` or `fail`; null: it goes on, or has left no report.
     verdict: Option<String>,
-    /// How it ended: `finished`, `cut_off`, `running`; null: nothing is known of it.
+    /// How it ended: `finished`, `cut off`, `running`; null: nothing is known of it.
     ended: Option<String>,
     /// What it has left.
     files: Vec<String>,
