@@ -20,6 +20,7 @@ mod definition;
 mod listen;
 mod log;
 mod name;
+mod restart;
 mod rig;
 mod rigs;
 mod runs;

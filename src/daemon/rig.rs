@@ -9,8 +9,10 @@ use crate::report::passed;
 use crate::supervisor::{Error, Event, EventSink, Finished, Handle, Options, Session, State};
 use crate::sys::stop::Stop;
 use crate::time::Instant;
+use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// A run that goes on.
@@ -109,30 +111,43 @@ impl Rig {
         }
     }
 
-    /// A run begins, whose options these are; `None`: one goes on.
+    /// A run begins, whose options these are; `None`: one goes on, or is to.
     pub fn begin(&self, definition: &Definition) -> Option<Options> {
-        let start = definition.wanted.clone().unwrap_or_default();
         let mut running = lock(&self.running);
         if running.is_some() {
             return None;
         }
-        let (stop, run) = (Stop::default(), self.runs.next());
-        let options = Options {
-            mode: start.mode.map(Into::into),
-            stop_time: start.stop_time.and_then(Instant::from_f64),
-            out: Some(self.runs.folder(&run)),
-            control: true,
-            command: vec!["vecud".to_owned(), "daemon".to_owned()],
-            stop: stop.clone(),
-            ..Rig::options(&definition.source, &self.name, &self.folder)
-        };
-        *running = Some(Running { stop, handle: None });
+        let stop = Stop::default();
+        *running = Some(Running { stop: stop.clone(), handle: None });
+        Some(self.options_of(definition, stop))
+    }
+
+    /// Another run begins after one that has failed.
+    pub fn begin_again(&self, definition: &Definition, restarts: u32) -> Options {
+        let mut running = lock(&self.running);
+        let stop = running.take().map_or_else(Stop::default, |running| running.stop);
+        *running = Some(Running { stop: stop.clone(), handle: None });
+        self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, restarts));
+        self.options_of(definition, stop)
+    }
+
+    fn options_of(&self, definition: &Definition, stop: Stop) -> Options {
+        let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
+        let out = Some(self.runs.folder(&run));
         self.status.send_modify(|status| {
             status.enter(RigState::Preparing);
             status.run = Some(run);
             status.problems.clear();
         });
-        Some(options)
+        Options {
+            mode: start.mode.map(Into::into),
+            stop_time: start.stop_time.and_then(Instant::from_f64),
+            out,
+            control: true,
+            command: vec!["vecud".to_owned(), "daemon".to_owned()],
+            stop,
+            ..Rig::options(&definition.source, &self.name, &self.folder)
+        }
     }
 
     /// The run that has [begun](Rig::begin), once `start` has started its session, up to its report.
@@ -168,32 +183,48 @@ impl Rig {
         });
     }
 
-    /// A run that has [begun](Rig::begin) is over, whether it came to activations or not.
-    pub fn over(&self, outcome: Result<&[Finished], &Error>) {
-        *lock(&self.running) = None;
-        self.status.send_modify(|status| match outcome {
-            Ok(finished) => {
-                let code = finished.last().map_or(1, Finished::exit_code);
-                let pass = finished.iter().all(|one| passed(&one.run));
-                (status.exit_code, status.verdict) =
-                    (Some(code), Some(if pass { Verdict::Pass } else { Verdict::Fail }));
-                status.enter(if code == 1 { RigState::Failed } else { RigState::Idle });
-            }
-            Err(Error::Interrupted) => {
-                status.run = self.runs.names().ok().and_then(|names| names.last().cloned());
-                status.enter(RigState::Idle);
-            }
-            Err(error) => {
-                (status.exit_code, status.verdict) = (Some(2), Some(Verdict::Fail));
-                status.run = self.runs.names().ok().and_then(|names| names.last().cloned());
-                status.problems = mistakes(error);
-                status.enter(RigState::Failed);
+    /// A run that has [begun](Rig::begin) is over, whether it came to activations or not. `restart`: after how long another one begins.
+    pub fn over(&self, outcome: Result<&[Finished], &Error>, restart: Option<Duration>) {
+        if restart.is_none() {
+            *lock(&self.running) = None;
+        }
+        self.status.send_modify(|status| {
+            status.restart_at = restart.map(|delay| Timestamp::now().saturating_add(delay).unwrap_or(Timestamp::MAX));
+            status.restarts = if restart.is_some() { status.restarts } else { 0 };
+            match outcome {
+                Ok(finished) => {
+                    let pass = finished.iter().all(|one| passed(&one.run));
+                    let code = exit_code(outcome);
+                    (status.exit_code, status.verdict) =
+                        (Some(code), Some(if pass { Verdict::Pass } else { Verdict::Fail }));
+                    status.enter(if code == 1 { RigState::Failed } else { RigState::Idle });
+                }
+                Err(error) => {
+                    status.run = self.runs.names().ok().and_then(|names| names.last().cloned());
+                    if matches!(error, Error::Interrupted) {
+                        return status.enter(RigState::Idle);
+                    }
+                    (status.exit_code, status.verdict) = (Some(exit_code(outcome)), Some(Verdict::Fail));
+                    status.problems = mistakes(error);
+                    status.enter(RigState::Failed);
+                }
             }
         });
         if let Err(error) = outcome {
             self.log.of(&self.name, &error.to_string());
         }
     }
+
+    /// No further run begins, although one was to.
+    pub fn give_up(&self) {
+        *lock(&self.running) = None;
+        self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, 0));
+    }
+}
+
+/// The exit code of a run, as of `vecud run`.
+pub fn exit_code(outcome: Result<&[Finished], &Error>) -> u8 {
+    outcome.map_or(2, |finished| finished.last().map_or(1, Finished::exit_code))
 }
 
 /// What is wrong with a rig, each mistake with its place.

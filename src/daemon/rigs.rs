@@ -3,7 +3,8 @@
 use super::definition::{Definition, Source, Start};
 use super::log::Log;
 use super::name::RigName;
-use super::rig::{Rig, mistakes};
+use super::restart::Failures;
+use super::rig::{Rig, exit_code, mistakes};
 use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
@@ -18,7 +19,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Why something is not done.
 #[derive(Debug)]
@@ -84,8 +85,8 @@ impl Rigs {
     /// Makes a rig, or makes it another one, once it is checked as by `vecud check`. Blocks for as long as that takes.
     pub fn put(&self, name: &RigName, source: Source) -> Result<(Status, bool), Refusal> {
         let known = self.all().get(name).cloned();
-        if let Some(busy) = known.as_ref().map(|rig| rig.status()).filter(Status::is_busy) {
-            return Err(Refusal::State(busy, "it runs: stop it first"));
+        if let Some(busy) = known.as_ref().filter(|rig| rig.running().is_some()) {
+            return Err(Refusal::State(busy.status(), "it runs, or is about to: stop it first"));
         }
         let options = Rig::options(&source, name, &self.folder);
         supervisor::plan(&options, &EventSink::default()).map_err(|error| Refusal::Invalid(mistakes(&error)))?;
@@ -106,7 +107,7 @@ impl Rigs {
         let mut all = self.all();
         let rig = all.get(name).ok_or_else(|| Refusal::Unknown(name.clone()))?;
         if rig.running().is_some() {
-            return Err(Refusal::State(rig.status(), "it runs: stop it first"));
+            return Err(Refusal::State(rig.status(), "it runs, or is about to: stop it first"));
         }
         self.store.forget(name).map_err(Refusal::NotKept)?;
         all.remove(name);
@@ -124,21 +125,57 @@ impl Rigs {
         self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
         let options = rig.begin(&definition).ok_or_else(|| Refusal::State(rig.status(), "it runs already"))?;
         let (all, own) = (self.clone(), rig.clone());
-        let thread = thread::Builder::new().name("vecud.rig".to_owned()).spawn(move || all.run(&own, &options));
+        let thread =
+            thread::Builder::new().name("vecud.rig".to_owned()).spawn(move || all.run(&own, &definition, options));
         match thread {
             Ok(_) => Ok(rig),
             Err(error) => {
                 let error = format!("a thread for rig {name}: {error}");
-                rig.over(Err(&Error::System(error.clone())));
+                rig.over(Err(&Error::System(error.clone())), None);
                 Err(Refusal::System(error))
             }
         }
     }
 
-    /// The run of a rig, from its preparation to its report.
-    fn run(&self, rig: &Arc<Rig>, options: &Options) {
-        let outcome = rig.run(options, |options, events| self.start_beside(options, events));
-        // Who ends the daemon wants the rig as much as before.
+    /// The runs of a rig, from the preparation of the first one to the report of the last: after a failure it starts anew where it says
+    /// so.
+    fn run(&self, rig: &Arc<Rig>, definition: &Definition, mut options: Options) {
+        let mut failures = Failures::default();
+        loop {
+            let began = Instant::now();
+            let outcome = rig.run(&options, |options, events| self.start_beside(options, events));
+            let (outcome, stops) = (outcome.as_deref(), || self.ends.load(SeqCst) || options.stop.is_asked());
+            let handle = rig.running().and_then(|running| running.handle);
+            if let Some(handle) = &handle
+                && let Err(error) = rig.runs.keep(handle.plan().report.keep_runs + 1)
+            {
+                self.log.of(rig.name(), &format!("a run that is older than those that are kept stays: {error}"));
+            }
+            let policy = handle.map(|handle| handle.daemon()).unwrap_or_default();
+            let delay = failures.after(policy, exit_code(outcome), began.elapsed()).filter(|_| !stops());
+            let Some(delay) = delay else {
+                self.is_over(rig);
+                return rig.over(outcome, None);
+            };
+            rig.over(outcome, Some(delay));
+            self.log.of(
+                rig.name(),
+                &format!("starts anew in {} s, for the {}. time", delay.as_secs_f64(), failures.count()),
+            );
+            let failed = Instant::now();
+            while failed.elapsed() < delay && !stops() {
+                thread::sleep(LOOK);
+            }
+            if stops() {
+                self.is_over(rig);
+                return rig.give_up();
+            }
+            options = rig.begin_again(definition, failures.count());
+        }
+    }
+
+    /// The rig is no longer wanted, since its run is over; whoever ends the daemon wants it as much as before.
+    fn is_over(&self, rig: &Rig) {
         if !self.ends.load(SeqCst)
             && let Some(definition) = rig.want(None)
             && let Err(error) = self.store.keep(rig.name(), &definition)
@@ -146,7 +183,6 @@ impl Rigs {
             let text = format!("that its run is over cannot be written to the state folder: {error}");
             self.log.of(rig.name(), &text);
         }
-        rig.over(outcome.as_deref());
     }
 
     /// Prepares a run and starts it, on what those of the others that run leave of the machine.

@@ -1,6 +1,7 @@
 //! The runs of a rig: folders named by their start, with what `vecud run` leaves behind.
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use serde_json::Value;
 use std::fs;
 use std::io;
@@ -33,6 +34,13 @@ impl Runs {
     /// The output folder of a run.
     pub fn folder(&self, run: &str) -> PathBuf {
         self.0.join(run)
+    }
+
+    /// Removes the oldest runs, so that there are at most so many. Folders that are called otherwise than runs stay: whoever wants to keep
+    /// one for ever gives it another name.
+    pub fn keep(&self, most: usize) -> io::Result<()> {
+        let names: Vec<String> = self.names()?.into_iter().filter(|name| is_start(name)).collect();
+        names.iter().take(names.len().saturating_sub(most)).try_for_each(|name| fs::remove_dir_all(self.folder(name)))
     }
 
     /// The names of all runs, oldest first.
@@ -95,6 +103,14 @@ impl Runs {
     }
 }
 
+/// Whether a folder is called by the start of a run.
+fn is_start(name: &str) -> bool {
+    name.split_once('Z').is_some_and(|(start, number)| {
+        let number = number.strip_prefix('-').unwrap_or("1");
+        DateTime::strptime("%Y-%m-%dT%H-%M-%S", start).is_ok() && number.parse::<u64>().is_ok()
+    })
+}
+
 /// Whether a name leads to something in the folder itself that is there for all.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !Path::new(name).is_absolute() && !name.contains(['/', '\0'])
@@ -115,6 +131,11 @@ mod tests {
             fs::create_dir_all(runs.folder(name)).unwrap();
         }
         assert_eq!(runs.names().unwrap(), starts);
+        fs::create_dir(runs.folder("mine")).unwrap();
+        runs.keep(2).unwrap();
+        assert_eq!(runs.names().unwrap(), [starts[2], starts[3], "mine"]);
+        runs.keep(9).unwrap();
+        let starts = &starts[2..];
         let first = runs.next();
         fs::create_dir(runs.folder(&first)).unwrap();
         assert_ne!(runs.next(), first);

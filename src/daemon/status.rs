@@ -48,6 +48,11 @@ pub struct Status {
     pub since: Timestamp,
     /// The run that goes on, or the last one; null: there was none.
     pub run: Option<String>,
+    /// When the rig starts anew, since its last run has failed (RFC 3339); null: it does not.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub restart_at: Option<Timestamp>,
+    /// So often it has started anew in a row, since its runs have failed.
+    pub restarts: u32,
     /// Why the last run could not begin.
     pub problems: Vec<Mistake>,
 }
@@ -56,7 +61,8 @@ impl Status {
     /// A rig that has not run yet.
     pub fn new(name: RigName) -> Status {
         let (state, since) = (RigState::Idle, Timestamp::now());
-        Status { name, state, verdict: None, exit_code: None, since, run: None, problems: Vec::new() }
+        let (verdict, exit_code, run, restart_at) = Default::default();
+        Status { name, state, verdict, exit_code, since, run, restart_at, restarts: 0, problems: Vec::new() }
     }
 
     /// The rig is in another state.
@@ -66,9 +72,9 @@ impl Status {
         }
     }
 
-    /// Whether a run goes on.
+    /// Whether a run goes on, or is to begin.
     pub fn is_busy(&self) -> bool {
-        !matches!(self.state, RigState::Idle | RigState::Failed)
+        !matches!(self.state, RigState::Idle | RigState::Failed) || self.restart_at.is_some()
     }
 }
 

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod daemon;
 mod document;
 mod figures;
 mod model;
@@ -21,6 +22,7 @@ mod tables;
 mod trace;
 mod triggers;
 
+pub use daemon::RigDaemon;
 pub(crate) use document::float_text;
 pub use figures::RigFigures;
 pub use model::*;

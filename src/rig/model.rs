@@ -1,6 +1,6 @@
 //! What a rig file says, before any FMU has been opened.
 
-use super::{RigFigures, RigRecord, RigReport, RigTrace};
+use super::{RigDaemon, RigFigures, RigRecord, RigReport, RigTrace};
 use crate::fmu::description::{Abi, Interface};
 use crate::priority::FifoPriority;
 use crate::time::{Fraction, Instant, Nanos};
@@ -233,6 +233,8 @@ pub struct Rig {
     pub record: Option<RigRecord>,
     /// `[report]`.
     pub report: RigReport,
+    /// `[daemon]`.
+    pub daemon: RigDaemon,
     /// `[trace]`.
     pub trace: RigTrace,
 }
@@ -561,6 +563,7 @@ impl Rig {
             stimuli: Vec::new(),
             record: None,
             report: RigReport::default(),
+            daemon: RigDaemon::default(),
             trace: RigTrace::default(),
         }
     }

@@ -8,7 +8,7 @@ use crate::time::{Instant, Nanos};
 use std::path::Path;
 use toml_edit::{Item, Value};
 
-const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "stimulus", "record", "report", "trace"];
+const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "stimulus", "record", "report", "daemon", "trace"];
 const RIG: &[&str] = &[
     "name",
     "mode",

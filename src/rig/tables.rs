@@ -7,7 +7,7 @@ use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
     At, Endpoint, Extrapolation, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, RigTask,
-    StepWishes, Timing, UnitsOfConnection, figures, report, start, suggestion, trace,
+    StepWishes, Timing, UnitsOfConnection, daemon, figures, report, start, suggestion, trace,
 };
 use crate::fmu::description::{Abi, Interface};
 use crate::time::{Fraction, Nanos};
@@ -70,6 +70,9 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
     }
     if let Some(section) = top.table("report", "[report]") {
         rig.report = report::read(section);
+    }
+    if let Some(section) = top.table("daemon", "[daemon]") {
+        rig.daemon = daemon::read(section);
     }
     if let Some(section) = top.table("trace", "[trace]") {
         rig.trace = trace::read(section);

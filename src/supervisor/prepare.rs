@@ -7,7 +7,7 @@ use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacke
 use crate::fmu::description::{self, ModelDescription};
 use crate::places::Places;
 use crate::plan::{self, FmuInput, Mode, Plan, SignalId};
-use crate::rig::{self, At, DatagramAddress, Place, Rig, RigError, RigFmu, RigTrigger, TriggerSource};
+use crate::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
 use crate::snapshot::Snapshot;
 use crate::sys::stop::Stop;
 use crate::time::Instant;
@@ -101,6 +101,8 @@ pub struct Prepared {
     pub resumed: Option<Snapshot>,
     /// The recorded columns whose values go with the figures of the clocks.
     pub watched: Vec<SignalId>,
+    /// What a daemon does with the rig beside running it.
+    pub daemon: RigDaemon,
 }
 
 impl Prepared {
@@ -178,7 +180,18 @@ pub(super) fn plan_of(
     };
     let sockets = rig.triggers.into_iter().filter_map(socket).collect();
     let options = options.clone();
-    Ok(Prepared { plan, descriptions, file: rig.file, sockets, stimuli, host, options, resumed, watched })
+    Ok(Prepared {
+        plan,
+        descriptions,
+        file: rig.file,
+        sockets,
+        stimuli,
+        host,
+        options,
+        resumed,
+        watched,
+        daemon: rig.daemon,
+    })
 }
 
 /// The recorded columns whose values are wanted.

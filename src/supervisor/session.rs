@@ -6,6 +6,7 @@ use super::watch::supervise;
 use super::{Control, Error, EventSink, Prepared, State};
 use crate::plan::Plan;
 use crate::report::{self, ClockResult, Live, Run};
+use crate::rig::RigDaemon;
 use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 use std::fmt;
 use std::ops::Deref;
@@ -79,6 +80,11 @@ impl Handle {
     /// The plan of the rig that runs.
     pub fn plan(&self) -> &Plan {
         self.shared.plan()
+    }
+
+    /// What the rig wants of a daemon beside running it.
+    pub fn daemon(&self) -> RigDaemon {
+        self.shared.prepared.daemon
     }
 
     /// The process that holds its FMUs, when there is one.

@@ -80,6 +80,57 @@ fn a_rig_that_fails_is_failed_and_another_one_goes_on() {
     });
 }
 
+/// A rig whose FMU crashes, with these keys of [daemon].
+fn crashing(keys: &str) -> String {
+    format!("{}start = {{ fail_kind = 5, fail_at = 20 }}\n[daemon]\n{keys}\n", tracer(""))
+}
+
+/// As often as it says, and each run has its report; the other one keeps every release.
+#[test]
+fn a_rig_that_fails_starts_anew_by_its_policy() {
+    the_core(|| {
+        let daemon = Daemon::new();
+        daemon.put("good", &format!("{}[daemon]\nrestart = 'on-failure'\n", tracer("overrun = 'queue'"))).json(201);
+        daemon.post("/v1/rigs/good/start", "").json(200);
+        daemon.put("bad", &crashing("restart = 'on-failure'\nrestart_delay = 0.1\nmax_restarts = 2")).json(201);
+        daemon.post("/v1/rigs/bad/start", "").json(200);
+        wait_until("it has failed for good", || {
+            let status = daemon.get("/v1/rigs/bad").json(200);
+            status["state"] == "failed" && status["restart_at"].is_null()
+        });
+        let runs = daemon.get("/v1/rigs/bad/runs").json(200);
+        let runs = runs.as_array().unwrap();
+        assert_eq!(runs.len(), 3, "the first one, and twice more: {runs:?}");
+        assert!(runs.iter().all(|run| run["verdict"] == "fail" && run["ended"] == "finished"), "{runs:?}");
+        let good = daemon.post("/v1/rigs/good/stop", "").json(200);
+        let report = daemon.get(&format!("/v1/rigs/good/runs/{}", good["run"].as_str().unwrap())).json(200);
+        for clock in report["clocks"].as_array().unwrap() {
+            assert_eq!((&clock["skipped"], &clock["discarded"]), (&0.into(), &0.into()), "{clock}");
+        }
+    });
+}
+
+/// Who stops it, or the daemon, while it waits for that: it does not.
+#[test]
+fn a_restart_that_is_awaited_is_given_up_at_a_stop() {
+    the_core(|| {
+        let mut daemon = Daemon::new();
+        daemon.put("bad", &crashing("restart = 'on-failure'\nrestart_delay = 3600")).json(201);
+        daemon.post("/v1/rigs/bad/start", "").json(200);
+        let waits = || !daemon.get("/v1/rigs/bad").json(200)["restart_at"].is_null();
+        wait_until("it waits", waits);
+        assert!(daemon.put("bad", &tracer("")).detail(409).contains("about to"));
+        let stopped = daemon.post("/v1/rigs/bad/stop", "").json(200);
+        assert_eq!((&stopped["state"], &stopped["restart_at"]), (&"failed".into(), &().into()));
+        daemon.post("/v1/rigs/bad/start", "").json(200);
+        wait_until("it waits again", || !daemon.get("/v1/rigs/bad").json(200)["restart_at"].is_null());
+        daemon.end();
+        daemon.start();
+        wait_until("what is wanted runs again", || daemon.get("/v1/rigs/bad").json(200)["run"].is_string());
+        assert_eq!(daemon.get("/v1/rigs/bad/runs").json(200).as_array().map(|runs| runs.len() >= 2), Some(true));
+    });
+}
+
 /// Nothing of the rig is changed while it runs, and what does not run is not stopped.
 #[test]
 fn what_cannot_be_done_in_a_state_is_refused_and_changes_nothing() {

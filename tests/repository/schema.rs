@@ -173,6 +173,9 @@ fn what_both_refuse() {
         ("record", "signals", "[1]"),
         ("report", "checkpoint", "0.5"),
         ("report", "keep_runs", "-1"),
+        ("daemon", "restart", "\"always\""),
+        ("daemon", "restart_delay", "0"),
+        ("daemon", "max_restarts", "0"),
         ("trace", "seconds", "61"),
     ];
     let mut rigs: Vec<String> = wrong.iter().map(|(table, key, value)| rig_with(table, key, value)).collect();
