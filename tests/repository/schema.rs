@@ -24,6 +24,7 @@ const TABLES: &[(&str, &str, &str)] = &[
     ("record", "RECORD", "/definitions/record"),
     ("record", "RULE", "/definitions/rule"),
     ("report", "REPORT", "/definitions/report"),
+    ("daemon", "DAEMON", "/definitions/daemon"),
     ("trace", "TRACE", "/definitions/trace"),
 ];
 
@@ -68,7 +69,7 @@ fn rig_with(definition: &str, key: &str, value: &str) -> String {
     let line = format!("{key} = {value}\n");
     match definition {
         "record" if key == "mcap" => format!("{fmu}[record]\nformat = \"mcap\"\n{line}"),
-        "rig" | "host" | "trace" | "record" | "report" => format!("{fmu}[{definition}]\n{line}"),
+        "rig" | "host" | "trace" | "record" | "report" | "daemon" => format!("{fmu}[{definition}]\n{line}"),
         "fmu" => format!("{fmu}{line}"),
         "clock" => format!("{fmu}[fmu.a.clock.c]\n{line}"),
         "connect" => format!("{fmu}[[connect]]\nfrom = \"a.x\"\nto = \"a.y\"\n{line}"),
