@@ -158,11 +158,14 @@ impl Rig {
     ) -> Result<Vec<Finished>, Error> {
         let own = self.clone();
         let events = EventSink::new(move |event| own.hear(event));
-        let session = start(options, &events)?;
+        start(options, &events)?.wait()
+    }
+
+    /// The session of the run has started.
+    pub fn has_started(&self, session: &Session) {
         if let Some(running) = &mut *lock(&self.running) {
             running.handle = Some(session.handle());
         }
-        session.wait()
     }
 
     fn hear(&self, event: Event) {
@@ -185,8 +188,10 @@ impl Rig {
 
     /// A run that has [begun](Rig::begin) is over, whether it came to activations or not. `restart`: after how long another one begins.
     pub fn over(&self, outcome: Result<&[Finished], &Error>, restart: Option<Duration>) {
+        // Held until the status says so: whoever reads that may start it.
+        let mut running = lock(&self.running);
         if restart.is_none() {
-            *lock(&self.running) = None;
+            *running = None;
         }
         self.status.send_modify(|status| {
             status.restart_at = restart.map(|delay| Timestamp::now().saturating_add(delay).unwrap_or(Timestamp::MAX));
@@ -210,6 +215,7 @@ impl Rig {
                 }
             }
         });
+        drop(running);
         if let Err(error) = outcome {
             self.log.of(&self.name, &error.to_string());
         }
@@ -217,7 +223,8 @@ impl Rig {
 
     /// No further run begins, although one was to.
     pub fn give_up(&self) {
-        *lock(&self.running) = None;
+        let mut running = lock(&self.running);
+        *running = None;
         self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, 0));
     }
 }

@@ -27,7 +27,7 @@ pub enum Refusal {
     /// There is no rig of this name.
     Unknown(RigName),
     /// It cannot be done while the rig is as it is.
-    State(Status, &'static str),
+    State(Box<Status>, &'static str),
     /// The rig, or what it names, is wrong.
     Invalid(Vec<Mistake>),
     /// What is wanted cannot be written down.
@@ -86,7 +86,7 @@ impl Rigs {
     pub fn put(&self, name: &RigName, source: Source) -> Result<(Status, bool), Refusal> {
         let known = self.all().get(name).cloned();
         if let Some(busy) = known.as_ref().filter(|rig| rig.running().is_some()) {
-            return Err(Refusal::State(busy.status(), "it runs, or is about to: stop it first"));
+            return Err(Refusal::State(Box::new(busy.status()), "it runs, or is about to: stop it first"));
         }
         let options = Rig::options(&source, name, &self.folder);
         supervisor::plan(&options, &EventSink::default()).map_err(|error| Refusal::Invalid(mistakes(&error)))?;
@@ -107,7 +107,7 @@ impl Rigs {
         let mut all = self.all();
         let rig = all.get(name).ok_or_else(|| Refusal::Unknown(name.clone()))?;
         if rig.running().is_some() {
-            return Err(Refusal::State(rig.status(), "it runs, or is about to: stop it first"));
+            return Err(Refusal::State(Box::new(rig.status()), "it runs, or is about to: stop it first"));
         }
         self.store.forget(name).map_err(Refusal::NotKept)?;
         all.remove(name);
@@ -118,12 +118,13 @@ impl Rigs {
     pub fn start(self: &Arc<Rigs>, name: &RigName, start: Start) -> Result<Arc<Rig>, Refusal> {
         let rig = self.find(name)?;
         if rig.running().is_some() {
-            return Err(Refusal::State(rig.status(), "it runs already"));
+            return Err(Refusal::State(Box::new(rig.status()), "it runs already"));
         }
         let definition =
-            rig.want(Some(start)).ok_or(Refusal::State(rig.status(), "what it is is not known: put it"))?;
+            rig.want(Some(start)).ok_or(Refusal::State(Box::new(rig.status()), "what it is is not known: put it"))?;
         self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
-        let options = rig.begin(&definition).ok_or_else(|| Refusal::State(rig.status(), "it runs already"))?;
+        let options =
+            rig.begin(&definition).ok_or_else(|| Refusal::State(Box::new(rig.status()), "it runs already"))?;
         let (all, own) = (self.clone(), rig.clone());
         let thread =
             thread::Builder::new().name("vecud.rig".to_owned()).spawn(move || all.run(&own, &definition, options));
@@ -143,7 +144,7 @@ impl Rigs {
         let mut failures = Failures::default();
         loop {
             let began = Instant::now();
-            let outcome = rig.run(&options, |options, events| self.start_beside(options, events));
+            let outcome = rig.run(&options, |options, events| self.start_beside(rig, options, events));
             let (outcome, stops) = (outcome.as_deref(), || self.ends.load(SeqCst) || options.stop.is_asked());
             let handle = rig.running().and_then(|running| running.handle);
             if let Some(handle) = &handle
@@ -186,11 +187,12 @@ impl Rigs {
     }
 
     /// Prepares a run and starts it, on what those of the others that run leave of the machine.
-    fn start_beside(&self, options: &Options, events: &EventSink) -> Result<Session, Error> {
+    fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
         let beside = self.list().iter().filter_map(|rig| rig.running()?.handle).collect();
         let prepared = supervisor::plan(&Options { beside, cpus: Some(self.cpus.clone()), ..options.clone() }, events)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
+        rig.has_started(&session);
         if session.plan().mode == Mode::RealTime {
             affinity::keep_process_off(&session.plan().cores());
         }
@@ -217,7 +219,7 @@ impl Rigs {
     /// Asks for the end of a rig's run: a second time for one at once.
     pub fn stop(&self, name: &RigName) -> Result<Arc<Rig>, Refusal> {
         let rig = self.find(name)?;
-        let running = rig.running().ok_or_else(|| Refusal::State(rig.status(), "it does not run"))?;
+        let running = rig.running().ok_or_else(|| Refusal::State(Box::new(rig.status()), "it does not run"))?;
         if let Some(definition) = rig.want(None) {
             self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
         }
