@@ -36,7 +36,7 @@ pub struct Options {
     pub watch: Option<String>,
     /// Output directory; default `vecud-out/<rig>`.
     pub out: Option<PathBuf>,
-    /// Values are set while the run goes on ([`super::Session::control`]).
+    /// Values are set while the run goes on ([`super::Handle::control`]).
     pub control: bool,
     /// The command line that the report names, its program first.
     pub command: Vec<String>,
