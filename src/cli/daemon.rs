@@ -1,6 +1,6 @@
 //! `vecud daemon`: serves until somebody asks for its end.
 
-use crate::daemon::{self, Line, Log, Options};
+use crate::daemon::{self, DaemonLine, DaemonLog, Options};
 use crate::supervisor::Error;
 use crate::sys::process::outlive_file_size_limit;
 use crate::sys::stop;
@@ -49,7 +49,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
     let socket = arguments.socket.map_or_else(default_socket, Ok)?;
     let rigs = std::path::absolute(&arguments.rigs).map_err(Error::file(&arguments.rigs))?;
-    let log = Log::new(|line: Line| {
+    let log = DaemonLog::new(|line: DaemonLine| {
         super::say(&line.rig.map_or_else(|| line.text.to_owned(), |rig| format!("rig {rig}: {}", line.text)));
     });
     let options = Options { socket, rigs, state, log, stop };

@@ -3,7 +3,7 @@
 //! Guarantees: two daemons never have one socket; a request is read in bounded time and memory, and there are so many connections
 //! at most.
 
-use super::log::Log;
+use super::log::DaemonLog;
 use crate::supervisor::Error;
 use axum::Router;
 use hyper::server::conn::http1;
@@ -86,7 +86,7 @@ impl Drop for Socket {
 }
 
 /// Answers requests until `end` is there.
-pub async fn serve(socket: Socket, api: Router, log: &Log, end: impl Future<Output = ()>) -> Result<(), Error> {
+pub async fn serve(socket: Socket, api: Router, log: &DaemonLog, end: impl Future<Output = ()>) -> Result<(), Error> {
     let system = |error: io::Error| Error::System(format!("{}: {error}", socket.path.display()));
     let listener = socket.listener.try_clone().and_then(tokio::net::UnixListener::from_std).map_err(system)?;
     let connections = Arc::new(Semaphore::new(CONNECTIONS));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// A line that the daemon says.
 #[derive(Clone, Copy, Debug)]
-pub struct Line<'a> {
+pub struct DaemonLine<'a> {
     /// The rig that it is about; `None`: the daemon itself.
     pub rig: Option<&'a RigName>,
     /// What is said.
@@ -15,27 +15,27 @@ pub struct Line<'a> {
 
 /// Who writes down what is said.
 #[derive(Clone)]
-pub struct Log(Arc<dyn Fn(Line) + Send + Sync>);
+pub struct DaemonLog(Arc<dyn Fn(DaemonLine) + Send + Sync>);
 
-impl Log {
+impl DaemonLog {
     /// `write` is called by any thread, also while rigs run: it must not wait for anybody.
-    pub fn new(write: impl Fn(Line) + Send + Sync + 'static) -> Log {
-        Log(Arc::new(write))
+    pub fn new(write: impl Fn(DaemonLine) + Send + Sync + 'static) -> DaemonLog {
+        DaemonLog(Arc::new(write))
     }
 
     /// Says something about a rig.
     pub(super) fn of(&self, rig: &RigName, text: &str) {
-        (self.0)(Line { rig: Some(rig), text });
+        (self.0)(DaemonLine { rig: Some(rig), text });
     }
 
     /// Says something about the daemon itself.
     pub(super) fn say(&self, text: &str) {
-        (self.0)(Line { rig: None, text });
+        (self.0)(DaemonLine { rig: None, text });
     }
 }
 
-impl fmt::Debug for Log {
+impl fmt::Debug for DaemonLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Log")
+        f.write_str("DaemonLog")
     }
 }

@@ -27,7 +27,7 @@ mod runs;
 mod status;
 mod store;
 
-pub use log::{Line, Log};
+pub use log::{DaemonLine, DaemonLog};
 pub use name::RigName;
 
 use crate::supervisor::Error;
@@ -48,7 +48,7 @@ pub struct Options {
     /// Where it keeps what it knows of its rigs, and their runs.
     pub state: PathBuf,
     /// Who writes down what it says.
-    pub log: Log,
+    pub log: DaemonLog,
     /// Asks for its end.
     pub stop: Stop,
 }

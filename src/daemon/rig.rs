@@ -1,12 +1,12 @@
 //! One rig of the daemon: what it is, how far it is, and the thread that its runs have while they go on.
 
 use super::definition::{Definition, Source, Start};
-use super::log::Log;
+use super::log::DaemonLog;
 use super::name::RigName;
 use super::runs::Runs;
 use super::status::{Mistake, RigState, Status, Verdict};
 use crate::report::passed;
-use crate::supervisor::{Error, Event, EventSink, Finished, Handle, Options, Session, State};
+use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State};
 use crate::sys::stop::Stop;
 use crate::time::Instant;
 use jiff::Timestamp;
@@ -21,7 +21,7 @@ pub struct Running {
     /// Asks for its end.
     pub stop: Stop,
     /// `None`: it is being prepared.
-    pub handle: Option<Handle>,
+    pub handle: Option<SessionHandle>,
 }
 
 /// A rig.
@@ -31,7 +31,7 @@ pub struct Rig {
     folder: PathBuf,
     /// Its runs.
     pub runs: Runs,
-    log: Log,
+    log: DaemonLog,
     definition: Mutex<Option<Definition>>,
     status: watch::Sender<Status>,
     running: Mutex<Option<Running>>,
@@ -44,7 +44,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Rig {
     /// A rig; `Err`: why what is known of it cannot be read.
-    pub fn new(name: RigName, folder: PathBuf, runs: Runs, log: Log, definition: Result<Definition, String>) -> Rig {
+    pub fn new(
+        name: RigName,
+        folder: PathBuf,
+        runs: Runs,
+        log: DaemonLog,
+        definition: Result<Definition, String>,
+    ) -> Rig {
         let mut status = Status::new(name.clone());
         if let Err(message) = &definition {
             status.enter(RigState::Failed);

@@ -1,7 +1,7 @@
 //! All rigs of the daemon: what is done with each of them, and what they share of the machine.
 
 use super::definition::{Definition, Source, Start};
-use super::log::Log;
+use super::log::DaemonLog;
 use super::name::RigName;
 use super::restart::Failures;
 use super::rig::{Rig, exit_code, mistakes};
@@ -41,7 +41,7 @@ pub struct Rigs {
     store: Store,
     /// The folder that relative paths count from.
     folder: PathBuf,
-    log: Log,
+    log: DaemonLog,
     all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
     /// The cores that this process may use, whichever its threads leave to partitions.
     cpus: BTreeSet<usize>,
@@ -55,8 +55,8 @@ pub struct Rigs {
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Rigs {
-    /// Those of which the store knows.
-    pub fn load(store: Store, folder: PathBuf, log: Log) -> Result<Rigs, Error> {
+    /// The rigs that the store knows, none of which runs yet.
+    pub fn load(store: Store, folder: PathBuf, log: DaemonLog) -> Result<Rigs, Error> {
         let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
         let cpus = affinity::allowed_cpus().map_err(|error| system(&error))?;
         let known = store.rigs().map_err(|error| system(&format!("the state folder cannot be read: {error}")))?;

@@ -18,7 +18,7 @@ const REPORTS: [&str; 2] = ["report.json", "checkpoint.json"];
 pub struct Runs(PathBuf);
 
 impl Runs {
-    /// Those in this folder, be it there or not.
+    /// The runs in a folder, which need not be there yet.
     pub fn of(folder: PathBuf) -> Runs {
         Runs(folder)
     }

@@ -37,7 +37,7 @@ pub struct Striding {
 pub struct Unusual {
     raw: RawStep,
     status: RawStatus,
-    /// Whose step it was.
+    /// The environment of the instance that made the step.
     environment: *const Environment,
 }
 

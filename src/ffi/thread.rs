@@ -185,7 +185,7 @@ pub(super) struct Visits {
     called: Called,
 }
 
-/// Whose code a visit is in.
+/// The instance whose code a visit runs, and what serves it.
 #[derive(Clone, Copy)]
 pub(super) struct Visited {
     pub(super) environment: *const Environment,

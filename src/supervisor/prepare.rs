@@ -1,7 +1,7 @@
 //! Rig file → plan: opens what the rig names and hands each stage's result to the next.
 
 use super::stimuli::{self, Source};
-use super::{Error, Event, EventSink, Handle, Host, saved};
+use super::{Error, Event, EventSink, Host, SessionHandle, saved};
 use crate::files;
 use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
@@ -36,7 +36,7 @@ pub struct Options {
     pub watch: Option<String>,
     /// Output directory; default `vecud-out/<rig>`.
     pub out: Option<PathBuf>,
-    /// Values are set while the run goes on ([`super::Handle::control`]).
+    /// Values are set while the run goes on ([`super::SessionHandle::control`]).
     pub control: bool,
     /// The command line that the report names, its program first.
     pub command: Vec<String>,
@@ -51,7 +51,7 @@ pub struct Options {
     /// The cores that it may use; default: those that the thread may run on that prepares it. For [`Options::host`] nothing.
     pub cpus: Option<BTreeSet<usize>>,
     /// The sessions beside which it runs, and whose cores it leaves to them as far as there are others.
-    pub beside: Vec<Handle>,
+    pub beside: Vec<SessionHandle>,
     /// The program to start as the runner, by `PROGRAM runner`; default: the program of this process, which is for `vecud` and for
     /// whoever hands that argument to [`runner::main`](crate::runner::main). It may prepare things, but becomes the runner itself
     /// (`exec`).

@@ -40,12 +40,12 @@ type Work = Box<dyn FnOnce(bool) -> Outcome + Send>;
 
 /// What may be asked of a session, for as many threads as want it. Stays when the session is over.
 #[derive(Clone)]
-pub struct Handle {
+pub struct SessionHandle {
     shared: Arc<Shared>,
     control: Control,
 }
 
-impl Handle {
+impl SessionHandle {
     /// What sets values while it runs.
     pub fn control(&self) -> &Control {
         &self.control
@@ -93,15 +93,15 @@ impl Handle {
     }
 }
 
-impl fmt::Debug for Handle {
+impl fmt::Debug for SessionHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("rig", &self.plan().rig).field("state", &self.state()).finish()
+        f.debug_struct("SessionHandle").field("rig", &self.plan().rig).field("state", &self.state()).finish()
     }
 }
 
 /// A rig that runs, once or as often as its options say. Dropping it does not end it.
 pub struct Session {
-    handle: Handle,
+    handle: SessionHandle,
     /// `None`: the system had no further thread to give.
     thread: Option<JoinHandle<Outcome>>,
     /// Empty when somebody does it.
@@ -111,9 +111,9 @@ pub struct Session {
 }
 
 impl Deref for Session {
-    type Target = Handle;
+    type Target = SessionHandle;
 
-    fn deref(&self) -> &Handle {
+    fn deref(&self) -> &SessionHandle {
         &self.handle
     }
 }
@@ -144,7 +144,7 @@ impl Session {
         let work = Arc::new(Mutex::new(Some(work)));
         let theirs = work.clone();
         let thread = thread::Builder::new().name("vecud.session".to_owned()).spawn(move || take(&theirs)(true)).ok();
-        let session = Session { handle: Handle { shared, control }, thread, work, over };
+        let session = Session { handle: SessionHandle { shared, control }, thread, work, over };
         match session.thread.is_some() && session.over.recv().is_err() {
             true => Err(session.wait().expect_err("nothing has run without a runner")),
             false => Ok(session),
@@ -152,7 +152,7 @@ impl Session {
     }
 
     /// What others may ask of it.
-    pub fn handle(&self) -> Handle {
+    pub fn handle(&self) -> SessionHandle {
         self.handle.clone()
     }
 

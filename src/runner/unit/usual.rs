@@ -25,7 +25,7 @@ pub struct UsualSteps<'a> {
 }
 
 impl<'a> UsualSteps<'a> {
-    /// Those of this task, which leaves its marks at `site`; `None`: it can make none now.
+    /// Makes the usual steps of the task that leaves its marks at `site`; `None`: it can make none now.
     pub fn new(
         stepper: &'a mut Stepper,
         stepping: &'a mut Stepping,
