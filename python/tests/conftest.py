@@ -12,8 +12,6 @@ from fake import Fake
 
 import vecud
 
-pytest_plugins = ["pytester"]
-
 #: The folder of the project.
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -17,6 +17,7 @@ import pytest
 from fake import Fake, Request, status
 
 import vecud
+from vecud.http import Client
 
 
 def test_a_problem_is_an_error_with_all_of_it(fake: Fake, a: vecud.Rig) -> None:
@@ -100,6 +101,24 @@ def test_answers_in_chunks_are_whole(fake: Fake, a: vecud.Rig) -> None:
 
     fake.on("GET", "/v1/rigs/a", chunked)
     assert a.status().state == "running"
+
+
+def test_an_answer_before_all_was_heard_is_heard(tmp_path: Path) -> None:
+    path = str(tmp_path / "socket")
+    text = b'{"status": 413, "detail": "too long"}'
+    head = b"HTTP/1.1 413 Too Large\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n\r\n"
+
+    def answer_at_once() -> None:
+        with listener, listener.accept()[0] as peer:
+            peer.recv(1)
+            peer.sendall(head % len(text) + text)
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        threading.Thread(target=answer_at_once, daemon=True).start()
+        with pytest.raises(vecud.Error, match="too long"):
+            Client(socket=path).ask("PUT", "/v1/rigs/a", b"x" * 5_000_000)
 
 
 def test_over_tcp_the_token_is_sent_and_files_go_as_text(tmp_path: Path) -> None:

@@ -111,10 +111,12 @@ def test_a_duration_is_waited_for(fake: Fake, a: vecud.Rig) -> None:
             recording.write(f"{10 + step / 10},{step}.0\n")
 
     writer = threading.Thread(target=write)
+    capture = a.capture("e.x")
+    capture.start()
     writer.start()
-    frame = a.capture("e.x", duration=2.0)
-    assert list(frame["time"]) == [10 + step / 10 for step in range(1, 21)]
-    assert list(frame["e.x"]) == [float(step) for step in range(1, 21)]
+    capture.stop(2.0)
+    assert list(capture.samples["time"]) == [10 + step / 10 for step in range(1, 21)]
+    assert list(capture.samples["e.x"]) == [float(step) for step in range(1, 21)]
     writer.join()
 
 

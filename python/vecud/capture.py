@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .errors import Error
+from .errors import Error, is_told
 from .recording import Follower
 from .table import Table, as_frame
 
 if TYPE_CHECKING:
     from .rig import Rig
+
+__tracebackhide__ = is_told
 
 #: How often it is looked for new rows, s.
 _LOOK = 0.02

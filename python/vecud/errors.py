@@ -96,3 +96,8 @@ def raised(problem: Problem) -> Error:
     """The exception of a problem."""
     invalid = problem.type.endswith("/invalid-rig") or problem.mistakes
     return (InvalidRig if invalid else Error)(str(problem), problem)
+
+
+def is_told(excinfo: Any) -> bool:
+    """Whether pytest may leave out the frames of this package: the message says what a reader wants to know."""
+    return excinfo is None or isinstance(excinfo.value, (Error, LimitsExceeded))

@@ -12,8 +12,10 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlencode
 
-from .errors import NoDaemon, raised
+from .errors import NoDaemon, is_told, raised
 from .http import Answer, Client, problem_of
+
+__tracebackhide__ = is_told
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import LimitsExceeded
+from .errors import LimitsExceeded, is_told
 from .names import matches
+
+__tracebackhide__ = is_told
 
 STATISTICS = ("p50", "p90", "p99", "p99_9", "p99_99", "max", "min", "mean")
 METRICS = ("start_latency", "wakeup_latency", "start_jitter", "execution", "response")

@@ -5,6 +5,7 @@ Each request has a connection of its own, so that any number of threads may ask 
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -13,7 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from .errors import Error, NoDaemon, Problem, raised
+from .errors import Error, NoDaemon, Problem, is_told, raised
+
+__tracebackhide__ = is_told
 
 #: The daemon answers within 300 s, if only by saying that it takes longer.
 PATIENCE = 320.0
@@ -97,7 +100,9 @@ class Client:
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
         try:
-            connection.request(method, self._prefix + path, body, headers)
+            # It may have answered, and hung up, before it has heard all: then the answer says why.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                connection.request(method, self._prefix + path, body, headers)
             return connection, connection.getresponse()
         except socket.timeout as error:
             connection.close()

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from .daemon import Daemon, default_daemon
-from .errors import Error
+from .errors import Error, NoDaemon
 from .rig import Rig
 
 
@@ -134,6 +134,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
         status = running.rig.status()
         lines.append(f"the rig was {status.state}")
         lines += [f"  {problem}" for problem in running.rig.report().problems]
-    except Error as error:
-        lines.append(f"of the run is known: {error}")
+    except NoDaemon as error:
+        lines.append(str(error))
+    except Error:
+        pass  # Of a run that is young nothing is written yet.
     report.sections.append(("vecud", "\n".join(lines)))

@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from .errors import Error
+from .errors import Error, is_told
 from .http import Client
 from .names import matches, whole
 from .values import cell
+
+__tracebackhide__ = is_told
 
 _FILE = re.compile(r"signals(?:-(\d{6,}))?\.csv")
 

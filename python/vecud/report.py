@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from .errors import Error
+from .errors import Error, is_told
 from .figures import Clock
 from .names import matches
 
 if TYPE_CHECKING:
     from .rig import Rig
+
+__tracebackhide__ = is_told
 
 #: What is kept of a run that a test has failed in: the page, the figures, what FMUs have printed, what was recorded.
 KEPT = ("report.html", "report.json", "junit.xml", "run*.log", "signals*")

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 from .capture import Capture
 from .daemon import Daemon, default_daemon
-from .errors import Error, NoDaemon, Problem, WaitTimeout
+from .errors import Error, NoDaemon, Problem, WaitTimeout, is_told
 from .events import Events
 from .figures import Clock, assert_limits
 from .names import in_condition, is_pattern
@@ -22,6 +22,8 @@ from .report import Report
 from .status import Status
 from .table import as_frame
 from .values import decoded, decoded_unknown, encoded
+
+__tracebackhide__ = is_told
 
 #: How much longer than a wait its answer may take, s.
 _SPARE = 20.0
