@@ -27,10 +27,13 @@ from typing import Any
 
 from .capture import Capture as _Capture
 from .daemon import Daemon
-from .errors import Error
+from .errors import Error, is_told
 from .names import whole
 from .rig import Rig
 from .table import Table, as_frame
+
+
+__tracebackhide__ = is_told
 
 
 class MAPortState(Enum):
