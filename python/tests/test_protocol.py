@@ -143,6 +143,8 @@ def test_over_tcp_the_token_is_sent_and_files_go_as_text(tmp_path: Path) -> None
         url = f"http://127.0.0.1:{server.server_port}/behind/"
         daemon = vecud.Daemon(url=url, token_file=str(token))
         vecud.Rig(rig, daemon=daemon).put()
+        with pytest.raises(ValueError, match="takes the text of one only"):
+            vecud.Rig("a.fmu", daemon=daemon).put()
         server.shutdown()
     assert heard == [
         ("GET /behind/healthz", "Bearer secret", b""),

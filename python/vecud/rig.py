@@ -85,6 +85,8 @@ class Rig:
         path = self.path() + ("?reload=true" if reload else "")
         if self.file is not None and self.daemon.is_local:
             return Status.of(self._ask("PUT", path, {"path": str(self.file)}))
+        if self.file is not None and self.file.suffix != ".toml":
+            raise ValueError(f"{self.file} is no rig file: a daemon elsewhere takes the text of one only")
         text = self.text if self.file is None else self.file.read_text(encoding="utf-8")
         if text is None:
             raise ValueError(f"rig {self.name} has neither file nor text that could be put")
