@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -77,7 +78,7 @@ def test_keywords_do_what_they_say(answering: Fake, tmp_path: Path) -> None:
     suite = tmp_path / "suite.robot"
     suite.write_text(SUITE.format(rig=tmp_path / "a.toml", folder=tmp_path / "kept"))
     command = [sys.executable, "-m", "robot", "--outputdir", str(tmp_path / "out"), str(suite)]
-    run = subprocess.run(command, env={"VECUD_SOCKET": answering.path, "PATH": ""}, capture_output=True, text=True)
+    run = subprocess.run(command, env={**os.environ, "VECUD_SOCKET": answering.path}, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout
     asked = [(method, path, body) for method, path, body in answering.asked if method != "GET"]
     assert (b'"mode": "virtual"' in asked[1][2]) and (b'"stop_time": 2.5' in asked[1][2])

@@ -32,7 +32,6 @@ from .names import whole
 from .rig import Rig
 from .table import Table, as_frame
 
-
 __tracebackhide__ = is_told
 
 
