@@ -5,6 +5,7 @@
 mod program;
 
 mod client;
+mod pause;
 mod requests;
 mod rigs;
 mod start;
