@@ -5,6 +5,8 @@
 mod program;
 
 mod client;
+mod hostile;
 mod requests;
 mod rigs;
 mod start;
+mod tcp;
