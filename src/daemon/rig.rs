@@ -10,9 +10,10 @@ use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, Ses
 use crate::sys::stop::Stop;
 use crate::time::Instant;
 use jiff::Timestamp;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 
 /// A run that goes on.
@@ -22,6 +23,19 @@ pub struct Running {
     pub stop: Stop,
     /// `None`: it is being prepared.
     pub handle: Option<SessionHandle>,
+    /// When it is over, another one begins, since the rig was made another one.
+    reloads: bool,
+}
+
+impl Running {
+    /// Whether another one begins when it is over, since the rig was made another one.
+    pub fn reloads(&self) -> bool {
+        self.reloads
+    }
+
+    fn new() -> Running {
+        Running { stop: Stop::default(), handle: None, reloads: false }
+    }
 }
 
 /// A rig.
@@ -35,7 +49,12 @@ pub struct Rig {
     definition: Mutex<Option<Definition>>,
     status: watch::Sender<Status>,
     running: Mutex<Option<Running>>,
+    /// Its file as it was when the last run began.
+    file: Mutex<Option<FileState>>,
 }
+
+/// What tells a file from what it was.
+type FileState = (SystemTime, u64, u64);
 
 /// Somebody else holds it only while a value is copied or replaced.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -58,7 +77,7 @@ impl Rig {
         }
         status.run = runs.names().ok().and_then(|names| names.last().cloned());
         let (definition, status) = (Mutex::new(definition.ok()), watch::Sender::new(status));
-        Rig { name, folder, runs, log, definition, status, running: Mutex::default() }
+        Rig { name, folder, runs, log, definition, status, running: Mutex::default(), file: Mutex::default() }
     }
 
     /// The name of the rig.
@@ -109,12 +128,28 @@ impl Rig {
 
     /// The rig's text, and the file that its places are told in; or the file itself.
     pub fn options(source: &Source, name: &RigName, folder: &Path) -> Options {
-        match source {
-            Source::Text(text) => {
-                Options { file: folder.join(format!("{name}.toml")), text: Some(text.clone()), ..Options::default() }
-            }
-            Source::Path(path) => Options { file: folder.join(path), ..Options::default() },
-        }
+        let (file, text) = match source {
+            Source::Text(text) => (folder.join(format!("{name}.toml")), Some(text.clone())),
+            Source::Path(path) => (folder.join(path), None),
+        };
+        Options { file, text, control: true, endless: true, ..Options::default() }
+    }
+
+    fn file_state(&self, source: &Source) -> Option<FileState> {
+        let Source::Path(path) = source else { return None };
+        let found = self.folder.join(path).metadata().ok()?;
+        Some((found.modified().ok()?, found.len(), found.ino()))
+    }
+
+    /// Whether it runs, and its file is another one than when that began.
+    pub fn has_changed(&self) -> bool {
+        let now = lock(&self.definition).as_ref().and_then(|definition| self.file_state(&definition.source));
+        self.running().is_some() && now.is_some() && now != *lock(&self.file)
+    }
+
+    /// What it is.
+    pub fn source(&self) -> Option<Source> {
+        lock(&self.definition).as_ref().map(|definition| definition.source.clone())
     }
 
     /// A run begins, whose options these are; `None`: one goes on, or is to.
@@ -123,23 +158,58 @@ impl Rig {
         if running.is_some() {
             return None;
         }
-        let stop = Stop::default();
-        *running = Some(Running { stop: stop.clone(), handle: None });
-        Some(self.options_of(definition, stop))
+        let begun = running.insert(Running::new());
+        Some(self.options_of(definition, begun.stop.clone()))
     }
 
     /// Another run begins after one that has failed.
     pub fn begin_again(&self, definition: &Definition, restarts: u32) -> Options {
         let mut running = lock(&self.running);
-        let stop = running.take().map_or_else(Stop::default, |running| running.stop);
-        *running = Some(Running { stop: stop.clone(), handle: None });
+        // Whoever has asked for its end, or for another one after it, has asked.
+        let own = running.get_or_insert_with(Running::new);
+        own.handle = None;
+        let options = self.options_of(definition, own.stop.clone());
         self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, restarts));
-        self.options_of(definition, stop)
+        options
+    }
+
+    /// Asks for the end of the run that goes on, after which another one begins. `false`: none goes on, or it ends anyway.
+    pub fn reload(&self) -> bool {
+        let mut running = lock(&self.running);
+        let Some(running) = running.as_mut().filter(|running| !running.stop.is_asked()) else { return false };
+        running.reloads = true;
+        running.stop.ask();
+        true
+    }
+
+    /// Asks for the end of the run that goes on, and no other one begins. `false`: none goes on.
+    pub fn stop(&self) -> bool {
+        let mut running = lock(&self.running);
+        let Some(running) = running.as_mut() else { return false };
+        // Of whoever waits for another one this is the first wish for an end.
+        if !std::mem::take(&mut running.reloads) {
+            running.stop.ask();
+        }
+        true
+    }
+
+    /// The run is over. The rig that another one begins of, and the options of that; `None`: none does for now.
+    pub fn begin_reloaded(&self) -> Option<(Definition, Options)> {
+        let mut running = lock(&self.running);
+        let own = running.as_mut().filter(|running| running.reloads)?;
+        let definition = lock(&self.definition).clone()?;
+        *own = Running::new();
+        let stop = own.stop.clone();
+        let options = self.options_of(&definition, stop);
+        // Afterwards: in between it would be idle.
+        self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, 0));
+        Some((definition, options))
     }
 
     fn options_of(&self, definition: &Definition, stop: Stop) -> Options {
         let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
         let out = Some(self.runs.folder(&run));
+        *lock(&self.file) = self.file_state(&definition.source);
         self.status.send_modify(|status| {
             status.enter(RigState::Preparing);
             status.run = Some(run);
@@ -149,7 +219,6 @@ impl Rig {
             mode: start.mode.map(Into::into),
             stop_time: start.stop_time.and_then(Instant::from_f64),
             out,
-            control: true,
             command: vec!["vecud".to_owned(), "daemon".to_owned()],
             stop,
             ..Rig::options(&definition.source, &self.name, &self.folder)
@@ -178,6 +247,7 @@ impl Rig {
         match event {
             Event::State(State::Starting) => self.enter(RigState::Preparing),
             Event::State(State::Running) => self.enter(RigState::Running),
+            Event::State(State::Paused) => self.enter(RigState::Paused),
             Event::State(State::Stopping | State::Over) => self.enter(RigState::Stopping),
             Event::Message(line) => self.log.of(&self.name, &line),
             Event::Begun(_) | Event::Over | Event::Figures(_) => (),
@@ -225,6 +295,18 @@ impl Rig {
         if let Err(error) = outcome {
             self.log.of(&self.name, &error.to_string());
         }
+    }
+
+    /// It is forgotten that the last run has failed.
+    pub fn forget_failure(&self) {
+        self.status.send_if_modified(|status| {
+            let has_failed = status.state == RigState::Failed;
+            if has_failed {
+                status.problems.clear();
+                status.enter(RigState::Idle);
+            }
+            has_failed
+        });
     }
 
     /// No further run begins, although one was to.

@@ -9,7 +9,7 @@ use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
 use crate::plan::Mode;
-use crate::supervisor::{self, Error, EventSink, Options, Session};
+use crate::supervisor::{self, Error, EventSink, Finished, Options, Session, SessionHandle};
 use crate::sys::affinity;
 use crate::sys::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,15 +82,19 @@ impl Rigs {
         self.all().get(name).cloned().ok_or_else(|| Refusal::Unknown(name.clone()))
     }
 
-    /// Makes a rig, or makes it another one, once it is checked as by `vecud check`. Blocks for as long as that takes.
-    pub fn put(&self, name: &RigName, source: Source) -> Result<(Status, bool), Refusal> {
+    /// Makes a rig, or makes it another one, once it is checked as by `vecud check`. One that runs is refused unless it `reloads`: then
+    /// its run comes to its end, and another one begins. Blocks for as long as the check takes.
+    pub fn put(&self, name: &RigName, source: Source, reloads: bool) -> Result<(Arc<Rig>, bool), Refusal> {
         let known = self.all().get(name).cloned();
-        if let Some(busy) = known.as_ref().filter(|rig| rig.running().is_some()) {
-            return Err(Refusal::State(Box::new(busy.status()), "it runs, or is about to: stop it first"));
+        let busy = known.as_ref().filter(|rig| rig.running().is_some());
+        if let Some(busy) = busy.filter(|_| !reloads) {
+            let way_out = "it runs, or is about to: stop it first, or put it with ?reload=true";
+            return Err(Refusal::State(Box::new(busy.status()), way_out));
         }
         let options = Rig::options(&source, name, &self.folder);
         supervisor::plan(&options, &EventSink::default()).map_err(|error| Refusal::Invalid(mistakes(&error)))?;
-        let definition = Definition { source, wanted: None };
+        let wanted = busy.and_then(|rig| rig.wanted());
+        let definition = Definition { source, wanted };
         self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
         let mut all = self.all();
         let is_new = known.is_none();
@@ -99,7 +103,8 @@ impl Rigs {
             Arc::new(Rig::new(name.clone(), self.folder.clone(), runs, self.log.clone(), Ok(definition.clone())))
         });
         rig.define(definition);
-        Ok((rig.status(), is_new))
+        let _runs_no_more = reloads && rig.reload();
+        Ok((rig.clone(), is_new))
     }
 
     /// Forgets a rig. Its runs stay on the disk.
@@ -127,7 +132,7 @@ impl Rigs {
             rig.begin(&definition).ok_or_else(|| Refusal::State(Box::new(rig.status()), "it runs already"))?;
         let (all, own) = (self.clone(), rig.clone());
         let thread =
-            thread::Builder::new().name("vecud.rig".to_owned()).spawn(move || all.run(&own, &definition, options));
+            thread::Builder::new().name("vecud.rig".to_owned()).spawn(move || all.run(&own, definition, options));
         match thread {
             Ok(_) => Ok(rig),
             Err(error) => {
@@ -140,7 +145,7 @@ impl Rigs {
 
     /// The runs of a rig, from the preparation of the first one to the report of the last: after a failure it starts anew where it says
     /// so.
-    fn run(&self, rig: &Arc<Rig>, definition: &Definition, mut options: Options) {
+    fn run(&self, rig: &Arc<Rig>, mut definition: Definition, mut options: Options) {
         let mut failures = Failures::default();
         loop {
             let began = Instant::now();
@@ -153,6 +158,11 @@ impl Rigs {
                 self.log.of(rig.name(), &format!("a run that is older than those that are kept stays: {error}"));
             }
             let policy = handle.map(|handle| handle.daemon()).unwrap_or_default();
+            if let Some(next) = self.begin_reloaded(rig, outcome) {
+                (definition, options) = next;
+                failures = Failures::default();
+                continue;
+            }
             let delay = failures.after(policy, exit_code(outcome), began.elapsed()).filter(|_| !stops());
             let Some(delay) = delay else {
                 self.is_over(rig);
@@ -167,12 +177,26 @@ impl Rigs {
             while failed.elapsed() < delay && !stops() {
                 thread::sleep(LOOK);
             }
+            if let Some(next) = self.begin_reloaded(rig, outcome) {
+                (definition, options) = next;
+                failures = Failures::default();
+                continue;
+            }
             if stops() {
                 self.is_over(rig);
                 return rig.give_up();
             }
-            options = rig.begin_again(definition, failures.count());
+            options = rig.begin_again(&definition, failures.count());
         }
+    }
+
+    /// What a rig runs as now that its run is over, if it was made another one and is to go on.
+    fn begin_reloaded(&self, rig: &Arc<Rig>, outcome: Result<&[Finished], &Error>) -> Option<(Definition, Options)> {
+        if self.ends.load(SeqCst) || !rig.running()?.reloads() {
+            return None;
+        }
+        rig.over(outcome, Some(Duration::ZERO));
+        rig.begin_reloaded()
     }
 
     /// The rig is no longer wanted, since its run is over; whoever ends the daemon wants it as much as before.
@@ -219,12 +243,55 @@ impl Rigs {
     /// Asks for the end of a rig's run: a second time for one at once.
     pub fn stop(&self, name: &RigName) -> Result<Arc<Rig>, Refusal> {
         let rig = self.find(name)?;
-        let running = rig.running().ok_or_else(|| Refusal::State(Box::new(rig.status()), "it does not run"))?;
-        if let Some(definition) = rig.want(None) {
-            self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
+        if rig.running().is_none() {
+            return Err(Refusal::State(Box::new(rig.status()), "it does not run"));
         }
-        running.stop.ask();
+        self.end_run(&rig)?;
         Ok(rig)
+    }
+
+    fn end_run(&self, rig: &Rig) -> Result<(), Refusal> {
+        if let Some(definition) = rig.want(None) {
+            self.store.keep(rig.name(), &definition).map_err(Refusal::NotKept)?;
+        }
+        let _is_over_already = rig.stop();
+        Ok(())
+    }
+
+    /// Has a rig be idle, whatever it is doing: its run, if one goes on, comes to its end, and that one has failed is forgotten.
+    pub fn reset(&self, name: &RigName) -> Result<Arc<Rig>, Refusal> {
+        let rig = self.find(name)?;
+        if rig.running().is_some() {
+            self.end_run(&rig)?;
+        }
+        Ok(rig)
+    }
+
+    /// The session of a rig that runs.
+    pub fn session(&self, name: &RigName) -> Result<(Arc<Rig>, SessionHandle), Refusal> {
+        let rig = self.find(name)?;
+        match rig.running().and_then(|running| running.handle) {
+            Some(handle) => Ok((rig, handle)),
+            None => Err(Refusal::State(Box::new(rig.status()), "it does not run")),
+        }
+    }
+
+    #[expect(dead_code, reason = "asked for by a signal, which is not heard yet")]
+    /// Rigs that run and whose files have changed run anew, once these are checked; what is wrong with one is told, and its run goes
+    /// on.
+    pub fn reload(&self) {
+        for rig in self.list().into_iter().filter(|rig| rig.has_changed()) {
+            let Some(source) = rig.source() else { continue };
+            match self.put(rig.name(), source, true) {
+                Ok(_) => self.log.of(rig.name(), "its file has changed: it runs anew"),
+                Err(Refusal::Invalid(mistakes)) => {
+                    for mistake in mistakes {
+                        self.log.of(rig.name(), &format!("its file has changed, and is not taken over: {mistake}"));
+                    }
+                }
+                Err(refusal) => self.log.of(rig.name(), &format!("is not reloaded: {refusal:?}")),
+            }
+        }
     }
 
     /// Brings all rigs to their end: at once as soon as somebody asks the daemon a second time. What is wanted of them stays.

@@ -4,6 +4,7 @@ use super::name::RigName;
 use crate::report::CheckProblem;
 use jiff::Timestamp;
 use serde::Serialize;
+use std::fmt;
 use utoipa::ToSchema;
 
 /// What a rig is doing.
@@ -16,6 +17,8 @@ pub enum RigState {
     Preparing,
     /// Partitions are activated, and steps made.
     Running,
+    /// What was released is done, nothing more is released, and simulation time stands.
+    Paused,
     /// No new activation begins, FMUs are terminated, and the report is written.
     Stopping,
     /// It does not run: the last run failed, or could not begin.
@@ -89,6 +92,19 @@ pub struct Mistake {
     pub column: Option<u32>,
     /// What is wrong, and the way out.
     pub message: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{file}:")?;
+            for place in [self.line, self.column].into_iter().flatten() {
+                write!(f, "{place}:")?;
+            }
+            f.write_str(" ")?;
+        }
+        f.write_str(&self.message)
+    }
 }
 
 impl From<CheckProblem> for Mistake {

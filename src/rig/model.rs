@@ -205,6 +205,8 @@ pub struct Rig {
     pub stop_time: Option<At<Instant>>,
     /// Values are set while the run goes on: the wish of whoever starts it, not of the rig.
     pub controlled: bool,
+    /// It may have no stop time in virtual time either, since whoever starts it asks for its end.
+    pub endless: bool,
     /// Times that are not given come from the (only) FMU's `<DefaultExperiment>`.
     pub experiment_of_fmu: bool,
     /// `overrun`.
@@ -549,6 +551,7 @@ impl Rig {
             start_time: None,
             stop_time: None,
             controlled: false,
+            endless: false,
             experiment_of_fmu: false,
             overrun: Overrun::Skip,
             on_error: OnError::Stop,

@@ -38,6 +38,8 @@ pub struct Options {
     pub out: Option<PathBuf>,
     /// Values are set while the run goes on ([`super::SessionHandle::control`]).
     pub control: bool,
+    /// In virtual time as well it may have no stop time: somebody asks for its end.
+    pub endless: bool,
     /// The command line that the report names, its program first.
     pub command: Vec<String>,
     /// What FMUs do against the standard fails the run.
@@ -271,6 +273,7 @@ fn wanted_rig(options: &Options) -> Result<Rig, Error> {
     rig::set(&mut rig, "--set", &options.set).map_err(Error::Rig)?;
     Ok(Rig {
         controlled: options.control,
+        endless: options.endless,
         mode: options.mode.unwrap_or(rig.mode),
         stop_time: options.stop_time.map(At::unplaced).or(rig.stop_time),
         ..rig

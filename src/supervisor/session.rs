@@ -3,7 +3,7 @@
 
 use super::shared::Shared;
 use super::watch::supervise;
-use super::{Control, Error, EventSink, Prepared, State};
+use super::{Control, Error, EventSink, PauseError, Prepared, State};
 use crate::plan::Plan;
 use crate::report::{self, ClockResult, Live, Run};
 use crate::rig::RigDaemon;
@@ -60,6 +60,16 @@ impl SessionHandle {
     /// before there are partitions that are activated, it waits for them.
     pub fn report(&self) {
         self.shared.want_report(true);
+    }
+
+    /// Lets come to its end what was released, and releases nothing more (semantics S26). Waits until that is so.
+    pub fn pause(&self) -> Result<(), PauseError> {
+        self.shared.pause()
+    }
+
+    /// A run that pauses goes on where its simulation time stands. Waits until it does.
+    pub fn resume(&self) -> Result<(), PauseError> {
+        self.shared.resume()
     }
 
     /// How far it is.

@@ -1,5 +1,6 @@
 //! What the threads of a session share with each other, and with the runner's process: the memory that both map.
 
+use super::pause::Paused;
 use super::under_way::{Course, Standing, held_up_by, standing};
 use super::{Error, Event, EventSink, Prepared, State, tasks};
 use crate::doctor::Tree;
@@ -36,6 +37,8 @@ pub struct Shared {
     preempt_rt: bool,
     /// For each task that datagrams activate, how many of them the kernel has thrown away by the last look.
     dropped: Mutex<Vec<(TaskId, u64)>>,
+    /// The pauses of the run.
+    pub(super) paused: Paused,
     /// Where looks are in nobody's way; `None`: anywhere.
     lull: Option<Lull>,
 }
@@ -49,7 +52,7 @@ impl Shared {
         let layout = Layout::of(&prepared.plan);
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
-        let (stopped, state, runner, report_wanted, dropped) = Default::default();
+        let (stopped, state, runner, report_wanted, dropped, paused) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
         let lull = Lull::of(&prepared.plan);
         Ok(Shared {
@@ -63,6 +66,7 @@ impl Shared {
             stands,
             preempt_rt,
             dropped,
+            paused,
             lull,
         })
     }
@@ -136,7 +140,8 @@ impl Shared {
         match self.state.load(SeqCst) {
             0 => State::Starting,
             1 => State::Running,
-            2 => State::Stopping,
+            2 => State::Paused,
+            3 => State::Stopping,
             _ => State::Over,
         }
     }

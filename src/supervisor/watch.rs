@@ -307,6 +307,7 @@ impl<'a> Supervision<'a> {
                     let number = run.number + 1;
                     finished.push(self.collect(run, ExitStatus::from_raw(0), gone));
                     self.control.next_run();
+                    self.shared.forget_pauses();
                     run = self.run(number, next, Feeder::new(self.shared));
                     run.open();
                     self.board.next_run();
@@ -392,6 +393,7 @@ impl<'a> Supervision<'a> {
             strict: options.strict,
             late_samples,
             dropped: self.sockets.dropped_at_end(board),
+            pauses: shared.pauses(),
             repetition: options.repeat.map(|_| run.number),
             stimuli: run.feeder.finish(),
             machine: machine::look(&plan.cores()),
@@ -473,7 +475,7 @@ impl<'a> Supervision<'a> {
                 self.told_of_the_process = run.recorder.host_lines.clone();
                 told_before_start.drain(..).for_each(|line: String| self.events.say(line));
             }
-            self.shared.set_state(state(phase), self.events);
+            self.shared.set_state(state(phase, self.shared.is_paused()), self.events);
             run.cores.look(phase);
             let (mut lines, now) = (Vec::new(), monotonic_now()); // the tracer reads what was noted before
             for (status, message) in run.threads.look(plan, self.board, now) {
@@ -702,10 +704,11 @@ fn live_text(words: &[u64], variable_type: VariableType) -> Option<String> {
     })
 }
 
-/// What a session with a run in this phase is doing.
-fn state(phase: Phase) -> State {
+/// What a session with a run in this phase, which may pause, is doing.
+fn state(phase: Phase, is_paused: bool) -> State {
     match phase {
         Phase::Loading | Phase::Initialising | Phase::Refused => State::Starting,
+        Phase::Running if is_paused => State::Paused,
         Phase::Running => State::Running,
         Phase::Stopping | Phase::Done | Phase::Between => State::Stopping,
     }

@@ -6,6 +6,7 @@ mod program;
 
 mod client;
 mod hostile;
+mod pause;
 mod requests;
 mod rigs;
 mod start;
