@@ -5,6 +5,7 @@ use super::log::DaemonLog;
 use super::name::RigName;
 use super::runs::Runs;
 use super::status::{Mistake, RigState, Status, Verdict};
+use super::tally::Tally;
 use crate::report::passed;
 use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State};
 use crate::sys::stop::Stop;
@@ -35,6 +36,7 @@ pub struct Rig {
     definition: Mutex<Option<Definition>>,
     status: watch::Sender<Status>,
     running: Mutex<Option<Running>>,
+    tally: Mutex<Tally>,
 }
 
 /// Somebody else holds it only while a value is copied or replaced.
@@ -58,7 +60,7 @@ impl Rig {
         }
         status.run = runs.names().ok().and_then(|names| names.last().cloned());
         let (definition, status) = (Mutex::new(definition.ok()), watch::Sender::new(status));
-        Rig { name, folder, runs, log, definition, status, running: Mutex::default() }
+        Rig { name, folder, runs, log, definition, status, running: Mutex::default(), tally: Mutex::default() }
     }
 
     /// The name of the rig.
@@ -71,7 +73,12 @@ impl Rig {
         self.status.borrow().clone()
     }
 
-    /// Tells of each change of that.
+    /// What came of its runs since the daemon began.
+    pub fn tally(&self) -> Tally {
+        *lock(&self.tally)
+    }
+
+    /// Tells of each change of the status.
     pub fn changes(&self) -> watch::Receiver<Status> {
         self.status.subscribe()
     }
@@ -133,7 +140,12 @@ impl Rig {
         let mut running = lock(&self.running);
         let stop = running.take().map_or_else(Stop::default, |running| running.stop);
         *running = Some(Running { stop: stop.clone(), handle: None });
-        self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, restarts));
+        // At once: whoever looks in between would take it for one that has failed for good.
+        self.status.send_modify(|status| {
+            (status.restart_at, status.restarts) = (None, restarts);
+            status.enter(RigState::Preparing);
+        });
+        lock(&self.tally).restarts += 1;
         self.options_of(definition, stop)
     }
 
@@ -194,6 +206,7 @@ impl Rig {
 
     /// A run that has [begun](Rig::begin) is over, whether it came to activations or not. `restart`: after how long another one begins.
     pub fn over(&self, outcome: Result<&[Finished], &Error>, restart: Option<Duration>) {
+        lock(&self.tally).count(outcome, exit_code(outcome));
         // Held until the status says so: whoever reads that may start it.
         let mut running = lock(&self.running);
         if restart.is_none() {

@@ -5,6 +5,8 @@
 mod program;
 
 mod client;
+mod exposition;
+mod metrics;
 mod requests;
 mod rigs;
 mod start;

@@ -2,14 +2,16 @@
 //!
 //! What goes wrong is told as `application/problem+json` (RFC 9457).
 
+mod metrics;
 mod problem;
 mod rigs;
 mod runs;
 
 use super::rigs::Rigs;
 use axum::extract::DefaultBodyLimit;
+use axum::middleware::{Next, from_fn};
 use axum::routing::get;
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use problem::Problem;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,13 +45,26 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .routes(routes!(runs::report))
         .routes(routes!(runs::file))
         .routes(routes!(health))
+        .routes(routes!(metrics::show))
         .split_for_parts();
+    let requests = Arc::new(metrics::Requests::default());
+    let counted = requests.clone();
+    let count = move |request, next: Next| {
+        let counted = counted.clone();
+        async move {
+            let response = next.run(request).await;
+            counted.count(response.status());
+            response
+        }
+    };
     router
         .route("/openapi.json", get(|| async { Json(description) }))
         .fallback(|| async { Problem::nothing_there() })
         .method_not_allowed_fallback(|| async { Problem::no_such_method() })
         .layer(DefaultBodyLimit::max(LONGEST))
         .layer(TimeoutLayer::with_status_code(axum::http::StatusCode::REQUEST_TIMEOUT, TIMEOUT))
+        .layer(Extension(requests))
+        .layer(from_fn(count))
         .with_state(rigs)
 }
 
