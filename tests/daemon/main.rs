@@ -7,6 +7,7 @@ mod program;
 mod client;
 mod exposition;
 mod metrics;
+mod monitoring;
 mod requests;
 mod rigs;
 mod start;
