@@ -5,7 +5,10 @@
 mod program;
 
 mod client;
+mod exposition;
 mod hostile;
+mod metrics;
+mod monitoring;
 mod pause;
 mod requests;
 mod rigs;
