@@ -5,6 +5,7 @@
 mod program;
 
 mod client;
+mod ctl;
 mod hostile;
 mod pause;
 mod requests;
