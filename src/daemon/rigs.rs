@@ -8,7 +8,7 @@ use super::rig::{Rig, exit_code, mistakes};
 use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
-use crate::plan::Mode;
+use crate::plan::{Mode, RunningRig};
 use crate::supervisor::{self, Error, EventSink, Options, Session};
 use crate::sys::affinity;
 use crate::sys::stop::Stop;
@@ -88,7 +88,7 @@ impl Rigs {
         if let Some(busy) = known.as_ref().filter(|rig| rig.running().is_some()) {
             return Err(Refusal::State(Box::new(busy.status()), "it runs, or is about to: stop it first"));
         }
-        let options = Rig::options(&source, name, &self.folder);
+        let options = Options { cpus: Some(self.cpus.clone()), ..Rig::options(&source, name, &self.folder) };
         supervisor::plan(&options, &EventSink::default()).map_err(|error| Refusal::Invalid(mistakes(&error)))?;
         let definition = Definition { source, wanted: None };
         self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
@@ -186,11 +186,17 @@ impl Rigs {
         }
     }
 
+    /// What rigs that run, or are about to run anew, hold of the machine.
+    fn running(&self) -> Vec<RunningRig> {
+        let of = |rig: &Arc<Rig>| Some(RunningRig::of(rig.name().as_str(), rig.running()?.handle?.plan()));
+        self.list().iter().filter_map(of).collect()
+    }
+
     /// Prepares a run and starts it, on what those of the others that run leave of the machine.
     fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
-        let beside = self.list().iter().filter_map(|rig| rig.running()?.handle).collect();
-        let prepared = supervisor::plan(&Options { beside, cpus: Some(self.cpus.clone()), ..options.clone() }, events)?;
+        let (beside, cpus) = (self.running(), Some(self.cpus.clone()));
+        let prepared = supervisor::plan(&Options { beside, cpus, ..options.clone() }, events)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
         rig.has_started(&session);
         if session.plan().mode == Mode::RealTime {
