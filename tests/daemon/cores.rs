@@ -4,7 +4,7 @@ use super::client::{Daemon, tracer};
 use super::program::{real_time, skipped, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use vecud::sys::affinity::allowed_cpus;
+use vecud::sys::affinity::{allowed_cpus, allowed_cpus_of};
 
 /// A rig of one tracer, in real time until it is stopped, with these keys in [host]. A release that is late waits.
 fn rig(host: &str) -> String {
@@ -135,5 +135,50 @@ fn an_exclusive_rig_is_alone_on_its_core_whoever_came_first() {
         assert_eq!(daemon.state("shares"), "running");
         stop(&daemon, "shares");
         daemon.post("/v1/rigs/alone/start", "").json(200);
+    });
+}
+
+/// The cores that each thread of the daemon's process may run on, without saying so twice.
+fn cores_of_threads(daemon: &Daemon) -> BTreeSet<BTreeSet<usize>> {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", daemon.pid())).unwrap();
+    let tids = threads.map(|thread| thread.unwrap().file_name().to_str().unwrap().parse::<u32>().unwrap());
+    // One may end meanwhile.
+    tids.filter_map(|tid| allowed_cpus_of(tid).ok()).collect()
+}
+
+#[test]
+fn the_daemons_threads_leave_the_cores_of_partitions_and_come_back() {
+    const NAME: &str = "the_daemons_threads_leave_the_cores_of_partitions_and_come_back";
+    real_time(NAME, || {
+        let Some(cpus) = cores(2, NAME) else { return };
+        let daemon = Daemon::new();
+        let are_on = |what: &str, cpus: &[usize]| {
+            let wanted = BTreeSet::from([cpus.iter().copied().collect::<BTreeSet<usize>>()]);
+            wait_until(what, || cores_of_threads(&daemon) == wanted);
+        };
+        let last = cpus.len() - 1;
+        are_on("they may run everywhere", &cpus);
+        start(&daemon, "a", &rig(&format!("cpus = [{}]", cpus[last])));
+        are_on("they leave the core", &cpus[..last]);
+        let each = |cpus: &[usize]| {
+            let fmus = cpus.iter().map(|cpu| {
+                tracer("").replace("tracer]", &format!("t{cpu}]")).replace("[rig]\n", "") + &format!("cpu = {cpu}\n")
+            });
+            fmus.collect::<String>()
+        };
+        start(&daemon, "all", &each(&cpus[..last]));
+        are_on("no core is left", &cpus);
+        for _ in 0..3 {
+            assert_eq!(daemon.get("/healthz").status, 200);
+        }
+        stop(&daemon, "a");
+        are_on("they go to the one that is free again", &cpus[last..]);
+        daemon.post("/v1/rigs/a/start", r#"{"mode": "virtual", "stop_time": 1e6}"#).json(200);
+        are_on("virtual time has no core", &cpus[last..]);
+        stop(&daemon, "all");
+        are_on("they may run everywhere again", &cpus);
+        start(&daemon, "alone", &rig(&format!("cpus = [{}]\nexclusive = true", cpus[last])));
+        start(&daemon, "others", &each(&cpus[..last]));
+        are_on("that of an exclusive rig is the last one they go to", &cpus[..last]);
     });
 }
