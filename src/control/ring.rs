@@ -97,14 +97,20 @@ impl<'a> Ring<'a> {
         self.data.len() - 1
     }
 
-    /// Writer: appends a record; `false` when there is no room for it now.
-    pub fn push(&self, record: &[u64]) -> bool {
+    /// Writer: whether there is room for a record of so many words now; there is until one is appended.
+    pub fn has_room(&self, words: usize) -> bool {
         let written = self.header[WRITTEN].load(Ordering::Relaxed);
         // FMU code can write anywhere, also to the counters.
         let waiting = written.wrapping_sub(self.header[READ].load(Ordering::Acquire));
-        if record.len() as u64 + 1 > (self.data.len() as u64).saturating_sub(waiting) {
+        (words as u64) < (self.data.len() as u64).saturating_sub(waiting)
+    }
+
+    /// Writer: appends a record; `false` when there is no room for it now.
+    pub fn push(&self, record: &[u64]) -> bool {
+        if !self.has_room(record.len()) {
             return false;
         }
+        let written = self.header[WRITTEN].load(Ordering::Relaxed);
         for (offset, word) in (0..).zip(std::iter::once(record.len() as u64).chain(record.iter().copied())) {
             self.place(written.wrapping_add(offset)).store(word, Ordering::Relaxed);
         }

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod condition;
 mod definition;
 mod listen;
 mod log;
@@ -26,6 +27,7 @@ mod rigs;
 mod runs;
 mod status;
 mod store;
+mod waits;
 
 pub use log::{DaemonLine, DaemonLog};
 pub use name::RigName;

@@ -5,6 +5,7 @@ use super::log::DaemonLog;
 use super::name::RigName;
 use super::runs::Runs;
 use super::status::{Mistake, RigState, Status, Verdict};
+use super::waits::WAITS;
 use crate::report::passed;
 use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State};
 use crate::sys::stop::Stop;
@@ -13,7 +14,7 @@ use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 /// A run that goes on.
 #[derive(Clone)]
@@ -35,6 +36,8 @@ pub struct Rig {
     definition: Mutex<Option<Definition>>,
     status: watch::Sender<Status>,
     running: Mutex<Option<Running>>,
+    /// Permits of waits for conditions.
+    waits: Arc<Semaphore>,
 }
 
 /// Somebody else holds it only while a value is copied or replaced.
@@ -58,7 +61,16 @@ impl Rig {
         }
         status.run = runs.names().ok().and_then(|names| names.last().cloned());
         let (definition, status) = (Mutex::new(definition.ok()), watch::Sender::new(status));
-        Rig { name, folder, runs, log, definition, status, running: Mutex::default() }
+        Rig {
+            name,
+            folder,
+            runs,
+            log,
+            definition,
+            status,
+            running: Mutex::default(),
+            waits: Arc::new(Semaphore::new(WAITS)),
+        }
     }
 
     /// The name of the rig.
@@ -79,6 +91,11 @@ impl Rig {
     /// The run that goes on, if one does.
     pub fn running(&self) -> Option<Running> {
         lock(&self.running).clone()
+    }
+
+    /// Permits of waits for conditions: each wait has one as long as it lasts.
+    pub fn waits(&self) -> Arc<Semaphore> {
+        self.waits.clone()
     }
 
     /// From the next start on the rig is this one.

@@ -117,6 +117,7 @@ pub fn build(
         stimuli,
         input_events: Vec::new(),
         signals: resolved.columns.signals,
+        watched: resolved.columns.watched,
         formats: rig.record.as_ref().map(|record| record.formats.clone()).unwrap_or_default(),
         rotation: rig.record.as_ref().map(|record| record.rotation).unwrap_or_default(),
         datagrams,

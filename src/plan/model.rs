@@ -72,6 +72,9 @@ pub struct Plan {
     pub input_events: Vec<Instant>,
     /// What is recorded, in column order.
     pub signals: Vec<SignalPlan>,
+    /// What is read like that for whoever looks on, and not recorded: columns whose numbers come after those that are. Empty unless the
+    /// run can be controlled.
+    pub watched: Vec<SignalPlan>,
     /// What the files are that they are recorded in.
     pub formats: Vec<Format>,
     /// When the recording goes on in further ones.
@@ -795,6 +798,23 @@ pub struct SignalPlan {
     pub start: Option<Vec<u64>>,
     /// The rule by which samples are kept.
     pub rule: Rule,
+}
+
+impl Plan {
+    /// The column of this number, recorded or watched.
+    pub fn column(&self, signal: SignalId) -> &SignalPlan {
+        self.signals.get(signal.0).unwrap_or_else(|| &self.watched[signal.0 - self.signals.len()])
+    }
+
+    /// All columns in the order of their numbers: those that are recorded, then those that are watched.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = &SignalPlan> + use<'_> {
+        (0..self.signals.len() + self.watched.len()).map(|place| self.column(SignalId(place)))
+    }
+
+    /// Whether a column is recorded, and not only watched.
+    pub fn is_recorded(&self, signal: SignalId) -> bool {
+        signal.0 < self.signals.len()
+    }
 }
 
 impl SignalPlan {

@@ -339,7 +339,7 @@ impl Layout {
             next += 1 + signal.words();
             begin..next
         };
-        let starts = plan.signals.iter().map(start).collect();
+        let starts = plan.columns().map(start).collect();
         let rings = plan
             .tasks
             .iter()

@@ -7,4 +7,6 @@ mod program;
 mod client;
 mod requests;
 mod rigs;
+mod signals;
 mod start;
+mod waits;

@@ -175,7 +175,21 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "time",
         ],
     ),
-    ("daemon", &["plan", "report", "rig", "supervisor", "sys::affinity", "sys::stop", "time"]),
+    (
+        "daemon",
+        &[
+            "exchange::word",
+            "fmu::description",
+            "plan",
+            "record::RowWatcher",
+            "report",
+            "rig",
+            "supervisor",
+            "sys::affinity",
+            "sys::stop",
+            "time",
+        ],
+    ),
     (
         "cli",
         &[

@@ -5,6 +5,10 @@
 mod problem;
 mod rigs;
 mod runs;
+mod signals;
+mod values;
+mod variables;
+mod waits;
 
 use super::rigs::Rigs;
 use axum::extract::DefaultBodyLimit;
@@ -39,6 +43,9 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .routes(routes!(rigs::start))
         .routes(routes!(rigs::stop))
         .routes(routes!(rigs::clocks))
+        .routes(routes!(signals::show))
+        .routes(routes!(variables::set))
+        .routes(routes!(waits::wait))
         .routes(routes!(runs::list))
         .routes(routes!(runs::report))
         .routes(routes!(runs::file))

@@ -7,6 +7,7 @@ use crate::daemon::rig::Rig;
 use crate::daemon::rigs::Rigs;
 use crate::daemon::status::{RigState, Status};
 use crate::report::ClockResult;
+use crate::supervisor::SessionHandle;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use utoipa::ToSchema;
 
 type All = State<Arc<Rigs>>;
-type Body = Result<Bytes, BytesRejection>;
+pub type Body = Result<Bytes, BytesRejection>;
 
 /// A rig in a file.
 #[derive(Deserialize, ToSchema)]
@@ -39,8 +40,17 @@ pub fn named(name: &str) -> Result<RigName, Problem> {
     })
 }
 
+/// A rig that runs, and what may be asked of its session.
+pub fn that_runs(rigs: &Rigs, name: &str) -> Result<(Arc<Rig>, SessionHandle), Problem> {
+    let rig = rigs.find(&named(name)?)?;
+    match rig.running().and_then(|running| running.handle) {
+        Some(handle) => Ok((rig, handle)),
+        None => Err(Problem::conflict(format!("rig {} does not run; POST /v1/rigs/{0}/start starts it", rig.name()))),
+    }
+}
+
 /// What was sent as JSON; nothing is what is there by default.
-fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
+pub fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
     let body = body.map_err(|rejected| Problem::malformed(rejected.status(), rejected.body_text()))?;
     if body.trim_ascii().is_empty() {
         return Ok(T::default());
@@ -172,8 +182,6 @@ async fn until(rig: &Rig, is_one: impl FnMut(&Status) -> bool) -> Status {
     (status = 409, description = "it does not run", body = Problem, content_type = "application/problem+json"),
 ))]
 pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<ClockResult>>, Problem> {
-    let rig = rigs.find(&named(&name)?)?;
-    let handle = rig.running().and_then(|running| running.handle);
-    let handle = handle.ok_or_else(|| Problem::conflict(format!("rig {} does not run", rig.name())))?;
+    let (_, handle) = that_runs(&rigs, &name)?;
     Ok(Json(handle.clocks()))
 }

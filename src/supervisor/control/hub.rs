@@ -1,13 +1,13 @@
 //! The supervisor's end of the rings: one writer for each, and whoever waits for an outcome.
 
 use super::check::Command;
-use super::{Applied, ControlError};
+use super::{Applied, ControlError, Settable};
 use crate::control::{OUTSTANDING, Ring, Verdict, encode};
 use crate::exchange::bytes;
 use crate::ffi::{Function, Status};
 use crate::fmu::description::Values;
 use crate::plan::control::place;
-use crate::plan::{ControlKind, FmuId, FmuPlan, Length, Plan};
+use crate::plan::{ControlKind, ControlVariable, FmuId, FmuPlan, Length, Plan};
 use crate::record::board::FmuWord;
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::signals::Set;
@@ -94,42 +94,66 @@ impl Hub {
         state.fmus[fmu].sizes.clone()
     }
 
-    /// Sends a command.
-    pub fn send(&self, command: Command, at: Option<Instant>) -> Result<Slot, ControlError> {
-        let Command { fmu, lane, sets } = command;
+    /// Sends commands for different rings: all of them, or none.
+    pub fn send(&self, commands: Vec<Command>, at: Option<Instant>) -> Result<Vec<Slot>, ControlError> {
         let mut state = self.lock();
         self.read_outcomes(&mut state);
-        self.refuse_if_over(fmu)?;
-        let own = &mut state.fmus[fmu];
-        let order = own.sent + 1;
-        let (ring, sent) = match lane {
-            Some(lane) => {
-                let timed = usize::from(at.is_some());
-                (self.shared.board().lane(FmuId(fmu), lane)[timed], &mut own.lanes[lane][timed])
+        let mut ready: Vec<(Command, Vec<u64>)> = Vec::new();
+        for command in commands {
+            self.refuse_if_over(command.fmu)?;
+            let before = ready.iter().filter(|(other, _)| other.fmu == command.fmu).count() as u64;
+            let order = state.fmus[command.fmu].sent + 1 + before;
+            let sent = state.fmus[command.fmu].sent_in(command.lane, at.is_some());
+            if let Some(later) = sent.waiting.back().and_then(|last| last.at)
+                && at.is_none_or(|at| at < later)
+            {
+                return Err(ControlError::OutOfOrder(later));
             }
-            None => {
-                let ring = self.shared.board().structure(FmuId(fmu)).ok_or(ControlError::NotControlled)?;
-                (ring, &mut own.structure)
+            let borrowed: Vec<(usize, &Values)> =
+                command.sets.iter().map(|(variable, values)| (*variable, values)).collect();
+            let words = encode(order, at, &borrowed);
+            let ring = self.ring(&command, at.is_some())?;
+            if words.len() > ring.longest() {
+                return Err(ControlError::TooLong(words.len(), ring.longest()));
             }
-        };
-        if let Some(later) = sent.waiting.back().and_then(|last| last.at)
-            && at.is_none_or(|at| at < later)
-        {
-            return Err(ControlError::OutOfOrder(later));
+            if sent.waiting.len() >= OUTSTANDING || !ring.has_room(words.len()) {
+                return Err(ControlError::Busy);
+            }
+            ready.push((command, words));
         }
-        let borrowed: Vec<(usize, &Values)> = sets.iter().map(|(variable, values)| (*variable, values)).collect();
-        let words = encode(order, at, &borrowed);
-        if words.len() > ring.longest() {
-            return Err(ControlError::TooLong(words.len(), ring.longest()));
+        let mut slots = Vec::new();
+        for (command, words) in ready {
+            if !self.ring(&command, at.is_some())?.push(&words) {
+                return Err(ControlError::Busy);
+            }
+            let Command { fmu, lane, sets } = command;
+            let (own, slot) = (&mut state.fmus[fmu], Slot::default());
+            own.sent += 1;
+            own.sent_in(lane, at.is_some()).waiting.push_back(Waiting { slot: slot.clone(), at, sets });
+            self.shared.board().fmu(FmuId(fmu)).word(FmuWord::Commands).store(own.sent, SeqCst);
+            slots.push(slot);
         }
-        if sent.waiting.len() >= OUTSTANDING || !ring.push(&words) {
-            return Err(ControlError::Busy);
+        Ok(slots)
+    }
+
+    /// The ring that a command goes in.
+    fn ring(&self, command: &Command, timed: bool) -> Result<Ring<'_>, ControlError> {
+        let board = self.shared.board();
+        match command.lane {
+            Some(lane) => Ok(board.lane(FmuId(command.fmu), lane)[usize::from(timed)]),
+            None => board.structure(FmuId(command.fmu)).ok_or(ControlError::NotControlled),
         }
-        let slot = Slot::default();
-        sent.waiting.push_back(Waiting { slot: slot.clone(), at, sets });
-        own.sent = order;
-        self.shared.board().fmu(FmuId(fmu)).word(FmuWord::Commands).store(order, SeqCst);
-        Ok(slot)
+    }
+
+    /// The variable of an FMU of this name, and what the items of its enumeration are called.
+    pub fn settable(&self, fmu: usize, variable: &ControlVariable) -> Settable {
+        let description = &self.shared.prepared.descriptions[fmu];
+        let own = description.variable(&variable.name);
+        let items = own.map(|own| description.items_of(own)).unwrap_or_default();
+        Settable {
+            variable_type: variable.variable_type,
+            items: items.iter().map(|item| (item.name.clone(), item.value)).collect(),
+        }
     }
 
     /// The outcome of a command, if it is known.
@@ -193,7 +217,7 @@ impl Hub {
             for (time, sets) in done {
                 let mut changes = changes(plan, &mut fmu.sizes, &sets);
                 for (signal, value) in &mut changes {
-                    let column = &self.plan().signals[signal.0];
+                    let column = self.plan().column(*signal);
                     let Some(size) = value.as_deref().and_then(|words| column.too_long(words)) else { continue };
                     *value = None;
                     let set = sets.iter().map(|(number, _)| &plan.control.variables[*number]);
@@ -203,6 +227,16 @@ impl Hub {
                 }
                 state.changes.push((time, changes));
             }
+        }
+    }
+}
+
+impl Fmu {
+    /// What was sent in the ring of a lane, or in the one of structural parameters.
+    fn sent_in(&mut self, lane: Option<usize>, timed: bool) -> &mut Sent {
+        match lane {
+            Some(lane) => &mut self.lanes[lane][usize::from(timed)],
+            None => &mut self.structure,
         }
     }
 }

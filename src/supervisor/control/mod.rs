@@ -27,7 +27,7 @@ mod hub;
 pub use error::ControlError;
 
 use super::shared::Shared;
-use crate::fmu::description::Values;
+use crate::fmu::description::{Values, VariableType};
 use crate::record::signals::Set;
 use crate::time::Instant;
 use hub::{Hub, Slot};
@@ -58,6 +58,15 @@ pub struct Applied {
     pub time: Instant,
 }
 
+/// What a variable may be set to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settable {
+    /// Its type.
+    pub variable_type: VariableType,
+    /// Of an enumeration what its items are called, and the values that they stand for.
+    pub items: Vec<(String, i64)>,
+}
+
 impl Control {
     pub(super) fn new(shared: Arc<Shared>) -> Control {
         Control { hub: Arc::new(Hub::new(shared)) }
@@ -78,7 +87,21 @@ impl Control {
         at: Option<Instant>,
     ) -> Result<Ticket, ControlError> {
         let command = check::values(self.hub.plan(), fmu, values, |fmu| self.hub.sizes(fmu))?;
-        self.send(command, at)
+        self.send_one(command, at)
+    }
+
+    /// What may be set to the variable `fmu.variable`.
+    pub fn settable(&self, name: &str) -> Result<Settable, ControlError> {
+        let (fmu, variable) = check::variable(self.hub.plan(), name)?;
+        Ok(self.hub.settable(fmu, variable))
+    }
+
+    /// Sets variables of any FMUs, by `fmu.variable`: those of the same clocks together, structural parameters in Reconfiguration Mode.
+    /// All of them are checked before anything is sent. Gives a ticket for each command, with the places of its variables.
+    pub fn set_all(&self, values: &[(&str, Values)]) -> Result<Vec<(Ticket, Vec<usize>)>, ControlError> {
+        let commands = check::all(self.hub.plan(), values, |fmu| self.hub.sizes(fmu))?;
+        let (commands, places): (Vec<check::Command>, Vec<Vec<usize>>) = commands.into_iter().unzip();
+        Ok(self.send(commands, None)?.into_iter().zip(places).collect())
     }
 
     /// Sets tunable structural parameters in Reconfiguration Mode, not before the simulation time `at` if that is given:
@@ -91,7 +114,7 @@ impl Control {
         at: Option<Instant>,
     ) -> Result<Ticket, ControlError> {
         let command = check::structure(self.hub.plan(), fmu, values)?;
-        self.send(command, at)
+        self.send_one(command, at)
     }
 
     /// Asks for the end of the run, as SIGINT does.
@@ -99,10 +122,15 @@ impl Control {
         self.hub.end();
     }
 
-    fn send(&self, command: check::Command, at: Option<Instant>) -> Result<Ticket, ControlError> {
-        let fmu = command.fmu;
-        let slot = self.hub.send(command, at)?;
-        Ok(Ticket { hub: self.hub.clone(), fmu, slot })
+    fn send_one(&self, command: check::Command, at: Option<Instant>) -> Result<Ticket, ControlError> {
+        Ok(self.send(vec![command], at)?.remove(0))
+    }
+
+    fn send(&self, commands: Vec<check::Command>, at: Option<Instant>) -> Result<Vec<Ticket>, ControlError> {
+        let fmus: Vec<usize> = commands.iter().map(|command| command.fmu).collect();
+        let slots = self.hub.send(commands, at)?;
+        let ticket = |(slot, fmu)| Ticket { hub: self.hub.clone(), fmu, slot };
+        Ok(slots.into_iter().zip(fmus).map(ticket).collect())
     }
 
     /// A further run begins; its instances are new.
