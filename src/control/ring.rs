@@ -32,6 +32,8 @@ pub enum Verdict {
     },
     /// Nothing was called: the variable has another number of elements by now.
     Resized,
+    /// A tick was not taken: as many as there may be wait already, the instance has failed, or the stop time has come.
+    Refused,
 }
 
 impl Verdict {
@@ -40,6 +42,7 @@ impl Verdict {
             Verdict::Applied => 0,
             Verdict::Failed { status, function } => 1 | u64::from(status) << 8 | u64::from(function) << 16,
             Verdict::Resized => 2,
+            Verdict::Refused => 3,
         }
     }
 
@@ -47,7 +50,8 @@ impl Verdict {
         match word & 0xff {
             0 => Verdict::Applied,
             1 => Verdict::Failed { status: (word >> 8) as u8, function: (word >> 16) as u8 },
-            _ => Verdict::Resized,
+            2 => Verdict::Resized,
+            _ => Verdict::Refused,
         }
     }
 }

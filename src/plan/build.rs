@@ -1,7 +1,7 @@
 //! From a rig and its model descriptions to the plan.
 
 use super::clocks::candidates::timetable;
-use super::clocks::{datagrams, waiting};
+use super::clocks::{datagrams, requests, waiting};
 use super::connections::links;
 use super::described::DescribedFmu;
 use super::findings::Findings;
@@ -97,6 +97,7 @@ pub fn build(
     findings.refuse()?;
 
     let datagrams = datagrams::sources(rig, &tasks, &instances);
+    let requests = requests::clocks(&tasks, &instances);
     let stimuli = resolved.stimuli.plans(&tasks, &instances);
     Ok(Plan {
         rig: rig.name.clone(),
@@ -121,6 +122,7 @@ pub fn build(
         formats: rig.record.as_ref().map(|record| record.formats.clone()).unwrap_or_default(),
         rotation: rig.record.as_ref().map(|record| record.rotation).unwrap_or_default(),
         datagrams,
+        requests,
         report: rig.report,
         trace: TracePlan::of(rig),
         notes: findings.notes,

@@ -81,6 +81,8 @@ pub struct Plan {
     pub rotation: Rotation,
     /// Where external events come from, in the order of the rig's triggers.
     pub datagrams: Vec<DatagramSource>,
+    /// What whoever controls the run may tick; empty unless it can be controlled.
+    pub requests: Vec<RequestedClock>,
     /// The thread that receives datagrams; `None`: there are no datagrams, or time is virtual.
     pub receiver: Option<ReceiverPlan>,
     /// What is kept of a run, beside what it records.
@@ -499,8 +501,21 @@ pub enum Release {
     },
     /// When the FMU has armed it and the interval is over.
     Countdown,
-    /// Nothing in the rig activates it.
+    /// At each request of whoever controls the run, since nothing in the rig activates it ([`Plan::requests`]).
+    Request,
+    /// Nothing activates it.
     Never,
+}
+
+/// A clock that whoever controls the run may tick.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestedClock {
+    /// `fmu.clock`, with `[2]` behind it for an element of an array clock.
+    pub name: String,
+    /// The task that it activates, or that makes the steps of its FMU.
+    pub task: TaskId,
+    /// The clock itself, where it ticks between the steps of its FMU; `None`: it activates the task.
+    pub clock: Option<StepClock>,
 }
 
 /// A socket whose datagrams tick a task, or a clock between steps.

@@ -255,6 +255,9 @@ pub(super) fn lines(plan: &Plan) -> (Vec<String>, Vec<String>) {
     if plan.trigger_time == TriggerTime::Now {
         outside.push("activation times of triggered clocks (trigger_time = \"now\")".to_owned());
     }
+    if !plan.requests.is_empty() {
+        outside.push("activation times of clocks that tick on request".to_owned());
+    }
     if plan.receiver.is_some() {
         outside.push("activation times of clocks that datagrams activate".to_owned());
     }

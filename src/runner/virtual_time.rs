@@ -9,6 +9,7 @@ use self::strides::Strides;
 use super::activation::Activation;
 use super::halt::Halt;
 use super::reconfigure::Reconfigurable;
+use super::requests::Requests;
 use super::site::Site;
 use super::state;
 use super::stimuli::VirtualStimuli;
@@ -135,10 +136,14 @@ pub fn run(
     let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, hosts, reconfigurable);
     let mut lanes: Vec<Lane> = activations.iter_mut().enumerate().map(lane).collect();
     let mut strides = Strides::new(world, &lanes, &stimuli);
+    let mut requests = Requests::of(world);
     let mut moment = Moment::default();
     let mut served = None;
     let mut order = 0;
     while goes_on(world, &mut agenda, stop_request) && stimuli.wait(world, &mut agenda) {
+        if let Some(requests) = &mut requests {
+            requests.hand_to(world, &mut agenda);
+        }
         if strides.make(world, &mut lanes, &mut agenda, &mut moment, &mut served) {
             continue;
         }

@@ -9,4 +9,5 @@ mod requests;
 mod rigs;
 mod signals;
 mod start;
+mod ticks;
 mod waits;

@@ -6,6 +6,7 @@ mod problem;
 mod rigs;
 mod runs;
 mod signals;
+mod ticks;
 mod values;
 mod variables;
 mod waits;
@@ -45,6 +46,7 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .routes(routes!(rigs::clocks))
         .routes(routes!(signals::show))
         .routes(routes!(variables::set))
+        .routes(routes!(ticks::tick))
         .routes(routes!(waits::wait))
         .routes(routes!(runs::list))
         .routes(routes!(runs::report))

@@ -20,11 +20,11 @@ use utoipa::ToSchema;
 /// How often it is looked what came of a command: from the first of these on, twice as long each time up to the second.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(16)];
 
-/// When a value holds.
+/// When a value holds, or a clock ticks.
 #[derive(Serialize, ToSchema)]
 pub struct Set {
-    /// The activation time of the activation before which it was set, s; of structural parameters the simulation time.
-    time: f64,
+    /// The activation time of the activation before which it was set, or of the tick, s; of structural parameters the simulation time.
+    pub time: f64,
 }
 
 impl From<ControlError> for Problem {
@@ -35,14 +35,18 @@ impl From<ControlError> for Problem {
             E::NotControlled
             | E::NoSuchFmu(..)
             | E::Refused { .. }
+            | E::NoTick { .. }
             | E::Nothing
             | E::OtherClocks(..)
             | E::TooLong(..) => Problem::impossible(detail),
             E::Busy => Problem::too_many(detail),
             E::Timeout(_) => Problem::too_late(detail),
-            E::OutOfOrder(_) | E::Resized | E::RunEnded | E::InstanceFailed(_) | E::Failed { .. } => {
-                Problem::conflict(detail)
-            }
+            E::TickRefused(_)
+            | E::OutOfOrder(_)
+            | E::Resized
+            | E::RunEnded
+            | E::InstanceFailed(_)
+            | E::Failed { .. } => Problem::conflict(detail),
         }
     }
 }
@@ -94,7 +98,7 @@ pub async fn set(
 }
 
 /// When a command was carried out, s; `None`: it was not for as long as that.
-async fn outcome(ticket: &Ticket, limit: Duration) -> Option<Result<f64, Problem>> {
+pub async fn outcome(ticket: &Ticket, limit: Duration) -> Option<Result<f64, Problem>> {
     let (began, mut pause) = (Instant::now(), LOOKS[0]);
     loop {
         match ticket.poll() {

@@ -3,7 +3,7 @@
 use super::ControlError;
 use crate::fmu::description::{Values, VariableType};
 use crate::plan::control::{elements, outside_of_limits};
-use crate::plan::{ControlKind, ControlVariable, FmuPlan, Plan};
+use crate::plan::{ControlKind, ControlVariable, FmuPlan, Plan, Release};
 use crate::rig::suggestion;
 use std::collections::BTreeMap;
 
@@ -26,6 +26,29 @@ pub fn variable<'a>(plan: &'a Plan, name: &str) -> Result<(usize, &'a ControlVar
     let fmu = find(plan, fmu)?;
     let own = &plan.fmus[fmu];
     Ok((fmu, &own.control.variables[number(own, variable)?]))
+}
+
+/// The number of a clock that ticks on request, which `fmu.clock` names.
+pub fn requested(plan: &Plan, name: &str) -> Result<usize, ControlError> {
+    if let Some(number) = plan.requests.iter().position(|clock| clock.name == name) {
+        return Ok(number);
+    }
+    let names = plan.requests.iter().map(|clock| clock.name.as_str());
+    let task = plan.tasks.iter().find(|task| plan.full_name(task) == name);
+    let between = plan.fmus.iter().flat_map(|fmu| fmu.output_clocks.iter().map(move |clock| (fmu, clock)));
+    let mut inputs = between.filter(|(_, clock)| clock.input.is_some());
+    let reason = match task {
+        Some(task) if task.partition().is_none() => "it is no clock: it makes steps".to_owned(),
+        Some(task) if task.release == Release::Never => {
+            "it belongs to clocks of its FMU, and ticks with these".to_owned()
+        }
+        Some(_) => "something else ticks it, as `vecud check` shows".to_owned(),
+        None if inputs.any(|(fmu, clock)| format!("{}.{}", fmu.name, clock.name) == name) => {
+            "something else ticks it, as `vecud check` shows".to_owned()
+        }
+        None => format!("there is no such input clock{}", suggestion(name, names)),
+    };
+    Err(ControlError::NoTick { clock: name.to_owned(), reason })
 }
 
 /// Checks variables of any FMUs, by `fmu.variable`: each command has those of them that are set together, by their places.

@@ -30,6 +30,16 @@ pub struct Hub {
 struct State {
     fmus: Vec<Fmu>,
     changes: Vec<(Instant, Vec<Set>)>,
+    ticks: Ticks,
+}
+
+/// Ticks that were asked for.
+#[derive(Default)]
+struct Ticks {
+    /// Requests whose outcome was read.
+    read: u64,
+    /// Those that come after them, with the clocks that are to tick.
+    waiting: VecDeque<(Slot, String)>,
 }
 
 struct Fmu {
@@ -75,7 +85,11 @@ impl Hub {
             }
         };
         let fmus = shared.plan().fmus.iter().enumerate().map(fmu).collect();
-        Hub { state: Mutex::new(State { fmus, changes: Vec::new() }), closed: AtomicBool::new(false), shared }
+        Hub {
+            state: Mutex::new(State { fmus, changes: Vec::new(), ticks: Ticks::default() }),
+            closed: AtomicBool::new(false),
+            shared,
+        }
     }
 
     /// The plan of the run.
@@ -134,6 +148,21 @@ impl Hub {
             slots.push(slot);
         }
         Ok(slots)
+    }
+
+    /// Asks for a tick of the clock with this number.
+    pub fn tick(&self, number: usize) -> Result<Slot, ControlError> {
+        let clock = &self.plan().requests[number];
+        let mut state = self.lock();
+        self.read_outcomes(&mut state);
+        self.refuse_if_over(self.plan().tasks[clock.task.0].fmu.0)?;
+        let ring = self.shared.board().requests().ok_or(ControlError::NotControlled)?;
+        if state.ticks.waiting.len() >= OUTSTANDING || !ring.push(&[number as u64]) {
+            return Err(ControlError::Busy);
+        }
+        let slot = Slot::default();
+        state.ticks.waiting.push_back((slot.clone(), clock.name.clone()));
+        Ok(slot)
     }
 
     /// The ring that a command goes in.
@@ -202,6 +231,9 @@ impl Hub {
 
     fn read_outcomes(&self, state: &mut State) {
         let board = self.shared.board();
+        if let Some(ring) = board.requests() {
+            state.ticks.read(ring);
+        }
         for (id, (plan, fmu)) in self.plan().fmus.iter().zip(&mut state.fmus).enumerate() {
             let mut done = Vec::new();
             for (lane, sent) in fmu.lanes.iter_mut().enumerate() {
@@ -231,6 +263,23 @@ impl Hub {
     }
 }
 
+impl Ticks {
+    /// Reads the outcomes that are new.
+    fn read(&mut self, ring: Ring) {
+        while self.read < ring.done()
+            && let Some((slot, clock)) = self.waiting.pop_front()
+        {
+            let outcome = ring.outcome(self.read);
+            self.read += 1;
+            let result = match outcome.verdict {
+                Verdict::Applied => Ok(Applied { time: outcome.time }),
+                _ => Err(ControlError::TickRefused(clock)),
+            };
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        }
+    }
+}
+
 impl Fmu {
     /// What was sent in the ring of a lane, or in the one of structural parameters.
     fn sent_in(&mut self, lane: Option<usize>, timed: bool) -> &mut Sent {
@@ -256,7 +305,7 @@ impl Sent {
                     done.push((time, waiting.sets));
                     Ok(Applied { time })
                 }
-                Verdict::Resized => Err(ControlError::Resized),
+                Verdict::Resized | Verdict::Refused => Err(ControlError::Resized),
                 Verdict::Failed { status, function } => Err(ControlError::Failed {
                     fmu: plan.name.clone(),
                     abi: plan.abi,

@@ -54,7 +54,8 @@ pub struct Ticket {
 /// A command was carried out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Applied {
-    /// The activation time of the activation before which the values were set; of a reconfiguration the simulation time.
+    /// The activation time of the activation before which the values were set; of a reconfiguration the simulation time; of a tick
+    /// the activation time that it was given.
     pub time: Instant,
 }
 
@@ -115,6 +116,14 @@ impl Control {
     ) -> Result<Ticket, ControlError> {
         let command = check::structure(self.hub.plan(), fmu, values)?;
         self.send_one(command, at)
+    }
+
+    /// Ticks `fmu.clock`, a triggered input clock that nothing else ticks. In real time it has the time at which the runner has found
+    /// that, in virtual time the instant that comes next; two ticks at one instant are one activation (semantics S3).
+    pub fn tick(&self, clock: &str) -> Result<Ticket, ControlError> {
+        let number = check::requested(self.hub.plan(), clock)?;
+        let fmu = self.hub.plan().tasks[self.hub.plan().requests[number].task.0].fmu.0;
+        Ok(Ticket { slot: self.hub.tick(number)?, hub: self.hub.clone(), fmu })
     }
 
     /// Asks for the end of the run, as SIGINT does.
