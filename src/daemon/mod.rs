@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod condition;
 mod cores;
 mod definition;
 mod listen;
@@ -30,6 +31,7 @@ mod status;
 mod store;
 mod tally;
 mod token;
+mod waits;
 
 pub use api::Access;
 pub use log::{DaemonLine, DaemonLog};

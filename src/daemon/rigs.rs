@@ -10,7 +10,7 @@ use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
 use crate::plan::RunningRig;
-use crate::supervisor::{self, Error, EventSink, Finished, Options, Session, SessionHandle};
+use crate::supervisor::{self, Error, EventSink, Finished, Options, Session};
 use crate::sys::affinity;
 use crate::sys::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
@@ -290,15 +290,6 @@ impl Rigs {
             self.end_run(&rig)?;
         }
         Ok(rig)
-    }
-
-    /// The session of a rig that runs.
-    pub fn session(&self, name: &RigName) -> Result<(Arc<Rig>, SessionHandle), Refusal> {
-        let rig = self.find(name)?;
-        match rig.running().and_then(|running| running.handle) {
-            Some(handle) => Ok((rig, handle)),
-            None => Err(Refusal::State(Box::new(rig.status()), "it does not run")),
-        }
     }
 
     #[expect(dead_code, reason = "asked for by a signal, which is not heard yet")]

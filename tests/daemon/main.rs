@@ -14,5 +14,8 @@ mod monitoring;
 mod pause;
 mod requests;
 mod rigs;
+mod signals;
 mod start;
 mod tcp;
+mod ticks;
+mod waits;

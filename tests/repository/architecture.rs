@@ -175,7 +175,22 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "time",
         ],
     ),
-    ("daemon", &["plain", "plan", "report", "rig", "supervisor", "sys::affinity", "sys::stop", "time"]),
+    (
+        "daemon",
+        &[
+            "exchange::word",
+            "fmu::description",
+            "plain",
+            "plan",
+            "record::RowWatcher",
+            "report",
+            "rig",
+            "supervisor",
+            "sys::affinity",
+            "sys::stop",
+            "time",
+        ],
+    ),
     (
         "cli",
         &[
