@@ -147,9 +147,18 @@ def test_over_tcp_the_token_is_sent_and_files_go_as_text(tmp_path: Path) -> None
             vecud.Rig("a.fmu", daemon=daemon).put()
         server.shutdown()
     assert heard == [
-        ("GET /behind/healthz", "Bearer secret", b""),
+        ("GET /behind/v1/rigs", "Bearer secret", b""),
         ("PUT /behind/v1/rigs/a", "Bearer secret", b"[rig]\n"),
     ]
+
+
+def test_a_socket_from_another_machine_gets_text(fake: Fake, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("[rig]\n")
+    fake.says("PUT", "/v1/rigs/a", status("idle"))
+    vecud.Rig(tmp_path / "a.toml", daemon=vecud.Daemon(socket=fake.path, local=False)).put()
+    vecud.Rig(tmp_path / "a.toml", daemon=vecud.Daemon(socket=fake.path)).put()
+    bodies = [body for method, _, body in fake.asked if method == "PUT"]
+    assert bodies == [b"[rig]\n", json.dumps({"path": str(tmp_path / "a.toml")}).encode()]
 
 
 def test_places_of_daemons_that_cannot_be_are_refused() -> None:

@@ -1,5 +1,5 @@
 //! `vecud daemon`: rigs by name, each of which runs as a [`Session`](crate::supervisor::Session), for whoever may speak to a
-//! socket.
+//! socket, or over TCP with a token.
 //!
 //! What it guarantees:
 //!
@@ -26,14 +26,18 @@ mod rigs;
 mod runs;
 mod status;
 mod store;
+mod token;
 
+pub use api::Access;
 pub use log::{DaemonLine, DaemonLog};
 pub use name::RigName;
+pub use token::Token;
 
 use crate::supervisor::Error;
 use crate::sys::stop::Stop;
-use listen::Socket;
+use listen::{Socket, Tcp};
 use rigs::Rigs;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +47,8 @@ use std::time::Duration;
 pub struct Options {
     /// Where it listens: a unix socket, which its group may write to.
     pub socket: PathBuf,
+    /// Where it listens besides, and what it asks of requests there.
+    pub tcp: Option<(SocketAddr, Access)>,
     /// The folder that relative paths in rigs, and of rig files, count from.
     pub rigs: PathBuf,
     /// Where it keeps what it knows of its rigs, and their runs.
@@ -61,6 +67,7 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
     let system = |error: std::io::Error| Error::System(format!("threads for requests: {error}"));
     let store = store::Store::open(&options.state)?;
     let socket = Socket::bind(&options.socket)?;
+    let tcp = options.tcp.as_ref().map(|(address, access)| Ok((Tcp::bind(*address)?, access))).transpose()?;
     let rigs = Arc::new(Rigs::load(store, options.rigs.clone(), options.log.clone())?);
     let requests = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -80,7 +87,9 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
         let rigs_as_wanted = rigs.clone();
         tokio::task::spawn_blocking(move || rigs_as_wanted.resume());
         ready();
-        listen::serve(socket, api::router(rigs.clone()), &options.log, asked).await
+        let api = api::router(rigs.clone());
+        let tcp = tcp.map(|(tcp, access)| (tcp, api::over_tcp(api.clone(), access.clone())));
+        listen::serve(&socket, api, tcp, &options.log, asked).await
     })?;
     rigs.end(&options.stop);
     Ok(())

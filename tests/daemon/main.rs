@@ -5,7 +5,9 @@
 mod program;
 
 mod client;
+mod hostile;
 mod pause;
 mod requests;
 mod rigs;
 mod start;
+mod tcp;

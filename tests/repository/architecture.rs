@@ -175,7 +175,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "time",
         ],
     ),
-    ("daemon", &["plan", "report", "rig", "supervisor", "sys::affinity", "sys::stop", "time"]),
+    ("daemon", &["plain", "plan", "report", "rig", "supervisor", "sys::affinity", "sys::stop", "time"]),
     (
         "cli",
         &[

@@ -2,26 +2,29 @@
 //!
 //! What goes wrong is told as `application/problem+json` (RFC 9457).
 
+mod access;
+mod guard;
 mod problem;
 mod rigs;
 mod runs;
 
+pub use access::Access;
+
 use super::rigs::Rigs;
 use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Json, Router};
+use guard::{Bounds, guarded};
 use problem::Problem;
 use std::sync::Arc;
 use std::time::Duration;
-use tower_http::timeout::TimeoutLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// The longest body of a request.
-const LONGEST: usize = 4 << 20;
-/// How long an answer may take.
-const TIMEOUT: Duration = Duration::from_secs(300);
+/// What requests keep within.
+const BOUNDS: Bounds = Bounds { longest: 4 << 20, body: Duration::from_secs(30), answer: Duration::from_secs(300) };
 
 #[derive(OpenApi)]
 #[openapi(info(
@@ -47,13 +50,18 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .routes(routes!(runs::file))
         .routes(routes!(health))
         .split_for_parts();
-    router
+    let router = router
         .route("/openapi.json", get(|| async { Json(description) }))
         .fallback(|| async { Problem::nothing_there() })
         .method_not_allowed_fallback(|| async { Problem::no_such_method() })
-        .layer(DefaultBodyLimit::max(LONGEST))
-        .layer(TimeoutLayer::with_status_code(axum::http::StatusCode::REQUEST_TIMEOUT, TIMEOUT))
-        .with_state(rigs)
+        // The guard has looked at that.
+        .layer(DefaultBodyLimit::disable());
+    guarded(router, BOUNDS).with_state(rigs)
+}
+
+/// The same for whoever asks over TCP.
+pub fn over_tcp(router: Router, access: Access) -> Router {
+    router.layer(from_fn_with_state(Arc::new(access), access::check))
 }
 
 /// Whether the daemon answers.
