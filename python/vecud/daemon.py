@@ -21,9 +21,9 @@ class Daemon:
     """A daemon.
 
     With a `socket`, or a `url` and a `token_file`, it is the one there, which sees the same files as this process behind a socket, and
-    others behind a URL, unless `local` says otherwise (of a socket that comes from another machine, through ssh). Otherwise it is the one at `VECUD_SOCKET`, else the one at
-    the usual socket, `vecud.sock` in `$RUNTIME_DIRECTORY` or `$XDG_RUNTIME_DIR`, if it answers; else one is started, which ends
-    with this process, or with `close()`.
+    others behind a URL, unless `local` says otherwise (of a socket that comes from another machine, through ssh). Otherwise it is
+    the one at `VECUD_SOCKET`, else the one at the usual socket, `vecud.sock` in `$RUNTIME_DIRECTORY` or `$XDG_RUNTIME_DIR`, if it
+    answers; else one is started, which ends with this process, or with `close()`.
     """
 
     def __init__(
