@@ -110,6 +110,9 @@ def test_values_are_read_set_and_waited_for(bench: vecud.Rig) -> None:
     with pytest.raises(vecud.WaitTimeout) as late:
         bench.wait_until("plant.speed > 9000", timeout=0.3)
     assert 0 < late.value.values["plant.speed"] < 9000
+    with pytest.raises(vecud.Error) as wrong_word:
+        bench.wait_until("plant.speed > fast")
+    assert wrong_word.value.problem is not None and wrong_word.value.problem.mistakes[0].column is not None
     for wrong in (
         lambda: bench.wait_until("plant.speed >"),
         lambda: bench.read("nobody.x"),

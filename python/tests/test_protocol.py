@@ -18,6 +18,7 @@ from fake import Fake, Request, status
 
 import vecud
 from vecud.http import Client
+from vecud.names import in_condition
 
 
 def test_a_problem_is_an_error_with_all_of_it(fake: Fake, a: vecud.Rig) -> None:
@@ -219,6 +220,21 @@ def test_a_condition_that_does_not_hold_is_a_timeout_with_the_newest_values(fake
     assert (error.condition, error.values) == ("ecu.speed > 900.5 and rising(ecu.key-x.on)", {"ecu.speed": 800.0})
     assert "did not hold within 0.5 s: ecu.speed = 800.0" in str(error)
     assert json.loads(fake.asked[1][2]) == {"condition": error.condition, "timeout": 0.5}
+
+
+def test_a_wrong_condition_is_no_wrong_rig(fake: Fake, a: vecud.Rig) -> None:
+    mistakes = [{"file": None, "line": None, "column": 8, "message": "a number is missing"}]
+    kind = "/problems/invalid-condition"
+    fake.refuses("POST", "/v1/rigs/a/waits", 422, "column 8: a number is missing", type=kind, mistakes=mistakes)
+    with pytest.raises(vecud.Error, match=r"^column 8: a number is missing$") as raised:
+        a.wait_until("e.x > ")
+    assert not isinstance(raised.value, vecud.InvalidRig)
+    assert raised.value.problem is not None and raised.value.problem.mistakes[0].column == 8
+
+
+def test_signals_in_a_condition_are_found() -> None:
+    condition = 'e.x_1 >= 1.5e3 and not rising("e.der(x)" < p-2.q.r[2,1]) or e.x_1 == true'
+    assert in_condition(condition) == ["e.x_1", "e.der(x)", "p-2.q.r"]
 
 
 def test_a_condition_that_holds_has_time_and_values_and_others_are_errors(fake: Fake, a: vecud.Rig) -> None:

@@ -191,7 +191,7 @@ class Rig:
 
     def wait_until(self, condition: str, timeout: float = 5.0) -> Held:
         """Waits until a condition holds at a sample, such as `ecu.speed > 900 and rising(ecu.key)`: comparisons, and, or, not, rising().
-        Raises WaitTimeout, with the newest values, after so many seconds by the wall clock."""
+        Raises WaitTimeout, with the newest values, after so many seconds by the wall clock, at most 240."""
         body = {"condition": condition, "timeout": timeout}
         try:
             answer = self._ask("POST", self.path("waits"), body, timeout + _SPARE)
