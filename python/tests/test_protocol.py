@@ -191,6 +191,11 @@ def test_values_of_all_kinds_are_read_and_written(fake: Fake, a: vecud.Rig) -> N
     assert math.isnan(read.pop("f"))
     assert read == {"g": [-math.inf, 1.5, math.inf], "s": "NaN", "x": b"\0\xff", "b": True, "n": None}
 
+    with pytest.raises(vecud.Error, match=r"no signal is called g\[1\]"):
+        a.read("g[1]")
+    with pytest.raises(vecud.Error, match=r"no signal is called h, i "):
+        a.read(["f", "h", "i"])
+
     class Numpy:
         def tolist(self) -> list[float]:
             return [1.0, math.nan]

@@ -172,9 +172,10 @@ class Rig:
         if not wanted:
             return {}
         values = {signal["name"]: signal["value"] for signal in self.signals(*wanted)}
-        if isinstance(names, str) and not is_pattern(names):
-            return values[names]
-        return values
+        missing = [name for name in wanted if not is_pattern(name) and name not in values]
+        if missing:
+            raise Error(f"no signal is called {', '.join(missing)} (an array is one signal, by its own name)")
+        return values[names] if isinstance(names, str) and not is_pattern(names) else values
 
     @overload
     def write(self, names: str, value: Any) -> float: ...
