@@ -16,9 +16,11 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod cores;
 mod definition;
 mod listen;
 mod log;
+mod metrics;
 mod name;
 mod restart;
 mod rig;
@@ -26,6 +28,7 @@ mod rigs;
 mod runs;
 mod status;
 mod store;
+mod tally;
 mod token;
 
 pub use api::Access;
