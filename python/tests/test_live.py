@@ -1,7 +1,4 @@
-"""A real daemon and real rigs: what is said to it is understood, and what it says is.
-
-What a daemon of an older vecud does not have yet is skipped, and told.
-"""
+"""A real daemon and real rigs: what is said to it is understood, and what it says is."""
 
 from __future__ import annotations
 
