@@ -244,7 +244,7 @@ impl Told {
         let problems: Vec<Problem> = self.mistakes.iter().filter_map(problem).collect();
         match problems.len() == self.mistakes.len() && !problems.is_empty() {
             true => Error::Rig(RigError { problems }),
-            false if self.mistakes.is_empty() => Error::Command(self.detail),
+            false if self.mistakes.len() < 2 => Error::Command(self.detail),
             false => {
                 let lines: Vec<String> = self.mistakes.into_iter().map(|mistake| mistake.message).collect();
                 Error::Command(lines.join("\n"))

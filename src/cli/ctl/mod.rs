@@ -409,8 +409,12 @@ fn settings(values: &[String]) -> Result<Value, Error> {
             Some((name, value)) if name.contains('.') => (name, value),
             _ => return Err(Error::Command(format!("{text}: must be written FMU.NAME=VALUE"))),
         };
-        let value = rig::value(value).ok_or_else(|| Error::Command(rig::no_value(name, value)))?;
-        if settings.insert(name.to_owned(), as_json(&value)).is_some() {
+        // A rig file has no integer of more than 2^63 - 1, JSON has.
+        let json = match value.parse::<u64>() {
+            Ok(value) => value.into(),
+            Err(_) => as_json(&rig::value(value).ok_or_else(|| Error::Command(rig::no_value(name, value)))?),
+        };
+        if settings.insert(name.to_owned(), json).is_some() {
             return Err(Error::Command(format!("{name} is to be set twice")));
         }
     }
@@ -449,6 +453,7 @@ mod tests {
             let error = settings(&[wrong.to_owned()]).unwrap_err().to_string();
             assert!(error.contains(words), "{wrong}: {error}");
         }
+        assert_eq!(settings(&["ecu.x=18446744073709551615".to_owned()]).unwrap(), json!({"ecu.x": u64::MAX}));
         assert!(settings(&["ecu.x=1".to_owned(), "ecu.x=2".to_owned()]).unwrap_err().to_string().contains("twice"));
     }
 
