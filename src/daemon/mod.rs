@@ -19,6 +19,7 @@ mod api;
 mod definition;
 mod listen;
 mod log;
+mod metrics;
 mod name;
 mod restart;
 mod rig;
@@ -26,6 +27,7 @@ mod rigs;
 mod runs;
 mod status;
 mod store;
+mod tally;
 mod token;
 
 pub use api::Access;

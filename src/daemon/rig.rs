@@ -5,6 +5,7 @@ use super::log::DaemonLog;
 use super::name::RigName;
 use super::runs::Runs;
 use super::status::{Mistake, RigState, Status, Verdict};
+use super::tally::Tally;
 use crate::report::passed;
 use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State};
 use crate::sys::stop::Stop;
@@ -51,6 +52,7 @@ pub struct Rig {
     running: Mutex<Option<Running>>,
     /// Its file as it was when the last run began.
     file: Mutex<Option<FileState>>,
+    tally: Mutex<Tally>,
 }
 
 /// What tells a file from what it was.
@@ -77,7 +79,17 @@ impl Rig {
         }
         status.run = runs.names().ok().and_then(|names| names.last().cloned());
         let (definition, status) = (Mutex::new(definition.ok()), watch::Sender::new(status));
-        Rig { name, folder, runs, log, definition, status, running: Mutex::default(), file: Mutex::default() }
+        Rig {
+            name,
+            folder,
+            runs,
+            log,
+            definition,
+            status,
+            running: Mutex::default(),
+            file: Mutex::default(),
+            tally: Mutex::default(),
+        }
     }
 
     /// The name of the rig.
@@ -90,7 +102,12 @@ impl Rig {
         self.status.borrow().clone()
     }
 
-    /// Tells of each change of that.
+    /// What came of its runs since the daemon began.
+    pub fn tally(&self) -> Tally {
+        *lock(&self.tally)
+    }
+
+    /// Tells of each change of the status.
     pub fn changes(&self) -> watch::Receiver<Status> {
         self.status.subscribe()
     }
@@ -168,6 +185,7 @@ impl Rig {
         // Whoever has asked for its end, or for another one after it, has asked.
         let own = running.get_or_insert_with(Running::new);
         own.handle = None;
+        lock(&self.tally).restarts += 1;
         let options = self.options_of(definition, own.stop.clone());
         self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, restarts));
         options
@@ -264,6 +282,7 @@ impl Rig {
 
     /// A run that has [begun](Rig::begin) is over, whether it came to activations or not. `restart`: after how long another one begins.
     pub fn over(&self, outcome: Result<&[Finished], &Error>, restart: Option<Duration>) {
+        lock(&self.tally).count(outcome, exit_code(outcome));
         // Held until the status says so: whoever reads that may start it.
         let mut running = lock(&self.running);
         if restart.is_none() {

@@ -25,6 +25,30 @@ pub enum RigState {
     Failed,
 }
 
+impl RigState {
+    /// All states.
+    pub const ALL: [RigState; 6] = [
+        RigState::Idle,
+        RigState::Preparing,
+        RigState::Running,
+        RigState::Paused,
+        RigState::Stopping,
+        RigState::Failed,
+    ];
+
+    /// The word for it, as in the status.
+    pub fn word(self) -> &'static str {
+        match self {
+            RigState::Idle => "idle",
+            RigState::Preparing => "preparing",
+            RigState::Running => "running",
+            RigState::Paused => "paused",
+            RigState::Stopping => "stopping",
+            RigState::Failed => "failed",
+        }
+    }
+}
+
 /// What came of a run, as in report.json.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]

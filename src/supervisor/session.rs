@@ -2,6 +2,7 @@
 //! installs no signal handler, and changes nothing of the thread that starts it.
 
 use super::shared::Shared;
+use super::totals::Totals;
 use super::watch::supervise;
 use super::{Control, Error, EventSink, PauseError, Prepared, State};
 use crate::plan::Plan;
@@ -85,6 +86,11 @@ impl SessionHandle {
     /// What its clocks have measured so far, as `report.json` will have it.
     pub fn clocks(&self) -> Vec<ClockResult> {
         self.shared.clocks()
+    }
+
+    /// What the run has counted so far, for whoever asks often.
+    pub fn totals(&self) -> Totals {
+        self.shared.totals()
     }
 
     /// The plan of the rig that runs.

@@ -1,6 +1,8 @@
 //! What the threads of a session share with each other, and with the runner's process: the memory that both map.
 
 use super::pause::Paused;
+use super::recorder::Recorded;
+use super::totals::{self, Totals};
 use super::under_way::{Course, Standing, held_up_by, standing};
 use super::{Error, Event, EventSink, Prepared, State, tasks};
 use crate::doctor::Tree;
@@ -39,6 +41,8 @@ pub struct Shared {
     dropped: Mutex<Vec<(TaskId, u64)>>,
     /// The pauses of the run.
     pub(super) paused: Paused,
+    /// How much was recorded by the last look.
+    recorded: Mutex<Recorded>,
     /// Where looks are in nobody's way; `None`: anywhere.
     lull: Option<Lull>,
 }
@@ -52,7 +56,7 @@ impl Shared {
         let layout = Layout::of(&prepared.plan);
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
-        let (stopped, state, runner, report_wanted, dropped, paused) = Default::default();
+        let (stopped, state, runner, report_wanted, dropped, paused, recorded) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
         let lull = Lull::of(&prepared.plan);
         Ok(Shared {
@@ -67,6 +71,7 @@ impl Shared {
             preempt_rt,
             dropped,
             paused,
+            recorded,
             lull,
         })
     }
@@ -183,6 +188,17 @@ impl Shared {
     /// So many datagrams of each task that they activate were thrown away by the kernel so far.
     pub fn set_dropped(&self, dropped: Vec<(TaskId, u64)>) {
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = dropped;
+    }
+
+    /// So much was recorded so far.
+    pub fn set_recorded(&self, recorded: Recorded) {
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = recorded;
+    }
+
+    /// What the run has counted so far.
+    pub fn totals(&self) -> Totals {
+        let recorded = *self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        totals::totals(self.plan(), self.board(), recorded)
     }
 
     /// What is known of the run now.

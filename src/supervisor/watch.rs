@@ -486,6 +486,7 @@ impl<'a> Supervision<'a> {
             for (_, line) in lines {
                 if run.recording { self.events.say(line) } else { told_before_start.push(line) }
             }
+            self.shared.set_recorded(run.recorder.recorded());
             self.memory.look(now);
             if let Some(status) = status {
                 break Ended::Process(status);

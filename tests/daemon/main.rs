@@ -6,7 +6,10 @@ mod program;
 
 mod client;
 mod ctl;
+mod exposition;
 mod hostile;
+mod metrics;
+mod monitoring;
 mod pause;
 mod requests;
 mod rigs;

@@ -4,6 +4,7 @@
 
 mod access;
 mod guard;
+mod metrics;
 mod problem;
 mod rigs;
 mod runs;
@@ -12,9 +13,9 @@ pub use access::Access;
 
 use super::rigs::Rigs;
 use axum::extract::DefaultBodyLimit;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::routing::get;
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use guard::{Bounds, guarded};
 use problem::Problem;
 use std::sync::Arc;
@@ -49,14 +50,26 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .routes(routes!(runs::report))
         .routes(routes!(runs::file))
         .routes(routes!(health))
+        .routes(routes!(metrics::show))
         .split_for_parts();
+    let requests = Arc::new(metrics::Requests::default());
+    let counted = requests.clone();
+    let count = move |request, next: Next| {
+        let counted = counted.clone();
+        async move {
+            let response = next.run(request).await;
+            counted.count(response.status());
+            response
+        }
+    };
     let router = router
         .route("/openapi.json", get(|| async { Json(description) }))
         .fallback(|| async { Problem::nothing_there() })
         .method_not_allowed_fallback(|| async { Problem::no_such_method() })
         // The guard has looked at that.
-        .layer(DefaultBodyLimit::disable());
-    guarded(router, BOUNDS).with_state(rigs)
+        .layer(DefaultBodyLimit::disable())
+        .layer(Extension(requests));
+    guarded(router, BOUNDS).layer(from_fn(count)).with_state(rigs)
 }
 
 /// The same for whoever asks over TCP.

@@ -116,8 +116,7 @@ impl From<Refusal> for Problem {
         match refusal {
             Refusal::Unknown(name) => Problem::unknown(format!("there is no rig {name}; GET /v1/rigs lists them")),
             Refusal::State(status, why) => {
-                let state = format!("{:?}", status.state).to_lowercase();
-                Problem::conflict(format!("rig {} is {state}: {why}", status.name))
+                Problem::conflict(format!("rig {} is {}: {why}", status.name, status.state.word()))
             }
             Refusal::Invalid(mistakes) => {
                 let detail = match mistakes.as_slice() {
