@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod cores;
 mod definition;
 mod listen;
 mod log;

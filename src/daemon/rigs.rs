@@ -1,5 +1,6 @@
 //! All rigs of the daemon: what is done with each of them, and what they share of the machine.
 
+use super::cores;
 use super::definition::{Definition, Source, Start};
 use super::log::DaemonLog;
 use super::name::RigName;
@@ -8,7 +9,7 @@ use super::rig::{Rig, exit_code, mistakes};
 use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
-use crate::plan::Mode;
+use crate::plan::RunningRig;
 use crate::supervisor::{self, Error, EventSink, Finished, Options, Session, SessionHandle};
 use crate::sys::affinity;
 use crate::sys::stop::Stop;
@@ -47,6 +48,8 @@ pub struct Rigs {
     cpus: BTreeSet<usize>,
     /// Held while a rig finds out what the others leave of the machine, until it has that itself.
     taking: Mutex<()>,
+    /// Held while the threads of this process are moved to other cores.
+    moving: Mutex<()>,
     /// The daemon ends.
     ends: AtomicBool,
 }
@@ -65,7 +68,16 @@ impl Rigs {
             (name.clone(), Arc::new(Rig::new(name, folder.clone(), runs, log.clone(), definition)))
         };
         let all = Mutex::new(known.into_iter().map(rig).collect());
-        Ok(Rigs { store, folder, log, all, cpus, taking: Mutex::default(), ends: AtomicBool::new(false) })
+        Ok(Rigs {
+            store,
+            folder,
+            log,
+            all,
+            cpus,
+            taking: Mutex::default(),
+            moving: Mutex::default(),
+            ends: AtomicBool::new(false),
+        })
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<RigName, Arc<Rig>>> {
@@ -91,7 +103,7 @@ impl Rigs {
             let way_out = "it runs, or is about to: stop it first, or put it with ?reload=true";
             return Err(Refusal::State(Box::new(busy.status()), way_out));
         }
-        let options = Rig::options(&source, name, &self.folder);
+        let options = Options { cpus: Some(self.cpus.clone()), ..Rig::options(&source, name, &self.folder) };
         supervisor::plan(&options, &EventSink::default()).map_err(|error| Refusal::Invalid(mistakes(&error)))?;
         let wanted = busy.and_then(|rig| rig.wanted());
         let definition = Definition { source, wanted };
@@ -131,8 +143,11 @@ impl Rigs {
         let options =
             rig.begin(&definition).ok_or_else(|| Refusal::State(Box::new(rig.status()), "it runs already"))?;
         let (all, own) = (self.clone(), rig.clone());
-        let thread =
-            thread::Builder::new().name("vecud.rig".to_owned()).spawn(move || all.run(&own, definition, options));
+        let work = move || {
+            all.run(&own, definition, options);
+            all.settle();
+        };
+        let thread = thread::Builder::new().name("vecud.rig".to_owned()).spawn(work);
         match thread {
             Ok(_) => Ok(rig),
             Err(error) => {
@@ -210,17 +225,27 @@ impl Rigs {
         }
     }
 
+    /// What rigs that run, or are about to run anew, hold of the machine.
+    fn running(&self) -> Vec<RunningRig> {
+        let of = |rig: &Arc<Rig>| Some(RunningRig::of(rig.name().as_str(), rig.running()?.handle?.plan()));
+        self.list().iter().filter_map(of).collect()
+    }
+
     /// Prepares a run and starts it, on what those of the others that run leave of the machine.
     fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
-        let beside = self.list().iter().filter_map(|rig| rig.running()?.handle).collect();
-        let prepared = supervisor::plan(&Options { beside, cpus: Some(self.cpus.clone()), ..options.clone() }, events)?;
+        let (beside, cpus) = (self.running(), Some(self.cpus.clone()));
+        let prepared = supervisor::plan(&Options { beside, cpus, ..options.clone() }, events)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
         rig.has_started(&session);
-        if session.plan().mode == Mode::RealTime {
-            affinity::keep_process_off(&session.plan().cores());
-        }
+        self.settle();
         Ok(session)
+    }
+
+    /// Moves the threads of this process off the cores of rigs that run, and back to those of rigs that do not any more.
+    fn settle(&self) {
+        let _one_after_the_other = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
+        cores::settle(&self.cpus, &self.running());
     }
 
     /// Starts what is wanted, as after a start of the daemon; before that, runs that were cut off get a report.

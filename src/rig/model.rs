@@ -260,6 +260,8 @@ pub struct RigHost {
     pub strict_priorities: Option<Place>,
     /// `cpus`; empty: chosen by the plan.
     pub cpus: Vec<At<usize>>,
+    /// `exclusive = true` stands here: the cores of its partitions are the rig's alone, among those of a daemon.
+    pub exclusive: Option<Place>,
     /// `lock_memory`.
     pub lock_memory: bool,
     /// `clock`.
@@ -287,6 +289,7 @@ impl Default for RigHost {
             fifo_priorities: At::unplaced((priority(51), priority(89))),
             strict_priorities: None,
             cpus: Vec::new(),
+            exclusive: None,
             lock_memory: true,
             clock: HostClock::Monotonic,
             spin: At::unplaced(Nanos(0)),

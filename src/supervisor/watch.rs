@@ -49,7 +49,7 @@ use std::time::{Instant, SystemTime};
 const GRACE: i64 = 1_000_000_000;
 
 /// Does all that a session does. `started` is called as soon as there is a runner. On a thread that is the
-/// session's this one leaves the cores of partitions alone from then on. An error means that there was no run and nothing is
+/// session's this one leaves the cores of partitions alone by then. An error means that there was no run and nothing is
 /// left behind.
 pub(super) fn supervise(
     shared: &Arc<Shared>,
@@ -86,11 +86,12 @@ pub(super) fn supervise(
         }
     };
     shared.set_runner(process.id());
-    started();
     if has_thread && plan.mode == Mode::RealTime {
         // Whoever cannot choose his cores cannot choose those of partitions either, and the runner says that.
         let _said_by_the_runner = affinity::keep_off(&plan.cores());
     }
+    // From here on this is for whoever has several sessions to decide.
+    started();
     let supervision = Supervision {
         shared,
         board,

@@ -5,6 +5,7 @@
 mod program;
 
 mod client;
+mod cores;
 mod ctl;
 mod exposition;
 mod hostile;

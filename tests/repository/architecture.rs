@@ -381,6 +381,7 @@ fn only_the_command_line_has_a_terminal_and_listens_to_signals() {
         "close_memory",
         "end_at_signals",
         "keep_process_off",
+        "keep_process_on",
         "outlive_file_size_limit",
         "reap",
         "report_by_signal",
