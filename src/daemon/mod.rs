@@ -21,6 +21,7 @@ mod definition;
 mod listen;
 mod log;
 mod name;
+mod orphans;
 mod restart;
 mod rig;
 mod rigs;

@@ -6,6 +6,7 @@ mod program;
 
 mod client;
 mod cores;
+mod orphans;
 mod requests;
 mod rigs;
 mod start;
