@@ -23,6 +23,7 @@ mod listen;
 mod log;
 mod metrics;
 mod name;
+mod orphans;
 mod restart;
 mod rig;
 mod rigs;

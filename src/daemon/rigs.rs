@@ -4,6 +4,7 @@ use super::cores;
 use super::definition::{Definition, Source, Start};
 use super::log::DaemonLog;
 use super::name::RigName;
+use super::orphans::Orphans;
 use super::restart::Failures;
 use super::rig::{Rig, exit_code, mistakes};
 use super::runs::Runs;
@@ -43,6 +44,7 @@ pub struct Rigs {
     /// The folder that relative paths count from.
     folder: PathBuf,
     log: DaemonLog,
+    orphans: Orphans,
     all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
     /// The cores that this process may use, whichever its threads leave to partitions.
     cpus: BTreeSet<usize>,
@@ -72,6 +74,7 @@ impl Rigs {
             store,
             folder,
             log,
+            orphans: Orphans::adopt(),
             all,
             cpus,
             taking: Mutex::default(),
@@ -235,7 +238,8 @@ impl Rigs {
     fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
         let (beside, cpus) = (self.running(), Some(self.cpus.clone()));
-        let prepared = supervisor::plan(&Options { beside, cpus, ..options.clone() }, events)?;
+        let options = self.orphans.with(Options { beside, cpus, ..options.clone() });
+        let prepared = supervisor::plan(&options, events)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
         rig.has_started(&session);
         self.settle();

@@ -11,6 +11,7 @@ mod exposition;
 mod hostile;
 mod metrics;
 mod monitoring;
+mod orphans;
 mod pause;
 mod requests;
 mod rigs;
