@@ -34,6 +34,7 @@ pub struct Rig {
     log: DaemonLog,
     definition: Mutex<Option<Definition>>,
     status: watch::Sender<Status>,
+    /// Neither this nor the status is ever held while somebody waits for the disk: whoever looks at the rig needs them.
     running: Mutex<Option<Running>>,
 }
 
@@ -94,6 +95,11 @@ impl Rig {
         });
     }
 
+    /// What it is, if that is known.
+    pub fn definition(&self) -> Option<Definition> {
+        lock(&self.definition).clone()
+    }
+
     /// How it is to run, if it is to.
     pub fn wanted(&self) -> Option<Start> {
         lock(&self.definition).as_ref()?.wanted.clone()
@@ -119,26 +125,27 @@ impl Rig {
 
     /// A run begins, whose options these are; `None`: one goes on, or is to.
     pub fn begin(&self, definition: &Definition) -> Option<Options> {
+        let (run, stop) = (self.runs.next(), Stop::default());
         let mut running = lock(&self.running);
         if running.is_some() {
             return None;
         }
-        let stop = Stop::default();
         *running = Some(Running { stop: stop.clone(), handle: None });
-        Some(self.options_of(definition, stop))
+        Some(self.options_of(definition, run, stop))
     }
 
     /// Another run begins after one that has failed.
     pub fn begin_again(&self, definition: &Definition, restarts: u32) -> Options {
+        let run = self.runs.next();
         let mut running = lock(&self.running);
         let stop = running.take().map_or_else(Stop::default, |running| running.stop);
         *running = Some(Running { stop: stop.clone(), handle: None });
         self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, restarts));
-        self.options_of(definition, stop)
+        self.options_of(definition, run, stop)
     }
 
-    fn options_of(&self, definition: &Definition, stop: Stop) -> Options {
-        let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
+    fn options_of(&self, definition: &Definition, run: String, stop: Stop) -> Options {
+        let start = definition.wanted.clone().unwrap_or_default();
         let out = Some(self.runs.folder(&run));
         self.status.send_modify(|status| {
             status.enter(RigState::Preparing);
@@ -194,6 +201,7 @@ impl Rig {
 
     /// A run that has [begun](Rig::begin) is over, whether it came to activations or not. `restart`: after how long another one begins.
     pub fn over(&self, outcome: Result<&[Finished], &Error>, restart: Option<Duration>) {
+        let last = self.runs.names().ok().and_then(|names| names.last().cloned());
         // Held until the status says so: whoever reads that may start it.
         let mut running = lock(&self.running);
         if restart.is_none() {
@@ -211,7 +219,7 @@ impl Rig {
                     status.enter(if code == 1 { RigState::Failed } else { RigState::Idle });
                 }
                 Err(error) => {
-                    status.run = self.runs.names().ok().and_then(|names| names.last().cloned());
+                    status.run = last;
                     if matches!(error, Error::Interrupted) {
                         return status.enter(RigState::Idle);
                     }

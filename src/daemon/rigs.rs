@@ -42,9 +42,12 @@ pub struct Rigs {
     /// The folder that relative paths count from.
     folder: PathBuf,
     log: DaemonLog,
+    /// Never held while somebody waits for the disk: whoever asks for anything needs it.
     all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
     /// The cores that this process may use, whichever its threads leave to partitions.
     cpus: BTreeSet<usize>,
+    /// Held while it is written down what rigs there are.
+    changing: Mutex<()>,
     /// Held while a rig finds out what the others leave of the machine, until it has that itself.
     taking: Mutex<()>,
     /// The daemon ends.
@@ -65,7 +68,16 @@ impl Rigs {
             (name.clone(), Arc::new(Rig::new(name, folder.clone(), runs, log.clone(), definition)))
         };
         let all = Mutex::new(known.into_iter().map(rig).collect());
-        Ok(Rigs { store, folder, log, all, cpus, taking: Mutex::default(), ends: AtomicBool::new(false) })
+        Ok(Rigs {
+            store,
+            folder,
+            log,
+            all,
+            cpus,
+            changing: Mutex::default(),
+            taking: Mutex::default(),
+            ends: AtomicBool::new(false),
+        })
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<RigName, Arc<Rig>>> {
@@ -91,26 +103,28 @@ impl Rigs {
         let options = Rig::options(&source, name, &self.folder);
         supervisor::plan(&options, &EventSink::default()).map_err(|error| Refusal::Invalid(mistakes(&error)))?;
         let definition = Definition { source, wanted: None };
+        let _one_after_the_other = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
-        let mut all = self.all();
         let is_new = known.is_none();
-        let rig = all.entry(name.clone()).or_insert_with(|| {
+        // Made before it is put among all: its runs are looked for on the disk.
+        let made = known.unwrap_or_else(|| {
             let runs = Runs::of(self.store.runs(name));
             Arc::new(Rig::new(name.clone(), self.folder.clone(), runs, self.log.clone(), Ok(definition.clone())))
         });
+        let rig = self.all().entry(name.clone()).or_insert(made).clone();
         rig.define(definition);
         Ok((rig.status(), is_new))
     }
 
     /// Forgets a rig. Its runs stay on the disk.
     pub fn delete(&self, name: &RigName) -> Result<(), Refusal> {
-        let mut all = self.all();
-        let rig = all.get(name).ok_or_else(|| Refusal::Unknown(name.clone()))?;
+        let _one_after_the_other = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let rig = self.find(name)?;
         if rig.running().is_some() {
             return Err(Refusal::State(Box::new(rig.status()), "it runs, or is about to: stop it first"));
         }
         self.store.forget(name).map_err(Refusal::NotKept)?;
-        all.remove(name);
+        self.all().remove(name);
         Ok(())
     }
 
@@ -216,6 +230,25 @@ impl Rigs {
         }
     }
 
+    /// Looks anew at the files of rigs that do not run, and says what is wrong with them. A rig that could not begin before, and could
+    /// now, is idle again. Blocks for as long as the checks take.
+    pub fn reload(&self) {
+        for rig in self.list() {
+            let Some(definition) = rig.definition().filter(|own| matches!(own.source, Source::Path(_))) else {
+                continue;
+            };
+            if rig.running().is_some() {
+                continue;
+            }
+            let options = Rig::options(&definition.source, rig.name(), &self.folder);
+            match supervisor::plan(&options, &EventSink::default()) {
+                Ok(_) if !rig.status().problems.is_empty() => rig.define(definition),
+                Ok(_) => (),
+                Err(error) => self.log.of(rig.name(), &error.to_string()),
+            }
+        }
+    }
+
     /// Asks for the end of a rig's run: a second time for one at once.
     pub fn stop(&self, name: &RigName) -> Result<Arc<Rig>, Refusal> {
         let rig = self.find(name)?;
@@ -228,7 +261,8 @@ impl Rigs {
     }
 
     /// Brings all rigs to their end: at once as soon as somebody asks the daemon a second time. What is wanted of them stays.
-    pub fn end(&self, stop: &Stop) {
+    /// `waits` is called time and again meanwhile.
+    pub fn end(&self, stop: &Stop, waits: impl Fn()) {
         self.ends.store(true, SeqCst);
         let mut asked = 0;
         loop {
@@ -242,6 +276,7 @@ impl Rigs {
                 }
                 asked += 1;
             }
+            waits();
             thread::sleep(LOOK);
         }
     }

@@ -56,6 +56,7 @@ pub use files::{is_in_use, lock, write_unfinished, write_whole};
 pub use host::Host;
 pub use prepare::{Options, Prepared, plan};
 pub use session::{Finished, Session, SessionHandle};
+pub use shared::Looks;
 pub use simulation::{Axis, Rows, Simulated, Swept, Wanted, prepare as prepare_simulation, simulate, sweep};
 pub use sockets::check_sockets;
 pub use start_values::give_start_values;

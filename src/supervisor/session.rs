@@ -1,7 +1,7 @@
 //! One rig that runs, in a thread that owns it: any number of sessions live side by side in a process. A session has no terminal,
 //! installs no signal handler, and changes nothing of the thread that starts it.
 
-use super::shared::Shared;
+use super::shared::{Looks, Shared};
 use super::watch::supervise;
 use super::{Control, Error, EventSink, Prepared, State};
 use crate::plan::Plan;
@@ -85,6 +85,12 @@ impl SessionHandle {
     /// What the rig wants of a daemon beside running it.
     pub fn daemon(&self) -> RigDaemon {
         self.shared.prepared.daemon
+    }
+
+    /// How its thread gets on while it watches a run; `None`: it prepares one, or writes the report of one, which takes as long as
+    /// it takes.
+    pub fn looks(&self) -> Option<Looks> {
+        self.shared.looks()
     }
 
     /// The process that holds its FMUs, when there is one.

@@ -3,6 +3,7 @@
 use super::program::{cache, send, wait_until};
 use nix::sys::signal::Signal::{SIGKILL, SIGTERM};
 use serde_json::Value;
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -40,12 +41,18 @@ impl Answer {
 pub struct Daemon {
     pub folder: TempDir,
     child: Option<Child>,
+    environment: Vec<(&'static str, OsString)>,
 }
 
 impl Daemon {
     /// One of which nothing is known yet.
     pub fn new() -> Daemon {
-        let mut daemon = Daemon { folder: tempfile::tempdir().unwrap(), child: None };
+        Daemon::with(tempfile::tempdir().unwrap(), Vec::new())
+    }
+
+    /// One in this folder that finds this in its environment.
+    pub fn with(folder: TempDir, environment: Vec<(&'static str, OsString)>) -> Daemon {
+        let mut daemon = Daemon { folder, child: None, environment };
         daemon.start();
         daemon
     }
@@ -61,7 +68,9 @@ impl Daemon {
     pub fn start(&mut self) {
         assert!(self.child.is_none());
         let log = std::fs::File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
-        self.child = Some(Daemon::command(self.folder.path()).stderr(log).spawn().unwrap());
+        let mut command = Daemon::command(self.folder.path());
+        command.envs(self.environment.iter().map(|(name, value)| (name, value))).stderr(log);
+        self.child = Some(command.spawn().unwrap());
         wait_until("the daemon answers", || UnixStream::connect(self.socket()).is_ok());
     }
 

@@ -7,4 +7,5 @@ mod program;
 mod client;
 mod requests;
 mod rigs;
+mod service;
 mod start;

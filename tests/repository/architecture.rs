@@ -170,12 +170,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "sys::scheduling",
             "sys::shared_memory",
             "sys::stop",
+            "sys::thread",
             "sys::wake",
             "sys::zeroed",
             "time",
         ],
     ),
-    ("daemon", &["plan", "report", "rig", "supervisor", "sys::affinity", "sys::stop", "time"]),
+    ("daemon", &["plan", "report", "rig", "supervisor", "sys::affinity", "sys::stop", "sys::wake", "time"]),
     (
         "cli",
         &[
@@ -383,6 +384,8 @@ fn only_the_command_line_has_a_terminal_and_listens_to_signals() {
         "keep_process_off",
         "outlive_file_size_limit",
         "reap",
+        "reload_by_signal",
+        "reload_is_asked",
         "report_by_signal",
         "report_is_asked",
         "sigaction",

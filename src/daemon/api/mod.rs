@@ -7,12 +7,15 @@ mod rigs;
 mod runs;
 
 use super::rigs::Rigs;
-use axum::extract::DefaultBodyLimit;
+use super::service::Pulse;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::routing::get;
 use axum::{Json, Router};
 use problem::Problem;
 use std::sync::Arc;
 use std::time::Duration;
+use tower::ServiceExt;
 use tower_http::timeout::TimeoutLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -51,6 +54,23 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .layer(DefaultBodyLimit::max(LONGEST))
         .layer(TimeoutLayer::with_status_code(axum::http::StatusCode::REQUEST_TIMEOUT, TIMEOUT))
         .with_state(rigs)
+}
+
+/// How often the API answers itself.
+const ANSWER: Duration = Duration::from_millis(500);
+
+/// Asks for all rigs, as a client would, time and again; the pulse is that of whoever answers. No connection is taken for that: of
+/// these there may be none left, which is the clients' doing.
+pub async fn answer(api: Router, pulse: Pulse) {
+    loop {
+        let request = Request::get("/v1/rigs").body(Body::empty()).expect("a path");
+        // No answer is an error of this type.
+        let Ok(answer) = api.clone().oneshot(request).await;
+        if answer.status().is_success() {
+            pulse.beat();
+        }
+        tokio::time::sleep(ANSWER).await;
+    }
 }
 
 /// Whether the daemon answers.
