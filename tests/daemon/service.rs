@@ -136,7 +136,7 @@ fn a_hangup_has_files_of_rigs_looked_at_anew_and_ends_nothing() {
         let time = between.iter().find_map(|line| line.strip_prefix("MONOTONIC_USEC=")).unwrap();
         assert!(time.parse::<u64>().is_ok_and(|time| time > 0), "{between:?}");
         let log = service.daemon.log();
-        assert!(log.contains("rig b:") && log.contains("did you mean") && !log.contains("a.toml"), "{log}");
+        assert!(log.contains("rig b:") && log.contains("did you mean") && log.contains("a.toml:1:5"), "{log}");
         assert_eq!(service.daemon.state("a"), "running", "it goes on as it is");
         // What could not begin, and could now, is as good as new.
         assert!(service.daemon.post("/v1/rigs/b/start", "").status == 422);
@@ -144,6 +144,15 @@ fn a_hangup_has_files_of_rigs_looked_at_anew_and_ends_nothing() {
         file("b.toml", &tracer(""));
         send(service.daemon.pid(), SIGHUP);
         wait_until("the rig is as good as new", || service.daemon.state("b") == "idle");
+        // What runs runs anew as what its file has become.
+        let run = || service.daemon.get("/v1/rigs/a").json(200)["run"].clone();
+        let before = run();
+        file("a.toml", &tracer("name = 'another'"));
+        send(service.daemon.pid(), SIGHUP);
+        wait_until("it runs anew", || run() != before && service.daemon.state("a") == "running");
+        let stopped = service.daemon.post("/v1/rigs/a/stop", "").json(200);
+        let path = format!("/v1/rigs/a/runs/{}", stopped["run"].as_str().unwrap());
+        assert_eq!(service.daemon.get(&path).json(200)["rig"], "another");
         service.daemon.end();
     });
 }
