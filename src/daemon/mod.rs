@@ -18,6 +18,7 @@
 mod api;
 mod condition;
 mod definition;
+mod events;
 mod listen;
 mod log;
 mod name;
@@ -73,11 +74,12 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
         .build()
         .map_err(system)?;
     requests.block_on(async {
-        let stop = options.stop.clone();
+        let (stop, all) = (options.stop.clone(), rigs.clone());
         let asked = async move {
             while !stop.is_asked() {
                 tokio::time::sleep(LOOK).await;
             }
+            all.streams.end();
         };
         let rigs_as_wanted = rigs.clone();
         tokio::task::spawn_blocking(move || rigs_as_wanted.resume());

@@ -1,6 +1,7 @@
 //! One rig of the daemon: what it is, how far it is, and the thread that its runs have while they go on.
 
 use super::definition::{Definition, Source, Start};
+use super::events::MESSAGES;
 use super::log::DaemonLog;
 use super::name::RigName;
 use super::runs::Runs;
@@ -14,7 +15,7 @@ use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, broadcast, watch};
 
 /// A run that goes on.
 #[derive(Clone)]
@@ -38,6 +39,8 @@ pub struct Rig {
     running: Mutex<Option<Running>>,
     /// Permits of waits for conditions.
     waits: Arc<Semaphore>,
+    /// What is said of it, for streams of events.
+    messages: broadcast::Sender<Arc<str>>,
 }
 
 /// Somebody else holds it only while a value is copied or replaced.
@@ -70,6 +73,7 @@ impl Rig {
             status,
             running: Mutex::default(),
             waits: Arc::new(Semaphore::new(WAITS)),
+            messages: broadcast::Sender::new(MESSAGES),
         }
     }
 
@@ -96,6 +100,16 @@ impl Rig {
     /// Permits of waits for conditions: each wait has one as long as it lasts.
     pub fn waits(&self) -> Arc<Semaphore> {
         self.waits.clone()
+    }
+
+    /// Everything that is said of it from now on.
+    pub fn messages(&self) -> broadcast::Receiver<Arc<str>> {
+        self.messages.subscribe()
+    }
+
+    fn say(&self, text: &str) {
+        self.log.of(&self.name, text);
+        let _nobody_listens = self.messages.send(text.into());
     }
 
     /// From the next start on the rig is this one.
@@ -196,7 +210,7 @@ impl Rig {
             Event::State(State::Starting) => self.enter(RigState::Preparing),
             Event::State(State::Running) => self.enter(RigState::Running),
             Event::State(State::Stopping | State::Over) => self.enter(RigState::Stopping),
-            Event::Message(line) => self.log.of(&self.name, &line),
+            Event::Message(line) => self.say(&line),
             Event::Begun(_) | Event::Over | Event::Figures(_) => (),
         }
     }
@@ -240,7 +254,7 @@ impl Rig {
         });
         drop(running);
         if let Err(error) = outcome {
-            self.log.of(&self.name, &error.to_string());
+            self.say(&error.to_string());
         }
     }
 

@@ -1,6 +1,7 @@
 //! All rigs of the daemon: what is done with each of them, and what they share of the machine.
 
 use super::definition::{Definition, Source, Start};
+use super::events::Streams;
 use super::log::DaemonLog;
 use super::name::RigName;
 use super::restart::Failures;
@@ -49,6 +50,8 @@ pub struct Rigs {
     taking: Mutex<()>,
     /// The daemon ends.
     ends: AtomicBool,
+    /// Streams of events.
+    pub streams: Streams,
 }
 
 /// How often it is looked whether all rigs have come to their end.
@@ -65,7 +68,16 @@ impl Rigs {
             (name.clone(), Arc::new(Rig::new(name, folder.clone(), runs, log.clone(), definition)))
         };
         let all = Mutex::new(known.into_iter().map(rig).collect());
-        Ok(Rigs { store, folder, log, all, cpus, taking: Mutex::default(), ends: AtomicBool::new(false) })
+        Ok(Rigs {
+            store,
+            folder,
+            log,
+            all,
+            cpus,
+            taking: Mutex::default(),
+            ends: AtomicBool::new(false),
+            streams: Streams::default(),
+        })
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<RigName, Arc<Rig>>> {

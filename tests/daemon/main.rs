@@ -5,6 +5,7 @@
 mod program;
 
 mod client;
+mod events;
 mod requests;
 mod rigs;
 mod signals;

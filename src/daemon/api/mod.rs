@@ -2,6 +2,7 @@
 //!
 //! What goes wrong is told as `application/problem+json` (RFC 9457).
 
+mod events;
 mod problem;
 mod rigs;
 mod runs;
@@ -44,6 +45,8 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .routes(routes!(rigs::start))
         .routes(routes!(rigs::stop))
         .routes(routes!(rigs::clocks))
+        .routes(routes!(rigs::reset_clocks))
+        .routes(routes!(events::events))
         .routes(routes!(signals::show))
         .routes(routes!(variables::set))
         .routes(routes!(ticks::tick))
