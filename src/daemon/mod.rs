@@ -20,6 +20,7 @@ mod api;
 mod condition;
 mod cores;
 mod definition;
+mod events;
 mod listen;
 mod log;
 mod metrics;
@@ -96,6 +97,7 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
                 pulses.main.beat();
                 tokio::time::sleep(LOOK).await;
             }
+            rigs.streams.end();
         };
         let rigs_as_wanted = rigs.clone();
         tokio::task::spawn_blocking(move || rigs_as_wanted.resume());

@@ -1,6 +1,7 @@
 //! One rig of the daemon: what it is, how far it is, and the thread that its runs have while they go on.
 
 use super::definition::{Definition, Source, Start};
+use super::events::MESSAGES;
 use super::log::DaemonLog;
 use super::name::RigName;
 use super::runs::Runs;
@@ -16,7 +17,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, broadcast, watch};
 
 /// A run that goes on.
 #[derive(Clone)]
@@ -57,6 +58,8 @@ pub struct Rig {
     tally: Mutex<Tally>,
     /// Permits of waits for conditions.
     waits: Arc<Semaphore>,
+    /// What is said of it, for streams of events.
+    messages: broadcast::Sender<Arc<str>>,
 }
 
 /// A run that is to begin: what was looked for on the disk.
@@ -100,6 +103,7 @@ impl Rig {
             file: Mutex::default(),
             tally: Mutex::default(),
             waits: Arc::new(Semaphore::new(WAITS)),
+            messages: broadcast::Sender::new(MESSAGES),
         }
     }
 
@@ -131,6 +135,16 @@ impl Rig {
     /// Permits of waits for conditions: each wait has one as long as it lasts.
     pub fn waits(&self) -> Arc<Semaphore> {
         self.waits.clone()
+    }
+
+    /// Everything that is said of it from now on.
+    pub fn messages(&self) -> broadcast::Receiver<Arc<str>> {
+        self.messages.subscribe()
+    }
+
+    fn say(&self, text: &str) {
+        self.log.of(&self.name, text);
+        let _nobody_listens = self.messages.send(text.into());
     }
 
     /// From the next start on the rig is this one.
@@ -291,7 +305,7 @@ impl Rig {
             Event::State(State::Running) => self.enter(RigState::Running),
             Event::State(State::Paused) => self.enter(RigState::Paused),
             Event::State(State::Stopping | State::Over) => self.enter(RigState::Stopping),
-            Event::Message(line) => self.log.of(&self.name, &line),
+            Event::Message(line) => self.say(&line),
             Event::Begun(_) | Event::Over | Event::Figures(_) => (),
         }
     }
@@ -337,7 +351,7 @@ impl Rig {
         });
         drop(running);
         if let Err(error) = outcome {
-            self.log.of(&self.name, &error.to_string());
+            self.say(&error.to_string());
         }
     }
 

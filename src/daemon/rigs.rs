@@ -2,6 +2,7 @@
 
 use super::cores;
 use super::definition::{Definition, Source, Start};
+use super::events::Streams;
 use super::log::DaemonLog;
 use super::name::RigName;
 use super::orphans::Orphans;
@@ -57,6 +58,8 @@ pub struct Rigs {
     moving: Mutex<()>,
     /// The daemon ends.
     ends: AtomicBool,
+    /// Streams of events.
+    pub streams: Streams,
 }
 
 /// How often it is looked whether all rigs have come to their end.
@@ -84,6 +87,7 @@ impl Rigs {
             taking: Mutex::default(),
             moving: Mutex::default(),
             ends: AtomicBool::new(false),
+            streams: Streams::default(),
         })
     }
 

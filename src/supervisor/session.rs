@@ -86,7 +86,12 @@ impl SessionHandle {
         self.shared.live()
     }
 
-    /// What its clocks have measured so far, as `report.json` will have it.
+    /// Has [`SessionHandle::clocks`] begin anew. The report of the run keeps everything.
+    pub fn reset_clocks(&self) {
+        self.shared.begin_anew();
+    }
+
+    /// What its clocks have measured so far, as `report.json` will have it, or since [`SessionHandle::reset_clocks`].
     pub fn clocks(&self) -> Vec<ClockResult> {
         self.shared.clocks()
     }

@@ -54,6 +54,8 @@ pub struct Shared {
     lull: Option<Lull>,
     /// What others ask of who collects samples.
     pub questions: Questions,
+    /// What clocks had measured when their figures began anew for whoever asks; `None`: they did not.
+    begun_anew: Mutex<Option<Vec<ClockResult>>>,
     /// The recorded and watched variables; found when somebody asks for them.
     shown: OnceLock<Vec<ShownVariable>>,
 }
@@ -88,6 +90,7 @@ impl Shared {
             recorded,
             lull,
             questions: Questions::default(),
+            begun_anew: Mutex::default(),
             shown: OnceLock::new(),
         })
     }
@@ -210,8 +213,22 @@ impl Shared {
         (running >= SHOWN).then_some(LiveActivation { running: running as u64, held_up })
     }
 
-    /// What the clocks have measured so far.
+    /// What the clocks have measured so far, or since the last [`Shared::begin_anew`].
     pub fn clocks(&self) -> Vec<ClockResult> {
+        let all = self.all_of_clocks();
+        match &*self.begun_anew.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(before) => all.into_iter().zip(before).map(|(now, before)| now.since(before)).collect(),
+            None => all,
+        }
+    }
+
+    /// What [`Shared::clocks`] tells begins anew; the run keeps all of it.
+    pub fn begin_anew(&self) {
+        *self.begun_anew.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.all_of_clocks());
+    }
+
+    /// What the clocks have measured since the run began.
+    fn all_of_clocks(&self) -> Vec<ClockResult> {
         let (plan, board) = (self.plan(), self.board());
         let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let clock = |task| tasks::clock(plan, board, TaskId(task), scheduling(board), &dropped);

@@ -7,6 +7,7 @@ mod program;
 mod client;
 mod cores;
 mod ctl;
+mod events;
 mod exposition;
 mod hostile;
 mod metrics;

@@ -3,6 +3,7 @@
 //! What goes wrong is told as `application/problem+json` (RFC 9457).
 
 mod access;
+mod events;
 mod guard;
 mod metrics;
 mod problem;
@@ -54,6 +55,8 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .routes(routes!(rigs::resume))
         .routes(routes!(rigs::reset))
         .routes(routes!(rigs::clocks))
+        .routes(routes!(rigs::reset_clocks))
+        .routes(routes!(events::events))
         .routes(routes!(signals::show))
         .routes(routes!(variables::set))
         .routes(routes!(ticks::tick))

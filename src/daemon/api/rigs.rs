@@ -253,3 +253,16 @@ pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<V
     let (_, session) = that_runs(&rigs, &name)?;
     Ok(Json(session.clocks()))
 }
+
+/// Has the figures that clients see of the clocks of a rig that runs begin anew: counts and distributions. The report of the run keeps
+/// everything.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/clocks/reset", params(("rig" = RigName, Path)), responses(
+    (status = 204),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 409, description = "it does not run", body = Problem, content_type = "application/problem+json"),
+))]
+pub async fn reset_clocks(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, Problem> {
+    let (_, handle) = that_runs(&rigs, &name)?;
+    aside(move || handle.reset_clocks()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
