@@ -1,9 +1,10 @@
 //! `vecud daemon`: serves until somebody asks for its end.
 
-use crate::daemon::{self, DaemonLine, DaemonLog, Options};
+use crate::daemon::{self, Access, DaemonLine, DaemonLog, Options, Token};
 use crate::supervisor::Error;
 use crate::sys::process::outlive_file_size_limit;
 use crate::sys::stop;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,6 +19,23 @@ pub struct Arguments {
     /// Where rigs and their runs are kept; default: $STATE_DIRECTORY, else vecud in $XDG_STATE_HOME or ~/.local/state
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
+    /// Listens besides at this address of this machine, such as 127.0.0.1:8080 or [::1]:8080 (port 0: one that is free), for whoever
+    /// has the token
+    #[arg(long, value_name = "ADDRESS", requires = "token_file")]
+    listen: Option<SocketAddr>,
+    /// The file of the token that is needed there: at least 16 characters, mode 0600, yours
+    #[arg(long, value_name = "F", requires = "listen")]
+    token_file: Option<PathBuf>,
+    /// What changes nothing (GET) needs no token
+    #[arg(long, requires = "listen")]
+    anonymous_read: bool,
+    /// Lets --listen name an address that other machines reach. There is no TLS: they can be overheard, token included
+    #[arg(long, requires = "listen")]
+    allow_remote: bool,
+    /// A name by which requests to --listen may call this machine (header Host), besides localhost and addresses; may be given
+    /// several times
+    #[arg(long, value_name = "NAME", requires = "listen")]
+    host: Vec<String>,
 }
 
 /// The first of these variables that names something, and what follows it in a path.
@@ -38,7 +56,21 @@ pub fn default_socket() -> Result<PathBuf, Error> {
     })
 }
 
+/// Where else it is to listen, and what it asks of requests there.
+fn tcp(arguments: &Arguments) -> Result<Option<(SocketAddr, Access)>, Error> {
+    let (Some(address), Some(file)) = (arguments.listen, &arguments.token_file) else { return Ok(None) };
+    if !address.ip().is_loopback() && !arguments.allow_remote {
+        return Err(Error::Command(format!(
+            "{address}: other machines reach this address, and there is no TLS: listen at 127.0.0.1 and let them come through an ssh \
+             tunnel or a proxy, or say --allow-remote"
+        )));
+    }
+    let (anonymous_read, names) = (arguments.anonymous_read, arguments.host.clone());
+    Ok(Some((address, Access { token: Token::read(file)?, anonymous_read, names })))
+}
+
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    let tcp = tcp(&arguments)?;
     let state = arguments
         .state
         .or_else(|| folder_in(&[("STATE_DIRECTORY", ""), ("XDG_STATE_HOME", "vecud"), ("HOME", ".local/state/vecud")]));
@@ -53,7 +85,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let log = DaemonLog::new(|line: DaemonLine| {
         super::say(&line.rig.map_or_else(|| line.text.to_owned(), |rig| format!("rig {rig}: {}", line.text)));
     });
-    let options = Options { socket, rigs, state, log, stop, reload: stop::reload_is_asked };
+    let options = Options { socket, tcp, rigs, state, log, stop, reload: stop::reload_is_asked };
     daemon::serve(&options, || super::say(&format!("listening on {}", options.socket.display())))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,6 +5,8 @@
 mod browser;
 mod check;
 #[cfg(feature = "daemon")]
+mod ctl;
+#[cfg(feature = "daemon")]
 mod daemon;
 mod doctor;
 mod excerpt;
@@ -54,9 +56,12 @@ enum Command {
     Run(run::Arguments),
     /// Simulate one FMU as fast as possible, and write its outputs as CSV
     Simulate(Box<simulate::Arguments>),
-    /// Serve rigs to whoever may speak to a socket
+    /// Serve rigs to whoever may speak to a socket, or has a token
     #[cfg(feature = "daemon")]
     Daemon(daemon::Arguments),
+    /// Ask a daemon for something: put, start and stop rigs, look at them, set variables, wait, fetch reports
+    #[cfg(feature = "daemon")]
+    Ctl(ctl::Arguments),
     /// Show the plan of a rig without running it: tasks, priorities, cores, connections, worst responses
     Check(check::Arguments),
     /// Look whether this machine is ready for real time: what costs latency, why, and what changes it
@@ -104,6 +109,8 @@ pub fn main() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(&arguments),
         #[cfg(feature = "daemon")]
         Command::Daemon(arguments) => daemon::run(arguments),
+        #[cfg(feature = "daemon")]
+        Command::Ctl(arguments) => ctl::run(&arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

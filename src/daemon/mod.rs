@@ -1,5 +1,5 @@
 //! `vecud daemon`: rigs by name, each of which runs as a [`Session`](crate::supervisor::Session), for whoever may speak to a
-//! socket.
+//! socket, or over TCP with a token.
 //!
 //! What it guarantees:
 //!
@@ -17,9 +17,11 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod cores;
 mod definition;
 mod listen;
 mod log;
+mod metrics;
 mod name;
 mod restart;
 mod rig;
@@ -28,15 +30,20 @@ mod runs;
 mod service;
 mod status;
 mod store;
+mod tally;
+mod token;
 
+pub use api::Access;
 pub use log::{DaemonLine, DaemonLog};
 pub use name::RigName;
+pub use token::Token;
 
 use crate::supervisor::Error;
 use crate::sys::stop::Stop;
-use listen::Socket;
+use listen::{Socket, Tcp};
 use rigs::Rigs;
 use service::{Pulses, ServiceManager};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,6 +53,8 @@ use std::time::Duration;
 pub struct Options {
     /// Where it listens: a unix socket, which its group may write to.
     pub socket: PathBuf,
+    /// Where it listens besides, and what it asks of requests there.
+    pub tcp: Option<(SocketAddr, Access)>,
     /// The folder that relative paths in rigs, and of rig files, count from.
     pub rigs: PathBuf,
     /// Where it keeps what it knows of its rigs, and their runs.
@@ -66,6 +75,7 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
     let system = |error: std::io::Error| Error::System(format!("threads for requests: {error}"));
     let store = store::Store::open(&options.state)?;
     let socket = Socket::bind(&options.socket)?;
+    let tcp = options.tcp.as_ref().map(|(address, access)| Ok((Tcp::bind(*address)?, access))).transpose()?;
     let rigs = Arc::new(Rigs::load(store, options.rigs.clone(), options.log.clone())?);
     let requests = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -86,12 +96,13 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
         };
         let rigs_as_wanted = rigs.clone();
         tokio::task::spawn_blocking(move || rigs_as_wanted.resume());
-        tokio::spawn(api::answer(api.clone(), pulses.requests.clone()));
+        tokio::spawn(api::answer(rigs.clone(), pulses.requests.clone()));
         tokio::spawn(reload(rigs.clone(), manager.clone(), options.reload));
         let attendance = manager.attend(rigs.clone(), pulses.clone());
         ready();
         manager.is_ready();
-        let served = listen::serve(socket, api, &options.log, asked).await;
+        let tcp = tcp.map(|(tcp, access)| (tcp, api::over_tcp(api.clone(), access.clone())));
+        let served = listen::serve(&socket, api, tcp, &options.log, asked).await;
         manager.is_stopping();
         served.map(|()| attendance)
     })?;

@@ -5,14 +5,16 @@ use super::log::DaemonLog;
 use super::name::RigName;
 use super::runs::Runs;
 use super::status::{Mistake, RigState, Status, Verdict};
+use super::tally::Tally;
 use crate::report::passed;
 use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State};
 use crate::sys::stop::Stop;
 use crate::time::Instant;
 use jiff::Timestamp;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 
 /// A run that goes on.
@@ -22,6 +24,19 @@ pub struct Running {
     pub stop: Stop,
     /// `None`: it is being prepared.
     pub handle: Option<SessionHandle>,
+    /// When it is over, another one begins, since the rig was made another one.
+    reloads: bool,
+}
+
+impl Running {
+    /// Whether another one begins when it is over, since the rig was made another one.
+    pub fn reloads(&self) -> bool {
+        self.reloads
+    }
+
+    fn new() -> Running {
+        Running { stop: Stop::default(), handle: None, reloads: false }
+    }
 }
 
 /// A rig.
@@ -34,9 +49,15 @@ pub struct Rig {
     log: DaemonLog,
     definition: Mutex<Option<Definition>>,
     status: watch::Sender<Status>,
-    /// Neither this nor the status is ever held while somebody waits for the disk: whoever looks at the rig needs them.
+    /// Neither this nor the status is held while somebody waits for the disk: whoever looks at the rig needs them.
     running: Mutex<Option<Running>>,
+    /// Its file as it was when the last run began.
+    file: Mutex<Option<FileState>>,
+    tally: Mutex<Tally>,
 }
+
+/// What tells a file from what it was.
+type FileState = (SystemTime, u64, u64);
 
 /// Somebody else holds it only while a value is copied or replaced.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -59,7 +80,17 @@ impl Rig {
         }
         status.run = runs.names().ok().and_then(|names| names.last().cloned());
         let (definition, status) = (Mutex::new(definition.ok()), watch::Sender::new(status));
-        Rig { name, folder, runs, log, definition, status, running: Mutex::default() }
+        Rig {
+            name,
+            folder,
+            runs,
+            log,
+            definition,
+            status,
+            running: Mutex::default(),
+            file: Mutex::default(),
+            tally: Mutex::default(),
+        }
     }
 
     /// The name of the rig.
@@ -72,7 +103,12 @@ impl Rig {
         self.status.borrow().clone()
     }
 
-    /// Tells of each change of that.
+    /// What came of its runs since the daemon began.
+    pub fn tally(&self) -> Tally {
+        *lock(&self.tally)
+    }
+
+    /// Tells of each change of the status.
     pub fn changes(&self) -> watch::Receiver<Status> {
         self.status.subscribe()
     }
@@ -95,11 +131,6 @@ impl Rig {
         });
     }
 
-    /// What it is, if that is known.
-    pub fn definition(&self) -> Option<Definition> {
-        lock(&self.definition).clone()
-    }
-
     /// How it is to run, if it is to.
     pub fn wanted(&self) -> Option<Start> {
         lock(&self.definition).as_ref()?.wanted.clone()
@@ -115,38 +146,97 @@ impl Rig {
 
     /// The rig's text, and the file that its places are told in; or the file itself.
     pub fn options(source: &Source, name: &RigName, folder: &Path) -> Options {
-        match source {
-            Source::Text(text) => {
-                Options { file: folder.join(format!("{name}.toml")), text: Some(text.clone()), ..Options::default() }
-            }
-            Source::Path(path) => Options { file: folder.join(path), ..Options::default() },
-        }
+        let (file, text) = match source {
+            Source::Text(text) => (folder.join(format!("{name}.toml")), Some(text.clone())),
+            Source::Path(path) => (folder.join(path), None),
+        };
+        Options { file, text, control: true, endless: true, ..Options::default() }
+    }
+
+    fn file_state(&self, source: &Source) -> Option<FileState> {
+        let Source::Path(path) = source else { return None };
+        let found = self.folder.join(path).metadata().ok()?;
+        Some((found.modified().ok()?, found.len(), found.ino()))
+    }
+
+    /// Whether it runs, and its file is another one than when that began.
+    pub fn has_changed(&self) -> bool {
+        let now = lock(&self.definition).as_ref().and_then(|definition| self.file_state(&definition.source));
+        self.running().is_some() && now.is_some() && now != *lock(&self.file)
+    }
+
+    /// What it is.
+    pub fn source(&self) -> Option<Source> {
+        lock(&self.definition).as_ref().map(|definition| definition.source.clone())
     }
 
     /// A run begins, whose options these are; `None`: one goes on, or is to.
     pub fn begin(&self, definition: &Definition) -> Option<Options> {
-        let (run, stop) = (self.runs.next(), Stop::default());
-        let mut running = lock(&self.running);
-        if running.is_some() {
-            return None;
-        }
-        *running = Some(Running { stop: stop.clone(), handle: None });
-        Some(self.options_of(definition, run, stop))
+        let stop = {
+            let mut running = lock(&self.running);
+            if running.is_some() {
+                return None;
+            }
+            running.insert(Running::new()).stop.clone()
+        };
+        Some(self.options_of(definition, stop))
     }
 
     /// Another run begins after one that has failed.
     pub fn begin_again(&self, definition: &Definition, restarts: u32) -> Options {
-        let run = self.runs.next();
-        let mut running = lock(&self.running);
-        let stop = running.take().map_or_else(Stop::default, |running| running.stop);
-        *running = Some(Running { stop: stop.clone(), handle: None });
+        let stop = {
+            let mut running = lock(&self.running);
+            // Whoever has asked for its end, or for another one after it, has asked.
+            let own = running.get_or_insert_with(Running::new);
+            own.handle = None;
+            own.stop.clone()
+        };
+        lock(&self.tally).restarts += 1;
+        let options = self.options_of(definition, stop);
         self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, restarts));
-        self.options_of(definition, run, stop)
+        options
     }
 
-    fn options_of(&self, definition: &Definition, run: String, stop: Stop) -> Options {
-        let start = definition.wanted.clone().unwrap_or_default();
+    /// Asks for the end of the run that goes on, after which another one begins. `false`: none goes on, or it ends anyway.
+    pub fn reload(&self) -> bool {
+        let mut running = lock(&self.running);
+        let Some(running) = running.as_mut().filter(|running| !running.stop.is_asked()) else { return false };
+        running.reloads = true;
+        running.stop.ask();
+        true
+    }
+
+    /// Asks for the end of the run that goes on, and no other one begins. `false`: none goes on.
+    pub fn stop(&self) -> bool {
+        let mut running = lock(&self.running);
+        let Some(running) = running.as_mut() else { return false };
+        // Of whoever waits for another one this is the first wish for an end.
+        if !std::mem::take(&mut running.reloads) {
+            running.stop.ask();
+        }
+        true
+    }
+
+    /// The run is over. The rig that another one begins of, and the options of that; `None`: none does for now.
+    pub fn begin_reloaded(&self) -> Option<(Definition, Options)> {
+        let (definition, stop) = {
+            let mut running = lock(&self.running);
+            let own = running.as_mut().filter(|running| running.reloads)?;
+            // By whoever makes it another one from here on it is asked for its end again.
+            let definition = lock(&self.definition).clone()?;
+            *own = Running::new();
+            (definition, own.stop.clone())
+        };
+        let options = self.options_of(&definition, stop);
+        // Afterwards: in between it would be idle.
+        self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, 0));
+        Some((definition, options))
+    }
+
+    fn options_of(&self, definition: &Definition, stop: Stop) -> Options {
+        let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
         let out = Some(self.runs.folder(&run));
+        *lock(&self.file) = self.file_state(&definition.source);
         self.status.send_modify(|status| {
             status.enter(RigState::Preparing);
             status.run = Some(run);
@@ -156,7 +246,6 @@ impl Rig {
             mode: start.mode.map(Into::into),
             stop_time: start.stop_time.and_then(Instant::from_f64),
             out,
-            control: true,
             command: vec!["vecud".to_owned(), "daemon".to_owned()],
             stop,
             ..Rig::options(&definition.source, &self.name, &self.folder)
@@ -185,6 +274,7 @@ impl Rig {
         match event {
             Event::State(State::Starting) => self.enter(RigState::Preparing),
             Event::State(State::Running) => self.enter(RigState::Running),
+            Event::State(State::Paused) => self.enter(RigState::Paused),
             Event::State(State::Stopping | State::Over) => self.enter(RigState::Stopping),
             Event::Message(line) => self.log.of(&self.name, &line),
             Event::Begun(_) | Event::Over | Event::Figures(_) => (),
@@ -201,7 +291,8 @@ impl Rig {
 
     /// A run that has [begun](Rig::begin) is over, whether it came to activations or not. `restart`: after how long another one begins.
     pub fn over(&self, outcome: Result<&[Finished], &Error>, restart: Option<Duration>) {
-        let last = self.runs.names().ok().and_then(|names| names.last().cloned());
+        lock(&self.tally).count(outcome, exit_code(outcome));
+        let last = outcome.is_err().then(|| self.runs.names().ok()?.pop()).flatten();
         // Held until the status says so: whoever reads that may start it.
         let mut running = lock(&self.running);
         if restart.is_none() {
@@ -233,6 +324,18 @@ impl Rig {
         if let Err(error) = outcome {
             self.log.of(&self.name, &error.to_string());
         }
+    }
+
+    /// It is forgotten that the last run has failed.
+    pub fn forget_failure(&self) {
+        self.status.send_if_modified(|status| {
+            let has_failed = status.state == RigState::Failed;
+            if has_failed {
+                status.problems.clear();
+                status.enter(RigState::Idle);
+            }
+            has_failed
+        });
     }
 
     /// No further run begins, although one was to.

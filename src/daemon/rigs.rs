@@ -1,5 +1,6 @@
 //! All rigs of the daemon: what is done with each of them, and what they share of the machine.
 
+use super::cores;
 use super::definition::{Definition, Source, Start};
 use super::log::DaemonLog;
 use super::name::RigName;
@@ -8,8 +9,8 @@ use super::rig::{Rig, exit_code, mistakes};
 use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
-use crate::plan::Mode;
-use crate::supervisor::{self, Error, EventSink, Options, Session};
+use crate::plan::RunningRig;
+use crate::supervisor::{self, Error, EventSink, Finished, Options, Session, SessionHandle};
 use crate::sys::affinity;
 use crate::sys::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +43,7 @@ pub struct Rigs {
     /// The folder that relative paths count from.
     folder: PathBuf,
     log: DaemonLog,
-    /// Never held while somebody waits for the disk: whoever asks for anything needs it.
+    /// Not held while somebody waits for the disk: whoever asks for anything needs it.
     all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
     /// The cores that this process may use, whichever its threads leave to partitions.
     cpus: BTreeSet<usize>,
@@ -50,6 +51,8 @@ pub struct Rigs {
     changing: Mutex<()>,
     /// Held while a rig finds out what the others leave of the machine, until it has that itself.
     taking: Mutex<()>,
+    /// Held while the threads of this process are moved to other cores.
+    moving: Mutex<()>,
     /// The daemon ends.
     ends: AtomicBool,
 }
@@ -76,6 +79,7 @@ impl Rigs {
             cpus,
             changing: Mutex::default(),
             taking: Mutex::default(),
+            moving: Mutex::default(),
             ends: AtomicBool::new(false),
         })
     }
@@ -94,15 +98,19 @@ impl Rigs {
         self.all().get(name).cloned().ok_or_else(|| Refusal::Unknown(name.clone()))
     }
 
-    /// Makes a rig, or makes it another one, once it is checked as by `vecud check`. Blocks for as long as that takes.
-    pub fn put(&self, name: &RigName, source: Source) -> Result<(Status, bool), Refusal> {
+    /// Makes a rig, or makes it another one, once it is checked as by `vecud check`. One that runs is refused unless it `reloads`: then
+    /// its run comes to its end, and another one begins. Blocks for as long as the check takes.
+    pub fn put(&self, name: &RigName, source: Source, reloads: bool) -> Result<(Arc<Rig>, bool), Refusal> {
         let known = self.all().get(name).cloned();
-        if let Some(busy) = known.as_ref().filter(|rig| rig.running().is_some()) {
-            return Err(Refusal::State(Box::new(busy.status()), "it runs, or is about to: stop it first"));
+        let busy = known.as_ref().filter(|rig| rig.running().is_some());
+        if let Some(busy) = busy.filter(|_| !reloads) {
+            let way_out = "it runs, or is about to: stop it first, or put it with ?reload=true";
+            return Err(Refusal::State(Box::new(busy.status()), way_out));
         }
-        let options = Rig::options(&source, name, &self.folder);
+        let options = Options { cpus: Some(self.cpus.clone()), ..Rig::options(&source, name, &self.folder) };
         supervisor::plan(&options, &EventSink::default()).map_err(|error| Refusal::Invalid(mistakes(&error)))?;
-        let definition = Definition { source, wanted: None };
+        let wanted = busy.and_then(|rig| rig.wanted());
+        let definition = Definition { source, wanted };
         let _one_after_the_other = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
         let is_new = known.is_none();
@@ -113,7 +121,8 @@ impl Rigs {
         });
         let rig = self.all().entry(name.clone()).or_insert(made).clone();
         rig.define(definition);
-        Ok((rig.status(), is_new))
+        let _runs_no_more = reloads && rig.reload();
+        Ok((rig, is_new))
     }
 
     /// Forgets a rig. Its runs stay on the disk.
@@ -140,8 +149,11 @@ impl Rigs {
         let options =
             rig.begin(&definition).ok_or_else(|| Refusal::State(Box::new(rig.status()), "it runs already"))?;
         let (all, own) = (self.clone(), rig.clone());
-        let thread =
-            thread::Builder::new().name("vecud.rig".to_owned()).spawn(move || all.run(&own, &definition, options));
+        let work = move || {
+            all.run(&own, definition, options);
+            all.settle();
+        };
+        let thread = thread::Builder::new().name("vecud.rig".to_owned()).spawn(work);
         match thread {
             Ok(_) => Ok(rig),
             Err(error) => {
@@ -154,7 +166,7 @@ impl Rigs {
 
     /// The runs of a rig, from the preparation of the first one to the report of the last: after a failure it starts anew where it says
     /// so.
-    fn run(&self, rig: &Arc<Rig>, definition: &Definition, mut options: Options) {
+    fn run(&self, rig: &Arc<Rig>, mut definition: Definition, mut options: Options) {
         let mut failures = Failures::default();
         loop {
             let began = Instant::now();
@@ -167,6 +179,11 @@ impl Rigs {
                 self.log.of(rig.name(), &format!("a run that is older than those that are kept stays: {error}"));
             }
             let policy = handle.map(|handle| handle.daemon()).unwrap_or_default();
+            if let Some(next) = self.begin_reloaded(rig, outcome) {
+                (definition, options) = next;
+                failures = Failures::default();
+                continue;
+            }
             let delay = failures.after(policy, exit_code(outcome), began.elapsed()).filter(|_| !stops());
             let Some(delay) = delay else {
                 self.is_over(rig);
@@ -181,12 +198,26 @@ impl Rigs {
             while failed.elapsed() < delay && !stops() {
                 thread::sleep(LOOK);
             }
+            if let Some(next) = self.begin_reloaded(rig, outcome) {
+                (definition, options) = next;
+                failures = Failures::default();
+                continue;
+            }
             if stops() {
                 self.is_over(rig);
                 return rig.give_up();
             }
-            options = rig.begin_again(definition, failures.count());
+            options = rig.begin_again(&definition, failures.count());
         }
+    }
+
+    /// What a rig runs as now that its run is over, if it was made another one and is to go on.
+    fn begin_reloaded(&self, rig: &Arc<Rig>, outcome: Result<&[Finished], &Error>) -> Option<(Definition, Options)> {
+        if self.ends.load(SeqCst) || !rig.running()?.reloads() {
+            return None;
+        }
+        rig.over(outcome, Some(Duration::ZERO));
+        rig.begin_reloaded()
     }
 
     /// The rig is no longer wanted, since its run is over; whoever ends the daemon wants it as much as before.
@@ -200,17 +231,27 @@ impl Rigs {
         }
     }
 
+    /// What rigs that run, or are about to run anew, hold of the machine.
+    fn running(&self) -> Vec<RunningRig> {
+        let of = |rig: &Arc<Rig>| Some(RunningRig::of(rig.name().as_str(), rig.running()?.handle?.plan()));
+        self.list().iter().filter_map(of).collect()
+    }
+
     /// Prepares a run and starts it, on what those of the others that run leave of the machine.
     fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
-        let beside = self.list().iter().filter_map(|rig| rig.running()?.handle).collect();
-        let prepared = supervisor::plan(&Options { beside, cpus: Some(self.cpus.clone()), ..options.clone() }, events)?;
+        let (beside, cpus) = (self.running(), Some(self.cpus.clone()));
+        let prepared = supervisor::plan(&Options { beside, cpus, ..options.clone() }, events)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
         rig.has_started(&session);
-        if session.plan().mode == Mode::RealTime {
-            affinity::keep_process_off(&session.plan().cores());
-        }
+        self.settle();
         Ok(session)
+    }
+
+    /// Moves the threads of this process off the cores of rigs that run, and back to those of rigs that do not any more.
+    fn settle(&self) {
+        let _one_after_the_other = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
+        cores::settle(&self.cpus, &self.running());
     }
 
     /// Starts what is wanted, as after a start of the daemon; before that, runs that were cut off get a report.
@@ -230,34 +271,57 @@ impl Rigs {
         }
     }
 
-    /// Looks anew at the files of rigs that do not run, and says what is wrong with them. A rig that could not begin before, and could
-    /// now, is idle again. Blocks for as long as the checks take.
-    pub fn reload(&self) {
-        for rig in self.list() {
-            let Some(definition) = rig.definition().filter(|own| matches!(own.source, Source::Path(_))) else {
-                continue;
-            };
-            if rig.running().is_some() {
-                continue;
-            }
-            let options = Rig::options(&definition.source, rig.name(), &self.folder);
-            match supervisor::plan(&options, &EventSink::default()) {
-                Ok(_) if !rig.status().problems.is_empty() => rig.define(definition),
-                Ok(_) => (),
-                Err(error) => self.log.of(rig.name(), &error.to_string()),
-            }
-        }
-    }
-
     /// Asks for the end of a rig's run: a second time for one at once.
     pub fn stop(&self, name: &RigName) -> Result<Arc<Rig>, Refusal> {
         let rig = self.find(name)?;
-        let running = rig.running().ok_or_else(|| Refusal::State(Box::new(rig.status()), "it does not run"))?;
-        if let Some(definition) = rig.want(None) {
-            self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
+        if rig.running().is_none() {
+            return Err(Refusal::State(Box::new(rig.status()), "it does not run"));
         }
-        running.stop.ask();
+        self.end_run(&rig)?;
         Ok(rig)
+    }
+
+    fn end_run(&self, rig: &Rig) -> Result<(), Refusal> {
+        if let Some(definition) = rig.want(None) {
+            self.store.keep(rig.name(), &definition).map_err(Refusal::NotKept)?;
+        }
+        let _is_over_already = rig.stop();
+        Ok(())
+    }
+
+    /// Has a rig be idle, whatever it is doing: its run, if one goes on, comes to its end, and that one has failed is forgotten.
+    pub fn reset(&self, name: &RigName) -> Result<Arc<Rig>, Refusal> {
+        let rig = self.find(name)?;
+        if rig.running().is_some() {
+            self.end_run(&rig)?;
+        }
+        Ok(rig)
+    }
+
+    /// The session of a rig that runs.
+    pub fn session(&self, name: &RigName) -> Result<(Arc<Rig>, SessionHandle), Refusal> {
+        let rig = self.find(name)?;
+        match rig.running().and_then(|running| running.handle) {
+            Some(handle) => Ok((rig, handle)),
+            None => Err(Refusal::State(Box::new(rig.status()), "it does not run")),
+        }
+    }
+
+    /// Rigs that run and whose files have changed run anew, once these are checked; what is wrong with one is told, and its run goes
+    /// on.
+    pub fn reload(&self) {
+        for rig in self.list().into_iter().filter(|rig| rig.has_changed()) {
+            let Some(source) = rig.source() else { continue };
+            match self.put(rig.name(), source, true) {
+                Ok(_) => self.log.of(rig.name(), "its file has changed: it runs anew"),
+                Err(Refusal::Invalid(mistakes)) => {
+                    for mistake in mistakes {
+                        self.log.of(rig.name(), &format!("its file has changed, and is not taken over: {mistake}"));
+                    }
+                }
+                Err(refusal) => self.log.of(rig.name(), &format!("is not reloaded: {refusal:?}")),
+            }
+        }
     }
 
     /// Brings all rigs to their end: at once as soon as somebody asks the daemon a second time. What is wanted of them stays.

@@ -4,6 +4,7 @@ use super::name::RigName;
 use crate::report::CheckProblem;
 use jiff::Timestamp;
 use serde::Serialize;
+use std::fmt;
 use utoipa::ToSchema;
 
 /// What a rig is doing.
@@ -16,10 +17,36 @@ pub enum RigState {
     Preparing,
     /// Partitions are activated, and steps made.
     Running,
+    /// What was released is done, nothing more is released, and simulation time stands.
+    Paused,
     /// No new activation begins, FMUs are terminated, and the report is written.
     Stopping,
     /// It does not run: the last run failed, or could not begin.
     Failed,
+}
+
+impl RigState {
+    /// All states.
+    pub const ALL: [RigState; 6] = [
+        RigState::Idle,
+        RigState::Preparing,
+        RigState::Running,
+        RigState::Paused,
+        RigState::Stopping,
+        RigState::Failed,
+    ];
+
+    /// The word for it, as in the status.
+    pub fn word(self) -> &'static str {
+        match self {
+            RigState::Idle => "idle",
+            RigState::Preparing => "preparing",
+            RigState::Running => "running",
+            RigState::Paused => "paused",
+            RigState::Stopping => "stopping",
+            RigState::Failed => "failed",
+        }
+    }
 }
 
 /// What came of a run, as in report.json.
@@ -89,6 +116,19 @@ pub struct Mistake {
     pub column: Option<u32>,
     /// What is wrong, and the way out.
     pub message: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{file}:")?;
+            for place in [self.line, self.column].into_iter().flatten() {
+                write!(f, "{place}:")?;
+            }
+            f.write_str(" ")?;
+        }
+        f.write_str(&self.message)
+    }
 }
 
 impl From<CheckProblem> for Mistake {

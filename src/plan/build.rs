@@ -8,7 +8,8 @@ use super::findings::Findings;
 use super::inputs::initial;
 use super::resolved::Resolved;
 use super::{
-    FmuId, HostFacts, HostPlan, Plan, TracePlan, host, instances, interfaces, intermediate, priorities, steps, tasks,
+    FmuId, HostFacts, HostPlan, Plan, TracePlan, beside, host, instances, interfaces, intermediate, priorities, steps,
+    tasks,
 };
 use crate::fmu::description::ModelDescription;
 use crate::rig::{At, Problem, Rig};
@@ -83,6 +84,7 @@ pub fn build(
     let cpus = host::cores(rig, &fmus, machine, &mut findings);
     let resolved = Resolved::new(rig, &fmus, stimuli, &times, &mut findings);
     let cpus = steps::cores(&resolved.clocks, &fmus, cpus);
+    beside::check(rig, &fmus, &cpus, machine, &mut findings);
     intermediate::check(&resolved, &mut findings);
     let order = priorities::order(&resolved, &cpus, machine, &mut findings);
     let initial = initial::plan(&resolved, &mut findings);

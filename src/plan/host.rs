@@ -4,7 +4,7 @@ use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::priorities::Order;
 use super::schedulability::HostFigures;
-use super::{HostPlan, Mode};
+use super::{HostPlan, Mode, RunningRig};
 use crate::priority::FifoPriority;
 use crate::rig::{At, Rig};
 use std::collections::BTreeSet;
@@ -18,6 +18,8 @@ pub struct HostFacts {
     pub isolated_cpus: Vec<usize>,
     /// The FIFO priorities that this process gets.
     pub fifo: FifoReach,
+    /// The rigs that run already.
+    pub beside: Vec<RunningRig>,
 }
 
 /// How far a process may go with FIFO priorities.
@@ -39,25 +41,33 @@ impl HostFacts {
         all.into_iter().collect()
     }
 
-    /// The cores of a rig that names none: the isolated ones, else the last one.
+    /// The cores of a rig that names none: the isolated ones that nobody has, else the last one that nobody has, else the one
+    /// of which others have least.
     pub fn default_cores(&self) -> Vec<usize> {
-        match self.isolated_cpus.as_slice() {
-            [] => vec![self.usable().last().copied().unwrap_or(0)],
-            isolated => isolated.to_vec(),
+        let is_free = |cpu: &usize| self.is_free(*cpu);
+        let isolated: Vec<usize> = self.isolated_cpus.iter().copied().filter(is_free).collect();
+        if !isolated.is_empty() {
+            return isolated;
         }
+        let least = self.usable().into_iter().rev().min_by_key(|cpu| self.taken(*cpu));
+        vec![least.unwrap_or(0)]
     }
 }
 
-/// The core of each FMU, on which all of its partitions run (semantics S6). FMUs without `cpu` take the rig's cores in turn.
+/// The core of each FMU, on which all of its partitions run (semantics S6). FMUs without `cpu` take the rig's cores in turn, first those
+/// of which others have least.
 pub(super) fn cores(rig: &Rig, fmus: &[DescribedFmu], host: &HostFacts, findings: &mut Findings) -> Vec<usize> {
     let usable = host.usable();
     for cpu in &rig.host.cpus {
         check(rig, cpu, &usable, "cpus", findings);
     }
-    let pool: Vec<usize> = match rig.host.cpus.as_slice() {
+    let mut pool: Vec<usize> = match rig.host.cpus.as_slice() {
         [] => host.default_cores(),
         given => given.iter().map(|cpu| cpu.value).collect(),
     };
+    if rig.mode == Mode::RealTime {
+        pool.sort_by_key(|cpu| host.taken(*cpu));
+    }
     let mut turn = pool.iter().cycle();
     let mut core_of = |described: &DescribedFmu| match &described.rig.cpu {
         Some(cpu) => {
@@ -98,6 +108,7 @@ impl HostPlan {
                 let (name, needed) = (fmus[narrow.fmu].name(), narrow.needed);
                 format!("fmu `{name}` alone needs {needed} priority levels")
             }),
+            exclusive: host.exclusive.is_some(),
             lock_memory: host.lock_memory,
             clock: host.clock,
             spin: host.spin.value,

@@ -8,6 +8,7 @@
 //! | `build` | the stages, in their order |
 //! | [`model`] | what a plan consists of |
 //! | `described`, `host`, `interfaces`, `dialect` | what is planned for: FMUs, the machine; whether they are fit for it |
+//! | `beside` | rigs that run already on the same machine |
 //! | `clocks/`, `steps` | what activates which input clock, and when; how far the steps of an FMU go |
 //! | `connections/` | what a value goes through from an output to an input, and when it is visible |
 //! | `inputs/` | values that no FMU computes: start values, stimuli, commands |
@@ -20,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod beside;
 mod build;
 mod clocks;
 mod connections;
@@ -42,6 +44,7 @@ mod steps;
 pub mod table;
 mod tasks;
 
+pub use beside::{RunningRig, RunningThread};
 use build::Timetable;
 pub use build::{FmuInput, PlanError, StimulusInput, build};
 pub use clocks::causes::roots;

@@ -116,6 +116,8 @@ pub struct HostPlan {
     pub fifo_asked: (FifoPriority, FifoPriority),
     /// Why the few priorities that this process gets are of no use, so that partitions run in turns (semantics S8).
     pub cooperative: Option<String>,
+    /// The cores of its tasks are the rig's alone, among those of a daemon.
+    pub exclusive: bool,
     /// Whether memory is locked.
     pub lock_memory: bool,
     /// The clock of releases.

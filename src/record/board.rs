@@ -43,6 +43,14 @@ pub enum Global {
     Phase,
     /// Written by the supervisor: 1 asks for an end.
     StopRequest,
+    /// Written by the supervisor: 1 asks for a pause, until it is 0 again.
+    PauseRequest,
+    /// What has come of that ([`Pause`]).
+    Pause,
+    /// 1 + the simulation time (ns from where the run begins) after which releases wait; 0: none does.
+    HeldAt,
+    /// So much later than [`Global::Start`] says simulation time goes on, since the run has paused, ns.
+    Shifted,
     /// The calls that are no activations: whose they are, and the function ([`OutsideCall`]).
     OutsideCall,
     /// The simulation's start by the clock of the run, ns.
@@ -117,6 +125,18 @@ pub enum Global {
     TraceOrder,
     /// Number of words; keep last.
     Count,
+}
+
+/// What has come of the wish that a run pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Pause {
+    /// It goes on.
+    None = 0,
+    /// All that was released is done, and nothing more is released.
+    Paused = 1,
+    /// An activation did not return in time: the run goes on.
+    Refused = 2,
 }
 
 /// How threads are scheduled.

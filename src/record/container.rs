@@ -106,6 +106,11 @@ impl<M: Medium + Send + 'static> Container<M> {
         self.packing.size() + self.chunk.len() as u64
     }
 
+    /// Bytes of the file.
+    pub(super) fn written(&self) -> u64 {
+        self.packing.written()
+    }
+
     /// Chunks that have ended and are not known to be written.
     pub(super) fn unwritten(&self) -> usize {
         self.packing.unwritten()

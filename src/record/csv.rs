@@ -153,6 +153,10 @@ impl Sheet for Csv {
         self.reached
     }
 
+    fn written(&self) -> u64 {
+        self.end
+    }
+
     fn has(&mut self, bytes: u64) -> bool {
         self.end + self.rows.text.len() as u64 >= bytes
     }

@@ -237,6 +237,26 @@ impl Counts {
         self.0.is_empty()
     }
 
+    /// How many values there are.
+    pub fn total(&self) -> u64 {
+        self.0.iter().fold(0, |all, own| all.saturating_add(own.count))
+    }
+
+    /// How many values there are up to each of the bounds, which increase, and beyond the one before; last, how many beyond all of
+    /// them. No value is counted below a bound that it exceeds: where a bound divides a bucket, all of that counts as beyond, so a
+    /// value that is less than 1/128 below the bound may.
+    pub fn between(&self, bounds: &[u64]) -> Vec<u64> {
+        let mut all = vec![0u64; bounds.len() + 1];
+        let mut place = 0;
+        for &FilledBucket { index, count } in &self.0 {
+            while bounds.get(place).is_some_and(|bound| highest_at(index.into()) > *bound) {
+                place += 1;
+            }
+            all[place] = all[place].saturating_add(count);
+        }
+        all
+    }
+
     /// Adds those of another one.
     pub fn add(&mut self, other: &Counts) {
         for &FilledBucket { index, count } in &other.0 {
@@ -492,6 +512,29 @@ mod tests {
             prop_assert_eq!(all.buckets(), recorder.read().buckets);
             prop_assert_eq!(Counts::of(&all.buckets()), all);
             prop_assert_eq!(first.since(&recorder.counts()).is_none(), !after.is_empty());
+        }
+
+        /// Never a value below a bound that it exceeds, and beyond one only what is close to it; all of them once.
+        #[test]
+        fn values_between_bounds_are_counted_with_the_error_that_is_stated(
+            values in proptest::collection::vec(0..2 * HIGHEST, 0..50),
+            near in proptest::collection::vec(0u64..3000, 0..50),
+            bounds in proptest::collection::btree_set(1u64..5000, 1..8)
+        ) {
+            let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+            let recorder = Recorder::new(&words);
+            values.iter().chain(&near).for_each(|value| recorder.record(*value as i64));
+            let (counts, bounds) = (recorder.counts(), Vec::from_iter(bounds));
+            let between = counts.between(&bounds);
+            prop_assert_eq!(between.iter().sum::<u64>(), counts.total());
+            prop_assert_eq!(counts.total(), (values.len() + near.len()) as u64);
+            let mut up_to = 0;
+            for (bound, own) in bounds.iter().zip(&between) {
+                up_to += own;
+                let below = |bound: f64| values.iter().chain(&near).filter(|value| (**value as f64) <= bound).count() as u64;
+                prop_assert!(up_to <= below(*bound as f64));
+                prop_assert!(up_to >= below(*bound as f64 * 127.0 / 128.0 - 1.0));
+            }
         }
 
         #[test]

@@ -312,6 +312,10 @@ impl Sheet for Messages {
         self.reached
     }
 
+    fn written(&self) -> u64 {
+        self.file.written()
+    }
+
     fn has(&mut self, bytes: u64) -> bool {
         if self.file.size() >= bytes {
             // What is compressed when it is written is less then.

@@ -150,6 +150,11 @@ impl<M: Medium + Send + 'static> Packing<M> {
         self.unwritten
     }
 
+    /// Bytes of the file, as far as that is known.
+    pub(super) fn written(&self) -> u64 {
+        self.position
+    }
+
     /// Bytes of the file, and of the chunks that it does not have yet.
     pub(super) fn size(&self) -> u64 {
         self.position + self.away_bytes

@@ -35,6 +35,8 @@ pub(super) struct Series<'a> {
     /// The next file could not be begun, and somebody was told.
     is_told: bool,
     removed: u32,
+    /// Bytes of the files that are not written any more.
+    ended: u64,
 }
 
 impl<'a> Series<'a> {
@@ -49,7 +51,8 @@ impl<'a> Series<'a> {
         let texts = texts.clone();
         let number = plan.rotation.is_wanted().then_some(1);
         let until = plan.rotation.every.map(|every| plan.start.nanos().plus(every));
-        let mut series = Series { plan, folder, format, texts, number, sheet: None, until, is_told: false, removed: 0 };
+        let (sheet, is_told, removed, ended) = Default::default();
+        let mut series = Series { plan, folder, format, texts, number, sheet, until, is_told, removed, ended };
         match series.create(number) {
             Ok(sheet) => series.sheet = Some(sheet),
             Err(error) => problems.push(format!("{} is not written: {error}", series.name(number))),
@@ -99,8 +102,9 @@ impl<'a> Series<'a> {
             }
             None => "the run goes on".to_owned(),
         };
-        problems.push(format!("{} {reached}, {goes_on}: {error}", self.name(self.number)));
+        self.ended += sheet.written();
         self.sheet = None;
+        problems.push(format!("{} {reached}, {goes_on}: {error}", self.name(self.number)));
     }
 
     /// Goes on in the next file, if `time`, which comes next, does not belong to this one any more. `values` are those before it.
@@ -156,11 +160,17 @@ impl<'a> Series<'a> {
     pub(super) fn end(&mut self, problems: &mut Vec<String>) {
         self.each(|sheet| sheet.flush(true), problems);
         let Some(sheet) = self.sheet.take() else { return };
+        self.ended += sheet.written();
         let name = self.name(self.number);
         match sheet.close() {
             Ok(written) => problems.extend(written.and_then(|written| written.gone_from(&self.folder.join(name)))),
             Err(error) => problems.push(format!("{name} is whole but has no index: {error}")),
         }
+    }
+
+    /// Bytes that were written to its files.
+    pub(super) fn bytes(&self) -> u64 {
+        self.ended + self.sheet.as_ref().map_or(0, |sheet| sheet.written())
     }
 
     /// What there is of it.

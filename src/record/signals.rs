@@ -93,6 +93,11 @@ pub(super) trait Sheet {
     /// The last time that is in the file.
     fn reached(&self) -> Option<Instant>;
 
+    /// Bytes that were written to the file; of one that is none, 0. It only grows.
+    fn written(&self) -> u64 {
+        0
+    }
+
     /// Whether the file has at least so many bytes: what waits for being written counts as it is before it is compressed.
     fn has(&mut self, bytes: u64) -> bool;
 }
@@ -228,6 +233,7 @@ pub struct SignalWriter<'a> {
     parts: Vec<Part>,
     kept: Vec<Change>,
     written: Option<Instant>,
+    rows: u64,
     late: u64,
     problems: Vec<String>,
 }
@@ -306,6 +312,7 @@ impl<'a> SignalWriter<'a> {
             parts: Vec::new(),
             kept: Vec::new(),
             written: None,
+            rows: 0,
             late: 0,
             problems: Vec::new(),
         };
@@ -488,6 +495,7 @@ impl<'a> SignalWriter<'a> {
 
     /// Writes what the columns show now.
     fn show(&mut self, time: Instant) {
+        self.rows += 1;
         let cells = std::mem::take(&mut self.cells);
         self.each(|file| file.row(time, cells.all()));
         let value = |place: usize| word::number(cells.of(SignalId(place))?, self.types[place]);
@@ -557,6 +565,16 @@ impl<'a> SignalWriter<'a> {
     pub fn value(&self, signal: SignalId) -> Option<Vec<u64>> {
         let value = self.cells.of(signal)?;
         Some(if self.rooms[signal.0].is_some() { bytes::packed(&self.texts.value(value)) } else { vec![value] })
+    }
+
+    /// Rows that have come to the files so far, whichever of these could be written.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Bytes that were written to files so far, to those that are removed by now as well.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(Series::bytes).sum()
     }
 
     /// Samples that came after their row was written; a defect of the host, never of an FMU.

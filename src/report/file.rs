@@ -40,7 +40,7 @@ impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let severities: Vec<_> = self.problems.iter().map(|problem| problem.severity.word()).collect();
         let topics: Vec<_> = self.problems.iter().map(|problem| problem.kind.topic().word()).collect();
-        let mut file = serializer.serialize_struct("Run", 30)?;
+        let mut file = serializer.serialize_struct("Run", 31)?;
         file.serialize_field("format_version", &FORMAT_VERSION)?;
         file.serialize_field("rig", &self.rig)?;
         file.serialize_field("mode", self.mode.word())?;
@@ -61,6 +61,9 @@ impl Serialize for Run {
         file.serialize_field("ended", self.ended.word())?;
         if let Some(repetition) = self.repetition {
             file.serialize_field("repetition", &repetition)?;
+        }
+        if !self.pauses.are_none() {
+            file.serialize_field("pauses", &self.pauses)?;
         }
         file.serialize_field("samples_dropped", &self.samples_dropped)?;
         file.serialize_field("log_dropped", &self.log_dropped)?;

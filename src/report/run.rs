@@ -5,7 +5,7 @@ use super::file::told;
 use super::steps::StepCounts;
 use super::stimuli::first_starved;
 use super::words::word;
-use super::{CoreCounts, Distribution, DoctorResult, Kind, Problem, Schedulability, Subject, TraceResult};
+use super::{CoreCounts, Distribution, DoctorResult, Kind, Pauses, Problem, Schedulability, Subject, TraceResult};
 use crate::plan::{Interpolation, Mode, SignalPlan, TaskKind};
 use crate::priority::{FifoPriority, FmiPriority};
 pub use crate::record::board::Scheduling;
@@ -50,6 +50,9 @@ pub struct Run {
     pub problems: Vec<Problem>,
     /// What the user should know although nothing went wrong.
     pub notes: Vec<String>,
+    /// When it has paused.
+    #[serde(default)]
+    pub pauses: Pauses,
     /// The machine.
     pub host: Host,
     /// The instances, in rig order.

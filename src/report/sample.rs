@@ -37,6 +37,7 @@ pub fn sample(seed: u64) -> Run {
         ended: Ended::Finished,
         problems: vec![],
         notes: vec![],
+        pauses: Default::default(),
         host: host(&mut random),
         stimuli: Vec::new(),
         fmus: vec![fmu(&mut random, "ecu"), fmu(&mut random, "plant")],

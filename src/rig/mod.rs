@@ -32,7 +32,7 @@ pub use problem::{Problem, RigError};
 pub(crate) use problem::{write_lines, write_place};
 pub use record::{Format, MessageEncoding, RigRecord, RigRule, Rotation, Rule};
 pub use report::RigReport;
-pub use settings::{set, set_of_only_fmu};
+pub use settings::{no_value, set, set_of_only_fmu, value};
 pub use start::{start_line, start_of_only_fmu};
 pub use trace::{RigTrace, TraceMode};
 

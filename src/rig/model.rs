@@ -205,6 +205,8 @@ pub struct Rig {
     pub stop_time: Option<At<Instant>>,
     /// Values are set while the run goes on: the wish of whoever starts it, not of the rig.
     pub controlled: bool,
+    /// It may have no stop time in virtual time either, since whoever starts it asks for its end.
+    pub endless: bool,
     /// Times that are not given come from the (only) FMU's `<DefaultExperiment>`.
     pub experiment_of_fmu: bool,
     /// `overrun`.
@@ -258,6 +260,8 @@ pub struct RigHost {
     pub strict_priorities: Option<Place>,
     /// `cpus`; empty: chosen by the plan.
     pub cpus: Vec<At<usize>>,
+    /// `exclusive = true` stands here: the cores of its partitions are the rig's alone, among those of a daemon.
+    pub exclusive: Option<Place>,
     /// `lock_memory`.
     pub lock_memory: bool,
     /// `clock`.
@@ -285,6 +289,7 @@ impl Default for RigHost {
             fifo_priorities: At::unplaced((priority(51), priority(89))),
             strict_priorities: None,
             cpus: Vec::new(),
+            exclusive: None,
             lock_memory: true,
             clock: HostClock::Monotonic,
             spin: At::unplaced(Nanos(0)),
@@ -549,6 +554,7 @@ impl Rig {
             start_time: None,
             stop_time: None,
             controlled: false,
+            endless: false,
             experiment_of_fmu: false,
             overrun: Overrun::Skip,
             on_error: OnError::Stop,

@@ -25,6 +25,7 @@ const HOST: &[&str] = &[
     "fifo_priorities",
     "strict_priorities",
     "cpus",
+    "exclusive",
     "lock_memory",
     "clock",
     "spin_us",
@@ -108,6 +109,9 @@ fn read_host(section: Section, host: &mut RigHost) {
             Some(value) => host.cpus.push(At { value, place: cpu.place }),
             None => section.document.problem(cpu.place, "cpus must be a list of core numbers, as [2, 3]"),
         }
+    }
+    if section.boolean("exclusive") == Some(true) {
+        host.exclusive = section.get("exclusive").map(|item| section.place_of(item));
     }
     if let Some(lock_memory) = section.boolean("lock_memory") {
         host.lock_memory = lock_memory;

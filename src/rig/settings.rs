@@ -33,6 +33,19 @@ pub fn set_of_only_fmu(rig: &mut Rig, option: &str, settings: &[String]) -> Resu
     if problems.is_empty() { Ok(()) } else { Err(RigError { problems }) }
 }
 
+/// A value as a rig file has it; `None`: this is none.
+pub fn value(text: &str) -> Option<RigValue> {
+    parsed(text, Place { line: 0, column: 0 })
+}
+
+/// Why this is no value of a variable, and how one is written on a command line.
+pub fn no_value(name: &str, value: &str) -> String {
+    format!(
+        "\"{value}\" is no value: write a number, true or false, a list of these as [1.0, 2.0], or a text in double quotes, \
+         which a shell leaves alone within single ones: '{name}=\"{value}\"'"
+    )
+}
+
 /// A value as a rig file has it. Without quotes, too, an integer that TOML has none for, of a UInt64 above 2^63 - 1.
 fn parsed(value: &str, place: Place) -> Option<RigValue> {
     let is_large =
@@ -66,12 +79,7 @@ fn add(rig: &mut Rig, text: &str, place: Place) -> Result<(), String> {
         };
         return Err(format!("the rig has no FMU \"{fmu}\"{hint}"));
     };
-    let value = parsed(value, place).ok_or_else(|| {
-        format!(
-            "\"{value}\" is no value: write a number, true or false, a list of these as [1.0, 2.0], or a text in double quotes, \
-             which a shell leaves alone within single ones: '{fmu}.{name}=\"{value}\"'"
-        )
-    })?;
+    let value = parsed(value, place).ok_or_else(|| no_value(&format!("{fmu}.{name}"), value))?;
     let name = At { value: name.to_owned(), place };
     rig.fmus[index].start.push((name, At { value, place }));
     Ok(())

@@ -51,6 +51,7 @@ shutdown_timeout = 0.25
 [host]
 fifo_priorities = [60, 70]
 cpus = [1, 2]
+exclusive = true
 lock_memory = false
 clock = "tai"
 spin_us = 12.5
@@ -110,6 +111,7 @@ format = "csv"
     assert!(matches!(&rig.triggers[1].source, TriggerSource::Times(at) if at.len() == 2));
     assert_eq!(rig.record.unwrap().signals[0].value, "ecu.*");
     assert_eq!(rig.host.cpus[1].value, 2);
+    assert_eq!(rig.host.exclusive, Some(Place { line: 16, column: 13 }));
 }
 
 #[test]
@@ -153,7 +155,7 @@ fn unknown_keys_name_their_place_and_the_nearest_known_key() {
     );
     refused_with_fmu(
         "[host]\ncolour = 1\n",
-        "rig.toml:4:1: unknown key \"colour\" in [host]; known are fifo_priorities, strict_priorities, cpus, lock_memory, clock, spin_us, phase_us, stack_kib, memory_limit, log_limit, wakeup_us, overhead_us",
+        "rig.toml:4:1: unknown key \"colour\" in [host]; known are fifo_priorities, strict_priorities, cpus, exclusive, lock_memory, clock, spin_us, phase_us, stack_kib, memory_limit, log_limit, wakeup_us, overhead_us",
     );
 }
 
@@ -179,6 +181,7 @@ fn values_of_the_wrong_kind_say_what_is_expected() {
         ),
         ("[rig]\nname = \"a/b\"", "4:8: name = \"a/b\" cannot be the name of a folder"),
         ("[host]\nlock_memory = 1", "4:15: lock_memory must be true or false, not 1"),
+        ("[host]\nexclusive = [1]", "4:13: exclusive must be true or false, not a list"),
         ("[host]\ncpus = [1, -1]", "4:12: cpus must be a list of core numbers, as [2, 3]"),
         (
             "[host]\nfifo_priorities = [90, 80]",

@@ -21,6 +21,7 @@ mod measure;
 mod needed;
 mod not_a_number;
 mod occupied;
+mod pause;
 mod printed;
 mod privileges;
 mod process;

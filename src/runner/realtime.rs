@@ -194,10 +194,19 @@ impl PartitionThread {
                 let (wakening, awake) = self.sleep(&own, host, seen, next);
                 now = awake.at;
                 if wakening == Wakening::Woken {
+                    if next.is_held(&own) {
+                        coming = None;
+                    }
                     continue;
                 }
                 awake
             };
+            if next.is_held(&own) {
+                self.wait_to_go_on(&own, seen, next);
+                coming = None;
+                now = world.now();
+                continue;
+            }
             let (taken, foreseen);
             let due = match &next.foreseen {
                 Some(due) => {
@@ -273,6 +282,19 @@ impl PartitionThread {
         awake.poll(own, next.release - next.early(own))
     }
 
+    /// Waits until the run is held no more, or there is mail: a tick of an activation that goes on.
+    #[cold]
+    fn wait_to_go_on(&mut self, own: &Own, seen: u32, next: &Coming) {
+        if own.cooperative {
+            own.instance.turns.announce(own.task.0, None);
+        }
+        // Where the run goes on already, the release is only to be found anew.
+        if next.nanos > own.world.held_at() {
+            self.measure.iter_mut().for_each(|measure| measure.sleeps(own.world));
+            own.state.wake.wait_until(seen, None);
+        }
+    }
+
     /// Asks for the memory that leads to the first FMI calls.
     #[inline(never)] // twice in the loop
     fn prefetch(&self, own: &Own, host: &PartitionHost) {
@@ -295,8 +317,8 @@ impl PartitionThread {
         let release = match due.dispatched {
             None => next.release,
             // An event from outside is due when it arrives; a deadline, or a tick with a delay, at its time. What a run that
-            // was left had dispatched is late from the start of this one on.
-            Some(at) if due.retimed || own.from_outside => at.0.max(world.start().0),
+            // was left had dispatched is late from the start of this one on, and what has come before a pause from its end on.
+            Some(at) if due.retimed || own.from_outside => at.0.max(world.since().0),
             Some(at) => at.0.max(next.release),
         };
         let mut gate_waits = if cooperative {

@@ -302,7 +302,9 @@ impl Source {
         let cells = world.board.task(self.task);
         cells.count_shared(TaskWord::Received, 1);
         let after = world.plan.stop.is_some_and(|stop| arrival >= world.wall(stop));
-        if closed || after || arrival < world.start() {
+        // In a pause, or in one that is over by now.
+        let paused = arrival < world.since() || world.flowing(arrival).0 > world.held_at();
+        if closed || after || paused {
             match self.clock {
                 None => cells.count_shared(TaskWord::Discarded, 1),
                 Some(_) => world.discard_ticks(self.task, 1),

@@ -1,6 +1,7 @@
 //! Starts the partition threads at one instant, watches over the run, and joins them (semantics S14).
 
 use super::activation::Activation;
+use super::pause::Pausing;
 use super::realtime::{PartitionThread, SetUp, take_mail};
 use super::receiver::Receiver;
 use super::reconfigure::{Reconfigurable, Reconfigurer};
@@ -177,11 +178,12 @@ fn duration(nanos: Nanos) -> Duration {
 /// Until the run is to end: by its stop time, a request, or a failure. Returns when it was to, by the run's clock: of what hangs
 /// and was waited for already, so much earlier.
 fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
-    let stop = world.plan.stop.map(|stop| world.wall(stop).0);
+    let mut pausing = Pausing::of(world, START_GRID);
     let lull = Lull::of(&world.plan);
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
     loop {
         let now = world.now();
+        pausing.look(now);
         if let Some(time) = complete_at(world, now) {
             complete.fetch_max(time, SeqCst);
             stimuli::set_floor(world, world.time_since_start(time));
@@ -200,6 +202,7 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
         if world.tasks.iter().all(|task| task.finished.load(SeqCst)) {
             return now;
         }
+        let stop = world.plan.stop.filter(|_| !pausing.is_held()).map(|stop| world.wall(stop).0);
         if let Some(stop) = stop.filter(|stop| now >= *stop) {
             // Activations released and ticks raised before the stop time still run, unless they take for ever.
             let late = now - stop > world.plan.shutdown_timeout.0;

@@ -8,6 +8,7 @@ mod strides;
 use self::strides::Strides;
 use super::activation::Activation;
 use super::halt::Halt;
+use super::pause;
 use super::reconfigure::Reconfigurable;
 use super::site::Site;
 use super::state;
@@ -130,7 +131,8 @@ pub fn run(
     let mut agenda = Agenda::new(timelines);
     let complete = world.board.global(Global::Complete);
     let reached = world.board.global(Global::Reached);
-    let stop_request = world.board.global(Global::StopRequest);
+    let [stop_request, pause_request] =
+        [Global::StopRequest, Global::PauseRequest].map(|word| world.board.global(word));
     let mut stimuli = VirtualStimuli::new(world);
     let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, hosts, reconfigurable);
     let mut lanes: Vec<Lane> = activations.iter_mut().enumerate().map(lane).collect();
@@ -139,7 +141,16 @@ pub fn run(
     let mut served = None;
     let mut order = 0;
     while goes_on(world, &mut agenda, stop_request) && stimuli.wait(world, &mut agenda) {
-        if strides.make(world, &mut lanes, &mut agenda, &mut moment, &mut served) {
+        if pause_request.load(Relaxed) != 0 {
+            // Not in the midst of an instant.
+            if let Some(next) = agenda.peek()
+                && agenda.instant() != moment.instant
+            {
+                complete.store(world.since_start(next).saturating_sub(1), Release);
+                pause::wait(world);
+                continue;
+            }
+        } else if strides.make(world, &mut lanes, &mut agenda, &mut moment, &mut served) {
             continue;
         }
         let Some(task) = agenda.take() else { break };

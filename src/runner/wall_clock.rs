@@ -1,9 +1,12 @@
 //! Wall-clock instants and simulation times of a run: integers that differ by one number, the common start instant.
+//!
+//! While the run pauses (semantics S26) simulation time stands: releases after the instant at which it is held wait. When the run
+//! goes on, the common start instant is later by the time that it has stood, in whole steps of the grid of starts.
 
 use super::world::World;
 use crate::record::board::Global;
 use crate::time::{Instant, Nanos};
-use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 
 impl World {
     /// Now, ns of the run's clock.
@@ -15,6 +18,7 @@ impl World {
     /// Fixes the common start instant, by the run's clock.
     pub fn set_start(&self, at: Nanos) {
         self.start.store(at.0, SeqCst);
+        self.since.store(at.0, SeqCst);
         self.board.global(Global::StartMonotonic).store((at.0 - self.clock.ahead()) as u64, SeqCst);
         self.board.global(Global::Start).store(at.0 as u64, SeqCst);
     }
@@ -22,6 +26,37 @@ impl World {
     /// The common start instant; 0 while it is not known.
     pub fn start(&self) -> Nanos {
         Nanos(self.start.load(SeqCst))
+    }
+
+    /// Since when the run goes on, by the run's clock: its start, or the end of its last pause. What has come from outside before
+    /// belongs to no simulation time.
+    #[inline]
+    pub fn since(&self) -> Nanos {
+        Nanos(self.since.load(SeqCst))
+    }
+
+    /// The simulation time, ns, after which releases wait; `i64::MAX`: none does.
+    #[inline]
+    pub fn held_at(&self) -> i64 {
+        self.held_at.load(SeqCst)
+    }
+
+    /// Releases after this simulation time wait from now on. What was released before, and ticked by that, takes place.
+    pub fn hold(&self, at: Nanos) {
+        self.board.global(Global::HeldAt).store(at.minus(self.begin_nanos).0.max(0) as u64 + 1, SeqCst);
+        self.held_at.store(at.0, SeqCst);
+    }
+
+    /// Simulation time goes on where it is held, at a wall clock that is so much later, ns. Threads find their releases by the new
+    /// start instant, since they look at that after they have seen that nothing is held.
+    pub fn go_on(&self, later: i64) {
+        let held_at = Nanos(self.held_at());
+        self.start.fetch_add(later, SeqCst);
+        self.since.store(self.wall_of(held_at).0, SeqCst);
+        self.board.global(Global::Shifted).fetch_add(later as u64, SeqCst);
+        self.held_at.store(i64::MAX, SeqCst);
+        self.board.global(Global::HeldAt).store(0, SeqCst);
+        self.tasks.iter().for_each(|task| task.wake.wake());
     }
 
     /// The wall clock of a simulation time, to the nanosecond.
@@ -33,14 +68,19 @@ impl World {
     /// [`World::wall`] of simulation time in nanoseconds.
     #[inline]
     pub fn wall_of(&self, time: Nanos) -> Nanos {
-        Nanos(self.start.load(Relaxed)).plus(time.minus(self.begin_nanos))
+        Nanos(self.start.load(SeqCst)).plus(time.minus(self.begin_nanos))
     }
 
-    /// The simulation time of a wall clock: the inverse of [`World::wall`], to the nanosecond. It is asked for at every
-    /// activation, so no fraction is reduced.
+    /// The simulation time of a wall clock: the inverse of [`World::wall`], to the nanosecond, but none after that at which the run
+    /// is held. It is asked for at every activation, so no fraction is reduced.
     pub fn simulation(&self, wall: Nanos) -> Instant {
-        let since = wall.minus(Nanos(self.start.load(Relaxed)));
-        Instant::from_nanos(self.begin_nanos.plus(since))
+        let held_at = Nanos(self.held_at());
+        Instant::from_nanos(self.flowing(wall).min(held_at))
+    }
+
+    /// The simulation time of a wall clock if the run was not held, ns.
+    pub fn flowing(&self, wall: Nanos) -> Nanos {
+        self.begin_nanos.plus(wall.minus(Nanos(self.start.load(SeqCst))))
     }
 
     /// Nanoseconds from the start of the simulation to a later time.

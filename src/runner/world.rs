@@ -84,6 +84,10 @@ pub struct World {
     dismissed: AtomicBool,
     /// The common start instant by that clock; 0 while it is not known.
     pub(super) start: AtomicI64,
+    /// [`World::held_at`].
+    pub(super) held_at: AtomicI64,
+    /// [`World::since`].
+    pub(super) since: AtomicI64,
 }
 
 /// What the threads of one instance share.
@@ -356,6 +360,8 @@ impl World {
             ending: AtomicU64::new(Ending::No as u64),
             dismissed: AtomicBool::new(false),
             start: AtomicI64::new(0),
+            held_at: AtomicI64::new(i64::MAX),
+            since: AtomicI64::new(0),
         })
     }
 
@@ -696,8 +702,13 @@ impl World {
 
     /// Whether every task has done what there is before the stop time.
     pub fn is_quiet(&self) -> bool {
+        self.is_quiet_until(i64::MAX - 1)
+    }
+
+    /// Whether every task has done what there is up to this simulation time, ns, itself included.
+    pub fn is_quiet_until(&self, time: i64) -> bool {
         let before = self.dispatches.load(SeqCst);
-        let quiet = self.awaited().all(|task| !task.has_mail() && task.next.load(SeqCst) == i64::MAX);
+        let quiet = self.awaited().all(|task| !task.has_mail() && task.next.load(SeqCst) > time);
         quiet && self.dispatches.load(SeqCst) == before
     }
 

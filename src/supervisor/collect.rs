@@ -17,8 +17,8 @@ use crate::priority::FifoPriority;
 use crate::record::board::{Board, Global, Phase, TaskWord};
 use crate::record::findings::Finding;
 use crate::report::{
-    ClockResult, CoreCounts, DoctorResult, End, Ended, FmuResult, FmuStatus, Host, Kind, Problem, Run, Severity,
-    SignalResult, Subject, TraceResult, judge,
+    ClockResult, CoreCounts, DoctorResult, End, Ended, FmuResult, FmuStatus, Host, Kind, Pauses, Problem, Run,
+    Severity, SignalResult, Subject, TraceResult, judge,
 };
 use crate::time::{Instant, Nanos};
 use jiff::Timestamp;
@@ -50,6 +50,8 @@ pub struct Facts {
     pub late_samples: u64,
     /// For each task that datagrams activate: how many of them the kernel has thrown away.
     pub dropped: Vec<(TaskId, u64)>,
+    /// When the run has paused.
+    pub pauses: Pauses,
     /// With several runs: which it is.
     pub repetition: Option<u32>,
     /// For each stimulus: what is wrong with its file.
@@ -82,6 +84,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
     let mut clocks: Vec<ClockResult> =
         (0..plan.tasks.len()).map(|task| tasks::clock(plan, board, TaskId(task), scheduling, &facts.dropped)).collect();
     let mut notes = plan.notes.clone();
+    notes.extend(facts.pauses.note());
     let shared = schedulability::predict(plan, scheduling, &mut clocks, &mut notes);
     if let (times @ 1.., removed) = told.rotated {
         let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
@@ -199,6 +202,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         },
         problems,
         notes,
+        pauses: facts.pauses.clone(),
         host: Host {
             kernel: facts.machine.kernel.clone(),
             preempt_rt: facts.machine.preempt_rt,

@@ -20,17 +20,32 @@ pub enum Event {
 }
 
 /// How far a session is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum State {
     /// Libraries are loaded and FMUs initialised.
     Starting = 0,
     /// Partitions are activated.
     Running = 1,
+    /// What was released is done, nothing more is released, and simulation time stands.
+    Paused = 2,
     /// No new activation begins; FMUs are terminated.
-    Stopping = 2,
+    Stopping = 3,
     /// The run is over and its report is being written; of several runs the next one may follow.
-    Over = 3,
+    Over = 4,
+}
+
+impl State {
+    /// The state in words, for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Starting => "starting",
+            State::Running => "running",
+            State::Paused => "paused",
+            State::Stopping => "stopping",
+            State::Over => "over",
+        }
+    }
 }
 
 /// Who hears of events. By default nobody does.

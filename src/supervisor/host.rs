@@ -1,12 +1,12 @@
 //! What sessions may use of this machine: cores, and FIFO priorities, which are found by trying.
 
 use super::Error;
-use crate::plan::{FifoReach, HostFacts, Plan};
+use crate::plan::{FifoReach, HostFacts, Plan, RunningRig};
 use crate::priority::FifoPriority;
 use crate::sys::{SysError, affinity, memory, scheduling};
 use std::collections::BTreeSet;
 
-/// Cores and FIFO priorities for a session. Who has several takes from it what the others hold.
+/// Cores and FIFO priorities for a session, and what other sessions hold of them.
 #[derive(Clone, Debug)]
 pub struct Host {
     /// Cores that threads of this process may run on.
@@ -15,6 +15,8 @@ pub struct Host {
     pub isolated: BTreeSet<usize>,
     /// How far FIFO priorities go.
     pub fifo: FifoReach,
+    /// The rigs that run beside it.
+    beside: Vec<RunningRig>,
     /// Why the highest priority that was tried is not to be had.
     refused: Option<SysError>,
 }
@@ -30,16 +32,12 @@ impl Host {
             (Some(_), Some(highest)) => FifoReach::UpTo(highest),
             (Some(_), None) => FifoReach::Nothing,
         };
-        Ok(Host { cpus, isolated: affinity::isolated_cpus(), fifo, refused })
+        Ok(Host { cpus, isolated: affinity::isolated_cpus(), fifo, beside: Vec::new(), refused })
     }
 
-    /// What is left of it beside a session that holds the cores of this plan: all of it, if nothing else were left.
-    pub fn beside(mut self, plan: &Plan) -> Host {
-        let held: BTreeSet<usize> = plan.cores().into_iter().collect();
-        if self.cpus.union(&self.isolated).any(|cpu| !held.contains(cpu)) {
-            self.cpus.retain(|cpu| !held.contains(cpu));
-            self.isolated.retain(|cpu| !held.contains(cpu));
-        }
+    /// Beside a rig that runs, which keeps what it has.
+    pub fn beside(mut self, rig: RunningRig) -> Host {
+        self.beside.push(rig);
         self
     }
 
@@ -49,6 +47,7 @@ impl Host {
             allowed_cpus: self.cpus.iter().copied().collect(),
             isolated_cpus: self.isolated.iter().copied().collect(),
             fifo: self.fifo,
+            beside: self.beside.clone(),
         }
     }
 

@@ -191,6 +191,7 @@ impl Sight {
             strict: prepared.options.strict,
             late_samples: self.late_samples,
             dropped: self.dropped.clone(),
+            pauses: shared.pauses(),
             repetition: self.repetition,
             stimuli: vec![Fault { problem: None, nan: None, change: None }; plan.stimuli.len()],
             machine: machine::look(&plan.cores()),

@@ -1,12 +1,12 @@
 //! Rig file → plan: opens what the rig names and hands each stage's result to the next.
 
 use super::stimuli::{self, Source};
-use super::{Error, Event, EventSink, Host, SessionHandle, saved};
+use super::{Error, Event, EventSink, Host, saved};
 use crate::files;
 use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
 use crate::places::Places;
-use crate::plan::{self, FmuInput, Mode, Plan, SignalId};
+use crate::plan::{self, FmuInput, Mode, Plan, RunningRig, SignalId};
 use crate::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
 use crate::snapshot::Snapshot;
 use crate::sys::stop::Stop;
@@ -38,6 +38,8 @@ pub struct Options {
     pub out: Option<PathBuf>,
     /// Values are set while the run goes on ([`super::SessionHandle::control`]).
     pub control: bool,
+    /// In virtual time as well it may have no stop time: somebody asks for its end.
+    pub endless: bool,
     /// The command line that the report names, its program first.
     pub command: Vec<String>,
     /// What FMUs do against the standard fails the run.
@@ -50,8 +52,8 @@ pub struct Options {
     pub host: Option<Host>,
     /// The cores that it may use; default: those that the thread may run on that prepares it. For [`Options::host`] nothing.
     pub cpus: Option<BTreeSet<usize>>,
-    /// The sessions beside which it runs, and whose cores it leaves to them as far as there are others.
-    pub beside: Vec<SessionHandle>,
+    /// The rigs beside which it runs: they keep what they have, and their cores as far as there are others.
+    pub beside: Vec<RunningRig>,
     /// The program to start as the runner, by `PROGRAM runner`; default: the program of this process, which is for `vecud` and for
     /// whoever hands that argument to [`runner::main`](crate::runner::main). It may prepare things, but becomes the runner itself
     /// (`exec`).
@@ -156,7 +158,7 @@ pub(super) fn plan_of(
             host
         }
     };
-    let host = options.beside.iter().fold(host, |host, other| host.beside(other.plan()));
+    let host = options.beside.iter().cloned().fold(host, Host::beside);
     let plan = plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
     let watched = options.watch.as_deref().map(|pattern| watched(&plan, pattern)).transpose()?.unwrap_or_default();
     for (option, wanted) in [("--save-state", &options.save_state), ("--restore-state", &options.restore_state)] {
@@ -271,6 +273,7 @@ fn wanted_rig(options: &Options) -> Result<Rig, Error> {
     rig::set(&mut rig, "--set", &options.set).map_err(Error::Rig)?;
     Ok(Rig {
         controlled: options.control,
+        endless: options.endless,
         mode: options.mode.unwrap_or(rig.mode),
         stop_time: options.stop_time.map(At::unplaced).or(rig.stop_time),
         ..rig

@@ -58,6 +58,19 @@ pub struct Recorder<'a> {
     complete: i64,
 }
 
+/// How much was recorded so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// Rows that have come to the files.
+    pub rows: u64,
+    /// Bytes that were written to them.
+    pub bytes: u64,
+    /// Samples that came too late for their row.
+    pub late: u64,
+    /// Files that ended early, or could not be written at all: `run.log` too.
+    pub broken: u64,
+}
+
 /// What was said in a run, and what went wrong with its files.
 #[derive(Clone, Debug)]
 pub struct Told {
@@ -149,6 +162,17 @@ impl<'a> Recorder<'a> {
     /// Samples that came too late for their row.
     pub fn late(&self) -> u64 {
         self.signals.as_ref().map_or(0, SignalWriter::late)
+    }
+
+    /// How much was recorded so far.
+    pub fn recorded(&self) -> Recorded {
+        let signals = self.signals.as_ref();
+        Recorded {
+            rows: signals.map_or(0, SignalWriter::rows),
+            bytes: signals.map_or(0, SignalWriter::bytes),
+            late: self.late(),
+            broken: self.broken.len() as u64,
+        }
     }
 
     /// How soon the next look should come.

@@ -2,8 +2,9 @@
 //! installs no signal handler, and changes nothing of the thread that starts it.
 
 use super::shared::{Looks, Shared};
+use super::totals::Totals;
 use super::watch::supervise;
-use super::{Control, Error, EventSink, Prepared, State};
+use super::{Control, Error, EventSink, PauseError, Prepared, State};
 use crate::plan::Plan;
 use crate::report::{self, ClockResult, Live, Run};
 use crate::rig::RigDaemon;
@@ -62,6 +63,16 @@ impl SessionHandle {
         self.shared.want_report(true);
     }
 
+    /// Lets come to its end what was released, and releases nothing more (semantics S26). Waits until that is so.
+    pub fn pause(&self) -> Result<(), PauseError> {
+        self.shared.pause()
+    }
+
+    /// A run that pauses goes on where its simulation time stands. Waits until it does.
+    pub fn resume(&self) -> Result<(), PauseError> {
+        self.shared.resume()
+    }
+
     /// How far it is.
     pub fn state(&self) -> State {
         self.shared.state()
@@ -75,6 +86,11 @@ impl SessionHandle {
     /// What its clocks have measured so far, as `report.json` will have it.
     pub fn clocks(&self) -> Vec<ClockResult> {
         self.shared.clocks()
+    }
+
+    /// What the run has counted so far, for whoever asks often.
+    pub fn totals(&self) -> Totals {
+        self.shared.totals()
     }
 
     /// The plan of the rig that runs.

@@ -1,5 +1,8 @@
 //! What the threads of a session share with each other, and with the runner's process: the memory that both map.
 
+use super::pause::Paused;
+use super::recorder::Recorded;
+use super::totals::{self, Totals};
 use super::under_way::{Course, Standing, held_up_by, standing};
 use super::{Error, Event, EventSink, Prepared, State, tasks};
 use crate::doctor::Tree;
@@ -41,6 +44,10 @@ pub struct Shared {
     preempt_rt: bool,
     /// For each task that datagrams activate, how many of them the kernel has thrown away by the last look.
     dropped: Mutex<Vec<(TaskId, u64)>>,
+    /// The pauses of the run.
+    pub(super) paused: Paused,
+    /// How much was recorded by the last look.
+    recorded: Mutex<Recorded>,
     /// Where looks are in nobody's way; `None`: anywhere.
     lull: Option<Lull>,
 }
@@ -54,7 +61,7 @@ impl Shared {
         let layout = Layout::of(&prepared.plan);
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
-        let (stopped, state, runner, watcher, looks, report_wanted, dropped) = Default::default();
+        let (stopped, state, runner, watcher, looks, report_wanted, dropped, paused, recorded) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
         let lull = Lull::of(&prepared.plan);
         Ok(Shared {
@@ -70,6 +77,8 @@ impl Shared {
             stands,
             preempt_rt,
             dropped,
+            paused,
+            recorded,
             lull,
         })
     }
@@ -155,7 +164,8 @@ impl Shared {
         match self.state.load(SeqCst) {
             0 => State::Starting,
             1 => State::Running,
-            2 => State::Stopping,
+            2 => State::Paused,
+            3 => State::Stopping,
             _ => State::Over,
         }
     }
@@ -197,6 +207,17 @@ impl Shared {
     /// So many datagrams of each task that they activate were thrown away by the kernel so far.
     pub fn set_dropped(&self, dropped: Vec<(TaskId, u64)>) {
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = dropped;
+    }
+
+    /// So much was recorded so far.
+    pub fn set_recorded(&self, recorded: Recorded) {
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = recorded;
+    }
+
+    /// What the run has counted so far.
+    pub fn totals(&self) -> Totals {
+        let recorded = *self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        totals::totals(self.plan(), self.board(), recorded)
     }
 
     /// What is known of the run now.

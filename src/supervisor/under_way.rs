@@ -19,25 +19,40 @@ pub struct Course {
     /// The simulation time at which the run begins.
     begin: Instant,
     /// That instant by the run's clock, ns.
+    first: i64,
+    /// The same, but so much later as simulation time has stood since the run has paused.
     start: i64,
     /// Now, by the run's clock, ns.
     now: i64,
+    /// No simulation time is later now, ns from [`Course::begin`]: the run is held.
+    held_at: i64,
 }
 
 impl Course {
     /// Now. `None`: the run has not begun, or it is one in virtual time.
     pub fn now(plan: &Plan, board: Board, begin: Instant) -> Option<Course> {
-        let start = board.global(Global::Start).load(SeqCst) as i64;
-        let course = Course { begin, start, now: Clock::tai_if(plan.keeps_tai()).now() };
-        (plan.mode == Mode::RealTime && start > 0 && course.now >= start).then_some(course)
+        let now = Clock::tai_if(plan.keeps_tai()).now();
+        Course::of(plan, board, begin, |_| now)
     }
 
     /// At an earlier instant of CLOCK_MONOTONIC, ns.
     pub fn at(plan: &Plan, board: Board, begin: Instant, monotonic: i64) -> Option<Course> {
-        let [start, of_monotonic] =
-            [Global::Start, Global::StartMonotonic].map(|word| board.global(word).load(SeqCst) as i64);
-        let course = Course { begin, start, now: monotonic.saturating_add(start.saturating_sub(of_monotonic)) };
-        (plan.mode == Mode::RealTime && start > 0 && course.now >= start).then_some(course)
+        let of_monotonic = board.global(Global::StartMonotonic).load(SeqCst) as i64;
+        Course::of(plan, board, begin, |start| monotonic.saturating_add(start.saturating_sub(of_monotonic)))
+    }
+
+    /// `now` by the run's clock, which started then.
+    fn of(plan: &Plan, board: Board, begin: Instant, now: impl FnOnce(i64) -> i64) -> Option<Course> {
+        let word = |word| board.global(word).load(SeqCst) as i64;
+        // In this order: whoever finds that the run goes on finds the instant by which it does.
+        let held_at = match word(Global::HeldAt) {
+            at @ 1.. => at - 1,
+            _ => i64::MAX,
+        };
+        let (first, later) = (word(Global::Start), word(Global::Shifted));
+        let (start, now) = (first.saturating_add(later), now(first));
+        let is_there = plan.mode == Mode::RealTime && first > 0 && now >= first;
+        is_there.then_some(Course { begin, first, start, now, held_at })
     }
 
     /// What instant of simulation time it is.
@@ -47,7 +62,8 @@ impl Course {
 
     /// The simulation time of an instant of the run's clock.
     fn simulation(&self, wall: i64) -> Instant {
-        Instant::from_nanos(self.begin.nanos().plus(Nanos(wall.saturating_sub(self.start))))
+        let since = wall.saturating_sub(self.start).min(self.held_at);
+        Instant::from_nanos(self.begin.nanos().plus(Nanos(since)))
     }
 
     /// How long ago a simulation time was, ns.
@@ -124,7 +140,7 @@ fn under_way(plan: &Plan, board: Board, course: Course, task: TaskId, mark: [u64
     let [active, started, finished, time @ ..] = mark;
     let (started, finished, time) = (started as i64, finished as i64, Instant::from_words(time));
     // One that has begun and has not come to its first call has the mark of the activation before it.
-    let has_started = active == 1 && started >= finished && (course.start..=course.now).contains(&started);
+    let has_started = active == 1 && started >= finished && (course.first..=course.now).contains(&started);
     if !has_started || time < course.begin || time > course.simulation(course.now) {
         return None;
     }

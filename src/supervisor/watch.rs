@@ -49,7 +49,7 @@ use std::time::{Instant, SystemTime};
 const GRACE: i64 = 1_000_000_000;
 
 /// Does all that a session does. `started` is called as soon as there is a runner. On a thread that is the
-/// session's this one leaves the cores of partitions alone from then on. An error means that there was no run and nothing is
+/// session's this one leaves the cores of partitions alone by then. An error means that there was no run and nothing is
 /// left behind.
 pub(super) fn supervise(
     shared: &Arc<Shared>,
@@ -86,11 +86,12 @@ pub(super) fn supervise(
         }
     };
     shared.set_runner(process.id());
-    started();
     if has_thread && plan.mode == Mode::RealTime {
         // Whoever cannot choose his cores cannot choose those of partitions either, and the runner says that.
         let _said_by_the_runner = affinity::keep_off(&plan.cores());
     }
+    // From here on this is for whoever has several sessions to decide.
+    started();
     let supervision = Supervision {
         shared,
         board,
@@ -307,6 +308,7 @@ impl<'a> Supervision<'a> {
                     let number = run.number + 1;
                     finished.push(self.collect(run, ExitStatus::from_raw(0), gone));
                     self.control.next_run();
+                    self.shared.forget_pauses();
                     run = self.run(number, next, Feeder::new(self.shared));
                     run.open();
                     self.board.next_run();
@@ -392,6 +394,7 @@ impl<'a> Supervision<'a> {
             strict: options.strict,
             late_samples,
             dropped: self.sockets.dropped_at_end(board),
+            pauses: shared.pauses(),
             repetition: options.repeat.map(|_| run.number),
             stimuli: run.feeder.finish(),
             machine: machine::look(&plan.cores()),
@@ -475,7 +478,7 @@ impl<'a> Supervision<'a> {
                 self.told_of_the_process = run.recorder.host_lines.clone();
                 told_before_start.drain(..).for_each(|line: String| self.events.say(line));
             }
-            self.shared.set_state(state(phase), self.events);
+            self.shared.set_state(state(phase, self.shared.is_paused()), self.events);
             run.cores.look(phase);
             let (mut lines, now) = (Vec::new(), monotonic_now()); // the tracer reads what was noted before
             for (status, message) in run.threads.look(plan, self.board, now) {
@@ -486,6 +489,7 @@ impl<'a> Supervision<'a> {
             for (_, line) in lines {
                 if run.recording { self.events.say(line) } else { told_before_start.push(line) }
             }
+            self.shared.set_recorded(run.recorder.recorded());
             self.memory.look(now);
             if let Some(status) = status {
                 break Ended::Process(status);
@@ -704,10 +708,11 @@ fn live_text(words: &[u64], variable_type: VariableType) -> Option<String> {
     })
 }
 
-/// What a session with a run in this phase is doing.
-fn state(phase: Phase) -> State {
+/// What a session with a run in this phase, which may pause, is doing.
+fn state(phase: Phase, is_paused: bool) -> State {
     match phase {
         Phase::Loading | Phase::Initialising | Phase::Refused => State::Starting,
+        Phase::Running if is_paused => State::Paused,
         Phase::Running => State::Running,
         Phase::Stopping | Phase::Done | Phase::Between => State::Stopping,
     }

@@ -40,10 +40,28 @@ pub fn keep_off(cpus: &[usize]) -> Result<(), SysError> {
 
 /// Keeps all threads that this process has by now off these cores, as far as they can be found and may be asked.
 pub fn keep_process_off(cpus: &[usize]) {
-    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten();
-    for tid in threads.filter_map(|thread| thread.ok()?.file_name().to_str()?.parse().ok()) {
+    for tid in threads() {
         let _one_that_has_ended = keep_thread_off(tid, cpus);
     }
+}
+
+/// Has all threads of this process run on these cores, as far as they can be found and may be asked. Threads begin where the one is that
+/// starts them, so that it is looked until there is none that has begun elsewhere meanwhile.
+pub fn keep_process_on(cpus: &BTreeSet<usize>) {
+    const LOOKS: usize = 10;
+    for _ in 0..LOOKS {
+        let elsewhere = threads().filter(|tid| allowed_cpus_of(*tid).is_ok_and(|own| own != *cpus));
+        let moved = elsewhere.filter(|tid| keep_thread_on(*tid, cpus.iter().copied()).is_ok());
+        if moved.count() == 0 {
+            return;
+        }
+    }
+}
+
+/// The threads of this process.
+fn threads() -> impl Iterator<Item = u32> {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    threads.filter_map(|thread| thread.ok()?.file_name().to_str()?.parse().ok())
 }
 
 fn keep_thread_off(tid: u32, cpus: &[usize]) -> Result<(), SysError> {
@@ -52,9 +70,13 @@ fn keep_thread_off(tid: u32, cpus: &[usize]) -> Result<(), SysError> {
     if others.is_empty() {
         return Ok(());
     }
+    keep_thread_on(tid, others).map_err(error)
+}
+
+fn keep_thread_on(tid: u32, cpus: impl IntoIterator<Item = usize>) -> nix::Result<()> {
     let mut set = CpuSet::new();
-    others.into_iter().try_for_each(|cpu| set.set(cpu)).map_err(error)?;
-    sched_setaffinity(Pid::from_raw(tid as i32), &set).map_err(error)
+    cpus.into_iter().try_for_each(|cpu| set.set(cpu))?;
+    sched_setaffinity(Pid::from_raw(tid as i32), &set)
 }
 
 /// The cores that the calling thread may run on.

@@ -7,6 +7,7 @@ mod program;
 mod bench;
 mod failures;
 mod no_allocation;
+mod pauses;
 mod refused;
 mod runs;
 mod sessions;

@@ -5,6 +5,7 @@ use super::program::{Kind, Rig, Trace, cache, real_time, the_core, wait_until};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use vecud::plan::RunningRig;
 use vecud::report::{End, FmuStatus};
 use vecud::supervisor::{self, Event, EventSink, Host, Options, Prepared, Session, State};
 use vecud::sys::affinity::allowed_cpus;
@@ -34,7 +35,7 @@ fn a_crash_in_one_session_costs_another_nothing() {
         let tracer = |start| Rig::new("stop_time = 100").tracer("a", start).trigger("a.out_high", "a.high");
         let [bad, good] = [CRASH, ""].map(tracer);
         let crashing = prepared(&bad, None);
-        let steady = prepared(&good, Some(crashing.host.clone().beside(&crashing.plan)));
+        let steady = prepared(&good, Some(crashing.host.clone().beside(RunningRig::of("crashing", &crashing.plan))));
         if allowed_cpus().unwrap().len() > 1 {
             assert_ne!(crashing.plan.cores()[0], steady.plan.cores()[0]);
         }

@@ -20,6 +20,15 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The answer in these bytes.
+    pub fn of(bytes: &[u8]) -> Answer {
+        let answer = String::from_utf8_lossy(bytes).into_owned();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let header = |name: &str| head.lines().find_map(|line| Some(line.strip_prefix(name)?.trim().to_owned()));
+        Answer { status, kind: header("content-type:").unwrap_or_default(), body: unchunked(head, body) }
+    }
+
     /// The body, which is JSON, of an answer of this status.
     pub fn json(self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.body);
@@ -40,6 +49,8 @@ impl Answer {
 /// A daemon that runs; it is gone with this.
 pub struct Daemon {
     pub folder: TempDir,
+    /// Further options.
+    options: Vec<String>,
     child: Option<Child>,
     environment: Vec<(&'static str, OsString)>,
 }
@@ -47,12 +58,18 @@ pub struct Daemon {
 impl Daemon {
     /// One of which nothing is known yet.
     pub fn new() -> Daemon {
-        Daemon::with(tempfile::tempdir().unwrap(), Vec::new())
+        Daemon::with(tempfile::tempdir().unwrap(), &[])
     }
 
-    /// One in this folder that finds this in its environment.
-    pub fn with(folder: TempDir, environment: Vec<(&'static str, OsString)>) -> Daemon {
-        let mut daemon = Daemon { folder, child: None, environment };
+    /// One in this folder, with these further options.
+    pub fn with(folder: TempDir, options: &[&str]) -> Daemon {
+        Daemon::in_environment(folder, options, Vec::new())
+    }
+
+    /// One that finds this in its environment besides.
+    pub fn in_environment(folder: TempDir, options: &[&str], environment: Vec<(&'static str, OsString)>) -> Daemon {
+        let options = options.iter().map(|&option| option.to_owned()).collect();
+        let mut daemon = Daemon { folder, options, environment, child: None };
         daemon.start();
         daemon
     }
@@ -69,8 +86,8 @@ impl Daemon {
         assert!(self.child.is_none());
         let log = std::fs::File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
         let mut command = Daemon::command(self.folder.path());
-        command.envs(self.environment.iter().map(|(name, value)| (name, value))).stderr(log);
-        self.child = Some(command.spawn().unwrap());
+        command.args(&self.options).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        self.child = Some(command.stderr(log).spawn().unwrap());
         wait_until("the daemon answers", || UnixStream::connect(self.socket()).is_ok());
     }
 
@@ -105,24 +122,13 @@ impl Daemon {
 
     /// Sends these bytes, and reads all that is answered.
     pub fn raw(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut stream = UnixStream::connect(self.socket()).unwrap();
+        let stream = UnixStream::connect(self.socket()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        // It may have heard enough before all is sent.
-        let _ = stream.write_all(bytes);
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer);
-        answer
+        exchange(stream, bytes)
     }
 
     pub fn ask_with(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
-        let length = body.len();
-        let head = format!("{method} {path} HTTP/1.1\r\nhost: vecud\r\nconnection: close\r\n{headers}");
-        let answer = self.raw(format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes());
-        let answer = String::from_utf8_lossy(&answer).into_owned();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let header = |name: &str| head.lines().find_map(|line| Some(line.strip_prefix(name)?.trim().to_owned()));
-        Answer { status, kind: header("content-type:").unwrap_or_default(), body: unchunked(head, body) }
+        Answer::of(&self.raw(request(method, path, &format!("host: vecud\r\n{headers}"), body).as_bytes()))
     }
 
     pub fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
@@ -146,6 +152,21 @@ impl Daemon {
     pub fn state(&self, name: &str) -> String {
         self.get(&format!("/v1/rigs/{name}")).json(200)["state"].as_str().unwrap().to_owned()
     }
+}
+
+/// Sends these bytes, and reads all that is answered.
+pub fn exchange(mut stream: impl Read + Write, bytes: &[u8]) -> Vec<u8> {
+    // The other side may have heard enough before all is sent.
+    let _ = stream.write_all(bytes);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    answer
+}
+
+/// A request, after whose answer the connection ends. `headers` end in line breaks.
+pub fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n{body}")
 }
 
 /// The body of an answer that comes in pieces, as a whole.

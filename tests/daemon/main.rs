@@ -5,7 +5,15 @@
 mod program;
 
 mod client;
+mod cores;
+mod ctl;
+mod exposition;
+mod hostile;
+mod metrics;
+mod monitoring;
+mod pause;
 mod requests;
 mod rigs;
 mod service;
 mod start;
+mod tcp;

@@ -1,7 +1,6 @@
 //! Requests that are none, too long, too slow, or for what is not there.
 
 use super::client::{Daemon, tracer};
-use super::program::random::Random;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 
@@ -41,34 +40,6 @@ fn idle_connections_keep_nobody_waiting() {
         assert_eq!(daemon.get("/healthz").status, 200);
     }
     drop((idle, slow));
-}
-
-/// Any bytes at all: an answer or none, and the daemon is there.
-#[test]
-fn bytes_that_are_no_request_harm_nobody() {
-    let daemon = Daemon::new();
-    let random = &mut Random(7);
-    let seeds: [&[u8]; 3] = [
-        b"GET /v1/rigs HTTP/1.1\r\nhost: x\r\n\r\n",
-        b"PUT /v1/rigs/a HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n[rig]\n[fmu",
-        b"POST /v1/rigs/a/start HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
-    ];
-    for round in 0..300 {
-        let mut bytes = seeds[round % seeds.len()].to_vec();
-        for _ in 0..=random.below(8) {
-            let at = random.below(bytes.len() as u64) as usize;
-            match random.below(3) {
-                0 => bytes[at] = random.below(256) as u8,
-                1 => drop(bytes.remove(at)),
-                _ => bytes.insert(at, random.below(256) as u8),
-            }
-        }
-        let mut stream = UnixStream::connect(daemon.socket()).unwrap();
-        stream.write_all(&bytes).unwrap();
-        drop(stream);
-    }
-    assert_eq!(daemon.get("/healthz").status, 200);
-    assert!(!daemon.log().contains("panicked"), "{}", daemon.log());
 }
 
 /// Everything that is there says what it answers.

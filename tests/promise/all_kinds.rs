@@ -25,7 +25,7 @@ const RECORD: &str = "clocks = true\nsignals = ['m*', 'busy.*', 'k?.time_*', 'k?
 /// Two FMUs of all kinds on one core, whose countdowns end in the first half of a period of their root, and twelve mixers
 /// on both whose three inputs are the times of any of their clocks or what another mixer made. On the other core one takes
 /// 15 ms at a time, so that consumers there start late.
-fn drawn(seed: u64) -> Rig {
+pub fn drawn(seed: u64) -> Rig {
     let mut random = Random(seed);
     let fmus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus");
     let fmus = fmus.display();

@@ -8,6 +8,7 @@ mod all_kinds;
 mod closed_loop;
 mod engine;
 mod kinds;
+mod pauses;
 #[path = "../program/mod.rs"]
 mod program;
 mod report;

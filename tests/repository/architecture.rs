@@ -176,7 +176,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "time",
         ],
     ),
-    ("daemon", &["plan", "report", "rig", "supervisor", "sys::affinity", "sys::stop", "sys::wake", "time"]),
+    ("daemon", &["plain", "plan", "report", "rig", "supervisor", "sys::affinity", "sys::stop", "sys::wake", "time"]),
     (
         "cli",
         &[
@@ -382,6 +382,7 @@ fn only_the_command_line_has_a_terminal_and_listens_to_signals() {
         "close_memory",
         "end_at_signals",
         "keep_process_off",
+        "keep_process_on",
         "outlive_file_size_limit",
         "reap",
         "reload_by_signal",

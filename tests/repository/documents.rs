@@ -42,6 +42,8 @@ fn files_that_the_documents_link_to_exist() {
         "examples/README.md",
         "systemd/README.md",
         "rt-config/README.md",
+        "python/README.md",
+        "docs/daemon.md",
         "CHANGELOG.md",
         "CONTRIBUTING.md",
     ] {

@@ -230,7 +230,8 @@ pub(super) fn write(page: &Path, text: &str) -> Result<(), Error> {
     })
 }
 
-fn screen() -> Screen {
+/// Where results are shown.
+pub(super) fn screen() -> Screen {
     let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
     let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     Screen { columns, lines: usize::MAX, color }

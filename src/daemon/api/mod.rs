@@ -2,29 +2,31 @@
 //!
 //! What goes wrong is told as `application/problem+json` (RFC 9457).
 
+mod access;
+mod guard;
+mod metrics;
 mod problem;
 mod rigs;
 mod runs;
 
+pub use access::Access;
+
 use super::rigs::Rigs;
 use super::service::Pulse;
-use axum::body::Body;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::{DefaultBodyLimit, State};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::routing::get;
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
+use guard::{Bounds, guarded};
 use problem::Problem;
 use std::sync::Arc;
 use std::time::Duration;
-use tower::ServiceExt;
-use tower_http::timeout::TimeoutLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// The longest body of a request.
-const LONGEST: usize = 4 << 20;
-/// How long an answer may take.
-const TIMEOUT: Duration = Duration::from_secs(300);
+/// What requests keep within.
+const BOUNDS: Bounds = Bounds { longest: 4 << 20, body: Duration::from_secs(30), answer: Duration::from_secs(300) };
 
 #[derive(OpenApi)]
 #[openapi(info(
@@ -41,34 +43,50 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .routes(routes!(rigs::show, rigs::put, rigs::delete))
         .routes(routes!(rigs::start))
         .routes(routes!(rigs::stop))
+        .routes(routes!(rigs::pause))
+        .routes(routes!(rigs::resume))
+        .routes(routes!(rigs::reset))
         .routes(routes!(rigs::clocks))
         .routes(routes!(runs::list))
         .routes(routes!(runs::report))
         .routes(routes!(runs::file))
         .routes(routes!(health))
+        .routes(routes!(metrics::show))
         .split_for_parts();
-    router
+    let requests = Arc::new(metrics::Requests::default());
+    let counted = requests.clone();
+    let count = move |request, next: Next| {
+        let counted = counted.clone();
+        async move {
+            let response = next.run(request).await;
+            counted.count(response.status());
+            response
+        }
+    };
+    let router = router
         .route("/openapi.json", get(|| async { Json(description) }))
         .fallback(|| async { Problem::nothing_there() })
         .method_not_allowed_fallback(|| async { Problem::no_such_method() })
-        .layer(DefaultBodyLimit::max(LONGEST))
-        .layer(TimeoutLayer::with_status_code(axum::http::StatusCode::REQUEST_TIMEOUT, TIMEOUT))
-        .with_state(rigs)
+        // The guard has looked at that.
+        .layer(DefaultBodyLimit::disable())
+        .layer(Extension(requests));
+    guarded(router, BOUNDS).layer(from_fn(count)).with_state(rigs)
 }
 
-/// How often the API answers itself.
+/// The same for whoever asks over TCP.
+pub fn over_tcp(router: Router, access: Access) -> Router {
+    router.layer(from_fn_with_state(Arc::new(access), access::check))
+}
+
+/// How often the API shows that it answers.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// Asks for all rigs, as a client would, time and again; the pulse is that of whoever answers. No connection is taken for that: of
-/// these there may be none left, which is the clients' doing.
-pub async fn answer(api: Router, pulse: Pulse) {
+/// Answers the question for all rigs, where requests are answered, time and again; the pulse is that of whoever answers. It takes no
+/// connection, of which there may be none left, and is counted nowhere.
+pub async fn answer(rigs: Arc<Rigs>, pulse: Pulse) {
     loop {
-        let request = Request::get("/v1/rigs").body(Body::empty()).expect("a path");
-        // No answer is an error of this type.
-        let Ok(answer) = api.clone().oneshot(request).await;
-        if answer.status().is_success() {
-            pulse.beat();
-        }
+        drop(rigs::list(State(rigs.clone())).await);
+        pulse.beat();
         tokio::time::sleep(ANSWER).await;
     }
 }

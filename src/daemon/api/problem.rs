@@ -5,6 +5,7 @@ use crate::daemon::status::Mistake;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use std::time::Duration;
 use utoipa::ToSchema;
 
 /// Why a request is not answered as it wants.
@@ -55,6 +56,55 @@ impl Problem {
         Problem::new(StatusCode::CONFLICT, "/problems/state", "not in this state", detail)
     }
 
+    /// The body is longer than so many bytes.
+    pub fn too_long(longest: usize) -> Problem {
+        let detail = format!("the body has more than {longest} bytes, which are the most that is read");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "/problems/too-long", "body too long", detail)
+    }
+
+    /// The body has not come in time.
+    pub fn slow_body(within: Duration) -> Problem {
+        let detail = format!("the body has not come within {} s", within.as_secs_f64());
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "/problems/slow-request", "slow request", detail)
+    }
+
+    /// What is asked for is not done in time. It may be done later.
+    pub fn takes_too_long(than: Duration) -> Problem {
+        let detail =
+            format!("it takes longer than {} s, and goes on; the rig's status says how far it is", than.as_secs_f64());
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "/problems/takes-too-long", "takes too long", detail)
+    }
+
+    /// The request does not say which host it is for.
+    pub fn no_host() -> Problem {
+        Problem::malformed(StatusCode::BAD_REQUEST, "one header Host is needed, which names the host that is asked")
+    }
+
+    /// The request is for a host that is none of the daemon's.
+    pub fn other_host(host: &str) -> Problem {
+        let detail =
+            format!("{host} is no name of this daemon: ask localhost, its address, or a name given with --host");
+        Problem::new(StatusCode::MISDIRECTED_REQUEST, "/problems/other-host", "other host", detail)
+    }
+
+    /// A page of another site asks.
+    pub fn other_origin() -> Problem {
+        let detail = "pages of other sites may ask nothing (header Origin)";
+        Problem::new(StatusCode::FORBIDDEN, "/problems/other-origin", "other origin", detail)
+    }
+
+    /// A token is needed.
+    pub fn no_token() -> Problem {
+        let detail = "this needs the token of the daemon's --token-file, as header Authorization: Bearer TOKEN";
+        Problem::new(StatusCode::UNAUTHORIZED, "/problems/token", "token needed", detail)
+    }
+
+    /// What is shown is not the token.
+    pub fn wrong_token() -> Problem {
+        let detail = "the header Authorization does not have the token of the daemon's --token-file";
+        Problem::new(StatusCode::UNAUTHORIZED, "/problems/token", "wrong token", detail)
+    }
+
     /// A part of the daemon is gone.
     pub fn internal(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "/problems/internal", "internal error", detail)
@@ -66,8 +116,7 @@ impl From<Refusal> for Problem {
         match refusal {
             Refusal::Unknown(name) => Problem::unknown(format!("there is no rig {name}; GET /v1/rigs lists them")),
             Refusal::State(status, why) => {
-                let state = format!("{:?}", status.state).to_lowercase();
-                Problem::conflict(format!("rig {} is {state}: {why}", status.name))
+                Problem::conflict(format!("rig {} is {}: {why}", status.name, status.state.word()))
             }
             Refusal::Invalid(mistakes) => {
                 let detail = match mistakes.as_slice() {

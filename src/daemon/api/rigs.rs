@@ -4,19 +4,19 @@ use super::problem::Problem;
 use crate::daemon::definition::{Source, Start};
 use crate::daemon::name::RigName;
 use crate::daemon::rig::Rig;
-use crate::daemon::rigs::Rigs;
+use crate::daemon::rigs::{Refusal, Rigs};
 use crate::daemon::status::{RigState, Status};
 use crate::report::ClockResult;
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{Path, State};
+use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 use std::sync::Arc;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 type All = State<Arc<Rigs>>;
 type Body = Result<Bytes, BytesRejection>;
@@ -68,9 +68,18 @@ pub async fn show(State(rigs): All, Path(name): Path<String>) -> Result<Json<Sta
     Ok(Json(rigs.find(&named(&name)?)?.status()))
 }
 
+/// How a rig is put.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct Put {
+    /// While the rig runs: its run comes to its end, and the new rig runs instead, as the former one was started.
+    #[serde(default)]
+    reload: bool,
+}
+
 /// Makes a rig, or makes it another one: the text of a rig file (TOML), or as JSON where that file is. It is checked as by
 /// `vecud check`.
-#[utoipa::path(put, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path)),
+#[utoipa::path(put, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path), Put),
     request_body(content((String = "application/toml"), (RigFile = "application/json"))),
     responses(
         (status = 200, description = "it is another one now", body = Status),
@@ -78,7 +87,7 @@ pub async fn show(State(rigs): All, Path(name): Path<String>) -> Result<Json<Sta
         (status = 400, body = Problem, content_type = "application/problem+json"),
         (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 408, description = "the check takes too long"),
-        (status = 409, description = "it runs", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "it runs, and is not to reload", body = Problem, content_type = "application/problem+json"),
         (status = 413, body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "it has mistakes", body = Problem, content_type = "application/problem+json"),
         (status = 507, body = Problem, content_type = "application/problem+json"),
@@ -86,6 +95,7 @@ pub async fn show(State(rigs): All, Path(name): Path<String>) -> Result<Json<Sta
 pub async fn put(
     State(rigs): All,
     Path(name): Path<String>,
+    put: Result<Query<Put>, QueryRejection>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Json<Status>), Problem> {
@@ -99,8 +109,22 @@ pub async fn put(
     } else {
         Source::Text(String::from_utf8(body.into()).map_err(|error| malformed(&error))?)
     };
-    let (status, is_new) = aside(move || rigs.put(&name, source)).await??;
-    Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(status)))
+    let Query(Put { reload }) = put.map_err(|rejected| malformed(&rejected.body_text()))?;
+    let before = rigs.find(&name).ok().and_then(|rig| rig.status().run);
+    let (rig, is_new) = aside(move || rigs.put(&name, source, reload)).await??;
+    let runs_anew = reload && rig.running().is_some();
+    let status = match runs_anew {
+        // Of one that comes to its end anyway nothing else is to be waited for.
+        true => {
+            until(&rig, |status| (status.run != before && status.state != RigState::Preparing) || !status.is_busy())
+                .await
+        }
+        false => rig.status(),
+    };
+    match runs_anew && !status.problems.is_empty() {
+        true => Err(Refusal::Invalid(status.problems).into()),
+        false => Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(status))),
+    }
 }
 
 /// Forgets a rig. Its runs stay on the disk.
@@ -134,7 +158,7 @@ pub async fn start(State(rigs): All, Path(name): Path<String>, body: Body) -> Re
     let status = until(&rig, |status| status.state != RigState::Preparing).await;
     match status.problems.is_empty() {
         true => Ok(Json(status)),
-        false => Err(crate::daemon::rigs::Refusal::Invalid(status.problems).into()),
+        false => Err(Refusal::Invalid(status.problems).into()),
     }
 }
 
@@ -150,6 +174,50 @@ pub async fn stop(State(rigs): All, Path(name): Path<String>) -> Result<Json<Sta
     let name = named(&name)?;
     let rig = aside(move || rigs.stop(&name)).await??;
     Ok(Json(until(&rig, |status| !status.is_busy()).await))
+}
+
+/// Lets come to its end what a rig has released, and releases nothing more: its simulation time stands. Answers when that is so.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/pause", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = Status),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 408, description = "it still comes to rest"),
+    (status = 409, description = "it does not run, or an activation did not return in time and it runs on", body = Problem,
+        content_type = "application/problem+json"),
+))]
+pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+    let (rig, session) = rigs.session(&named(&name)?)?;
+    aside(move || session.pause()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
+    // A run that ends meanwhile does not pause.
+    Ok(Json(until(&rig, |status| status.state != RigState::Running).await))
+}
+
+/// A rig that pauses goes on where its simulation time stands.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/resume", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = Status),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 408, description = "it does not go on yet"),
+    (status = 409, description = "it does not pause", body = Problem, content_type = "application/problem+json"),
+))]
+pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+    let (rig, session) = rigs.session(&named(&name)?)?;
+    aside(move || session.resume()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
+    Ok(Json(until(&rig, |status| status.state != RigState::Paused).await))
+}
+
+/// Has a rig be idle, whatever it is doing: a run that goes on comes to its end in good order, a failure is forgotten. It starts from
+/// its start values in a new process.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/reset", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = Status),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 408, description = "its run still ends"),
+    (status = 507, body = Problem, content_type = "application/problem+json"),
+))]
+pub async fn reset(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+    let name = named(&name)?;
+    let rig = aside(move || rigs.reset(&name)).await??;
+    until(&rig, |status| !status.is_busy()).await;
+    rig.forget_failure();
+    Ok(Json(rig.status()))
 }
 
 /// The status of a rig as soon as it is one of these.
@@ -172,8 +240,6 @@ async fn until(rig: &Rig, is_one: impl FnMut(&Status) -> bool) -> Status {
     (status = 409, description = "it does not run", body = Problem, content_type = "application/problem+json"),
 ))]
 pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<ClockResult>>, Problem> {
-    let rig = rigs.find(&named(&name)?)?;
-    let handle = rig.running().and_then(|running| running.handle);
-    let handle = handle.ok_or_else(|| Problem::conflict(format!("rig {} does not run", rig.name())))?;
-    Ok(Json(handle.clocks()))
+    let (_, session) = rigs.session(&named(&name)?)?;
+    Ok(Json(session.clocks()))
 }

@@ -405,7 +405,7 @@ pub fn timetable(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> T
             );
             findings.rig(stop.place, message);
         }
-        None if rig.mode == Mode::Virtual => {
+        None if rig.mode == Mode::Virtual && !rig.endless => {
             findings
                 .rig(Default::default(), "virtual time needs a stop time: set stop_time in [rig], or use --stop-time");
         }

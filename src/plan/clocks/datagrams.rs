@@ -26,7 +26,7 @@ pub fn receiver(mode: Mode, sources: &[DatagramSource], tasks: &[TaskPlan], host
         let task_plan = &tasks[task.0];
         (std::cmp::Reverse(task_plan.fifo.get()), *task)
     })?;
-    let is_free = |cpu: &&usize| tasks.iter().all(|task| task.cpu != **cpu);
+    let is_free = |cpu: &&usize| host.is_free(**cpu) && tasks.iter().all(|task| task.cpu != **cpu);
     let free = host.allowed_cpus.iter().filter(is_free).max().copied();
     let fifo = tasks[first.0].fifo;
     (mode == Mode::RealTime).then(|| ReceiverPlan { cpu: free.unwrap_or(tasks[first.0].cpu), fifo })

@@ -2,9 +2,11 @@
 
 use super::classes::Class;
 use super::folds::fold;
-use super::merge::{Merged, Placed, TooNarrow, merge, unlimited};
+use super::merge::{Merged, NoPlace, Placed, TooNarrow, merge, unlimited};
+use super::rungs::{Held, Rungs};
 use crate::plan::{FifoReach, Mode};
 use crate::priority::FifoPriority;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Lowest and highest priority.
@@ -29,40 +31,37 @@ pub struct Unplaced<'a> {
     pub feeds: &'a [(usize, usize)],
     /// Pairs of classes of one FMU of which one may tick the other.
     pub ticks: &'a [(usize, usize)],
+    /// The FIFO priorities that other rigs hold.
+    pub held: &'a Held,
 }
 
 /// Places the classes as the rig asks, or as near to that as the machine lets us: in a band of the same order whose top is
 /// the highest priority that there is, as wide as it has to be. `watched`: a watchdog needs a priority above all.
 ///
 /// Levels of one FMU share a priority only where the rig's own band has fewer; a machine's limit makes a run cooperative
-/// instead. Where FIFO priorities do not matter, there may be any number of levels. The error is that of the rig: its own
-/// band is too narrow, whatever the machine gives.
-pub fn place(
-    order: Unplaced,
-    asked: Band,
-    mode: Mode,
-    reach: FifoReach,
-    watched: bool,
-) -> Result<Placement, TooNarrow> {
-    let Unplaced { classes, feeds, ticks } = order;
+/// instead. Where FIFO priorities do not matter, there may be any number of levels, and nobody holds any. The error is that of the rig:
+/// its own band is too narrow, whatever the machine gives, or others hold all of it on a core.
+pub fn place(order: Unplaced, asked: Band, mode: Mode, reach: FifoReach, watched: bool) -> Result<Placement, NoPlace> {
+    let Unplaced { classes, feeds, ticks, held } = order;
+    let (matters, nothing) = (mode == Mode::RealTime && reach != FifoReach::Nothing, Held::new());
+    let held = if matters { held } else { &nothing };
     let as_asked = |merged, cooperative| Placement { merged, band: asked, cooperative };
     let folds = match fold(classes, ticks, width(asked)) {
         Ok(folds) => folds,
-        Err(_) if mode == Mode::Virtual || reach == FifoReach::Nothing => {
-            return Ok(as_asked(unlimited(classes, feeds, asked), None));
-        }
-        Err(narrow) => return Err(narrow),
+        Err(_) if !matters => return Ok(as_asked(unlimited(classes, feeds, asked), None)),
+        Err(narrow) => return Err(NoPlace::TooNarrow(narrow)),
     };
     let folded = Folded::new(classes, feeds, &folds);
-    let merged = folded.merge(asked)?;
-    let FifoReach::UpTo(limit) = reach else { return Ok(as_asked(merged, None)) };
-    if mode == Mode::Virtual || limit.get() >= asked.1.get() {
-        return Ok(as_asked(merged, None));
+    let all = |held| folded.merge(Rungs { band: asked, held });
+    let FifoReach::UpTo(limit) = reach else { return Ok(as_asked(all(held)?, None)) };
+    if !matters || limit.get() >= asked.1.get() {
+        return Ok(as_asked(all(held)?, None));
     }
-    let band = below(limit, asked, most_on_a_core(&folded.classes), watched);
-    match folded.merge(band) {
+    let band = below(limit, asked, &folded.classes, held, watched);
+    match folded.merge(Rungs { band, held }) {
         Ok(merged) => Ok(Placement { merged, band, cooperative: None }),
-        Err(narrow) => Ok(as_asked(merged, Some(narrow))),
+        Err(NoPlace::TooNarrow(narrow)) => Ok(as_asked(all(&nothing)?, Some(narrow))),
+        Err(held) => Err(held),
     }
 }
 
@@ -96,25 +95,30 @@ impl<'a> Folded<'a> {
     }
 
     /// The merged order of the classes that these were made of.
-    fn merge(&self, band: Band) -> Result<Merged, TooNarrow> {
-        let merged = merge(&self.classes, &self.feeds, band)?;
+    fn merge(&self, rungs: Rungs) -> Result<Merged, NoPlace> {
+        let merged = merge(&self.classes, &self.feeds, rungs)?;
         let apart = |placed: Placed| self.folds[placed.class].clone().map(move |class| Placed { class, ..placed });
         Ok(Merged { order: merged.order.into_iter().flat_map(apart).collect(), ..merged })
     }
 }
 
-/// The most classes that one core has.
-fn most_on_a_core(classes: &[Class]) -> usize {
-    let on_its_core = |class: &Class| classes.iter().filter(|other| other.cpu == class.cpu).count();
-    classes.iter().map(on_its_core).max().unwrap_or(0)
-}
-
-fn below(limit: FifoPriority, asked: Band, classes: usize, watched: bool) -> Band {
+/// The band that ends at the machine's limit, and goes down until each core has a priority for each of its classes, or as many as
+/// the rig asks for.
+fn below(limit: FifoPriority, asked: Band, classes: &[Class], held: &Held, watched: bool) -> Band {
     let top = limit.get() - u8::from(watched && limit.get() > 1);
-    let needed = classes.clamp(1, width(asked)) as u8;
-    let bottom = asked.0.get().min(top.saturating_sub(needed - 1)).max(1);
     let priority = |value| FifoPriority::new(value).expect("between 1 and the limit");
-    (priority(bottom), priority(top))
+    let mut classes_on: BTreeMap<usize, usize> = BTreeMap::new();
+    classes.iter().for_each(|class| *classes_on.entry(class.cpu).or_default() += 1);
+    let band = |bottom| (priority(bottom), priority(top));
+    let is_short = |bottom| {
+        let rungs = Rungs { band: band(bottom), held };
+        classes_on.iter().any(|(cpu, classes)| rungs.count_free(*cpu) < (*classes).min(width(asked)))
+    };
+    let mut bottom = asked.0.get().min(top);
+    while bottom > 1 && is_short(bottom) {
+        bottom -= 1;
+    }
+    band(bottom)
 }
 
 #[cfg(test)]
@@ -141,8 +145,8 @@ mod tests {
         mode: Mode,
         reach: FifoReach,
         watched: bool,
-    ) -> Result<Placement, TooNarrow> {
-        let order = Unplaced { classes: &classes(fmus), feeds: &[], ticks: &[] };
+    ) -> Result<Placement, NoPlace> {
+        let order = Unplaced { classes: &classes(fmus), feeds: &[], ticks: &[], held: &Held::new() };
         place(order, (priority(low), priority(high)), mode, reach, watched)
     }
 
@@ -196,12 +200,12 @@ mod tests {
     #[test]
     fn levels_that_may_not_share_are_too_many_for_fifo_alone() {
         let ticks: Vec<(usize, usize)> = (0..4).flat_map(|a| (a + 1..4).map(move |b| (a, b))).collect();
-        let order = Unplaced { classes: &classes(&[4]), feeds: &[], ticks: &ticks };
+        let order = Unplaced { classes: &classes(&[4]), feeds: &[], ticks: &ticks, held: &Held::new() };
         let fifo = |mode, reach| {
             let placement = place(order, (priority(60), priority(62)), mode, reach, false)?;
             Ok(placement.merged.order.iter().map(|placed| (placed.class, placed.fifo.get())).collect::<Vec<_>>())
         };
-        assert_eq!(fifo(Mode::RealTime, FifoReach::All), Err(TooNarrow { fmu: 0, needed: 4 }));
+        assert_eq!(fifo(Mode::RealTime, FifoReach::All), Err(NoPlace::TooNarrow(TooNarrow { fmu: 0, needed: 4 })));
         let all = vec![(0, 62), (1, 61), (2, 60), (3, 60)];
         assert_eq!(fifo(Mode::RealTime, FifoReach::Nothing), Ok(all.clone()));
         assert_eq!(fifo(Mode::Virtual, FifoReach::All), Ok(all));
@@ -218,7 +222,7 @@ mod tests {
             let classes = classes(&fmus);
             let band = (priority(low), priority((low + width).min(99)));
             let reach = FifoReach::UpTo(priority(limit));
-            let order = Unplaced { classes: &classes, feeds: &[], ticks: &[] };
+            let order = Unplaced { classes: &classes, feeds: &[], ticks: &[], held: &Held::new() };
             let placement = place(order, band, Mode::RealTime, reach, false).unwrap();
             let most = fmus.iter().max().unwrap();
             prop_assert_eq!(placement.cooperative.is_some(), *most > usize::from(limit));

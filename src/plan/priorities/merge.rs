@@ -5,9 +5,10 @@
 //! members of a class get the same; all lie in the band. Where the band is wide enough, a class with a shorter period never
 //! runs below one of another FMU with a longer one.
 
-use super::band::{Band, width};
+use super::band::Band;
 use super::classes::Class;
 use super::order::constrained;
+use super::rungs::Rungs;
 use crate::priority::FifoPriority;
 use crate::time::Fraction;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -30,6 +31,15 @@ pub struct TooNarrow {
     pub needed: usize,
 }
 
+/// Why classes cannot be placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPlace {
+    /// An FMU needs more than there are.
+    TooNarrow(TooNarrow),
+    /// Others hold all priorities of the band on this core.
+    Held(usize),
+}
+
 /// The merged order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
@@ -41,10 +51,10 @@ pub struct Merged {
 
 /// Merges classes. Those of one FMU stand together in `classes`, FMUs in rig order, most urgent class first; `feeds` are pairs
 /// of classes (producer, consumer) of immediate connections.
-pub fn merge(classes: &[Class], feeds: &[(usize, usize)], band: Band) -> Result<Merged, TooNarrow> {
+pub fn merge(classes: &[Class], feeds: &[(usize, usize)], rungs: Rungs) -> Result<Merged, NoPlace> {
     let keys = keys(classes);
     let mut order = by_key(classes, &keys, feeds);
-    let width = width(band);
+    let mut rungs_of = BTreeMap::new();
     let mut depth_of = vec![0; classes.len()];
     let mut disordered = Vec::new();
     let mut cpus: Vec<usize> = classes.iter().map(|class| class.cpu).collect();
@@ -53,7 +63,12 @@ pub fn merge(classes: &[Class], feeds: &[(usize, usize)], band: Band) -> Result<
     for cpu in cpus {
         let places: Vec<usize> = (0..order.len()).filter(|&i| classes[order[i]].cpu == cpu).collect();
         let mut here: Vec<usize> = places.iter().map(|&i| order[i]).collect();
-        let (depths, in_order) = fold(&here, classes, &keys, width)?;
+        let rungs = rungs.on(cpu, most_of_one_fmu(&here, classes));
+        if rungs.is_empty() {
+            return Err(NoPlace::Held(cpu));
+        }
+        let (depths, in_order) = fold(&here, classes, &keys, rungs.len()).map_err(NoPlace::TooNarrow)?;
+        rungs_of.insert(cpu, rungs);
         for (&class, &depth) in here.iter().zip(&depths) {
             depth_of[class] = depth;
         }
@@ -65,9 +80,16 @@ pub fn merge(classes: &[Class], feeds: &[(usize, usize)], band: Band) -> Result<
             }
         }
     }
-    let fifo = |class: usize| FifoPriority::new(band.1.get() - depth_of[class] as u8).expect("depths stay in the band");
+    let fifo = |class: usize| rungs_of[&classes[class].cpu][depth_of[class]];
     let order = order.into_iter().map(|class| Placed { class, fifo: fifo(class) }).collect();
     Ok(Merged { order, disordered })
+}
+
+/// How many of these classes the FMU has that has most.
+fn most_of_one_fmu(these: &[usize], classes: &[Class]) -> usize {
+    let mut levels_of: HashMap<usize, usize> = HashMap::new();
+    these.iter().for_each(|&class| *levels_of.entry(classes[class].fmu).or_default() += 1);
+    levels_of.into_values().max().unwrap_or(0)
 }
 
 /// An order for which FIFO priorities do not matter: all classes, most urgent first, at the band's priorities as far as these go.

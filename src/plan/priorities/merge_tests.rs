@@ -1,3 +1,4 @@
+use super::super::rungs::Held;
 use super::*;
 use proptest::prelude::*;
 
@@ -8,6 +9,14 @@ fn class(fmu: usize, millis: u64, member: usize) -> Class {
 
 fn band(low: u8, high: u8) -> (FifoPriority, FifoPriority) {
     (FifoPriority::new(low).unwrap(), FifoPriority::new(high).unwrap())
+}
+
+/// The merged order of a rig beside which nothing runs.
+fn merge(classes: &[Class], feeds: &[(usize, usize)], band: Band) -> Result<Merged, TooNarrow> {
+    super::merge(classes, feeds, Rungs { band, held: &Held::new() }).map_err(|no_place| match no_place {
+        NoPlace::TooNarrow(narrow) => narrow,
+        NoPlace::Held(cpu) => panic!("nobody holds core {cpu}"),
+    })
 }
 
 /// `(class, fifo)` in merged order.

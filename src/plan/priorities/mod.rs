@@ -1,22 +1,25 @@
 //! One order over the priorities of all FMUs, and the FIFO priorities that it gets (semantics S5).
 //!
 //! Clocks of one FMU with equal priority are a [class](classes); [`merge`] puts the classes of all FMUs in one order;
-//! [`folds`] says which levels of one FMU share a FIFO priority where there are too few, and [`band`] where the priorities
-//! lie on this machine.
+//! [`folds`] says which levels of one FMU share a FIFO priority where there are too few, [`band`] where the priorities
+//! lie on this machine, and [`rungs`] which of them other rigs leave.
 
 pub mod band;
 mod classes;
 mod folds;
 mod merge;
 pub mod order;
+pub mod rungs;
 pub mod shared;
 
 use super::findings::Findings;
 use super::resolved::Resolved;
 use super::{FifoReach, HostFacts, Mode, TaskId};
+use crate::priority::FifoPriority;
 use band::{Band, Placement, place, width};
 use classes::{Class, classes, feeds, ticks};
-use merge::{Merged, Placed, TooNarrow};
+use merge::{Merged, NoPlace, Placed, TooNarrow};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The order of all tasks, most urgent first, and their FIFO priorities.
 pub struct Order {
@@ -67,25 +70,17 @@ impl Order {
 
 /// Puts all candidates in order. `cpus`: the core of each FMU. Without room for it the order is empty, and a finding says so.
 pub fn order(resolved: &Resolved, cpus: &[usize], host: &HostFacts, findings: &mut Findings) -> Order {
-    let Resolved { rig, fmus, clocks, .. } = resolved;
+    let Resolved { rig, clocks, .. } = resolved;
     let (asked, candidates) = (rig.host.fifo_priorities.value, &clocks.candidates);
     let classes = classes(candidates, cpus);
     let (feeds, ticks) = (feeds(resolved, &classes), ticks(resolved, &classes, width(asked)));
     let watched = candidates.iter().any(|candidate| candidate.limits.max_execution.is_some());
-    let order = band::Unplaced { classes: &classes, feeds: &feeds, ticks: &ticks };
-    let placement = place(order, asked, rig.mode, host.fifo, watched).unwrap_or_else(|narrow| {
-        let (low, high) = asked;
-        let levels = classes.iter().filter(|class| class.fmu == narrow.fmu).count();
-        let message = format!(
-            "{} has {levels} priority levels, which need {} FIFO priorities, but fifo_priorities = [{}, {}] has {}: a triggered \
-             level shares none with one that may tick it; make it wider (at most [1, 99]), or say in the model description \
-             (clocks of the output clocks and of the countdown clocks) which partitions tick them",
-            fmus[narrow.fmu].name(),
-            narrow.needed,
-            low.get(),
-            high.get(),
-            width(asked)
-        );
+    let order = band::Unplaced { classes: &classes, feeds: &feeds, ticks: &ticks, held: &host.held() };
+    let placement = place(order, asked, rig.mode, host.fifo, watched).unwrap_or_else(|no_place| {
+        let message = match no_place {
+            NoPlace::TooNarrow(narrow) => too_narrow(resolved, &classes, narrow),
+            NoPlace::Held(cpu) => held(host, cpu, asked),
+        };
         findings.rig(rig.host.fifo_priorities.place, message);
         let merged = Merged { order: Vec::new(), disordered: Vec::new() };
         Placement { merged, band: asked, cooperative: None }
@@ -97,7 +92,76 @@ pub fn order(resolved: &Resolved, cpus: &[usize], host: &HostFacts, findings: &m
              shorter period"
         ));
     }
-    Order::new(&classes, placement)
+    let order = Order::new(&classes, placement);
+    note_sharing(resolved, &order, host, findings);
+    order
+}
+
+/// An FMU has more levels than can share the priorities of the rig's band.
+fn too_narrow(Resolved { rig, fmus, .. }: &Resolved, classes: &[Class], narrow: TooNarrow) -> String {
+    let (low, high) = rig.host.fifo_priorities.value;
+    let levels = classes.iter().filter(|class| class.fmu == narrow.fmu).count();
+    format!(
+        "{} has {levels} priority levels, which need {} FIFO priorities, but fifo_priorities = [{}, {}] has {}: a triggered \
+         level shares none with one that may tick it; make it wider (at most [1, 99]), or say in the model description \
+         (clocks of the output clocks and of the countdown clocks) which partitions tick them",
+        fmus[narrow.fmu].name(),
+        narrow.needed,
+        low.get(),
+        high.get(),
+        width((low, high))
+    )
+}
+
+/// Other rigs hold all priorities of the band on a core.
+fn held(host: &HostFacts, cpu: usize, (low, high): Band) -> String {
+    format!(
+        "no priority is left on core {cpu}: of fifo_priorities = [{}, {}] all are held by {}; make it wider (at most [1, 99]) or another \
+         one, name another core (cpus in [host], cpu of an FMU), or stop a rig there",
+        low.get(),
+        high.get(),
+        host.names_on(cpu, None)
+    )
+}
+
+/// Notes with whom cores and FIFO priorities are shared.
+fn note_sharing(
+    Resolved { rig, fmus, clocks, .. }: &Resolved,
+    order: &Order,
+    host: &HostFacts,
+    findings: &mut Findings,
+) {
+    if rig.mode == Mode::Virtual {
+        return;
+    }
+    let cpus: BTreeSet<usize> = order.ranks.iter().map(|rank| rank.cpu).collect();
+    cpus.into_iter().for_each(|cpu| findings.notes.extend(host.notes_on(cpu)));
+    if host.fifo == FifoReach::Nothing || order.cooperative.is_some() {
+        return;
+    }
+    let held = host.held();
+    let mut shared: BTreeMap<_, (FifoPriority, Vec<String>)> = BTreeMap::new();
+    for Rank { candidate, placed, cpu, .. } in &order.ranks {
+        if held.get(cpu).is_some_and(|held| held.contains(&placed.fifo.get())) {
+            let candidate = &clocks.candidates[*candidate];
+            let fmu = &fmus[candidate.fmu];
+            let name = format!("{}.{}", fmu.name(), candidate.name(fmu));
+            shared
+                .entry((*cpu, placed.fifo.most_urgent_first()))
+                .or_insert_with(|| (placed.fifo, Vec::new()))
+                .1
+                .push(name);
+        }
+    }
+    for ((cpu, _), (fifo, names)) in shared {
+        findings.note(format!(
+            "core {cpu}: {} shares FIFO {} with {}: of those one that has begun is not interrupted by another; a wider band \
+             (fifo_priorities) gives each its own",
+            names.join(", "),
+            fifo.get(),
+            host.names_on(cpu, Some(fifo))
+        ));
+    }
 }
 
 /// `strict_priorities` refuses to let levels of an FMU share FIFO priorities; where there are none, none are shared.

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod batches;
+mod beside;
 mod control;
 mod draft;
 mod exchange;

@@ -155,6 +155,10 @@ impl Sheet for Arrow {
         self.reached
     }
 
+    fn written(&self) -> u64 {
+        self.file.length()
+    }
+
     fn has(&mut self, bytes: u64) -> bool {
         self.file.length() + self.waiting.size as u64 >= bytes
     }

@@ -55,6 +55,10 @@ enum Range {
 const GLOBALS: [(Global, Range); Global::Count as usize] = [
     (Global::Phase, UpTo(Phase::Between as u64)),
     (Global::StopRequest, UpTo(1)),
+    (Global::PauseRequest, UpTo(1)),
+    (Global::Pause, UpTo(2)),
+    (Global::HeldAt, Nanos),
+    (Global::Shifted, Nanos),
     (Global::OutsideCall, Any),
     (Global::Start, Nanos),
     (Global::StartMonotonic, Nanos),

@@ -7,8 +7,9 @@ impl Board<'_> {
     /// Forgets a run, for the next one: everything but the log, which FMU threads may be writing to, what was sent to be
     /// set, and what is true of the process. For the supervisor in [`Phase::Between`]; ends that phase.
     pub fn next_run(&self) {
-        const PROCESS: [Global; 8] = [
+        const PROCESS: [Global; 9] = [
             Global::StopRequest,
+            Global::PauseRequest,
             Global::Scheduling,
             Global::MemoryLocked,
             Global::MemoryLockedBytes,

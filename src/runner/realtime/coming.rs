@@ -2,7 +2,7 @@
 
 use super::own::Own;
 use crate::schedule::{Due, Timeline};
-use crate::time::Instant;
+use crate::time::{Instant, Nanos};
 
 /// So long before its release, at most, a thread that polls has everything behind it that comes before the first FMI call, ns.
 const EARLY: i64 = 5_000;
@@ -33,6 +33,13 @@ impl Coming {
     pub fn early(&self, own: &Own) -> i64 {
         let known = self.foreseen.as_ref().is_some_and(|due| due.dispatched.is_none());
         if known && !own.cooperative && own.state.ahead.is_empty() { own.spin.min(EARLY) } else { 0 }
+    }
+
+    /// Whether the run is held before its release, or was since that was worked out: the release is another one, then.
+    #[inline]
+    pub fn is_held(&self, own: &Own) -> bool {
+        // In this order: who finds that the run goes on finds the start instant that it goes on by.
+        self.nanos > own.world.held_at() || own.world.wall_of(Nanos(self.nanos)).0 != self.release
     }
 
     /// This comes next.

@@ -1,5 +1,6 @@
 //! Stimuli in virtual time: no activation happens before everything up to its time was read.
 
+use super::super::pause;
 use super::super::world::{Ending, World};
 use super::{broken, set_floor, ticked_by, ticks_tasks};
 use crate::plan::{FedClock, Plan, TaskId};
@@ -113,6 +114,9 @@ impl VirtualStimuli {
             if world.ending() == Ending::Discard || world.board.global(Global::StopRequest).load(SeqCst) != 0 {
                 world.end(Ending::Discard);
                 return false;
+            }
+            if pause::is_wanted(world) {
+                pause::wait(world);
             }
             let known = Instant::from_f64(self.until);
             next.into_iter().chain(known).min().into_iter().for_each(|floor| set_floor(world, floor));

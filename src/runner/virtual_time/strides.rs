@@ -32,7 +32,8 @@ pub(super) struct Strides {
     begin: Nanos,
     complete: &'static AtomicU64,
     reached: &'static AtomicU64,
-    stop_request: &'static AtomicU64,
+    /// Ask for the end, or for a pause.
+    requests: [&'static AtomicU64; 2],
     /// The tasks that make their steps in the present go.
     tasks: Vec<TaskId>,
     /// So many instants are made one by one before any are made at once.
@@ -50,11 +51,17 @@ impl Strides {
             begin: world.plan.start.nanos(),
             complete: word(Global::Complete),
             reached: word(Global::Reached),
-            stop_request: word(Global::StopRequest),
+            requests: [Global::StopRequest, Global::PauseRequest].map(word),
             tasks: Vec::with_capacity(lanes.len()),
             apart: 0,
             beside: Vec::new(),
         }
+    }
+
+    /// Whether somebody asks for the end or for a pause.
+    #[inline(always)] // in the loops there are
+    fn is_asked(&self) -> bool {
+        self.requests.iter().any(|word| word.load(Relaxed) != 0)
     }
 
     /// Makes the usual steps that come next. `false`: something else does, and nothing was made.
@@ -146,7 +153,7 @@ impl Strides {
         moment: &mut Moment,
     ) -> (u64, Option<(usize, Unusual)>) {
         let (mut striding, mut instants, mut unusual) = (Striding::begin(), 0, None);
-        while self.stop_request.load(Relaxed) == 0 && world.ending() != Ending::Discard {
+        while !self.is_asked() && world.ending() != Ending::Discard {
             let end = stretch.next();
             moment.come_to(&stretch.due().time, self.begin, self.complete);
             unusual = all.iter_mut().position(|own| {
@@ -184,7 +191,7 @@ impl Strides {
         served: &mut Option<&'static PartitionHost>,
     ) -> u64 {
         let (mut instants, mut goes_on) = (0, true);
-        while goes_on && self.stop_request.load(Relaxed) == 0 && world.ending() != Ending::Discard {
+        while goes_on && !self.is_asked() && world.ending() != Ending::Discard {
             let end = stretch.next();
             moment.come_to(&stretch.due().time, self.begin, self.complete);
             goes_on = self.make_instant(world, lanes, 0, stretch.due(), end, moment, served);

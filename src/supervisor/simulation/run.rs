@@ -5,7 +5,7 @@ use crate::plain::Plain;
 use crate::plan::StartValue;
 use crate::record::board::{Board, Global, Known, Phase};
 use crate::record::signals::SignalWriter;
-use crate::report::Run;
+use crate::report::{Pauses, Run};
 use crate::runner::{JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::supervisor::calls::{self, Calls, Verdict};
 use crate::supervisor::collect::{self, Facts};
@@ -367,6 +367,7 @@ impl<'a> Watching<'a> {
             phase: run.phase,
             strict: shared.prepared.options.strict,
             late_samples,
+            pauses: Pauses::default(),
             dropped: Vec::new(),
             repetition: None,
             stimuli: run.feeder.finish(),

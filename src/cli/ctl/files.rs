@@ -1,0 +1,49 @@
+//! All files of a run, into a folder.
+
+use super::client::{Client, file_name};
+use super::{Failure, escaped, read, show};
+use crate::supervisor::Error;
+use axum::http::Method;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+/// Writes the files of a run into a folder. What lies there already stays; then nothing is written.
+pub fn bring(client: &Client, runs: &str, run: &str, folder: &Path) -> Result<(), Failure> {
+    let all: Vec<show::Run> = read(&client.ask(Method::GET, runs)?)?;
+    let files = all.into_iter().find(|own| own.run == run).map(|own| own.files).unwrap_or_default();
+    fs::create_dir_all(folder).map_err(|error| Error::Output(folder.to_owned(), error))?;
+    let mut places = Vec::new();
+    for name in &files {
+        let own = file_name(name);
+        let own = own.ok_or_else(|| Failure::Failed(format!("the run has a file of a name that is none: {name:?}")))?;
+        let place = folder.join(own);
+        if place.symlink_metadata().is_ok() {
+            let text = format!("{}: this file is there already; choose another folder with --out DIR", place.display());
+            return Err(Error::Command(text).into());
+        }
+        places.push((name, place));
+    }
+    for (name, place) in places {
+        let mut coming = client.open(&format!("{runs}/{}/{}", escaped(run), escaped(name)))?;
+        let failed = |error: std::io::Error| Failure::Failed(format!("{}: {error}", place.display()));
+        let mut file = File::create_new(&place).map_err(failed)?;
+        let written = loop {
+            match client.next(&mut coming) {
+                Ok(None) => break Ok(()),
+                Ok(Some(piece)) => {
+                    if let Err(error) = file.write_all(&piece) {
+                        break Err(failed(error));
+                    }
+                }
+                Err(failure) => break Err(failure),
+            }
+        };
+        if written.is_err() {
+            // A part could be taken for the whole.
+            let _ = fs::remove_file(&place);
+            return written;
+        }
+    }
+    Ok(())
+}

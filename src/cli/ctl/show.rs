@@ -1,0 +1,321 @@
+//! Answers of a daemon as people read them.
+
+use super::Failure;
+use crate::columns::lines;
+use crate::daemon::RigName;
+use crate::plain::plain;
+use crate::report::Figures;
+use crate::report::format::{count, duration};
+use crate::rig::{Problem, RigError};
+use crate::supervisor::Error;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// How far a rig is.
+#[derive(Deserialize)]
+pub struct Status {
+    pub name: String,
+    pub state: String,
+    pub verdict: Option<String>,
+    pub exit_code: Option<u8>,
+    pub since: String,
+    pub run: Option<String>,
+    pub restart_at: Option<String>,
+    #[serde(default)]
+    pub restarts: u32,
+    #[serde(default)]
+    pub problems: Vec<Mistake>,
+}
+
+/// Why a rig could not begin.
+#[derive(Deserialize)]
+pub struct Mistake {
+    file: Option<String>,
+    line: Option<u32>,
+    column: Option<u32>,
+    message: String,
+}
+
+/// What a clock has measured, as far as it is shown.
+#[derive(Deserialize)]
+pub struct Clock {
+    fmu: String,
+    clock: String,
+    activations: u64,
+    overruns: u64,
+    wakeup_latency: Figures,
+    start_latency: Figures,
+    execution: Figures,
+    response: Figures,
+}
+
+/// The newest value of a signal.
+#[derive(Deserialize)]
+pub struct Signal {
+    name: String,
+    r#type: String,
+    unit: Option<String>,
+    value: Value,
+    time: Option<f64>,
+}
+
+/// A simulation time.
+#[derive(Deserialize)]
+pub struct At {
+    pub time: f64,
+}
+
+/// When a condition held, and with which values.
+#[derive(Deserialize)]
+pub struct Held {
+    time: f64,
+    values: Map<String, Value>,
+}
+
+/// A run.
+#[derive(Deserialize)]
+pub struct Run {
+    pub run: String,
+    verdict: Option<String>,
+    ended: Option<String>,
+    pub files: Vec<String>,
+}
+
+/// What is not there.
+const NONE: &str = "–";
+
+impl Status {
+    /// Whether no run goes on, nor is to begin.
+    pub fn is_over(&self) -> bool {
+        matches!(self.state.as_str(), "idle" | "failed") && self.restart_at.is_none()
+    }
+
+    /// What came of the last run: `pass`, `fail (exit code 3)`.
+    fn outcome(&self) -> Option<String> {
+        let verdict = self.verdict.as_deref()?;
+        Some(match self.exit_code {
+            Some(code) if code != 0 => format!("{verdict} (exit code {code})"),
+            _ => verdict.to_owned(),
+        })
+    }
+}
+
+fn or_none(text: Option<&str>) -> String {
+    text.unwrap_or(NONE).to_owned()
+}
+
+/// A table with these titles.
+fn table<const N: usize>(titles: [&str; N], rows: impl Iterator<Item = [String; N]>, right: &[usize]) -> String {
+    let rows: Vec<[String; N]> = std::iter::once(titles.map(str::to_owned)).chain(rows).collect();
+    lines(rows.iter(), right).map(|line| line + "\n").collect()
+}
+
+/// All rigs.
+pub fn list(rigs: &[Status]) -> String {
+    let row = |status: &Status| {
+        let outcome = status.outcome();
+        let texts = [Some(status.since.as_str()), outcome.as_deref(), status.run.as_deref()];
+        let [since, outcome, run] = texts.map(or_none);
+        [status.name.clone(), status.state.clone(), since, outcome, run]
+    };
+    table(["rig", "state", "since", "last outcome", "run"], rigs.iter().map(row), &[])
+}
+
+/// A rig in one line.
+pub fn line(status: &Status) -> String {
+    let mut parts = vec![plain(&status.state)];
+    if status.is_over() {
+        parts.extend(status.outcome().map(|outcome| plain(&outcome)));
+    }
+    parts.extend(status.run.as_ref().map(|run| format!("run {}", plain(run))));
+    parts.extend(status.restart_at.as_ref().map(|at| format!("starts anew at {}", plain(at))));
+    format!("{}: {}\n", plain(&status.name), parts.join(", "))
+}
+
+/// A rig with all that is known of it.
+pub fn all(status: &Status) -> String {
+    let restarts = (status.restarts > 0).then(|| status.restarts.to_string());
+    let rows = [
+        ("rig", Some(status.name.clone())),
+        ("state", Some(status.state.clone())),
+        ("since", Some(status.since.clone())),
+        ("last outcome", status.outcome()),
+        ("run", status.run.clone()),
+        ("restarts", restarts),
+        ("starts anew at", status.restart_at.clone()),
+    ];
+    let rows = rows.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
+    let mut text: String = lines(rows.collect::<Vec<_>>().iter(), &[]).map(|line| line + "\n").collect();
+    for Mistake { file, line, column, message } in &status.problems {
+        let mut place = file.as_ref().map(|file| format!("{}:", plain(file))).unwrap_or_default();
+        for number in [line, column].into_iter().flatten() {
+            place += &format!("{number}:");
+        }
+        text += format!("{place} {}", plain(message)).trim_start();
+        text.push('\n');
+    }
+    text
+}
+
+/// What clocks have measured.
+pub fn clocks(clocks: &[Clock]) -> String {
+    let figure = |figures: &Figures, value: u64| if figures.count == 0 { NONE.to_owned() } else { duration(value) };
+    let row = |clock: &Clock| {
+        let Clock { wakeup_latency: wakeup, start_latency: start, execution, response, .. } = clock;
+        [
+            format!("{}.{}", clock.fmu, clock.clock),
+            count(clock.activations),
+            count(clock.overruns),
+            figure(wakeup, wakeup.p99),
+            figure(wakeup, wakeup.max),
+            figure(start, start.p99),
+            figure(start, start.max),
+            figure(execution, execution.p50),
+            figure(execution, execution.max),
+            figure(response, response.max),
+        ]
+    };
+    let titles = [
+        "clock",
+        "activations",
+        "overruns",
+        "wake-up p99",
+        "max",
+        "start p99",
+        "max",
+        "execution p50",
+        "max",
+        "response max",
+    ];
+    table(titles, clocks.iter().map(row), &[1, 2, 3, 4, 5, 6, 7, 8, 9])
+}
+
+/// What clocks have measured, in one line.
+pub fn figures(elapsed: f64, clocks: &[Clock]) -> String {
+    let activations: u64 = clocks.iter().map(|clock| clock.activations).sum();
+    let overruns: u64 = clocks.iter().map(|clock| clock.overruns).sum();
+    let latest = clocks.iter().map(|clock| &clock.start_latency).filter(|figures| figures.count > 0).map(|own| own.max);
+    let latest = latest.max().map_or(String::new(), |max| format!(", start latency at most {}", duration(max)));
+    format!("{elapsed:.1} s: {} activations, {} overruns{latest}\n", count(activations), count(overruns))
+}
+
+/// The newest values of signals.
+pub fn signals(signals: &[Signal]) -> String {
+    let row = |signal: &Signal| {
+        let [value, unit] = [value(&signal.value), or_none(signal.unit.as_deref())];
+        let at = signal.time.map_or(NONE.to_owned(), time);
+        [signal.name.clone(), signal.r#type.clone(), value, unit, at]
+    };
+    table(["signal", "type", "value", "unit", "time (s)"], signals.iter().map(row), &[2, 4])
+}
+
+/// The newest values of signals, in one line.
+pub fn values(signals: &[Signal]) -> String {
+    let one = |signal: &Signal| format!("{} = {}", plain(&signal.name), plain(&value(&signal.value)));
+    signals.iter().map(one).collect::<Vec<_>>().join(", ") + "\n"
+}
+
+/// From when each value holds that was set.
+pub fn set(times: &Map<String, Value>) -> String {
+    let row = |(name, at): (&String, &Value)| [name.clone(), at["time"].as_f64().map_or(NONE.to_owned(), time)];
+    table(["variable", "set from (s)"], times.iter().map(row), &[1])
+}
+
+/// When a condition held.
+pub fn held(held: &Held) -> String {
+    let values: Vec<String> =
+        held.values.iter().map(|(name, own)| format!("{} = {}", plain(name), plain(&value(own)))).collect();
+    let with = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
+    format!("it holds at {} s{with}\n", time(held.time))
+}
+
+/// The runs of a rig.
+pub fn runs(runs: &[Run]) -> String {
+    let row = |run: &Run| {
+        let [ended, verdict] = [or_none(run.ended.as_deref()), or_none(run.verdict.as_deref())];
+        [run.run.clone(), ended, verdict, run.files.len().to_string()]
+    };
+    table(["run", "ended", "verdict", "files"], runs.iter().map(row), &[3])
+}
+
+/// A simulation time (s), to the nanosecond.
+pub fn time(time: f64) -> String {
+    let text = format!("{time:.9}");
+    let text = text.trim_end_matches('0');
+    text.strip_suffix('.').unwrap_or(text).to_owned()
+}
+
+/// A value as it is, texts without quotes.
+fn value(value: &Value) -> String {
+    match value {
+        Value::Null => NONE.to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Mistakes in a text that was sent are in the file that it came from; `None`: from standard input.
+pub fn in_own_file(failure: Failure, rig: &RigName, sent: Option<&Path>) -> Failure {
+    let Failure::Refused(status, Error::Rig(RigError { problems })) = failure else { return failure };
+    let theirs = PathBuf::from(format!("{rig}.toml"));
+    let moved = |problem: Problem| match problem.file.file_name() == theirs.file_name() {
+        true => Problem { file: sent.unwrap_or(Path::new("standard input")).to_owned(), ..problem },
+        false => problem,
+    };
+    Failure::Refused(status, Error::Rig(RigError { problems: problems.into_iter().map(moved).collect() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn status(value: Value) -> Status {
+        let mut whole = json!({"name": "a", "state": "idle", "verdict": null, "exit_code": null, "since": "2026-11-26T00:00:00Z",
+            "run": null, "restart_at": null});
+        whole.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
+        serde_json::from_value(whole).unwrap()
+    }
+
+    #[test]
+    fn a_rig_is_a_line_and_a_row() {
+        let fresh = status(json!({}));
+        assert_eq!(line(&fresh), "a: idle\n");
+        let over = status(json!({"verdict": "fail", "exit_code": 3, "run": "r\u{1b}"}));
+        assert_eq!(line(&over), "a: idle, fail (exit code 3), run r\\u{1b}\n");
+        let runs = status(json!({"state": "running", "verdict": "pass", "exit_code": 0, "run": "r"}));
+        assert_eq!(line(&runs), "a: running, run r\n");
+        assert_eq!(
+            list(&[fresh, over]),
+            "rig  state  since                 last outcome        run\n\
+             a    idle   2026-11-26T00:00:00Z  –                   –\n\
+             a    idle   2026-11-26T00:00:00Z  fail (exit code 3)  r\\u{1b}\n"
+        );
+        let failed = json!({"file": "a.toml", "line": 3, "column": 7, "message": "no\nline"});
+        let failed = status(json!({"state": "failed", "problems": [failed, {"message": "x"}], "restarts": 2}));
+        let text = all(&failed);
+        assert!(text.contains("restarts  2\n") && text.ends_with("a.toml:3:7: no\\nline\nx\n"), "{text}");
+    }
+
+    #[test]
+    fn values_are_shown_as_they_are() {
+        let signal = |value: Value, time: Value| json!({"name": "ecu.speed", "type": "Float64", "unit": "rpm", "value": value, "time": time});
+        let some =
+            [signal(json!(812.5), json!(12.345)), signal(json!(null), json!(null)), signal(json!("NaN"), json!(1))];
+        let some: Vec<Signal> = serde_json::from_value(some.to_vec().into()).unwrap();
+        assert_eq!(
+            signals(&some),
+            "signal     type     value  unit  time (s)\n\
+             ecu.speed  Float64  812.5  rpm     12.345\n\
+             ecu.speed  Float64      –  rpm          –\n\
+             ecu.speed  Float64    NaN  rpm          1\n"
+        );
+        assert_eq!(values(&some[..1]), "ecu.speed = 812.5\n");
+        let at: Held = serde_json::from_value(json!({"time": 12.003, "values": {"a.b": true, "a.c": [1, 2]}})).unwrap();
+        assert_eq!(held(&at), "it holds at 12.003 s: a.b = true, a.c = [1,2]\n");
+        for (seconds, text) in [(0.0, "0"), (12.0, "12"), (0.1, "0.1"), (100.000000001, "100.000000001")] {
+            assert_eq!(time(seconds), text);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What holds for every request: its body is read as a whole in bounded time and memory, it is answered in time, and an error in our
+//! own code costs the answer and no more.
+
+use super::problem::Problem;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use axum::{BoxError, Router};
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+/// The bounds of requests.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// The longest body.
+    pub longest: usize,
+    /// How long a body may take.
+    pub body: Duration,
+    /// How long an answer may take.
+    pub answer: Duration,
+}
+
+/// A body that is too long is read up to so many times the longest one, and thrown away: whoever has not sent all of it yet might
+/// not look for the answer.
+const THROWN_AWAY: usize = 8;
+
+/// The routes, each request to which keeps within bounds.
+pub fn guarded<S: Clone + Send + Sync + 'static>(routes: Router<S>, bounds: Bounds) -> Router<S> {
+    routes.layer(from_fn(move |request, next| answer(bounds, request, next)))
+}
+
+async fn answer(bounds: Bounds, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = match tokio::time::timeout(bounds.body, read(body, bounds.longest)).await {
+        Ok(Ok(Some(body))) => body,
+        Ok(Ok(None)) => return Problem::too_long(bounds.longest).into_response(),
+        Ok(Err(error)) => return Problem::malformed(StatusCode::BAD_REQUEST, error.to_string()).into_response(),
+        Err(_) => return Problem::slow_body(bounds.body).into_response(),
+    };
+    let request = Request::from_parts(parts, Body::from(body));
+    match tokio::time::timeout(bounds.answer, caught(next.run(request))).await {
+        Ok(answer) => answer,
+        Err(_) => Problem::takes_too_long(bounds.answer).into_response(),
+    }
+}
+
+/// The whole of a body; `None`: it is longer than this.
+async fn read(mut body: Body, longest: usize) -> Result<Option<Bytes>, BoxError> {
+    let mut whole = Vec::new();
+    let mut length = 0;
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let Ok(data) = frame?.into_data() else { continue };
+        length += data.len();
+        if length <= longest {
+            whole.extend_from_slice(&data);
+        } else if length > longest * THROWN_AWAY {
+            return Ok(None);
+        }
+    }
+    Ok((length <= longest).then(|| whole.into()))
+}
+
+/// The answer; a panic is one, too.
+async fn caught(answer: impl Future<Output = Response>) -> Response {
+    let mut answer = std::pin::pin!(answer);
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)));
+        polled.unwrap_or_else(|_| {
+            let detail = "vecud has a mistake: what it said of that (\"panicked at\") is in its log";
+            Poll::Ready(Problem::internal(detail).into_response())
+        })
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::to_bytes;
+    use axum::routing::post;
+    use tower::ServiceExt;
+
+    /// Status, kind and body of what is answered.
+    async fn ask(path: &str, body: Body) -> (u16, String, String) {
+        let second = Duration::from_secs(1);
+        let bounds = Bounds { longest: 10, body: second / 4, answer: second / 4 };
+        let panics = || async {
+            if std::hint::black_box(true) {
+                panic!("a test of what becomes of it");
+            }
+        };
+        let sleeps = || tokio::time::sleep(Duration::from_secs(60));
+        let routes = Router::new()
+            .route("/panics", post(panics))
+            .route("/sleeps", post(sleeps))
+            .route("/echoes", post(|body: Bytes| async { body }));
+        let request = Request::post(path).body(body).unwrap();
+        let answer = guarded(routes, bounds).oneshot(request).await.unwrap();
+        let kind = answer.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
+        let status = answer.status().as_u16();
+        let body = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+        (status, kind.unwrap_or_default(), String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    /// A body of which nothing comes.
+    struct Silent;
+
+    impl HttpBody for Silent {
+        type Data = Bytes;
+        type Error = BoxError;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut std::task::Context,
+        ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, BoxError>>> {
+            Poll::Pending
+        }
+    }
+
+    #[tokio::test]
+    async fn what_goes_wrong_on_the_way_to_an_answer_is_a_problem() {
+        for (path, body, status, words) in [
+            ("/panics", Body::empty(), 500, "in its log"),
+            ("/sleeps", Body::empty(), 408, "longer than"),
+            ("/echoes", Body::from("x".repeat(11)), 413, "10 bytes"),
+            ("/echoes", Body::from("x".repeat(1000)), 413, "10 bytes"),
+            ("/echoes", Body::new(Silent), 408, "body"),
+        ] {
+            let (found, kind, body) = ask(path, body).await;
+            assert_eq!((found, kind.as_str()), (status, "application/problem+json"), "{path}: {body}");
+            assert!(body.contains(words), "{path}: {body}");
+        }
+        assert_eq!(
+            ask("/echoes", Body::from("x".repeat(10))).await,
+            (200, "application/octet-stream".to_owned(), "x".repeat(10))
+        );
+    }
+}

@@ -1,0 +1,169 @@
+//! Room for connections: so many at a time, of which those that wait for a request make way for new ones.
+
+use hyper::body::{Body, Frame, SizeHint};
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+/// How often it is looked, while all places are taken, whether a connection waits for a request by now.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The places for connections.
+#[derive(Clone)]
+pub struct Places {
+    free: Arc<Semaphore>,
+    taken: Arc<Mutex<BTreeMap<u64, Arc<State>>>>,
+}
+
+/// What a connection is doing.
+struct State {
+    /// Since when it waits for a request, or for the rest of the head of one; `None`: a request is being answered.
+    waits_since: Mutex<Option<Instant>>,
+    /// Somebody else wants the place.
+    is_wanted: Notify,
+}
+
+/// The place of a connection, which is free again when this is dropped.
+pub struct Place {
+    number: u64,
+    state: Arc<State>,
+    places: Places,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// A request that is being answered.
+pub struct Busy(Arc<State>);
+
+/// Somebody else holds it only while a value is copied or replaced.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Places {
+    /// So many places, all of them free.
+    pub fn new(count: usize) -> Places {
+        Places { free: Arc::new(Semaphore::new(count)), taken: Arc::default() }
+    }
+
+    /// A place, as soon as there is one: when all are taken, the connection that has waited longest for a request loses its own.
+    pub async fn take(&self) -> Place {
+        let permit = loop {
+            if let Ok(permit) = self.free.clone().try_acquire_owned() {
+                break permit;
+            }
+            if let Some(longest) = self.waits_longest() {
+                longest.is_wanted.notify_one();
+            }
+            if let Ok(permit) = tokio::time::timeout(LOOK, self.free.clone().acquire_owned()).await {
+                break permit.expect("nobody closes it");
+            }
+        };
+        let state = Arc::new(State { waits_since: Mutex::new(Some(Instant::now())), is_wanted: Notify::new() });
+        let mut taken = lock(&self.taken);
+        let number = taken.last_key_value().map_or(0, |(last, _)| last + 1);
+        taken.insert(number, state.clone());
+        Place { number, state, places: self.clone(), _permit: permit }
+    }
+
+    fn waits_longest(&self) -> Option<Arc<State>> {
+        let taken = lock(&self.taken);
+        let waits = taken.values().filter_map(|state| Some((*lock(&state.waits_since))?).map(|since| (since, state)));
+        waits.min_by_key(|(since, _)| *since).map(|(_, state)| state.clone())
+    }
+
+    /// Waits until all places are free.
+    pub async fn all_free(&self, count: usize) {
+        drop(self.free.acquire_many(count as u32).await);
+    }
+}
+
+impl Place {
+    /// A request is being answered, until what is given is dropped.
+    pub fn busy(&self) -> Busy {
+        *lock(&self.state.waits_since) = None;
+        Busy(self.state.clone())
+    }
+
+    /// Waits until somebody else wants the place while no request is being answered.
+    pub async fn lost(&self) {
+        loop {
+            self.state.is_wanted.notified().await;
+            if lock(&self.state.waits_since).is_some() {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        lock(&self.places.taken).remove(&self.number);
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        *lock(&self.0.waits_since) = Some(Instant::now());
+    }
+}
+
+/// The body of an answer; the request is being answered for as long as there is some of it.
+pub struct Answer<B> {
+    pub body: B,
+    pub _busy: Busy,
+}
+
+impl<B: Body + Unpin> Body for Answer<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::timeout;
+
+    const SOON: Duration = Duration::from_millis(100);
+
+    #[tokio::test]
+    async fn who_waits_longest_for_a_request_makes_way_and_nobody_who_is_answered() {
+        let places = Places::new(3);
+        let (first, second, third) = (places.take().await, places.take().await, places.take().await);
+        let busy = first.busy();
+        let next = tokio::spawn({
+            let places = places.clone();
+            async move { places.take().await }
+        });
+        timeout(SOON, second.lost()).await.expect("it has waited longer than the third one");
+        assert!(timeout(SOON, first.lost()).await.is_err());
+        drop(second);
+        let fourth = timeout(SOON, next).await.expect("there is a place").unwrap();
+        // Nobody waits any more: the next one comes in when a request is answered.
+        let (_third, _fourth) = (third.busy(), fourth.busy());
+        assert!(timeout(SOON, places.take()).await.is_err());
+        drop(busy);
+        let (lost, taken) = tokio::join!(
+            async {
+                first.lost().await;
+                drop(first);
+            },
+            timeout(SOON, places.take())
+        );
+        assert!(taken.is_ok(), "{lost:?}");
+    }
+}

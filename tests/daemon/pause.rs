@@ -1,0 +1,90 @@
+//! Pause, resume, reset and reload of a rig.
+
+use super::client::{Daemon, tracer};
+use super::program::{the_core, wait_until};
+use serde_json::Value;
+
+fn activations(daemon: &Daemon, name: &str) -> u64 {
+    let clocks = daemon.get(&format!("/v1/rigs/{name}/clocks")).json(200);
+    clocks.as_array().unwrap().iter().map(|clock| clock["activations"].as_u64().unwrap()).sum()
+}
+
+fn started(rig: &str) -> Daemon {
+    let daemon = Daemon::new();
+    daemon.put("a", &tracer(rig)).json(201);
+    daemon.post("/v1/rigs/a/start", "").json(200);
+    daemon
+}
+
+fn report(daemon: &Daemon, status: &Value) -> Value {
+    daemon.get(&format!("/v1/rigs/a/runs/{}", status["run"].as_str().unwrap())).json(200)
+}
+
+#[test]
+fn a_rig_pauses_and_goes_on() {
+    the_core(|| {
+        let daemon = started("");
+        assert!(daemon.post("/v1/rigs/a/resume", "").detail(409).contains("it is running"));
+        assert_eq!(daemon.post("/v1/rigs/a/pause", "").json(200)["state"], "paused");
+        assert!(daemon.post("/v1/rigs/a/pause", "").detail(409).contains("it is paused"));
+        let before = activations(&daemon, "a");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert_eq!(activations(&daemon, "a"), before);
+        assert_eq!(daemon.post("/v1/rigs/a/resume", "").json(200)["state"], "running");
+        wait_until("it goes on", || activations(&daemon, "a") > before);
+        let stopped = daemon.post("/v1/rigs/a/stop", "").json(200);
+        assert_eq!(stopped["verdict"], "pass");
+        assert_eq!(report(&daemon, &stopped)["pauses"]["number"], 1);
+        assert!(daemon.post("/v1/rigs/a/pause", "").detail(409).contains("does not run"));
+        assert_eq!(daemon.post("/v1/rigs/nope/pause", "").status, 404);
+    });
+}
+
+#[test]
+fn a_reset_ends_what_runs_and_forgets_what_has_failed() {
+    the_core(|| {
+        let daemon = started("");
+        daemon.post("/v1/rigs/a/pause", "").json(200);
+        let reset = daemon.post("/v1/rigs/a/reset", "").json(200);
+        assert_eq!((&reset["state"], &reset["verdict"]), (&"idle".into(), &"pass".into()));
+        let crashes =
+            format!("{}start = {{ fail_kind = 5, fail_at = 20 }}\n", tracer("mode = 'virtual'\nstop_time = 1.0"));
+        daemon.put("a", &crashes).json(200);
+        daemon.post("/v1/rigs/a/start", "").json(200);
+        wait_until("it has failed", || daemon.state("a") == "failed");
+        let reset = daemon.post("/v1/rigs/a/reset", "").json(200);
+        assert_eq!((&reset["state"], &reset["verdict"]), (&"idle".into(), &"fail".into()), "what it was is still told");
+        assert_eq!(daemon.post("/v1/rigs/a/reset", "").json(200)["state"], "idle", "nothing is left to be done");
+    });
+}
+
+/// The run that goes on has its report; the new one is started as the former one was.
+#[test]
+fn a_rig_that_runs_is_made_another_one() {
+    the_core(|| {
+        let daemon = Daemon::new();
+        daemon.put("a", &tracer("mode = 'virtual'\nname = 'one'")).json(201);
+        let one = daemon.post("/v1/rigs/a/start", r#"{"mode": "realtime"}"#).json(200);
+        assert!(daemon.put("a", &tracer("name = 'two'")).detail(409).contains("?reload=true"));
+        let reload = |rig: &str| daemon.ask("PUT", "/v1/rigs/a?reload=true", &tracer(rig));
+        let mistake = reload("stop_tim = 1.0").json(422);
+        assert_eq!((&mistake["mistakes"][0]["line"], daemon.state("a").as_str()), (&2.into(), "running"), "it goes on");
+        let two = reload("mode = 'virtual'\nname = 'two'").json(200);
+        assert_eq!(two["state"], "running");
+        assert_ne!(two["run"], one["run"]);
+        assert_eq!((&report(&daemon, &one)["rig"], &report(&daemon, &one)["end"]), (&"one".into(), &"signal".into()));
+        let stopped = daemon.post("/v1/rigs/a/stop", "").json(200);
+        let two = report(&daemon, &stopped);
+        assert_eq!((&two["rig"], &two["mode"]), (&"two".into(), &"realtime".into()));
+        assert_eq!(reload("name = 'three'").json(200)["state"], "idle", "what does not run does not begin to");
+        assert_eq!(daemon.ask("PUT", "/v1/rigs/a?reload=perhaps", &tracer("")).status, 400);
+    });
+}
+
+/// Somebody stops it.
+#[test]
+fn virtual_time_needs_no_stop_time() {
+    let daemon = started("mode = 'virtual'");
+    assert_eq!(daemon.post("/v1/rigs/a/pause", "").json(200)["state"], "paused");
+    assert_eq!(daemon.post("/v1/rigs/a/stop", "").json(200)["verdict"], "pass");
+}
