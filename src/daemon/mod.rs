@@ -101,7 +101,7 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
         };
         let rigs_as_wanted = rigs.clone();
         tokio::task::spawn_blocking(move || rigs_as_wanted.resume());
-        tokio::spawn(api::answer(api.clone(), pulses.requests.clone()));
+        tokio::spawn(api::answer(rigs.clone(), pulses.requests.clone()));
         tokio::spawn(reload(rigs.clone(), manager.clone(), options.reload));
         let attendance = manager.attend(rigs.clone(), pulses.clone());
         ready();

@@ -51,7 +51,7 @@ pub struct Rig {
     log: DaemonLog,
     definition: Mutex<Option<Definition>>,
     status: watch::Sender<Status>,
-    /// Neither this nor the status is ever held while somebody waits for the disk: whoever looks at the rig needs them.
+    /// Neither this nor the status is held while somebody waits for the disk: whoever looks at the rig needs them.
     running: Mutex<Option<Running>>,
     /// Its file as it was when the last run began.
     file: Mutex<Option<FileState>>,
@@ -60,12 +60,6 @@ pub struct Rig {
     waits: Arc<Semaphore>,
     /// What is said of it, for streams of events.
     messages: broadcast::Sender<Arc<str>>,
-}
-
-/// A run that is to begin: what was looked for on the disk.
-struct NextRun {
-    name: String,
-    file: Option<FileState>,
 }
 
 /// What tells a file from what it was.
@@ -160,11 +154,6 @@ impl Rig {
         });
     }
 
-    /// What it is, if that is known.
-    pub fn definition(&self) -> Option<Definition> {
-        lock(&self.definition).clone()
-    }
-
     /// How it is to run, if it is to.
     pub fn wanted(&self) -> Option<Start> {
         lock(&self.definition).as_ref()?.wanted.clone()
@@ -193,6 +182,11 @@ impl Rig {
         Some((found.modified().ok()?, found.len(), found.ino()))
     }
 
+    /// What it is, and what is wanted of it, if that is known.
+    pub fn definition(&self) -> Option<Definition> {
+        lock(&self.definition).clone()
+    }
+
     /// Whether it runs, and its file is another one than when that began.
     pub fn has_changed(&self) -> bool {
         let now = self.definition().and_then(|own| self.file_state(&own.source));
@@ -201,24 +195,27 @@ impl Rig {
 
     /// A run begins, whose options these are; `None`: one goes on, or is to.
     pub fn begin(&self, definition: &Definition) -> Option<Options> {
-        let next = self.next(definition);
-        let mut running = lock(&self.running);
-        if running.is_some() {
-            return None;
-        }
-        let begun = running.insert(Running::new());
-        Some(self.options_of(definition, next, begun.stop.clone()))
+        let stop = {
+            let mut running = lock(&self.running);
+            if running.is_some() {
+                return None;
+            }
+            running.insert(Running::new()).stop.clone()
+        };
+        Some(self.options_of(definition, stop))
     }
 
     /// Another run begins after one that has failed.
     pub fn begin_again(&self, definition: &Definition, restarts: u32) -> Options {
-        let next = self.next(definition);
-        let mut running = lock(&self.running);
-        // Whoever has asked for its end, or for another one after it, has asked.
-        let own = running.get_or_insert_with(Running::new);
-        own.handle = None;
+        let stop = {
+            let mut running = lock(&self.running);
+            // Whoever has asked for its end, or for another one after it, has asked.
+            let own = running.get_or_insert_with(Running::new);
+            own.handle = None;
+            own.stop.clone()
+        };
         lock(&self.tally).restarts += 1;
-        let options = self.options_of(definition, next, own.stop.clone());
+        let options = self.options_of(definition, stop);
         self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, restarts));
         options
     }
@@ -245,26 +242,24 @@ impl Rig {
 
     /// The run is over. The rig that another one begins of, and the options of that; `None`: none does for now.
     pub fn begin_reloaded(&self) -> Option<(Definition, Options)> {
-        let definition = lock(&self.definition).clone()?;
-        let next = self.next(&definition);
-        let mut running = lock(&self.running);
-        let own = running.as_mut().filter(|running| running.reloads)?;
-        *own = Running::new();
-        let options = self.options_of(&definition, next, own.stop.clone());
+        let (definition, stop) = {
+            let mut running = lock(&self.running);
+            let own = running.as_mut().filter(|running| running.reloads)?;
+            // By whoever makes it another one from here on it is asked for its end again.
+            let definition = lock(&self.definition).clone()?;
+            *own = Running::new();
+            (definition, own.stop.clone())
+        };
+        let options = self.options_of(&definition, stop);
         // Afterwards: in between it would be idle.
         self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, 0));
         Some((definition, options))
     }
 
-    /// What the disk says to the next run.
-    fn next(&self, definition: &Definition) -> NextRun {
-        NextRun { name: self.runs.next(), file: self.file_state(&definition.source) }
-    }
-
-    fn options_of(&self, definition: &Definition, next: NextRun, stop: Stop) -> Options {
-        let NextRun { name: run, file } = next;
-        let start = definition.wanted.clone().unwrap_or_default();
+    fn options_of(&self, definition: &Definition, stop: Stop) -> Options {
+        let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
         let out = Some(self.runs.folder(&run));
+        let file = self.file_state(&definition.source);
         *lock(&self.file) = file;
         self.status.send_modify(|status| {
             status.enter(RigState::Preparing);
@@ -321,7 +316,7 @@ impl Rig {
     /// A run that has [begun](Rig::begin) is over, whether it came to activations or not. `restart`: after how long another one begins.
     pub fn over(&self, outcome: Result<&[Finished], &Error>, restart: Option<Duration>) {
         lock(&self.tally).count(outcome, exit_code(outcome));
-        let last = self.runs.names().ok().and_then(|names| names.last().cloned());
+        let last = outcome.is_err().then(|| self.runs.names().ok()?.pop()).flatten();
         // Held until the status says so: whoever reads that may start it.
         let mut running = lock(&self.running);
         if restart.is_none() {

@@ -129,7 +129,7 @@ impl Rigs {
         let rig = self.all().entry(name.clone()).or_insert(made).clone();
         rig.define(definition);
         let _runs_no_more = reloads && rig.reload();
-        Ok((rig.clone(), is_new))
+        Ok((rig, is_new))
     }
 
     /// Forgets a rig. Its runs stay on the disk.
