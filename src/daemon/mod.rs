@@ -16,12 +16,14 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod condition;
 mod cores;
 mod definition;
 mod listen;
 mod log;
 mod metrics;
 mod name;
+mod orphans;
 mod restart;
 mod rig;
 mod rigs;
@@ -30,6 +32,7 @@ mod status;
 mod store;
 mod tally;
 mod token;
+mod waits;
 
 pub use api::Access;
 pub use log::{DaemonLine, DaemonLog};

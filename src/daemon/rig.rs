@@ -6,6 +6,7 @@ use super::name::RigName;
 use super::runs::Runs;
 use super::status::{Mistake, RigState, Status, Verdict};
 use super::tally::Tally;
+use super::waits::WAITS;
 use crate::report::passed;
 use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State};
 use crate::sys::stop::Stop;
@@ -15,7 +16,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 /// A run that goes on.
 #[derive(Clone)]
@@ -53,6 +54,8 @@ pub struct Rig {
     /// Its file as it was when the last run began.
     file: Mutex<Option<FileState>>,
     tally: Mutex<Tally>,
+    /// Permits of waits for conditions.
+    waits: Arc<Semaphore>,
 }
 
 /// What tells a file from what it was.
@@ -89,6 +92,7 @@ impl Rig {
             running: Mutex::default(),
             file: Mutex::default(),
             tally: Mutex::default(),
+            waits: Arc::new(Semaphore::new(WAITS)),
         }
     }
 
@@ -115,6 +119,11 @@ impl Rig {
     /// The run that goes on, if one does.
     pub fn running(&self) -> Option<Running> {
         lock(&self.running).clone()
+    }
+
+    /// Permits of waits for conditions: each wait has one as long as it lasts.
+    pub fn waits(&self) -> Arc<Semaphore> {
+        self.waits.clone()
     }
 
     /// From the next start on the rig is this one.

@@ -4,13 +4,14 @@ use super::cores;
 use super::definition::{Definition, Source, Start};
 use super::log::DaemonLog;
 use super::name::RigName;
+use super::orphans::Orphans;
 use super::restart::Failures;
 use super::rig::{Rig, exit_code, mistakes};
 use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
 use crate::plan::RunningRig;
-use crate::supervisor::{self, Error, EventSink, Finished, Options, Session, SessionHandle};
+use crate::supervisor::{self, Error, EventSink, Finished, Options, Session};
 use crate::sys::affinity;
 use crate::sys::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +44,7 @@ pub struct Rigs {
     /// The folder that relative paths count from.
     folder: PathBuf,
     log: DaemonLog,
+    orphans: Orphans,
     all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
     /// The cores that this process may use, whichever its threads leave to partitions.
     cpus: BTreeSet<usize>,
@@ -72,6 +74,7 @@ impl Rigs {
             store,
             folder,
             log,
+            orphans: Orphans::adopt(),
             all,
             cpus,
             taking: Mutex::default(),
@@ -235,7 +238,8 @@ impl Rigs {
     fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
         let (beside, cpus) = (self.running(), Some(self.cpus.clone()));
-        let prepared = supervisor::plan(&Options { beside, cpus, ..options.clone() }, events)?;
+        let options = self.orphans.with(Options { beside, cpus, ..options.clone() });
+        let prepared = supervisor::plan(&options, events)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
         rig.has_started(&session);
         self.settle();
@@ -290,15 +294,6 @@ impl Rigs {
             self.end_run(&rig)?;
         }
         Ok(rig)
-    }
-
-    /// The session of a rig that runs.
-    pub fn session(&self, name: &RigName) -> Result<(Arc<Rig>, SessionHandle), Refusal> {
-        let rig = self.find(name)?;
-        match rig.running().and_then(|running| running.handle) {
-            Some(handle) => Ok((rig, handle)),
-            None => Err(Refusal::State(Box::new(rig.status()), "it does not run")),
-        }
     }
 
     #[expect(dead_code, reason = "asked for by a signal, which is not heard yet")]

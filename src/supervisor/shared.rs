@@ -1,7 +1,9 @@
 //! What the threads of a session share with each other, and with the runner's process: the memory that both map.
 
 use super::pause::Paused;
+use super::questions::Questions;
 use super::recorder::Recorded;
+use super::shown::{self, ShownVariable};
 use super::totals::{self, Totals};
 use super::under_way::{Course, Standing, held_up_by, standing};
 use super::{Error, Event, EventSink, Prepared, State, tasks};
@@ -18,7 +20,7 @@ use crate::time::Nanos;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// A rig that is prepared, the memory shared with its runner, and what says how that is laid out.
@@ -45,6 +47,10 @@ pub struct Shared {
     recorded: Mutex<Recorded>,
     /// Where looks are in nobody's way; `None`: anywhere.
     lull: Option<Lull>,
+    /// What others ask of who collects samples.
+    pub questions: Questions,
+    /// The recorded and watched variables; found when somebody asks for them.
+    shown: OnceLock<Vec<ShownVariable>>,
 }
 
 /// Activations that take less time show in the figures of their clock alone, ns.
@@ -73,12 +79,19 @@ impl Shared {
             paused,
             recorded,
             lull,
+            questions: Questions::default(),
+            shown: OnceLock::new(),
         })
     }
 
     /// The plan of the session.
     pub fn plan(&self) -> &Plan {
         &self.prepared.plan
+    }
+
+    /// The recorded and watched variables.
+    pub fn shown(&self) -> &[ShownVariable] {
+        self.shown.get_or_init(|| shown::variables(&self.prepared))
     }
 
     /// The shared memory, seen through its layout.

@@ -175,7 +175,23 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "time",
         ],
     ),
-    ("daemon", &["plain", "plan", "report", "rig", "supervisor", "sys::affinity", "sys::stop", "time"]),
+    (
+        "daemon",
+        &[
+            "exchange::word",
+            "fmu::description",
+            "plain",
+            "plan",
+            "record::RowWatcher",
+            "report",
+            "rig",
+            "supervisor",
+            "sys::affinity",
+            "sys::offspring",
+            "sys::stop",
+            "time",
+        ],
+    ),
     (
         "cli",
         &[
@@ -384,6 +400,7 @@ fn only_the_command_line_has_a_terminal_and_listens_to_signals() {
         "keep_process_on",
         "outlive_file_size_limit",
         "reap",
+        "reap_orphans",
         "report_by_signal",
         "report_is_asked",
         "sigaction",

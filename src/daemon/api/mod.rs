@@ -8,6 +8,11 @@ mod metrics;
 mod problem;
 mod rigs;
 mod runs;
+mod signals;
+mod ticks;
+mod values;
+mod variables;
+mod waits;
 
 pub use access::Access;
 
@@ -46,6 +51,10 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .routes(routes!(rigs::resume))
         .routes(routes!(rigs::reset))
         .routes(routes!(rigs::clocks))
+        .routes(routes!(signals::show))
+        .routes(routes!(variables::set))
+        .routes(routes!(ticks::tick))
+        .routes(routes!(waits::wait))
         .routes(routes!(runs::list))
         .routes(routes!(runs::report))
         .routes(routes!(runs::file))
