@@ -8,7 +8,6 @@ Each test has a run of its own, from the engine's start on. When one fails, its 
 import time
 
 import pytest
-
 import vecud
 
 pytestmark = pytest.mark.rig("bench.toml")
