@@ -78,13 +78,14 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         Error::Command("there is neither $STATE_DIRECTORY nor $HOME; name a state folder with --state DIR".to_owned())
     })?;
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
+    stop::reload_by_signal().map_err(|error| Error::System(error.to_string()))?;
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
     let socket = arguments.socket.map_or_else(default_socket, Ok)?;
     let rigs = std::path::absolute(&arguments.rigs).map_err(Error::file(&arguments.rigs))?;
     let log = DaemonLog::new(|line: DaemonLine| {
         super::say(&line.rig.map_or_else(|| line.text.to_owned(), |rig| format!("rig {rig}: {}", line.text)));
     });
-    let options = Options { socket, tcp, rigs, state, log, stop };
+    let options = Options { socket, tcp, rigs, state, log, stop, reload: stop::reload_is_asked };
     daemon::serve(&options, || super::say(&format!("listening on {}", options.socket.display())))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,7 +10,8 @@
 //!
 //! ```text
 //! listen ──► api ──► Rigs ──► Rig ──► supervisor::Session
-//!                      └────► Store (the state folder)
+//!                    │ └────► Store (the state folder)
+//!                    └──────► service (what systemd is told)
 //! ```
 
 #![forbid(unsafe_code)]
@@ -28,6 +29,7 @@ mod restart;
 mod rig;
 mod rigs;
 mod runs;
+mod service;
 mod status;
 mod store;
 mod tally;
@@ -43,6 +45,7 @@ use crate::supervisor::Error;
 use crate::sys::stop::Stop;
 use listen::{Socket, Tcp};
 use rigs::Rigs;
+use service::{Pulses, ServiceManager};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -63,9 +66,11 @@ pub struct Options {
     pub log: DaemonLog,
     /// Asks for its end.
     pub stop: Stop,
+    /// Whether somebody has asked since the last call that files of rigs are looked at anew.
+    pub reload: fn() -> bool,
 }
 
-/// How often it is looked whether somebody asks for the end.
+/// How often it is looked whether somebody asks for the end, or for another look at files.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Serves until somebody asks for the end; then all rigs come to theirs. `ready` is called as soon as requests are answered.
@@ -83,20 +88,43 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
         .enable_time()
         .build()
         .map_err(system)?;
-    requests.block_on(async {
-        let stop = options.stop.clone();
-        let asked = async move {
-            while !stop.is_asked() {
+    let (manager, pulses) = (ServiceManager::new(options.log.clone()), Pulses::default());
+    let api = api::router(rigs.clone());
+    let attendance = requests.block_on(async {
+        let asked = async {
+            while !options.stop.is_asked() {
+                pulses.main.beat();
                 tokio::time::sleep(LOOK).await;
             }
         };
         let rigs_as_wanted = rigs.clone();
         tokio::task::spawn_blocking(move || rigs_as_wanted.resume());
+        tokio::spawn(api::answer(api.clone(), pulses.requests.clone()));
+        tokio::spawn(reload(rigs.clone(), manager.clone(), options.reload));
+        let attendance = manager.attend(rigs.clone(), pulses.clone());
         ready();
-        let api = api::router(rigs.clone());
+        manager.is_ready();
         let tcp = tcp.map(|(tcp, access)| (tcp, api::over_tcp(api.clone(), access.clone())));
-        listen::serve(&socket, api, tcp, &options.log, asked).await
+        let served = listen::serve(&socket, api, tcp, &options.log, asked).await;
+        manager.is_stopping();
+        served.map(|()| attendance)
     })?;
-    rigs.end(&options.stop);
+    rigs.end(&options.stop, || pulses.main.beat());
+    drop(attendance);
     Ok(())
+}
+
+/// Has files of rigs looked at anew as often as somebody asks for that, once at a time.
+async fn reload(rigs: Arc<Rigs>, manager: ServiceManager, is_asked: fn() -> bool) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if is_asked() {
+            let (rigs, manager) = (rigs.clone(), manager.clone());
+            let work = move || {
+                let _meanwhile = manager.reloads();
+                rigs.reload();
+            };
+            let _panicked = tokio::task::spawn_blocking(work).await;
+        }
+    }
 }

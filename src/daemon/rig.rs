@@ -50,12 +50,19 @@ pub struct Rig {
     log: DaemonLog,
     definition: Mutex<Option<Definition>>,
     status: watch::Sender<Status>,
+    /// Neither this nor the status is ever held while somebody waits for the disk: whoever looks at the rig needs them.
     running: Mutex<Option<Running>>,
     /// Its file as it was when the last run began.
     file: Mutex<Option<FileState>>,
     tally: Mutex<Tally>,
     /// Permits of waits for conditions.
     waits: Arc<Semaphore>,
+}
+
+/// A run that is to begin: what was looked for on the disk.
+struct NextRun {
+    name: String,
+    file: Option<FileState>,
 }
 
 /// What tells a file from what it was.
@@ -139,6 +146,11 @@ impl Rig {
         });
     }
 
+    /// What it is, if that is known.
+    pub fn definition(&self) -> Option<Definition> {
+        lock(&self.definition).clone()
+    }
+
     /// How it is to run, if it is to.
     pub fn wanted(&self) -> Option<Start> {
         lock(&self.definition).as_ref()?.wanted.clone()
@@ -169,33 +181,30 @@ impl Rig {
 
     /// Whether it runs, and its file is another one than when that began.
     pub fn has_changed(&self) -> bool {
-        let now = lock(&self.definition).as_ref().and_then(|definition| self.file_state(&definition.source));
+        let now = self.definition().and_then(|own| self.file_state(&own.source));
         self.running().is_some() && now.is_some() && now != *lock(&self.file)
-    }
-
-    /// What it is.
-    pub fn source(&self) -> Option<Source> {
-        lock(&self.definition).as_ref().map(|definition| definition.source.clone())
     }
 
     /// A run begins, whose options these are; `None`: one goes on, or is to.
     pub fn begin(&self, definition: &Definition) -> Option<Options> {
+        let next = self.next(definition);
         let mut running = lock(&self.running);
         if running.is_some() {
             return None;
         }
         let begun = running.insert(Running::new());
-        Some(self.options_of(definition, begun.stop.clone()))
+        Some(self.options_of(definition, next, begun.stop.clone()))
     }
 
     /// Another run begins after one that has failed.
     pub fn begin_again(&self, definition: &Definition, restarts: u32) -> Options {
+        let next = self.next(definition);
         let mut running = lock(&self.running);
         // Whoever has asked for its end, or for another one after it, has asked.
         let own = running.get_or_insert_with(Running::new);
         own.handle = None;
         lock(&self.tally).restarts += 1;
-        let options = self.options_of(definition, own.stop.clone());
+        let options = self.options_of(definition, next, own.stop.clone());
         self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, restarts));
         options
     }
@@ -222,21 +231,27 @@ impl Rig {
 
     /// The run is over. The rig that another one begins of, and the options of that; `None`: none does for now.
     pub fn begin_reloaded(&self) -> Option<(Definition, Options)> {
+        let definition = lock(&self.definition).clone()?;
+        let next = self.next(&definition);
         let mut running = lock(&self.running);
         let own = running.as_mut().filter(|running| running.reloads)?;
-        let definition = lock(&self.definition).clone()?;
         *own = Running::new();
-        let stop = own.stop.clone();
-        let options = self.options_of(&definition, stop);
+        let options = self.options_of(&definition, next, own.stop.clone());
         // Afterwards: in between it would be idle.
         self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, 0));
         Some((definition, options))
     }
 
-    fn options_of(&self, definition: &Definition, stop: Stop) -> Options {
-        let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
+    /// What the disk says to the next run.
+    fn next(&self, definition: &Definition) -> NextRun {
+        NextRun { name: self.runs.next(), file: self.file_state(&definition.source) }
+    }
+
+    fn options_of(&self, definition: &Definition, next: NextRun, stop: Stop) -> Options {
+        let NextRun { name: run, file } = next;
+        let start = definition.wanted.clone().unwrap_or_default();
         let out = Some(self.runs.folder(&run));
-        *lock(&self.file) = self.file_state(&definition.source);
+        *lock(&self.file) = file;
         self.status.send_modify(|status| {
             status.enter(RigState::Preparing);
             status.run = Some(run);
@@ -292,6 +307,7 @@ impl Rig {
     /// A run that has [begun](Rig::begin) is over, whether it came to activations or not. `restart`: after how long another one begins.
     pub fn over(&self, outcome: Result<&[Finished], &Error>, restart: Option<Duration>) {
         lock(&self.tally).count(outcome, exit_code(outcome));
+        let last = self.runs.names().ok().and_then(|names| names.last().cloned());
         // Held until the status says so: whoever reads that may start it.
         let mut running = lock(&self.running);
         if restart.is_none() {
@@ -309,7 +325,7 @@ impl Rig {
                     status.enter(if code == 1 { RigState::Failed } else { RigState::Idle });
                 }
                 Err(error) => {
-                    status.run = self.runs.names().ok().and_then(|names| names.last().cloned());
+                    status.run = last;
                     if matches!(error, Error::Interrupted) {
                         return status.enter(RigState::Idle);
                     }

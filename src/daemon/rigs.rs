@@ -45,9 +45,12 @@ pub struct Rigs {
     folder: PathBuf,
     log: DaemonLog,
     orphans: Orphans,
+    /// Never held while somebody waits for the disk: whoever asks for anything needs it.
     all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
     /// The cores that this process may use, whichever its threads leave to partitions.
     cpus: BTreeSet<usize>,
+    /// Held while it is written down what rigs there are.
+    changing: Mutex<()>,
     /// Held while a rig finds out what the others leave of the machine, until it has that itself.
     taking: Mutex<()>,
     /// Held while the threads of this process are moved to other cores.
@@ -77,6 +80,7 @@ impl Rigs {
             orphans: Orphans::adopt(),
             all,
             cpus,
+            changing: Mutex::default(),
             taking: Mutex::default(),
             moving: Mutex::default(),
             ends: AtomicBool::new(false),
@@ -110,13 +114,15 @@ impl Rigs {
         supervisor::plan(&options, &EventSink::default()).map_err(|error| Refusal::Invalid(mistakes(&error)))?;
         let wanted = busy.and_then(|rig| rig.wanted());
         let definition = Definition { source, wanted };
+        let _one_after_the_other = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
-        let mut all = self.all();
         let is_new = known.is_none();
-        let rig = all.entry(name.clone()).or_insert_with(|| {
+        // Made before it is put among all: its runs are looked for on the disk.
+        let made = known.unwrap_or_else(|| {
             let runs = Runs::of(self.store.runs(name));
             Arc::new(Rig::new(name.clone(), self.folder.clone(), runs, self.log.clone(), Ok(definition.clone())))
         });
+        let rig = self.all().entry(name.clone()).or_insert(made).clone();
         rig.define(definition);
         let _runs_no_more = reloads && rig.reload();
         Ok((rig.clone(), is_new))
@@ -124,13 +130,13 @@ impl Rigs {
 
     /// Forgets a rig. Its runs stay on the disk.
     pub fn delete(&self, name: &RigName) -> Result<(), Refusal> {
-        let mut all = self.all();
-        let rig = all.get(name).ok_or_else(|| Refusal::Unknown(name.clone()))?;
+        let _one_after_the_other = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let rig = self.find(name)?;
         if rig.running().is_some() {
             return Err(Refusal::State(Box::new(rig.status()), "it runs, or is about to: stop it first"));
         }
         self.store.forget(name).map_err(Refusal::NotKept)?;
-        all.remove(name);
+        self.all().remove(name);
         Ok(())
     }
 
@@ -296,26 +302,40 @@ impl Rigs {
         Ok(rig)
     }
 
-    #[expect(dead_code, reason = "asked for by a signal, which is not heard yet")]
-    /// Rigs that run and whose files have changed run anew, once these are checked; what is wrong with one is told, and its run goes
-    /// on.
+    /// Looks anew at the files of rigs, and says what is wrong with them. A rig that runs, and whose file has changed, runs anew, once it is
+    /// checked; else its run goes on. One that could not begin before, and could now, is idle again. Blocks for as long as the checks take.
     pub fn reload(&self) {
-        for rig in self.list().into_iter().filter(|rig| rig.has_changed()) {
-            let Some(source) = rig.source() else { continue };
-            match self.put(rig.name(), source, true) {
-                Ok(_) => self.log.of(rig.name(), "its file has changed: it runs anew"),
-                Err(Refusal::Invalid(mistakes)) => {
-                    for mistake in mistakes {
-                        self.log.of(rig.name(), &format!("its file has changed, and is not taken over: {mistake}"));
-                    }
+        for rig in self.list() {
+            let Some(definition) = rig.definition().filter(|own| matches!(own.source, Source::Path(_))) else {
+                continue;
+            };
+            if rig.has_changed() {
+                match self.put(rig.name(), definition.source, true) {
+                    Ok(_) => self.log.of(rig.name(), "its file has changed: it runs anew"),
+                    Err(refusal) => self.tell_mistakes(&rig, refusal),
                 }
-                Err(refusal) => self.log.of(rig.name(), &format!("is not reloaded: {refusal:?}")),
+            } else if rig.running().is_none() {
+                let options = Rig::options(&definition.source, rig.name(), &self.folder);
+                match supervisor::plan(&options, &EventSink::default()) {
+                    Ok(_) if !rig.status().problems.is_empty() => rig.define(definition),
+                    Ok(_) => (),
+                    Err(error) => self.tell_mistakes(&rig, Refusal::Invalid(mistakes(&error))),
+                }
             }
         }
     }
 
+    /// Says why the file of a rig is not taken over, each mistake by itself.
+    fn tell_mistakes(&self, rig: &Rig, refusal: Refusal) {
+        match refusal {
+            Refusal::Invalid(mistakes) => mistakes.iter().for_each(|own| self.log.of(rig.name(), &own.to_string())),
+            refusal => self.log.of(rig.name(), &format!("its file is not taken over: {refusal:?}")),
+        }
+    }
+
     /// Brings all rigs to their end: at once as soon as somebody asks the daemon a second time. What is wanted of them stays.
-    pub fn end(&self, stop: &Stop) {
+    /// `waits` is called time and again meanwhile.
+    pub fn end(&self, stop: &Stop, waits: impl Fn()) {
         self.ends.store(true, SeqCst);
         let mut asked = 0;
         loop {
@@ -329,6 +349,7 @@ impl Rigs {
                 }
                 asked += 1;
             }
+            waits();
             thread::sleep(LOOK);
         }
     }

@@ -63,6 +63,7 @@ pub use prepare::{Options, Prepared, plan};
 pub use questions::NewestValue;
 pub use recorder::Recorded;
 pub use session::{Finished, Session, SessionHandle};
+pub use shared::Looks;
 pub use shown::ShownVariable;
 pub use simulation::{Axis, Rows, Simulated, Swept, Wanted, prepare as prepare_simulation, simulate, sweep};
 pub use sockets::check_sockets;

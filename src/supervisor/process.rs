@@ -17,6 +17,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
+/// What a service manager tells the process that it has started: FMU code is none of its business.
+const OF_A_SERVICE: [&str; 6] =
+    ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"];
+
 /// Why the runner's process was ended by force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Killed {
@@ -55,6 +59,9 @@ impl RunnerProcess {
         let program = options.runner.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         let mut command = Command::new(&program);
         // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
+        for name in OF_A_SERVICE {
+            command.env_remove(name);
+        }
         command.arg0("vecud-runner").arg("runner").stdin(Stdio::null()).stdout(log).stderr(copy);
         let (child, offspring) = offspring::begin(|mark| process::spawn_with(command, files, mark))
             .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))?;

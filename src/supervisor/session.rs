@@ -2,7 +2,7 @@
 //! installs no signal handler, and changes nothing of the thread that starts it.
 
 use super::questions::{NewestValue, Question};
-use super::shared::Shared;
+use super::shared::{Looks, Shared};
 use super::shown::ShownVariable;
 use super::totals::Totals;
 use super::watch::supervise;
@@ -122,6 +122,12 @@ impl SessionHandle {
     /// with the run.
     pub fn watch_rows(&self, watcher: Box<dyn RowWatcher>) {
         self.shared.questions.ask(Question::Rows(watcher));
+    }
+
+    /// How its thread gets on while it watches a run; `None`: it prepares one, or writes the report of one, which takes as long as
+    /// it takes.
+    pub fn looks(&self) -> Option<Looks> {
+        self.shared.looks()
     }
 
     /// The process that holds its FMUs, when there is one.

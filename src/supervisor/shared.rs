@@ -14,6 +14,7 @@ use crate::record::board::{Board, Global, Layout, Metric, TaskWord};
 use crate::report::{ClockResult, Live, LiveActivation, LiveRow, Scheduling};
 use crate::schedule::Lull;
 use crate::sys::shared_memory::SharedMemory;
+use crate::sys::thread::{current_tid, waits_for_disk};
 use crate::sys::wake::monotonic_now;
 use crate::sys::zeroed::zeroed;
 use crate::time::Nanos;
@@ -34,6 +35,10 @@ pub struct Shared {
     state: AtomicU8,
     /// The runner's process; 0: there was none yet.
     runner: AtomicU32,
+    /// The thread that watches a run; 0: none does.
+    watcher: AtomicU32,
+    /// How often it has looked around, by whatever number.
+    looks: AtomicU64,
     /// Somebody wants a report of the run that goes on.
     report_wanted: AtomicBool,
     /// In virtual time: since when the activation under way was seen; `i64::MAX`: there was none.
@@ -62,7 +67,8 @@ impl Shared {
         let layout = Layout::of(&prepared.plan);
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
-        let (stopped, state, runner, report_wanted, dropped, paused, recorded) = Default::default();
+        let (stopped, state, runner, watcher, looks, report_wanted) = Default::default();
+        let (dropped, paused, recorded) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
         let lull = Lull::of(&prepared.plan);
         Ok(Shared {
@@ -72,6 +78,8 @@ impl Shared {
             stopped,
             state,
             runner,
+            watcher,
+            looks,
             report_wanted,
             stands,
             preempt_rt,
@@ -151,6 +159,18 @@ impl Shared {
     /// The runner has been started.
     pub fn set_runner(&self, process: u32) {
         self.runner.store(process, SeqCst);
+    }
+
+    /// The calling thread watches a run until what is returned is dropped: in all that time it looks around every so often.
+    pub fn on_watch(&self) -> OnWatch<'_> {
+        self.watcher.store(current_tid(), SeqCst);
+        OnWatch(self)
+    }
+
+    /// How the thread gets on that watches a run; `None`: none does.
+    pub fn looks(&self) -> Option<Looks> {
+        let thread = Some(self.watcher.load(SeqCst)).filter(|thread| *thread != 0)?;
+        Some(Looks { count: self.looks.load(SeqCst), waits_for_disk: waits_for_disk(thread) })
     }
 
     /// How far the session is.
@@ -241,6 +261,33 @@ impl Shared {
             clocks: plan.tasks.iter().enumerate().map(row).collect(),
             values: Vec::new(),
         }
+    }
+}
+
+/// How the thread gets on that watches a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Looks {
+    /// Grows with each look around. A thread whose number stays has not been around since.
+    pub count: u64,
+    /// Just now the kernel has it wait for a disk, in the midst of a look: however long that takes, nothing is wrong with the
+    /// thread.
+    pub waits_for_disk: bool,
+}
+
+/// A thread that watches a run.
+#[must_use]
+pub struct OnWatch<'a>(&'a Shared);
+
+impl OnWatch<'_> {
+    /// It looks around.
+    pub fn look(&self) {
+        self.0.looks.fetch_add(1, SeqCst);
+    }
+}
+
+impl Drop for OnWatch<'_> {
+    fn drop(&mut self) {
+        self.0.watcher.store(0, SeqCst);
     }
 }
 

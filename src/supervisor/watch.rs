@@ -468,7 +468,9 @@ impl<'a> Supervision<'a> {
         let plan = self.plan();
         let (mut ending, mut calls, mut shown) = (None, Calls::new(plan), None);
         let mut told_before_start = Vec::new();
+        let on_watch = self.shared.on_watch();
         let ended = loop {
+            on_watch.look();
             let status = self.process.try_wait(plan)?;
             let phase = self.look_how_far_it_is(run);
             if !run.recording && phase >= Phase::Running && phase != Phase::Refused {

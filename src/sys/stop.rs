@@ -53,6 +53,25 @@ pub fn report_is_asked() -> bool {
     REPORT_ASKED.swap(false, SeqCst)
 }
 
+/// Whether somebody has asked for another look at files since it was last looked at.
+static RELOAD_ASKED: AtomicBool = AtomicBool::new(false);
+
+/// From here on SIGHUP asks a daemon to look at its files anew, whatever it did before; [`reload_is_asked`] says so.
+pub fn reload_by_signal() -> Result<(), SysError> {
+    extern "C" fn ask(_: libc::c_int) {
+        RELOAD_ASKED.store(true, SeqCst);
+    }
+    // SAFETY: the handler writes an atomic, which is async-signal-safe.
+    unsafe { signal(Signal::SIGHUP, SigHandler::Handler(ask)) }
+        .map(drop)
+        .map_err(|errno| SysError::new("handle SIGHUP", errno as i32, ""))
+}
+
+/// Whether somebody has asked for another look at files since the last call.
+pub fn reload_is_asked() -> bool {
+    RELOAD_ASKED.swap(false, SeqCst)
+}
+
 /// By which these signals ask.
 static BY_SIGNALS: OnceLock<Stop> = OnceLock::new();
 

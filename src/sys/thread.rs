@@ -18,6 +18,14 @@ pub fn current_tid() -> u32 {
     })
 }
 
+/// Whether the kernel has a thread of this process wait for a disk right now, or for something else that no signal interrupts.
+/// False where that cannot be told.
+pub fn waits_for_disk(tid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).unwrap_or_default();
+    // The name in parentheses may have any characters.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('D'))
+}
+
 /// Starts a thread with `stack_bytes` of stack and at most [`NAME_BYTES`] bytes of `name` as its name.
 pub fn spawn<T: Send + 'static>(
     name: &str,

@@ -3,6 +3,7 @@
 use super::program::{cache, send, wait_until};
 use nix::sys::signal::Signal::{SIGKILL, SIGTERM};
 use serde_json::Value;
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,7 @@ pub struct Daemon {
     /// Further options.
     options: Vec<String>,
     child: Option<Child>,
+    environment: Vec<(&'static str, OsString)>,
 }
 
 impl Daemon {
@@ -61,8 +63,13 @@ impl Daemon {
 
     /// One in this folder, with these further options.
     pub fn with(folder: TempDir, options: &[&str]) -> Daemon {
+        Daemon::in_environment(folder, options, Vec::new())
+    }
+
+    /// The same, which finds this in its environment.
+    pub fn in_environment(folder: TempDir, options: &[&str], environment: Vec<(&'static str, OsString)>) -> Daemon {
         let options = options.iter().map(|&option| option.to_owned()).collect();
-        let mut daemon = Daemon { folder, options, child: None };
+        let mut daemon = Daemon { folder, options, child: None, environment };
         daemon.start();
         daemon
     }
@@ -79,7 +86,8 @@ impl Daemon {
         assert!(self.child.is_none());
         let log = std::fs::File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
         let mut command = Daemon::command(self.folder.path());
-        self.child = Some(command.args(&self.options).stderr(log).spawn().unwrap());
+        command.args(&self.options).envs(self.environment.iter().map(|(name, value)| (name, value))).stderr(log);
+        self.child = Some(command.spawn().unwrap());
         wait_until("the daemon answers", || UnixStream::connect(self.socket()).is_ok());
     }
 

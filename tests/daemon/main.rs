@@ -15,6 +15,7 @@ mod orphans;
 mod pause;
 mod requests;
 mod rigs;
+mod service;
 mod signals;
 mod start;
 mod tcp;

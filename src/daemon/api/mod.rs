@@ -17,7 +17,9 @@ mod waits;
 pub use access::Access;
 
 use super::rigs::Rigs;
-use axum::extract::DefaultBodyLimit;
+use super::service::Pulse;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
@@ -25,6 +27,7 @@ use guard::{Bounds, guarded};
 use problem::Problem;
 use std::sync::Arc;
 use std::time::Duration;
+use tower::ServiceExt;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -84,6 +87,23 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
 /// The same for whoever asks over TCP.
 pub fn over_tcp(router: Router, access: Access) -> Router {
     router.layer(from_fn_with_state(Arc::new(access), access::check))
+}
+
+/// How often the API answers itself.
+const ANSWER: Duration = Duration::from_millis(500);
+
+/// Asks for all rigs, as a client would, time and again; the pulse is that of whoever answers. No connection is taken for that: of
+/// these there may be none left, which is the clients' doing.
+pub async fn answer(api: Router, pulse: Pulse) {
+    loop {
+        let request = Request::get("/v1/rigs").body(Body::empty()).expect("a path");
+        // No answer is an error of this type.
+        let Ok(answer) = api.clone().oneshot(request).await;
+        if answer.status().is_success() {
+            pulse.beat();
+        }
+        tokio::time::sleep(ANSWER).await;
+    }
 }
 
 /// Whether the daemon answers.
