@@ -1,13 +1,13 @@
 //! One rig of the daemon: what it is, how far it is, and the thread that its runs have while they go on.
 
 use super::definition::{Definition, Source, Start};
-use super::log::DaemonLog;
+use super::log::{DaemonLine, DaemonLog};
 use super::name::RigName;
 use super::runs::Runs;
 use super::status::{Mistake, RigState, Status, Verdict};
 use super::tally::Tally;
 use crate::report::passed;
-use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State};
+use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State, Weight};
 use crate::sys::stop::Stop;
 use crate::time::Instant;
 use jiff::Timestamp;
@@ -276,9 +276,15 @@ impl Rig {
             Event::State(State::Running) => self.enter(RigState::Running),
             Event::State(State::Paused) => self.enter(RigState::Paused),
             Event::State(State::Stopping | State::Over) => self.enter(RigState::Stopping),
-            Event::Message(line) => self.log.of(&self.name, &line),
+            Event::Message(weight, line) => self.say(weight, &line),
             Event::Begun(_) | Event::Over | Event::Figures(_) => (),
         }
+    }
+
+    /// Says something about the run that goes on, or was the last one.
+    fn say(&self, weight: Weight, text: &str) {
+        let run = self.status.borrow().run.clone();
+        self.log.line(DaemonLine { rig: Some(&self.name), run: run.as_deref(), weight, text });
     }
 
     fn enter(&self, state: RigState) {
@@ -322,7 +328,7 @@ impl Rig {
         });
         drop(running);
         if let Err(error) = outcome {
-            self.log.of(&self.name, &error.to_string());
+            self.say(Weight::Error, &error.to_string());
         }
     }
 

@@ -176,7 +176,7 @@ impl Rigs {
             if let Some(handle) = &handle
                 && let Err(error) = rig.runs.keep(handle.plan().report.keep_runs + 1)
             {
-                self.log.of(rig.name(), &format!("a run that is older than those that are kept stays: {error}"));
+                self.log.warn_of(rig.name(), &format!("a run that is older than those that are kept stays: {error}"));
             }
             let policy = handle.map(|handle| handle.daemon()).unwrap_or_default();
             if let Some(next) = self.begin_reloaded(rig, outcome) {
@@ -227,7 +227,7 @@ impl Rigs {
             && let Err(error) = self.store.keep(rig.name(), &definition)
         {
             let text = format!("that its run is over cannot be written to the state folder: {error}");
-            self.log.of(rig.name(), &text);
+            self.log.warn_of(rig.name(), &text);
         }
     }
 
@@ -261,12 +261,12 @@ impl Rigs {
                 if let Err(said) = rebuild(&folder) {
                     let text =
                         format!("{}: of this run, which was cut off, there is no report: {said}", folder.display());
-                    self.log.of(rig.name(), &text);
+                    self.log.warn_of(rig.name(), &text);
                 }
             }
             let Some(wanted) = rig.wanted() else { continue };
             if let Err(refusal) = self.start(rig.name(), wanted) {
-                self.log.of(rig.name(), &format!("what is wanted of it is not done: {refusal:?}"));
+                self.log.warn_of(rig.name(), &format!("what is wanted of it is not done: {refusal:?}"));
             }
         }
     }
@@ -316,10 +316,11 @@ impl Rigs {
                 Ok(_) => self.log.of(rig.name(), "its file has changed: it runs anew"),
                 Err(Refusal::Invalid(mistakes)) => {
                     for mistake in mistakes {
-                        self.log.of(rig.name(), &format!("its file has changed, and is not taken over: {mistake}"));
+                        self.log
+                            .warn_of(rig.name(), &format!("its file has changed, and is not taken over: {mistake}"));
                     }
                 }
-                Err(refusal) => self.log.of(rig.name(), &format!("is not reloaded: {refusal:?}")),
+                Err(refusal) => self.log.warn_of(rig.name(), &format!("is not reloaded: {refusal:?}")),
             }
         }
     }
