@@ -151,7 +151,7 @@ impl Told {
     fn beside(&self, events: EventSink) -> EventSink {
         let own = self.clone();
         EventSink::new(move |event| {
-            if let Event::Message(line) = &event {
+            if let Event::Message(_, line) = &event {
                 let mut lines = own.0.lock().unwrap_or_else(PoisonError::into_inner);
                 if lines.len() < Self::KEPT {
                     lines.push(line.clone());

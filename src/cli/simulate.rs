@@ -211,7 +211,7 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
     keep_apart(events);
     match offspring::adopt() {
         Ok(()) => prepared.options.adopts = true,
-        Err(error) => events.say(format!("warning: PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
+        Err(error) => events.warn(format_args!("PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
     }
     let Simulated { run, unwritten, final_state } = supervisor::simulate(prepared, rows, events)?;
     for problem in &run.problems {
@@ -229,7 +229,7 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
     let code = unwritten.map_or_else(|| report::exit_code(&run), |error| cut_short(&error, file, events));
     let Some((rows, reference)) = copied.zip(reference).filter(|_| code == 0) else { return Ok(code) };
     let deviations = reference::deviations(&rows, reference, arguments.shown.reference_tolerance.as_ref())?;
-    deviations.iter().for_each(|line| events.say(format!("error: {line}")));
+    deviations.iter().for_each(|line| events.complain(format_args!("{line}")));
     Ok(if deviations.is_empty() { 0 } else { DEVIATES })
 }
 
@@ -242,10 +242,10 @@ fn sweep(arguments: &Arguments, axes: &[Axis], options: &Options, events: &Event
     keep_apart(events);
     let swept = supervisor::sweep(&wanted(arguments), axes, jobs, options, || rows(arguments), events)?;
     if swept.failed > 0 {
-        events.say(format!("error: {} of {} simulations have failed", swept.failed, swept.points));
+        events.complain(format_args!("{} of {} simulations have failed", swept.failed, swept.points));
     }
     if swept.whole < swept.all && swept.unwritten.is_none() {
-        events.say(format!("warning: ended when asked to: {} of {} simulations are whole", swept.whole, swept.all));
+        events.warn(format_args!("ended when asked to: {} of {} simulations are whole", swept.whole, swept.all));
     }
     Ok(match &swept.unwritten {
         Some(error) => cut_short(error, arguments.output_file.as_deref(), events),
@@ -273,7 +273,7 @@ fn stats(run: &Run) -> Vec<String> {
 /// Nobody else reads or changes the memory of this process.
 pub fn keep_apart(events: &EventSink) {
     if let Err(error) = confine::close_memory() {
-        events.say(format!("warning: FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD: {error}"));
+        events.warn(format_args!("FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD: {error}"));
     }
 }
 
@@ -335,6 +335,6 @@ fn cut_short(error: &std::io::Error, file: Option<&Path>, events: &EventSink) ->
         return 0;
     }
     let place = file.map_or("standard output".to_owned(), |file| file.display().to_string());
-    events.say(format!("error: the rows end early, they cannot be written to {place}: {error}"));
+    events.complain(format_args!("the rows end early, they cannot be written to {place}: {error}"));
     FAILED
 }

@@ -171,7 +171,7 @@ impl Teller {
         match event {
             Event::Begun(what) => self.change(|waiting| waiting.lines.push(Line::Begun(what))),
             Event::Over => self.change(|waiting| waiting.lines.push(Line::Over)),
-            Event::Message(message) => self.say(&message),
+            Event::Message(_, message) => self.say(&message),
             Event::State(State::Over) => self.draw(String::new()),
             Event::State(_) => (),
             Event::Figures(live) => table(&live).into_iter().for_each(|table| self.draw(table)),

@@ -48,7 +48,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         keep_apart(&events);
         let adopts = offspring::adopt();
         if let Err(error) = &adopts {
-            events.say(format!("warning: PROCESSES THAT FMU CODE STARTS MAY OUTLIVE IT: {error}"));
+            events.warn(format_args!("PROCESSES THAT FMU CODE STARTS MAY OUTLIVE IT: {error}"));
         }
         let examination = Examination {
             file: arguments.file.clone(),

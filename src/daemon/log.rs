@@ -1,6 +1,7 @@
 //! What the daemon says, line by line, to whoever writes it down.
 
 use super::name::RigName;
+use crate::supervisor::Weight;
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,6 +10,10 @@ use std::sync::Arc;
 pub struct DaemonLine<'a> {
     /// The rig that it is about; `None`: the daemon itself.
     pub rig: Option<&'a RigName>,
+    /// The run of that rig that goes on, or was the last one; `None`: there was none, or it is about none.
+    pub run: Option<&'a str>,
+    /// How much it matters.
+    pub weight: Weight,
     /// What is said.
     pub text: &'a str,
 }
@@ -23,14 +28,29 @@ impl DaemonLog {
         DaemonLog(Arc::new(write))
     }
 
+    /// Says this.
+    pub fn line(&self, line: DaemonLine) {
+        (self.0)(line);
+    }
+
     /// Says something about a rig.
     pub(super) fn of(&self, rig: &RigName, text: &str) {
-        (self.0)(DaemonLine { rig: Some(rig), text });
+        self.line(DaemonLine { rig: Some(rig), run: None, weight: Weight::Note, text });
+    }
+
+    /// Says that something may be wrong with a rig.
+    pub(super) fn warn_of(&self, rig: &RigName, text: &str) {
+        self.line(DaemonLine { rig: Some(rig), run: None, weight: Weight::Warning, text });
     }
 
     /// Says something about the daemon itself.
-    pub(super) fn say(&self, text: &str) {
-        (self.0)(DaemonLine { rig: None, text });
+    pub fn say(&self, text: &str) {
+        self.line(DaemonLine { rig: None, run: None, weight: Weight::Note, text });
+    }
+
+    /// Says that something may be wrong with the daemon itself.
+    pub(super) fn warn(&self, text: &str) {
+        self.line(DaemonLine { rig: None, run: None, weight: Weight::Warning, text });
     }
 }
 

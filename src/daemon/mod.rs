@@ -48,6 +48,7 @@ use listen::{Socket, Tcp};
 use rigs::Rigs;
 use service::{Pulses, ServiceManager};
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,8 +56,8 @@ use std::time::Duration;
 /// What a daemon is told.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where it listens: a unix socket, which its group may write to.
-    pub socket: PathBuf,
+    /// Where it listens.
+    pub socket: SocketAt,
     /// Where it listens besides, and what it asks of requests there.
     pub tcp: Option<(SocketAddr, Access)>,
     /// The folder that relative paths in rigs, and of rig files, count from.
@@ -71,14 +72,27 @@ pub struct Options {
     pub reload: fn() -> bool,
 }
 
+/// A unix socket.
+#[derive(Clone, Debug)]
+pub enum SocketAt {
+    /// One that is made here, and that its group may write to.
+    Path(PathBuf),
+    /// One that a service manager has made and opened, for whom it wants, and that stays there.
+    Given(Arc<OwnedFd>),
+}
+
 /// How often it is looked whether somebody asks for the end, or for another look at files.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Serves until somebody asks for the end; then all rigs come to theirs. `ready` is called as soon as requests are answered.
-pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
+/// Serves until somebody asks for the end; then all rigs come to theirs. `ready` is called as soon as requests are answered, with the
+/// name of the socket.
+pub fn serve(options: &Options, ready: impl FnOnce(&str)) -> Result<(), Error> {
     let system = |error: std::io::Error| Error::System(format!("threads for requests: {error}"));
     let store = store::Store::open(&options.state)?;
-    let socket = Socket::bind(&options.socket)?;
+    let socket = match &options.socket {
+        SocketAt::Path(path) => Socket::bind(path)?,
+        SocketAt::Given(descriptor) => Socket::given(descriptor)?,
+    };
     let tcp = options.tcp.as_ref().map(|(address, access)| Ok((Tcp::bind(*address)?, access))).transpose()?;
     let rigs = Arc::new(Rigs::load(store, options.rigs.clone(), options.log.clone())?);
     let requests = tokio::runtime::Builder::new_multi_thread()
@@ -104,7 +118,7 @@ pub fn serve(options: &Options, ready: impl FnOnce()) -> Result<(), Error> {
         tokio::spawn(api::answer(rigs.clone(), pulses.requests.clone()));
         tokio::spawn(reload(rigs.clone(), manager.clone(), options.reload));
         let attendance = manager.attend(rigs.clone(), pulses.clone());
-        ready();
+        ready(&socket.name());
         manager.is_ready();
         let tcp = tcp.map(|(tcp, access)| (tcp, api::over_tcp(api.clone(), access.clone())));
         let served = listen::serve(&socket, api, tcp, &options.log, asked).await;

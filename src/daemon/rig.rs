@@ -2,14 +2,14 @@
 
 use super::definition::{Definition, Source, Start};
 use super::events::MESSAGES;
-use super::log::DaemonLog;
+use super::log::{DaemonLine, DaemonLog};
 use super::name::RigName;
 use super::runs::Runs;
 use super::status::{Mistake, RigState, Status, Verdict};
 use super::tally::Tally;
 use super::waits::WAITS;
 use crate::report::passed;
-use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State};
+use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State, Weight};
 use crate::sys::stop::Stop;
 use crate::time::Instant;
 use jiff::Timestamp;
@@ -59,7 +59,7 @@ pub struct Rig {
     /// Permits of waits for conditions.
     waits: Arc<Semaphore>,
     /// What is said of it, for streams of events.
-    messages: broadcast::Sender<Arc<str>>,
+    messages: broadcast::Sender<(Weight, Arc<str>)>,
 }
 
 /// What tells a file from what it was.
@@ -132,13 +132,8 @@ impl Rig {
     }
 
     /// Everything that is said of it from now on.
-    pub fn messages(&self) -> broadcast::Receiver<Arc<str>> {
+    pub fn messages(&self) -> broadcast::Receiver<(Weight, Arc<str>)> {
         self.messages.subscribe()
-    }
-
-    fn say(&self, text: &str) {
-        self.log.of(&self.name, text);
-        let _nobody_listens = self.messages.send(text.into());
     }
 
     /// From the next start on the rig is this one.
@@ -300,9 +295,16 @@ impl Rig {
             Event::State(State::Running) => self.enter(RigState::Running),
             Event::State(State::Paused) => self.enter(RigState::Paused),
             Event::State(State::Stopping | State::Over) => self.enter(RigState::Stopping),
-            Event::Message(line) => self.say(&line),
+            Event::Message(weight, line) => self.say(weight, &line),
             Event::Begun(_) | Event::Over | Event::Figures(_) => (),
         }
+    }
+
+    /// Says something about the run that goes on, or was the last one.
+    fn say(&self, weight: Weight, text: &str) {
+        let run = self.status.borrow().run.clone();
+        self.log.line(DaemonLine { rig: Some(&self.name), run: run.as_deref(), weight, text });
+        let _nobody_listens = self.messages.send((weight, text.into()));
     }
 
     fn enter(&self, state: RigState) {
@@ -346,7 +348,7 @@ impl Rig {
         });
         drop(running);
         if let Err(error) = outcome {
-            self.say(&error.to_string());
+            self.say(Weight::Error, &error.to_string());
         }
     }
 

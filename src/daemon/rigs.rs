@@ -183,7 +183,7 @@ impl Rigs {
             if let Some(handle) = &handle
                 && let Err(error) = rig.runs.keep(handle.plan().report.keep_runs + 1)
             {
-                self.log.of(rig.name(), &format!("a run that is older than those that are kept stays: {error}"));
+                self.log.warn_of(rig.name(), &format!("a run that is older than those that are kept stays: {error}"));
             }
             let policy = handle.map(|handle| handle.daemon()).unwrap_or_default();
             if let Some(next) = self.begin_reloaded(rig, outcome) {
@@ -234,7 +234,7 @@ impl Rigs {
             && let Err(error) = self.store.keep(rig.name(), &definition)
         {
             let text = format!("that its run is over cannot be written to the state folder: {error}");
-            self.log.of(rig.name(), &text);
+            self.log.warn_of(rig.name(), &text);
         }
     }
 
@@ -269,12 +269,12 @@ impl Rigs {
                 if let Err(said) = rebuild(&folder) {
                     let text =
                         format!("{}: of this run, which was cut off, there is no report: {said}", folder.display());
-                    self.log.of(rig.name(), &text);
+                    self.log.warn_of(rig.name(), &text);
                 }
             }
             let Some(wanted) = rig.wanted() else { continue };
             if let Err(refusal) = self.start(rig.name(), wanted) {
-                self.log.of(rig.name(), &format!("what is wanted of it is not done: {refusal:?}"));
+                self.log.warn_of(rig.name(), &format!("what is wanted of it is not done: {refusal:?}"));
             }
         }
     }
@@ -332,8 +332,10 @@ impl Rigs {
     /// Says why the file of a rig is not taken over, each mistake by itself.
     fn tell_mistakes(&self, rig: &Rig, refusal: Refusal) {
         match refusal {
-            Refusal::Invalid(mistakes) => mistakes.iter().for_each(|own| self.log.of(rig.name(), &own.to_string())),
-            refusal => self.log.of(rig.name(), &format!("its file is not taken over: {refusal:?}")),
+            Refusal::Invalid(mistakes) => {
+                mistakes.iter().for_each(|own| self.log.warn_of(rig.name(), &own.to_string()))
+            }
+            refusal => self.log.warn_of(rig.name(), &format!("its file is not taken over: {refusal:?}")),
         }
     }
 

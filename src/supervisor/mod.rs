@@ -55,7 +55,7 @@ mod watch;
 
 pub use control::{Applied, Control, ControlError, Settable, Ticket};
 pub use error::Error;
-pub use events::{Event, EventSink, State};
+pub use events::{Event, EventSink, State, Weight};
 pub use files::{is_in_use, lock, write_unfinished, write_whole};
 pub use host::Host;
 pub use pause::PauseError;

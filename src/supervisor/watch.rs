@@ -277,8 +277,8 @@ impl<'a> Supervision<'a> {
         let mut finished = Vec::new();
         loop {
             if let Err(error) = run.feeder.start() {
-                self.events.say(format!(
-                    "warning: there is no thread for reading stimuli ({error}): they are read where rows and events are collected"
+                self.events.warn(format_args!(
+                    "there is no thread for reading stimuli ({error}): they are read where rows and events are collected"
                 ));
             }
             let ended = match self.watch(&mut run) {
@@ -295,8 +295,8 @@ impl<'a> Supervision<'a> {
             if matches!(ended, Ended::Process(_)) {
                 self.process.end_offspring(self.plan());
             }
-            for (_, line) in run.recorder.drain(run.phase, true).into_iter().filter(|_| run.recording) {
-                self.events.say(line);
+            for (status, line) in run.recorder.drain(run.phase, true).into_iter().filter(|_| run.recording) {
+                self.events.say_as(status, line);
             }
             match ended {
                 Ended::Process(status) => {
@@ -358,7 +358,7 @@ impl<'a> Supervision<'a> {
         let (shared, plan, options) = (self.shared, self.plan(), self.options());
         let kept = run.keeper.finish();
         self.tell_of(&mut run, kept);
-        run.recorder.untold().into_iter().for_each(|(_, line)| self.events.say(line));
+        run.recorder.untold().into_iter().for_each(|(status, line)| self.events.say_as(status, line));
         let late_samples = run.recorder.close();
         run.tracer.look(&mut || ()); // figures of the last activations are still notes
         let first_over = || run.tracer.first_over(&run.hangs, gone);
@@ -479,7 +479,7 @@ impl<'a> Supervision<'a> {
                     return Err(error);
                 }
                 self.told_of_the_process = run.recorder.host_lines.clone();
-                told_before_start.drain(..).for_each(|line: String| self.events.say(line));
+                told_before_start.drain(..).for_each(|(status, line)| self.events.say_as(status, line));
             }
             self.shared.set_state(state(phase, self.shared.is_paused()), self.events);
             run.cores.look(phase);
@@ -489,8 +489,8 @@ impl<'a> Supervision<'a> {
             }
             run.tracer.look(&mut || lines.append(&mut run.recorder.drain(phase, false)));
             lines.append(&mut run.recorder.drain(phase, false));
-            for (_, line) in lines {
-                if run.recording { self.events.say(line) } else { told_before_start.push(line) }
+            for (status, line) in lines {
+                if run.recording { self.events.say_as(status, line) } else { told_before_start.push((status, line)) }
             }
             self.shared.set_recorded(run.recorder.recorded());
             self.memory.look(now);
@@ -527,7 +527,7 @@ impl<'a> Supervision<'a> {
         };
         self.shared.set_state(State::Over, self.events);
         if run.phase != Phase::Refused {
-            told_before_start.drain(..).for_each(|line| self.events.say(line));
+            told_before_start.drain(..).for_each(|(status, line)| self.events.say_as(status, line));
         }
         Ok(ended)
     }
@@ -671,7 +671,7 @@ impl<'a> Supervision<'a> {
                     )
                 }
             };
-            self.events.say(format!("warning: {line}"));
+            self.events.warn(line);
         }
     }
 
@@ -686,7 +686,7 @@ impl<'a> Supervision<'a> {
                     None => String::new(),
                 };
                 let what = death::has_been(plan, self.board, phase, place);
-                self.events.say(format!("warning: {what} for {seconds} s{end}"));
+                self.events.warn(format_args!("{what} for {seconds} s{end}"));
             }
             Some(calls::Verdict::Over(place)) => self.process.kill(self.board, Killed::Overdue(place)),
         }

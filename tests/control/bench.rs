@@ -15,7 +15,7 @@ pub const SOON: Duration = Duration::from_secs(10);
 /// Prints what people are told.
 fn told() -> EventSink {
     EventSink::new(|event| {
-        if let Event::Message(line) = event {
+        if let Event::Message(_, line) = event {
             eprintln!("{line}");
         }
     })

@@ -74,6 +74,12 @@ impl Daemon {
         daemon
     }
 
+    /// One that is started by this command.
+    pub fn by(folder: TempDir, mut command: Command) -> Daemon {
+        let child = Some(command.spawn().unwrap());
+        Daemon { folder, options: Vec::new(), environment: Vec::new(), child }
+    }
+
     pub fn command(folder: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
         command.arg("daemon").arg("--socket").arg(folder.join("socket")).arg("--state").arg(folder.join("state"));

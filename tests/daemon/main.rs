@@ -4,6 +4,7 @@
 #[path = "../program/mod.rs"]
 mod program;
 
+mod activation;
 mod client;
 mod cores;
 mod ctl;

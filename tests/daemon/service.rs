@@ -89,8 +89,12 @@ impl Service {
 fn it_is_told_that_the_daemon_is_ready_what_runs_and_that_it_ends() {
     the_core(|| {
         let mut service = Service::start(None);
-        assert!(service.wait_for("READY=1").iter().all(|line| line.starts_with("STATUS=")));
-        service.wait_for("STATUS=none of 0 rigs runs");
+        // One of them comes first.
+        let before = service.wait_for("READY=1");
+        if before != ["STATUS=none of 0 rigs runs"] {
+            assert!(before.is_empty(), "{before:?}");
+            service.wait_for("STATUS=none of 0 rigs runs");
+        }
         service.daemon.put("a", &tracer("")).json(201);
         service.daemon.post("/v1/rigs/a/start", "").json(200);
         service.wait_for("STATUS=1 of 1 rigs run: a");

@@ -99,7 +99,7 @@ async fn accept_all<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
             }
             Err(error) => {
                 // No descriptor is left, or the other side is gone already.
-                log.say(&format!("{name}: {error}"));
+                log.warn(&format!("{name}: {error}"));
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }

@@ -1,9 +1,12 @@
-//! A unix socket that its user and its group may write to. Two daemons never have one.
+//! A unix socket: one that is made here, that its user and its group may write to, and that two daemons never have; or one that a
+//! service manager has made, of which nothing is changed.
 
 use crate::supervisor::Error;
+use nix::sys::socket::{SockType, SockaddrStorage, getsockname, getsockopt, sockopt};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -11,9 +14,15 @@ use std::path::{Path, PathBuf};
 /// Who may speak to it: its user and its group.
 const MODE: u32 = 0o660;
 
-/// A socket that is this process's alone; it is gone when this is dropped.
+/// A socket that is this process's alone.
 pub struct Socket {
     listener: UnixListener,
+    name: String,
+    _made: Option<Made>,
+}
+
+/// A socket that was made here; it is gone when this is dropped.
+struct Made {
     path: PathBuf,
     /// The socket as it was made here; somebody else's is not removed.
     number: u64,
@@ -53,13 +62,38 @@ impl Socket {
         let listener = UnixListener::bind(path).map_err(|error| failed("cannot listen there", &error))?;
         let made = fs::set_permissions(path, fs::Permissions::from_mode(MODE)).and_then(|()| path.symlink_metadata());
         let number = made.map_err(|error| failed("cannot let its group write to it", &error))?.ino();
+        let made = Made { path: path.to_owned(), number, _lock: lock };
         listener.set_nonblocking(true).map_err(|error| failed("cannot listen there", &error))?;
-        Ok(Socket { listener, path: path.to_owned(), number, _lock: lock })
+        Ok(Socket { listener, name: path.display().to_string(), _made: Some(made) })
+    }
+
+    /// One that somebody else has made, and listens at.
+    pub fn given(descriptor: &OwnedFd) -> Result<Socket, Error> {
+        let wrong = |what: &dyn std::fmt::Display| {
+            Error::System(format!(
+                "the socket that was handed over ($LISTEN_FDS) is of no use: {what}; ListenStream= of the socket unit wants a path"
+            ))
+        };
+        let address = getsockname::<SockaddrStorage>(descriptor.as_raw_fd()).map_err(|error| wrong(&error))?;
+        let Some(address) = address.as_unix_addr() else { return Err(wrong(&"it is no unix socket")) };
+        let name = match (address.path(), address.as_abstract()) {
+            (Some(path), _) => path.display().to_string(),
+            (None, Some(name)) => format!("@{}", String::from_utf8_lossy(name)),
+            (None, None) => return Err(wrong(&"it has no name")),
+        };
+        let listens = getsockopt(descriptor, sockopt::AcceptConn).map_err(|error| wrong(&error))?;
+        let kind = getsockopt(descriptor, sockopt::SockType).map_err(|error| wrong(&error))?;
+        if !listens || kind != SockType::Stream {
+            return Err(wrong(&format!("{name} takes no connections")));
+        }
+        let listener = UnixListener::from(descriptor.try_clone().map_err(|error| wrong(&error))?);
+        listener.set_nonblocking(true).map_err(|error| wrong(&error))?;
+        Ok(Socket { listener, name, _made: None })
     }
 
     /// Its path, for messages.
     pub fn name(&self) -> String {
-        self.path.display().to_string()
+        self.name.clone()
     }
 
     /// What accepts connections, in the runtime of the caller.
@@ -68,7 +102,7 @@ impl Socket {
     }
 }
 
-impl Drop for Socket {
+impl Drop for Made {
     fn drop(&mut self) {
         if self.path.symlink_metadata().is_ok_and(|found| found.ino() == self.number) {
             let _ = fs::remove_file(&self.path);

@@ -121,7 +121,7 @@ impl ServiceManager {
                 }
                 if let Some(watchdog) = &mut watchdog {
                     let look = watchdog.look(Instant::now(), signs(&rigs, &pulses));
-                    look.remarks.iter().for_each(|remark| manager.log.say(remark));
+                    look.remarks.iter().for_each(|remark| manager.log.warn(remark));
                     if look.all_go_on {
                         manager.tell("WATCHDOG=1");
                     }
@@ -133,7 +133,8 @@ impl ServiceManager {
         };
         let started = thread::Builder::new().name("vecud.service".to_owned()).spawn(attend);
         if let Err(error) = &started {
-            self.log.say(&format!("there is no thread that tells the service manager how the daemon gets on: {error}"));
+            self.log
+                .warn(&format!("there is no thread that tells the service manager how the daemon gets on: {error}"));
         }
         Attendance { over: Some(over), thread: started.ok() }
     }

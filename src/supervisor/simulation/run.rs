@@ -289,7 +289,7 @@ impl<'a> Watching<'a> {
                 Some(Err(error)) => {
                     let words =
                         "no more can be written to the file of --log-file; what is to be logged goes here from now on";
-                    self.events.say(format!("warning: {words}: {error}"));
+                    self.events.warn(format_args!("{words}: {error}"));
                     self.events.say(line);
                     self.log = None;
                 }
@@ -308,7 +308,7 @@ impl<'a> Watching<'a> {
             None => (),
             Some(Verdict::Tell(place, seconds)) => {
                 let what = death::has_been(plan, self.board, phase, place);
-                self.events.say(format!("warning: {what} for {seconds} s"));
+                self.events.warn(format_args!("{what} for {seconds} s"));
             }
             Some(Verdict::Over(place)) => self.process.kill(self.board, Killed::Overdue(place)),
         }
@@ -384,7 +384,7 @@ impl<'a> Watching<'a> {
         let mut final_state = Vec::new();
         let read = self.state.rewind().and_then(|()| self.state.read_to_end(&mut final_state));
         if let Err(error) = read {
-            self.events.say(format!("warning: the state of the FMU cannot be read: {error}"));
+            self.events.warn(format_args!("the state of the FMU cannot be read: {error}"));
         }
         let mut collected = collect::collect(&shared.prepared, board, &run.recorder.told(), &facts);
         collected.overview = run.recorder.overview();

@@ -1,12 +1,19 @@
 //! `vecud daemon`: serves until somebody asks for its end.
 
-use crate::daemon::{self, Access, DaemonLine, DaemonLog, Options, Token};
+mod given;
+mod journal;
+mod log;
+
+use crate::daemon::{self, Access, Options, SocketAt, Token};
 use crate::supervisor::Error;
 use crate::sys::process::outlive_file_size_limit;
 use crate::sys::stop;
+use given::Given;
+use log::Writer;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -69,7 +76,31 @@ fn tcp(arguments: &Arguments) -> Result<Option<(SocketAddr, Access)>, Error> {
     Ok(Some((address, Access { token: Token::read(file)?, anonymous_read, names })))
 }
 
+/// The socket: the one that was handed over, else the one that is named, else the usual one.
+fn socket(named: Option<PathBuf>, mut given: Vec<Given>) -> Result<SocketAt, Error> {
+    let names: Vec<String> = given.iter().map(|given| given.name.clone()).collect();
+    let names = names.join(", ");
+    let Some(last) = given.pop() else { return named.map_or_else(default_socket, Ok).map(SocketAt::Path) };
+    if let Some(path) = named {
+        return Err(Error::Command(format!(
+            "--socket {}: the service manager has handed over a socket as well ($LISTEN_FDS: {names}): leave --socket out, or disable \
+             the socket unit",
+            path.display()
+        )));
+    }
+    // An address of this machine is for --listen, which wants a token.
+    if !given.is_empty() {
+        return Err(Error::Command(format!(
+            "the service manager has handed over several sockets ($LISTEN_FDS: {names}): leave one ListenStream= in the socket unit, \
+             the path"
+        )));
+    }
+    Ok(SocketAt::Given(Arc::new(last.descriptor)))
+}
+
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    // Before anything else is opened.
+    let given = given::descriptors()?;
     let tcp = tcp(&arguments)?;
     let state = arguments
         .state
@@ -80,12 +111,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     stop::reload_by_signal().map_err(|error| Error::System(error.to_string()))?;
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
-    let socket = arguments.socket.map_or_else(default_socket, Ok)?;
+    let socket = socket(arguments.socket, given)?;
     let rigs = std::path::absolute(&arguments.rigs).map_err(Error::file(&arguments.rigs))?;
-    let log = DaemonLog::new(|line: DaemonLine| {
-        super::say(&line.rig.map_or_else(|| line.text.to_owned(), |rig| format!("rig {rig}: {}", line.text)));
-    });
-    let options = Options { socket, tcp, rigs, state, log, stop, reload: stop::reload_is_asked };
-    daemon::serve(&options, || super::say(&format!("listening on {}", options.socket.display())))?;
+    let writer = Writer::start();
+    let options = Options { socket, tcp, rigs, state, log: writer.log(), stop, reload: stop::reload_is_asked };
+    daemon::serve(&options, |name| options.log.say(&format!("listening on {name}")))?;
     Ok(ExitCode::SUCCESS)
 }
