@@ -55,8 +55,14 @@ pub fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
     if body.trim_ascii().is_empty() {
         return Ok(T::default());
     }
-    let read: Result<Option<T>, _> = serde_json::from_slice(&body);
-    read.map(Option::unwrap_or_default).map_err(|error| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string()))
+    object(&body)
+}
+
+/// The fields of an object; null has none. Nor is a list of values in the order of the fields one.
+fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let fields: Result<Option<serde_json::Map<_, _>>, _> = serde_json::from_slice(body);
+    let value = fields.and_then(|fields| serde_json::from_value(fields.unwrap_or_default().into()));
+    value.map_err(|error| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string()))
 }
 
 /// Runs what takes long on a thread where nobody waits for it.
@@ -115,7 +121,7 @@ pub async fn put(
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let malformed = |error: &dyn std::fmt::Display| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string());
     let source = if kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
-        let RigFile { path } = serde_json::from_slice(&body).map_err(|error| malformed(&error))?;
+        let RigFile { path } = object(&body)?;
         Source::Path(path)
     } else {
         Source::Text(String::from_utf8(body.into()).map_err(|error| malformed(&error))?)

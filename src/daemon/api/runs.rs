@@ -67,8 +67,8 @@ pub async fn report(State(rigs): All, Path((name, run)): Path<(String, String)>)
 #[utoipa::path(get, path = "/v1/rigs/{rig}/runs/{run}/{file}",
     params(("rig" = RigName, Path), ("run" = String, Path), ("file" = String, Path)),
     responses(
-        (status = 200, description = "all of it", body = String, content_type = "application/octet-stream"),
-        (status = 206, description = "a part of it", body = String, content_type = "application/octet-stream"),
+        (status = 200, description = "all of it", body = serde_json::Value, content_type = "*/*"),
+        (status = 206, description = "a part of it", body = serde_json::Value, content_type = "*/*"),
         (status = 304, description = "it is as it was"),
         (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 412, description = "it is not as it was"),

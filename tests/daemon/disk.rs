@@ -1,0 +1,59 @@
+//! A state folder that is full: what cannot be kept is not done and is told, what is there stays, and rigs that run go on.
+
+use super::client::{Daemon, tracer};
+use super::program::{skipped, the_core, wait_until};
+use std::fs::File;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A daemon whose state is on a file system of 16 MiB; `None`: it cannot be made here.
+fn on_a_small_disk(test: &str) -> Option<Daemon> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("state")).unwrap();
+    let mounts = Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    if !mounts.is_ok_and(|output| output.status.success()) {
+        skipped(test, &"this user may not mount a small file system");
+        return None;
+    }
+    let script = r#"mount -t tmpfs -o size=16m none "$1"; shift; exec "$@""#;
+    let daemon = Daemon::command(folder.path());
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, "sh"]).arg(folder.path().join("state"));
+    command.arg(daemon.get_program()).args(daemon.get_args());
+    command.envs(daemon.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::null()).stderr(File::create(folder.path().join("log")).unwrap());
+    let daemon = Daemon::by(folder, command);
+    wait_until("the daemon answers", || UnixStream::connect(daemon.socket()).is_ok());
+    Some(daemon)
+}
+
+#[test]
+fn a_full_disk_is_told_and_costs_a_rig_that_runs_no_release() {
+    the_core(|| {
+        let test = "a_full_disk_is_told_and_costs_a_rig_that_runs_no_release";
+        let Some(daemon) = on_a_small_disk(test) else { return };
+        let state = PathBuf::from(format!("/proc/{}/root", daemon.pid()))
+            .join(daemon.folder.path().join("state").strip_prefix("/").unwrap());
+        daemon.put("good", &tracer("overrun = 'queue'")).json(201);
+        daemon.put("later", &tracer("")).json(201);
+        daemon.post("/v1/rigs/good/start", "").json(200);
+        let filler = state.join("filler");
+        let _no_space_left = std::fs::write(&filler, vec![0; 32 << 20]);
+        assert_eq!(daemon.put("new", &tracer("")).json(507)["type"], "/problems/storage");
+        assert_eq!(daemon.get("/v1/rigs/new").status, 404, "what is not kept is not there");
+        assert_eq!(daemon.post("/v1/rigs/later/start", "").json(507)["type"], "/problems/storage");
+        assert_eq!((daemon.state("later").as_str(), daemon.state("good").as_str()), ("idle", "running"));
+        std::fs::remove_file(&filler).unwrap();
+        daemon.post("/v1/rigs/later/start", "").json(200);
+        wait_until("it runs", || daemon.state("later") == "running");
+        for name in ["later", "good"] {
+            assert_eq!(daemon.post(&format!("/v1/rigs/{name}/stop"), "").json(200)["state"], "idle");
+        }
+        let run = daemon.get("/v1/rigs/good").json(200)["run"].as_str().unwrap().to_owned();
+        let report = daemon.get(&format!("/v1/rigs/good/runs/{run}")).json(200);
+        for clock in report["clocks"].as_array().unwrap() {
+            assert_eq!((&clock["skipped"], &clock["discarded"]), (&0.into(), &0.into()), "{clock}");
+        }
+    });
+}
