@@ -178,16 +178,16 @@ class Rig:
         return values[names] if isinstance(names, str) and not is_pattern(names) else values
 
     @overload
-    def write(self, names: str, value: Any) -> float: ...
+    def write(self, names: str, value: Any) -> float | None: ...
     @overload
-    def write(self, names: Mapping[str, Any]) -> dict[str, float]: ...
+    def write(self, names: Mapping[str, Any]) -> dict[str, float | None]: ...
     def write(self, names: str | Mapping[str, Any], value: Any = None) -> Any:
         """Sets tunable parameters and inputs that nothing feeds: one, or several by name at once, of which nothing is set when any of it
-        is wrong. Answers the simulation time from which on it holds, s."""
+        is wrong. Answers the simulation time from which on it holds, s; None: the rig pauses, and it is set when it goes on."""
         values = {names: value} if isinstance(names, str) else dict(names)
         body = {name: encoded(one) for name, one in values.items()}
         answer = self._ask("PATCH", self.path("variables"), body)
-        times = {name: float(set_at["time"]) for name, set_at in answer.items()}
+        times = {name: _time(set_at) for name, set_at in answer.items()}
         return times[names] if isinstance(names, str) else times
 
     def wait_until(self, condition: str, timeout: float = 5.0) -> Held:
@@ -213,9 +213,10 @@ class Rig:
                 continue
         return values
 
-    def tick(self, clock: str) -> float:
-        """Ticks a triggered clock that nothing else ticks. Answers the simulation time of its activation, s."""
-        return float(self._ask("POST", self.path("ticks", clock))["time"])
+    def tick(self, clock: str) -> float | None:
+        """Ticks a triggered clock that nothing else ticks. Answers the simulation time of its activation, s; None: the rig pauses, and
+        it ticks when it goes on."""
+        return _time(self._ask("POST", self.path("ticks", clock)))
 
     def time(self) -> float:
         """Simulation time of the newest value of all signals, s; -inf: there is none yet."""
@@ -297,6 +298,10 @@ class Rig:
 
     def __repr__(self) -> str:
         return f"<vecud.Rig {self.name} of {self.daemon!r}>"
+
+
+def _time(answer: dict[str, Any]) -> float | None:
+    return None if answer["time"] is None else float(answer["time"])
 
 
 def _status_of(error: Error) -> int | None:

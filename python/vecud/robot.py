@@ -125,7 +125,7 @@ class VecudLibrary:
 
     # Robot Framework has text where a cell has no type: what a rig's variable is, the daemon knows.
     @keyword("Write Variable")
-    def write_variable(self, name: str, value: Any) -> float:
+    def write_variable(self, name: str, value: Any) -> float | None:
         """Sets a tunable parameter or an input; answers the simulation time from which on it holds. Numbers and truth values may be written
         plainly: 2.0, true."""
         return self._running().write(name, plain(value))
@@ -136,7 +136,7 @@ class VecudLibrary:
         return self._running().wait_until(condition, timeout).time
 
     @keyword("Tick Clock")
-    def tick_clock(self, clock: str) -> float:
+    def tick_clock(self, clock: str) -> float | None:
         """Ticks a triggered clock that nothing else ticks; answers the simulation time of its activation."""
         return self._running().tick(clock)
 

@@ -81,6 +81,27 @@ fn a_rig_that_runs_is_made_another_one() {
     });
 }
 
+/// What is set in a pause is set before the next activation; a tick waits for its end.
+#[test]
+fn what_is_asked_for_in_a_pause_comes_after_it() {
+    the_core(|| {
+        let daemon = started("");
+        daemon.post("/v1/rigs/a/pause", "").json(200);
+        let set = daemon.ask("PATCH", "/v1/rigs/a/variables", r#"{"tracer.in_f64": 7.0}"#).json(202);
+        assert!(set["tracer.in_f64"]["time"].is_null(), "{set}");
+        assert!(daemon.post("/v1/rigs/a/ticks/tracer.high", "").json(202)["time"].is_null());
+        let ticked = || {
+            let clocks = daemon.get("/v1/rigs/a/clocks").json(200);
+            let high = clocks.as_array().unwrap().iter().find(|clock| clock["clock"] == "high").unwrap().clone();
+            high["activations"].as_u64().unwrap()
+        };
+        assert_eq!(ticked(), 0);
+        daemon.post("/v1/rigs/a/resume", "").json(200);
+        wait_until("it ticks", || ticked() == 1);
+        daemon.post("/v1/rigs/a/stop", "").json(200);
+    });
+}
+
 /// Somebody stops it.
 #[test]
 fn virtual_time_needs_no_stop_time() {

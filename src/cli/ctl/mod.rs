@@ -297,7 +297,10 @@ impl Ctl {
             }
             What::Tick { rig, clock } => {
                 let answer = ask(Method::POST, rig, &format!("/ticks/{}", escaped(clock)))?;
-                self.tell(&answer, |tick: show::At| format!("{clock} ticks at {} s\n", show::time(tick.time)))
+                self.tell(&answer, |tick: show::At| match tick.time {
+                    Some(time) => format!("{clock} ticks at {} s\n", show::time(time)),
+                    None => format!("{clock} ticks when the rig goes on\n"),
+                })
             }
             What::Wait { rig, condition, timeout } => self.wait(rig, condition, *timeout),
             What::Events { rig, globs } => events::print(&self.client, &rig.at("/events"), globs, self.json),

@@ -60,10 +60,10 @@ pub struct Signal {
     time: Option<f64>,
 }
 
-/// A simulation time.
+/// A simulation time; `None`: the rig pauses, and it comes to that when it goes on.
 #[derive(Deserialize)]
 pub struct At {
-    pub time: f64,
+    pub time: Option<f64>,
 }
 
 /// When a condition held, and with which values.

@@ -3,11 +3,12 @@
 use super::problem::Problem;
 use super::rigs::that_runs;
 use super::signals::LIMIT;
-use super::variables::{Set, outcome};
+use super::variables::{Set, outcome, status_of};
 use crate::daemon::name::RigName;
 use crate::daemon::rigs::Rigs;
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use std::sync::Arc;
 
 /// Ticks a triggered input clock that nothing else ticks. Answers with the activation time that the tick was given.
@@ -15,6 +16,7 @@ use std::sync::Arc;
     params(("rig" = RigName, Path), ("clock" = String, Path, description = "the clock, as ecu.crank_isr")),
     responses(
         (status = 200, description = "it will be activated at that time", body = Set),
+        (status = 202, description = "the rig pauses: it ticks when the rig goes on", body = Set),
         (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 408, description = "not taken within 5 s; it may be yet", body = Problem, content_type = "application/problem+json"),
         (status = 409, description = "it does not run, or as many ticks as there may be wait already", body = Problem, content_type = "application/problem+json"),
@@ -24,10 +26,11 @@ use std::sync::Arc;
 pub async fn tick(
     State(rigs): State<Arc<Rigs>>,
     Path((name, clock)): Path<(String, String)>,
-) -> Result<Json<Set>, Problem> {
+) -> Result<(StatusCode, Json<Set>), Problem> {
     let (_, handle) = that_runs(&rigs, &name)?;
     let ticket = handle.control().tick(&clock)?;
     let late = || Problem::too_late(format!("{clock} has not ticked within {} s, and may yet", LIMIT.as_secs()));
-    let time = outcome(&ticket, LIMIT).await.ok_or_else(late)??;
-    Ok(Json(Set { time }))
+    let time = outcome(&handle, &ticket, LIMIT).await.ok_or_else(late)??;
+    let set = Set { time };
+    Ok((status_of([&set]), Json(set)))
 }

@@ -7,9 +7,10 @@ use super::values::from_json;
 use crate::daemon::name::RigName;
 use crate::daemon::rigs::Rigs;
 use crate::fmu::description::Values;
-use crate::supervisor::{ControlError, Ticket};
+use crate::supervisor::{self, ControlError, SessionHandle, Ticket};
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -24,7 +25,19 @@ const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(16
 #[derive(Serialize, ToSchema)]
 pub struct Set {
     /// The activation time of the activation before which it was set, or of the tick, s; of structural parameters the simulation time.
-    pub time: f64,
+    /// Null: the rig pauses, and it comes to that when the rig goes on.
+    pub time: Option<f64>,
+}
+
+/// In a pause what is asked for may wait: so long it is looked whether it does not.
+const GRACE: Duration = Duration::from_millis(50);
+
+/// What came of what was asked for: 200, or 202 where it waits for the end of a pause.
+pub fn status_of<'a>(all: impl IntoIterator<Item = &'a Set>) -> StatusCode {
+    match all.into_iter().all(|own| own.time.is_some()) {
+        true => StatusCode::OK,
+        false => StatusCode::ACCEPTED,
+    }
 }
 
 impl From<ControlError> for Problem {
@@ -57,6 +70,7 @@ impl From<ControlError> for Problem {
     request_body(content = BTreeMap<String, Value>, content_type = "application/json", example = json!({"ecu.gain": 2.0, "ecu.table": [1, 2]})),
     responses(
         (status = 200, body = BTreeMap<String, Set>),
+        (status = 202, description = "the rig pauses: it is set before the next activation", body = BTreeMap<String, Set>),
         (status = 400, body = Problem, content_type = "application/problem+json"),
         (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 408, description = "not set within 5 s; it may be yet", body = Problem, content_type = "application/problem+json"),
@@ -69,7 +83,7 @@ pub async fn set(
     State(rigs): State<Arc<Rigs>>,
     Path(name): Path<String>,
     body: Body,
-) -> Result<Json<BTreeMap<String, Set>>, Problem> {
+) -> Result<(StatusCode, Json<BTreeMap<String, Set>>), Problem> {
     let wanted: Map<String, Value> = json(body)?;
     let (_, handle) = that_runs(&rigs, &name)?;
     let control = handle.control();
@@ -84,7 +98,7 @@ pub async fn set(
     let mut set = BTreeMap::new();
     for (ticket, places) in tickets {
         let names = || places.iter().map(|place| values[*place].0);
-        let applied = outcome(&ticket, LIMIT.saturating_sub(began.elapsed())).await.unwrap_or_else(|| {
+        let applied = outcome(&handle, &ticket, LIMIT.saturating_sub(began.elapsed())).await.unwrap_or_else(|| {
             let names: Vec<&str> = names().collect();
             Err(Problem::too_late(format!(
                 "{} not set within {} s, and may be yet: no partition that may set it was activated, or none returned",
@@ -94,16 +108,17 @@ pub async fn set(
         })?;
         set.extend(names().map(|name| (name.to_owned(), Set { time: applied })));
     }
-    Ok(Json(set))
+    Ok((status_of(set.values()), Json(set)))
 }
 
-/// When a command was carried out, s; `None`: it was not for as long as that.
-pub async fn outcome(ticket: &Ticket, limit: Duration) -> Option<Result<f64, Problem>> {
+/// When a command was carried out, s, or `None` within where it waits for the end of a pause; `None`: it was not for as long as that.
+pub async fn outcome(handle: &SessionHandle, ticket: &Ticket, limit: Duration) -> Option<Result<Option<f64>, Problem>> {
     let (began, mut pause) = (Instant::now(), LOOKS[0]);
     loop {
         match ticket.poll() {
-            Some(Ok(applied)) => return Some(Ok(applied.time.seconds())),
+            Some(Ok(applied)) => return Some(Ok(Some(applied.time.seconds()))),
             Some(Err(error)) => return Some(Err(error.into())),
+            None if began.elapsed() >= GRACE && handle.state() == supervisor::State::Paused => return Some(Ok(None)),
             None if began.elapsed() >= limit => return None,
             None => tokio::time::sleep(pause).await,
         }
