@@ -6,10 +6,16 @@ The bench of test_engine.py, for those who write their tests with Robot Framewor
 *** Settings ***
 Library          vecud.robot.VecudLibrary
 Test Setup       Start Rig    ${CURDIR}/bench.toml
-Test Teardown    Stop Rig
+Test Teardown    End The Run
 
 *** Variables ***
 ${IDLE}    plant.speed > 800 and plant.speed < 900
+
+*** Keywords ***
+End The Run
+    [Documentation]    Keeps the report of a test that has failed beside Robot Framework's own.
+    Stop Rig
+    Run Keyword If Test Failed    Save Report    ${OUTPUT DIR}/${TEST NAME}
 
 *** Test Cases ***
 Idle Speed Follows Its Setting

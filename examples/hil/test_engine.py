@@ -68,7 +68,7 @@ def test_what_cannot_be_is_refused(rig):
     with pytest.raises(vecud.Error, match="idle_speed") as refused:
         rig.write({"plant.load_torque": 5.0, "ecu.idle_speed": 9000.0})
     assert refused.value.problem.status == 422
-    assert rig.capture("plant.load", duration=0.2)["plant.load"].count(5.0) == 0
+    assert max(rig.capture("plant.load", duration=0.2)["plant.load"]) == 0.0
 
 
 def test_time_stands_still_in_a_pause(rig):

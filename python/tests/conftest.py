@@ -53,9 +53,3 @@ def live(program: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[vec
     """A real daemon."""
     with vecud.Daemon.start(program, rigs=str(ROOT / "examples")) as daemon:
         yield daemon
-
-
-@pytest.fixture(scope="session")
-def paths(live: vecud.Daemon) -> set[str]:
-    """What the real daemon can be asked."""
-    return set(live.openapi()["paths"])

@@ -1,11 +1,10 @@
-"""A real daemon and real rigs: what is said to it is understood, and what it says is.
-
-What a daemon of an older vecud does not have yet is skipped, and told.
-"""
+"""A real daemon and real rigs: what is said to it is understood, and what it says is."""
 
 from __future__ import annotations
 
 import math
+import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -108,6 +107,9 @@ def test_values_are_read_set_and_waited_for(bench: vecud.Rig) -> None:
     with pytest.raises(vecud.WaitTimeout) as late:
         bench.wait_until("plant.speed > 9000", timeout=0.3)
     assert 0 < late.value.values["plant.speed"] < 9000
+    with pytest.raises(vecud.Error) as wrong_word:
+        bench.wait_until("plant.speed > fast")
+    assert wrong_word.value.problem is not None and wrong_word.value.problem.mistakes[0].column is not None
     for wrong in (
         lambda: bench.wait_until("plant.speed >"),
         lambda: bench.read("nobody.x"),
@@ -173,6 +175,34 @@ def test_events_are_heard(bench: vecud.Rig) -> None:
     with bench.events(timeout=10.0) as events:
         bench.stop()
         assert any(event.kind == "state" and event.data["state"] == "idle" for event in events)
+
+
+def test_over_tcp_it_wants_the_token(program: str, tmp_path: Path) -> None:
+    token, wrong, log = tmp_path / "token", tmp_path / "wrong", tmp_path / "log"
+    for file, word in ((token, "a" * 32), (wrong, "b" * 32)):
+        file.touch(0o600)
+        file.write_text(word + "\n")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [program, "daemon", "--socket", str(tmp_path / "socket"), "--state", str(tmp_path / "state")]
+    command += ["--rigs", str(BENCH.parent), "--listen", f"127.0.0.1:{port}", "--token-file", str(token)]
+    with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
+        try:
+            deadline = time.monotonic() + 20
+            while not (tmp_path / "socket").exists():
+                assert process.poll() is None and time.monotonic() < deadline, log.read_text()
+                time.sleep(0.02)
+            url = f"http://127.0.0.1:{port}"
+            with pytest.raises(vecud.Error) as refused:
+                vecud.Daemon(url=url, token_file=str(wrong))
+            assert refused.value.problem is not None and refused.value.problem.status == 401
+            daemon = vecud.Daemon(url=url, token_file=str(token))
+            with vecud.Rig(BENCH, mode="virtual", stop_time=0.1, daemon=daemon) as rig:
+                rig.join(timeout=30)
+            assert rig.report().passed, "the text of the rig, whose paths count from the daemon's folder"
+        finally:
+            process.terminate()
 
 
 def test_the_verbs_of_a_port(live: vecud.Daemon) -> None:

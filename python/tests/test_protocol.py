@@ -18,6 +18,7 @@ from fake import Fake, Request, status
 
 import vecud
 from vecud.http import Client
+from vecud.names import in_condition
 
 
 def test_a_problem_is_an_error_with_all_of_it(fake: Fake, a: vecud.Rig) -> None:
@@ -147,15 +148,33 @@ def test_over_tcp_the_token_is_sent_and_files_go_as_text(tmp_path: Path) -> None
             vecud.Rig("a.fmu", daemon=daemon).put()
         server.shutdown()
     assert heard == [
-        ("GET /behind/healthz", "Bearer secret", b""),
+        ("GET /behind/v1/rigs", "Bearer secret", b""),
         ("PUT /behind/v1/rigs/a", "Bearer secret", b"[rig]\n"),
     ]
+
+
+def test_a_socket_from_another_machine_gets_text(fake: Fake, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("[rig]\n")
+    fake.says("PUT", "/v1/rigs/a", status("idle"))
+    vecud.Rig(tmp_path / "a.toml", daemon=vecud.Daemon(socket=fake.path, local=False)).put()
+    vecud.Rig(tmp_path / "a.toml", daemon=vecud.Daemon(socket=fake.path)).put()
+    bodies = [body for method, _, body in fake.asked if method == "PUT"]
+    assert bodies == [b"[rig]\n", json.dumps({"path": str(tmp_path / "a.toml")}).encode()]
 
 
 def test_places_of_daemons_that_cannot_be_are_refused() -> None:
     for arguments in ({"url": "ftp://x"}, {"url": "nothing"}, {"url": "http://x", "socket": "y"}, {"token_file": "x"}):
         with pytest.raises(ValueError, match="daemon"):
             vecud.Daemon(**arguments)
+
+
+def test_what_the_daemon_says_of_itself(fake: Fake, daemon: vecud.Daemon) -> None:
+    fake.says("GET", "/v1/rigs", [status("paused"), status("idle", name="b", verdict="pass", exit_code=0)])
+    assert [(rig.name, rig.state, rig.verdict) for rig in daemon.rigs()] == [("a", "paused", None), ("b", "idle", "pass")]
+    fake.on("GET", "/metrics", lambda request: request.answer(200, b"vecud_up 1\n", "text/plain"))
+    assert daemon.metrics() == "vecud_up 1\n"
+    fake.says("GET", "/openapi.json", {"paths": {}})
+    assert daemon.openapi() == {"paths": {}}
 
 
 def test_names_in_paths_are_quoted(fake: Fake, a: vecud.Rig) -> None:
@@ -180,6 +199,11 @@ def test_values_of_all_kinds_are_read_and_written(fake: Fake, a: vecud.Rig) -> N
     read = a.read("*")
     assert math.isnan(read.pop("f"))
     assert read == {"g": [-math.inf, 1.5, math.inf], "s": "NaN", "x": b"\0\xff", "b": True, "n": None}
+
+    with pytest.raises(vecud.Error, match=r"no signal is called g\[1\]"):
+        a.read("g[1]")
+    with pytest.raises(vecud.Error, match=r"no signal is called h, i "):
+        a.read(["f", "h", "i"])
 
     class Numpy:
         def tolist(self) -> list[float]:
@@ -210,6 +234,21 @@ def test_a_condition_that_does_not_hold_is_a_timeout_with_the_newest_values(fake
     assert (error.condition, error.values) == ("ecu.speed > 900.5 and rising(ecu.key-x.on)", {"ecu.speed": 800.0})
     assert "did not hold within 0.5 s: ecu.speed = 800.0" in str(error)
     assert json.loads(fake.asked[1][2]) == {"condition": error.condition, "timeout": 0.5}
+
+
+def test_a_wrong_condition_is_no_wrong_rig(fake: Fake, a: vecud.Rig) -> None:
+    mistakes = [{"file": None, "line": None, "column": 8, "message": "a number is missing"}]
+    kind = "/problems/invalid-condition"
+    fake.refuses("POST", "/v1/rigs/a/waits", 422, "column 8: a number is missing", type=kind, mistakes=mistakes)
+    with pytest.raises(vecud.Error, match=r"^column 8: a number is missing$") as raised:
+        a.wait_until("e.x > ")
+    assert not isinstance(raised.value, vecud.InvalidRig)
+    assert raised.value.problem is not None and raised.value.problem.mistakes[0].column == 8
+
+
+def test_signals_in_a_condition_are_found() -> None:
+    condition = 'e.x_1 >= 1.5e3 and not rising("e.der(x)" < p-2.q.r[2,1]) or e.x_1 == true'
+    assert in_condition(condition) == ["e.x_1", "e.der(x)", "p-2.q.r"]
 
 
 def test_a_condition_that_holds_has_time_and_values_and_others_are_errors(fake: Fake, a: vecud.Rig) -> None:

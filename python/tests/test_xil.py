@@ -39,7 +39,7 @@ def test_a_port_from_its_configuration_to_its_end(fake: Fake, daemon: vecud.Daem
     port.StartSimulation()
     assert port.State == MAPortState.eSIMULATION_RUNNING
     assert port.VariableNames == ["e.x"]
-    assert port.CheckVariableNames(["e.x", "e.x[1]", "e.y"]) == ["e.y"]
+    assert port.CheckVariableNames(["e.x", "e.x[1]", "e.y"]) == ["e.x[1]", "e.y"]
     assert port.IsReadable("e.x") and not port.IsReadable("e.y")
     assert port.Read("e.x") is None and port.ReadMultiple(["e.x"]) == [None]
     port.Write("e.gain", 2.0)

@@ -20,12 +20,19 @@ if TYPE_CHECKING:
 class Daemon:
     """A daemon.
 
-    With a `socket`, or a `url` and a `token_file`, it is the one there. Otherwise it is the one at `VECUD_SOCKET`, else the one at
-    the usual socket, `vecud.sock` in `$RUNTIME_DIRECTORY` or `$XDG_RUNTIME_DIR`, if it answers; else one is started, which ends
-    with this process, or with `close()`.
+    With a `socket`, or a `url` and a `token_file`, it is the one there, which sees the same files as this process behind a socket, and
+    others behind a URL, unless `local` says otherwise (of a socket that comes from another machine, through ssh). Otherwise it is
+    the one at `VECUD_SOCKET`, else the one at the usual socket, `vecud.sock` in `$RUNTIME_DIRECTORY` or `$XDG_RUNTIME_DIR`, if it
+    answers; else one is started, which ends with this process, or with `close()`.
     """
 
-    def __init__(self, socket: str | None = None, url: str | None = None, token_file: str | None = None) -> None:
+    def __init__(
+        self,
+        socket: str | None = None,
+        url: str | None = None,
+        token_file: str | None = None,
+        local: bool | None = None,
+    ) -> None:
         self._own: OwnDaemon | None = None
         if socket is None and url is None:
             if token_file is not None:
@@ -34,9 +41,12 @@ class Daemon:
             if socket is None:
                 self._own = OwnDaemon()
                 socket = self._own.socket
+        #: Whether it sees the same files as this process.
+        self.is_local = url is None if local is None else local
         self.client = Client(socket=socket, url=url, token_file=token_file)
         try:
-            self.client.ask("GET", "/healthz")
+            # Behind a URL it is asked for something that needs the token.
+            self.client.ask("GET", "/healthz" if url is None else "/v1/rigs")
         except BaseException:
             self.close()
             raise
@@ -60,11 +70,6 @@ class Daemon:
     def state_folder(self) -> Path | None:
         """Where it keeps runs; None: somebody else has started it, and only that one knows."""
         return self._own.state if self._own else None
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it sees the same files as this process."""
-        return self.client.socket is not None
 
     def rigs(self) -> list[Status]:
         """How far each of its rigs is."""

@@ -43,8 +43,14 @@ class Problem:
         title = str(data.get("title", ""))
         return cls(str(data.get("type", "about:blank")), title, status, str(data.get("detail") or title), mistakes)
 
+    @property
+    def is_of_a_rig(self) -> bool:
+        """Whether a rig is wrong, or could not begin."""
+        return self.type.endswith("/invalid-rig")
+
     def __str__(self) -> str:
-        if self.mistakes:
+        # Of a rig the detail may be that there are several; of anything else it says all.
+        if self.is_of_a_rig and self.mistakes:
             return "\n".join(str(mistake) for mistake in self.mistakes)
         return self.detail
 
@@ -94,8 +100,7 @@ class LimitsExceeded(AssertionError):
 
 def raised(problem: Problem) -> Error:
     """The exception of a problem."""
-    invalid = problem.type.endswith("/invalid-rig") or problem.mistakes
-    return (InvalidRig if invalid else Error)(str(problem), problem)
+    return (InvalidRig if problem.is_of_a_rig else Error)(str(problem), problem)
 
 
 def is_told(excinfo: Any) -> bool:

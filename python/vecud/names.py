@@ -26,9 +26,10 @@ def whole(column: str) -> str:
     return column.split("[", 1)[0] if column.endswith("]") else column
 
 
-_NAME = re.compile(r"""[^\W\d][\w-]*(?:\.[^\W\d]\w*(?:\[[\d,\s]*\])?)+""")
+# A name with other letters is quoted. What follows is an array's element.
+_NAME = re.compile(r'"([^"]+)"|([^\W\d][\w-]*(?:\.[^\W\d]\w*)+)')
 
 
 def in_condition(condition: str) -> list[str]:
-    """The signals in a condition, as far as their names are plain: each once."""
-    return list(dict.fromkeys(_NAME.findall(condition)))
+    """The signals in a condition, each once: of an array's element the array."""
+    return list(dict.fromkeys(whole(quoted or plain) for quoted, plain in _NAME.findall(condition)))

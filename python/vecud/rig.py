@@ -172,9 +172,10 @@ class Rig:
         if not wanted:
             return {}
         values = {signal["name"]: signal["value"] for signal in self.signals(*wanted)}
-        if isinstance(names, str) and not is_pattern(names):
-            return values[names]
-        return values
+        missing = [name for name in wanted if not is_pattern(name) and name not in values]
+        if missing:
+            raise Error(f"no signal is called {', '.join(missing)} (an array is one signal, by its own name)")
+        return values[names] if isinstance(names, str) and not is_pattern(names) else values
 
     @overload
     def write(self, names: str, value: Any) -> float: ...
@@ -191,7 +192,7 @@ class Rig:
 
     def wait_until(self, condition: str, timeout: float = 5.0) -> Held:
         """Waits until a condition holds at a sample, such as `ecu.speed > 900 and rising(ecu.key)`: comparisons, and, or, not, rising().
-        Raises WaitTimeout, with the newest values, after so many seconds by the wall clock."""
+        Raises WaitTimeout, with the newest values, after so many seconds by the wall clock, at most 240."""
         body = {"condition": condition, "timeout": timeout}
         try:
             answer = self._ask("POST", self.path("waits"), body, timeout + _SPARE)

@@ -28,7 +28,6 @@ from typing import Any
 from .capture import Capture as _Capture
 from .daemon import Daemon
 from .errors import Error, is_told
-from .names import whole
 from .rig import Rig
 from .table import Table, as_frame
 
@@ -131,7 +130,7 @@ class MAPort:
     def CheckVariableNames(self, variableNames: Iterable[str]) -> list[str]:
         """Those of the names that cannot be read."""
         known = set(self.VariableNames)
-        return [name for name in variableNames if name not in known and whole(name) not in known]
+        return [name for name in variableNames if name not in known]
 
     def IsReadable(self, variableName: str) -> bool:
         """Whether it can be read."""

@@ -32,6 +32,8 @@ pub enum Verdict {
     },
     /// Nothing was called: the variable has another number of elements by now.
     Resized,
+    /// A tick was not taken: as many as there may be wait already, the instance has failed, or the stop time has come.
+    Refused,
 }
 
 impl Verdict {
@@ -40,6 +42,7 @@ impl Verdict {
             Verdict::Applied => 0,
             Verdict::Failed { status, function } => 1 | u64::from(status) << 8 | u64::from(function) << 16,
             Verdict::Resized => 2,
+            Verdict::Refused => 3,
         }
     }
 
@@ -47,7 +50,8 @@ impl Verdict {
         match word & 0xff {
             0 => Verdict::Applied,
             1 => Verdict::Failed { status: (word >> 8) as u8, function: (word >> 16) as u8 },
-            _ => Verdict::Resized,
+            2 => Verdict::Resized,
+            _ => Verdict::Refused,
         }
     }
 }
@@ -97,14 +101,20 @@ impl<'a> Ring<'a> {
         self.data.len() - 1
     }
 
-    /// Writer: appends a record; `false` when there is no room for it now.
-    pub fn push(&self, record: &[u64]) -> bool {
+    /// Writer: whether there is room for a record of so many words now; there is until one is appended.
+    pub fn has_room(&self, words: usize) -> bool {
         let written = self.header[WRITTEN].load(Ordering::Relaxed);
         // FMU code can write anywhere, also to the counters.
         let waiting = written.wrapping_sub(self.header[READ].load(Ordering::Acquire));
-        if record.len() as u64 + 1 > (self.data.len() as u64).saturating_sub(waiting) {
+        (words as u64) < (self.data.len() as u64).saturating_sub(waiting)
+    }
+
+    /// Writer: appends a record; `false` when there is no room for it now.
+    pub fn push(&self, record: &[u64]) -> bool {
+        if !self.has_room(record.len()) {
             return false;
         }
+        let written = self.header[WRITTEN].load(Ordering::Relaxed);
         for (offset, word) in (0..).zip(std::iter::once(record.len() as u64).chain(record.iter().copied())) {
             self.place(written.wrapping_add(offset)).store(word, Ordering::Relaxed);
         }

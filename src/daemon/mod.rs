@@ -17,12 +17,15 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod condition;
 mod cores;
 mod definition;
+mod events;
 mod listen;
 mod log;
 mod metrics;
 mod name;
+mod orphans;
 mod restart;
 mod rig;
 mod rigs;
@@ -32,6 +35,7 @@ mod status;
 mod store;
 mod tally;
 mod token;
+mod waits;
 
 pub use api::Access;
 pub use log::{DaemonLine, DaemonLog};
@@ -107,6 +111,7 @@ pub fn serve(options: &Options, ready: impl FnOnce(&str)) -> Result<(), Error> {
                 pulses.main.beat();
                 tokio::time::sleep(LOOK).await;
             }
+            rigs.streams.end();
         };
         let rigs_as_wanted = rigs.clone();
         tokio::task::spawn_blocking(move || rigs_as_wanted.resume());

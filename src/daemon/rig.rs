@@ -1,11 +1,13 @@
 //! One rig of the daemon: what it is, how far it is, and the thread that its runs have while they go on.
 
 use super::definition::{Definition, Source, Start};
+use super::events::MESSAGES;
 use super::log::{DaemonLine, DaemonLog};
 use super::name::RigName;
 use super::runs::Runs;
 use super::status::{Mistake, RigState, Status, Verdict};
 use super::tally::Tally;
+use super::waits::WAITS;
 use crate::report::passed;
 use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State, Weight};
 use crate::sys::stop::Stop;
@@ -15,7 +17,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, broadcast, watch};
 
 /// A run that goes on.
 #[derive(Clone)]
@@ -54,6 +56,10 @@ pub struct Rig {
     /// Its file as it was when the last run began.
     file: Mutex<Option<FileState>>,
     tally: Mutex<Tally>,
+    /// Permits of waits for conditions.
+    waits: Arc<Semaphore>,
+    /// What is said of it, for streams of events.
+    messages: broadcast::Sender<Arc<str>>,
 }
 
 /// What tells a file from what it was.
@@ -90,6 +96,8 @@ impl Rig {
             running: Mutex::default(),
             file: Mutex::default(),
             tally: Mutex::default(),
+            waits: Arc::new(Semaphore::new(WAITS)),
+            messages: broadcast::Sender::new(MESSAGES),
         }
     }
 
@@ -116,6 +124,23 @@ impl Rig {
     /// The run that goes on, if one does.
     pub fn running(&self) -> Option<Running> {
         lock(&self.running).clone()
+    }
+
+    /// Permits of waits for conditions: each wait has one as long as it lasts.
+    pub fn waits(&self) -> Arc<Semaphore> {
+        self.waits.clone()
+    }
+
+    /// Everything that is said of it from now on.
+    pub fn messages(&self) -> broadcast::Receiver<Arc<str>> {
+        self.messages.subscribe()
+    }
+
+    /// Says something about the run that goes on, or was the last one.
+    fn say(&self, weight: Weight, text: &str) {
+        let run = self.status.borrow().run.clone();
+        self.log.line(DaemonLine { rig: Some(&self.name), run: run.as_deref(), weight, text });
+        let _nobody_listens = self.messages.send(text.into());
     }
 
     /// From the next start on the rig is this one.
@@ -159,15 +184,15 @@ impl Rig {
         Some((found.modified().ok()?, found.len(), found.ino()))
     }
 
-    /// Whether it runs, and its file is another one than when that began.
-    pub fn has_changed(&self) -> bool {
-        let now = lock(&self.definition).as_ref().and_then(|definition| self.file_state(&definition.source));
-        self.running().is_some() && now.is_some() && now != *lock(&self.file)
+    /// What it is, and what is wanted of it, if that is known.
+    pub fn definition(&self) -> Option<Definition> {
+        lock(&self.definition).clone()
     }
 
-    /// What it is.
-    pub fn source(&self) -> Option<Source> {
-        lock(&self.definition).as_ref().map(|definition| definition.source.clone())
+    /// Whether it runs, and its file is another one than when that began.
+    pub fn has_changed(&self) -> bool {
+        let now = self.definition().and_then(|own| self.file_state(&own.source));
+        self.running().is_some() && now.is_some() && now != *lock(&self.file)
     }
 
     /// A run begins, whose options these are; `None`: one goes on, or is to.
@@ -236,7 +261,8 @@ impl Rig {
     fn options_of(&self, definition: &Definition, stop: Stop) -> Options {
         let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
         let out = Some(self.runs.folder(&run));
-        *lock(&self.file) = self.file_state(&definition.source);
+        let file = self.file_state(&definition.source);
+        *lock(&self.file) = file;
         self.status.send_modify(|status| {
             status.enter(RigState::Preparing);
             status.run = Some(run);
@@ -279,12 +305,6 @@ impl Rig {
             Event::Message(weight, line) => self.say(weight, &line),
             Event::Begun(_) | Event::Over | Event::Figures(_) => (),
         }
-    }
-
-    /// Says something about the run that goes on, or was the last one.
-    fn say(&self, weight: Weight, text: &str) {
-        let run = self.status.borrow().run.clone();
-        self.log.line(DaemonLine { rig: Some(&self.name), run: run.as_deref(), weight, text });
     }
 
     fn enter(&self, state: RigState) {

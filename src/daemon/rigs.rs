@@ -2,15 +2,17 @@
 
 use super::cores;
 use super::definition::{Definition, Source, Start};
+use super::events::Streams;
 use super::log::DaemonLog;
 use super::name::RigName;
+use super::orphans::Orphans;
 use super::restart::Failures;
 use super::rig::{Rig, exit_code, mistakes};
 use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
 use crate::plan::RunningRig;
-use crate::supervisor::{self, Error, EventSink, Finished, Options, Session, SessionHandle};
+use crate::supervisor::{self, Error, EventSink, Finished, Options, Session};
 use crate::sys::affinity;
 use crate::sys::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +45,8 @@ pub struct Rigs {
     /// The folder that relative paths count from.
     folder: PathBuf,
     log: DaemonLog,
-    /// Not held while somebody waits for the disk: whoever asks for anything needs it.
+    orphans: Orphans,
+    /// Never held while somebody waits for the disk: whoever asks for anything needs it.
     all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
     /// The cores that this process may use, whichever its threads leave to partitions.
     cpus: BTreeSet<usize>,
@@ -55,6 +58,8 @@ pub struct Rigs {
     moving: Mutex<()>,
     /// The daemon ends.
     ends: AtomicBool,
+    /// Streams of events.
+    pub streams: Streams,
 }
 
 /// How often it is looked whether all rigs have come to their end.
@@ -75,12 +80,14 @@ impl Rigs {
             store,
             folder,
             log,
+            orphans: Orphans::adopt(),
             all,
             cpus,
             changing: Mutex::default(),
             taking: Mutex::default(),
             moving: Mutex::default(),
             ends: AtomicBool::new(false),
+            streams: Streams::default(),
         })
     }
 
@@ -241,7 +248,8 @@ impl Rigs {
     fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
         let (beside, cpus) = (self.running(), Some(self.cpus.clone()));
-        let prepared = supervisor::plan(&Options { beside, cpus, ..options.clone() }, events)?;
+        let options = self.orphans.with(Options { beside, cpus, ..options.clone() });
+        let prepared = supervisor::plan(&options, events)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
         rig.has_started(&session);
         self.settle();
@@ -298,30 +306,36 @@ impl Rigs {
         Ok(rig)
     }
 
-    /// The session of a rig that runs.
-    pub fn session(&self, name: &RigName) -> Result<(Arc<Rig>, SessionHandle), Refusal> {
-        let rig = self.find(name)?;
-        match rig.running().and_then(|running| running.handle) {
-            Some(handle) => Ok((rig, handle)),
-            None => Err(Refusal::State(Box::new(rig.status()), "it does not run")),
+    /// Looks anew at the files of rigs, and says what is wrong with them. A rig that runs, and whose file has changed, runs anew, once it is
+    /// checked; else its run goes on. One that could not begin before, and could now, is idle again. Blocks for as long as the checks take.
+    pub fn reload(&self) {
+        for rig in self.list() {
+            let Some(definition) = rig.definition().filter(|own| matches!(own.source, Source::Path(_))) else {
+                continue;
+            };
+            if rig.has_changed() {
+                match self.put(rig.name(), definition.source, true) {
+                    Ok(_) => self.log.of(rig.name(), "its file has changed: it runs anew"),
+                    Err(refusal) => self.tell_mistakes(&rig, refusal),
+                }
+            } else if rig.running().is_none() {
+                let options = Rig::options(&definition.source, rig.name(), &self.folder);
+                match supervisor::plan(&options, &EventSink::default()) {
+                    Ok(_) if !rig.status().problems.is_empty() => rig.define(definition),
+                    Ok(_) => (),
+                    Err(error) => self.tell_mistakes(&rig, Refusal::Invalid(mistakes(&error))),
+                }
+            }
         }
     }
 
-    /// Rigs that run and whose files have changed run anew, once these are checked; what is wrong with one is told, and its run goes
-    /// on.
-    pub fn reload(&self) {
-        for rig in self.list().into_iter().filter(|rig| rig.has_changed()) {
-            let Some(source) = rig.source() else { continue };
-            match self.put(rig.name(), source, true) {
-                Ok(_) => self.log.of(rig.name(), "its file has changed: it runs anew"),
-                Err(Refusal::Invalid(mistakes)) => {
-                    for mistake in mistakes {
-                        self.log
-                            .warn_of(rig.name(), &format!("its file has changed, and is not taken over: {mistake}"));
-                    }
-                }
-                Err(refusal) => self.log.warn_of(rig.name(), &format!("is not reloaded: {refusal:?}")),
+    /// Says why the file of a rig is not taken over, each mistake by itself.
+    fn tell_mistakes(&self, rig: &Rig, refusal: Refusal) {
+        match refusal {
+            Refusal::Invalid(mistakes) => {
+                mistakes.iter().for_each(|own| self.log.warn_of(rig.name(), &own.to_string()))
             }
+            refusal => self.log.warn_of(rig.name(), &format!("its file is not taken over: {refusal:?}")),
         }
     }
 

@@ -1,7 +1,7 @@
 //! From a rig and its model descriptions to the plan.
 
 use super::clocks::candidates::timetable;
-use super::clocks::{datagrams, waiting};
+use super::clocks::{datagrams, requests, waiting};
 use super::connections::links;
 use super::described::DescribedFmu;
 use super::findings::Findings;
@@ -99,6 +99,7 @@ pub fn build(
     findings.refuse()?;
 
     let datagrams = datagrams::sources(rig, &tasks, &instances);
+    let requests = requests::clocks(&tasks, &instances);
     let stimuli = resolved.stimuli.plans(&tasks, &instances);
     Ok(Plan {
         rig: rig.name.clone(),
@@ -119,9 +120,11 @@ pub fn build(
         stimuli,
         input_events: Vec::new(),
         signals: resolved.columns.signals,
+        watched: resolved.columns.watched,
         formats: rig.record.as_ref().map(|record| record.formats.clone()).unwrap_or_default(),
         rotation: rig.record.as_ref().map(|record| record.rotation).unwrap_or_default(),
         datagrams,
+        requests,
         report: rig.report,
         trace: TracePlan::of(rig),
         notes: findings.notes,

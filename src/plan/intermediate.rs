@@ -44,7 +44,7 @@ fn recorded(resolved: &Resolved, fmu: usize) -> Vec<Batch> {
         may_be_used(described, variable)
             && matches!(variable.causality, Causality::Output | Causality::Local)
             && !is_text
-            && !resolved.columns.of_variable((fmu, index)).is_empty()
+            && resolved.columns.is_recorded((fmu, index))
     };
     let read = resolved.wanted[fmu].read.iter().copied().filter(is_read);
     let mut batches = batches::read(resolved, fmu, read);

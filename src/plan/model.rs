@@ -72,12 +72,17 @@ pub struct Plan {
     pub input_events: Vec<Instant>,
     /// What is recorded, in column order.
     pub signals: Vec<SignalPlan>,
+    /// What is read like that for whoever looks on, and not recorded: columns whose numbers come after those that are. Empty unless the
+    /// run can be controlled.
+    pub watched: Vec<SignalPlan>,
     /// What the files are that they are recorded in.
     pub formats: Vec<Format>,
     /// When the recording goes on in further ones.
     pub rotation: Rotation,
     /// Where external events come from, in the order of the rig's triggers.
     pub datagrams: Vec<DatagramSource>,
+    /// What whoever controls the run may tick; empty unless it can be controlled.
+    pub requests: Vec<RequestedClock>,
     /// The thread that receives datagrams; `None`: there are no datagrams, or time is virtual.
     pub receiver: Option<ReceiverPlan>,
     /// What is kept of a run, beside what it records.
@@ -498,8 +503,21 @@ pub enum Release {
     },
     /// When the FMU has armed it and the interval is over.
     Countdown,
-    /// Nothing in the rig activates it.
+    /// At each request of whoever controls the run, since nothing in the rig activates it ([`Plan::requests`]).
+    Request,
+    /// Nothing activates it.
     Never,
+}
+
+/// A clock that whoever controls the run may tick.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestedClock {
+    /// `fmu.clock`, with `[2]` behind it for an element of an array clock.
+    pub name: String,
+    /// The task that it activates, or that makes the steps of its FMU.
+    pub task: TaskId,
+    /// The clock itself, where it ticks between the steps of its FMU; `None`: it activates the task.
+    pub clock: Option<StepClock>,
 }
 
 /// A socket whose datagrams tick a task, or a clock between steps.
@@ -797,6 +815,23 @@ pub struct SignalPlan {
     pub start: Option<Vec<u64>>,
     /// The rule by which samples are kept.
     pub rule: Rule,
+}
+
+impl Plan {
+    /// The column of this number, recorded or watched.
+    pub fn column(&self, signal: SignalId) -> &SignalPlan {
+        self.signals.get(signal.0).unwrap_or_else(|| &self.watched[signal.0 - self.signals.len()])
+    }
+
+    /// All columns in the order of their numbers: those that are recorded, then those that are watched.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = &SignalPlan> + use<'_> {
+        (0..self.signals.len() + self.watched.len()).map(|place| self.column(SignalId(place)))
+    }
+
+    /// Whether a column is recorded, and not only watched.
+    pub fn is_recorded(&self, signal: SignalId) -> bool {
+        signal.0 < self.signals.len()
+    }
 }
 
 impl SignalPlan {

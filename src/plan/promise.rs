@@ -36,7 +36,10 @@ impl Promise {
         let several = |fmu: &FmuId| plan.tasks.iter().filter(|task| task.fmu == *fmu).count() > 1;
         let covered = |fmu: &FmuId| {
             let columns = plan.tasks.iter().zip(&tasks).filter(|(task, why)| task.fmu == *fmu && why.is_none());
-            columns.flat_map(|(task, _)| task.recorded()).any(|signal| signals[signal.0].is_none())
+            columns
+                .flat_map(|(task, _)| task.recorded())
+                .filter(|signal| plan.is_recorded(*signal))
+                .any(|signal| signals[signal.0].is_none())
         };
         let assumed = (0..plan.fmus.len()).map(FmuId).filter(several).filter(covered).collect();
         Promise { tasks, signals, assumed }
@@ -190,7 +193,7 @@ fn ticking(plan: &Plan, id: TaskId) -> Vec<TaskId> {
 fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
     let mut by: Vec<Vec<TaskId>> = vec![Vec::new(); plan.signals.len()];
     for (id, task) in plan.tasks.iter().enumerate() {
-        task.recorded().for_each(|signal| by[signal.0].push(TaskId(id)));
+        task.recorded().filter(|signal| plan.is_recorded(*signal)).for_each(|signal| by[signal.0].push(TaskId(id)));
     }
     for fmu in &plan.fmus {
         for on_tick in fmu.on_ticks() {
@@ -199,7 +202,7 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
                 on_tick.clocks.iter().flat_map(|clock| fmu.output_clocks[*clock].ticked_by.iter().copied()).collect();
             // Who updates clocks in the midst of the only ticker reads them as well.
             let within = tickers.first().and_then(|by| updates_within(plan, *by, *by));
-            for signal in columns {
+            for signal in columns.filter(|signal| plan.is_recorded(*signal)) {
                 by[signal.0].extend(tickers.iter().chain(&within));
                 if tickers.is_empty() {
                     // Nobody knows which: as if several did.
@@ -223,7 +226,8 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
 fn clocks(plan: &Plan, tasks: &[Option<String>]) -> BTreeMap<SignalId, Option<String>> {
     let mut tickers: BTreeMap<SignalId, Vec<TaskId>> = BTreeMap::new();
     for (id, task) in plan.tasks.iter().enumerate() {
-        task.ticks.iter().for_each(|clock| tickers.entry(clock.signal).or_default().push(TaskId(id)));
+        let clocks = task.ticks.iter().filter(|clock| plan.is_recorded(clock.signal));
+        clocks.for_each(|clock| tickers.entry(clock.signal).or_default().push(TaskId(id)));
     }
     let why = |by: &[TaskId]| match of_one_level(plan, by) {
         true => by.iter().find_map(|task| tasks[task.0].clone()),
@@ -250,6 +254,9 @@ pub(super) fn lines(plan: &Plan) -> (Vec<String>, Vec<String>) {
     let mut outside: Vec<String> = by_reason.into_iter().map(line).collect();
     if plan.trigger_time == TriggerTime::Now {
         outside.push("activation times of triggered clocks (trigger_time = \"now\")".to_owned());
+    }
+    if !plan.requests.is_empty() {
+        outside.push("activation times of clocks that tick on request".to_owned());
     }
     if plan.receiver.is_some() {
         outside.push("activation times of clocks that datagrams activate".to_owned());

@@ -1,5 +1,5 @@
 //! What is recorded: patterns become columns, in rig order, then document order. Each has the last of the rules that match
-//! its variable.
+//! its variable. What is only watched (`[daemon] watch`) has the columns after those, by no rule.
 
 use super::clocks::candidates::{is_input_clock, is_output_clock};
 use super::described::{DescribedFmu, VariableId};
@@ -22,6 +22,8 @@ pub(super) const COLUMNS: usize = 4096;
 /// The columns, and which of them belong to which variable.
 pub(super) struct RecordedColumns {
     pub signals: Vec<SignalPlan>,
+    /// Columns that are read like these, and not recorded; their numbers come after those of the others.
+    pub watched: Vec<SignalPlan>,
     /// Columns of variables, which activations set and read.
     pub of: HashMap<VariableId, Vec<SignalId>>,
     /// Columns of clocks, whose ticks the host knows: nobody reads them for the recording.
@@ -31,7 +33,16 @@ pub(super) struct RecordedColumns {
 impl RecordedColumns {
     /// Bytes that each of these columns may have; 0 where they are numbers.
     pub(super) fn capacity(&self, columns: &[SignalId]) -> usize {
-        columns.iter().filter_map(|column| self.signals[column.0].capacity).max().unwrap_or(0)
+        columns.iter().filter_map(|column| self.column(*column).capacity).max().unwrap_or(0)
+    }
+
+    fn column(&self, column: SignalId) -> &SignalPlan {
+        self.signals.get(column.0).unwrap_or_else(|| &self.watched[column.0 - self.signals.len()])
+    }
+
+    /// Whether a variable is recorded, and not only watched.
+    pub(super) fn is_recorded(&self, variable: VariableId) -> bool {
+        self.of.get(&variable).is_some_and(|columns| columns.iter().any(|column| column.0 < self.signals.len()))
     }
 
     /// The columns of a variable; none, if it is not recorded.
@@ -70,68 +81,32 @@ impl OptedIn {
 
 /// Expands the rig's patterns.
 pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &mut Findings) -> RecordedColumns {
-    let mut columns = RecordedColumns { signals: Vec::new(), of: HashMap::new(), clocks: HashMap::new() };
     let patterns = rig.record.as_ref().map(|record| record.signals.as_slice()).unwrap_or_default();
     let rules = rig.record.as_ref().map(|record| record.rules.as_slice()).unwrap_or_default();
     let opted_in = OptedIn::of(rig.record.as_ref());
-    let mut used = vec![Match::Nothing; patterns.len()];
-    let mut rules_used: Vec<Vec<bool>> = rules.iter().map(|rule| vec![false; rule.signals.len()]).collect();
-    let (mut total, mut texts) = (0usize, 0usize);
-    for (fmu, described) in fmus.iter().enumerate() {
-        for (index, v) in described.variables().iter().enumerate() {
-            let Some(name) = chosen_name(described, v, patterns, opted_in, &mut used) else { continue };
-            let elements = described.elements(v);
-            let is_clock = v.variable_type == VariableType::Clock;
-            let given = starts[fmu].get(&index).or_else(|| described.structure.get(&index)).map(|start| &start.values);
-            let words = match given.or(described.start_of(index)) {
-                // It has not ticked before the run.
-                _ if is_clock => vec![vec![0]],
-                values => values.map(bytes::elements).unwrap_or_default(),
-            };
-            let capacity = capacity(v, opted_in.text_size.unwrap_or(0));
-            total = total.saturating_add(elements);
-            let bytes = capacity.unwrap_or(0).saturating_mul(elements);
-            texts = texts.saturating_add(bytes);
-            if columns.signals.len().saturating_add(elements) > COLUMNS || bytes > 0 && texts > TEXTS {
-                continue;
-            }
-            let longest = words.iter().map(|words| words[0]).max().unwrap_or(0);
-            if let Some(room) = capacity.filter(|room| longest > *room as u64) {
-                let what = format!("{name} starts with {longest} bytes, and {room} of a value are recorded");
-                findings.note(format!("{what} (text_size): its cell is empty until there is one that fits"));
-            }
-            let ids = (0..elements).map(|i| SignalId(columns.signals.len() + i)).collect();
-            let shape = match described.shape(v) {
-                // Elements of a clock are counted through, as everywhere.
-                dimensions if is_clock && !dimensions.is_empty() => vec![elements],
-                dimensions => dimensions,
-            };
-            let names = names_for_rules(described, v, rules);
-            let fits = |start: &&Vec<u64>| capacity.is_none_or(|capacity| start[0] <= capacity as u64);
-            columns.signals.extend((0..elements).map(|element| {
-                let position = position(element, &shape);
-                SignalPlan {
-                    name: format!("{name}{position}"),
-                    variable_type: v.variable_type,
-                    unit: v.unit.as_deref().unwrap_or_default().to_owned(),
-                    capacity,
-                    // A single value fills an array.
-                    start: words
-                        .get(element)
-                        .or(if words.len() == 1 { words.first() } else { None })
-                        .filter(fits)
-                        .cloned(),
-                    rule: rule_of(&names, &position, rules, &mut rules_used),
-                }
-            }));
-            let of = if is_clock { &mut columns.clocks } else { &mut columns.of };
-            of.insert((fmu, index), ids);
-        }
-    }
+    let mut expansion = Expansion {
+        fmus,
+        starts,
+        rules,
+        opted_in,
+        columns: RecordedColumns {
+            signals: Vec::new(),
+            watched: Vec::new(),
+            of: HashMap::new(),
+            clocks: HashMap::new(),
+        },
+        rules_used: rules.iter().map(|rule| vec![false; rule.signals.len()]).collect(),
+        total: 0,
+        texts: 0,
+    };
+    let used = expansion.expand(patterns, &Purpose::Record, findings);
+    let purpose = if rig.controlled { Purpose::Watch } else { Purpose::Check };
+    let watch_used = expansion.expand(&rig.watch, &purpose, findings);
     let names = LazyCell::new(|| recordable_names(fmus, opted_in));
-    for (pattern, used) in patterns.iter().zip(used) {
+    for (pattern, used) in patterns.iter().zip(used).chain(rig.watch.iter().zip(watch_used)) {
         report(pattern, used, fmus, &names, findings);
     }
+    let Expansion { columns, rules_used, total, texts, .. } = expansion;
     for (rule, used) in rules.iter().zip(rules_used) {
         for pattern in rule.signals.iter().zip(used).filter_map(|(pattern, used)| (!used).then_some(pattern)) {
             let names = columns.signals.iter().map(|signal| signal.name.as_str());
@@ -139,19 +114,118 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
             findings.rig(pattern.place, format!("no recorded variable matches \"{}\"{hint}", pattern.value));
         }
     }
-    let mut too_much = |what: String, way_out: &str| match patterns.first() {
+    let mut too_much = |what: String, way_out: &str| match patterns.iter().chain(&rig.watch).next() {
         Some(pattern) if pattern.place.line > 0 => findings.rig(pattern.place, format!("{what}: {way_out}")),
         _ => findings.note(format!("{what}: {} columns are", columns.signals.len())),
     };
+    let are = if rig.watch.is_empty() { "recorded" } else { "recorded or watched" };
     if total > COLUMNS {
-        let what = format!("{total} columns would be recorded, but {COLUMNS} are possible");
+        let what = format!("{total} columns would be {are}, but {COLUMNS} are possible");
         too_much(what, "name fewer signals");
     }
     if texts > TEXTS {
-        let what = format!("strings and binaries of {texts} bytes would be recorded, but {TEXTS} are possible");
+        let what = format!("strings and binaries of {texts} bytes would be {are}, but {TEXTS} are possible");
         too_much(what, "name fewer signals, or give a smaller text_size");
     }
     columns
+}
+
+/// What the variables that patterns match get columns for.
+#[derive(Clone, Copy, PartialEq)]
+enum Purpose {
+    /// They are recorded.
+    Record,
+    /// They are read, unless they are recorded anyway.
+    Watch,
+    /// Nothing: it is only said what is wrong with the patterns.
+    Check,
+}
+
+/// Patterns that become columns.
+struct Expansion<'a> {
+    fmus: &'a [DescribedFmu<'a>],
+    starts: &'a [Starts],
+    rules: &'a [RigRule],
+    opted_in: OptedIn,
+    columns: RecordedColumns,
+    /// For each pattern of each rule, whether it has matched something.
+    rules_used: Vec<Vec<bool>>,
+    /// Columns, and bytes of strings and binaries in them, that patterns have asked for.
+    total: usize,
+    texts: usize,
+}
+
+impl Expansion<'_> {
+    /// What the patterns match gets columns; what each of them has matched.
+    fn expand(&mut self, patterns: &[At<String>], purpose: &Purpose, findings: &mut Findings) -> Vec<Match> {
+        let mut used = vec![Match::Nothing; patterns.len()];
+        for (fmu, described) in self.fmus.iter().enumerate() {
+            for (index, v) in described.variables().iter().enumerate() {
+                let Some(name) = chosen_name(described, v, patterns, self.opted_in, &mut used) else { continue };
+                let id = (fmu, index);
+                if !self.columns.of.contains_key(&id) && !self.columns.clocks.contains_key(&id) {
+                    self.add(id, v, &name, *purpose, findings);
+                }
+            }
+        }
+        used
+    }
+
+    /// A variable gets its columns.
+    fn add(&mut self, (fmu, index): VariableId, v: &Variable, name: &str, purpose: Purpose, findings: &mut Findings) {
+        let described = &self.fmus[fmu];
+        let elements = described.elements(v);
+        let is_clock = v.variable_type == VariableType::Clock;
+        let given = self.starts[fmu].get(&index).or_else(|| described.structure.get(&index)).map(|start| &start.values);
+        let words = match given.or(described.start_of(index)) {
+            // It has not ticked before the run.
+            _ if is_clock => vec![vec![0]],
+            values => values.map(bytes::elements).unwrap_or_default(),
+        };
+        let capacity = capacity(v, self.opted_in.text_size.unwrap_or(0));
+        self.total = self.total.saturating_add(elements);
+        let bytes = capacity.unwrap_or(0).saturating_mul(elements);
+        self.texts = self.texts.saturating_add(bytes);
+        let first = self.columns.signals.len() + self.columns.watched.len();
+        let is_too_much = first.saturating_add(elements) > COLUMNS || bytes > 0 && self.texts > TEXTS;
+        if is_too_much || purpose == Purpose::Check {
+            return;
+        }
+        let longest = words.iter().map(|words| words[0]).max().unwrap_or(0);
+        if let Some(room) = capacity.filter(|room| longest > *room as u64) {
+            let what = format!("{name} starts with {longest} bytes, and {room} of a value are recorded");
+            findings.note(format!("{what} (text_size): its cell is empty until there is one that fits"));
+        }
+        let ids = (0..elements).map(|i| SignalId(first + i)).collect();
+        let shape = match described.shape(v) {
+            // Elements of a clock are counted through, as everywhere.
+            dimensions if is_clock && !dimensions.is_empty() => vec![elements],
+            dimensions => dimensions,
+        };
+        let names = names_for_rules(described, v, self.rules);
+        let fits = |start: &&Vec<u64>| capacity.is_none_or(|capacity| start[0] <= capacity as u64);
+        for element in 0..elements {
+            let position = position(element, &shape);
+            let signal = SignalPlan {
+                name: format!("{name}{position}"),
+                variable_type: v.variable_type,
+                unit: v.unit.as_deref().unwrap_or_default().to_owned(),
+                capacity,
+                // A single value fills an array.
+                start: words.get(element).or(if words.len() == 1 { words.first() } else { None }).filter(fits).cloned(),
+                rule: match purpose {
+                    Purpose::Record => rule_of(&names, &position, self.rules, &mut self.rules_used),
+                    _ => Rule::ALL,
+                },
+            };
+            match purpose {
+                Purpose::Record => self.columns.signals.push(signal),
+                _ => self.columns.watched.push(signal),
+            }
+        }
+        let of = if is_clock { &mut self.columns.clocks } else { &mut self.columns.of };
+        of.insert((fmu, index), ids);
+    }
 }
 
 /// The full names of a variable, its aliases too; none where no rule may name them.

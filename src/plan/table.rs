@@ -126,6 +126,7 @@ pub(crate) fn release(plan: &Plan, release: &Release) -> String {
             format!("by {} of {file}", own.ticks[*tick].column)
         }
         Release::Countdown => "by its countdown".to_owned(),
+        Release::Request => "on request".to_owned(),
         Release::Never => "never".to_owned(),
     }
 }

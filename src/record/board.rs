@@ -4,7 +4,7 @@
 //! plain loads and stores suffice; readers need each word whole, not several words at one instant.
 
 use super::LINE;
-use super::commands::ControlLayout;
+use super::commands::{self, ControlLayout};
 use super::findings::{self, FindingCells};
 use super::histogram;
 use super::log::LogRing;
@@ -323,6 +323,8 @@ pub struct Layout {
     commands: usize,
     /// Per instance: the rings of its lanes, two each (at once, timed), and that of its structural parameters.
     control: Vec<ControlLayout>,
+    /// The ring of requests for ticks.
+    requests: Option<Range<usize>>,
     /// The first word of each stimulus, and its shape.
     stimuli: Vec<(usize, Shape)>,
     /// Per task: where its time went.
@@ -359,7 +361,7 @@ impl Layout {
             next += 1 + signal.words();
             begin..next
         };
-        let starts = plan.signals.iter().map(start).collect();
+        let starts = plan.columns().map(start).collect();
         let rings = plan
             .tasks
             .iter()
@@ -375,8 +377,9 @@ impl Layout {
         let promise = promise::Region::of(plan, &mut next);
         let causes = causes::region(plan, &mut next);
         let call_times = call_counts::times(plan, &mut next);
-        let commands = next;
+        let begin_of_commands = next;
         let control = plan.fmus.iter().map(|fmu| ControlLayout::of(fmu, &mut next)).collect();
+        let requests = commands::requests(plan, &mut next);
         let stimuli = stimuli::places(plan, &mut next);
         Layout {
             fmus,
@@ -391,8 +394,9 @@ impl Layout {
             traces,
             causes,
             call_times,
-            commands,
+            commands: begin_of_commands,
             control,
+            requests,
             stimuli,
             total: next,
         }
@@ -497,6 +501,11 @@ impl<'a> Board<'a> {
     /// The commands for structural parameters; `None` when there are none that can be set.
     pub fn structure(&self, fmu: FmuId) -> Option<Ring<'a>> {
         self.layout.control[fmu.0].structure.clone().map(|ring| Ring::new(&self.words[ring]))
+    }
+
+    /// The requests for ticks; `None`: nothing ticks on request.
+    pub fn requests(&self) -> Option<Ring<'a>> {
+        self.layout.requests.clone().map(|ring| Ring::new(&self.words[ring]))
     }
 
     /// The samples of a task.

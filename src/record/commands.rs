@@ -1,7 +1,7 @@
 //! Where the rings of commands lie in the shared memory, and how long they are. A run that is not controlled has none.
 
-use crate::control::{self, Ring};
-use crate::plan::{self, ControlKind, FmuPlan};
+use crate::control::{self, OUTSTANDING, Ring};
+use crate::plan::{self, ControlKind, FmuPlan, Plan};
 use std::ops::Range;
 
 /// Where the rings of commands for an instance lie.
@@ -41,4 +41,15 @@ impl ControlLayout {
         let any = plan.control.variables.iter().any(|variable| structural(&variable.kind));
         ControlLayout { lanes, structure: any.then(|| ring(capacity(&structural))) }
     }
+}
+
+/// The ring of requests for ticks, from word `next` on; `None`: nothing ticks on request.
+pub(super) fn requests(plan: &Plan, next: &mut usize) -> Option<Range<usize>> {
+    if plan.requests.is_empty() {
+        return None;
+    }
+    let start = *next;
+    // Each is one word, behind that of its length.
+    *next += Ring::words(2 * OUTSTANDING);
+    Some(start..*next)
 }

@@ -336,6 +336,22 @@ impl Histogram {
         self.buckets.add(&other.buckets).expect("the same bounds");
     }
 
+    /// What was recorded since the same recorder had held `earlier`; all of it, if it cannot have. Counts and mean are exact; the smallest
+    /// and the largest value are where they are those of all, else the ends of their buckets.
+    pub fn since(&self, earlier: &Histogram) -> Histogram {
+        let Some(counts) = Counts::of(&self.buckets).since(&Counts::of(&earlier.buckets)) else { return self.clone() };
+        let (Some(lowest), Some(highest)) = (counts.0.first(), counts.0.last()) else { return Histogram::default() };
+        let (lowest, highest) = (usize::from(lowest.index), usize::from(highest.index));
+        let low = if lowest == 0 { 0 } else { highest_at(lowest - 1) + 1 };
+        let is_first = earlier.count() == 0;
+        Histogram {
+            min: if is_first || self.min < earlier.min { self.min } else { low.max(self.min) },
+            max: if is_first || self.max > earlier.max { self.max } else { highest_at(highest).min(self.max) },
+            sum: self.sum.wrapping_sub(earlier.sum),
+            buckets: counts.buckets(),
+        }
+    }
+
     /// How many values.
     pub fn count(&self) -> u64 {
         self.buckets.len()
@@ -371,6 +387,26 @@ impl Histogram {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_came_since_a_look_is_what_is_left_of_all() {
+        let all = |values: &[u64]| Histogram::of(values.iter().copied());
+        let before = [1000, 5000, 70];
+        let earlier = all(&before);
+        let since = |more: &[u64]| all(&[&before, more].concat()).since(&earlier);
+        assert_eq!(since(&[]), Histogram::default());
+        let longer = since(&[9001, 60]);
+        assert_eq!(
+            (longer.count(), longer.min(), longer.max(), longer.mean()),
+            (2, 60, 9001, 4530.5),
+            "they are the ends of all"
+        );
+        let within = since(&[2001, 2001]);
+        assert_eq!((within.count(), within.mean()), (2, 2001.0));
+        assert!((1986..=2001).contains(&within.min()) && (2001..=2017).contains(&within.max()), "to 1/128: {within:?}");
+        assert_eq!(all(&before).since(&Histogram::default()), all(&before));
+        assert_eq!(earlier.since(&all(&[1, 2, 3])), earlier, "it cannot have been that");
+    }
 
     #[test]
     fn the_buckets_are_hdrhistograms() {

@@ -128,7 +128,7 @@ impl Messages {
             .iter()
             .map(|task| {
                 let fmu = &plan.fmus[task.fmu.0].name;
-                let columns: BTreeSet<SignalId> = plan.recorded(task).collect();
+                let columns: BTreeSet<SignalId> = plan.written(task).collect();
                 let may_be_none = |column: &SignalId| plan.signals[column.0].capacity.is_some();
                 let partial = plan.presence_words(task) > 0 || columns.iter().any(may_be_none);
                 Topic { partial, ..Topic::new(format!("/{fmu}/{}", task.name), fmu, columns, false) }

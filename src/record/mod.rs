@@ -24,6 +24,7 @@ mod json;
 pub mod log;
 mod messages;
 pub mod moment;
+mod newest;
 #[cfg(test)]
 mod overwritten;
 mod packing;
@@ -37,6 +38,8 @@ mod thinning;
 pub mod trace;
 pub mod unusable;
 pub mod written;
+
+pub use newest::RowWatcher;
 
 /// Words of a cache line.
 const LINE: usize = 8;

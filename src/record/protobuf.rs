@@ -48,7 +48,7 @@ impl Template {
     fn of(plan: &Plan, task: &TaskPlan, columns: &[Column]) -> Option<Template> {
         let mut template = Template { message: vec![wire::tag(wire::TIME, Wire::Eight) as u8], places: Vec::new() };
         template.message.resize(TIME.end, 0);
-        for SignalId(column) in plan.recorded(task) {
+        for SignalId(column) in plan.written(task) {
             let Column { tag, length, kind } = &columns[column];
             template.message.extend_from_slice(&tag[..*length]);
             let at = template.message.len();

@@ -187,6 +187,11 @@ impl Plan {
         task.recorded().chain(self.fmus[task.fmu.0].recorded_on_ticks()).chain(clocks)
     }
 
+    /// The columns of a sample of this task that are recorded.
+    pub fn written(&self, task: &TaskPlan) -> impl Iterator<Item = SignalId> {
+        self.recorded(task).filter(|signal| self.is_recorded(*signal))
+    }
+
     /// Whether all connections of a variable take a value of so many bytes: where one does not, that is noted when it is passed on.
     pub fn publishes(&self, item: &plan::BatchItem, bytes: usize) -> bool {
         item.connections.iter().all(|connection| bytes <= self.connections[connection.0].capacity)
@@ -194,7 +199,7 @@ impl Plan {
 
     /// Words of a sample of this task.
     pub fn sample_words(&self, task: &TaskPlan) -> usize {
-        let values = self.recorded(task).map(|signal| self.signals[signal.0].words());
+        let values = self.recorded(task).map(|signal| self.column(signal).words());
         values.sum::<usize>() + self.presence_words(task)
     }
 

@@ -11,13 +11,14 @@
 
 use super::cells::Cells;
 use super::csv::Stream;
+use super::newest::{Newest, RowWatcher};
 use super::rotation::Series;
 use super::samples::SampleRing;
 use super::texts::{self, Texts};
 use super::thinning::Thinning;
 use super::written::Written;
 use crate::exchange::{bytes, word};
-use crate::fmu::description::VariableType;
+use crate::fmu::description::{Values, VariableType};
 use crate::plan::{Format, Plan, SignalId, SignalPlan, TaskId};
 use crate::recording::envelope::Overview;
 use crate::recording::series::Files;
@@ -103,8 +104,10 @@ pub(super) trait Sheet {
 }
 
 /// What is known of the samples of a task.
-struct Columns {
+pub(super) struct Columns {
     signals: Vec<SignalId>,
+    /// For each of them whether it is recorded, and not only watched; empty: all are.
+    is_recorded: Vec<bool>,
     /// For each of them whether it keeps the value before when a sample has none: what is read only when an output clock has
     /// ticked. The others, elements that an array has no more, have no value then.
     stays: Vec<bool>,
@@ -156,23 +159,48 @@ impl Columns {
 
     /// Whether all of a sample is kept as it is.
     fn keep_all(&self, values: &[u64]) -> bool {
-        values.len() == self.signals.len() && self.thinning.is_empty() && self.texts.is_empty()
+        values.len() == self.signals.len()
+            && self.thinning.is_empty()
+            && self.texts.is_empty()
+            && self.is_recorded.is_empty()
+    }
+
+    /// Whether something of a sample is recorded, as far as rules keep it.
+    fn are_recorded(&self) -> bool {
+        self.is_recorded.is_empty() || self.is_recorded.contains(&true)
+    }
+
+    /// What a sample has in the column of this place; `None`: it leaves that as it was.
+    fn in_place(&self, place: usize, values: &[u64]) -> Option<Option<u64>> {
+        let (values, presence) = values.split_at(self.signals.len());
+        let there = presence.is_empty() || presence[place / 64] >> (place % 64) & 1 == 1;
+        let is_nothing = values[place] == texts::NOTHING && self.texts.get(place).is_some_and(Option::is_some);
+        let comes = there || !self.stays[place];
+        comes.then(|| (there && !is_nothing).then_some(values[place]))
     }
 
     /// Appends what is kept of a sample. Whether it counts as one.
     fn keep(&mut self, values: &[u64], kept: &mut Vec<Change>) -> bool {
         let before = kept.len();
-        let (values, presence) = values.split_at(self.signals.len());
-        for (place, (signal, value)) in self.signals.iter().zip(values).enumerate() {
-            let there = presence.is_empty() || presence[place / 64] >> (place % 64) & 1 == 1;
-            let is_nothing = *value == texts::NOTHING && self.texts.get(place).is_some_and(Option::is_some);
-            let value = (there && !is_nothing).then_some(*value);
-            let comes = there || !self.stays[place];
-            if comes && self.thinning.get_mut(place).is_none_or(|thinning| thinning.keeps(value)) {
-                kept.push((*signal, value));
+        for place in 0..self.signals.len() {
+            if self.is_recorded.get(place) == Some(&false) {
+                continue;
+            }
+            let Some(value) = self.in_place(place, values) else { continue };
+            if self.thinning.get_mut(place).is_none_or(|thinning| thinning.keeps(value)) {
+                kept.push((self.signals[place], value));
             }
         }
-        self.thinning.is_empty() || kept.len() > before
+        self.are_recorded() && (self.thinning.is_empty() || kept.len() > before)
+    }
+
+    /// Tells what a sample has in each of its columns.
+    pub(super) fn each(&self, values: &[u64], mut tell: impl FnMut(SignalId, Option<u64>)) {
+        for (place, signal) in self.signals.iter().enumerate() {
+            if let Some(value) = self.in_place(place, values) {
+                tell(*signal, value);
+            }
+        }
     }
 }
 
@@ -227,6 +255,10 @@ pub struct SignalWriter<'a> {
     rooms: Vec<Option<Room>>,
     /// What can be drawn of the rows, as they would be read from the files; `None`: nobody wants that.
     overview: Option<Overview>,
+    /// What columns have had last, for whoever looks on; `None`: nobody does.
+    newest: Option<Newest>,
+    /// There are columns that are only watched.
+    watches: bool,
     /// Set by request at times that were written already.
     belated: Vec<Change>,
     /// The samples of one time, and the changes that are kept of those of which not all is.
@@ -271,10 +303,20 @@ impl<'a> SignalWriter<'a> {
         SignalWriter { overview: Some(Overview::of_report(&names, is_clock)), ..self }
     }
 
+    /// Knows the newest values of all columns, the watched ones too, and has rows looked at.
+    pub fn looked_at(self, plan: &Plan) -> Self {
+        let mut newest = Newest::of(plan);
+        for (place, column) in plan.columns().enumerate() {
+            let start = column.start.as_deref().and_then(|words| self.word(SignalId(place), words));
+            newest.start(SignalId(place), start);
+        }
+        SignalWriter { newest: Some(newest), ..self }
+    }
+
     fn nowhere(plan: &'a Plan, texts: Texts) -> Self {
         let columns = plan.tasks.iter().map(|task| {
             let signals: Vec<SignalId> = plan.recorded(task).collect();
-            let mut thinning: Vec<Thinning> = signals.iter().map(|id| Thinning::new(&plan.signals[id.0])).collect();
+            let mut thinning: Vec<Thinning> = signals.iter().map(|id| Thinning::new(plan.column(*id))).collect();
             if thinning.iter().all(Thinning::keeps_all) {
                 thinning.clear();
             }
@@ -285,11 +327,15 @@ impl<'a> SignalWriter<'a> {
                 stays.fill(true);
             }
             stays.resize(signals.len(), true);
-            let mut texts: Vec<Option<Room>> = signals.iter().map(|id| Room::of(&plan.signals[id.0])).collect();
+            let mut texts: Vec<Option<Room>> = signals.iter().map(|id| Room::of(plan.column(*id))).collect();
             if texts.iter().all(Option::is_none) {
                 texts.clear();
             }
-            Columns { signals, stays, texts, thinning }
+            let mut is_recorded: Vec<bool> = signals.iter().map(|id| plan.is_recorded(*id)).collect();
+            if !is_recorded.contains(&false) {
+                is_recorded.clear();
+            }
+            Columns { signals, is_recorded, stays, texts, thinning }
         });
         let mut writer = SignalWriter {
             files: Vec::new(),
@@ -304,10 +350,12 @@ impl<'a> SignalWriter<'a> {
             later: BTreeMap::new(),
             requested: BTreeMap::new(),
             cells: Cells::new(&plan.signals),
-            types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
+            types: plan.columns().map(|signal| signal.variable_type).collect(),
             texts: texts.clone(),
-            rooms: plan.signals.iter().map(Room::of).collect(),
+            rooms: plan.columns().map(Room::of).collect(),
             overview: None,
+            newest: None,
+            watches: !plan.watched.is_empty(),
             belated: Vec::new(),
             parts: Vec::new(),
             kept: Vec::new(),
@@ -372,6 +420,11 @@ impl<'a> SignalWriter<'a> {
     pub fn change(&mut self, time: Instant, changes: Vec<Set>) {
         let word = |(signal, words): Set| (signal, words.and_then(|words| self.word(signal, &words)));
         let changes: Vec<Change> = changes.into_iter().map(word).collect();
+        if let Some(newest) = &mut self.newest
+            && self.written.is_some_and(|written| time <= written)
+        {
+            changes.iter().for_each(|(signal, value)| newest.set(*signal, *value, time));
+        }
         // A reconfiguration is no activation; its row may have been written already, and the next one shows it.
         match self.written.is_some_and(|written| time <= written) {
             true => self.belated.extend(changes),
@@ -382,7 +435,17 @@ impl<'a> SignalWriter<'a> {
     /// A value set or read while the FMU was initialised: what the column shows before it is computed.
     pub fn start_value(&mut self, signal: SignalId, value: &[u64]) {
         let value = self.word(signal, value);
-        self.cells.start(signal, value);
+        if self.is_recorded(signal) {
+            self.cells.start(signal, value);
+        }
+        if let Some(newest) = &mut self.newest {
+            newest.start(signal, value);
+        }
+    }
+
+    /// Whether a column is in the files.
+    fn is_recorded(&self, signal: SignalId) -> bool {
+        signal.0 < self.cells.all().len()
     }
 
     /// Hands over all times before `complete`.
@@ -441,6 +504,10 @@ impl<'a> SignalWriter<'a> {
             let values = self.columns[later.task.0].signals.iter().zip(&later.values);
             needed.extend(values.filter(|(signal, _)| is_text(signal)).map(|(_, value)| *value));
         }
+        if let Some(newest) = &self.newest {
+            let texts = newest.words().iter().zip(&self.rooms).filter(|(_, room)| room.is_some());
+            needed.extend(texts.filter_map(|(value, _)| *value));
+        }
         for columns in &self.columns {
             let thinned = columns.signals.iter().zip(&columns.thinning).filter(|(signal, _)| is_text(signal));
             needed.extend(thinned.filter_map(|(_, thinning)| thinning.last()));
@@ -449,11 +516,19 @@ impl<'a> SignalWriter<'a> {
     }
 
     fn write(&mut self, time: Instant, samples: &[Taken], words: &[u64]) {
+        self.look_at(time, samples, words);
+        if self.watches && !self.has_recorded(time, samples) {
+            // It makes no row of a file.
+            self.requested.remove(&time);
+            self.written = Some(time);
+            return;
+        }
         self.begin();
         self.cells.next_row();
         self.files.iter_mut().for_each(|series| series.reach(time, self.cells.all(), &mut self.problems));
         let mut requested = std::mem::take(&mut self.belated);
         requested.extend(self.requested.remove(&time).unwrap_or_default());
+        requested.retain(|(signal, _)| self.is_recorded(*signal));
         if !requested.is_empty() {
             self.each(|file| file.request(time, &requested));
             self.cells.apply(Sample::Some(&requested));
@@ -493,6 +568,31 @@ impl<'a> SignalWriter<'a> {
         self.written = Some(time);
     }
 
+    /// Whether something of a time is recorded, and not only watched.
+    fn has_recorded(&self, time: Instant, samples: &[Taken]) -> bool {
+        let requested = self.requested.get(&time).map(Vec::as_slice).unwrap_or_default();
+        samples.iter().any(|sample| self.columns[sample.task.0].are_recorded())
+            || requested.iter().any(|(signal, _)| self.is_recorded(*signal))
+    }
+
+    /// Whoever looks on sees the row of a time.
+    fn look_at(&mut self, time: Instant, samples: &[Taken], words: &[u64]) {
+        let Some(newest) = &mut self.newest else { return };
+        newest.begin_row(time);
+        for (signal, value) in self.requested.get(&time).into_iter().flatten() {
+            newest.set(*signal, *value, time);
+        }
+        let mut tell = |taken: &Taken| newest.sample(&self.columns[taken.task.0], time, &words[taken.values.clone()]);
+        if samples.is_sorted_by_key(|sample| (sample.order, sample.task)) {
+            samples.iter().for_each(tell);
+        } else {
+            let mut completed: Vec<&Taken> = samples.iter().collect();
+            completed.sort_by_key(|sample| (sample.order, sample.task));
+            completed.into_iter().for_each(&mut tell);
+        }
+        newest.end_row();
+    }
+
     /// Writes what the columns show now.
     fn show(&mut self, time: Instant) {
         self.rows += 1;
@@ -529,11 +629,15 @@ impl<'a> SignalWriter<'a> {
     /// Writes what is left, and closes the files.
     pub fn finish(&mut self) {
         self.write_before(Instant::MAX);
-        let belated = std::mem::take(&mut self.belated);
+        let mut belated = std::mem::take(&mut self.belated);
+        belated.retain(|(signal, _)| self.is_recorded(*signal));
         self.cells.apply(Sample::Some(&belated));
         self.begin();
         self.each(|file| file.flush(true));
         self.files.iter_mut().for_each(|series| series.end(&mut self.problems));
+        if let Some(newest) = &mut self.newest {
+            newest.end();
+        }
     }
 
     /// Makes sure that a killed process loses little.
@@ -575,6 +679,34 @@ impl<'a> SignalWriter<'a> {
     /// Bytes that were written to files so far, to those that are removed by now as well.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(Series::bytes).sum()
+    }
+
+    /// What a column has had last, a value or none, and since when; `None`: not in this run, or nobody looks on.
+    pub fn newest(&self, signal: SignalId) -> (Option<Values>, Option<Instant>) {
+        let Some((word, time)) = self.newest.as_ref().map(|newest| newest.of_column(signal)) else {
+            return (None, None);
+        };
+        let bytes = |number| self.texts.value(number).to_vec();
+        let value = word.and_then(|word| match self.types[signal.0] {
+            VariableType::String => Some(Values::String(vec![String::from_utf8_lossy(&bytes(word)).into_owned()])),
+            VariableType::Binary => Some(Values::Binary(vec![bytes(word)])),
+            number => word::values(&[word], number),
+        });
+        (value, time)
+    }
+
+    /// Somebody looks at the newest row, and then at each further one.
+    pub fn watch(&mut self, watcher: Box<dyn RowWatcher>) {
+        if let Some(newest) = &mut self.newest {
+            newest.watch(watcher);
+        }
+    }
+
+    /// Whoever wants no rows any more gets none.
+    pub fn forget_unwanted(&mut self) {
+        if let Some(newest) = &mut self.newest {
+            newest.forget_unwanted();
+        }
     }
 
     /// Samples that came after their row was written; a defect of the host, never of an FMU.

@@ -77,6 +77,14 @@ impl Distribution {
         Histogram::of(values).into()
     }
 
+    /// What has come since the same metric had `earlier`, as far as values are known.
+    pub(super) fn since(&self, earlier: &Distribution) -> Distribution {
+        match (&self.values, &earlier.values) {
+            (Some(values), Some(before)) => values.since(before).into(),
+            _ => self.clone(),
+        }
+    }
+
     /// Nothing was measured.
     pub(super) fn is_empty(&self) -> bool {
         self.figures.count == 0

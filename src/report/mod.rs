@@ -56,6 +56,7 @@ mod read;
 mod run;
 mod sample;
 mod schedulability;
+mod since;
 mod steps;
 mod stimuli;
 mod table;

@@ -1,11 +1,12 @@
 //! `[daemon]`: what `vecud daemon` does with the rig, beside running it.
 
-use super::document::{Section, number};
+use super::At;
+use super::document::{Section, elements, number};
 use crate::time::Nanos;
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;
 
-const DAEMON: &[&str] = &["restart", "restart_delay", "max_restarts"];
+pub(super) const DAEMON: &[&str] = &["restart", "restart_delay", "max_restarts", "watch"];
 
 /// `[daemon]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +25,8 @@ impl Default for RigDaemon {
     }
 }
 
-pub(super) fn read(section: Section) -> RigDaemon {
-    let section = section.only(DAEMON);
+/// Reads the table.
+pub(super) fn read(section: &Section) -> RigDaemon {
     let default = RigDaemon::default();
     let most = |item: &Item| item.as_integer().and_then(|most| u32::try_from(most).ok()).filter(|most| *most > 0);
     let seconds = |item: &Item| number(item).filter(|seconds| (0.1..=3600.0).contains(seconds));
@@ -38,6 +39,18 @@ pub(super) fn read(section: Section) -> RigDaemon {
             .read("max_restarts", "a whole number from 1 to 4294967295", most)
             .map_or(default.most, |most| most.value),
     }
+}
+
+/// Reads `watch` of the table: patterns over `fmu.variable`, which a daemon shows beside what is recorded.
+pub(super) fn read_watch(section: &Section) -> Vec<At<String>> {
+    let mut patterns = Vec::new();
+    for pattern in elements(section, "watch").unwrap_or_default() {
+        match pattern.value.as_str() {
+            Some(text) => patterns.push(At { value: text.to_owned(), place: pattern.place }),
+            None => section.document.problem(pattern.place, "watch must be a list of patterns, as [\"ecu.*\"]"),
+        }
+    }
+    patterns
 }
 
 #[cfg(test)]
@@ -66,5 +79,21 @@ mod tests {
             assert_eq!(daemon(key).unwrap_err(), format!("rig.toml:{message}"));
         }
         assert!(daemon("restart = \"always\"").unwrap_err().contains("restart must be"));
+    }
+
+    #[test]
+    fn patterns_have_their_places() {
+        let parsed = |watch: &str| {
+            let text = format!("[fmu.a]\npath = \"a\"\n[daemon]\nwatch = {watch}\n");
+            parse(&text, Path::new("rig.toml")).map(|rig| rig.watch).map_err(|error| error.to_string())
+        };
+        let watched = parsed("[\"a.x\", \"*.y\"]").unwrap();
+        let places: Vec<_> = watched.iter().map(|at| (at.value.as_str(), at.place.line, at.place.column)).collect();
+        assert_eq!(places, [("a.x", 4, 10), ("*.y", 4, 17)]);
+        assert_eq!(
+            parsed("[\"a.x\", 3]").unwrap_err(),
+            "rig.toml:4:17: watch must be a list of patterns, as [\"ecu.*\"]"
+        );
+        assert!(parsed("\"a.x\"").unwrap_err().contains("watch must be a list"));
     }
 }

@@ -237,6 +237,8 @@ pub struct Rig {
     pub report: RigReport,
     /// `[daemon]`.
     pub daemon: RigDaemon,
+    /// `watch` of `[daemon]`: patterns over `fmu.variable` of what a daemon shows beside what is recorded.
+    pub watch: Vec<At<String>>,
     /// `[trace]`.
     pub trace: RigTrace,
 }
@@ -570,6 +572,7 @@ impl Rig {
             record: None,
             report: RigReport::default(),
             daemon: RigDaemon::default(),
+            watch: Vec::new(),
             trace: RigTrace::default(),
         }
     }

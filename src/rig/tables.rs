@@ -72,7 +72,9 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
         rig.report = report::read(section);
     }
     if let Some(section) = top.table("daemon", "[daemon]") {
-        rig.daemon = daemon::read(section);
+        let section = section.only(daemon::DAEMON);
+        rig.daemon = daemon::read(&section);
+        rig.watch = daemon::read_watch(&section);
     }
     if let Some(section) = top.table("trace", "[trace]") {
         rig.trace = trace::read(section);

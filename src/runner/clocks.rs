@@ -133,6 +133,7 @@ fn clock(
             | Release::Triggered { .. }
             | Release::Datagram { .. }
             | Release::Stimulus { .. }
+            | Release::Request
             | Release::Never
             | Release::Countdown,
             _,

@@ -387,7 +387,7 @@ fn enter(world: &World, fmu: FmuId, instance: Instance<Instantiated>) -> Result<
 /// Gives the recorded columns of an item the values that a batch has of it.
 fn record(world: &World, fmu: FmuId, item: &plan::BatchItem, batch: &Batch, number: usize) {
     for (element, signal) in batch.elements(number).zip(&item.signals) {
-        let Some(capacity) = world.plan.signals[signal.0].capacity else {
+        let Some(capacity) = world.plan.column(*signal).capacity else {
             world.board.set_initial(*signal, [batch.word(element)]);
             continue;
         };

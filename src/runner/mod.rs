@@ -29,6 +29,7 @@ mod quiescence;
 mod realtime;
 mod receiver;
 mod reconfigure;
+mod requests;
 mod resize;
 mod sequence;
 mod shutdown;

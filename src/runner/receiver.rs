@@ -327,7 +327,7 @@ impl Source {
             None => world.tick(self.task, stamp),
             Some(clock) => {
                 // The next communication point looks for it.
-                world.tick_between_steps(clock, stamp);
+                let _counted_if_refused = world.tick_between_steps(clock, stamp);
                 false
             }
         };

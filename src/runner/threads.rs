@@ -5,6 +5,7 @@ use super::pause::Pausing;
 use super::realtime::{PartitionThread, SetUp, take_mail};
 use super::receiver::Receiver;
 use super::reconfigure::{Reconfigurable, Reconfigurer};
+use super::requests::Requests;
 use super::watchdog::Watchdog;
 use super::world::{Ending, World};
 use super::{privileges, stimuli};
@@ -180,6 +181,7 @@ fn duration(nanos: Nanos) -> Duration {
 fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
     let mut pausing = Pausing::of(world, START_GRID);
     let lull = Lull::of(&world.plan);
+    let mut requests = Requests::of(world);
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
     loop {
         let now = world.now();
@@ -187,6 +189,10 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
         if let Some(time) = complete_at(world, now) {
             complete.fetch_max(time, SeqCst);
             stimuli::set_floor(world, world.time_since_start(time));
+        }
+        // After that: what is handed on now is not before `now`. In a pause they wait.
+        if let Some(requests) = requests.as_mut().filter(|_| !pausing.is_held()) {
+            requests.hand_on(world);
         }
         let time = world.simulation(Nanos(now));
         let time = world.plan.stop.map_or(time, |stop| stop.min(time));
@@ -221,7 +227,10 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
 /// [`World::complete`], with external events taken into account: their times are closed a moment after they have come.
 fn complete_at(world: &World, now: i64) -> Option<u64> {
     if world.plan.receiver.is_none() {
-        return world.complete();
+        // Somebody may ask for a tick at any time from now on.
+        let limit =
+            if world.plan.requests.is_empty() { u64::MAX } else { world.since_start(world.simulation(Nanos(now))) };
+        return world.complete().map(|complete| complete.min(limit));
     }
     let until = world.simulation(Nanos(now - EVENTS_CLOSE)).nanos();
     // Whatever comes before the stop time has room there, however late it is handed over.

@@ -10,6 +10,7 @@ use super::activation::Activation;
 use super::halt::Halt;
 use super::pause;
 use super::reconfigure::Reconfigurable;
+use super::requests::Requests;
 use super::site::Site;
 use super::state;
 use super::stimuli::VirtualStimuli;
@@ -137,10 +138,14 @@ pub fn run(
     let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, hosts, reconfigurable);
     let mut lanes: Vec<Lane> = activations.iter_mut().enumerate().map(lane).collect();
     let mut strides = Strides::new(world, &lanes, &stimuli);
+    let mut requests = Requests::of(world);
     let mut moment = Moment::default();
     let mut served = None;
     let mut order = 0;
     while goes_on(world, &mut agenda, stop_request) && stimuli.wait(world, &mut agenda) {
+        if let Some(requests) = &mut requests {
+            requests.hand_to(world, &mut agenda);
+        }
         if pause_request.load(Relaxed) != 0 {
             // Not in the midst of an instant.
             if let Some(next) = agenda.peek()

@@ -475,19 +475,20 @@ impl World {
     }
 
     /// Hands a tick to a clock that ticks between the steps of its instance, which look for it at their next communication
-    /// point.
-    pub fn tick_between_steps(&self, StepClock { fmu, clock }: StepClock, stamp: TickStamp) {
+    /// point. `false`: it was not taken, as of [`World::tick`].
+    pub fn tick_between_steps(&self, StepClock { fmu, clock }: StepClock, stamp: TickStamp) -> bool {
         let instance = &self.instances[fmu.0];
-        let Some(task) = instance.steps else { return };
+        let Some(task) = instance.steps else { return false };
         if instance.failed.load(SeqCst) {
             self.discard_ticks(task, 1);
-            return;
+            return false;
         }
         let outcome = instance.ticks[clock].push(stamp);
         if outcome == Tick::Full {
             self.board.task(task).count_shared(TaskWord::RefusedTicks, 1);
         }
         self.count(task, stamp, outcome);
+        outcome != Tick::Full
     }
 
     /// So many ticks for clocks that tick between the steps of `task` are thrown away.

@@ -172,7 +172,11 @@ impl Timeline {
             Release::Changing => Instants::Changing { next: None },
             Release::Countdown => Instants::Countdown { armed: None },
             // Until it is learned, a grid that is asked for is none.
-            Release::Asked | Release::Triggered { .. } | Release::Datagram { .. } | Release::Never => Instants::Ticks,
+            Release::Asked
+            | Release::Triggered { .. }
+            | Release::Datagram { .. }
+            | Release::Request
+            | Release::Never => Instants::Ticks,
         };
         Timeline {
             source,

@@ -134,7 +134,8 @@ fn released(plan: &Plan, release: &Release) -> String {
         Release::Asked => "the period that its FMU says".to_owned(),
         Release::Changing => "the intervals that it says".to_owned(),
         Release::Countdown => "its countdown".to_owned(),
-        Release::Never => "nothing".to_owned(),
+        // The same rig, whoever runs it.
+        Release::Request | Release::Never => "nothing".to_owned(),
     }
 }
 

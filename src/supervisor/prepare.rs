@@ -58,8 +58,8 @@ pub struct Options {
     /// whoever hands that argument to [`runner::main`](crate::runner::main). It may prepare things, but becomes the runner itself
     /// (`exec`).
     pub runner: Option<PathBuf>,
-    /// Orphans come to this process ([`offspring::adopt`](crate::sys::offspring::adopt)), which runs this session alone: what
-    /// FMU code leaves behind of processes is ended.
+    /// Orphans come to this process ([`offspring::adopt`](crate::sys::offspring::adopt)): what FMU code leaves behind of processes is
+    /// ended.
     pub adopts: bool,
     /// What there is to be said of the process that runs the session, as warnings of the report.
     pub warnings: Vec<String>,

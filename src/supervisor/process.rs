@@ -38,8 +38,10 @@ pub struct RunnerProcess {
     child: Child,
     /// When it was started, CLOCK_MONOTONIC in ns.
     pub began: i64,
-    /// What it leaves behind, if that comes to this process.
-    offspring: Option<Offspring>,
+    /// What it leaves behind.
+    offspring: Offspring,
+    /// That comes to this process.
+    adopts: bool,
     /// What it has left behind.
     pub left: Vec<Left>,
     /// All of that could be ended.
@@ -53,7 +55,6 @@ pub struct RunnerProcess {
 impl RunnerProcess {
     /// Starts it with these files, from descriptor 3 on. What it prints goes to `log`.
     pub fn start(options: &Options, files: &[BorrowedFd], log: File) -> Result<RunnerProcess, Error> {
-        let mark = offspring::mark();
         let copy = log.try_clone().map_err(|error| Error::System(error.to_string()))?;
         let program = options.runner.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         let mut command = Command::new(&program);
@@ -62,11 +63,10 @@ impl RunnerProcess {
             command.env_remove(name);
         }
         command.arg0("vecud-runner").arg("runner").stdin(Stdio::null()).stdout(log).stderr(copy);
-        let child = process::spawn_with(command, files, mark)
+        let (child, offspring) = offspring::begin(|mark| process::spawn_with(command, files, mark))
             .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))?;
-        let offspring = options.adopts.then(|| Offspring::of(child.id(), mark));
-        let (began, left) = (monotonic_now(), Vec::new());
-        Ok(RunnerProcess { child, began, offspring, left, none_left: true, killed: None, seemed_kept: false })
+        let (adopts, began, left) = (options.adopts, monotonic_now(), Vec::new());
+        Ok(RunnerProcess { child, began, offspring, adopts, left, none_left: true, killed: None, seemed_kept: false })
     }
 
     /// The number of the process.
@@ -98,8 +98,9 @@ impl RunnerProcess {
     /// Ends what it has left behind.
     pub fn end_offspring(&mut self, plan: &Plan) {
         const PATIENCE: Duration = Duration::from_secs(2);
-        let Some(offspring) = self.offspring else { return };
-        self.none_left = offspring.end(PATIENCE, |process| self.left.push(Left::of(plan, process)));
+        if self.adopts {
+            self.none_left = self.offspring.end(PATIENCE, |process| self.left.push(Left::of(plan, process)));
+        }
     }
 
     /// Ends it the hard way. Of the destructors of several libraries only itself can tell in which one it is.

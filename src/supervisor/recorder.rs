@@ -2,6 +2,7 @@
 
 use super::Control;
 use super::pace::Pace;
+use super::questions::{Question, Questions};
 use super::references;
 use super::run_log::RunLog;
 use crate::fmu::description::{ModelDescription, VariableType};
@@ -28,6 +29,8 @@ pub struct Recorder<'a> {
     descriptions: &'a [ModelDescription],
     board: Board<'a>,
     control: Control,
+    /// What others ask of who collects; `None`: nobody asks.
+    questions: Option<&'a Questions>,
     log: Option<RunLog<'a>>,
     /// Lines from before the log was there.
     early: Vec<String>,
@@ -96,6 +99,7 @@ impl<'a> Recorder<'a> {
             descriptions,
             board,
             control,
+            questions: None,
             log: None,
             early: Vec::new(),
             is_cut: false,
@@ -115,6 +119,11 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// Answers what is asked from [`Recorder::open`] on.
+    pub fn answering(self, questions: &'a Questions) -> Self {
+        Recorder { questions: Some(questions), ..self }
+    }
+
     /// Starts the files in `out`: `run.log` is appended to, signal files begin anew.
     pub fn open(&mut self, out: &Path) {
         self.open = true;
@@ -124,6 +133,9 @@ impl<'a> Recorder<'a> {
         }
         let mut signals = SignalWriter::new(self.plan, out);
         self.broken.extend(signals.take_problems());
+        if self.questions.is_some() {
+            signals = signals.looked_at(self.plan);
+        }
         self.signals = Some(signals);
         for line in std::mem::take(&mut self.early) {
             self.write_log(&line, false);
@@ -319,20 +331,20 @@ impl<'a> Recorder<'a> {
         let changes = self.control.take_changes();
         if !self.initial_known && (writer.has_samples() || !changes.is_empty()) {
             self.initial_known = true;
-            for signal in (0..self.plan.signals.len()).map(SignalId) {
-                if let Some(value) = self.board.initial(signal) {
-                    writer.start_value(signal, &value.collect::<Vec<u64>>());
-                }
-            }
+            start_values(self.plan, self.board, writer);
         }
         for (time, changes) in changes {
             writer.change(time, changes);
+        }
+        for question in self.questions.iter().flat_map(|questions| questions.take()) {
+            answer(question, self.plan, self.board, writer, self.initial_known);
         }
         if after_the_end {
             return writer.finish();
         }
         writer.write_before(Instant::from_nanos(self.plan.start.nanos().plus(Nanos(complete))));
         writer.flush();
+        writer.forget_unwanted();
     }
 
     /// Writes what is buffered and tells how many samples came too late for their row.
@@ -379,5 +391,27 @@ impl<'a> Recorder<'a> {
             Some(self.descriptions.get(fmu)?.by_reference(key)?.name.as_str())
         });
         format!("{}: {category}{status}{message}{cut}", self.plan.fmus[fmu].name)
+    }
+}
+
+/// What was set and read while the FMUs were initialised.
+fn start_values(plan: &Plan, board: Board, writer: &mut SignalWriter) {
+    for signal in (0..plan.columns().len()).map(SignalId) {
+        if let Some(value) = board.initial(signal) {
+            writer.start_value(signal, &value.collect::<Vec<u64>>());
+        }
+    }
+}
+
+fn answer(question: Question, plan: &Plan, board: Board, writer: &mut SignalWriter, initial_known: bool) {
+    match question {
+        Question::Newest(columns, answer) => {
+            if !initial_known {
+                // Nothing was computed yet: all that there is are these.
+                start_values(plan, board, writer);
+            }
+            answer(columns.into_iter().map(|signal| writer.newest(signal)).collect());
+        }
+        Question::Rows(watcher) => writer.watch(watcher),
     }
 }

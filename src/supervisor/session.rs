@@ -1,11 +1,14 @@
 //! One rig that runs, in a thread that owns it: any number of sessions live side by side in a process. A session has no terminal,
 //! installs no signal handler, and changes nothing of the thread that starts it.
 
+use super::questions::{NewestValue, Question};
 use super::shared::{Looks, Shared};
+use super::shown::ShownVariable;
 use super::totals::Totals;
 use super::watch::supervise;
 use super::{Control, Error, EventSink, PauseError, Prepared, State};
-use crate::plan::Plan;
+use crate::plan::{Plan, SignalId};
+use crate::record::RowWatcher;
 use crate::report::{self, ClockResult, Live, Run};
 use crate::rig::RigDaemon;
 use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
@@ -83,7 +86,12 @@ impl SessionHandle {
         self.shared.live()
     }
 
-    /// What its clocks have measured so far, as `report.json` will have it.
+    /// Has [`SessionHandle::clocks`] begin anew. The report of the run keeps everything.
+    pub fn reset_clocks(&self) {
+        self.shared.begin_anew();
+    }
+
+    /// What its clocks have measured so far, as `report.json` will have it, or since [`SessionHandle::reset_clocks`].
     pub fn clocks(&self) -> Vec<ClockResult> {
         self.shared.clocks()
     }
@@ -101,6 +109,24 @@ impl SessionHandle {
     /// What the rig wants of a daemon beside running it.
     pub fn daemon(&self) -> RigDaemon {
         self.shared.prepared.daemon
+    }
+
+    /// The variables that are recorded, and those that are only watched: their newest values are known, if the rig is prepared for
+    /// that ([`Options::control`](super::Options::control)).
+    pub fn shown(&self) -> &[ShownVariable] {
+        self.shared.shown()
+    }
+
+    /// Asks for the newest values of these columns; a moment later the session's thread has the `answer`. It is dropped where nobody
+    /// gives it any more, since the session is over.
+    pub fn newest(&self, columns: Vec<SignalId>, answer: impl FnOnce(Vec<NewestValue>) + Send + 'static) {
+        self.shared.questions.ask(Question::Newest(columns, Box::new(answer)));
+    }
+
+    /// Has somebody look at the newest row of samples, if there is one, and at each further one. It is dropped when it wants no more, and
+    /// with the run.
+    pub fn watch_rows(&self, watcher: Box<dyn RowWatcher>) {
+        self.shared.questions.ask(Question::Rows(watcher));
     }
 
     /// How its thread gets on while it watches a run; `None`: it prepares one, or writes the report of one, which takes as long as
@@ -160,6 +186,7 @@ impl Session {
                 };
                 let result = supervise(&shared, &control, &events, has_thread, &tell);
                 control.close();
+                shared.questions.close();
                 result
             })
         };

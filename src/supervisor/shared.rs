@@ -1,7 +1,9 @@
 //! What the threads of a session share with each other, and with the runner's process: the memory that both map.
 
 use super::pause::Paused;
+use super::questions::Questions;
 use super::recorder::Recorded;
+use super::shown::{self, ShownVariable};
 use super::totals::{self, Totals};
 use super::under_way::{Course, Standing, held_up_by, standing};
 use super::{Error, Event, EventSink, Prepared, State, tasks};
@@ -19,7 +21,7 @@ use crate::time::Nanos;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// A rig that is prepared, the memory shared with its runner, and what says how that is laid out.
@@ -50,6 +52,12 @@ pub struct Shared {
     recorded: Mutex<Recorded>,
     /// Where looks are in nobody's way; `None`: anywhere.
     lull: Option<Lull>,
+    /// What others ask of who collects samples.
+    pub questions: Questions,
+    /// What clocks had measured when their figures began anew for whoever asks; `None`: they did not.
+    begun_anew: Mutex<Option<Vec<ClockResult>>>,
+    /// The recorded and watched variables; found when somebody asks for them.
+    shown: OnceLock<Vec<ShownVariable>>,
 }
 
 /// Activations that take less time show in the figures of their clock alone, ns.
@@ -61,7 +69,8 @@ impl Shared {
         let layout = Layout::of(&prepared.plan);
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
-        let (stopped, state, runner, watcher, looks, report_wanted, dropped, paused, recorded) = Default::default();
+        let (stopped, state, runner, watcher, looks, report_wanted) = Default::default();
+        let (dropped, paused, recorded) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
         let lull = Lull::of(&prepared.plan);
         Ok(Shared {
@@ -80,12 +89,20 @@ impl Shared {
             paused,
             recorded,
             lull,
+            questions: Questions::default(),
+            begun_anew: Mutex::default(),
+            shown: OnceLock::new(),
         })
     }
 
     /// The plan of the session.
     pub fn plan(&self) -> &Plan {
         &self.prepared.plan
+    }
+
+    /// The recorded and watched variables.
+    pub fn shown(&self) -> &[ShownVariable] {
+        self.shown.get_or_init(|| shown::variables(&self.prepared))
     }
 
     /// The shared memory, seen through its layout.
@@ -196,8 +213,22 @@ impl Shared {
         (running >= SHOWN).then_some(LiveActivation { running: running as u64, held_up })
     }
 
-    /// What the clocks have measured so far.
+    /// What the clocks have measured so far, or since the last [`Shared::begin_anew`].
     pub fn clocks(&self) -> Vec<ClockResult> {
+        let all = self.all_of_clocks();
+        match &*self.begun_anew.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(before) => all.into_iter().zip(before).map(|(now, before)| now.since(before)).collect(),
+            None => all,
+        }
+    }
+
+    /// What [`Shared::clocks`] tells begins anew; the run keeps all of it.
+    pub fn begin_anew(&self) {
+        *self.begun_anew.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.all_of_clocks());
+    }
+
+    /// What the clocks have measured since the run began.
+    fn all_of_clocks(&self) -> Vec<ClockResult> {
         let (plan, board) = (self.plan(), self.board());
         let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let clock = |task| tasks::clock(plan, board, TaskId(task), scheduling(board), &dropped);

@@ -117,6 +117,7 @@ fn activated_by(plan: &Plan, release: &Release, interval: Option<Fraction>) -> S
         Release::Datagram { source } => plan.datagrams[*source].name.clone(),
         Release::Stimulus { stimulus, .. } => plan.stimuli[*stimulus].file.clone(),
         Release::Countdown => "countdown".to_owned(),
+        Release::Request => "requests".to_owned(),
         Release::Never => "nothing".to_owned(),
     }
 }

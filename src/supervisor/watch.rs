@@ -264,6 +264,9 @@ impl<'a> Supervision<'a> {
             keeper: Keeper::new(plan.report.checkpoint),
             hangs: Hangs::new(plan),
         };
+        if prepared.options.control {
+            run.recorder = run.recorder.answering(&self.shared.questions);
+        }
         if let Some(warning) = run.kernel.warning() {
             run.recorder.say(1, warning);
         }

@@ -4,18 +4,25 @@
 //! those of process 1, daemons included. What it had started before, or has inherited from a shell by `exec`, is told apart by
 //! a mark that all descendants of a marked process inherit and cannot take off: the hard limit `RLIMIT_LOCKS`, which Linux has
 //! not looked at since 2.4.25, can be lowered by everybody and raised with a privilege only.
+//!
+//! Several marked processes may run side by side: each [begins](begin) with a mark of its own, by which its descendants are known,
+//! whoever adopts them. Of one that has lowered its limit its ancestors tell, as long as they are there; an orphan that has is
+//! ended with the last of those that may have started it, so that nobody's is ended too early and none stays.
 
 use super::SysError;
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpgrp};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::Path;
+use std::process::Child;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The highest limit that a marked process may have: as good as none, if anybody looked.
+/// No marked process has a higher limit: as good as none, if anybody looked.
 const HIGHEST: u64 = 0x7665_6375_6400_0000;
 
 /// A process as /proc shows it.
@@ -26,15 +33,99 @@ pub struct Process {
     /// What it is called: its program, or the thread that it was forked from.
     pub name: String,
     parent: u32,
+    group: u32,
     /// The process has ended and waits for its parent.
     ended: bool,
     /// When it began, in the kernel's ticks since boot.
     began: u64,
 }
 
-/// The mark that processes get which this one starts from now on with it: a limit.
-pub fn mark() -> u64 {
+/// What is above all marks, and not above the limit of this process itself.
+fn above_all_marks() -> u64 {
     getrlimit(Resource::RLIMIT_LOCKS).map_or(HIGHEST, |(_, hard)| hard.min(HIGHEST))
+}
+
+/// A marked child of this process, and its descendants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Family {
+    first: u32,
+    /// When the first one began.
+    since: u64,
+    mark: u64,
+}
+
+/// All families of this process that are not over.
+#[derive(Debug)]
+struct Families {
+    /// How many marks were given, each below the one before.
+    given: u64,
+    alive: Vec<Family>,
+}
+
+static FAMILIES: Mutex<Families> = Mutex::new(Families { given: 0, alive: Vec::new() });
+
+/// Whoever holds it knows that no number of a child goes to another process meanwhile, and that none is missing.
+fn families() -> MutexGuard<'static, Families> {
+    FAMILIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Families {
+    /// Whether a descendant of this process, which is not the first one of a family, is of this one. `all`: all processes; `limit`: the
+    /// limit of each; `above`: what is [above all marks](above_all_marks).
+    fn is_of(
+        &self,
+        family: &Family,
+        process: &Process,
+        all: &BTreeMap<u32, Process>,
+        limit: &dyn Fn(u32) -> Option<u64>,
+        above: u64,
+    ) -> bool {
+        let is_marked = |limit: u64| (above.saturating_sub(self.given)..above).contains(&limit);
+        match limit(process.pid) {
+            Some(limit) if limit >= above => return false,
+            Some(limit) if is_marked(limit) => return limit == family.mark,
+            // It has lowered its limit, or shows nobody which one it has.
+            _ => (),
+        }
+        let known = |pid: u32| {
+            let limit = limit(pid);
+            self.alive.iter().find(|family| family.first == pid || Some(family.mark) == limit)
+        };
+        match ancestors(process, all).find_map(known) {
+            Some(owner) => owner == family,
+            None => !self.alive.iter().any(|other| other != family && other.since <= process.began),
+        }
+    }
+
+    /// Whether a child of this process that has ended is for nobody to wait for. What this process has started itself, unmarked, is in its
+    /// own group of processes or leads one; what that has left behind, as a compiler does that is ended, is neither.
+    fn is_orphan(&self, child: &Process, above: u64) -> bool {
+        if self.alive.iter().any(|family| family.first == child.pid) {
+            return false;
+        }
+        let is_marked = limit_of(child.pid).is_some_and(|limit| limit < above);
+        is_marked || ![child.pid, getpgrp().as_raw() as u32].contains(&child.group)
+    }
+}
+
+/// The line from a process up to the child of this one that it descends from.
+fn ancestors<'a>(process: &'a Process, all: &'a BTreeMap<u32, Process>) -> impl Iterator<Item = u32> {
+    let own = std::process::id();
+    let parent = move |pid: &u32| all.get(pid).map(|process| process.parent).filter(|pid| *pid != own);
+    // A process can change its parent between two looks, but there are no more generations than processes.
+    std::iter::successors(Some(process.parent).filter(|pid| *pid != own), parent).take(all.len())
+}
+
+/// Starts a process by `spawn`, which is told its mark.
+pub fn begin(spawn: impl FnOnce(u64) -> io::Result<Child>) -> io::Result<(Child, Offspring)> {
+    let mut families = families();
+    families.given += 1;
+    let mark = above_all_marks().saturating_sub(families.given);
+    let child = spawn(mark)?;
+    let first = child.id();
+    let family = Family { first, since: read(first).map_or(0, |process| process.began), mark };
+    families.alive.push(family);
+    Ok((child, Offspring { family }))
 }
 
 /// Marks the calling process. Async-signal-safe, for between `fork` and `exec`.
@@ -84,20 +175,34 @@ pub fn reap(own: u32) {
     }
 }
 
-/// Marked descendants of this process that did not begin before its child `first`, which is none of them.
-#[derive(Clone, Copy, Debug)]
+/// Takes note of the end of all adopted children, so that they leave the table of processes; leaves alone those that this process has
+/// started, for whom somebody else waits. For the process that has called [`adopt`] to do now and then.
+pub fn reap_orphans() {
+    let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    // Without any that has ended there is no need to look at all processes of the machine.
+    if !matches!(waitid(Id::All, look), Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..))) {
+        return;
+    }
+    let (families, own, above) = (families(), std::process::id(), above_all_marks());
+    let ended = all().into_values().filter(|process| process.parent == own && process.ended);
+    for child in ended.filter(|child| families.is_orphan(child, above)) {
+        let _a_tracer_may_keep_it = waitpid(Pid::from_raw(child.pid as i32), Some(WaitPidFlag::WNOHANG));
+    }
+}
+
+/// What a marked child of this process leaves behind. Until this is dropped the child is somebody's to wait for.
+#[derive(Debug)]
 pub struct Offspring {
-    first: u32,
-    since: u64,
-    mark: u64,
+    family: Family,
+}
+
+impl Drop for Offspring {
+    fn drop(&mut self) {
+        families().alive.retain(|family| *family != self.family);
+    }
 }
 
 impl Offspring {
-    /// The offspring of the child `first`, which wears the `mark`.
-    pub fn of(first: u32, mark: u64) -> Offspring {
-        Offspring { first, since: read(first).map_or(0, |process| process.began), mark }
-    }
-
     /// Ends all there are, the hard way, and those that they make meanwhile, within `patience`; `found` hears of each before
     /// that. Tells whether none is left.
     pub fn end(&self, patience: Duration, mut found: impl FnMut(&Process)) -> bool {
@@ -107,7 +212,8 @@ impl Offspring {
         }
         let (mut known, until) = (BTreeSet::new(), Instant::now() + patience);
         loop {
-            let alive: Vec<Process> = self.alive().into_iter().filter(|process| !process.ended).collect();
+            let families = families();
+            let alive = self.alive(&families);
             if alive.is_empty() || Instant::now() > until {
                 return alive.is_empty();
             }
@@ -117,35 +223,36 @@ impl Offspring {
                 }
                 let _may_be_gone = kill(Pid::from_raw(process.pid as i32), Signal::SIGKILL);
             }
+            drop(families);
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    fn alive(&self) -> Vec<Process> {
-        let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
-        let numbers = folder.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-        let all: BTreeMap<u32, Process> = numbers.filter_map(read).map(|process| (process.pid, process)).collect();
-        let is_ours = |process: &&Process| {
-            let mut parent = process.parent;
-            // A process can change its parent between two looks, but there are no more generations than processes.
-            for _ in 0..=all.len() {
-                match all.get(&parent) {
-                    _ if parent == std::process::id() => return true,
-                    Some(next) => parent = next.parent,
-                    None => return false,
-                }
-            }
-            false
+    fn alive(&self, families: &Families) -> Vec<Process> {
+        let (all, own, above) = (all(), std::process::id(), above_all_marks());
+        let descends = |process: &Process| {
+            let line = ancestors(process, &all).last().unwrap_or(process.pid);
+            all.get(&line).is_some_and(|child| child.parent == own)
         };
-        let others = all.values().filter(|process| process.pid != self.first && process.began >= self.since);
-        others.filter(is_ours).filter(|process| self.is_marked(process.pid)).cloned().collect()
+        let is_first = |process: &Process| families.alive.iter().any(|family| family.first == process.pid);
+        let others = all.values().filter(|process| !process.ended && process.began >= self.family.since);
+        let ours = others.filter(|process| !is_first(process) && descends(process));
+        let ours = ours.filter(|process| families.is_of(&self.family, process, &all, &limit_of, above));
+        // One that has ended meanwhile says nothing of itself any more.
+        ours.filter(|process| read(process.pid).is_some_and(|now| !now.ended)).cloned().collect()
     }
+}
 
-    fn is_marked(&self, pid: u32) -> bool {
-        // One whose limits cannot be read is a descendant all the same.
-        let Ok(limits) = std::fs::read_to_string(format!("/proc/{pid}/limits")) else { return true };
-        hard_limit(&limits).is_none_or(|limit| limit <= self.mark)
-    }
+/// The mark of a process, or what limit it has otherwise; `None`: it does not show it.
+fn limit_of(pid: u32) -> Option<u64> {
+    hard_limit(&std::fs::read_to_string(format!("/proc/{pid}/limits")).ok()?)
+}
+
+/// All processes that are shown.
+fn all() -> BTreeMap<u32, Process> {
+    let Ok(folder) = std::fs::read_dir("/proc") else { return BTreeMap::new() };
+    let numbers = folder.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    numbers.filter_map(read).map(|process| (process.pid, process)).collect()
 }
 
 /// `RLIMIT_LOCKS` in a file `limits`; `None` where it has no such line.
@@ -164,8 +271,9 @@ fn parse(pid: u32, stat: &str) -> Option<Process> {
     let (begin, rest) = stat.rsplit_once(')')?;
     let name = begin.split_once('(')?.1.to_owned();
     let fields: Vec<&str> = rest.split_whitespace().collect();
-    let (state, parent, began) = (fields.first()?, fields.get(1)?.parse().ok()?, fields.get(19)?.parse().ok()?);
-    Some(Process { pid, name, parent, ended: matches!(*state, "Z" | "X"), began })
+    let number = |field: usize| fields.get(field)?.parse::<u64>().ok();
+    let (parent, group) = (u32::try_from(number(1)?).ok()?, u32::try_from(number(2)?).ok()?);
+    Some(Process { pid, name, parent, group, ended: matches!(*fields.first()?, "Z" | "X"), began: number(19)? })
 }
 
 #[cfg(test)]
@@ -175,7 +283,7 @@ mod tests {
     #[test]
     fn the_kernels_files_are_read() {
         let line = "42 (a) b (c) S 7 42 42 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 10 20";
-        let process = Process { pid: 42, name: "a) b (c".into(), parent: 7, ended: false, began: 4711 };
+        let process = Process { pid: 42, name: "a) b (c".into(), parent: 7, group: 42, ended: false, began: 4711 };
         assert_eq!(parse(42, line), Some(process));
         assert_eq!(parse(42, "42 (cut"), None);
         let limits =
@@ -184,5 +292,64 @@ mod tests {
         assert_eq!(hard_limit(&limits("8531")), Some(8531));
         assert_eq!(hard_limit(""), None);
         assert!(read(std::process::id()).is_some_and(|own| !own.ended && own.began > 0));
+    }
+
+    /// Processes by number, parent, and when they began; their limits; two families, of which the second one began later, and one that
+    /// is over. Whose they are.
+    #[test]
+    fn a_process_is_known_by_its_mark_else_by_its_ancestors_else_by_who_may_have_started_it() {
+        const ABOVE: u64 = 1000;
+        let own = std::process::id();
+        let (a, b) = (Family { first: 11, since: 10, mark: 999 }, Family { first: 12, since: 20, mark: 997 });
+        let families = Families { given: 3, alive: vec![a, b] };
+        let process = |(pid, parent, began): (u32, u32, u64)| {
+            (pid, Process { pid, name: String::new(), parent, group: pid, ended: false, began })
+        };
+        let all = [
+            (11, own, 10),
+            (12, own, 20),
+            (13, own, 12),
+            (14, own, 25),
+            (15, 12, 25),
+            (16, 15, 26),
+            (17, 18, 27),
+            (18, own, 26),
+        ];
+        let all: BTreeMap<u32, Process> = all.map(process).into();
+        let is_of = |family, pid, own_limit: Option<u64>| {
+            let limit = |other: u32| match other {
+                11 | 18 => Some(999),
+                12 => Some(997),
+                _ if other == pid => own_limit,
+                _ => None,
+            };
+            families.is_of(&family, &all[&pid], &all, &limit, ABOVE)
+        };
+        let whose = |pid, limit| (is_of(a, pid, limit), is_of(b, pid, limit));
+        assert_eq!(whose(14, Some(999)), (true, false), "it wears the mark, whoever adopted it");
+        assert_eq!(whose(16, Some(997)), (false, true));
+        assert_eq!(whose(14, Some(998)), (false, false), "that is the mark of a family that is over");
+        assert_eq!(whose(14, Some(1000)), (false, false), "no code of others has started it");
+        assert_eq!(whose(16, Some(7)), (false, true), "its ancestors are known");
+        assert_eq!(whose(17, None), (true, false), "an orphan with a mark is one of them");
+        assert_eq!(whose(13, Some(7)), (true, false), "there was nobody else when it began");
+        assert_eq!(whose(14, Some(7)), (false, false), "either may have started it");
+        let last = Families { given: 3, alive: vec![b] };
+        assert!(last.is_of(&b, &all[&14], &all, &|_| Some(7), ABOVE), "the last one ends it");
+    }
+
+    #[test]
+    fn children_that_somebody_waits_for_are_no_orphans() {
+        let own = getpgrp().as_raw() as u32;
+        let families = Families { given: 1, alive: vec![Family { first: 11, since: 0, mark: 0 }] };
+        // Nobody has these numbers, so that none of them shows a limit.
+        let child = |pid, group| {
+            let process =
+                Process { pid, name: String::new(), parent: std::process::id(), group, ended: true, began: 0 };
+            families.is_orphan(&process, 0)
+        };
+        assert!(!child(11, 5), "a runner");
+        assert!(!child(u32::MAX, own) && !child(u32::MAX, u32::MAX), "a program that this process has started");
+        assert!(child(u32::MAX, 5), "one that such a program has left behind");
     }
 }

@@ -119,7 +119,7 @@ fn a_service_manager_that_is_gone_is_no_obstacle() {
 }
 
 #[test]
-fn a_hangup_has_rigs_whose_files_have_changed_run_anew() {
+fn a_hangup_has_files_of_rigs_looked_at_anew_and_ends_nothing() {
     the_core(|| {
         let mut service = Service::start(None);
         service.wait_for("READY=1");
@@ -131,23 +131,32 @@ fn a_hangup_has_rigs_whose_files_have_changed_run_anew() {
             let json = "content-type: application/json\r\n";
             service.daemon.ask_with("PUT", &format!("/v1/rigs/{name}"), json, &path).json(201);
         }
-        let reload = |service: &mut Service| {
-            send(service.daemon.pid(), SIGHUP);
-            service.wait_for("RELOADING=1");
-            let between = service.wait_for("READY=1");
-            let time = between.iter().find_map(|line| line.strip_prefix("MONOTONIC_USEC=")).unwrap();
-            assert!(time.parse::<u64>().is_ok_and(|time| time > 0), "{between:?}");
-        };
-        let run = |service: &Service| service.daemon.get("/v1/rigs/a").json(200)["run"].clone();
-        let first = service.daemon.post("/v1/rigs/a/start", "").json(200)["run"].clone();
-        file("a.toml", &tracer("stop_tim = 1.0"));
-        reload(&mut service);
+        service.daemon.post("/v1/rigs/a/start", "").json(200);
+        file("a.toml", "[rig");
+        file("b.toml", &tracer("stop_tim = 1.0"));
+        send(service.daemon.pid(), SIGHUP);
+        service.wait_for("RELOADING=1");
+        let between = service.wait_for("READY=1");
+        let time = between.iter().find_map(|line| line.strip_prefix("MONOTONIC_USEC=")).unwrap();
+        assert!(time.parse::<u64>().is_ok_and(|time| time > 0), "{between:?}");
         let log = service.daemon.log();
-        assert!(log.contains("rig a:") && log.contains("did you mean") && !log.contains("rig b:"), "{log}");
-        assert_eq!(run(&service), first, "it goes on as it is");
-        file("a.toml", &tracer("stop_time = 1000.0"));
-        reload(&mut service);
-        wait_until("it runs anew", || service.daemon.state("a") == "running" && run(&service) != first);
+        assert!(log.contains("rig b:") && log.contains("did you mean") && log.contains("a.toml:1:5"), "{log}");
+        assert_eq!(service.daemon.state("a"), "running", "it goes on as it is");
+        // What could not begin, and could now, is as good as new.
+        assert!(service.daemon.post("/v1/rigs/b/start", "").status == 422);
+        assert_eq!(service.daemon.state("b"), "failed");
+        file("b.toml", &tracer(""));
+        send(service.daemon.pid(), SIGHUP);
+        wait_until("the rig is as good as new", || service.daemon.state("b") == "idle");
+        // What runs runs anew as what its file has become.
+        let run = || service.daemon.get("/v1/rigs/a").json(200)["run"].clone();
+        let before = run();
+        file("a.toml", &tracer("name = 'another'"));
+        send(service.daemon.pid(), SIGHUP);
+        wait_until("it runs anew", || run() != before && service.daemon.state("a") == "running");
+        let stopped = service.daemon.post("/v1/rigs/a/stop", "").json(200);
+        let path = format!("/v1/rigs/a/runs/{}", stopped["run"].as_str().unwrap());
+        assert_eq!(service.daemon.get(&path).json(200)["rig"], "another");
         service.daemon.end();
     });
 }

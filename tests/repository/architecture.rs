@@ -176,7 +176,24 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "time",
         ],
     ),
-    ("daemon", &["plain", "plan", "report", "rig", "supervisor", "sys::affinity", "sys::stop", "sys::wake", "time"]),
+    (
+        "daemon",
+        &[
+            "exchange::word",
+            "fmu::description",
+            "plain",
+            "plan",
+            "record::RowWatcher",
+            "report",
+            "rig",
+            "supervisor",
+            "sys::affinity",
+            "sys::offspring",
+            "sys::stop",
+            "sys::wake",
+            "time",
+        ],
+    ),
     (
         "cli",
         &[
@@ -385,6 +402,7 @@ fn only_the_command_line_has_a_terminal_and_listens_to_signals() {
         "keep_process_on",
         "outlive_file_size_limit",
         "reap",
+        "reap_orphans",
         "reload_by_signal",
         "reload_is_asked",
         "report_by_signal",

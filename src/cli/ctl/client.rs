@@ -1,6 +1,6 @@
 //! What `vecud ctl` asks a daemon, over its socket or over TCP, and what it answers.
 
-use super::Failure;
+use super::{Answered, Failure};
 use crate::daemon::Token;
 use crate::plain::plain;
 use crate::rig::{Place, Problem, RigError};
@@ -182,7 +182,7 @@ impl Client {
         }
         let status = coming.status;
         let body = self.whole(coming)?;
-        Err(self.refused(status, &body))
+        Err(self.refused(status, body))
     }
 
     async fn connect(&self) -> Result<SendRequest<Body>, Failure> {
@@ -213,24 +213,20 @@ impl Client {
         Failure::Failed(format!("{}: the connection has ended before the answer: {error}", self.to))
     }
 
-    /// Why the daemon does not do it: the request's fault, or another one.
-    fn refused(&self, status: u16, body: &[u8]) -> Failure {
-        let Ok(told) = serde_json::from_slice::<Told>(body) else {
-            let text = String::from_utf8_lossy(body);
+    /// What the daemon says of what it does not do.
+    fn refused(&self, status: u16, body: Vec<u8>) -> Failure {
+        let Ok(told) = serde_json::from_slice::<Told>(&body) else {
+            let text = String::from_utf8_lossy(&body);
             let line = plain(text.lines().next().unwrap_or_default());
-            let text = format!("{}: the answer is {status} {line}: is this a vecud daemon?", self.to);
-            return if status >= 500 { Failure::Failed(text) } else { Failure::Refused(status, Error::Command(text)) };
+            return Failure::Failed(format!("{}: the answer is {status} {line}: is this a vecud daemon?", self.to));
         };
-        match status {
-            // Nothing is wrong with what was asked; it has taken too long.
-            408 => Failure::TooLate(told.detail),
-            500.. => Failure::Failed(told.detail),
+        let error = match status {
             401 if self.token.is_none() => {
-                let detail = "the daemon wants a token; name its file with --token-file F".to_owned();
-                Failure::Refused(status, Error::Command(detail))
+                Error::Command("the daemon wants a token; name its file with --token-file F".to_owned())
             }
-            _ => Failure::Refused(status, told.error()),
-        }
+            _ => told.error(),
+        };
+        Failure::Answered(Answered { status, body, error })
     }
 }
 
@@ -244,7 +240,7 @@ impl Told {
         let problems: Vec<Problem> = self.mistakes.iter().filter_map(problem).collect();
         match problems.len() == self.mistakes.len() && !problems.is_empty() {
             true => Error::Rig(RigError { problems }),
-            false if self.mistakes.is_empty() => Error::Command(self.detail),
+            false if self.mistakes.len() < 2 => Error::Command(self.detail),
             false => {
                 let lines: Vec<String> = self.mistakes.into_iter().map(|mistake| mistake.message).collect();
                 Error::Command(lines.join("\n"))

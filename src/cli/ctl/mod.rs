@@ -37,7 +37,7 @@ pub struct Arguments {
     /// The file of the token that is needed there: mode 0600, yours
     #[arg(long, value_name = "F", global = true)]
     token_file: Option<PathBuf>,
-    /// Prints the answer as it came; events as JSON, one a line
+    /// Prints the answer as it came, also one that says what is wrong; events as JSON, one a line
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -191,17 +191,33 @@ impl Rig {
 
 /// Why something is not done.
 enum Failure {
-    /// What was asked for is wrong, by the status of the answer: exit code 2.
-    Refused(u16, Error),
-    /// It has taken too long: exit code 1.
-    TooLate(String),
-    /// There is no daemon, or it fails: exit code 1.
+    /// It is not even asked for: exit code 2.
+    Wrong(Error),
+    /// The daemon says why.
+    Answered(Answered),
+    /// There is no daemon, or nothing that can be read comes from it: exit code 1.
     Failed(String),
+}
+
+/// An answer that is a problem.
+struct Answered {
+    status: u16,
+    /// The problem as it came.
+    body: Vec<u8>,
+    /// What it says.
+    error: Error,
+}
+
+impl Answered {
+    /// Whether what was asked for is wrong; else it is right, and takes too long or fails.
+    fn is_refusal(&self) -> bool {
+        !matches!(self.status, 408 | 500..)
+    }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        Failure::Refused(400, error)
+        Failure::Wrong(error)
     }
 }
 
@@ -219,12 +235,24 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         (None, None) => To::Socket(default_socket()?),
     };
     let asked = Ctl { client: Client::new(to, token.as_ref())?, json: arguments.json };
+    let failed = |said: &str| {
+        super::say(said);
+        Ok(ExitCode::from(1))
+    };
     match asked.run(&arguments.what) {
         Ok(code) => Ok(ExitCode::from(code)),
-        Err(Failure::Refused(_, error)) => Err(error),
-        Err(Failure::TooLate(what) | Failure::Failed(what)) => {
-            super::say(&what);
-            Ok(ExitCode::from(1))
+        Err(Failure::Wrong(error)) => Err(error),
+        Err(Failure::Failed(said)) => failed(&said),
+        Err(Failure::Answered(answered)) => {
+            if asked.json {
+                asked.raw(&answered.body)?;
+            }
+            // It may have run when somebody began to wait.
+            let has_ended = matches!(arguments.what, What::Wait { .. }) && answered.status == 409;
+            match answered.is_refusal() && !has_ended {
+                true => Err(answered.error),
+                false => failed(&answered.error.to_string()),
+            }
         }
     }
 }
@@ -281,7 +309,7 @@ impl Ctl {
     /// Prints an answer: as it came, or as people want it.
     fn tell<T: DeserializeOwned>(&self, answer: &[u8], text: impl FnOnce(T) -> String) -> Result<u8, Failure> {
         match self.json {
-            true => self.raw(answer),
+            true => Ok(self.raw(answer)?),
             false => self.say(&text(read(answer)?)),
         }
     }
@@ -290,7 +318,7 @@ impl Ctl {
         self.tell(answer, |status: Status| show::line(&status))
     }
 
-    fn raw(&self, answer: &[u8]) -> Result<u8, Failure> {
+    fn raw(&self, answer: &[u8]) -> Result<u8, Error> {
         let mut text = String::from_utf8_lossy(answer).into_owned();
         if !text.ends_with('\n') {
             text.push('\n');
@@ -340,12 +368,8 @@ impl Ctl {
 
     fn wait(&self, rig: &Rig, condition: &str, timeout: f64) -> Result<u8, Failure> {
         let wanted = json!({"condition": condition, "timeout": timeout});
-        match self.client.tell(Method::POST, &rig.at("/waits"), &wanted) {
-            Ok(answer) => self.tell(&answer, |held: show::Held| show::held(&held)),
-            // It may have run when this was asked for.
-            Err(Failure::Refused(409, error)) => Err(Failure::Failed(error.to_string())),
-            Err(other) => Err(other),
-        }
+        let answer = self.client.tell(Method::POST, &rig.at("/waits"), &wanted)?;
+        self.tell(&answer, |held: show::Held| show::held(&held))
     }
 
     fn report(&self, rig: &Rig, run: Option<&str>, out: Option<&Path>) -> Result<u8, Failure> {
@@ -409,8 +433,12 @@ fn settings(values: &[String]) -> Result<Value, Error> {
             Some((name, value)) if name.contains('.') => (name, value),
             _ => return Err(Error::Command(format!("{text}: must be written FMU.NAME=VALUE"))),
         };
-        let value = rig::value(value).ok_or_else(|| Error::Command(rig::no_value(name, value)))?;
-        if settings.insert(name.to_owned(), as_json(&value)).is_some() {
+        // A rig file has no integer of more than 2^63 - 1, JSON has.
+        let json = match value.parse::<u64>() {
+            Ok(value) => value.into(),
+            Err(_) => as_json(&rig::value(value).ok_or_else(|| Error::Command(rig::no_value(name, value)))?),
+        };
+        if settings.insert(name.to_owned(), json).is_some() {
             return Err(Error::Command(format!("{name} is to be set twice")));
         }
     }
@@ -449,6 +477,7 @@ mod tests {
             let error = settings(&[wrong.to_owned()]).unwrap_err().to_string();
             assert!(error.contains(words), "{wrong}: {error}");
         }
+        assert_eq!(settings(&["ecu.x=18446744073709551615".to_owned()]).unwrap(), json!({"ecu.x": u64::MAX}));
         assert!(settings(&["ecu.x=1".to_owned(), "ecu.x=2".to_owned()]).unwrap_err().to_string().contains("twice"));
     }
 

@@ -1,6 +1,6 @@
 //! Answers of a daemon as people read them.
 
-use super::Failure;
+use super::{Answered, Failure};
 use crate::columns::lines;
 use crate::daemon::RigName;
 use crate::plain::plain;
@@ -82,6 +82,11 @@ pub struct Run {
     pub files: Vec<String>,
 }
 
+/// A date without parts of a second.
+fn second(date: &str) -> String {
+    date.split_once('.').map_or_else(|| date.to_owned(), |(whole, _)| format!("{whole}Z"))
+}
+
 /// What is not there.
 const NONE: &str = "–";
 
@@ -115,9 +120,8 @@ fn table<const N: usize>(titles: [&str; N], rows: impl Iterator<Item = [String; 
 pub fn list(rigs: &[Status]) -> String {
     let row = |status: &Status| {
         let outcome = status.outcome();
-        let texts = [Some(status.since.as_str()), outcome.as_deref(), status.run.as_deref()];
-        let [since, outcome, run] = texts.map(or_none);
-        [status.name.clone(), status.state.clone(), since, outcome, run]
+        let [outcome, run] = [outcome.as_deref(), status.run.as_deref()].map(or_none);
+        [status.name.clone(), status.state.clone(), second(&status.since), outcome, run]
     };
     table(["rig", "state", "since", "last outcome", "run"], rigs.iter().map(row), &[])
 }
@@ -139,7 +143,7 @@ pub fn all(status: &Status) -> String {
     let rows = [
         ("rig", Some(status.name.clone())),
         ("state", Some(status.state.clone())),
-        ("since", Some(status.since.clone())),
+        ("since", Some(second(&status.since))),
         ("last outcome", status.outcome()),
         ("run", status.run.clone()),
         ("restarts", restarts),
@@ -257,13 +261,15 @@ fn value(value: &Value) -> String {
 
 /// Mistakes in a text that was sent are in the file that it came from; `None`: from standard input.
 pub fn in_own_file(failure: Failure, rig: &RigName, sent: Option<&Path>) -> Failure {
-    let Failure::Refused(status, Error::Rig(RigError { problems })) = failure else { return failure };
+    let Failure::Answered(answered) = failure else { return failure };
+    let Error::Rig(RigError { problems }) = answered.error else { return Failure::Answered(answered) };
     let theirs = PathBuf::from(format!("{rig}.toml"));
     let moved = |problem: Problem| match problem.file.file_name() == theirs.file_name() {
         true => Problem { file: sent.unwrap_or(Path::new("standard input")).to_owned(), ..problem },
         false => problem,
     };
-    Failure::Refused(status, Error::Rig(RigError { problems: problems.into_iter().map(moved).collect() }))
+    let error = Error::Rig(RigError { problems: problems.into_iter().map(moved).collect() });
+    Failure::Answered(Answered { error, ..answered })
 }
 
 #[cfg(test)]
@@ -272,7 +278,7 @@ mod tests {
     use serde_json::json;
 
     fn status(value: Value) -> Status {
-        let mut whole = json!({"name": "a", "state": "idle", "verdict": null, "exit_code": null, "since": "2026-11-26T00:00:00Z",
+        let mut whole = json!({"name": "a", "state": "idle", "verdict": null, "exit_code": null, "since": "2026-11-26T00:00:00.123Z",
             "run": null, "restart_at": null});
         whole.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
         serde_json::from_value(whole).unwrap()

@@ -3,11 +3,17 @@
 //! What goes wrong is told as `application/problem+json` (RFC 9457).
 
 mod access;
+mod events;
 mod guard;
 mod metrics;
 mod problem;
 mod rigs;
 mod runs;
+mod signals;
+mod ticks;
+mod values;
+mod variables;
+mod waits;
 
 pub use access::Access;
 
@@ -47,6 +53,12 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .routes(routes!(rigs::resume))
         .routes(routes!(rigs::reset))
         .routes(routes!(rigs::clocks))
+        .routes(routes!(rigs::reset_clocks))
+        .routes(routes!(events::events))
+        .routes(routes!(signals::show))
+        .routes(routes!(variables::set))
+        .routes(routes!(ticks::tick))
+        .routes(routes!(waits::wait))
         .routes(routes!(runs::list))
         .routes(routes!(runs::report))
         .routes(routes!(runs::file))

@@ -1,5 +1,6 @@
 //! What goes wrong, as RFC 9457 wants it told.
 
+use crate::daemon::condition::ConditionError;
 use crate::daemon::rigs::Refusal;
 use crate::daemon::status::Mistake;
 use axum::http::{StatusCode, header};
@@ -19,7 +20,7 @@ pub struct Problem {
     status: u16,
     /// What is wrong here, and the way out.
     detail: String,
-    /// Of a rig that is wrong: each mistake, with its place.
+    /// Of a rig or condition that is wrong: each mistake, with its place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mistakes: Vec<Mistake>,
 }
@@ -105,9 +106,34 @@ impl Problem {
         Problem::new(StatusCode::UNAUTHORIZED, "/problems/token", "wrong token", detail)
     }
 
+    /// What is asked for can be read, and is not possible.
+    pub fn impossible(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "/problems/invalid-request", "invalid request", detail)
+    }
+
+    /// It was not done in time.
+    pub fn too_late(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "/problems/timeout", "not in time", detail)
+    }
+
+    /// Others ask for as much of it as there may be.
+    pub fn too_many(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "/problems/too-many", "too many at a time", detail)
+    }
+
     /// A part of the daemon is gone.
     pub fn internal(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "/problems/internal", "internal error", detail)
+    }
+}
+
+impl From<ConditionError> for Problem {
+    fn from(error: ConditionError) -> Problem {
+        let column = u32::try_from(error.column).ok();
+        let mistake = Mistake { file: None, line: None, column, message: error.message.clone() };
+        let (kind, title) = ("/problems/invalid-condition", "invalid condition");
+        let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, kind, title, error.to_string());
+        Problem { mistakes: vec![mistake], ..problem }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::daemon::rig::Rig;
 use crate::daemon::rigs::{Refusal, Rigs};
 use crate::daemon::status::{RigState, Status};
 use crate::report::ClockResult;
+use crate::supervisor::SessionHandle;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
 
 type All = State<Arc<Rigs>>;
-type Body = Result<Bytes, BytesRejection>;
+pub type Body = Result<Bytes, BytesRejection>;
 
 /// A rig in a file.
 #[derive(Deserialize, ToSchema)]
@@ -39,8 +40,17 @@ pub fn named(name: &str) -> Result<RigName, Problem> {
     })
 }
 
+/// A rig that runs, and what may be asked of its session.
+pub fn that_runs(rigs: &Rigs, name: &str) -> Result<(Arc<Rig>, SessionHandle), Problem> {
+    let rig = rigs.find(&named(name)?)?;
+    match rig.running().and_then(|running| running.handle) {
+        Some(handle) => Ok((rig, handle)),
+        None => Err(Problem::conflict(format!("rig {} does not run; POST /v1/rigs/{0}/start starts it", rig.name()))),
+    }
+}
+
 /// What was sent as JSON; nothing is what is there by default.
-fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
+pub fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
     let body = body.map_err(|rejected| Problem::malformed(rejected.status(), rejected.body_text()))?;
     if body.trim_ascii().is_empty() {
         return Ok(T::default());
@@ -185,7 +195,7 @@ pub async fn stop(State(rigs): All, Path(name): Path<String>) -> Result<Json<Sta
         content_type = "application/problem+json"),
 ))]
 pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
-    let (rig, session) = rigs.session(&named(&name)?)?;
+    let (rig, session) = that_runs(&rigs, &name)?;
     aside(move || session.pause()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
     // A run that ends meanwhile does not pause.
     Ok(Json(until(&rig, |status| status.state != RigState::Running).await))
@@ -199,7 +209,7 @@ pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<St
     (status = 409, description = "it does not pause", body = Problem, content_type = "application/problem+json"),
 ))]
 pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
-    let (rig, session) = rigs.session(&named(&name)?)?;
+    let (rig, session) = that_runs(&rigs, &name)?;
     aside(move || session.resume()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
     Ok(Json(until(&rig, |status| status.state != RigState::Paused).await))
 }
@@ -240,6 +250,19 @@ async fn until(rig: &Rig, is_one: impl FnMut(&Status) -> bool) -> Status {
     (status = 409, description = "it does not run", body = Problem, content_type = "application/problem+json"),
 ))]
 pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<ClockResult>>, Problem> {
-    let (_, session) = rigs.session(&named(&name)?)?;
+    let (_, session) = that_runs(&rigs, &name)?;
     Ok(Json(session.clocks()))
+}
+
+/// Has the figures that clients see of the clocks of a rig that runs begin anew: counts and distributions. The report of the run keeps
+/// everything.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/clocks/reset", params(("rig" = RigName, Path)), responses(
+    (status = 204),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 409, description = "it does not run", body = Problem, content_type = "application/problem+json"),
+))]
+pub async fn reset_clocks(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, Problem> {
+    let (_, handle) = that_runs(&rigs, &name)?;
+    aside(move || handle.reset_clocks()).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -53,7 +53,7 @@ fn ticks_only_with(
             && other.variable(&fmus[other.fmu]).is_some_and(|clock| own.contains(&clock.value_reference))
     });
     match &candidate.release {
-        Release::Never | Release::Countdown => true,
+        Release::Never | Release::Request | Release::Countdown => true,
         Release::Triggered { fmu, output_clock } => {
             let source = outputs[fmu.0][*output_clock].variable;
             fmu.0 == candidate.fmu && belongs_to(&fmus[candidate.fmu], source, own)

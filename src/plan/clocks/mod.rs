@@ -5,6 +5,7 @@ pub mod causes;
 pub mod clocked_clocks;
 pub mod datagrams;
 pub mod released;
+pub mod requests;
 pub mod triggers;
 pub mod waiting;
 

@@ -127,8 +127,14 @@ pub fn connect(
             }
         }
     }
-    for candidate in candidates.iter().filter(|candidate| candidate.release == Release::Never) {
+    for candidate in candidates.iter_mut().filter(|candidate| candidate.release == Release::Never) {
         let described = &fmus[candidate.fmu];
+        // One that belongs to clocks ticks with these, not when somebody asks.
+        let is_free = candidate.variable(described).is_some_and(|clock| clock.clocks.is_empty());
+        if described.controlled && is_free {
+            candidate.release = Release::Request;
+            continue;
+        }
         let (name, kind) = (candidate.name(described), IntervalVariability::Triggered.name_in(described.abi()));
         let article = if kind.starts_with('a') { "an" } else { "a" };
         findings.note(format!(

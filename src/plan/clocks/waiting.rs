@@ -26,7 +26,7 @@ impl TaskPlan {
     pub fn polls(&self, plan: &Plan) -> Nanos {
         match self.release {
             // Nobody knows before when these come.
-            Release::Triggered { .. } | Release::Datagram { .. } | Release::Never => Nanos(0),
+            Release::Triggered { .. } | Release::Datagram { .. } | Release::Request | Release::Never => Nanos(0),
             _ => plan.host.spin,
         }
     }

@@ -59,7 +59,7 @@ fn delayed(plan: &Plan, producers: &[TaskId], roots: &[Vec<TaskId>]) -> String {
             format!("visible at the next time in the list of {own}{last}")
         }
         Release::Never => format!("never visible: nothing activates {own}"),
-        Release::Datagram { .. } | Release::Stimulus { .. } => {
+        Release::Datagram { .. } | Release::Stimulus { .. } | Release::Request => {
             format!("visible a nanosecond after the activation of {own}")
         }
         Release::Triggered { .. } | Release::Countdown => {

@@ -221,7 +221,7 @@ fn comes(plan: &Plan, task: &TaskPlan, run: Option<Seen>) -> Option<(Comes, Orig
             Some((Comes::Bursts(interval), Origin::Default))
         }
         Release::Changing | Release::Countdown | Release::Stimulus { .. } => run?.comes(),
-        Release::Triggered { .. } | Release::Never => None,
+        Release::Triggered { .. } | Release::Request | Release::Never => None,
     }
 }
 

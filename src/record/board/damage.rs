@@ -333,7 +333,7 @@ impl Inspection<'_, '_> {
     }
 
     fn initial(&mut self) {
-        for (index, signal) in self.plan.signals.iter().enumerate() {
+        for (index, signal) in self.plan.columns().enumerate() {
             let words = &self.board.words[self.board.layout.starts[index].clone()];
             self.each("", words, [(format!("start value of {}", signal.name), UpTo(1))].into_iter());
         }

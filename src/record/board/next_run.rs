@@ -60,6 +60,7 @@ mod tests {
             call_times: Vec::new(),
             commands: Global::Count as usize + FMU_WORDS + LOG_WORDS + 2,
             control: Vec::new(),
+            requests: None,
             stimuli: Vec::new(),
             total: Global::Count as usize + FMU_WORDS + LOG_WORDS + 5,
         };

@@ -138,6 +138,7 @@ impl super::Layout {
             call_times: Vec::new(),
             commands: 0,
             control,
+            requests: None,
             stimuli,
             total,
         }

@@ -25,7 +25,7 @@ impl Recorded {
     pub fn of(world: &World, task: TaskId) -> Option<Recorded> {
         let (ring, plan) = (world.board.samples(task), &world.plan.tasks[task.0]);
         let (own_columns, presence_words) = (plan.recorded().count(), world.plan.presence_words(plan));
-        let is_number = |signal: &SignalId| world.plan.signals[signal.0].capacity.is_none();
+        let is_number = |signal: &SignalId| world.plan.column(*signal).capacity.is_none();
         let all_recorded = |item: &BatchItem| item.signals.len() == item.elements && item.signals.iter().all(is_number);
         let whole = plan.set.iter().chain(&plan.get).map(|batch| batch.items.iter().all(all_recorded)).collect();
         (!ring.is_unused()).then_some(Recorded { ring, own_columns, presence_words, whole })
@@ -52,7 +52,7 @@ impl Recorded {
                 for (item, variable) in planned.items.iter().enumerate() {
                     let (first, columns) = (values.elements(item).start, variable.signals.len());
                     let is_text =
-                        variable.signals.first().is_some_and(|signal| world.plan.signals[signal.0].capacity.is_some());
+                        variable.signals.first().is_some_and(|signal| world.plan.column(*signal).capacity.is_some());
                     match places {
                         _ if is_initial || (places.is_none() && get.is_none() && !values.is_enabled(item)) => {
                             variable.signals.iter().for_each(|signal| put_initial(world, *signal, record));
@@ -60,7 +60,7 @@ impl Recorded {
                         _ if is_text && !planned.ticked.is_empty() && !state.has_one_ticked(&planned.ticked) => {
                             // Not read now. What was read before is recorded, or noted, already.
                             for signal in &variable.signals {
-                                record.put_bytes(world.plan.signals[signal.0].capacity.unwrap_or(0), None);
+                                record.put_bytes(world.plan.column(*signal).capacity.unwrap_or(0), None);
                             }
                         }
                         _ if is_text => {
@@ -99,7 +99,7 @@ impl Recorded {
 
 /// Puts what a column shows before anybody has had a value for it.
 fn put_initial(world: &World, signal: SignalId, record: &mut NewRecord) {
-    let planned = &world.plan.signals[signal.0];
+    let planned = world.plan.column(signal);
     match (world.board.initial(signal), &planned.start) {
         (Some(initial), _) => record.put_in(planned.words(), initial),
         (None, Some(start)) => record.put_in(planned.words(), start.iter().copied()),
@@ -123,7 +123,7 @@ impl Text<'_> {
     /// Puts the element of `values` into a sample; `None`: the array has no such element. One that is longer than its room is
     /// left out, and noted.
     pub fn put(&self, world: &World, values: &Batch, element: Option<usize>, record: &mut NewRecord) {
-        let capacity = world.plan.signals[self.signal.0].capacity.unwrap_or(0);
+        let capacity = world.plan.column(self.signal).capacity.unwrap_or(0);
         let value = element.map_or(Ok(None), |element| values.bytes(element).map(Some));
         record.put_bytes(capacity, value.ok().flatten());
         let size = value.map_or_else(|size| size, |value| value.map_or(0, <[u8]>::len));

@@ -40,7 +40,7 @@ pub struct Own {
     pub spin: i64,
     /// The interval of the clock may change.
     pub tunable: bool,
-    /// Datagrams release the task.
+    /// Datagrams or requests release the task.
     pub from_outside: bool,
 }
 
@@ -65,7 +65,7 @@ impl Own {
             cpu: world.pinned.then_some(plan.cpu),
             spin: world.plan.host.spin.0,
             tunable: plan.has_clock(IntervalVariability::Tunable),
-            from_outside: matches!(plan.release, Release::Datagram { .. }),
+            from_outside: matches!(plan.release, Release::Datagram { .. } | Release::Request),
         }
     }
 

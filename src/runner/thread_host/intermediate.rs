@@ -99,7 +99,7 @@ impl Rows {
         let Rows { task, batches, columns, .. } = self;
         while !ring.push(0, time, |record| {
             for (signal, place) in columns.iter() {
-                let planned = &world.plan.signals[signal.0];
+                let planned = world.plan.column(*signal);
                 match (place, planned.capacity) {
                     (Some((batch, element)), None) => record.put_all([batches[*batch].word(*element)]),
                     (_, None) => record.put_all([0]),

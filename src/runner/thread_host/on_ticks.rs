@@ -54,7 +54,7 @@ impl OnTicks {
         let fmu = &world.plan.fmus[world.plan.tasks[task.0].fmu.0];
         for (planned, on_tick) in fmu.on_ticks().iter().zip(&self.all) {
             for &(element, item, signal) in &on_tick.recorded {
-                match world.plan.signals[signal.0].capacity {
+                match world.plan.column(signal).capacity {
                     None => record.put_in(1, [on_tick.values.word(element)]),
                     // What was read in an earlier activation is noted already.
                     Some(capacity) if !on_tick.fresh => record.put_bytes(capacity, None),

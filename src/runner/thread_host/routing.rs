@@ -138,7 +138,9 @@ impl PartitionHost {
     fn hand_out(&self, clock: usize, stamp: TickStamp) {
         let plan = &self.world.plan.fmus[self.fmu.0].output_clocks[clock];
         plan.targets.iter().for_each(|target| self.dispatch_tick(clock, *target, stamp));
-        plan.clocks.iter().for_each(|target| self.world.tick_between_steps(*target, stamp));
+        for target in &plan.clocks {
+            let _counted_if_refused = self.world.tick_between_steps(*target, stamp);
+        }
     }
 
     /// A clock of the instance has ticked in Event Mode, at this time: hands it to the tasks that it triggers.

@@ -17,7 +17,10 @@ impl Timeline {
                 | (Instants::List { .. }, Release::At(_))
                 | (Instants::Fed { .. }, Release::Stimulus { .. })
                 | (Instants::Countdown { .. }, Release::Countdown)
-                | (Instants::Ticks, Release::Triggered { .. } | Release::Datagram { .. } | Release::Never)
+                | (
+                    Instants::Ticks,
+                    Release::Triggered { .. } | Release::Datagram { .. } | Release::Request | Release::Never
+                )
         );
         if !same {
             return Err("is released in another way");

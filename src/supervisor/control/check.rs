@@ -3,8 +3,9 @@
 use super::ControlError;
 use crate::fmu::description::{Values, VariableType};
 use crate::plan::control::{elements, outside_of_limits};
-use crate::plan::{ControlKind, ControlVariable, FmuPlan, Plan};
+use crate::plan::{ControlKind, ControlVariable, FmuPlan, Plan, Release};
 use crate::rig::suggestion;
+use std::collections::BTreeMap;
 
 /// A command that may be sent.
 pub struct Command {
@@ -14,6 +15,71 @@ pub struct Command {
     pub lane: Option<usize>,
     /// Places in [`crate::plan::ControlPlan::variables`], with their values.
     pub sets: Vec<(usize, Values)>,
+}
+
+/// The FMU and the variable that `fmu.variable` names, if it can be set.
+pub fn variable<'a>(plan: &'a Plan, name: &str) -> Result<(usize, &'a ControlVariable), ControlError> {
+    let refused = |reason| ControlError::Refused { variable: name.to_owned(), reason };
+    let Some((fmu, variable)) = name.split_once('.') else {
+        return Err(refused("variables are named as fmu.variable".to_owned()));
+    };
+    let fmu = find(plan, fmu)?;
+    let own = &plan.fmus[fmu];
+    Ok((fmu, &own.control.variables[number(own, variable)?]))
+}
+
+/// The number of a clock that ticks on request, which `fmu.clock` names.
+pub fn requested(plan: &Plan, name: &str) -> Result<usize, ControlError> {
+    if let Some(number) = plan.requests.iter().position(|clock| clock.name == name) {
+        return Ok(number);
+    }
+    let names = plan.requests.iter().map(|clock| clock.name.as_str());
+    let task = plan.tasks.iter().find(|task| plan.full_name(task) == name);
+    let between = plan.fmus.iter().flat_map(|fmu| fmu.output_clocks.iter().map(move |clock| (fmu, clock)));
+    let mut inputs = between.filter(|(_, clock)| clock.input.is_some());
+    let reason = match task {
+        Some(task) if task.partition().is_none() => "it is no clock: it makes steps".to_owned(),
+        Some(task) if task.release == Release::Never => {
+            "it belongs to clocks of its FMU, and ticks with these".to_owned()
+        }
+        Some(_) => "something else ticks it, as `vecud check` shows".to_owned(),
+        None if inputs.any(|(fmu, clock)| format!("{}.{}", fmu.name, clock.name) == name) => {
+            "something else ticks it, as `vecud check` shows".to_owned()
+        }
+        None => format!("there is no such input clock{}", suggestion(name, names)),
+    };
+    Err(ControlError::NoTick { clock: name.to_owned(), reason })
+}
+
+/// Checks variables of any FMUs, by `fmu.variable`: each command has those of them that are set together, by their places.
+pub fn all(
+    plan: &Plan,
+    named: &[(&str, Values)],
+    sizes: impl Fn(usize) -> Vec<u64>,
+) -> Result<Vec<(Command, Vec<usize>)>, ControlError> {
+    let mut groups: BTreeMap<(usize, Option<usize>), Vec<usize>> = BTreeMap::new();
+    for (place, (name, _)) in named.iter().enumerate() {
+        let (fmu, variable) = variable(plan, name)?;
+        let lane = match variable.kind {
+            ControlKind::Value { lane, .. } => Some(lane),
+            ControlKind::Structural { .. } => None,
+        };
+        groups.entry((fmu, lane)).or_default().push(place);
+    }
+    if groups.is_empty() {
+        return Err(ControlError::Nothing);
+    }
+    let command = |((fmu, lane), places): ((usize, Option<usize>), Vec<usize>)| {
+        let own = &plan.fmus[fmu].name;
+        let together: Vec<(&str, Values)> =
+            places.iter().map(|place| (&named[*place].0[own.len() + 1..], named[*place].1.clone())).collect();
+        let command = match lane {
+            Some(_) => values(plan, own, &together, &sizes),
+            None => structure(plan, own, &together),
+        };
+        Ok((command?, places))
+    };
+    groups.into_iter().map(command).collect()
 }
 
 /// Checks variables that are to be set before one activation. `sizes` gives the sizes of an instance as they are now.
@@ -89,6 +155,19 @@ fn find(plan: &Plan, name: &str) -> Result<usize, ControlError> {
     Ok(fmu)
 }
 
+/// The place in [`crate::plan::ControlPlan::variables`] of a variable.
+fn number(fmu: &FmuPlan, name: &str) -> Result<usize, ControlError> {
+    let refused = |reason| ControlError::Refused { variable: format!("{}.{name}", fmu.name), reason };
+    match fmu.control.names.get(name) {
+        Some(Ok(number)) => Ok(*number),
+        Some(Err(reason)) => Err(refused(reason.clone())),
+        None => {
+            let names = fmu.control.names.iter().filter(|(_, found)| found.is_ok()).map(|(name, _)| name.as_str());
+            Err(refused(format!("there is no such variable{}", suggestion(name, names))))
+        }
+    }
+}
+
 fn full(fmu: &FmuPlan, variable: &ControlVariable) -> String {
     format!("{}.{}", fmu.name, variable.name)
 }
@@ -102,15 +181,7 @@ fn sets(
     let mut sets: Vec<(usize, Values)> = Vec::new();
     for (name, values) in values {
         let variable = format!("{}.{name}", fmu.name);
-        let number = match fmu.control.names.get(*name) {
-            Some(Ok(number)) => *number,
-            Some(Err(reason)) => return Err(ControlError::Refused { variable, reason: reason.clone() }),
-            None => {
-                let names = fmu.control.names.iter().filter(|(_, found)| found.is_ok()).map(|(name, _)| name.as_str());
-                let reason = format!("there is no such variable{}", suggestion(name, names));
-                return Err(ControlError::Refused { variable, reason });
-            }
-        };
+        let number = number(fmu, name)?;
         let plan = &fmu.control.variables[number];
         right_kind(&variable, plan.kind)?;
         if sets.iter().any(|(other, _)| *other == number) {

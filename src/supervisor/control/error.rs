@@ -20,6 +20,15 @@ pub enum ControlError {
         /// Why, and a way out.
         reason: String,
     },
+    /// A clock that cannot be ticked on request.
+    NoTick {
+        /// `fmu.clock`
+        clock: String,
+        /// Why.
+        reason: String,
+    },
+    /// The tick of this clock, `fmu.clock`, was not taken, and counted.
+    TickRefused(String),
     /// Nothing was to be set.
     Nothing,
     /// Two variables, `fmu.variable`, that never are set before the same activation.
@@ -61,6 +70,12 @@ impl fmt::Display for ControlError {
             }
             ControlError::NoSuchFmu(name, guess) => write!(f, "the rig has no FMU \"{name}\"{guess}"),
             ControlError::Refused { variable, reason } => write!(f, "{variable} cannot be set: {reason}"),
+            ControlError::NoTick { clock, reason } => write!(f, "{clock} cannot be ticked: {reason}"),
+            ControlError::TickRefused(clock) => write!(
+                f,
+                "{clock} does not tick, which is counted: as many of its ticks as there may be wait already, its FMU has failed, or \
+                 the run is over"
+            ),
             ControlError::Nothing => f.write_str("no variable is named"),
             ControlError::OtherClocks(a, b) => {
                 write!(f, "{a} and {b} belong to different clocks, so they cannot be set together: use two commands")

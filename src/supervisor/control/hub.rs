@@ -1,13 +1,13 @@
 //! The supervisor's end of the rings: one writer for each, and whoever waits for an outcome.
 
 use super::check::Command;
-use super::{Applied, ControlError};
+use super::{Applied, ControlError, Settable};
 use crate::control::{OUTSTANDING, Ring, Verdict, encode};
 use crate::exchange::bytes;
 use crate::ffi::{Function, Status};
 use crate::fmu::description::Values;
 use crate::plan::control::place;
-use crate::plan::{ControlKind, FmuId, FmuPlan, Length, Plan};
+use crate::plan::{ControlKind, ControlVariable, FmuId, FmuPlan, Length, Plan};
 use crate::record::board::FmuWord;
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::signals::Set;
@@ -30,6 +30,16 @@ pub struct Hub {
 struct State {
     fmus: Vec<Fmu>,
     changes: Vec<(Instant, Vec<Set>)>,
+    ticks: Ticks,
+}
+
+/// Ticks that were asked for.
+#[derive(Default)]
+struct Ticks {
+    /// Requests whose outcome was read.
+    read: u64,
+    /// Those that come after them, with the clocks that are to tick.
+    waiting: VecDeque<(Slot, String)>,
 }
 
 struct Fmu {
@@ -75,7 +85,11 @@ impl Hub {
             }
         };
         let fmus = shared.plan().fmus.iter().enumerate().map(fmu).collect();
-        Hub { state: Mutex::new(State { fmus, changes: Vec::new() }), closed: AtomicBool::new(false), shared }
+        Hub {
+            state: Mutex::new(State { fmus, changes: Vec::new(), ticks: Ticks::default() }),
+            closed: AtomicBool::new(false),
+            shared,
+        }
     }
 
     /// The plan of the run.
@@ -94,42 +108,81 @@ impl Hub {
         state.fmus[fmu].sizes.clone()
     }
 
-    /// Sends a command.
-    pub fn send(&self, command: Command, at: Option<Instant>) -> Result<Slot, ControlError> {
-        let Command { fmu, lane, sets } = command;
+    /// Sends commands for different rings: all of them, or none.
+    pub fn send(&self, commands: Vec<Command>, at: Option<Instant>) -> Result<Vec<Slot>, ControlError> {
         let mut state = self.lock();
         self.read_outcomes(&mut state);
-        self.refuse_if_over(fmu)?;
-        let own = &mut state.fmus[fmu];
-        let order = own.sent + 1;
-        let (ring, sent) = match lane {
-            Some(lane) => {
-                let timed = usize::from(at.is_some());
-                (self.shared.board().lane(FmuId(fmu), lane)[timed], &mut own.lanes[lane][timed])
+        let mut ready: Vec<(Command, Vec<u64>)> = Vec::new();
+        for command in commands {
+            self.refuse_if_over(command.fmu)?;
+            let before = ready.iter().filter(|(other, _)| other.fmu == command.fmu).count() as u64;
+            let order = state.fmus[command.fmu].sent + 1 + before;
+            let sent = state.fmus[command.fmu].sent_in(command.lane, at.is_some());
+            if let Some(later) = sent.waiting.back().and_then(|last| last.at)
+                && at.is_none_or(|at| at < later)
+            {
+                return Err(ControlError::OutOfOrder(later));
             }
-            None => {
-                let ring = self.shared.board().structure(FmuId(fmu)).ok_or(ControlError::NotControlled)?;
-                (ring, &mut own.structure)
+            let borrowed: Vec<(usize, &Values)> =
+                command.sets.iter().map(|(variable, values)| (*variable, values)).collect();
+            let words = encode(order, at, &borrowed);
+            let ring = self.ring(&command, at.is_some())?;
+            if words.len() > ring.longest() {
+                return Err(ControlError::TooLong(words.len(), ring.longest()));
             }
-        };
-        if let Some(later) = sent.waiting.back().and_then(|last| last.at)
-            && at.is_none_or(|at| at < later)
-        {
-            return Err(ControlError::OutOfOrder(later));
+            if sent.waiting.len() >= OUTSTANDING || !ring.has_room(words.len()) {
+                return Err(ControlError::Busy);
+            }
+            ready.push((command, words));
         }
-        let borrowed: Vec<(usize, &Values)> = sets.iter().map(|(variable, values)| (*variable, values)).collect();
-        let words = encode(order, at, &borrowed);
-        if words.len() > ring.longest() {
-            return Err(ControlError::TooLong(words.len(), ring.longest()));
+        let mut slots = Vec::new();
+        for (command, words) in ready {
+            if !self.ring(&command, at.is_some())?.push(&words) {
+                return Err(ControlError::Busy);
+            }
+            let Command { fmu, lane, sets } = command;
+            let (own, slot) = (&mut state.fmus[fmu], Slot::default());
+            own.sent += 1;
+            own.sent_in(lane, at.is_some()).waiting.push_back(Waiting { slot: slot.clone(), at, sets });
+            self.shared.board().fmu(FmuId(fmu)).word(FmuWord::Commands).store(own.sent, SeqCst);
+            slots.push(slot);
         }
-        if sent.waiting.len() >= OUTSTANDING || !ring.push(&words) {
+        Ok(slots)
+    }
+
+    /// Asks for a tick of the clock with this number.
+    pub fn tick(&self, number: usize) -> Result<Slot, ControlError> {
+        let clock = &self.plan().requests[number];
+        let mut state = self.lock();
+        self.read_outcomes(&mut state);
+        self.refuse_if_over(self.plan().tasks[clock.task.0].fmu.0)?;
+        let ring = self.shared.board().requests().ok_or(ControlError::NotControlled)?;
+        if state.ticks.waiting.len() >= OUTSTANDING || !ring.push(&[number as u64]) {
             return Err(ControlError::Busy);
         }
         let slot = Slot::default();
-        sent.waiting.push_back(Waiting { slot: slot.clone(), at, sets });
-        own.sent = order;
-        self.shared.board().fmu(FmuId(fmu)).word(FmuWord::Commands).store(order, SeqCst);
+        state.ticks.waiting.push_back((slot.clone(), clock.name.clone()));
         Ok(slot)
+    }
+
+    /// The ring that a command goes in.
+    fn ring(&self, command: &Command, timed: bool) -> Result<Ring<'_>, ControlError> {
+        let board = self.shared.board();
+        match command.lane {
+            Some(lane) => Ok(board.lane(FmuId(command.fmu), lane)[usize::from(timed)]),
+            None => board.structure(FmuId(command.fmu)).ok_or(ControlError::NotControlled),
+        }
+    }
+
+    /// The variable of an FMU of this name, and what the items of its enumeration are called.
+    pub fn settable(&self, fmu: usize, variable: &ControlVariable) -> Settable {
+        let description = &self.shared.prepared.descriptions[fmu];
+        let own = description.variable(&variable.name);
+        let items = own.map(|own| description.items_of(own)).unwrap_or_default();
+        Settable {
+            variable_type: variable.variable_type,
+            items: items.iter().map(|item| (item.name.clone(), item.value)).collect(),
+        }
     }
 
     /// The outcome of a command, if it is known.
@@ -178,6 +231,9 @@ impl Hub {
 
     fn read_outcomes(&self, state: &mut State) {
         let board = self.shared.board();
+        if let Some(ring) = board.requests() {
+            state.ticks.read(ring);
+        }
         for (id, (plan, fmu)) in self.plan().fmus.iter().zip(&mut state.fmus).enumerate() {
             let mut done = Vec::new();
             for (lane, sent) in fmu.lanes.iter_mut().enumerate() {
@@ -193,7 +249,7 @@ impl Hub {
             for (time, sets) in done {
                 let mut changes = changes(plan, &mut fmu.sizes, &sets);
                 for (signal, value) in &mut changes {
-                    let column = &self.plan().signals[signal.0];
+                    let column = self.plan().column(*signal);
                     let Some(size) = value.as_deref().and_then(|words| column.too_long(words)) else { continue };
                     *value = None;
                     let set = sets.iter().map(|(number, _)| &plan.control.variables[*number]);
@@ -203,6 +259,33 @@ impl Hub {
                 }
                 state.changes.push((time, changes));
             }
+        }
+    }
+}
+
+impl Ticks {
+    /// Reads the outcomes that are new.
+    fn read(&mut self, ring: Ring) {
+        while self.read < ring.done()
+            && let Some((slot, clock)) = self.waiting.pop_front()
+        {
+            let outcome = ring.outcome(self.read);
+            self.read += 1;
+            let result = match outcome.verdict {
+                Verdict::Applied => Ok(Applied { time: outcome.time }),
+                _ => Err(ControlError::TickRefused(clock)),
+            };
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        }
+    }
+}
+
+impl Fmu {
+    /// What was sent in the ring of a lane, or in the one of structural parameters.
+    fn sent_in(&mut self, lane: Option<usize>, timed: bool) -> &mut Sent {
+        match lane {
+            Some(lane) => &mut self.lanes[lane][usize::from(timed)],
+            None => &mut self.structure,
         }
     }
 }
@@ -222,7 +305,7 @@ impl Sent {
                     done.push((time, waiting.sets));
                     Ok(Applied { time })
                 }
-                Verdict::Resized => Err(ControlError::Resized),
+                Verdict::Resized | Verdict::Refused => Err(ControlError::Resized),
                 Verdict::Failed { status, function } => Err(ControlError::Failed {
                     fmu: plan.name.clone(),
                     abi: plan.abi,

@@ -27,7 +27,7 @@ mod hub;
 pub use error::ControlError;
 
 use super::shared::Shared;
-use crate::fmu::description::Values;
+use crate::fmu::description::{Values, VariableType};
 use crate::record::signals::Set;
 use crate::time::Instant;
 use hub::{Hub, Slot};
@@ -54,8 +54,18 @@ pub struct Ticket {
 /// A command was carried out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Applied {
-    /// The activation time of the activation before which the values were set; of a reconfiguration the simulation time.
+    /// The activation time of the activation before which the values were set; of a reconfiguration the simulation time; of a tick
+    /// the activation time that it was given.
     pub time: Instant,
+}
+
+/// What a variable may be set to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settable {
+    /// Its type.
+    pub variable_type: VariableType,
+    /// Of an enumeration what its items are called, and the values that they stand for.
+    pub items: Vec<(String, i64)>,
 }
 
 impl Control {
@@ -78,7 +88,21 @@ impl Control {
         at: Option<Instant>,
     ) -> Result<Ticket, ControlError> {
         let command = check::values(self.hub.plan(), fmu, values, |fmu| self.hub.sizes(fmu))?;
-        self.send(command, at)
+        self.send_one(command, at)
+    }
+
+    /// What may be set to the variable `fmu.variable`.
+    pub fn settable(&self, name: &str) -> Result<Settable, ControlError> {
+        let (fmu, variable) = check::variable(self.hub.plan(), name)?;
+        Ok(self.hub.settable(fmu, variable))
+    }
+
+    /// Sets variables of any FMUs, by `fmu.variable`: those of the same clocks together, structural parameters in Reconfiguration Mode.
+    /// All of them are checked before anything is sent. Gives a ticket for each command, with the places of its variables.
+    pub fn set_all(&self, values: &[(&str, Values)]) -> Result<Vec<(Ticket, Vec<usize>)>, ControlError> {
+        let commands = check::all(self.hub.plan(), values, |fmu| self.hub.sizes(fmu))?;
+        let (commands, places): (Vec<check::Command>, Vec<Vec<usize>>) = commands.into_iter().unzip();
+        Ok(self.send(commands, None)?.into_iter().zip(places).collect())
     }
 
     /// Sets tunable structural parameters in Reconfiguration Mode, not before the simulation time `at` if that is given:
@@ -91,7 +115,15 @@ impl Control {
         at: Option<Instant>,
     ) -> Result<Ticket, ControlError> {
         let command = check::structure(self.hub.plan(), fmu, values)?;
-        self.send(command, at)
+        self.send_one(command, at)
+    }
+
+    /// Ticks `fmu.clock`, a triggered input clock that nothing else ticks. In real time it has the time at which the runner has found
+    /// that, in virtual time the instant that comes next; two ticks at one instant are one activation (semantics S3).
+    pub fn tick(&self, clock: &str) -> Result<Ticket, ControlError> {
+        let number = check::requested(self.hub.plan(), clock)?;
+        let fmu = self.hub.plan().tasks[self.hub.plan().requests[number].task.0].fmu.0;
+        Ok(Ticket { slot: self.hub.tick(number)?, hub: self.hub.clone(), fmu })
     }
 
     /// Asks for the end of the run, as SIGINT does.
@@ -99,10 +131,15 @@ impl Control {
         self.hub.end();
     }
 
-    fn send(&self, command: check::Command, at: Option<Instant>) -> Result<Ticket, ControlError> {
-        let fmu = command.fmu;
-        let slot = self.hub.send(command, at)?;
-        Ok(Ticket { hub: self.hub.clone(), fmu, slot })
+    fn send_one(&self, command: check::Command, at: Option<Instant>) -> Result<Ticket, ControlError> {
+        Ok(self.send(vec![command], at)?.remove(0))
+    }
+
+    fn send(&self, commands: Vec<check::Command>, at: Option<Instant>) -> Result<Vec<Ticket>, ControlError> {
+        let fmus: Vec<usize> = commands.iter().map(|command| command.fmu).collect();
+        let slots = self.hub.send(commands, at)?;
+        let ticket = |(slot, fmu)| Ticket { hub: self.hub.clone(), fmu, slot };
+        Ok(slots.into_iter().zip(fmus).map(ticket).collect())
     }
 
     /// A further run begins; its instances are new.

@@ -1,0 +1,112 @@
+//! Variables that are set while a rig runs.
+
+use super::problem::Problem;
+use super::rigs::{Body, json, that_runs};
+use super::signals::LIMIT;
+use super::values::from_json;
+use crate::daemon::name::RigName;
+use crate::daemon::rigs::Rigs;
+use crate::fmu::description::Values;
+use crate::supervisor::{ControlError, Ticket};
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use utoipa::ToSchema;
+
+/// How often it is looked what came of a command: from the first of these on, twice as long each time up to the second.
+const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(16)];
+
+/// When a value holds, or a clock ticks.
+#[derive(Serialize, ToSchema)]
+pub struct Set {
+    /// The activation time of the activation before which it was set, or of the tick, s; of structural parameters the simulation time.
+    pub time: f64,
+}
+
+impl From<ControlError> for Problem {
+    fn from(error: ControlError) -> Problem {
+        use ControlError as E;
+        let detail = error.to_string();
+        match error {
+            E::NotControlled
+            | E::NoSuchFmu(..)
+            | E::Refused { .. }
+            | E::NoTick { .. }
+            | E::Nothing
+            | E::OtherClocks(..)
+            | E::TooLong(..) => Problem::impossible(detail),
+            E::Busy => Problem::too_many(detail),
+            E::Timeout(_) => Problem::too_late(detail),
+            E::TickRefused(_)
+            | E::OutOfOrder(_)
+            | E::Resized
+            | E::RunEnded
+            | E::InstanceFailed(_)
+            | E::Failed { .. } => Problem::conflict(detail),
+        }
+    }
+}
+
+/// Sets tunable parameters, inputs that nothing feeds, and tunable structural parameters, by `fmu.variable`. All of them are checked before
+/// anything is sent; those of one FMU that belong to the same clocks are set before the same activation. Answers when all are set.
+#[utoipa::path(patch, path = "/v1/rigs/{rig}/variables", params(("rig" = RigName, Path)),
+    request_body(content = BTreeMap<String, Value>, content_type = "application/json", example = json!({"ecu.gain": 2.0, "ecu.table": [1, 2]})),
+    responses(
+        (status = 200, body = BTreeMap<String, Set>),
+        (status = 400, body = Problem, content_type = "application/problem+json"),
+        (status = 404, body = Problem, content_type = "application/problem+json"),
+        (status = 408, description = "not set within 5 s; it may be yet", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "it does not run, or an FMU has refused it", body = Problem, content_type = "application/problem+json"),
+        (status = 413, body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "something of it cannot be set, and nothing is", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "too many commands wait", body = Problem, content_type = "application/problem+json"),
+    ))]
+pub async fn set(
+    State(rigs): State<Arc<Rigs>>,
+    Path(name): Path<String>,
+    body: Body,
+) -> Result<Json<BTreeMap<String, Set>>, Problem> {
+    let wanted: Map<String, Value> = json(body)?;
+    let (_, handle) = that_runs(&rigs, &name)?;
+    let control = handle.control();
+    let mut values: Vec<(&str, Values)> = Vec::new();
+    for (variable, value) in &wanted {
+        let read = from_json(value, &control.settable(variable)?);
+        let refused = |reason| ControlError::Refused { variable: variable.clone(), reason };
+        values.push((variable, read.map_err(refused)?));
+    }
+    let tickets = control.set_all(&values)?;
+    let began = Instant::now();
+    let mut set = BTreeMap::new();
+    for (ticket, places) in tickets {
+        let names = || places.iter().map(|place| values[*place].0);
+        let applied = outcome(&ticket, LIMIT.saturating_sub(began.elapsed())).await.unwrap_or_else(|| {
+            let names: Vec<&str> = names().collect();
+            Err(Problem::too_late(format!(
+                "{} not set within {} s, and may be yet: no partition that may set it was activated, or none returned",
+                names.join(" and "),
+                LIMIT.as_secs()
+            )))
+        })?;
+        set.extend(names().map(|name| (name.to_owned(), Set { time: applied })));
+    }
+    Ok(Json(set))
+}
+
+/// When a command was carried out, s; `None`: it was not for as long as that.
+pub async fn outcome(ticket: &Ticket, limit: Duration) -> Option<Result<f64, Problem>> {
+    let (began, mut pause) = (Instant::now(), LOOKS[0]);
+    loop {
+        match ticket.poll() {
+            Some(Ok(applied)) => return Some(Ok(applied.time.seconds())),
+            Some(Err(error)) => return Some(Err(error.into())),
+            None if began.elapsed() >= limit => return None,
+            None => tokio::time::sleep(pause).await,
+        }
+        pause = (2 * pause).min(LOOKS[1]);
+    }
+}

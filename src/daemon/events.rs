@@ -1,0 +1,170 @@
+//! What happens to rigs, as streams for whoever listens.
+//!
+//! Guarantees: nobody who listens is waited for. What a reader has no room for is lost to him, and he is told how much; a stream ends
+//! with the daemon; there are so many at most.
+
+use super::name::RigName;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, watch};
+
+/// Streams at a time, of all rigs.
+pub const STREAMS: usize = 32;
+/// Lines that are said of a rig and wait for the tasks that hand them to streams.
+pub const MESSAGES: usize = 256;
+/// Events that wait for a reader.
+const ROOM: usize = 64;
+
+/// Figures that are younger are told to several streams: it takes a while to collect them.
+const FRESH: Duration = Duration::from_millis(500);
+
+/// The streams of the daemon.
+pub struct Streams {
+    permits: Arc<Semaphore>,
+    ended: watch::Sender<bool>,
+    /// The last figures of each rig of which streams were told, as JSON, and when they were collected.
+    figures: Mutex<BTreeMap<RigName, (Instant, Arc<str>)>>,
+}
+
+impl Default for Streams {
+    fn default() -> Streams {
+        Streams {
+            permits: Arc::new(Semaphore::new(STREAMS)),
+            ended: watch::Sender::new(false),
+            figures: Mutex::default(),
+        }
+    }
+}
+
+impl Streams {
+    /// The right to have one; `None`: there are as many as there may be.
+    pub fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        self.permits.clone().try_acquire_owned().ok()
+    }
+
+    /// Tells when all of them are to end.
+    pub fn ended(&self) -> watch::Receiver<bool> {
+        self.ended.subscribe()
+    }
+
+    /// The figures of a rig as JSON: those that `collect` gives on a thread where nobody waits for it, or of a moment before.
+    pub async fn figures(&self, rig: &RigName, collect: impl FnOnce() -> String + Send + 'static) -> Option<Arc<str>> {
+        // Whoever comes meanwhile gets the same.
+        let mut all = self.figures.lock().await;
+        if let Some((_, figures)) = all.get(rig).filter(|(since, _)| since.elapsed() < FRESH) {
+            return Some(figures.clone());
+        }
+        let figures: Arc<str> = tokio::task::spawn_blocking(collect).await.ok()?.into();
+        all.insert(rig.clone(), (Instant::now(), figures.clone()));
+        Some(figures)
+    }
+
+    /// Ends all of them.
+    pub fn end(&self) {
+        self.ended.send_replace(true);
+    }
+}
+
+/// An event: what it is called, and its data as JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// `state`, `problem`, `figures`, `signals` or `lost`.
+    pub name: &'static str,
+    /// JSON in one line.
+    pub data: String,
+}
+
+/// So many events were lost since the reader was too slow.
+#[derive(Serialize)]
+struct Lost {
+    events: u64,
+}
+
+/// Where the events of one stream come from.
+pub struct Source {
+    sender: mpsc::Sender<Told>,
+    lost: u64,
+}
+
+fn json(data: &impl Serialize) -> String {
+    serde_json::to_string(data).expect("strings, numbers and lists")
+}
+
+/// The events of one stream.
+pub struct Events(mpsc::Receiver<Told>);
+
+/// A stream, and where its events come from.
+pub fn stream() -> (Source, Events) {
+    let (sender, receiver) = mpsc::channel(ROOM);
+    (Source { sender, lost: 0 }, Events(receiver))
+}
+
+impl Source {
+    /// Tells an event, if there is room for it.
+    pub fn tell(&mut self, name: &'static str, data: &impl Serialize) {
+        self.tell_json(name, &json(data));
+    }
+
+    /// Tells an event whose data is this JSON, if there is room for it.
+    pub fn tell_json(&mut self, name: &'static str, data: &str) {
+        if self.lost > 0 {
+            let told = Told { name: "lost", data: json(&Lost { events: self.lost }) };
+            match self.sender.try_send(told) {
+                Ok(()) => self.lost = 0,
+                Err(_) => return self.lost += 1,
+            }
+        }
+        if let Err(TrySendError::Full(_)) = self.sender.try_send(Told { name, data: data.to_owned() }) {
+            self.lost += 1;
+        }
+    }
+
+    /// So many events have been lost on their way here.
+    pub fn lost(&mut self, events: u64) {
+        self.lost += events;
+    }
+
+    /// Waits until nobody reads any more.
+    pub async fn closed(&self) {
+        self.sender.closed().await;
+    }
+}
+
+impl Events {
+    /// The next one; `Ready(None)`: there is none any more.
+    pub fn poll_next(self: Pin<&mut Self>, context: &mut Context) -> Poll<Option<Told>> {
+        self.get_mut().0.poll_recv(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_reader_loses_events_and_is_told_how_many() {
+        let (mut source, mut events) = stream();
+        (0..ROOM + 10).for_each(|number| source.tell("state", &number));
+        let read: Vec<Told> = std::iter::from_fn(|| events.0.try_recv().ok()).collect();
+        assert_eq!((read.len(), read[0].data.as_str(), read[ROOM - 1].data.as_str()), (ROOM, "0", "63"));
+        source.lost(5);
+        source.tell("state", &"next");
+        let read: Vec<Told> = std::iter::from_fn(|| events.0.try_recv().ok()).collect();
+        let told = |name, data: &str| Told { name, data: data.to_owned() };
+        assert_eq!(read, [told("lost", "{\"events\":15}"), told("state", "\"next\"")]);
+    }
+
+    #[test]
+    fn there_are_so_many_streams_and_no_more() {
+        let streams = Streams::default();
+        let permits: Vec<_> = (0..STREAMS).map(|_| streams.permit().unwrap()).collect();
+        assert!(streams.permit().is_none());
+        drop(permits);
+        assert!(streams.permit().is_some());
+    }
+}

@@ -1,0 +1,95 @@
+//! Ticks that whoever controls the run asks for, of clocks that nothing else ticks (semantics S3, S9).
+//!
+//! They come one by one in a ring of the shared memory, and are taken out of it by a thread that is no partition's: in real time the
+//! main one, as often as it looks around, in virtual time the only one, between two activations. It is the only producer of these
+//! clocks' queues. Each is acknowledged with the activation time that it was given, or as refused, which is counted: none is lost.
+//! Nothing here waits or allocates.
+//!
+//! In real time a tick has the time at which it was found, later than the tick of its clock before. Whoever says up to when a run is
+//! complete does so on the same thread, and never beyond the time of its look: no tick comes too late.
+//! In virtual time it has that of the instant that comes next.
+
+use super::world::World;
+use crate::control::{Outcome, Ring, Verdict};
+use crate::exchange::TickStamp;
+use crate::plan::{RequestedClock, TaskId};
+use crate::record::board::TaskWord;
+use crate::schedule::{Agenda, Tick};
+use crate::time::{Instant, Nanos};
+
+/// The ring of requests, and what was made of them.
+pub struct Requests {
+    ring: Ring<'static>,
+    /// Per clock: the time of its last tick.
+    last: Box<[Nanos]>,
+}
+
+impl Requests {
+    /// The requests for clocks of the plan; `None`: there is none that ticks on request.
+    pub fn of(world: &World) -> Option<Requests> {
+        let ring = world.board.requests()?;
+        Some(Requests { ring, last: world.plan.requests.iter().map(|_| Nanos(i64::MIN)).collect() })
+    }
+
+    /// Hands on what there is, in real time.
+    pub fn hand_on(&mut self, world: &World) {
+        while let Some(record) = self.ring.next() {
+            let number = record.word(0) as usize;
+            let now = Nanos(world.now());
+            let found = world.simulation(now).max(world.begin).nanos();
+            let time = self.last.get(number).map_or(found, |last| found.max(last.plus(Nanos(1))));
+            let verdict = self.tick(world, number, Instant::from_nanos(time), now, |task, stamp| {
+                let queued = world.tick(task, stamp);
+                if queued {
+                    world.tasks[task.0].wake.wake_marked();
+                }
+                queued
+            });
+            self.ring.finish(Outcome { verdict, time: Instant::from_nanos(time) });
+        }
+    }
+
+    /// Hands on what there is, in virtual time, where `agenda` says what comes next. As long as nothing does, they wait.
+    pub fn hand_to(&mut self, world: &World, agenda: &mut Agenda) {
+        while let Some(record) = self.ring.next() {
+            let Some(time) = agenda.peek() else { return };
+            let verdict = self.tick(world, record.word(0) as usize, time, world.wall(time), |task, stamp| {
+                let outcome = agenda.tick(task, time, None);
+                world.count(task, stamp, outcome);
+                // Of two ticks at one time the clock makes one.
+                matches!(outcome, Tick::Queued | Tick::Coalesced)
+            });
+            self.ring.finish(Outcome { verdict, time });
+        }
+    }
+
+    /// A tick of the clock with this number; `queue` hands it to a task, and says whether it was taken.
+    fn tick(
+        &mut self,
+        world: &World,
+        number: usize,
+        time: Instant,
+        dispatched: Nanos,
+        queue: impl FnOnce(TaskId, TickStamp) -> bool,
+    ) -> Verdict {
+        // FMU code can write anywhere, also here.
+        let Some(RequestedClock { task, clock, .. }) = world.plan.requests.get(number) else { return Verdict::Refused };
+        if world.plan.stop.is_some_and(|stop| time >= stop) {
+            match clock {
+                None => world.board.task(*task).count_shared(TaskWord::Discarded, 1),
+                Some(_) => world.discard_ticks(*task, 1),
+            }
+            return Verdict::Refused;
+        }
+        let stamp = TickStamp { time, dispatched, root: None };
+        let taken = match clock {
+            None => queue(*task, stamp),
+            // The next communication point looks for it.
+            Some(clock) => world.tick_between_steps(*clock, stamp),
+        };
+        if taken {
+            self.last[number] = time.nanos();
+        }
+        if taken { Verdict::Applied } else { Verdict::Refused }
+    }
+}

@@ -1,0 +1,124 @@
+//! Waits for conditions over signals of rigs that run.
+
+use super::client::{Daemon, tracer};
+use super::program::{the_core, wait_until};
+use serde_json::{Value, json};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const SIGNALS: &str =
+    "[record]\nsignals = ['tracer.count_*', 'tracer.time_fast']\n[daemon]\nwatch = ['tracer.in_*', 'tracer.out_*']\n";
+
+fn wait(daemon: &Daemon, condition: &str, timeout: f64) -> super::client::Answer {
+    daemon.post("/v1/rigs/a/waits", &json!({"condition": condition, "timeout": timeout}).to_string())
+}
+
+fn set(daemon: &Daemon, values: Value) -> f64 {
+    let times = daemon.ask("PATCH", "/v1/rigs/a/variables", &values.to_string()).json(200);
+    times.as_object().unwrap().values().next().unwrap()["time"].as_f64().unwrap()
+}
+
+/// Whoever waits hears of the first row that is as wanted, with its time and values.
+#[test]
+fn a_wait_is_over_in_the_row_in_which_its_condition_holds() {
+    the_core(|| {
+        let daemon = Daemon::new();
+        daemon.put("a", &format!("{}{SIGNALS}", tracer(""))).json(201);
+        assert!(wait(&daemon, "tracer.count_fast > 0", 1.0).detail(409).contains("does not run"));
+        daemon.post("/v1/rigs/a/start", "").json(200);
+        // Each ms is a row: of those that come, the very one.
+        let newest =
+            daemon.get("/v1/rigs/a/signals?match=tracer.count_fast").json(200)[0]["value"].as_u64().unwrap_or(0);
+        let wanted = newest + 500;
+        let held = wait(&daemon, &format!("tracer.count_fast >= {wanted}"), 10.0).json(200);
+        let expected = (wanted - 1) as f64 / 1000.0;
+        assert_eq!(held, json!({"time": expected, "values": {"tracer.count_fast": wanted}}));
+        let at_once = wait(&daemon, &format!("tracer.count_fast >= {wanted}"), 10.0).json(200);
+        assert!(at_once["time"].as_f64() >= held["time"].as_f64(), "the newest row is as wanted: {at_once}");
+        // An edge that somebody makes while somebody else waits for it, in a signal that is only watched.
+        let time = thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                wait(&daemon, "rising(tracer.out_bool) and tracer.out_f64 > 2 and tracer.out_array[3] == 0", 20.0)
+                    .json(200)
+            });
+            thread::sleep(Duration::from_millis(300));
+            assert!(!waiting.is_finished());
+            let set = set(&daemon, json!({"tracer.in_bool": true, "tracer.in_f64": 2.5}));
+            let held = waiting.join().unwrap();
+            assert_eq!(
+                held["values"],
+                json!({"tracer.out_bool": true, "tracer.out_f64": 2.5, "tracer.out_array[3]": 0.0})
+            );
+            assert_eq!(held["time"].as_f64(), Some(set), "from the activation on before which it was set");
+            set
+        });
+        assert!(wait(&daemon, "tracer.out_bool", 5.0).json(200)["time"].as_f64() >= Some(time));
+        let began = Instant::now();
+        assert!(
+            wait(&daemon, "rising(tracer.out_bool)", 0.3).detail(408).contains("within 0.3 s"),
+            "it has risen before"
+        );
+        assert!(began.elapsed() >= Duration::from_millis(300));
+        // Whoever waits when the run ends hears of that.
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| wait(&daemon, "tracer.count_fast < 0", 60.0).detail(409));
+            thread::sleep(Duration::from_millis(200));
+            daemon.post("/v1/rigs/a/stop", "").json(200);
+            assert!(waiting.join().unwrap().contains("has ended"));
+        });
+    });
+}
+
+/// What is only watched, of a rig in virtual time that goes on until it is stopped and writes no files.
+fn watched_in_virtual_time() -> String {
+    let rig = tracer("mode = 'virtual'\nstop_time = 1e9\n");
+    format!("{rig}[daemon]\nwatch = ['tracer.count_*', 'tracer.out_*']\n")
+}
+
+/// An edge in one row of many, in virtual time, where rows come as fast as they can.
+#[test]
+fn no_edge_is_missed() {
+    let daemon = Daemon::new();
+    daemon.put("a", &watched_in_virtual_time()).json(201);
+    daemon.post("/v1/rigs/a/start", "").json(200);
+    let count = || daemon.get("/v1/rigs/a/signals?match=tracer.count_slow").json(200)[0]["value"].as_u64().unwrap_or(0);
+    for _ in 0..5 {
+        let before = count();
+        thread::sleep(Duration::from_millis(50));
+        let now = count();
+        // Far enough away that it is asked for in time, and only once.
+        let wanted = now + 10 * (now - before) + 100;
+        let held = wait(&daemon, &format!("rising(tracer.count_slow == {wanted})"), 60.0).json(200);
+        assert_eq!(held, json!({"time": (wanted - 1) as f64 / 100.0, "values": {"tracer.count_slow": wanted}}));
+    }
+    daemon.post("/v1/rigs/a/stop", "").json(200);
+}
+
+#[test]
+fn a_wrong_condition_has_its_column_and_too_many_waits_are_refused() {
+    let daemon = Daemon::new();
+    daemon.put("a", &watched_in_virtual_time()).json(201);
+    daemon.post("/v1/rigs/a/start", "").json(200);
+    for (condition, column, words) in [
+        ("tracer.count_fast >", 20, "the condition ends here"),
+        ("tracer.count_fast > 1 or tracer.fast > 2", 26, "tracer.fast is neither recorded nor watched"),
+        ("tracer.count_fats > 1", 1, "did you mean \"tracer.count_fast\""),
+        ("tracer.out_array > 1", 1, "name an element of it, as tracer.out_array[1]"),
+    ] {
+        let problem = wait(&daemon, condition, 1.0).json(422);
+        assert_eq!(problem["mistakes"][0]["column"], column, "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(words), "{problem}");
+    }
+    assert!(wait(&daemon, "true", 0.0).detail(422).contains("timeout"));
+    daemon.post("/v1/rigs/a/waits", r#"{"conditions": "true"}"#).detail(400);
+    assert_eq!(wait(&daemon, "true", 5.0).json(200)["values"], json!({}));
+    thread::scope(|scope| {
+        let waits: Vec<_> =
+            (0..70).map(|_| scope.spawn(|| wait(&daemon, "tracer.count_fast < 0", 4.0).status)).collect();
+        let mut statuses: Vec<u16> = waits.into_iter().map(|wait| wait.join().unwrap()).collect();
+        statuses.sort_unstable();
+        assert_eq!(statuses, [vec![408; 64], vec![503; 6]].concat());
+    });
+    wait_until("there is room again", || wait(&daemon, "true", 5.0).status == 200);
+    daemon.post("/v1/rigs/a/stop", "").json(200);
+}
