@@ -143,6 +143,7 @@ def test_a_capture_has_every_row_of_the_recording(bench: vecud.Rig) -> None:
 def test_time_stands_still_in_a_pause(bench: vecud.Rig) -> None:
     bench.wait_until("plant.speed > 0", timeout=5.0)
     assert bench.pause().state == "paused"
+    time.sleep(0.1)  # Values are looked at every 20 ms.
     now = bench.time()
     time.sleep(0.2)
     assert bench.time() == now

@@ -170,7 +170,10 @@ def test_places_of_daemons_that_cannot_be_are_refused() -> None:
 
 def test_what_the_daemon_says_of_itself(fake: Fake, daemon: vecud.Daemon) -> None:
     fake.says("GET", "/v1/rigs", [status("paused"), status("idle", name="b", verdict="pass", exit_code=0)])
-    assert [(rig.name, rig.state, rig.verdict) for rig in daemon.rigs()] == [("a", "paused", None), ("b", "idle", "pass")]
+    assert [(rig.name, rig.state, rig.verdict) for rig in daemon.rigs()] == [
+        ("a", "paused", None),
+        ("b", "idle", "pass"),
+    ]
     fake.on("GET", "/metrics", lambda request: request.answer(200, b"vecud_up 1\n", "text/plain"))
     assert daemon.metrics() == "vecud_up 1\n"
     fake.says("GET", "/openapi.json", {"paths": {}})

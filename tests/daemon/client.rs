@@ -66,10 +66,10 @@ impl Daemon {
         Daemon::in_environment(folder, options, Vec::new())
     }
 
-    /// One that finds this in its environment besides.
+    /// The same, which finds this in its environment.
     pub fn in_environment(folder: TempDir, options: &[&str], environment: Vec<(&'static str, OsString)>) -> Daemon {
         let options = options.iter().map(|&option| option.to_owned()).collect();
-        let mut daemon = Daemon { folder, options, environment, child: None };
+        let mut daemon = Daemon { folder, options, child: None, environment };
         daemon.start();
         daemon
     }
@@ -92,8 +92,8 @@ impl Daemon {
         assert!(self.child.is_none());
         let log = std::fs::File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
         let mut command = Daemon::command(self.folder.path());
-        command.args(&self.options).envs(self.environment.iter().map(|(name, value)| (name, value)));
-        self.child = Some(command.stderr(log).spawn().unwrap());
+        command.args(&self.options).envs(self.environment.iter().map(|(name, value)| (name, value))).stderr(log);
+        self.child = Some(command.spawn().unwrap());
         wait_until("the daemon answers", || UnixStream::connect(self.socket()).is_ok());
     }
 

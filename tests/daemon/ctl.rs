@@ -177,3 +177,45 @@ fn a_daemon_that_is_not_there_and_requests_that_are_none() {
     assert!(ask(&daemon, &["list"], 1).err.contains("ended before the answer"));
     other.join().unwrap();
 }
+
+/// Values of a run: shown, set and waited for; clocks ticked.
+#[test]
+fn a_run_is_looked_at_and_changed_while_it_goes_on() {
+    the_core(|| {
+        let daemon = Daemon::new();
+        let watch = "[record]\nsignals = ['tracer.count_fast']\n[daemon]\nwatch = ['tracer.in_*', 'tracer.out_f64']\n";
+        daemon.put("a", &format!("{}{watch}", tracer(""))).json(201);
+        assert!(ask(&daemon, &["signals", "a"], 2).err.contains("does not run"));
+        ask(&daemon, &["start", "a"], 0);
+        let held = ask(&daemon, &["wait", "a", "tracer.count_fast > 10"], 0).out;
+        assert!(held.starts_with("it holds at ") && held.contains("tracer.count_fast = "), "{held}");
+        let set = ask(&daemon, &["set", "a", "tracer.in_f64=2.5", "tracer.in_u64=18446744073709551615"], 0).out;
+        assert!(set.starts_with("variable") && set.lines().count() == 3, "{set}");
+        ask(&daemon, &["wait", "a", "tracer.in_f64 == 2.5"], 0);
+        let signals = ask(&daemon, &["signals", "a", "tracer.in_f64", "tracer.in_u*"], 0).out;
+        let has = |words: [&str; 3]| signals.lines().any(|line| words.iter().all(|word| line.contains(word)));
+        assert!(has(["tracer.in_f64", "Float64", " 2.5 "]), "{signals}");
+        assert!(has(["tracer.in_u64", "UInt64", " 18446744073709551615 "]), "{signals}");
+        let json: serde_json::Value =
+            serde_json::from_str(&ask(&daemon, &["signals", "a", "tracer.in_f64", "--json"], 0).out).unwrap();
+        assert_eq!(json[0]["value"], 2.5);
+        assert!(ask(&daemon, &["tick", "a", "tracer.low"], 0).out.starts_with("tracer.low ticks at "));
+        let refused = |arguments: &[&str], words: &str| {
+            let err = ask(&daemon, arguments, 2).err;
+            assert!(err.contains(words), "{arguments:?}: {err}");
+        };
+        refused(&["signals", "a", "nope"], "nope");
+        refused(&["set", "a", "tracer.nope=1"], "no such variable");
+        refused(&["set", "a", "tracer.in_bool=7"], "true or false");
+        refused(&["tick", "a", "tracer.fast"], "something else");
+        refused(&["wait", "a", "tracer.count_fast >> 1"], "column");
+        refused(&["wait", "a", "tracer.nope > 1"], "tracer.nope");
+        let late = ask(&daemon, &["wait", "a", "tracer.count_fast < 0", "--timeout", "0.2"], 1).err;
+        assert!(late.contains("not held"), "{late}");
+        let waits = ctl(&daemon).args(["wait", "a", "tracer.count_fast < 0"]).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        ask(&daemon, &["stop", "a"], 0);
+        let waited = said(&waits.wait_with_output().unwrap(), 1);
+        assert!(waited.err.contains("ended"), "{}", waited.err);
+    });
+}

@@ -94,11 +94,18 @@ fn what_fmu_code_leaves_behind_ends_with_its_own_rig_and_leaves_no_zombie() {
         // The one that goes on hides its mark.
         let [hostile, hidden] =
             [("hostile", ""), ("hidden", "#define LOWER")].map(|(name, before)| fmu(&folder.join(name), before));
+        daemon.put("early", &rig(&hostile, "")).json(201);
+        let early = daemon.post("/v1/rigs/early/start", "").json(200)["run"].as_str().unwrap().to_owned();
         daemon.put("steady", &rig(&hidden, "")).json(201);
         let steady = daemon.post("/v1/rigs/steady/start", "").json(200)["run"].as_str().unwrap().to_owned();
         let of_steady: Vec<u32> = started(&daemon, "steady", &steady);
         assert_eq!(of_steady.len(), 3);
         wait_until("one has ended and is no zombie", || of_steady.iter().filter(|pid| is_there(pid)).count() == 2);
+
+        // Those of the second one have begun later than the first one, and either may have started what hides its mark.
+        daemon.post("/v1/rigs/early/stop", "").json(200);
+        assert_eq!(left(&daemon.get(&format!("/v1/rigs/early/runs/{early}")).json(200)), LEFT);
+        assert_eq!(of_steady.iter().filter(|pid| is_there(pid)).count(), 2);
 
         let crash = "start = { fail_kind = 5, fail_at = 20 }\n[daemon]\nrestart = 'on-failure'\nrestart_delay = 0.1\nmax_restarts = 4";
         daemon.put("bad", &rig(&hostile, crash)).json(201);

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use vecud::plan::TaskKind;
 use vecud::report::{
     self, DatagramCounts, Distribution, FindingResult, KernelTrace, KernelWork, Moment, OtherClock, OverTime, Overran,
-    PartsResult, Peaks, Problem, Run, Severity, SignalResult, StepCounts, StimulusResult, TraceFile,
+    PartsResult, PauseResult, Pauses, Peaks, Problem, Run, Severity, SignalResult, StepCounts, StimulusResult,
+    TraceFile,
 };
 
 /// A run in which everything is that a report can have.
@@ -66,6 +67,8 @@ fn full() -> Run {
     clock.parts = PartsResult { wakeup_machine: Distribution::of([5]), ..PartsResult::default() };
     clock.causes.worst_responses = vec![moment.clone()];
     clock.causes.overran = vec![Overran { predecessor: moment, ..Overran::default() }];
+    let first = vec![PauseResult { time_s: 1.0, seconds: 0.5 }];
+    run.pauses = Pauses { number: 1, seconds: 0.5, first };
     run
 }
 

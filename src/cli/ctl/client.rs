@@ -226,7 +226,7 @@ impl Client {
             }
             _ => told.error(),
         };
-        Failure::Answered(Answered { status, body, error })
+        Failure::Answered(Box::new(Answered { status, body, error }))
     }
 }
 

@@ -194,7 +194,7 @@ enum Failure {
     /// It is not even asked for: exit code 2.
     Wrong(Error),
     /// The daemon says why.
-    Answered(Answered),
+    Answered(Box<Answered>),
     /// There is no daemon, or nothing that can be read comes from it: exit code 1.
     Failed(String),
 }

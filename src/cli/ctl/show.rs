@@ -1,12 +1,12 @@
 //! Answers of a daemon as people read them.
 
-use super::{Answered, Failure};
+use super::Failure;
 use crate::columns::lines;
 use crate::daemon::RigName;
 use crate::plain::plain;
 use crate::report::Figures;
 use crate::report::format::{count, duration};
-use crate::rig::{Problem, RigError};
+use crate::rig::RigError;
 use crate::supervisor::Error;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -261,15 +261,14 @@ fn value(value: &Value) -> String {
 
 /// Mistakes in a text that was sent are in the file that it came from; `None`: from standard input.
 pub fn in_own_file(failure: Failure, rig: &RigName, sent: Option<&Path>) -> Failure {
-    let Failure::Answered(answered) = failure else { return failure };
-    let Error::Rig(RigError { problems }) = answered.error else { return Failure::Answered(answered) };
-    let theirs = PathBuf::from(format!("{rig}.toml"));
-    let moved = |problem: Problem| match problem.file.file_name() == theirs.file_name() {
-        true => Problem { file: sent.unwrap_or(Path::new("standard input")).to_owned(), ..problem },
-        false => problem,
-    };
-    let error = Error::Rig(RigError { problems: problems.into_iter().map(moved).collect() });
-    Failure::Answered(Answered { error, ..answered })
+    let Failure::Answered(mut answered) = failure else { return failure };
+    if let Error::Rig(RigError { problems }) = &mut answered.error {
+        let theirs = PathBuf::from(format!("{rig}.toml"));
+        for problem in problems.iter_mut().filter(|problem| problem.file.file_name() == theirs.file_name()) {
+            problem.file = sent.unwrap_or(Path::new("standard input")).to_owned();
+        }
+    }
+    Failure::Answered(answered)
 }
 
 #[cfg(test)]

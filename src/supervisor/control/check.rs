@@ -38,7 +38,7 @@ pub fn requested(plan: &Plan, name: &str) -> Result<usize, ControlError> {
     let between = plan.fmus.iter().flat_map(|fmu| fmu.output_clocks.iter().map(move |clock| (fmu, clock)));
     let mut inputs = between.filter(|(_, clock)| clock.input.is_some());
     let reason = match task {
-        Some(task) if task.partition().is_none() => "it is no clock: it makes steps".to_owned(),
+        Some(task) if task.clock().is_none() => "it is no clock: it makes steps".to_owned(),
         Some(task) if task.release == Release::Never => {
             "it belongs to clocks of its FMU, and ticks with these".to_owned()
         }
