@@ -59,7 +59,7 @@ pub struct Rig {
     /// Permits of waits for conditions.
     waits: Arc<Semaphore>,
     /// What is said of it, for streams of events.
-    messages: broadcast::Sender<Arc<str>>,
+    messages: broadcast::Sender<(Weight, Arc<str>)>,
 }
 
 /// What tells a file from what it was.
@@ -132,15 +132,8 @@ impl Rig {
     }
 
     /// Everything that is said of it from now on.
-    pub fn messages(&self) -> broadcast::Receiver<Arc<str>> {
+    pub fn messages(&self) -> broadcast::Receiver<(Weight, Arc<str>)> {
         self.messages.subscribe()
-    }
-
-    /// Says something about the run that goes on, or was the last one.
-    fn say(&self, weight: Weight, text: &str) {
-        let run = self.status.borrow().run.clone();
-        self.log.line(DaemonLine { rig: Some(&self.name), run: run.as_deref(), weight, text });
-        let _nobody_listens = self.messages.send(text.into());
     }
 
     /// From the next start on the rig is this one.
@@ -305,6 +298,13 @@ impl Rig {
             Event::Message(weight, line) => self.say(weight, &line),
             Event::Begun(_) | Event::Over | Event::Figures(_) => (),
         }
+    }
+
+    /// Says something about the run that goes on, or was the last one.
+    fn say(&self, weight: Weight, text: &str) {
+        let run = self.status.borrow().run.clone();
+        self.log.line(DaemonLine { rig: Some(&self.name), run: run.as_deref(), weight, text });
+        let _nobody_listens = self.messages.send((weight, text.into()));
     }
 
     fn enter(&self, state: RigState) {

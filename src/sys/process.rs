@@ -142,7 +142,7 @@ pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
 }
 
 /// Starts a program that finds `files[k]` as its descriptor `3 + k`, and that leaves SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1
-/// to this process: a terminal and systemd send them to both. It wears the [`mark`](super::offspring::mark).
+/// to this process: a terminal and systemd send them to both. It wears the mark that [`begin`](super::offspring::begin) gives.
 pub fn spawn_with(
     mut command: std::process::Command,
     files: &[BorrowedFd],

@@ -9,6 +9,7 @@ use crate::daemon::rig::Rig;
 use crate::daemon::rigs::Rigs;
 use crate::daemon::status::{RigState, Status};
 use crate::report::ClockResult;
+use crate::supervisor::Weight;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::sse::{Event, Sse};
@@ -108,7 +109,7 @@ async fn feed(
                 Err(_) => return,
             },
             message = messages.recv() => match message {
-                Ok(message) => source.tell("problem", &Said { severity: severity(&message), message: &message }),
+                Ok((weight, message)) => source.tell("problem", &Said { severity: severity(weight), message: &message }),
                 Err(RecvError::Lagged(events)) => source.lost(events),
                 Err(RecvError::Closed) => return,
             },
@@ -153,32 +154,11 @@ async fn tell_figures(rigs: &Rigs, rig: &Rig, patterns: &[String], source: &mut 
     }
 }
 
-/// How bad it is what a line says, by the word that it begins with, behind the name of who says it.
-fn severity(line: &str) -> &'static str {
-    let mut words = line.split(": ").take(2);
-    let is = |word: &str| match word {
-        "error" | "fatal" | "discard" => Some("error"),
-        "warning" => Some("warning"),
-        "note" => Some("note"),
-        _ => None,
-    };
-    words.find_map(is).unwrap_or("note")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::severity;
-
-    #[test]
-    fn a_line_begins_with_how_bad_it_is() {
-        for (line, expected) in [
-            ("warning: there is no thread", "warning"),
-            ("vecud: error: signals.csv ends early", "error"),
-            ("ecu: fatal: it is over: warning: not", "error"),
-            ("note: the band is short", "note"),
-            ("ecu: [info] hello", "note"),
-        ] {
-            assert_eq!(severity(line), expected, "{line}");
-        }
+/// How much a line matters, in a word.
+fn severity(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Note => "note",
+        Weight::Warning => "warning",
+        Weight::Error => "error",
     }
 }

@@ -55,7 +55,8 @@ pub fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
     if body.trim_ascii().is_empty() {
         return Ok(T::default());
     }
-    serde_json::from_slice(&body).map_err(|error| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string()))
+    let read: Result<Option<T>, _> = serde_json::from_slice(&body);
+    read.map(Option::unwrap_or_default).map_err(|error| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string()))
 }
 
 /// Runs what takes long on a thread where nobody waits for it.
