@@ -52,11 +52,11 @@ def engine(checks, stage):
     overruns = sum(clock["overruns"] for clock in clocks)
     activations = sum(clock["activations"] for clock in clocks)
     checks.add("engine: overruns", clocks and overruns == 0, f"{overruns} in {activations} activations", "0")
-    threads(checks, clocks, stage.get("threads", ""))
+    threads(checks, clocks, stage.get("threads", ""), "engine")
     return report
 
 
-def threads(checks, clocks, stat):
+def threads(checks, clocks, stat, what):
     """Each clock's thread has the policy and the priority that the report names, by the kernel's own word."""
     seen = {}
     for line in stat.splitlines():
@@ -70,7 +70,7 @@ def threads(checks, clocks, stat):
         if seen.get(clock["thread"]) != planned:
             wrong.append(f"{clock['thread']} has (policy, priority) {seen.get(clock['thread'])}, not {planned}")
     figure = "; ".join(wrong) or ", ".join(f"{clock['thread']} {clock['fifo_priority']}" for clock in clocks)
-    checks.add("engine: SCHED_FIFO priorities in /proc", clocks and not wrong, figure or "no thread", "as in report.json")
+    checks.add(f"{what}: SCHED_FIFO priorities in /proc", clocks and not wrong, figure or "no thread", "as in report.json")
 
 
 def percentile(counts, total, share):

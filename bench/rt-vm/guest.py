@@ -47,14 +47,26 @@ def make_tree(packages, vecud, scratch, parameters):
     for folder in ("dev", "proc", "sys", "tmp"):
         os.makedirs(f"{tree}/{folder}")
     put(f"{HERE}/init", f"{tree}/init")
+    put(f"{HERE}/stages.sh", f"{tree}/stages.sh")
     with open(f"{tree}/parameters", "w") as file:
         file.writelines(f"{name}={value}\n" for name, value in parameters.items())
-    programs = [vecud, *(packages.tool(name) for name in ("busybox", "chrt", "cyclictest", "pi_stress"))]
+    programs = put_programs(packages, vecud, tree, ("busybox", "chrt", "cyclictest", "pi_stress"))
+    put_libraries(packages, tree, programs + put_rigs(vecud, scratch, f"{tree}/vecud"))
+    return tree
+
+
+def put_programs(packages, vecud, tree, names):
+    programs = [vecud, *(packages.tool(name) for name in names)]
     for program in programs:
         put(program, f"{tree}/bin/{os.path.basename(program)}")
     os.rename(f"{tree}/bin/{os.path.basename(vecud)}", f"{tree}/bin/vecud")
-    # The guest has no compiler: vecud builds the FMUs here, and there they are FMUs with a binary.
-    cache = f"{scratch}/cache"
+    return programs
+
+
+def put_rigs(vecud, scratch, folder):
+    """Rigs, with their FMUs; gives the FMUs' libraries. The guest has no compiler: vecud builds the FMUs here, and there they are
+    FMUs with a binary."""
+    cache, libraries = f"{scratch}/cache", []
     for rig in RIGS:
         check = subprocess.run(
             [vecud, "check", f"{ROOT}/{rig}"], env={**os.environ, "VECUD_CACHE": cache},
@@ -62,19 +74,22 @@ def make_tree(packages, vecud, scratch, parameters):
         )  # fmt: skip
         if check.returncode != 0:
             raise RuntimeError(f"vecud check {rig} has failed here:\n{check.stderr}")
-        put(f"{ROOT}/{rig}", f"{tree}/vecud/{rig}")
+        put(f"{ROOT}/{rig}", f"{folder}/{rig}")
     for fmu in FMUS:
         (library,) = glob.glob(f"{cache}/lib-*/files/{fmu}.so")
-        put(f"{ROOT}/fmus/{fmu}/modelDescription.xml", f"{tree}/vecud/fmus/{fmu}/modelDescription.xml")
-        put(library, f"{tree}/vecud/fmus/{fmu}/binaries/x86_64-linux/{fmu}.so")
-        programs.append(library)
+        put(f"{ROOT}/fmus/{fmu}/modelDescription.xml", f"{folder}/fmus/{fmu}/modelDescription.xml")
+        put(library, f"{folder}/fmus/{fmu}/binaries/x86_64-linux/{fmu}.so")
+        libraries.append(library)
+    return libraries
+
+
+def put_libraries(packages, tree, programs):
     for program in programs:
         libraries, loaders = needed_libraries(program, packages.environment())
         for library in libraries:
             put(library, f"{tree}/{LIBRARIES}/{os.path.basename(library)}")
         for loader in loaders:
             put(loader, f"{tree}{loader}")
-    return tree
 
 
 def pack(tree, file):
@@ -93,6 +108,9 @@ def pack(tree, file):
                 path = os.path.join(folder, name)
                 number += 1
                 content = b""
+                if os.path.islink(path):
+                    entry(number, os.path.relpath(path, tree), stat.S_IFLNK | 0o777, os.readlink(path).encode())
+                    continue
                 if os.path.isfile(path):
                     with open(path, "rb") as file:
                         content = file.read()
@@ -101,16 +119,16 @@ def pack(tree, file):
         entry(0, "TRAILER!!!", 0)
 
 
-def boot(packages, scratch, limit, say):
+def boot(packages, scratch, limit, say, initramfs="initramfs", memory=512, further=""):
     """Runs the machine until it turns itself off; stage name -> file name -> content."""
     serial, results = f"{scratch}/serial", f"{scratch}/results"
     for file in (serial, results):
         open(file, "w").close()
     command = [
         packages.tool("qemu-system-x86_64"), *packages.firmware(), *CLOCK,
-        "-machine", "pc", "-cpu", "max", "-smp", "1", "-m", "512", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+        "-machine", "pc", "-cpu", "max", "-smp", "1", "-m", str(memory), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
         "-serial", f"file:{serial}", "-serial", f"file:{results}",
-        "-kernel", f"{packages.root}/vmlinuz", "-initrd", f"{scratch}/initramfs", "-append", COMMAND_LINE,
+        "-kernel", f"{packages.root}/vmlinuz", "-initrd", f"{scratch}/{initramfs}", "-append", f"{COMMAND_LINE} {further}".strip(),
     ]  # fmt: skip
     began, shown = time.monotonic(), 0
     with open(f"{scratch}/qemu.log", "w") as log:

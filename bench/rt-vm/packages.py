@@ -1,4 +1,4 @@
-"""What the virtual machine is made of, from Debian's archive: its kernel, QEMU, busybox, rt-tests.
+"""What the virtual machine is made of, from Debian's archive: its kernel, QEMU, busybox, rt-tests, systemd, curl.
 
 What is installed is used. All the rest is downloaded and unpacked into the scratch directory, with a list of packages of
 its own there: nothing is installed, upgraded or removed, and nobody has to be root."""
@@ -15,6 +15,14 @@ TOOLS = {
     "chrt": "util-linux",
     "cyclictest": "rt-tests",
     "pi_stress": "rt-tests",
+    "systemctl": "systemd",
+    "journalctl": "systemd",
+    "curl": "curl",
+}
+# What is no program in PATH, and where its package puts it.
+FILES = {
+    "lib/systemd/systemd": "systemd",
+    "lib/systemd/systemd-journald": "systemd",
 }
 KERNEL = re.compile(r"linux-image-(\d+)\.(\d+)\.(\d+)(?:-(\d+))?(\+deb\d+)?-rt-amd64")
 FETCH_SECONDS = 240
@@ -64,7 +72,8 @@ class Packages:
                 raise Unavailable(f"there is no {program}: this needs Debian or a relative")
         self.apt("apt-get", "-q", "update")
         kernel = self.newest_kernel()
-        missing = sorted({package for tool, package in TOOLS.items() if not shutil.which(tool)})
+        missing = {package for tool, package in TOOLS.items() if not shutil.which(tool)}
+        missing = sorted(missing | {package for file, package in FILES.items() if not self.file(file)})
         with_dependencies = []
         if missing:
             plan = self.apt("apt-get", "-s", "--no-install-recommends", "install", *missing)
@@ -115,9 +124,14 @@ class Packages:
             raise Unavailable(f"{name} is not in the package {TOOLS[name]}")
         return found
 
+    def file(self, name):
+        """Where a file of a package is, by its path; none if it is nowhere."""
+        places = (f"{root}/{name}" for root in ("", "/usr", self.root, f"{self.root}/usr"))
+        return next((place for place in places if os.path.exists(place)), None)
+
     def environment(self):
         """For programs that lie in the scratch directory: their libraries, and QEMU's modules."""
-        libraries = [f"{self.root}/{folder}/x86_64-linux-gnu" for folder in ("usr/lib", "lib")]
+        libraries = [f"{self.root}/{folder}" for folder in ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu/systemd")]
         environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(libraries)}
         if os.path.isdir(f"{libraries[0]}/qemu"):
             environment["QEMU_MODULE_DIR"] = f"{libraries[0]}/qemu"
