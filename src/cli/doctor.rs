@@ -45,7 +45,7 @@ macro_rules! shipped {
 }
 
 /// What `rt-config` and `systemd` have, for machines without the repository.
-const SHIPPED: [(&str, &str); 11] = shipped![
+const SHIPPED: [(&str, &str); 13] = shipped![
     "rt-config/README.md",
     "rt-config/install",
     "rt-config/irq-affinity",
@@ -56,6 +56,8 @@ const SHIPPED: [(&str, &str); 11] = shipped![
     "rt-config/tuned/vecud/tuned.conf",
     "rt-config/udev/99-vecud.rules",
     "systemd/README.md",
+    "systemd/vecud.service",
+    "systemd/vecud.socket",
     "systemd/vecud@.service",
 ];
 
