@@ -238,7 +238,8 @@ impl Disk {
         };
         let (image, path) = (image.to_str().unwrap(), to.to_str().unwrap());
         let is_there = run("mkfs.ext4", &["-q", image]) && run("mount", &["-o", "loop", image, path]);
-        is_there.then_some(Disk(to))
+        let disk = is_there.then_some(Disk(to))?;
+        (disk.freeze(true) && disk.freeze(false)).then_some(disk)
     }
 
     fn freeze(&self, is_frozen: bool) -> bool {
@@ -261,7 +262,7 @@ fn who_waits_for_a_slow_disk_is_not_mistaken_for_who_is_stuck() {
     let Some(disk) = Disk::mount(folder.path()) else {
         return skipped(
             "who_waits_for_a_slow_disk_is_not_mistaken_for_who_is_stuck",
-            &"no file system may be mounted here",
+            &"no file system may be mounted and frozen here",
         );
     };
     the_core(|| {
