@@ -1,7 +1,7 @@
 //! What the daemon says, line by line, to whoever writes it down.
 
 use super::name::RigName;
-use crate::supervisor::Weight;
+use crate::supervisor::LineWeight;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub struct DaemonLine<'a> {
     /// The run of that rig that goes on, or was the last one; `None`: there was none, or it is about none.
     pub run: Option<&'a str>,
     /// How much it matters.
-    pub weight: Weight,
+    pub weight: LineWeight,
     /// What is said.
     pub text: &'a str,
 }
@@ -35,22 +35,22 @@ impl DaemonLog {
 
     /// Says something about a rig.
     pub(super) fn of(&self, rig: &RigName, text: &str) {
-        self.line(DaemonLine { rig: Some(rig), run: None, weight: Weight::Note, text });
+        self.line(DaemonLine { rig: Some(rig), run: None, weight: LineWeight::Note, text });
     }
 
     /// Says that something may be wrong with a rig.
     pub(super) fn warn_of(&self, rig: &RigName, text: &str) {
-        self.line(DaemonLine { rig: Some(rig), run: None, weight: Weight::Warning, text });
+        self.line(DaemonLine { rig: Some(rig), run: None, weight: LineWeight::Warning, text });
     }
 
     /// Says something about the daemon itself.
     pub fn say(&self, text: &str) {
-        self.line(DaemonLine { rig: None, run: None, weight: Weight::Note, text });
+        self.line(DaemonLine { rig: None, run: None, weight: LineWeight::Note, text });
     }
 
     /// Says that something may be wrong with the daemon itself.
     pub(super) fn warn(&self, text: &str) {
-        self.line(DaemonLine { rig: None, run: None, weight: Weight::Warning, text });
+        self.line(DaemonLine { rig: None, run: None, weight: LineWeight::Warning, text });
     }
 }
 

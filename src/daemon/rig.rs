@@ -9,7 +9,7 @@ use super::status::{Mistake, RigState, Status, Verdict};
 use super::tally::Tally;
 use super::waits::WAITS;
 use crate::report::passed;
-use crate::supervisor::{Error, Event, EventSink, Finished, Options, Session, SessionHandle, State, Weight};
+use crate::supervisor::{Error, Event, EventSink, Finished, LineWeight, Options, Session, SessionHandle, State};
 use crate::sys::stop::Stop;
 use crate::time::Instant;
 use jiff::Timestamp;
@@ -59,7 +59,7 @@ pub struct Rig {
     /// Permits of waits for conditions.
     waits: Arc<Semaphore>,
     /// What is said of it, for streams of events.
-    messages: broadcast::Sender<(Weight, Arc<str>)>,
+    messages: broadcast::Sender<(LineWeight, Arc<str>)>,
 }
 
 /// What tells a file from what it was.
@@ -132,7 +132,7 @@ impl Rig {
     }
 
     /// Everything that is said of it from now on.
-    pub fn messages(&self) -> broadcast::Receiver<(Weight, Arc<str>)> {
+    pub fn messages(&self) -> broadcast::Receiver<(LineWeight, Arc<str>)> {
         self.messages.subscribe()
     }
 
@@ -301,7 +301,7 @@ impl Rig {
     }
 
     /// Says something about the run that goes on, or was the last one.
-    fn say(&self, weight: Weight, text: &str) {
+    fn say(&self, weight: LineWeight, text: &str) {
         let run = self.status.borrow().run.clone();
         self.log.line(DaemonLine { rig: Some(&self.name), run: run.as_deref(), weight, text });
         let _nobody_listens = self.messages.send((weight, text.into()));
@@ -348,7 +348,7 @@ impl Rig {
         });
         drop(running);
         if let Err(error) = outcome {
-            self.say(Weight::Error, &error.to_string());
+            self.say(LineWeight::Error, &error.to_string());
         }
     }
 

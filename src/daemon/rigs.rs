@@ -17,6 +17,7 @@ use crate::sys::affinity;
 use crate::sys::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -157,7 +158,11 @@ impl Rigs {
             rig.begin(&definition).ok_or_else(|| Refusal::State(Box::new(rig.status()), "it runs already"))?;
         let (all, own) = (self.clone(), rig.clone());
         let work = move || {
-            all.run(&own, definition, options);
+            let ran = catch_unwind(AssertUnwindSafe(|| all.run(&own, definition, options)));
+            if ran.is_err() {
+                // A mistake of ours ends this run, and no other one; what it was is on standard error.
+                own.over(Err(&Error::System("vecud has a mistake: the run ended in a panic".to_owned())), None);
+            }
             all.settle();
         };
         let thread = thread::Builder::new().name("vecud.rig".to_owned()).spawn(work);

@@ -1,14 +1,11 @@
 //! The runs of a rig: folders named by their start, with what `vecud run` leaves behind.
 
+use crate::supervisor::RunName;
 use jiff::Timestamp;
-use jiff::civil::DateTime;
 use serde_json::Value;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The start of a run in its name: RFC 3339, but for the colons, which some file systems do not have.
-const START: &str = "%Y-%m-%dT%H-%M-%SZ";
 
 /// Files in which a run says what it was, the last word first.
 const REPORTS: [&str; 2] = ["report.json", "checkpoint.json"];
@@ -25,10 +22,9 @@ impl Runs {
 
     /// A name for a run that starts now, which no other one has.
     pub fn next(&self) -> String {
-        let start = Timestamp::now().strftime(START).to_string();
-        let names = std::iter::once(start.clone()).chain((2_u64..).map(|number| format!("{start}-{number}")));
-        let is_free = |name: &String| self.0.join(name).symlink_metadata().is_err();
-        names.into_iter().find(is_free).expect("there is no end of numbers")
+        let first = RunName::of(Timestamp::now());
+        let mut names = std::iter::successors(Some(first), |name| Some(name.next())).map(|name| name.to_string());
+        names.find(|name| self.0.join(name).symlink_metadata().is_err()).expect("there is no end of names")
     }
 
     /// The output folder of a run.
@@ -39,7 +35,7 @@ impl Runs {
     /// Removes the oldest runs, so that there are at most so many. Folders that are called otherwise than runs stay: whoever wants to keep
     /// one for ever gives it another name.
     pub fn keep(&self, most: usize) -> io::Result<()> {
-        let names: Vec<String> = self.names()?.into_iter().filter(|name| is_start(name)).collect();
+        let names: Vec<String> = self.names()?.into_iter().filter(|name| RunName::parse(name).is_some()).collect();
         names.iter().take(names.len().saturating_sub(most)).try_for_each(|name| fs::remove_dir_all(self.folder(name)))
     }
 
@@ -56,10 +52,10 @@ impl Runs {
                 names.extend(entry.file_name().into_string().ok().filter(|name| is_plain(name)));
             }
         }
-        // Numbers of one second are no text.
-        names.sort_by_cached_key(|name: &String| match name.split_once('Z') {
-            Some((start, number)) => (start.to_owned(), number.trim_start_matches('-').parse().unwrap_or(1_u64)),
-            None => (name.clone(), 1),
+        // Folders that are called otherwise come last.
+        names.sort_by_cached_key(|name: &String| {
+            let run = RunName::parse(name);
+            (run.is_none(), run, name.clone())
         });
         Ok(names)
     }
@@ -101,14 +97,6 @@ impl Runs {
         let path = self.0.join(run);
         (is_plain(run) && path.symlink_metadata().is_ok_and(|found| found.is_dir())).then_some(path)
     }
-}
-
-/// Whether a folder is called by the start of a run.
-fn is_start(name: &str) -> bool {
-    name.split_once('Z').is_some_and(|(start, number)| {
-        let number = number.strip_prefix('-').unwrap_or("1");
-        DateTime::strptime("%Y-%m-%dT%H-%M-%S", start).is_ok() && number.parse::<u64>().is_ok()
-    })
 }
 
 /// Whether a name leads to something in the folder itself that is there for all.

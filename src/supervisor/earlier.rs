@@ -8,8 +8,9 @@
 use super::Error;
 use super::files::{CHECKPOINT, Output, ROOM, lock, may_write};
 use super::kernel;
-use super::run_folders::{RunFolders, RunName};
+use super::run_folders::RunFolders;
 use super::run_log;
+use super::run_name::RunName;
 use crate::files;
 use crate::recording::series;
 use crate::report;

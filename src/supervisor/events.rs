@@ -12,7 +12,7 @@ pub enum Event {
     /// That work is over, one way or another.
     Over,
     /// A line for people: a note, a warning, or what an FMU has logged.
-    Message(Weight, String),
+    Message(LineWeight, String),
     /// The session is in another state.
     State(State),
     /// The figures of the clocks, as often as [`Options::figures`](super::Options::figures) says.
@@ -21,7 +21,7 @@ pub enum Event {
 
 /// How much a line for people matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
+pub enum LineWeight {
     /// Worth knowing.
     Note,
     /// Something may be wrong.
@@ -30,13 +30,13 @@ pub enum Weight {
     Error,
 }
 
-impl Weight {
+impl LineWeight {
     /// Of a line with this status of FMI (0 OK, 1 warning, 2 discard, and worse).
-    pub fn of_status(status: u8) -> Weight {
+    pub fn of_status(status: u8) -> LineWeight {
         match status {
-            0 => Weight::Note,
-            1 | 2 => Weight::Warning,
-            _ => Weight::Error,
+            0 => LineWeight::Note,
+            1 | 2 => LineWeight::Warning,
+            _ => LineWeight::Error,
         }
     }
 }
@@ -89,22 +89,22 @@ impl EventSink {
 
     /// Reports a note for people.
     pub fn say(&self, line: impl Into<String>) {
-        self.tell(Event::Message(Weight::Note, line.into()));
+        self.tell(Event::Message(LineWeight::Note, line.into()));
     }
 
     /// Reports a warning for people, in a line that begins with that word.
     pub fn warn(&self, line: impl fmt::Display) {
-        self.tell(Event::Message(Weight::Warning, format!("warning: {line}")));
+        self.tell(Event::Message(LineWeight::Warning, format!("warning: {line}")));
     }
 
     /// Reports an error for people, in a line that begins with that word.
     pub fn complain(&self, line: impl fmt::Display) {
-        self.tell(Event::Message(Weight::Error, format!("error: {line}")));
+        self.tell(Event::Message(LineWeight::Error, format!("error: {line}")));
     }
 
     /// Reports a line with this status of FMI.
     pub fn say_as(&self, status: u8, line: String) {
-        self.tell(Event::Message(Weight::of_status(status), line));
+        self.tell(Event::Message(LineWeight::of_status(status), line));
     }
 }
 

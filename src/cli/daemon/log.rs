@@ -7,7 +7,7 @@
 use super::journal::Journal;
 use crate::daemon::{DaemonLine, DaemonLog};
 use crate::plain;
-use crate::supervisor::Weight;
+use crate::supervisor::LineWeight;
 use crossbeam::channel::{Receiver, RecvTimeoutError, TrySendError, bounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(20);
 struct Line {
     rig: Option<String>,
     run: Option<String>,
-    weight: Weight,
+    weight: LineWeight,
     text: String,
 }
 
@@ -71,7 +71,7 @@ impl Writer {
                 let lost = lost.swap(0, SeqCst);
                 if lost > 0 {
                     let text = format!("warning: {lost} lines were lost here: nobody has taken them in time");
-                    write(&Line { rig: None, run: None, weight: Weight::Warning, text });
+                    write(&Line { rig: None, run: None, weight: LineWeight::Warning, text });
                 }
             }
         };
@@ -101,9 +101,9 @@ fn write(journal: Option<&Journal>, line: &Line) {
         None => text.clone(),
     };
     let priority = match weight {
-        Weight::Error => "3",
-        Weight::Warning => "4",
-        Weight::Note => "6",
+        LineWeight::Error => "3",
+        LineWeight::Warning => "4",
+        LineWeight::Note => "6",
     };
     let message = plain::message(&text);
     let mut fields = vec![("MESSAGE", message.as_str()), ("PRIORITY", priority), ("SYSLOG_IDENTIFIER", "vecud")];
@@ -121,7 +121,7 @@ mod tests {
     use std::time::Instant;
 
     fn say(log: &DaemonLog, text: &str) {
-        log.line(DaemonLine { rig: None, run: None, weight: Weight::Note, text });
+        log.line(DaemonLine { rig: None, run: None, weight: LineWeight::Note, text });
     }
 
     #[test]

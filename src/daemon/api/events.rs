@@ -9,7 +9,7 @@ use crate::daemon::rig::Rig;
 use crate::daemon::rigs::Rigs;
 use crate::daemon::status::{RigState, Status};
 use crate::report::ClockResult;
-use crate::supervisor::Weight;
+use crate::supervisor::LineWeight;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::sse::{Event, Sse};
@@ -155,10 +155,10 @@ async fn tell_figures(rigs: &Rigs, rig: &Rig, patterns: &[String], source: &mut 
 }
 
 /// How much a line matters, in a word.
-fn severity(weight: Weight) -> &'static str {
+fn severity(weight: LineWeight) -> &'static str {
     match weight {
-        Weight::Note => "note",
-        Weight::Warning => "warning",
-        Weight::Error => "error",
+        LineWeight::Note => "note",
+        LineWeight::Warning => "warning",
+        LineWeight::Error => "error",
     }
 }
