@@ -176,12 +176,12 @@ impl Shared {
         Some(Looks { count: self.looks.load(SeqCst), waits_for_disk: waits_for_disk(thread) })
     }
 
-    /// How far the session is.
+    /// How far the session is. Whether the run pauses is known at once, also where that was not reported yet.
     pub fn state(&self) -> State {
         match self.state.load(SeqCst) {
             0 => State::Starting,
-            1 => State::Running,
-            2 => State::Paused,
+            1 | 2 if self.is_paused() => State::Paused,
+            1 | 2 => State::Running,
             3 => State::Stopping,
             _ => State::Over,
         }
