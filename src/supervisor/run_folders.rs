@@ -95,7 +95,7 @@ impl RunFolders {
         let Some(mut name) = self.unfinished else { return Ok(None) };
         let moving = self.moving(name);
         // Behind those of the same second, of which the first ones may be gone by now.
-        if let Some(last) = self.runs.iter().rfind(|run| run.start == name.start) {
+        if let Some(last) = self.runs.iter().rfind(|run| run.is_of_the_second_of(name)) {
             name = last.next();
         }
         loop {
