@@ -1,7 +1,8 @@
 //! Rigs: what they are, and what they do.
 
 use super::client::{Daemon, tracer};
-use super::program::{the_core, wait_until};
+use super::program::{runner_of, send, the_core, wait_until};
+use nix::sys::signal::Signal::SIGKILL;
 
 /// From nothing to a report.
 #[test]
@@ -102,6 +103,34 @@ fn a_rig_that_fails_starts_anew_by_its_policy() {
         let runs = runs.as_array().unwrap();
         assert_eq!(runs.len(), 3, "the first one, and twice more: {runs:?}");
         assert!(runs.iter().all(|run| run["verdict"] == "fail" && run["ended"] == "finished"), "{runs:?}");
+        let good = daemon.post("/v1/rigs/good/stop", "").json(200);
+        let report = daemon.get(&format!("/v1/rigs/good/runs/{}", good["run"].as_str().unwrap())).json(200);
+        for clock in report["clocks"].as_array().unwrap() {
+            assert_eq!((&clock["skipped"], &clock["discarded"]), (&0.into(), &0.into()), "{clock}");
+        }
+    });
+}
+
+/// Whatever ends a runner, its run has a report, and the rig goes on by its policy; the other one keeps every release.
+#[test]
+fn a_runner_that_is_killed_is_a_run_that_has_failed() {
+    the_core(|| {
+        let daemon = Daemon::new();
+        let restarts = format!("{}[daemon]\nrestart = 'on-failure'\nrestart_delay = 0.1\n", tracer(""));
+        daemon.put("killed", &restarts).json(201);
+        let first = daemon.post("/v1/rigs/killed/start", "").json(200)["run"].clone();
+        let runner = runner_of(daemon.child());
+        daemon.put("good", &tracer("overrun = 'queue'")).json(201);
+        daemon.post("/v1/rigs/good/start", "").json(200);
+        send(runner, SIGKILL);
+        wait_until("it runs again", || {
+            let status = daemon.get("/v1/rigs/killed").json(200);
+            status["state"] == "running" && status["run"] != first && status["restarts"] == 1
+        });
+        let report = daemon.get(&format!("/v1/rigs/killed/runs/{}", first.as_str().unwrap())).json(200);
+        assert_eq!((&report["verdict"], &report["end"]), (&"fail".into(), &"failure".into()));
+        assert!(report["problems"].to_string().contains("SIGKILL"), "{}", report["problems"]);
+        daemon.post("/v1/rigs/killed/stop", "").json(200);
         let good = daemon.post("/v1/rigs/good/stop", "").json(200);
         let report = daemon.get(&format!("/v1/rigs/good/runs/{}", good["run"].as_str().unwrap())).json(200);
         for clock in report["clocks"].as_array().unwrap() {
