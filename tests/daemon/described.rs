@@ -11,6 +11,8 @@ use std::process::{Command, Output};
 fn schemathesis(test: &str, names: &Path, port: u16, seconds: u32, arguments: &[&str]) -> Option<Output> {
     let program = std::env::var_os("VECUD_SCHEMATHESIS").unwrap_or_else(|| "schemathesis".into());
     let mut command = Command::new(&program);
+    // It leaves what it has learnt where it runs.
+    command.current_dir(names.parent().unwrap());
     command.arg("--config-file").arg(names).args([
         "run",
         &format!("http://127.0.0.1:{port}/openapi.json"),
