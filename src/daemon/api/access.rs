@@ -19,9 +19,9 @@ use std::sync::Arc;
 /// What is asked of requests over TCP.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// What they must show.
+    /// What a request must show.
     pub token: Token,
-    /// Those that change nothing (GET, HEAD) need not show it.
+    /// Requests that change nothing (GET, HEAD) need no token.
     pub anonymous_read: bool,
     /// Names of this machine, besides `localhost` and addresses.
     pub names: Vec<String>,

@@ -38,7 +38,7 @@ struct State {
 struct Ticks {
     /// Requests whose outcome was read.
     read: u64,
-    /// Those that come after them, with the clocks that are to tick.
+    /// Ticks that were asked for and not answered yet, with the clocks that are to tick.
     waiting: VecDeque<(Slot, String)>,
 }
 
