@@ -216,3 +216,13 @@ __attribute__((weak)) fmi3Instance fmi3InstantiateCoSimulation(
     refuse(instanceEnvironment, logMessage, "This FMU does not support Co-Simulation.");
     return NULL;
 }
+
+__attribute__((weak)) fmi3Instance fmi3InstantiateScheduledExecution(
+    fmi3String instanceName, fmi3String instantiationToken, fmi3String resourcePath, fmi3Boolean visible,
+    fmi3Boolean loggingOn, fmi3InstanceEnvironment instanceEnvironment, fmi3LogMessageCallback logMessage,
+    fmi3ClockUpdateCallback clockUpdate, fmi3LockPreemptionCallback lockPreemption,
+    fmi3UnlockPreemptionCallback unlockPreemption)
+{
+    refuse(instanceEnvironment, logMessage, "This FMU does not support Scheduled Execution.");
+    return NULL;
+}

@@ -22,7 +22,7 @@ struct events {
     double u;
     uint64_t d;
     double every, early;
-    uint64_t iterations;
+    uint64_t iterations, in_group;
     uint64_t time_events, state_events, updates, d_seen, entered;
     double last, sum;
     uint64_t mode, left; /* iterations that this event still needs */
@@ -46,6 +46,7 @@ const struct fmu_variable model_variables[] = {
     {30, FMU_FLOAT64, FMU_FIXED, AT(every)},
     {31, FMU_FLOAT64, FMU_FIXED, AT(early)},
     {32, FMU_UINT64, FMU_FIXED, AT(iterations)},
+    {33, FMU_UINT64, FMU_FIXED, AT(in_group)},
 };
 const size_t model_variable_count = sizeof model_variables / sizeof *model_variables;
 
@@ -114,7 +115,8 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
 {
     struct events *events = instance;
     if (events->mode != EVENT_MODE) return refused(events, "fmi3UpdateDiscreteStates in Step Mode");
-    if (events->left == 0) return refused(events, "an iteration that nobody needs");
+    if (events->left == 0 && events->d == events->d_seen && !events->in_group)
+        return refused(events, "an iteration that nobody needs");
     double slack = 1e-9 * (1.0 + fabs(events->time));
     events->updates++;
     events->d_seen = events->d;
@@ -128,7 +130,7 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
         events->last = events->next_state;
         events->next_state += events->early;
     }
-    events->left--;
+    if (events->left > 0) events->left--;
     *discreteStatesNeedUpdate = events->left > 0;
     *terminateSimulation = *nominalsOfContinuousStatesChanged = *valuesOfContinuousStatesChanged = false;
     *nextEventTimeDefined = events->next_time < 1e299;

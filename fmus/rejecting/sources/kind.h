@@ -1,0 +1,4 @@
+/* Returns early at its events, and can go back. */
+
+#define TOKEN "{vecud-rejecting-1}"
+#define PREDICTS 0
