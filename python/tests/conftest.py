@@ -39,10 +39,10 @@ def a(daemon: vecud.Daemon) -> vecud.Rig:
 
 @pytest.fixture(scope="session")
 def program() -> str:
-    """A vecud with the feature daemon."""
+    """The program whose daemon is tried."""
     named = os.environ.get("VECUD")
     if not named:
-        pytest.skip("VECUD names no vecud with the feature daemon")
+        pytest.skip("VECUD names no vecud")
     found = shutil.which(named)
     assert found, f"VECUD names {named}, which is no program"
     return os.path.abspath(found)

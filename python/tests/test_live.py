@@ -47,6 +47,14 @@ def test_every_request_of_this_package_is_one_of_the_daemon(live: vecud.Daemon) 
     assert not missing
 
 
+def test_a_run_that_is_ended_by_force_has_failed(live: vecud.Daemon) -> None:
+    with vecud.Rig(BENCH, daemon=live, name="forced") as rig:
+        status = rig.stop(now=True)
+    assert (status.verdict, status.exit_code, status.last_run) == ("fail", 1, status.run)
+    assert "by force" in status.problems[0].message
+    rig.delete()
+
+
 def test_a_rig_from_its_start_to_its_report(live: vecud.Daemon, tmp_path: Path) -> None:
     with vecud.Rig(BENCH, daemon=live, stop_time=1000.0) as rig:
         assert rig.status().state == "running"

@@ -132,7 +132,9 @@ def test_programs_that_are_no_daemon_are_told(tmp_path: Path, monkeypatch: pytes
     old = tmp_path / "vecud"
     old.write_text("#!/bin/sh\necho \"error: unrecognized subcommand 'daemon'\" >&2\nexit 2\n")
     old.chmod(0o755)
-    with pytest.raises(vecud.NoDaemon, match=r"(?s)ended with 2; build it with .*features daemon.*unrecognized"):
+    with pytest.raises(
+        vecud.NoDaemon, match=r"(?s)ended with 2; it was built without its feature `daemon`.*unrecognized"
+    ):
         vecud.Daemon.start(str(old))
 
 
@@ -146,6 +148,7 @@ def test_a_daemon_that_is_there_is_used(fake: Fake, tmp_path: Path, monkeypatch:
         vecud.Daemon()
     monkeypatch.delenv("VECUD_SOCKET")
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
+    monkeypatch.setattr("vecud.daemon.SERVICE", str(tmp_path / "none"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "user"))
     assert usual_socket() is None
     (tmp_path / "user").mkdir()

@@ -22,7 +22,7 @@ class Daemon:
 
     With a `socket`, or a `url` and a `token_file`, it is the one there, which sees the same files as this process behind a socket, and
     others behind a URL, unless `local` says otherwise (of a socket that comes from another machine, through ssh). Otherwise it is
-    the one at `VECUD_SOCKET`, else the one at the usual socket, `vecud.sock` in `$RUNTIME_DIRECTORY` or `$XDG_RUNTIME_DIR`, if it
+    the one at `VECUD_SOCKET`, else the one at the usual socket, `vecud.sock` in `$RUNTIME_DIRECTORY`, `$XDG_RUNTIME_DIR` or `/run/vecud`, if it
     answers; else one is started, which ends with this process, or with `close()`.
     """
 
@@ -106,18 +106,20 @@ class Daemon:
         return f"<vecud.Daemon at {self.client.place}{', own' if self.is_own else ''}>"
 
 
+# Where systemd/vecud.service listens.
+SERVICE = "/run/vecud"
+
+
 def usual_socket() -> str | None:
-    """The socket where a daemon listens unless it is told otherwise, if one answers there."""
-    for variable in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
-        folder = os.environ.get(variable)
-        if folder:
-            path = os.path.join(folder, "vecud.sock")
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as attempt:
-                try:
-                    attempt.connect(path)
-                    return path
-                except OSError:
-                    continue
+    """The socket where a daemon listens unless it is told otherwise, that of this user or the system's, if one answers there."""
+    folders = [os.environ.get("RUNTIME_DIRECTORY"), os.environ.get("XDG_RUNTIME_DIR"), SERVICE]
+    for path in (os.path.join(folder, "vecud.sock") for folder in folders if folder):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as attempt:
+            try:
+                attempt.connect(path)
+                return path
+            except OSError:
+                continue
     return None
 
 

@@ -92,7 +92,11 @@ class OwnDaemon:
             code = self._shell.poll()
             if code is not None:
                 said = self.log.read_text("utf-8", "replace").strip()
-                hint = "; build it with `cargo build --release --features daemon`" if "unrecognized" in said else ""
+                hint = (
+                    "; it was built without its feature `daemon` (`cargo build --release` has it)"
+                    if "unrecognized" in said
+                    else ""
+                )
                 raise NoDaemon(f"`{program} daemon` has ended with {code}{hint}:\n{said}")
             if time.monotonic() > deadline:
                 raise NoDaemon(f"`{program} daemon` does not answer within {START:g} s")

@@ -100,10 +100,13 @@ class Rig:
             self._ask("POST", self.path("start"), {key: value for key, value in how.items() if value is not None})
         )
 
-    def stop(self) -> Status:
-        """Ends the run in good order, and is back when its report is written. Where none goes on any more, nothing happens."""
+    def stop(self, now: bool = False) -> Status:
+        """Ends the run in good order, and is back when its report is written. Where none goes on any more, nothing happens.
+
+        With `now` by force: FMU code that runs is not waited for, and the run has failed.
+        """
         try:
-            return Status.of(self._ask("POST", self.path("stop")))
+            return Status.of(self._ask("POST", self.path("stop") + ("?now=true" if now else "")))
         except Error as error:
             if _status_of(error) != _CONFLICT:
                 raise

@@ -25,11 +25,13 @@ class Status:
     since: str
     #: The run that goes on, or the last one; None: there was none.
     run: str | None
+    #: The run of which `verdict` and `exit_code` are; None: that one could not begin, or there was none.
+    last_run: str | None
     #: When it starts anew, since its last run has failed (RFC 3339); None: it does not.
     restart_at: str | None
     #: So often it has started anew in a row.
     restarts: int
-    #: Why the last run could not begin.
+    #: Why the last run could not begin; or why it has failed, and which limits it has exceeded.
     problems: tuple[Mistake, ...]
 
     @classmethod
@@ -42,6 +44,7 @@ class Status:
             exit_code=data.get("exit_code"),
             since=data.get("since", ""),
             run=data.get("run"),
+            last_run=data.get("last_run"),
             restart_at=data.get("restart_at"),
             restarts=data.get("restarts", 0),
             problems=tuple(Mistake.of(problem) for problem in data.get("problems") or ()),
