@@ -2,9 +2,20 @@
 
 import json
 
+import histograms
+
 FIFO = 1  # SCHED_FIFO in /proc/PID/task/TID/stat
 TAIL_US = 3.5
-ALIKE_US = 2.0
+# How far the runs of a boot may be apart, by the mean of the slowest 1 % of their wake-ups: of 20,000 the slowest 200. Not by p99.9, the
+# 20th of them, which lies on a step. The kernel keeps a share of the core for ordinary threads (its fair server, since Linux 6.12),
+# and whenever these have used 50 ms it sets the server's timer anew. vecud has such threads, the one that collects and the one
+# that writes checkpoints, some 4 s of this slow core in 20 s; and where the wake-up of the clock's thread is what interrupts them
+# as the 50 ms are over, that is done in the midst of the switch to it. So some 75 of the wake-ups take 20 µs or 21.5 to 23, and about
+# 20 of these the latter: p99.9 is now the one and now the other. The mean shifts by 0.01 µs with each of them, and with
+# all 75 there or none by 0.75.
+ALIKE_US = 1.0
+# The same by the median, which does not move: a busy loop of an ordinary thread beside one of the runs shifts it by 1.6 µs.
+ALIKE_MEDIAN_US = 0.5
 # Of inheritance.toml: the clock that waits has this period, and the busy loop goes on for much longer.
 WAITER_US = 1000.0
 BUSY_US = 4000.0
@@ -73,29 +84,15 @@ def threads(checks, clocks, stat, what):
     checks.add(f"{what}: SCHED_FIFO priorities in /proc", clocks and not wrong, figure or "no thread", "as in report.json")
 
 
-def percentile(counts, total, share):
-    """The least value that at least `share` of all are not above; none if that lies beyond the histogram."""
-    seen = 0
-    for value in sorted(counts):
-        seen += counts[value]
-        if seen >= share * total:
-            return value
-    return float("inf")
-
-
-SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
-
-
 def of_cyclictest(report):
     thread = report.get("thread", {}).get("0", {})
-    counts = {int(value): number for value, number in thread.get("histogram", {}).items()}
-    total = thread.get("cycles", 0)
-    tail = {name: percentile(counts, total, share) / 1000 for name, share in SHARES.items()}
-    return {"count": total, **tail, "max": thread.get("max", 0) / 1000}
+    return histograms.figures(histograms.of_cyclictest(thread), thread.get("cycles", 0), thread.get("max", 0) / 1000)
 
 
-def of_vecud(histogram):
-    return {"count": histogram["count"], **{name: histogram[name] / 1000 for name in (*SHARES, "max")}}
+def of_vecud(report, counts):
+    """Figures of report.json, and of all values the mean of the slowest."""
+    figures = {"count": report["count"], **{name: report[name] / 1000 for name in (*histograms.SHARES, "max")}}
+    return {**figures, "slowest": histograms.mean_of_slowest(counts, figures["count"], figures["max"])}
 
 
 # Number of threads, and of vecud's clocks that are due together: the name of the highest one.
@@ -110,14 +107,21 @@ def tails(checks, stages, priority):
         runs = [one_run(checks, f"{title}, run {number}", stage, threads, name, priority) for number, stage in enumerate(stages, 1)]
         figures[title] = runs = [run for run in runs if run]
         for who in ("cyclictest", "vecud"):
-            values = [run[who]["p99_9"] for run in runs]
-            spread = max(values) - min(values) if values else float("nan")
-            # Of two threads of cyclictest, those of a boot were seen 3.7 µs apart: that is not vecud's to keep.
+            apart = {name: spread([run[who][name] for run in runs]) for name in ("p50", "slowest", "p99_9")}
+            # Of two threads of cyclictest, those of a boot were seen 3.7 µs apart at p99.9: that is not vecud's to keep.
             judged = who == "vecud" or threads == 1
-            kept = len(values) == len(stages) and (spread <= ALIKE_US or not judged)
+            kept = len(runs) == len(stages) and (apart["slowest"] <= ALIKE_US or not judged)
+            figure = f"{apart['slowest']:.2f} µs apart (p99.9: {apart['p99_9']:.2f})"
             limit = f"at most {ALIKE_US:g} µs" if judged else "not judged"
-            checks.add(f"{title}, {len(stages)} runs alike: p99.9 of {who}", kept, f"{spread:.2f} µs apart", limit)
+            checks.add(f"{title}, {len(stages)} runs alike: slowest 1 % of {who}, mean", kept, figure, limit)
+            kept = len(runs) == len(stages) and apart["p50"] <= ALIKE_MEDIAN_US
+            figure = f"{apart['p50']:.2f} µs apart"
+            checks.add(f"{title}, {len(stages)} runs alike: p50 of {who}", kept, figure, f"at most {ALIKE_MEDIAN_US:g} µs")
     return figures
+
+
+def spread(values):
+    return max(values) - min(values) if values else float("nan")
 
 
 def one_run(checks, title, stage, threads, name, priority):
@@ -134,7 +138,12 @@ def one_run(checks, title, stage, threads, name, priority):
     checks.add(f"{title}: same interval and priority", same, figure, f"1 ms, {priority}")
     overruns = sum(clock["overruns"] for clock in report["clocks"])
     checks.add(f"{title}: overruns", overruns == 0, overruns, "0")
-    measured = {"cyclictest": bare, "vecud": of_vecud(clock["wakeup_latency"]), "start": of_vecud(clock["start_latency"])}
+    log, measured = stage.get(f"vecud{threads}.hlog", ""), {"cyclictest": bare}
+    for who, metric in (("vecud", "wakeup_latency"), ("start", "start_latency")):
+        counts = histograms.of_log(log, f"{clock['fmu']}.{clock['clock']}.{metric}")
+        measured[who] = of_vecud(clock[metric], counts)
+        logged = sum(counts.values())
+        checks.add(f"{title}: {metric} in histograms.hlog", logged == clock[metric]["count"], logged, "as many as in report.json")
     difference = measured["vecud"]["p99_9"] - bare["p99_9"]
     figure = f"{measured['vecud']['p99_9']:.2f} - {bare['p99_9']:.2f} = {difference:+.2f} µs"
     checks.add(f"{title}: p99.9 of vecud - cyclictest", difference <= TAIL_US, figure, f"at most {TAIL_US:g} µs")
