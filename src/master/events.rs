@@ -1,0 +1,144 @@
+//! When the FMUs of a group leave Event Mode: the rules of an event iteration over FMUs that are connected.
+//!
+//! The run ends if *any* of them asks for it. Event Mode is left if *all* of them need no further update (FMI 3.0:
+//! `discreteStatesNeedUpdate`), else all stay. Continuous states are read anew if *any* update of *any* iteration has changed them.
+
+/// What an FMU says of an iteration (`fmi3UpdateDiscreteStates`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Update {
+    /// `discreteStatesNeedUpdate`.
+    pub needs_update: bool,
+    /// `terminateSimulation`.
+    pub terminate_simulation: bool,
+    /// `valuesOfContinuousStatesChanged`.
+    pub values_changed: bool,
+    /// `nominalsOfContinuousStatesChanged`.
+    pub nominals_changed: bool,
+}
+
+/// What follows an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Another iteration, of all.
+    Again,
+    /// All leave Event Mode.
+    Leave,
+    /// The run ends: this slave has asked for that first.
+    Terminate(usize),
+    /// There were as many iterations as are allowed, and this slave, the first of them, needs another one.
+    Restless(usize),
+}
+
+/// The iterations of one event. In each one [`note`](Iteration::note) what every slave in Event Mode says, and whom a
+/// [tick](Iteration::ticked) has reached; then ask for the [verdict](Iteration::verdict).
+#[derive(Clone, Copy, Debug)]
+pub struct Iteration {
+    left: u32,
+    /// The first slave that needs another iteration, of the present one.
+    again: Option<usize>,
+    terminates: Option<usize>,
+    values_changed: bool,
+    nominals_changed: bool,
+}
+
+impl Iteration {
+    /// Before the first of at most so many iterations; 0 is taken for 1.
+    pub fn new(limit: u32) -> Iteration {
+        Iteration { left: limit, again: None, terminates: None, values_changed: false, nominals_changed: false }
+    }
+
+    /// What a slave says of its update in this iteration.
+    pub fn note(&mut self, slave: usize, update: Update) {
+        if update.terminate_simulation {
+            self.terminates = self.terminates.or(Some(slave));
+        }
+        if update.needs_update {
+            self.again = self.again.or(Some(slave));
+        }
+        self.values_changed |= update.values_changed;
+        self.nominals_changed |= update.nominals_changed;
+    }
+
+    /// In this iteration a clock of a slave was activated by another one, or its countdown is 0: it takes part in a further one.
+    pub fn ticked(&mut self, slave: usize) {
+        self.again = self.again.or(Some(slave));
+    }
+
+    /// The end of this iteration.
+    pub fn verdict(&mut self) -> Verdict {
+        self.left = self.left.saturating_sub(1);
+        match (self.terminates, self.again.take()) {
+            (Some(slave), _) => Verdict::Terminate(slave),
+            (None, None) => Verdict::Leave,
+            (None, Some(slave)) if self.left == 0 => Verdict::Restless(slave),
+            (None, Some(_)) => Verdict::Again,
+        }
+    }
+
+    /// Whether continuous states have other values than before the event.
+    pub fn values_changed(&self) -> bool {
+        self.values_changed
+    }
+
+    /// Whether continuous states have other nominal values than before the event.
+    pub fn nominals_changed(&self) -> bool {
+        self.nominals_changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUIET: Update =
+        Update { needs_update: false, terminate_simulation: false, values_changed: false, nominals_changed: false };
+    const AGAIN: Update = Update { needs_update: true, ..QUIET };
+
+    /// The verdict after an iteration in which the slaves, by number, say this.
+    fn after(iteration: &mut Iteration, updates: &[Update]) -> Verdict {
+        updates.iter().enumerate().for_each(|(slave, update)| iteration.note(slave, *update));
+        iteration.verdict()
+    }
+
+    #[test]
+    fn one_that_needs_an_update_keeps_all() {
+        let mut iteration = Iteration::new(100);
+        assert_eq!(after(&mut iteration, &[QUIET, AGAIN, QUIET]), Verdict::Again);
+        assert_eq!(after(&mut iteration, &[AGAIN, QUIET, QUIET]), Verdict::Again, "who needs it may change");
+        assert_eq!(after(&mut iteration, &[QUIET, QUIET, QUIET]), Verdict::Leave);
+    }
+
+    #[test]
+    fn one_that_ends_the_run_ends_it_although_others_need_an_update() {
+        let end = Update { terminate_simulation: true, ..QUIET };
+        assert_eq!(after(&mut Iteration::new(100), &[AGAIN, QUIET, end, end]), Verdict::Terminate(2));
+    }
+
+    #[test]
+    fn a_tick_brings_another_iteration() {
+        let mut iteration = Iteration::new(100);
+        iteration.ticked(1);
+        assert_eq!(after(&mut iteration, &[QUIET, QUIET]), Verdict::Again);
+        assert_eq!(after(&mut iteration, &[QUIET, QUIET]), Verdict::Leave);
+    }
+
+    #[test]
+    fn who_never_comes_to_rest_is_named_after_the_last_iteration() {
+        let mut iteration = Iteration::new(3);
+        assert_eq!(after(&mut iteration, &[AGAIN, AGAIN]), Verdict::Again);
+        assert_eq!(after(&mut iteration, &[AGAIN, AGAIN]), Verdict::Again);
+        assert_eq!(after(&mut iteration, &[QUIET, AGAIN, AGAIN]), Verdict::Restless(1));
+        let mut iteration = Iteration::new(1);
+        assert_eq!(after(&mut iteration, &[QUIET]), Verdict::Leave, "the last one may be quiet");
+    }
+
+    #[test]
+    fn what_has_changed_in_any_iteration_has_changed() {
+        let mut iteration = Iteration::new(100);
+        after(&mut iteration, &[QUIET, Update { values_changed: true, ..AGAIN }]);
+        assert!(iteration.values_changed() && !iteration.nominals_changed());
+        after(&mut iteration, &[Update { nominals_changed: true, ..AGAIN }, QUIET]);
+        after(&mut iteration, &[QUIET, QUIET]);
+        assert!(iteration.values_changed() && iteration.nominals_changed());
+    }
+}

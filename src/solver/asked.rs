@@ -1,0 +1,103 @@
+//! The model as the methods ask it: each question is counted and held to the bound, and each answer looked at.
+
+use super::dense::Dense;
+use super::{Answer, Bound, Counts, Equations, Indicators, Refused, Stopped};
+
+/// Why a step came to nothing.
+pub(super) enum Trouble<F> {
+    /// A smaller step may mend it; if none does, this is what is said.
+    Smaller(Stopped<F>),
+    /// Nothing mends it.
+    Stop(Stopped<F>),
+}
+
+impl<F> Trouble<F> {
+    /// What is said where no smaller step will be tried.
+    pub(super) fn stopped(self) -> Stopped<F> {
+        match self {
+            Trouble::Smaller(stopped) | Trouble::Stop(stopped) => stopped,
+        }
+    }
+}
+
+pub(super) type Tried<E, T = ()> = Result<T, Trouble<<E as Equations>::Failure>>;
+
+/// A model for the length of one call of the drive.
+pub(super) struct Asked<'a, E> {
+    pub(super) equations: &'a mut E,
+    pub(super) counts: Counts,
+    pub(super) bound: &'a mut Bound,
+    /// The time last told, in seconds.
+    t: f64,
+    /// Whether the point last told is the end of the step under way.
+    at_end: bool,
+}
+
+impl<'a, E: Equations> Asked<'a, E> {
+    pub(super) fn new(equations: &'a mut E, counts: Counts, bound: &'a mut Bound) -> Asked<'a, E> {
+        Asked { equations, counts, bound, t: f64::NAN, at_end: false }
+    }
+
+    /// A step begins: what was told so far is not its end.
+    pub(super) fn begin_step(&mut self) {
+        self.at_end = false;
+    }
+
+    /// Tells a point in the midst of a step, or beyond what will be its end.
+    pub(super) fn tell(&mut self, t: f64, x: &[f64]) -> Tried<E> {
+        self.t = t;
+        self.at_end = false;
+        self.equations.tell(t, x).map_err(|refused| trouble(t, refused))
+    }
+
+    /// Tells the point at which the step under way ends, if that is not the one told last.
+    pub(super) fn tell_end(&mut self, t: f64, x: &[f64]) -> Tried<E> {
+        if !self.at_end {
+            self.tell(t, x)?;
+            self.at_end = true;
+        }
+        Ok(())
+    }
+
+    pub(super) fn derivatives(&mut self, dx: &mut [f64]) -> Tried<E> {
+        let t = self.t;
+        let Some(left) = self.bound.right_hand_sides.checked_sub(1) else {
+            return Err(Trouble::Stop(Stopped::NoWorkLeft { t }));
+        };
+        self.bound.right_hand_sides = left;
+        self.counts.right_hand_sides += 1;
+        self.equations.derivatives(dx).map_err(|refused| trouble(t, refused))?;
+        match dx.iter().position(|derivative| !derivative.is_finite()) {
+            None => Ok(()),
+            Some(number) => Err(Trouble::Smaller(Stopped::NotFinite { t, answer: Answer::Derivative(number) })),
+        }
+    }
+}
+
+impl<E: Equations> Asked<'_, E> {
+    /// Whether the model gives its Jacobian itself.
+    pub(super) fn jacobian(&mut self, matrix: &mut Dense) -> Tried<E, bool> {
+        let t = self.t;
+        self.equations.jacobian(matrix).map_err(|refused| trouble(t, refused))
+    }
+}
+
+impl<E: Indicators> Asked<'_, E> {
+    pub(super) fn indicators(&mut self, z: &mut [f64]) -> Tried<E> {
+        let t = self.t;
+        self.counts.indicators += 1;
+        self.equations.indicators(z).map_err(|refused| trouble(t, refused))?;
+        // One that never changes may well be infinite.
+        match z.iter().position(|indicator| indicator.is_nan()) {
+            None => Ok(()),
+            Some(number) => Err(Trouble::Smaller(Stopped::NotFinite { t, answer: Answer::Indicator(number) })),
+        }
+    }
+}
+
+fn trouble<F>(t: f64, refused: Refused<F>) -> Trouble<F> {
+    match refused {
+        Refused::Discard(failure) => Trouble::Smaller(Stopped::Refused { t, failure }),
+        Refused::Failed(failure) => Trouble::Stop(Stopped::Failed { t, failure }),
+    }
+}

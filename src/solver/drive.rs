@@ -1,0 +1,452 @@
+//! Brings a model from where it stands to a goal, step by step, and stops at events.
+
+use super::adaptive::{Attempt, first_length};
+use super::asked::{Asked, Tried, Trouble};
+use super::fixed::Step;
+use super::locate::locate;
+use super::method::{Integrator, Method};
+use super::roots::{Roots, narrow};
+use super::weights::Weights;
+use super::{Bound, Counts, Indicators, Stopped, Structure};
+
+/// How often in a row a step is halved since the model refuses.
+const HALVINGS: u32 = 10;
+
+/// So many steps before a limit are of the length that the method has chosen, whatever is left for the last one.
+const MANY: f64 = 10.0;
+
+/// Where a drive has to come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    /// The communication point from which fixed internal steps are counted, in seconds: the k-th ends at `point` + k · internal step,
+    /// whatever events have been in between.
+    pub point: f64,
+    /// The time to come to, in seconds, and never to pass: the end of the communication step, or the next time event.
+    pub until: f64,
+    /// How far a method that chooses its steps may already have looked when it returns, in seconds: the next time event, the next
+    /// instant at which inputs are set, the stop time. A step under way may then end beyond `until`, and what is returned at `until` is
+    /// interpolated. With `until` itself, or less, each step ends there at the latest. A step under way is not made shorter by another
+    /// goal; [`Drive::after_inputs`] and [`Drive::restart`] give it up. There is no other bound on the length of steps.
+    pub limit: f64,
+    /// Whether [`Drive::to`] returns after each internal step, for models that need `CompletedIntegratorStep`.
+    pub steps: bool,
+}
+
+impl Goal {
+    /// From a communication point to a time, without a look ahead and without a stop after internal steps.
+    pub fn end(point: f64, until: f64) -> Goal {
+        Goal { point, until, limit: until, steps: false }
+    }
+}
+
+/// Why a drive stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reached {
+    /// At [`Goal::until`].
+    Until {
+        /// Whether an internal step ends here, so that it may be completed. Else the next one is under way, and goes on from here.
+        step_ended: bool,
+    },
+    /// At the right side of a state event. [`Drive::roots`] says of which indicators, and [`Drive::restart`] must follow.
+    Event {
+        /// Whether it was located. Else it has happened somewhere before: [`Bound::events`] was 0.
+        located: bool,
+    },
+    /// At the end of an internal step before the goal: [`Goal::steps`].
+    Step,
+}
+
+/// How far a method that chooses its steps has felt its way: with it, and time and states, a run is taken up again where it was left,
+/// to the bit for methods that look back no further than to the beginning of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// How long the next step is to be, in seconds; 0 where that is not known yet.
+    pub length: f64,
+    /// The error of the step before, in units of what is tolerable.
+    pub error: f64,
+}
+
+/// A model's states on their way through time. The module says how it is called.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    method: Method,
+    integrator: Integrator,
+    weights: Weights,
+    t: f64,
+    x: Vec<f64>,
+    /// Whether `step.f0` are the derivatives at `t` and `x`.
+    knows_derivatives: bool,
+    step: Step,
+    /// How the step ends that was made but whose end has not been reached.
+    under_way: Option<Ending>,
+    /// How long the next step is to be where the method chooses it, in seconds; 0 where that is not known yet.
+    pace: f64,
+    roots: Roots,
+    /// Whether an event waits for its restart.
+    is_at_event: bool,
+    /// States inside of a step, while an event is looked for.
+    between: Vec<f64>,
+    counts: Counts,
+}
+
+/// What is at the end of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Plain,
+    /// A located event.
+    Event,
+}
+
+impl Drive {
+    /// For a model with so many continuous states and event indicators. All memory is taken here: where the numbers change, a new
+    /// drive is needed. Before the first [`Drive::to`] there must be a [`Drive::restart`].
+    ///
+    /// # Panics
+    /// If an internal step or a tolerance is not a positive number.
+    pub fn new(method: Method, states: usize, indicators: usize) -> Drive {
+        for chosen in [method.internal_step(), method.tolerance()].into_iter().flatten() {
+            assert!(chosen > 0.0 && chosen.is_finite(), "{method:?}");
+        }
+        Drive {
+            method,
+            integrator: Integrator::new(method, states),
+            weights: Weights::new(method.tolerance().unwrap_or(1.0), states),
+            t: 0.0,
+            x: vec![0.0; states],
+            knows_derivatives: false,
+            step: Step::new(states),
+            under_way: None,
+            pace: 0.0,
+            roots: Roots::new(indicators),
+            is_at_event: true,
+            between: vec![0.0; states],
+            counts: Counts::default(),
+        }
+    }
+
+    /// The time at which it stands, in seconds.
+    pub fn time(&self) -> f64 {
+        self.t
+    }
+
+    /// The continuous states there.
+    pub fn states(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// The continuous states, to be overwritten by those that the model has after an event. [`Drive::restart`] must follow.
+    pub fn states_mut(&mut self) -> &mut [f64] {
+        self.is_at_event = true;
+        &mut self.x
+    }
+
+    /// For each indicator what the last event did, as `rootsFound` says it: 1 if it has become positive, -1 if it has ceased to be,
+    /// else 0.
+    pub fn roots(&self) -> &[i32] {
+        self.roots.found()
+    }
+
+    /// What was worked so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Takes the nominals of the states, as they are at first or have become at an event.
+    pub fn set_nominals(&mut self, nominals: &[f64]) {
+        self.counts.nominals_mended += self.weights.set_nominals(nominals);
+    }
+
+    /// Tells which derivatives depend on which states: a method for stiff equations then needs fewer of them. Without it, any may
+    /// depend on any.
+    pub fn set_structure(&mut self, structure: Structure) {
+        self.integrator.set_structure(structure);
+    }
+
+    /// What a run is taken up again with.
+    pub fn pace(&self) -> Pace {
+        Pace { length: self.pace, error: self.integrator.last_error() }
+    }
+
+    /// Takes a run up again, after [`Drive::restart`].
+    pub fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace.length;
+        self.integrator.set_last_error(pace.error);
+    }
+
+    /// Starts at a time, with the states that it has ([`Drive::states_mut`]): at first, and after each event, when the model is in
+    /// Continuous-Time Mode (again). The model is told both, and the domains of its indicators are remembered from here. Dopri5 begins
+    /// with the length of step that it had, Bdf with order 1 and a length that is found anew.
+    pub fn restart<E: Indicators>(&mut self, equations: &mut E, t: f64) -> Result<(), Stopped<E::Failure>> {
+        self.t = t;
+        if self.integrator.restart() {
+            self.pace = 0.0;
+        }
+        self.look(equations)?;
+        self.roots.remember();
+        self.is_at_event = false;
+        Ok(())
+    }
+
+    /// Must follow where anything but the integration and events has changed what the model answers, as continuous inputs do that were
+    /// set at a communication point. Says whether that has changed the domain of an indicator: a state event at [`Drive::time`].
+    pub fn after_inputs<E: Indicators>(&mut self, equations: &mut E) -> Result<bool, Stopped<E::Failure>> {
+        if self.under_way.is_some() && self.integrator.restart() {
+            self.pace = 0.0;
+        }
+        self.look(equations)?;
+        self.is_at_event |= self.roots.begin_has_changed();
+        if self.is_at_event {
+            self.roots.note_found();
+            self.counts.events += 1;
+        }
+        Ok(self.is_at_event)
+    }
+
+    /// Forgets what was known of the model, and asks for the indicators where it stands.
+    fn look<E: Indicators>(&mut self, equations: &mut E) -> Result<(), Stopped<E::Failure>> {
+        self.under_way = None;
+        self.knows_derivatives = false;
+        let mut bound = Bound { events: 0, right_hand_sides: 0 };
+        let mut asked = Asked::new(equations, self.counts, &mut bound);
+        let mut looked = asked.tell(self.t, &self.x);
+        if looked.is_ok() && !self.roots.is_empty() {
+            looked = asked.indicators(&mut self.roots.begin);
+        }
+        self.counts = asked.counts;
+        looked.map_err(Trouble::stopped)
+    }
+
+    /// Goes on until something is [`Reached`]: the goal, an event, or the end of an internal step. Where it already stands at the goal
+    /// or beyond, it stays and asks nothing.
+    ///
+    /// # Panics
+    /// If an event, or states that were written, have not been followed by a restart.
+    pub fn to<E: Indicators>(
+        &mut self,
+        equations: &mut E,
+        goal: &Goal,
+        bound: &mut Bound,
+    ) -> Result<Reached, Stopped<E::Failure>> {
+        assert!(!self.is_at_event, "Drive::restart must come first");
+        let mut asked = Asked::new(equations, self.counts, bound);
+        let reached = self.go(&mut asked, goal);
+        self.counts = asked.counts;
+        reached
+    }
+
+    fn go<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, goal: &Goal) -> Result<Reached, Stopped<E::Failure>> {
+        while self.t < goal.until {
+            let ending = match self.under_way {
+                Some(ending) => ending,
+                None if self.method.internal_step().is_some() => self.fixed_step(asked, goal)?,
+                None => self.chosen_step(asked, goal)?,
+            };
+            if goal.until < self.step.to {
+                self.under_way = Some(ending);
+                self.integrator.between(&self.step, goal.until, &mut self.x);
+                self.t = goal.until;
+                asked.tell(self.t, &self.x).map_err(Trouble::stopped)?;
+                return Ok(Reached::Until { step_ended: false });
+            }
+            self.under_way = None;
+            self.arrive(asked)?;
+            let is_late = ending == Ending::Plain && self.t >= goal.until && self.roots.begin_has_changed();
+            if ending == Ending::Event || is_late {
+                self.is_at_event = true;
+                self.roots.note_found();
+                asked.counts.events += 1;
+                return Ok(Reached::Event { located: !is_late });
+            }
+            if goal.steps && self.t < goal.until {
+                return Ok(Reached::Step);
+            }
+        }
+        Ok(Reached::Until { step_ended: self.under_way.is_none() })
+    }
+
+    /// Goes to the end of the step that was made.
+    fn arrive<E: Indicators>(&mut self, asked: &mut Asked<'_, E>) -> Result<(), Stopped<E::Failure>> {
+        asked.tell_end(self.step.to, &self.step.x1).map_err(Trouble::stopped)?;
+        self.t = self.step.to;
+        std::mem::swap(&mut self.x, &mut self.step.x1);
+        std::mem::swap(&mut self.step.f0, &mut self.step.f1);
+        std::mem::swap(&mut self.roots.begin, &mut self.roots.end);
+        asked.counts.steps += 1;
+        self.knows_derivatives = self.integrator.leaves_derivatives();
+        if self.integrator.changes() {
+            self.pace = 0.0;
+        }
+        Ok(())
+    }
+
+    /// Makes a step to the next end of the grid or, where the model refuses that, a smaller one.
+    fn fixed_step<E: Indicators>(
+        &mut self,
+        asked: &mut Asked<'_, E>,
+        goal: &Goal,
+    ) -> Result<Ending, Stopped<E::Failure>> {
+        let (mut to, mut length) = self.end_on_grid(goal);
+        let mut halvings = 0;
+        loop {
+            match self.try_fixed(asked, to, length) {
+                Ok(ending) => return Ok(ending),
+                Err(Trouble::Stop(stopped)) => return Err(stopped),
+                Err(Trouble::Smaller(stopped)) => {
+                    length *= 0.5;
+                    to = self.t + length;
+                    if halvings == HALVINGS || to <= self.t {
+                        return Err(stopped);
+                    }
+                    halvings += 1;
+                    asked.counts.discarded += 1;
+                }
+            }
+        }
+    }
+
+    /// Where the internal step from here ends, and how long it is. One that is whole has the length that was wished, to the bit.
+    fn end_on_grid(&self, goal: &Goal) -> (f64, f64) {
+        let internal_step = self.method.internal_step().unwrap_or(f64::INFINITY);
+        let on_grid = |number: f64| goal.point + number * internal_step;
+        let mut number = ((self.t - goal.point) / internal_step).floor().max(0.0);
+        if on_grid(number) <= self.t {
+            number += 1.0;
+        }
+        // Rounding may have hidden one more. A step that is none at this time ends at the next time that there is.
+        if on_grid(number) <= self.t {
+            number += 1.0;
+        }
+        let end = on_grid(number).max(self.t.next_up());
+        let begins_on_grid = self.t == on_grid(number - 1.0);
+        // The goal is an instant that was rounded by itself.
+        let nearly = 1e-6 * internal_step;
+        if end < goal.until - nearly {
+            (end, if begins_on_grid { internal_step } else { end - self.t })
+        } else {
+            let is_whole = begins_on_grid && end <= goal.until + nearly;
+            (goal.until, if is_whole { internal_step } else { goal.until - self.t })
+        }
+    }
+
+    /// Tries a step to a time, and moves its end to the first event in it.
+    fn try_fixed<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, to: f64, length: f64) -> Tried<E, Ending> {
+        let has_states = !self.x.is_empty();
+        self.begin_step(asked, to, length)?;
+        if has_states {
+            self.integrator.advance(asked, &mut self.step)?;
+        }
+        let ending = self.end_step(asked)?;
+        // A model that has no derivatives at the end refuses the step now, not the next one when there is no way back.
+        if has_states && ending == Ending::Plain {
+            asked.derivatives(&mut self.step.f1)?;
+        }
+        Ok(ending)
+    }
+
+    /// Makes a step of a length that the method chooses, as far as the goal allows.
+    fn chosen_step<E: Indicators>(
+        &mut self,
+        asked: &mut Asked<'_, E>,
+        goal: &Goal,
+    ) -> Result<Ending, Stopped<E::Failure>> {
+        // What is not located is looked at where the goal is, and without states nothing is gained by going beyond.
+        let is_ahead = asked.bound.events > 0 && !self.x.is_empty();
+        let limit = if is_ahead { goal.limit.max(goal.until) } else { goal.until };
+        let mut halvings = 0;
+        loop {
+            match self.try_chosen(asked, limit) {
+                Ok(Some(ending)) => return Ok(ending),
+                Ok(None) if self.pace < narrow(self.t) => return Err(Stopped::StepTooSmall { t: self.t }),
+                Ok(None) => asked.counts.rejected += 1,
+                Err(Trouble::Stop(stopped)) => return Err(stopped),
+                Err(Trouble::Smaller(stopped)) => {
+                    // Where it refuses before a length was chosen, none mends that.
+                    if self.pace > 0.0 {
+                        self.pace = 0.5 * self.pace.min(self.step.to - self.t);
+                    } else if self.x.is_empty() {
+                        self.pace = 0.5 * (self.step.to - self.t);
+                    }
+                    if halvings == HALVINGS || (self.pace > 0.0 && self.pace < narrow(self.t)) {
+                        return Err(stopped);
+                    }
+                    halvings += 1;
+                    asked.counts.discarded += 1;
+                    self.integrator.forget();
+                }
+            }
+        }
+    }
+
+    /// Tries a step, and moves its end to the first event in it. `None` if its error is too large; the next one is to be smaller then.
+    fn try_chosen<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, limit: f64) -> Tried<E, Option<Ending>> {
+        self.begin_step(asked, limit, limit - self.t)?;
+        if self.x.is_empty() {
+            if self.pace > 0.0 && self.t + self.pace < limit {
+                self.step.to = self.t + self.pace;
+            }
+            let ending = self.end_step(asked)?;
+            self.pace = 0.0;
+            return Ok(Some(ending));
+        }
+        if self.pace == 0.0 {
+            self.pace =
+                first_length(asked, &self.weights, &mut self.step, limit - self.t, self.integrator.first_power())?;
+            asked.begin_step();
+        }
+        // No shorter than what time can tell apart.
+        self.pace = self.pace.max(narrow(self.t));
+        // Close to the limit, what is left is shared out among as many steps as it takes anyway. A last one that is hardly longer than
+        // it should be is better than two.
+        let left = limit - self.t;
+        let number = (left / self.pace - 0.01).ceil();
+        if number > MANY {
+            self.step.length = self.pace;
+        } else if number > 1.0 {
+            self.step.length = left / number;
+        }
+        if number > 1.0 {
+            self.step.to = self.t + self.step.length;
+        }
+        let is_shortened = number <= MANY;
+        match self.integrator.attempt(asked, &self.weights, &mut self.step)? {
+            Attempt::Bad { next } => {
+                self.pace = next;
+                return Ok(None);
+            }
+            Attempt::Good { next, is_estimate } => {
+                // A step that the goal has shortened says only that a longer one might have done as well.
+                self.pace = if is_shortened && !is_estimate { next.max(self.pace) } else { next };
+            }
+        }
+        self.end_step(asked).map(Some)
+    }
+
+    /// Prepares a step, with the derivatives at its beginning.
+    fn begin_step<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, to: f64, length: f64) -> Tried<E> {
+        let step = &mut self.step;
+        (step.from, step.to, step.length) = (self.t, to, length);
+        if !self.x.is_empty() && !self.knows_derivatives && self.integrator.needs_derivatives() {
+            asked.tell(self.t, &self.x)?;
+            asked.derivatives(&mut step.f0)?;
+            self.knows_derivatives = true;
+        }
+        step.x0.copy_from_slice(&self.x);
+        asked.begin_step();
+        Ok(())
+    }
+
+    /// Tells the end of a step that was computed, and moves it to the first event in it, unless no event may be located any more.
+    fn end_step<E: Indicators>(&mut self, asked: &mut Asked<'_, E>) -> Tried<E, Ending> {
+        asked.tell_end(self.step.to, &self.step.x1)?;
+        if self.roots.is_empty() {
+            return Ok(Ending::Plain);
+        }
+        asked.indicators(&mut self.roots.end)?;
+        if asked.bound.events == 0 || !self.roots.end_has_changed() {
+            return Ok(Ending::Plain);
+        }
+        locate(asked, &mut self.integrator, &mut self.step, &mut self.roots, &mut self.between)?;
+        asked.bound.events -= 1;
+        Ok(Ending::Event)
+    }
+}
