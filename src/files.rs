@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -45,6 +45,16 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// As [`open`] and [`fs::read_to_string`].
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     io::read_to_string(open(path)?)
+}
+
+/// What is in an ordinary file; `None`: more than so many bytes.
+///
+/// # Errors
+/// As [`open`] and [`fs::read`].
+pub fn read_at_most(path: &Path, longest: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(longest + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= longest).then_some(bytes))
 }
 
 /// Makes a new file for writing in place of what has its name, be it a link or a pipe.

@@ -35,13 +35,16 @@
 //! | [`exchange`] | values and ticks between partitions, lock-free | |
 //! | [`snapshot`] | a run that was left, to be taken up again: FMU states and the host's bookkeeping | yes |
 //! | [`stimulus`] | rows of a file that feed inputs and tick clocks; what an activation gets of them | yes |
+//! | [`master`] | who of a group steps when, and how far: master algorithms, algebraic loops | yes |
 //! | [`schedule`] | (plan, time, event) → activations due; the same code in both modes | yes |
+//! | [`solver`] | differential equations integrated, with events | yes |
 //! | [`plan`] | the rig resolved against the descriptions: priorities, cores, connections, worst responses | yes |
 //! | [`rig`] | TOML → what the user wants, strictly checked | yes |
 //! | [`ffi`] | unsafe: function tables, instances, the callbacks that C calls | |
 //! | [`fmu`] | archives, the cache, source builds; [`fmu::description`]: XML → data | description |
 //! | [`sys`] | unsafe: scheduling, affinity, memory, sleep, shared memory, the preemption lock | |
 //! | `files` | opens and makes files that others may have prepared | |
+//! | `graph` | orders of what depends on each other | yes |
 //! | `columns`, `plain` | tables as text; texts of others as people see them | yes |
 //! | [`time`], [`priority`], `places` | types that refuse wrong arithmetic; lines and columns | yes |
 //!
@@ -76,6 +79,7 @@
 //! | column | one recorded scalar, or one element of an array | [`plan::SignalPlan`] |
 //! | moment | an activation worth remembering: the worst ones, overruns | [`record::moment`] |
 //! | timeline | when one task is due next | [`schedule`] |
+//! | slave | an FMU of a group, or several that are integrated as one, as a master algorithm sees it | [`master::Slaves`] |
 //! | agenda | which task of all is due next, in virtual time | [`schedule`] |
 //! | checkpoint | what is known of a run that goes on, written down | `supervisor::keeper` |
 //! | finding | an offence of an FMU against the standard; in `doctor`, something that costs latency | [`record::findings`] |
@@ -96,6 +100,8 @@ pub mod exchange;
 pub mod ffi;
 mod files;
 pub mod fmu;
+mod graph;
+pub mod master;
 mod places;
 mod plain;
 pub mod plan;
@@ -107,7 +113,13 @@ pub mod rig;
 pub mod runner;
 pub mod schedule;
 pub mod snapshot;
+pub mod solver;
 pub mod stimulus;
 pub mod supervisor;
 pub mod sys;
 pub mod time;
+
+/// The examples of `docs/library.md` are run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+struct LibraryPage;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod browser;
+mod call;
 mod check;
 #[cfg(feature = "daemon")]
 mod ctl;
@@ -34,8 +35,10 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::io::{Write, stderr, stdout};
 use std::os::fd::AsFd;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
 
 /// Runs virtual ECUs (FMI 3.0 Scheduled Execution) in real time.
 #[derive(Parser)]
@@ -70,6 +73,8 @@ enum Command {
     Inspect(inspect::Arguments),
     /// Say whether an FMU is sound: archive, description, library, a short life, the results that it carries
     Validate(validate::Arguments),
+    /// Call single functions of an FMU by hand: from a prompt, a script, or the command line
+    Call(call::Arguments),
     /// Write a working start: an FMU as C sources, or a rig for FMUs
     New(new::Arguments),
     /// Rebuild the report of a run, or compare a run with another one
@@ -87,15 +92,21 @@ enum Command {
 /// The one argument of the process that holds FMU code: for `vecud run`, so it is no command, and nobody is told of it.
 const RUNNER: &str = "runner";
 
+/// The arguments of the process that holds the FMU of `vecud call`: no command either.
+const BY_HAND: [&str; 2] = [RUNNER, "call"];
+
 /// The whole program: arguments → exit code.
 pub fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq([RUNNER]) {
         return ended(there_is_memory().map(|()| ExitCode::from(crate::runner::main() as u8)));
     }
-    let arguments = match Arguments::try_parse() {
+    if std::env::args_os().skip(1).eq(BY_HAND) {
+        return ended(there_is_memory().map(|()| ExitCode::from(crate::runner::by_hand::main() as u8)));
+    }
+    let arguments = match with_room(|| Arguments::try_parse().map_err(suggesting)) {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
-            let _ = suggesting(error).print();
+            let _ = error.print();
             return ExitCode::from(2);
         }
         // Help is a result.
@@ -115,14 +126,25 @@ pub fn main() -> ExitCode {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
+        Command::Call(arguments) => call::run(&arguments),
         Command::New(arguments) => new::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Plot(arguments) => plot::run(arguments),
-        Command::Completions(arguments) => setup::completions(&arguments, Arguments::command()),
-        Command::Man(arguments) => setup::manual(&arguments, Arguments::command()),
+        Command::Completions(arguments) => setup::completions(&arguments, with_room(Arguments::command)),
+        Command::Man(arguments) => setup::manual(&arguments, with_room(Arguments::command)),
         Command::Schema(arguments) => setup::schema(&arguments),
     });
     ended(result)
+}
+
+/// What this makes, on a stack that a limit of the user's (`ulimit -s`) does not narrow: in a build that is not optimised the description
+/// of all commands takes hundreds of KiB while it is made.
+fn with_room<T: Send + 'static>(make: impl Fn() -> T + Clone + Send + 'static) -> T {
+    const ROOM: usize = 2 << 20;
+    match thread::Builder::new().stack_size(ROOM).spawn(make.clone()) {
+        Ok(made) => made.join().unwrap_or_else(|panicked| resume_unwind(panicked)),
+        Err(_) => make(),
+    }
 }
 
 /// The error with a command that may have been meant, where letters have changed places.
@@ -182,7 +204,7 @@ fn interruptible<T>(work: impl FnOnce(Stop) -> Result<T, Error>) -> Result<T, Er
 
 /// The plan of a rig that is not run, or not yet.
 fn plan(options: Options) -> Result<Prepared, Error> {
-    interruptible(|stop| terminal::showing(|events| supervisor::plan(&Options { stop, ..options }, &events)))
+    interruptible(|stop| terminal::showing("", |events| supervisor::plan(&Options { stop, ..options }, &events)))
 }
 
 /// An FMU that is opened but not built, and its description.

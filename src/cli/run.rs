@@ -104,7 +104,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         ..Options::default()
     };
     let told = Told::default();
-    let finished = terminal::showing(|events| session(&options, told.beside(events)))?;
+    let kept = "; run.log has what FMUs have logged, the report what is wrong";
+    let finished = terminal::showing(kept, |events| session(&options, told.beside(events)))?;
     let told = if has_one_reader() { told.lines() } else { Vec::new() };
     let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
     let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();

@@ -13,6 +13,7 @@ use crate::plain;
 use crate::plan::CallWatch;
 use crate::report::compare::NamedTolerance;
 use crate::report::{self, Run};
+use crate::rig::Solver;
 use crate::supervisor::{self, Axis, Error, EventSink, Host, Options, Rows, Simulated, Wanted};
 use crate::sys::process::outlive_file_size_limit;
 use crate::sys::{confine, offspring, stop};
@@ -41,10 +42,12 @@ pub struct Arguments {
     /// 500th of the simulation. Raised to a multiple of the FMU's internal step
     #[arg(long, value_name = "S", value_parser = duration, allow_negative_numbers = true)]
     output_interval: Option<Fraction>,
-    /// How far the FMU goes in one step, in seconds; default: the output interval
+    /// How far the FMU goes in one step, in seconds; of Model Exchange each step of a solver with a fixed one; default: the output interval
     #[arg(long, value_name = "S", value_parser = duration, allow_negative_numbers = true)]
     fixed_step_size: Option<Fraction>,
-    /// The relative tolerance for a solver inside of the FMU
+    #[command(flatten)]
+    integrated: Integrated,
+    /// The relative tolerance of the solver, which is inside of an FMU for Co-Simulation
     #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: Option<f64>,
     #[command(flatten)]
@@ -73,6 +76,15 @@ pub struct Arguments {
     states: States,
     #[command(flatten)]
     log: Logged,
+}
+
+/// How an FMU for Model Exchange is integrated.
+#[derive(clap::Args)]
+struct Integrated {
+    /// What integrates an FMU for Model Exchange: auto, euler, rk4 (with a fixed step), dopri5, bdf (with a tolerance), or cvode, which is
+    /// taken for bdf; default: auto
+    #[arg(long, value_name = "NAME", value_parser = solver)]
+    solver: Option<Solver>,
 }
 
 /// What becomes of the rows besides. Arguments are in parts, since what describes many at once needs more stack than some
@@ -135,7 +147,7 @@ struct Logged {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum InterfaceArgument {
+pub enum InterfaceArgument {
     /// Co-Simulation
     #[value(alias = "co-simulation")]
     Cs,
@@ -172,6 +184,14 @@ pub fn deviation(text: &str) -> Result<NamedTolerance, String> {
     format!("*={text}").parse()
 }
 
+fn solver(text: &str) -> Result<Solver, String> {
+    // The solver of SUNDIALS that other simulators have is one of the same kind.
+    let wanted = if text == "cvode" { Solver::Bdf.word() } else { text };
+    let known = Solver::WORDS.iter().find(|(word, _)| *word == wanted).map(|(_, solver)| *solver);
+    let words = || Solver::WORDS.map(|(word, _)| word).join(", ");
+    known.ok_or_else(|| format!("must be one of {}", words()))
+}
+
 fn tolerance(text: &str) -> Result<f64, String> {
     let wrong = || "must be a number above 0".to_owned();
     text.parse().ok().filter(|tolerance: &f64| tolerance.is_finite() && *tolerance > 0.0).ok_or_else(wrong)
@@ -186,10 +206,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
     let options = Options { stop, ..Options::default() };
-    let code = terminal::showing(|events| match arguments.study.sweep.as_slice() {
-        [] => one(arguments, &options, &events),
-        axes => sweep(arguments, axes, &options, &events),
-    })?;
+    let code =
+        terminal::showing("; --log-file keeps what FMUs log", |events| match arguments.study.sweep.as_slice() {
+            [] => one(arguments, &options, &events),
+            axes => sweep(arguments, axes, &options, &events),
+        })?;
     Ok(ExitCode::from(code))
 }
 
@@ -285,6 +306,7 @@ fn wanted(arguments: &Arguments) -> Wanted {
         stop_time: arguments.stop_time,
         output_interval: arguments.output_interval,
         fixed_step_size: arguments.fixed_step_size,
+        solver: arguments.integrated.solver,
         tolerance: arguments.tolerance,
         start_file: arguments.starts.start.clone(),
         start_values: arguments.starts.start_value.clone(),

@@ -29,10 +29,10 @@ pub const PERIOD: Duration = Duration::from_millis(200);
 
 /// Does something that reports events, and shows these on standard error; returns when all was shown. From a second after the
 /// work has ended signals like SIGINT end the process again, since there may be nobody who reads. Where there can be no further
-/// thread it is shown when the work has ended.
-pub fn showing<T>(work: impl FnOnce(EventSink) -> T) -> T {
+/// thread it is shown when the work has ended. `kept` says where more stands of what cannot be shown.
+pub fn showing<T>(kept: &'static str, work: impl FnOnce(EventSink) -> T) -> T {
     let screen: fn() -> (usize, usize) = if wraps_what_is_there() { screen } else { || (usize::MAX, screen().1) };
-    let teller = Arc::new(Teller { is_terminal: is_terminal(), screen, ..Teller::default() });
+    let teller = Arc::new(Teller { kept, is_terminal: is_terminal(), screen, ..Teller::default() });
     let theirs = teller.clone();
     let sink = EventSink::new(move |event| theirs.hear(event));
     let mut result = None;
@@ -67,6 +67,8 @@ pub fn has_colors() -> bool {
 
 /// What is to be shown; writing it is another thread's.
 struct Teller {
+    /// Where what is not shown stands all the same, to be said behind that; empty: nowhere.
+    kept: &'static str,
     is_terminal: bool,
     /// Columns and lines of the screen, as far as they matter for what is there already.
     screen: fn() -> (usize, usize),
@@ -77,7 +79,7 @@ struct Teller {
 impl Default for Teller {
     fn default() -> Teller {
         let screen = || (usize::MAX, usize::MAX);
-        Teller { is_terminal: false, screen, waiting: Mutex::default(), changed: Condvar::new() }
+        Teller { kept: "", is_terminal: false, screen, waiting: Mutex::default(), changed: Condvar::new() }
     }
 }
 
@@ -240,8 +242,8 @@ impl Teller {
             }
             if left_out > 0 {
                 tell(&format!(
-                    "{left_out} messages are not shown, since nobody has read those before them; run.log has what FMUs have \
-                     logged, the report what is wrong"
+                    "{left_out} messages are not shown, since nobody has read those before them{}",
+                    self.kept
                 ));
             }
             if let Some(Work { what, begun, due }) = work.as_mut().filter(|work| work.due <= Instant::now()) {

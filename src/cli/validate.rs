@@ -31,7 +31,7 @@ pub struct Arguments {
 /// The exit code of an FMU with findings.
 const FINDINGS: u8 = 3;
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub fn seconds(text: &str) -> Result<Duration, String> {
     /// A day.
     const LONGEST: f64 = 86_400.0;
     let seconds: f64 = text.parse().map_err(|_| "must be a number of seconds".to_owned())?;
@@ -44,7 +44,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
-    let found = terminal::showing(|events| {
+    let found = terminal::showing("", |events| {
         keep_apart(&events);
         let adopts = offspring::adopt();
         if let Err(error) = &adopts {

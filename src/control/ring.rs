@@ -32,8 +32,12 @@ pub enum Verdict {
     },
     /// Nothing was called: the variable has another number of elements by now.
     Resized,
-    /// A tick was not taken: as many as there may be wait already, the instance has failed, or the stop time has come.
+    /// A tick was not taken: the instance has failed, or the stop time has come.
     Refused,
+    /// A tick was not taken: as many of its clock as there may be wait already.
+    Full,
+    /// A tick was taken, and waits until the run, which is held, goes on.
+    Held,
 }
 
 impl Verdict {
@@ -43,6 +47,8 @@ impl Verdict {
             Verdict::Failed { status, function } => 1 | u64::from(status) << 8 | u64::from(function) << 16,
             Verdict::Resized => 2,
             Verdict::Refused => 3,
+            Verdict::Full => 4,
+            Verdict::Held => 5,
         }
     }
 
@@ -51,6 +57,8 @@ impl Verdict {
             0 => Verdict::Applied,
             1 => Verdict::Failed { status: (word >> 8) as u8, function: (word >> 16) as u8 },
             2 => Verdict::Resized,
+            4 => Verdict::Full,
+            5 => Verdict::Held,
             _ => Verdict::Refused,
         }
     }

@@ -55,7 +55,7 @@ use std::time::Duration;
 
 /// What a daemon is told.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct DaemonSettings {
     /// Where it listens.
     pub socket: SocketAt,
     /// Where it listens besides, and what it asks of requests there.
@@ -86,15 +86,15 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Serves until somebody asks for the end; then all rigs come to theirs. `ready` is called as soon as requests are answered, with the
 /// name of the socket.
-pub fn serve(options: &Options, ready: impl FnOnce(&str)) -> Result<(), Error> {
+pub fn serve(settings: &DaemonSettings, ready: impl FnOnce(&str)) -> Result<(), Error> {
     let system = |error: std::io::Error| Error::System(format!("threads for requests: {error}"));
-    let store = store::Store::open(&options.state)?;
-    let socket = match &options.socket {
+    let store = store::Store::open(&settings.state)?;
+    let socket = match &settings.socket {
         SocketAt::Path(path) => Socket::bind(path)?,
         SocketAt::Given(descriptor) => Socket::given(descriptor)?,
     };
-    let tcp = options.tcp.as_ref().map(|(address, access)| Ok((Tcp::bind(*address)?, access))).transpose()?;
-    let rigs = Arc::new(Rigs::load(store, options.rigs.clone(), options.log.clone())?);
+    let tcp = settings.tcp.as_ref().map(|(address, access)| Ok((Tcp::bind(*address)?, access))).transpose()?;
+    let rigs = Arc::new(Rigs::load(store, settings.rigs.clone(), settings.log.clone())?);
     let requests = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(16)
@@ -103,11 +103,11 @@ pub fn serve(options: &Options, ready: impl FnOnce(&str)) -> Result<(), Error> {
         .enable_time()
         .build()
         .map_err(system)?;
-    let (manager, pulses) = (ServiceManager::new(options.log.clone()), Pulses::default());
+    let (manager, pulses) = (ServiceManager::new(settings.log.clone()), Pulses::default());
     let api = api::router(rigs.clone());
     let attendance = requests.block_on(async {
         let asked = async {
-            while !options.stop.is_asked() {
+            while !settings.stop.is_asked() {
                 pulses.main.beat();
                 tokio::time::sleep(LOOK).await;
             }
@@ -116,16 +116,16 @@ pub fn serve(options: &Options, ready: impl FnOnce(&str)) -> Result<(), Error> {
         let rigs_as_wanted = rigs.clone();
         tokio::task::spawn_blocking(move || rigs_as_wanted.resume());
         tokio::spawn(api::answer(rigs.clone(), pulses.requests.clone()));
-        tokio::spawn(reload(rigs.clone(), manager.clone(), options.reload));
+        tokio::spawn(reload(rigs.clone(), manager.clone(), settings.reload));
         let attendance = manager.attend(rigs.clone(), pulses.clone());
         ready(&socket.name());
         manager.is_ready();
         let tcp = tcp.map(|(tcp, access)| (tcp, api::over_tcp(api.clone(), access.clone())));
-        let served = listen::serve(&socket, api, tcp, &options.log, asked).await;
+        let served = listen::serve(&socket, api, tcp, &settings.log, asked).await;
         manager.is_stopping();
         served.map(|()| attendance)
     })?;
-    rigs.end(&options.stop, || pulses.main.beat());
+    rigs.end(&settings.stop, || pulses.main.beat());
     drop(attendance);
     Ok(())
 }

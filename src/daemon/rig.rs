@@ -8,7 +8,7 @@ use super::runs::Runs;
 use super::status::{Mistake, RigState, Status, Verdict};
 use super::tally::Tally;
 use super::waits::WAITS;
-use crate::report::passed;
+use crate::report::Severity;
 use crate::supervisor::{Error, Event, EventSink, Finished, LineWeight, Options, Session, SessionHandle, State};
 use crate::sys::stop::Stop;
 use crate::time::Instant;
@@ -82,9 +82,14 @@ impl Rig {
         let mut status = Status::new(name.clone());
         if let Err(message) = &definition {
             status.enter(RigState::Failed);
-            status.problems.push(Mistake { file: None, line: None, column: None, message: message.clone() });
+            status.problems.push(Mistake::said(message.clone()));
         }
         status.run = runs.names().ok().and_then(|names| names.last().cloned());
+        if definition.is_ok()
+            && let Some(last) = status.run.as_ref().and_then(|run| runs.finished(run))
+        {
+            status.leave(last.run());
+        }
         let (definition, status) = (Mutex::new(definition.ok()), watch::Sender::new(status));
         Rig {
             name,
@@ -182,10 +187,10 @@ impl Rig {
         lock(&self.definition).clone()
     }
 
-    /// Whether it runs, and its file is another one than when that began.
+    /// Whether it runs, and its file is another one than when that began, or gone.
     pub fn has_changed(&self) -> bool {
         let now = self.definition().and_then(|own| self.file_state(&own.source));
-        self.running().is_some() && now.is_some() && now != *lock(&self.file)
+        self.running().is_some() && now != *lock(&self.file)
     }
 
     /// A run begins, whose options these are; `None`: one goes on, or is to.
@@ -197,7 +202,7 @@ impl Rig {
             }
             running.insert(Running::new()).stop.clone()
         };
-        Some(self.options_of(definition, stop))
+        Some(self.options_of(definition, stop, 0))
     }
 
     /// Another run begins after one that has failed.
@@ -210,9 +215,7 @@ impl Rig {
             own.stop.clone()
         };
         lock(&self.tally).restarts += 1;
-        let options = self.options_of(definition, stop);
-        self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, restarts));
-        options
+        self.options_of(definition, stop, restarts)
     }
 
     /// Asks for the end of the run that goes on, after which another one begins. `false`: none goes on, or it ends anyway.
@@ -224,15 +227,13 @@ impl Rig {
         true
     }
 
-    /// Asks for the end of the run that goes on, and no other one begins. `false`: none goes on.
-    pub fn stop(&self) -> bool {
-        let mut running = lock(&self.running);
-        let Some(running) = running.as_mut() else { return false };
-        // Of whoever waits for another one this is the first wish for an end.
-        if !std::mem::take(&mut running.reloads) {
-            running.stop.ask();
+    /// Asks for the end of the run that goes on, and no other one begins; with `now` for one at once, by force. Asked again it is the same
+    /// end.
+    pub fn stop(&self, now: bool) {
+        if let Some(running) = &mut *lock(&self.running) {
+            running.reloads = false;
+            running.stop.ask_for(if now { 2 } else { 1 });
         }
-        true
     }
 
     /// The run is over. The rig that another one begins of, and the options of that; `None`: none does for now.
@@ -245,20 +246,19 @@ impl Rig {
             *own = Running::new();
             (definition, own.stop.clone())
         };
-        let options = self.options_of(&definition, stop);
-        // Afterwards: in between it would be idle.
-        self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, 0));
+        let options = self.options_of(&definition, stop, 0);
         Some((definition, options))
     }
 
-    fn options_of(&self, definition: &Definition, stop: Stop) -> Options {
+    /// Options of a run that begins, after so many restarts in a row.
+    fn options_of(&self, definition: &Definition, stop: Stop, restarts: u32) -> Options {
         let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
         let out = Some(self.runs.folder(&run));
         let file = self.file_state(&definition.source);
         *lock(&self.file) = file;
         self.status.send_modify(|status| {
             status.enter(RigState::Preparing);
-            status.run = Some(run);
+            (status.run, status.restart_at, status.restarts) = (Some(run), None, restarts);
             status.problems.clear();
         });
         Options {
@@ -301,7 +301,8 @@ impl Rig {
     }
 
     /// Says something about the run that goes on, or was the last one.
-    fn say(&self, weight: LineWeight, text: &str) {
+    pub fn say(&self, weight: LineWeight, text: &str) {
+        let text = weight.of_itself(text);
         let run = self.status.borrow().run.clone();
         self.log.line(DaemonLine { rig: Some(&self.name), run: run.as_deref(), weight, text });
         let _nobody_listens = self.messages.send((weight, text.into()));
@@ -315,9 +316,19 @@ impl Rig {
         });
     }
 
-    /// A run that has [begun](Rig::begin) is over, whether it came to activations or not. `restart`: after how long another one begins.
+    /// A run that has [begun](Rig::begin) is over, whether it came to activations or not: what went wrong is said, and then everybody may
+    /// know. `restart`: after how long another one begins.
     pub fn over(&self, outcome: Result<&[Finished], &Error>, restart: Option<Duration>) {
         lock(&self.tally).count(outcome, exit_code(outcome));
+        match outcome {
+            Err(error) => self.say(LineWeight::Error, &error.to_string()),
+            Ok(finished) => {
+                for problem in finished.iter().flat_map(|one| &one.run.problems) {
+                    let is_failure = problem.severity == Severity::Failure;
+                    self.say(if is_failure { LineWeight::Error } else { LineWeight::Warning }, &problem.message());
+                }
+            }
+        }
         let last = outcome.is_err().then(|| self.runs.names().ok()?.pop()).flatten();
         // Held until the status says so: whoever reads that may start it.
         let mut running = lock(&self.running);
@@ -326,30 +337,21 @@ impl Rig {
         }
         self.status.send_modify(|status| {
             status.restart_at = restart.map(|delay| Timestamp::now().saturating_add(delay).unwrap_or(Timestamp::MAX));
-            status.restarts = if restart.is_some() { status.restarts } else { 0 };
             match outcome {
-                Ok(finished) => {
-                    let pass = finished.iter().all(|one| passed(&one.run));
-                    let code = exit_code(outcome);
-                    (status.exit_code, status.verdict) =
-                        (Some(code), Some(if pass { Verdict::Pass } else { Verdict::Fail }));
-                    status.enter(if code == 1 { RigState::Failed } else { RigState::Idle });
-                }
+                // One of the daemon is never repeated.
+                Ok(finished) => finished.iter().for_each(|one| status.leave(&one.run)),
                 Err(error) => {
                     status.run = last;
                     if matches!(error, Error::Interrupted) {
                         return status.enter(RigState::Idle);
                     }
-                    (status.exit_code, status.verdict) = (Some(exit_code(outcome)), Some(Verdict::Fail));
+                    (status.exit_code, status.verdict, status.last_run) =
+                        (Some(exit_code(outcome)), Some(Verdict::Fail), None);
                     status.problems = mistakes(error);
                     status.enter(RigState::Failed);
                 }
             }
         });
-        drop(running);
-        if let Err(error) = outcome {
-            self.say(LineWeight::Error, &error.to_string());
-        }
     }
 
     /// It is forgotten that the last run has failed.

@@ -12,10 +12,11 @@ use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
 use crate::plan::RunningRig;
-use crate::supervisor::{self, Error, EventSink, Finished, Options, Session};
-use crate::sys::affinity;
+use crate::supervisor::{self, Error, EventSink, Finished, LineWeight, Options, Session};
 use crate::sys::stop::Stop;
+use crate::sys::{affinity, heap};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -40,6 +41,26 @@ pub enum Refusal {
     System(String),
 }
 
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Unknown(name) => write!(f, "there is no rig {name}; GET /v1/rigs lists them"),
+            Refusal::State(status, why) if status.restart_at.is_some() => {
+                write!(f, "rig {} has failed and waits for its restart: {why}", status.name)
+            }
+            Refusal::State(status, why) => write!(f, "rig {} is {}: {why}", status.name, status.state.word()),
+            Refusal::Invalid(mistakes) => match mistakes.as_slice() {
+                [one] => f.write_str(&one.message),
+                several => write!(f, "there are {} mistakes", several.len()),
+            },
+            Refusal::NotKept(error) => {
+                write!(f, "what is wanted cannot be written to the state folder, and is not done: {error}")
+            }
+            Refusal::System(detail) => f.write_str(detail),
+        }
+    }
+}
+
 /// All rigs.
 pub struct Rigs {
     store: Store,
@@ -51,7 +72,7 @@ pub struct Rigs {
     all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
     /// The cores that this process may use, whichever its threads leave to partitions.
     cpus: BTreeSet<usize>,
-    /// Held while it is written down what rigs there are.
+    /// Held while it is written down what rigs there are, and what is wanted of them.
     changing: Mutex<()>,
     /// Held while a rig finds out what the others leave of the machine, until it has that itself.
     taking: Mutex<()>,
@@ -73,6 +94,9 @@ impl Rigs {
         let cpus = affinity::allowed_cpus().map_err(|error| system(&error))?;
         let known = store.rigs().map_err(|error| system(&format!("the state folder cannot be read: {error}")))?;
         let rig = |(name, definition): (RigName, Result<Definition, String>)| {
+            if let Err(why) = &definition {
+                log.warn_of(&name, &format!("what it is is not known any more, and it does not run: {why}"));
+            }
             let runs = Runs::of(store.runs(&name));
             (name.clone(), Arc::new(Rig::new(name, folder.clone(), runs, log.clone(), definition)))
         };
@@ -94,6 +118,10 @@ impl Rigs {
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<RigName, Arc<Rig>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All, in the order of their names.
@@ -119,7 +147,7 @@ impl Rigs {
         supervisor::plan(&options, &EventSink::default()).map_err(|error| Refusal::Invalid(mistakes(&error)))?;
         let wanted = busy.and_then(|rig| rig.wanted());
         let definition = Definition { source, wanted };
-        let _one_after_the_other = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_after_the_other = self.changing();
         self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
         let is_new = known.is_none();
         // Made before it is put among all: its runs are looked for on the disk.
@@ -135,7 +163,7 @@ impl Rigs {
 
     /// Forgets a rig. Its runs stay on the disk.
     pub fn delete(&self, name: &RigName) -> Result<(), Refusal> {
-        let _one_after_the_other = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_after_the_other = self.changing();
         let rig = self.find(name)?;
         if rig.running().is_some() {
             return Err(Refusal::State(Box::new(rig.status()), "it runs, or is about to: stop it first"));
@@ -147,6 +175,7 @@ impl Rigs {
 
     /// Starts a rig; what comes of it its status says.
     pub fn start(self: &Arc<Rigs>, name: &RigName, start: Start) -> Result<Arc<Rig>, Refusal> {
+        let _one_after_the_other = self.changing();
         let rig = self.find(name)?;
         if rig.running().is_some() {
             return Err(Refusal::State(Box::new(rig.status()), "it runs already"));
@@ -183,6 +212,7 @@ impl Rigs {
         loop {
             let began = Instant::now();
             let outcome = rig.run(&options, |options, events| self.start_beside(rig, options, events));
+            heap::give_back();
             let (outcome, stops) = (outcome.as_deref(), || self.ends.load(SeqCst) || options.stop.is_asked());
             let handle = rig.running().and_then(|running| running.handle);
             if let Some(handle) = &handle
@@ -199,12 +229,20 @@ impl Rigs {
             let delay = failures.after(policy, exit_code(outcome), began.elapsed()).filter(|_| !stops());
             let Some(delay) = delay else {
                 self.is_over(rig);
-                return rig.over(outcome, None);
+                rig.over(outcome, None);
+                if failures.count() > 0 && exit_code(outcome) == 1 && !stops() {
+                    rig.say(
+                        LineWeight::Error,
+                        &format!("it has failed after {} restarts in a row, and stays as it is", failures.count()),
+                    );
+                }
+                return;
             };
             rig.over(outcome, Some(delay));
-            self.log.of(
-                rig.name(),
-                &format!("starts anew in {} s, for the {}. time", delay.as_secs_f64(), failures.count()),
+            let (delay_s, count) = (delay.as_secs_f64(), failures.count());
+            rig.say(
+                LineWeight::Warning,
+                &format!("it has failed: restart {count} of {} comes in {delay_s} s", policy.most),
             );
             let failed = Instant::now();
             while failed.elapsed() < delay && !stops() {
@@ -234,12 +272,20 @@ impl Rigs {
 
     /// The rig is no longer wanted, since its run is over; whoever ends the daemon wants it as much as before.
     fn is_over(&self, rig: &Rig) {
-        if !self.ends.load(SeqCst)
-            && let Some(definition) = rig.want(None)
+        if !self.ends.load(SeqCst) {
+            let _one_after_the_other = self.changing();
+            self.is_wanted_no_more(rig, "that its run is over");
+        }
+    }
+
+    /// The rig is no longer wanted. `what` that means is said where it cannot be written down. For whoever has `changing`.
+    fn is_wanted_no_more(&self, rig: &Rig, what: &str) {
+        if let Some(definition) = rig.want(None)
             && let Err(error) = self.store.keep(rig.name(), &definition)
         {
-            let text = format!("that its run is over cannot be written to the state folder: {error}");
-            self.log.warn_of(rig.name(), &text);
+            let text =
+                format!("{what} cannot be written to the state folder, so the next daemon will start it: {error}");
+            rig.say(LineWeight::Warning, &text);
         }
     }
 
@@ -279,34 +325,37 @@ impl Rigs {
             }
             let Some(wanted) = rig.wanted() else { continue };
             if let Err(refusal) = self.start(rig.name(), wanted) {
-                self.log.warn_of(rig.name(), &format!("what is wanted of it is not done: {refusal:?}"));
+                self.log.warn_of(rig.name(), &format!("what is wanted of it is not done: {refusal}"));
             }
         }
     }
 
-    /// Asks for the end of a rig's run: a second time for one at once.
-    pub fn stop(&self, name: &RigName) -> Result<Arc<Rig>, Refusal> {
+    /// Asks for the end of a rig's run, in good order, or `now` by force.
+    pub fn stop(&self, name: &RigName, now: bool) -> Result<Arc<Rig>, Refusal> {
         let rig = self.find(name)?;
         if rig.running().is_none() {
             return Err(Refusal::State(Box::new(rig.status()), "it does not run"));
         }
-        self.end_run(&rig)?;
+        self.end_run(&rig, now);
         Ok(rig)
     }
 
-    fn end_run(&self, rig: &Rig) -> Result<(), Refusal> {
-        if let Some(definition) = rig.want(None) {
-            self.store.keep(rig.name(), &definition).map_err(Refusal::NotKept)?;
+    /// Whatever becomes of the disk, a rig can be stopped: that comes first.
+    fn end_run(&self, rig: &Arc<Rig>, now: bool) {
+        rig.stop(now);
+        let _one_after_the_other = self.changing();
+        // Meanwhile somebody may have started it anew, or deleted it.
+        let is_over = rig.running().is_none_or(|run| run.stop.is_asked());
+        if is_over && self.find(rig.name()).is_ok_and(|own| Arc::ptr_eq(&own, rig)) {
+            self.is_wanted_no_more(rig, "that it is to stop");
         }
-        let _is_over_already = rig.stop();
-        Ok(())
     }
 
     /// Has a rig be idle, whatever it is doing: its run, if one goes on, comes to its end, and that one has failed is forgotten.
     pub fn reset(&self, name: &RigName) -> Result<Arc<Rig>, Refusal> {
         let rig = self.find(name)?;
         if rig.running().is_some() {
-            self.end_run(&rig)?;
+            self.end_run(&rig, false);
         }
         Ok(rig)
     }
@@ -326,7 +375,7 @@ impl Rigs {
             } else if rig.running().is_none() {
                 let options = Rig::options(&definition.source, rig.name(), &self.folder);
                 match supervisor::plan(&options, &EventSink::default()) {
-                    Ok(_) if !rig.status().problems.is_empty() => rig.define(definition),
+                    Ok(_) if rig.status().could_not_begin() => rig.define(definition),
                     Ok(_) => (),
                     Err(error) => self.tell_mistakes(&rig, Refusal::Invalid(mistakes(&error))),
                 }
@@ -340,7 +389,7 @@ impl Rigs {
             Refusal::Invalid(mistakes) => {
                 mistakes.iter().for_each(|own| self.log.warn_of(rig.name(), &own.to_string()))
             }
-            refusal => self.log.warn_of(rig.name(), &format!("its file is not taken over: {refusal:?}")),
+            refusal => self.log.warn_of(rig.name(), &format!("its file is not taken over: {refusal}")),
         }
     }
 
@@ -348,17 +397,13 @@ impl Rigs {
     /// `waits` is called time and again meanwhile.
     pub fn end(&self, stop: &Stop, waits: impl Fn()) {
         self.ends.store(true, SeqCst);
-        let mut asked = 0;
         loop {
             let running: Vec<_> = self.list().iter().filter_map(|rig| rig.running()).collect();
             if running.is_empty() {
                 return;
             }
-            while asked < stop.times().clamp(1, 2) {
-                for run in &running {
-                    run.stop.ask();
-                }
-                asked += 1;
+            for run in &running {
+                run.stop.ask_for(stop.times().clamp(1, 2));
             }
             waits();
             thread::sleep(LOOK);

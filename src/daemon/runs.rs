@@ -1,14 +1,29 @@
 //! The runs of a rig: folders named by their start, with what `vecud run` leaves behind.
 
+use crate::files::read_at_most;
+use crate::report::ReportFile;
 use crate::supervisor::RunName;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Files in which a run says what it was, the last word first.
 const REPORTS: [&str; 2] = ["report.json", "checkpoint.json"];
+/// A longer one is none: FMU code runs as the same user and can write there.
+const LONGEST_REPORT: u64 = 64 << 20;
+
+/// What a run says of itself in short, as its report.
+#[derive(Debug, Deserialize)]
+pub struct RunSummary {
+    /// `pass` or `fail`.
+    pub verdict: String,
+    /// `finished`, `cut off` or `running`.
+    pub ended: String,
+}
 
 /// The folder of runs of one rig.
 #[derive(Clone, Debug)]
@@ -20,9 +35,12 @@ impl Runs {
         Runs(folder)
     }
 
-    /// A name for a run that starts now, which no other one has.
+    /// A name for a run that starts now. None that is there comes after it, also where the clock of the machine was set back: the
+    /// order of runs decides which of them are kept.
     pub fn next(&self) -> String {
-        let first = RunName::of(Timestamp::now());
+        let now = RunName::of(Timestamp::now());
+        let last = self.names().unwrap_or_default().iter().filter_map(|name| RunName::parse(name)).max();
+        let first = last.map_or(now, |last| now.max(last.next()));
         let mut names = std::iter::successors(Some(first), |name| Some(name.next())).map(|name| name.to_string());
         names.find(|name| self.0.join(name).symlink_metadata().is_err()).expect("there is no end of names")
     }
@@ -61,10 +79,26 @@ impl Runs {
     }
 
     /// What a run says of itself; `None`: there is no such run, or it has said nothing yet.
-    pub fn report(&self, run: &str) -> Option<Value> {
+    pub fn report(&self, run: &str) -> Option<Box<RawValue>> {
+        self.said(run)
+    }
+
+    /// What a run says of itself in short.
+    pub fn summary(&self, run: &str) -> Option<RunSummary> {
+        self.said(run)
+    }
+
+    fn said<T: DeserializeOwned>(&self, run: &str) -> Option<T> {
         let folder = self.existing(run)?;
-        let texts = REPORTS.iter().filter_map(|name| fs::read(folder.join(name)).ok());
+        let texts = REPORTS.iter().filter_map(|name| read_at_most(&folder.join(name), LONGEST_REPORT).ok()?);
         texts.into_iter().find_map(|text| serde_json::from_slice(&text).ok())
+    }
+
+    /// A run that has its report, as far as that can be read.
+    pub fn finished(&self, run: &str) -> Option<ReportFile> {
+        let [report, _] = REPORTS;
+        let text = read_at_most(&self.existing(run)?.join(report), LONGEST_REPORT).ok()??;
+        ReportFile::parse(str::from_utf8(&text).ok()?).ok()
     }
 
     /// The folders of runs that have a checkpoint and no report: whoever watched them is gone.
@@ -127,13 +161,34 @@ mod tests {
         let first = runs.next();
         fs::create_dir(runs.folder(&first)).unwrap();
         assert_ne!(runs.next(), first);
-        fs::write(runs.folder(starts[0]).join("report.json"), "{\"verdict\": \"pass\"}").unwrap();
+        let report = runs.folder(starts[0]).join("report.json");
+        fs::write(&report, r#"{"verdict": "pass", "ended": "finished", "rig": "a"}"#).unwrap();
         fs::write(folder.path().join("secret"), "").unwrap();
         std::os::unix::fs::symlink(folder.path().join("secret"), runs.folder(starts[0]).join("link")).unwrap();
-        assert_eq!(runs.report(starts[0]).unwrap()["verdict"], "pass");
+        assert_eq!(runs.summary(starts[0]).unwrap().verdict, "pass");
+        assert!(runs.report(starts[0]).unwrap().get().contains("rig"));
         assert_eq!(runs.files(starts[0]).unwrap(), ["report.json"]);
         for (run, file) in [(starts[0], "../../secret"), (starts[0], "link"), ("..", "secret"), (starts[0], ".")] {
             assert_eq!(runs.file(run, file), None, "{run}/{file}");
+        }
+        // Whatever its length, which may be that of no disk.
+        fs::File::options().write(true).open(&report).unwrap().set_len(1 << 40).unwrap();
+        assert!(runs.report(starts[0]).is_none() && runs.finished(starts[0]).is_none());
+    }
+
+    /// Also where the clock was set back, and where the first runs of a second are gone.
+    #[test]
+    fn a_new_run_comes_after_all_others_and_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = Runs::of(folder.path().to_owned());
+        for name in ["2190-01-01T00-00-00Z", "2190-01-01T00-00-00Z-2"] {
+            fs::create_dir(runs.folder(name)).unwrap();
+        }
+        for last in ["2190-01-01T00-00-00Z-3", "2190-01-01T00-00-00Z-4", "2190-01-01T00-00-00Z-5"] {
+            assert_eq!(runs.next(), last);
+            fs::create_dir(runs.folder(last)).unwrap();
+            runs.keep(1).unwrap();
+            assert_eq!(runs.names().unwrap(), [last]);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How far a rig is, as everybody is told.
 
 use super::name::RigName;
-use crate::report::CheckProblem;
+use crate::report::{CheckProblem, Problem, Run, Severity, exit_code};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::fmt;
@@ -75,12 +75,14 @@ pub struct Status {
     pub since: Timestamp,
     /// The run that goes on, or the last one; null: there was none.
     pub run: Option<String>,
+    /// The run of which `verdict` and `exit_code` are; null: that one could not begin, or there was none.
+    pub last_run: Option<String>,
     /// When the rig starts anew, since its last run has failed (RFC 3339); null: it does not.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub restart_at: Option<Timestamp>,
     /// So often it has started anew in a row, since its runs have failed.
     pub restarts: u32,
-    /// Why the last run could not begin.
+    /// Why the last run could not begin; or why it has failed, and which limits it has exceeded.
     pub problems: Vec<Mistake>,
 }
 
@@ -88,8 +90,8 @@ impl Status {
     /// A rig that has not run yet.
     pub fn new(name: RigName) -> Status {
         let (state, since) = (RigState::Idle, Timestamp::now());
-        let (verdict, exit_code, run, restart_at) = Default::default();
-        Status { name, state, verdict, exit_code, since, run, restart_at, restarts: 0, problems: Vec::new() }
+        let (verdict, exit_code, run, last_run, restart_at) = Default::default();
+        Status { name, state, verdict, exit_code, since, run, last_run, restart_at, restarts: 0, problems: Vec::new() }
     }
 
     /// The rig is in another state.
@@ -97,6 +99,22 @@ impl Status {
         if self.state != state {
             (self.state, self.since) = (state, Timestamp::now());
         }
+    }
+
+    /// `run` is over, of which this is known.
+    pub fn leave(&mut self, run: &Run) {
+        self.last_run.clone_from(&self.run);
+        let code = exit_code(run);
+        self.exit_code = Some(code);
+        self.verdict = Some(if code == 0 { Verdict::Pass } else { Verdict::Fail });
+        let counts = |problem: &&Problem| matches!(problem.severity, Severity::Failure | Severity::Limit);
+        self.problems = run.problems.iter().filter(counts).map(|problem| Mistake::said(problem.message())).collect();
+        self.enter(if code == 1 { RigState::Failed } else { RigState::Idle });
+    }
+
+    /// Whether the last run could not begin, so that another rig file may help.
+    pub fn could_not_begin(&self) -> bool {
+        self.state == RigState::Failed && self.exit_code == Some(2)
     }
 
     /// Whether a run goes on, or is to begin.
@@ -116,6 +134,13 @@ pub struct Mistake {
     pub column: Option<u32>,
     /// What is wrong, and the way out.
     pub message: String,
+}
+
+impl Mistake {
+    /// What has no place in a file.
+    pub fn said(message: String) -> Mistake {
+        Mistake { file: None, line: None, column: None, message }
+    }
 }
 
 impl fmt::Display for Mistake {

@@ -22,6 +22,11 @@ pub(super) fn of_read<T: Debug>(
     if is_read { of_variables(references, values) } else { list(references.iter()) }
 }
 
+/// `[0.5, 1.5]`: the elements of a vector; nothing where it was to be read and that has failed.
+pub(super) fn of_values(values: impl ExactSizeIterator<Item: Debug>, is_there: bool) -> String {
+    if is_there { list(values) } else { String::new() }
+}
+
 fn list<T: Debug>(mut items: impl ExactSizeIterator<Item = T>) -> String {
     let count = items.len();
     let mut text = "[".to_owned();

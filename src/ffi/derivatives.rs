@@ -1,12 +1,14 @@
 //! Partial derivatives, and dependencies of single elements (FMI 3.0, 2.2: partial derivatives, dependencies of variables).
-//! In Scheduled Execution they are called like getters: in Initialization Mode, and after an
-//! activation by the partition that was activated.
+//! They are called in Initialization Mode, in Event Mode, and in Continuous-Time Mode; in Scheduled Execution like getters after an
+//! activation, by the partition that was activated.
 //!
 //! What it guarantees: nothing that the FMU does not offer ([`Provides`]) is called, nor with vectors of another length than
 //! the variables have; such a call is refused and the instance stays as healthy as it was. The products allocate nothing.
 
+use super::event_mode::EventMode;
 use super::function::Function;
 use super::instance::{Initialization, Instance, Instantiated};
+use super::model::ContinuousTime;
 use super::partition::Getting;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
@@ -165,47 +167,39 @@ mod private {
     pub trait Sealed {}
     impl Sealed for super::Instance<super::Initialization> {}
     impl Sealed for super::Getting<'_> {}
+    impl Sealed for super::EventMode<'_> {}
+    impl Sealed for super::ContinuousTime<'_> {}
 }
 
-impl Differentiable for Instance<Initialization> {
-    fn directional_derivative(
-        &mut self,
-        of: &Jacobian,
-        seed: &[f64],
-        sensitivity: &mut [f64],
-    ) -> Result<Outcome, DerivativeError> {
-        self.shared.directional_derivative(of, seed, sensitivity, Cause::default())
-    }
+macro_rules! differentiable {
+    ($State:ty, |$state:ident| $shared:expr, $cause:expr) => {
+        impl Differentiable for $State {
+            fn directional_derivative(
+                &mut self,
+                of: &Jacobian,
+                seed: &[f64],
+                sensitivity: &mut [f64],
+            ) -> Result<Outcome, DerivativeError> {
+                let $state = self;
+                $shared.directional_derivative(of, seed, sensitivity, $cause)
+            }
 
-    fn adjoint_derivative(
-        &mut self,
-        of: &Jacobian,
-        seed: &[f64],
-        sensitivity: &mut [f64],
-    ) -> Result<Outcome, DerivativeError> {
-        self.shared.adjoint_derivative(of, seed, sensitivity, Cause::default())
-    }
+            fn adjoint_derivative(
+                &mut self,
+                of: &Jacobian,
+                seed: &[f64],
+                sensitivity: &mut [f64],
+            ) -> Result<Outcome, DerivativeError> {
+                let $state = self;
+                $shared.adjoint_derivative(of, seed, sensitivity, $cause)
+            }
+        }
+    };
 }
-
-impl Differentiable for Getting<'_> {
-    fn directional_derivative(
-        &mut self,
-        of: &Jacobian,
-        seed: &[f64],
-        sensitivity: &mut [f64],
-    ) -> Result<Outcome, DerivativeError> {
-        self.partition.part.shared.directional_derivative(of, seed, sensitivity, self.cause())
-    }
-
-    fn adjoint_derivative(
-        &mut self,
-        of: &Jacobian,
-        seed: &[f64],
-        sensitivity: &mut [f64],
-    ) -> Result<Outcome, DerivativeError> {
-        self.partition.part.shared.adjoint_derivative(of, seed, sensitivity, self.cause())
-    }
-}
+differentiable!(Instance<Initialization>, |instance| instance.shared, Cause::default());
+differentiable!(Getting<'_>, |getting| getting.partition.part.shared, getting.cause());
+differentiable!(EventMode<'_>, |event| event.shared(), event.cause());
+differentiable!(ContinuousTime<'_>, |continuous| continuous.shared(), continuous.cause());
 
 impl Instance<Instantiated> {
     /// `fmi3GetVariableDependencies`: what elements of a variable depend on while the instance is initialised. Invalid as

@@ -34,7 +34,7 @@ define_function! {
     GetContinuousStateDerivatives GetEventIndicators GetContinuousStates GetNominalsOfContinuousStates
     GetNumberOfEventIndicators GetNumberOfContinuousStates EnterStepMode GetOutputDerivatives InstantiateModelExchange
     InstantiateCoSimulation EnterEventMode EvaluateDiscreteStates GetStatus GetRealStatus GetBooleanStatus CancelStep
-    SetRealInputDerivatives
+    SetRealInputDerivatives GetStateValueReferences
 }
 
 impl Function {
@@ -71,6 +71,11 @@ impl Function {
     /// The name in C of what does this in an instance of that interface type; `None`: there is no such function.
     pub fn name_of(self, abi: Abi, interface: Interface) -> Option<&'static str> {
         CInterface::of(abi).name(self, Some(interface))
+    }
+
+    /// [`Function::name_of`] or, of a function that is not there, the name in the newest version: what messages say.
+    pub fn told_of(self, abi: Abi, interface: Interface) -> &'static str {
+        self.name_of(abi, interface).unwrap_or_else(|| self.name_in(abi))
     }
 
     /// The function with this number.
@@ -123,6 +128,17 @@ pub fn symbols_of_all(abi: Abi) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// FMI 1.0 has two standards, and each calls some functions its own way.
+    #[test]
+    fn messages_have_the_names_of_the_interface_type() {
+        let told = |interface| Function::EnterInitializationMode.told_of(Abi::Fmi1, interface);
+        assert_eq!(told(Interface::ModelExchange), "fmiInitialize");
+        assert_eq!(told(Interface::CoSimulation), "fmiInitializeSlave");
+        let exit = Function::ExitInitializationMode;
+        assert_eq!(exit.name_of(Abi::Fmi1, Interface::ModelExchange), None);
+        assert_eq!(exit.told_of(Abi::Fmi1, Interface::ModelExchange), "fmi3ExitInitializationMode");
+    }
 
     #[test]
     fn symbols_are_those_of_the_version_and_of_the_interface_type() {

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! Instantiated ──► Initialization ──► Running ──► (InstanceControl, Vec<Partition>)   Scheduled Execution
-//!      │ ▲
-//!      ▼ │
+//!      │ ▲                                  ├─────► (InstanceControl, Stepper)          Co-Simulation
+//!      ▼ │                                  └─────► (InstanceControl, Model)            Model Exchange
 //! Configuration
 //! ```
 //!
@@ -21,6 +21,7 @@ use super::function::Function;
 use super::interface::MadeFor;
 use super::interval::Interval;
 use super::library::Library;
+use super::model::{Model, Numbers};
 use super::part::{InstanceControl, Part};
 use super::partition::{ClockElement, Partition};
 use super::preemption;
@@ -237,6 +238,7 @@ impl Instance<Initialization> {
             // SAFETY: the instance is alive and in Initialization Mode.
             self.enter(Function::ExitInitializationMode, |f, i| unsafe { (f.exit_initialization_mode)(i) })?;
         ready.shared.environment.set_clock_activation(true);
+        ready.shared.set_in_event_mode(ready.shared.interface == Interface::ModelExchange);
         Ok(ready)
     }
 }
@@ -293,6 +295,17 @@ impl Instance<Running> {
         assert_eq!(self.shared.interface, Interface::CoSimulation, "steps are those of Co-Simulation");
         let stepper = Stepper::new(Part::of(&self.shared));
         (InstanceControl::new(self.shared), stepper)
+    }
+
+    /// Splits an instance for Model Exchange into what ends it and its equations. `described`: how many states and event indicators
+    /// its description says that it has, which FMI 2.0 and 1.0 say nowhere else.
+    ///
+    /// # Panics
+    /// If it was made for another interface type.
+    pub fn into_model(self, described: Numbers) -> (InstanceControl, Model) {
+        assert_eq!(self.shared.interface, Interface::ModelExchange, "equations are those of Model Exchange");
+        let model = Model::new(Part::of(&self.shared), described);
+        (InstanceControl::new(self.shared), model)
     }
 }
 

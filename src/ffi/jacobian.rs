@@ -1,6 +1,7 @@
 //! Whole matrices of partial derivatives, by as few calls as their pattern allows.
 
 use super::derivatives::{DerivativeError, Differentiable, Jacobian};
+use super::status::Outcome;
 
 impl Jacobian {
     /// All elements, in row-major order: column by column with directional derivatives, else row by row with adjoint ones,
@@ -28,34 +29,66 @@ impl Jacobian {
         }
         Ok(matrix)
     }
+}
 
-    /// The elements at these places (row, column), one call for each [colour](column_colours); all others are known to be
-    /// 0, from `<ModelStructure>` or from [`Instance::dependencies`](super::Instance::dependencies). In the order of the
-    /// pattern.
+/// The places (row, column) of a matrix that are not known to be 0, from `<ModelStructure>` or from
+/// [`Instance::dependencies`](super::Instance::dependencies), with what it takes to read them again and again: the colours of the
+/// columns, and room for one product.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    of: Jacobian,
+    places: Vec<(usize, usize)>,
+    /// By column.
+    colours: Vec<usize>,
+    /// How many colours there are.
+    calls: usize,
+    seed: Vec<f64>,
+    sensitivity: Vec<f64>,
+}
+
+impl Pattern {
+    /// That of a matrix with elements at these places only.
     ///
     /// # Panics
     /// If a place is outside of the matrix.
-    pub fn sparse(
-        &self,
-        at: &mut impl Differentiable,
-        pattern: &[(usize, usize)],
-    ) -> Result<Vec<f64>, DerivativeError> {
-        let colours = column_colours(self.columns(), pattern);
-        let (mut seed, mut sensitivity) = (vec![0.0; self.columns()], vec![0.0; self.rows()]);
-        let mut values = vec![0.0; pattern.len()];
-        let number = pattern.iter().map(|&(_, column)| colours[column] + 1).max().unwrap_or(0);
-        for colour in 0..number {
-            for (seed, of) in seed.iter_mut().zip(&colours) {
-                *seed = if *of == colour { 1.0 } else { 0.0 };
+    pub fn new(of: Jacobian, places: Vec<(usize, usize)>) -> Pattern {
+        let (rows, columns) = (of.rows(), of.columns());
+        assert!(places.iter().all(|&(row, column)| row < rows && column < columns), "a place is outside of the matrix");
+        let colours = column_colours(columns, &places);
+        let calls = places.iter().map(|&(_, column)| colours[column] + 1).max().unwrap_or(0);
+        Pattern { of, places, colours, calls, seed: vec![0.0; columns], sensitivity: vec![0.0; rows] }
+    }
+
+    /// The places, in the order in which their elements are read.
+    pub fn places(&self) -> &[(usize, usize)] {
+        &self.places
+    }
+
+    /// How many calls read all elements: as many as there are [colours](column_colours).
+    pub fn calls(&self) -> usize {
+        self.calls
+    }
+
+    /// Reads the elements at the places by directional derivatives. Allocates nothing.
+    ///
+    /// # Panics
+    /// If there are not as many values as places.
+    pub fn read(&mut self, at: &mut impl Differentiable, values: &mut [f64]) -> Result<Outcome, DerivativeError> {
+        let Pattern { of, places, colours, calls, seed, sensitivity } = self;
+        assert_eq!(values.len(), places.len(), "a value for each place");
+        let mut outcome = Outcome::Ok;
+        for colour in 0..*calls {
+            for (seed, own) in seed.iter_mut().zip(colours.iter()) {
+                *seed = if *own == colour { 1.0 } else { 0.0 };
             }
-            at.directional_derivative(self, &seed, &mut sensitivity)?;
-            for (value, &(row, column)) in values.iter_mut().zip(pattern) {
+            outcome = outcome.or(at.directional_derivative(of, seed, sensitivity)?);
+            for (value, &(row, column)) in values.iter_mut().zip(places.iter()) {
                 if colours[column] == colour {
                     *value = sensitivity[row];
                 }
             }
         }
-        Ok(values)
+        Ok(outcome)
     }
 }
 

@@ -3,14 +3,14 @@
 //!
 //! Knows nothing of rigs, plans or threads. What it guarantees:
 //!
-//! - A call out of order does not compile, or is refused without C being called ([`Instance`], [`Partition`]).
+//! - A call out of order does not compile, or is refused without C being called ([`Instance`], [`Partition`], [`Model`]).
 //! - After Error, and in Scheduled Execution after Discard, nothing is called but `fmi3FreeInstance`, or what makes the instance sound again
 //!   (`fmi3Reset`, `fmi3SetFMUState`); after Fatal nothing is called on any instance of that
 //!   FMU, and its code stays mapped. Dropping handles keeps to that.
 //! - Nothing unwinds into C. Callbacks survive NULL, and being called from where they may not be.
 //! - What an FMU writes is never trusted to be a valid `bool` or enumerator.
 //! - Each call starts under the default floating-point control word.
-//! - On the hot path (`Setting`, `Getting`, `ClockUpdate`, callbacks) nothing is allocated and no lock taken here.
+//! - On the hot path (`Setting`, `Getting`, `ClockUpdate`, `ContinuousTime`, callbacks) nothing is allocated and no lock taken here.
 //!
 //! ```text
 //! Library ──► Instance<Instantiated> ──► Instance<Initialization> ──► Instance<Running>
@@ -20,7 +20,8 @@
 //!     terminate, or join (all partitions back)                   begin ─ set ─ activate ─ get
 //! ```
 //!
-//! Co-Simulation and Model Exchange are initialised in the same way ([`MadeFor`]).
+//! Co-Simulation and Model Exchange are initialised in the same way ([`MadeFor`]); instead of partitions there is one [`Stepper`], or one
+//! [`Model`]; [`ImplicitForm`] makes residuals and matrices of it.
 //!
 //! C calls back through `callbacks`, to the [`InstanceHost`] of the instance or the [`ThreadHost`] of the thread.
 //!
@@ -112,6 +113,58 @@
 //!     let _ = instance.reset().unwrap().into_parts(&[]);
 //! }
 //! ```
+//! Equations are evaluated in Continuous-Time Mode:
+//! ```compile_fail,E0599
+//! use vecud::ffi::EventMode;
+//! fn f(mut event: EventMode, derivatives: &mut [f64]) {
+//!     let _ = event.derivatives(derivatives);
+//! }
+//! ```
+//! Neither time nor states change within an event:
+//! ```compile_fail,E0599
+//! use vecud::ffi::EventMode;
+//! fn f(mut event: EventMode) {
+//!     let _ = event.set_time(1.0);
+//!     let _ = event.set_states(&[0.0]);
+//! }
+//! ```
+//! Events are handled in Event Mode:
+//! ```compile_fail,E0599
+//! use vecud::ffi::ContinuousTime;
+//! fn f(mut continuous: ContinuousTime) {
+//!     let _ = continuous.update();
+//! }
+//! ```
+//! Equations are in one mode at a time:
+//! ```compile_fail,E0499
+//! use vecud::ffi::{Model, Reasons};
+//! fn f(model: &mut Model) {
+//!     let mut continuous = model.continuous_time().unwrap();
+//!     let _ = model.enter_event_mode(1.0, &Reasons::default());
+//!     let _ = continuous.set_time(1.0);
+//! }
+//! ```
+//! They are not given back as long as a mode of theirs is lent:
+//! ```compile_fail,E0505
+//! use vecud::ffi::{InstanceControl, Model};
+//! fn f(control: InstanceControl, mut model: Model) {
+//!     let mut event = model.event_mode().unwrap();
+//!     let _ = control.terminate(vec![model]);
+//!     let _ = event.update();
+//! }
+//! ```
+//! Nor are there any before the instance is initialised:
+//! ```compile_fail,E0599
+//! use vecud::ffi::{Initialization, Instance, Numbers};
+//! fn f(instance: Instance<Initialization>) {
+//!     let _ = instance.into_model(Numbers::default());
+//! }
+//! ```
+//! Two threads do not share them:
+//! ```compile_fail,E0277
+//! fn shared<T: Sync>() {}
+//! shared::<vecud::ffi::Model>();
+//! ```
 //! Two threads do not share a partition:
 //! ```compile_fail,E0277
 //! fn shared<T: Sync>() {}
@@ -132,6 +185,29 @@
 //!     Ok(())
 //! }
 //! ```
+//! That of Model Exchange, with one step of Euler's method:
+//! ```
+//! use vecud::ffi::{Failure, Initialization, Instance, Numbers, Reasons};
+//! fn f(instance: Instance<Initialization>) -> Result<(), Failure> {
+//!     let (control, mut model) = instance.exit_initialization_mode()?.into_model(Numbers { states: 1, event_indicators: 0 });
+//!     model.is_in_initial_event_mode(0.0);
+//!     if let Some(mut event) = model.event_mode() {
+//!         while event.update()?.needs_update {}
+//!     }
+//!     model.enter_continuous_time_mode()?;
+//!     if let Some(mut continuous) = model.continuous_time() {
+//!         let (mut states, mut derivatives) = ([0.0], [0.0]);
+//!         let _ = continuous.states(&mut states)?;
+//!         let _ = continuous.derivatives(&mut derivatives)?;
+//!         let _ = continuous.set_time(0.1)?;
+//!         let _ = continuous.set_states(&[states[0] + 0.1 * derivatives[0]])?;
+//!         let _ = continuous.completed_integrator_step(true)?;
+//!     }
+//!     model.enter_event_mode(0.1, &Reasons::default())?;
+//!     let _ = control.terminate(vec![model]);
+//!     Ok(())
+//! }
+//! ```
 
 mod abi;
 mod arguments;
@@ -143,11 +219,13 @@ mod derivatives;
 mod environment;
 mod event_mode;
 mod function;
+mod implicit_form;
 mod instance;
 mod interface;
 mod interval;
 mod jacobian;
 mod library;
+mod model;
 mod part;
 mod partition;
 mod preemption;
@@ -167,21 +245,23 @@ pub mod types;
 mod values;
 
 pub use abi::{
-    DraftFunctions, Fmi1EventInfo, Fmi1Functions, Fmi1ModelCallbacks, Fmi1SlaveCallbacks, Fmi2Callbacks, Fmi2Functions,
-    Fmi3Functions, Functions, Own,
+    DraftFunctions, Fmi1EventInfo, Fmi1Functions, Fmi1ModelCallbacks, Fmi1SlaveCallbacks, Fmi2Callbacks, Fmi2EventInfo,
+    Fmi2Functions, Fmi3Functions, Functions, Own,
 };
 pub use batch::Batch;
 pub use callbacks::{foreign_calls, host_panicked};
 pub use clock_update::{ClockUpdate, OutputClocks};
 pub use derivatives::{DerivativeError, Differentiable, ElementDependency, Jacobian, Provides};
 pub use environment::{Called, ForeignCall, Health, InstanceHost};
-pub use event_mode::{DiscreteUpdate, EventMode};
+pub use event_mode::{DiscreteUpdate, EventMode, Reasons};
 pub use function::{Function, Symbol, symbols, symbols_of_all};
+pub use implicit_form::{ImplicitForm, NoImplicitForm};
 pub use instance::{Configuration, Initialization, Instance, Instantiated, Mode, Readable, Running, Settable};
 pub use interface::{MadeFor, StepOptions};
 pub use interval::{Interval, Qualifier};
-pub use jacobian::column_colours;
+pub use jacobian::{Pattern, column_colours};
 pub use library::{Library, LoadError, LoadErrorKind};
+pub use model::{Attempt, Completed, ContinuousTime, Model, Numbers};
 pub use part::{InstanceControl, Part, TerminateError};
 pub use partition::{ClockElement, Getting, Partition, Setting};
 pub use reconfiguration::Reconfiguration;

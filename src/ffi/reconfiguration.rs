@@ -1,10 +1,12 @@
-//! Reconfiguration Mode of an instance in Clock Activation Mode (FMI 3.0, 2.3.5): tunable structural parameters.
+//! Reconfiguration Mode of an instance in Clock Activation Mode, or, in Model Exchange, in Event Mode (FMI 3.0, 2.3.5): tunable
+//! structural parameters.
 
+use super::environment::Health;
 use super::function::Function;
 use super::part::InstanceControl;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
-use crate::fmu::description::{ValueReference, Values, VariableType};
+use crate::fmu::description::{Interface, ValueReference, Values, VariableType};
 use std::sync::Arc;
 
 /// What takes an instance that has partitions through Reconfiguration Mode.
@@ -31,29 +33,45 @@ impl Reconfiguration {
     ///
     /// # Contract
     /// No partition of the instance is active, and none begins until this returns: only setting is allowed in that mode.
-    /// Only tunable structural parameters, of FMUs that have any.
+    /// Only tunable structural parameters, of FMUs that have any. Refused in Continuous-Time Mode.
     pub fn set<'a>(
         &self,
         values: impl Iterator<Item = (ValueReference, VariableType, &'a Values)>,
     ) -> Result<Outcome, Failure> {
         let shared = &*self.shared;
+        if shared.interface == Interface::ModelExchange && !shared.is_in_event_mode() {
+            return Err(shared.refusal(Function::EnterConfigurationMode, Cause::default()));
+        }
         shared.environment.set_clock_activation(false);
-        let result = || -> Result<Outcome, Failure> {
-            let mut warned = shared.call(Function::EnterConfigurationMode, Cause::default(), |f, i| {
-                // SAFETY: the instance is alive and in Clock Activation Mode, and by contract nobody else calls it.
-                unsafe { (f.enter_configuration_mode)(i) }
-            })? == Outcome::Warning;
-            for (reference, variable_type, values) in values {
-                warned |= shared.set_values(reference, variable_type, values)? == Outcome::Warning;
-            }
-            warned |= shared.call(Function::ExitConfigurationMode, Cause::default(), |f, i| {
-                // SAFETY: as above, in Reconfiguration Mode.
-                unsafe { (f.exit_configuration_mode)(i) }
-            })? == Outcome::Warning;
-            Ok(if warned { Outcome::Warning } else { Outcome::Ok })
-        }();
+        let result = self.reconfigure(values);
         // Whatever came of it: it has left initialisation behind, and its health says whether it may be called.
         shared.environment.set_clock_activation(true);
         result
+    }
+
+    /// [`Reconfiguration::set`] while callbacks are out of place.
+    fn reconfigure<'a>(
+        &self,
+        mut values: impl Iterator<Item = (ValueReference, VariableType, &'a Values)>,
+    ) -> Result<Outcome, Failure> {
+        let shared = &*self.shared;
+        let entered = shared.call(Function::EnterConfigurationMode, Cause::default(), |f, i| {
+            // SAFETY: the instance is alive and in a mode that has Reconfiguration Mode beside it, and by contract nobody else
+            // calls it.
+            unsafe { (f.enter_configuration_mode)(i) }
+        })?;
+        let set = values.try_fold(entered, |worst, (reference, variable_type, values)| {
+            Ok(worst.or(shared.set_values(reference, variable_type, values)?))
+        });
+        if shared.health() != Health::Healthy {
+            return set;
+        }
+        // Also after a value that was discarded; where it cannot be left, nothing else is allowed.
+        let left = shared.call(Function::ExitConfigurationMode, Cause::default(), |f, i| {
+            // SAFETY: as above, in Reconfiguration Mode.
+            unsafe { (f.exit_configuration_mode)(i) }
+        });
+        let left = left.inspect_err(|_| self.fail());
+        Ok(set?.or(left?))
     }
 }

@@ -10,7 +10,7 @@ use super::thread::{thread_host, visit, visited_nothing};
 use super::types::{NOT_CALLED, RawInstance, RawStatus};
 use crate::fmu::description::{Interface, ValueReference};
 use crate::sys::prefetch::prefetch;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
@@ -53,6 +53,8 @@ pub(super) struct Shared {
     pub(super) states: Mutex<States>,
     /// What the FMU offers of them.
     pub(super) support: OnceLock<StateSupport>,
+    /// Of Model Exchange: it is in Event Mode, or, as long as it is initialised, in Continuous-Time Mode.
+    in_event_mode: AtomicBool,
     /// The first call after which nothing but its end may follow.
     failure: OnceLock<Failure>,
 }
@@ -72,6 +74,7 @@ impl Shared {
             parts: AtomicUsize::new(0),
             states: Mutex::default(),
             support: OnceLock::new(),
+            in_event_mode: AtomicBool::new(false),
             failure: OnceLock::new(),
         }
     }
@@ -79,6 +82,16 @@ impl Shared {
     /// What C calls the instance.
     pub(super) fn raw(&self) -> RawInstance {
         self.handle.0
+    }
+
+    /// Whether an instance for Model Exchange is in Event Mode.
+    #[inline]
+    pub(super) fn is_in_event_mode(&self) -> bool {
+        self.in_event_mode.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_in_event_mode(&self, is: bool) {
+        self.in_event_mode.store(is, Ordering::Release);
     }
 
     /// Asks for the memory that every call looks at.
@@ -138,13 +151,26 @@ impl Shared {
         &self,
         function: Function,
         cause: Cause,
-        mut state: S,
+        state: S,
         c: impl FnOnce(&mut S, &Functions, RawInstance) -> RawStatus,
         arguments: impl Fn(&S, bool) -> String,
     ) -> Result<Outcome, Failure> {
         if self.health() != Health::Healthy {
             return Err(self.refused(function, cause.clock, cause.time));
         }
+        self.call_and_tell(function, cause, state, c, arguments)
+    }
+
+    /// Calls a function, and tells the host of it.
+    #[cold]
+    fn call_and_tell<S>(
+        &self,
+        function: Function,
+        cause: Cause,
+        mut state: S,
+        c: impl FnOnce(&mut S, &Functions, RawInstance) -> RawStatus,
+        arguments: impl Fn(&S, bool) -> String,
+    ) -> Result<Outcome, Failure> {
         let (mut status, mut nanos) = (0, 0);
         let outcome = self.enter(function, cause, |functions, instance| {
             let begun = Instant::now();
@@ -169,9 +195,9 @@ impl Shared {
         if self.health() > Health::Failed {
             return Err(self.refusal(function, cause));
         }
-        if self.environment.is_watched() && self.health() == Health::Healthy {
+        if self.environment.is_watched() {
             let c = |(): &mut (), functions: &Functions, instance| c(functions, instance);
-            return self.call_watched(function, cause, (), c, |(), _| String::new());
+            return self.call_and_tell(function, cause, (), c, |(), _| String::new());
         }
         self.enter(function, cause, c)
     }

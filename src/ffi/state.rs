@@ -53,6 +53,8 @@ pub(super) struct States {
 pub struct FmuState<S> {
     shared: Arc<Shared>,
     raw: StatePointer,
+    /// It is one of Event Mode in Model Exchange.
+    in_event_mode: bool,
     mode: PhantomData<S>,
 }
 
@@ -67,13 +69,18 @@ impl<S> Drop for FmuState<S> {
 }
 
 impl Shared {
-    fn keep_state<S>(self: &Arc<Shared>, function: Function, raw: RawState) -> Result<FmuState<S>, Failure> {
+    fn keep_state<S>(
+        self: &Arc<Shared>,
+        function: Function,
+        raw: RawState,
+        in_event_mode: bool,
+    ) -> Result<FmuState<S>, Failure> {
         if raw.is_null() {
             self.fail(Status::Error);
             return Err(Failure { function, status: Status::Error, clock: None, time: None, refused: false });
         }
         self.states.lock().unwrap_or_else(PoisonError::into_inner).live.push(StatePointer(raw));
-        Ok(FmuState { shared: self.clone(), raw: StatePointer(raw), mode: PhantomData })
+        Ok(FmuState { shared: self.clone(), raw: StatePointer(raw), in_event_mode, mode: PhantomData })
     }
 
     /// Keeps a state of the instance until its end; `before`: one that the FMU has given up for it.
@@ -139,7 +146,7 @@ impl<S> Instance<S> {
             // for new memory.
             unsafe { (f.get_fmu_state)(i, &mut raw) }
         })?;
-        self.shared.keep_state(function, raw)
+        self.shared.keep_state(function, raw, self.shared.is_in_event_mode())
     }
 
     /// `fmi3SetFMUState`: the instance is in the mode of the state then, and healthy again if it had failed. If this
@@ -157,6 +164,7 @@ impl<S> Instance<S> {
         })?;
         self.shared.environment.recover();
         self.shared.environment.set_clock_activation(T::CLOCK_ACTIVATION);
+        self.shared.set_in_event_mode(state.in_event_mode);
         Ok(Instance::new(self.shared))
     }
 
@@ -171,7 +179,7 @@ impl<S> Instance<S> {
     }
 
     /// `fmi3SerializedFMUStateSize` and `fmi3SerializeFMUState`. Refused, without harm, when the FMU does not offer it,
-    /// or names a size for which there is no memory.
+    /// or names a size for which there is no memory; and, as bytes do not say that, for a state of Event Mode in Model Exchange.
     ///
     /// # Panics
     /// If the state is another instance's.
@@ -179,6 +187,9 @@ impl<S> Instance<S> {
         assert!(Arc::ptr_eq(&self.shared, &state.shared), "a state belongs to the instance that it was taken from");
         let (sizing, function) = (Function::SerializedFMUStateSize, Function::SerializeFMUState);
         self.shared.offers(StateSupport::Serialize, sizing)?;
+        if state.in_event_mode {
+            return Err(self.shared.refusal(sizing, Cause::default()));
+        }
         let mut size = 0;
         // SAFETY: the instance is alive, no partition is active, the state is its own and not freed.
         let call = |f: &super::Functions, i| unsafe { (f.serialized_fmu_state_size)(i, state.raw.0, &mut size) };
@@ -196,7 +207,7 @@ impl<S> Instance<S> {
     }
 
     /// `fmi3DeserializeFMUState` of bytes that [`Instance::serialize_state`] gave for a state of mode `T`. Also after an
-    /// error.
+    /// error. In Model Exchange they are of Continuous-Time Mode.
     pub fn deserialize_state<T: Mode>(&self, bytes: &[u8]) -> Result<FmuState<T>, Failure> {
         let function = Function::DeserializeFMUState;
         self.shared.offers(StateSupport::Serialize, function)?;
@@ -206,7 +217,7 @@ impl<S> Instance<S> {
             // SAFETY: the instance is alive, no partition is active, and there are as many bytes as said.
             unsafe { (f.deserialize_fmu_state)(i, bytes.as_ptr(), bytes.len(), &mut raw) }
         })?;
-        self.shared.keep_state(function, raw)
+        self.shared.keep_state(function, raw, false)
     }
 
     /// `fmi3Reset`: as new, and healthy again if it had failed. If this fails, that is the instance's end.
@@ -216,6 +227,7 @@ impl<S> Instance<S> {
         self.shared.call_even_failed(Function::Reset, Cause::default(), |f, i| unsafe { (f.reset)(i) })?;
         self.shared.environment.recover();
         self.shared.environment.set_clock_activation(false);
+        self.shared.set_in_event_mode(false);
         Ok(Instance::new(self.shared))
     }
 }

@@ -15,19 +15,19 @@ use super::types::{RawInstance, RawStatus};
 use std::fmt;
 use std::time::Duration;
 
-/// A step is not called in Event Mode.
-const IN_EVENT_MODE: Failure =
+/// A step is not called in Event Mode, nor in place of another one where there is no such thing.
+const NO_STEP_HERE: Failure =
     Failure { function: Function::DoStep, status: Status::Error, clock: None, time: None, refused: true };
 
 /// What makes the steps of an instance.
 pub struct Stepper {
-    part: Part,
+    pub(super) part: Part,
     /// The last step, and what the FMU has said of it.
     raw: RawStep,
     /// The instance is in Event Mode, at this time; `None`: in Step Mode.
     pub(super) event: Option<f64>,
     /// What a step can be taken back to.
-    pub(super) state: Option<StepState>,
+    pub(super) state: StepState,
 }
 
 impl From<Stepper> for Part {
@@ -38,7 +38,7 @@ impl From<Stepper> for Part {
 
 impl Stepper {
     pub(super) fn new(part: Part) -> Stepper {
-        Stepper { part, raw: RawStep::new(0.0, 0.0), event: None, state: None }
+        Stepper { part, raw: RawStep::new(0.0, 0.0), event: None, state: StepState::default() }
     }
 
     /// Gives a step up that is pending for longer (`fmi2Pending`).
@@ -138,12 +138,29 @@ impl<'a> BeforeStep<'a> {
     pub fn step(self, point: f64, size: f64) -> Result<AfterStep<'a>, NoStep<'a>> {
         let BeforeStep { stepper } = self;
         if stepper.event.is_some() {
-            return Err(NoStep { stepper, failure: IN_EVENT_MODE, reached: point });
+            return Err(NoStep { stepper, failure: NO_STEP_HERE, reached: point });
         }
         stepper.raw.begin(point, size);
         stepper.call_step(|raw, functions, instance| {
             // SAFETY: the instance is alive and in Step Mode, and `stepper` is the only reference to what makes its steps.
             unsafe { functions.do_step(instance, raw) }
+        })
+    }
+
+    /// [`BeforeStep::step`] in place of the last step, which is rejected: from where that one began. Only FMUs of FMI 1.0 that
+    /// can reject steps (`canRejectSteps`) have this (`newStep`); refused in other versions, where states are set instead.
+    pub fn step_instead(self, point: f64, size: f64) -> Result<AfterStep<'a>, NoStep<'a>> {
+        let BeforeStep { stepper } = self;
+        if !stepper.shared().library.functions().rejects_steps() {
+            return Err(NoStep { stepper, failure: NO_STEP_HERE, reached: point });
+        }
+        stepper.raw.begin(point, size);
+        stepper.call_step(|raw, functions, instance| {
+            raw.new_step = false.into();
+            // SAFETY: the instance is alive, and `stepper` is the only reference to what makes its steps.
+            let status = unsafe { functions.do_step(instance, raw) };
+            raw.new_step = true.into();
+            status
         })
     }
 }

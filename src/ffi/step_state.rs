@@ -1,39 +1,61 @@
-//! The state of an instance at a communication point, to which a step can be taken back (FMI 3.0, 2.3.2). One per instance, in
-//! memory of the FMU that is used again.
+//! The state of an instance at one point in time, to which what computes of it can be taken back (FMI 3.0, 2.3.2). One per instance,
+//! in memory of the FMU that is used again.
 
+use super::abi::Functions;
 use super::function::Function;
+use super::part::Part;
 use super::shared::Cause;
 use super::state::{StatePointer, StateSupport};
 use super::status::{Failure, Outcome};
 use super::step::Stepper;
 use std::ptr;
 
-/// The state that a step can be taken back to.
+/// The state that an instance can be taken back to, if one was remembered.
+#[derive(Default)]
 pub(super) struct StepState {
-    raw: StatePointer,
+    raw: Option<StatePointer>,
+    /// The state is one of Event Mode in Model Exchange.
+    in_event_mode: bool,
+}
+
+impl StepState {
+    /// `fmi3GetFMUState` of the instance of which `part` computes, always the same part: remembers the present state instead of that
+    /// from before.
+    pub(super) fn remember(&mut self, part: &mut Part) -> Result<Outcome, Failure> {
+        let (function, shared) = (Function::GetFMUState, &part.shared);
+        shared.offers(StateSupport::GetAndSet, function)?;
+        let before = self.raw.as_ref().map(|state| state.0);
+        let mut raw = before.unwrap_or(ptr::null_mut());
+        // SAFETY: the instance is alive and `part` is what calls it alone; the pointer is NULL or a state of its own.
+        let call = |f: &Functions, i| unsafe { (f.get_fmu_state)(i, &mut raw) };
+        let outcome = shared.call(function, Cause::default(), call)?;
+        self.in_event_mode = shared.is_in_event_mode();
+        if before != Some(raw) {
+            self.raw = Some(StatePointer(raw));
+            shared.own_state(function, raw, before)?;
+        }
+        Ok(outcome)
+    }
+
+    /// `fmi3SetFMUState` of the same instance: as it was when the state was remembered. `None`: none was.
+    pub(super) fn go_back(&self, part: &mut Part) -> Option<Result<Outcome, Failure>> {
+        let raw = self.raw.as_ref()?.0;
+        // SAFETY: as above, and the state is its own and not freed: that waits for the end of the instance.
+        let call = |f: &Functions, i| unsafe { (f.set_fmu_state)(i, raw) };
+        let went_back = part.shared.call(Function::SetFMUState, Cause::default(), call);
+        Some(went_back.inspect(|_| part.shared.set_in_event_mode(self.in_event_mode)))
+    }
 }
 
 impl Stepper {
     /// `fmi3GetFMUState`: remembers the present state instead of that from before. The first time, for which the FMU takes
     /// memory, is before the run.
     pub fn remember(&mut self) -> Result<Outcome, Failure> {
-        let (function, cause) = (Function::GetFMUState, Cause::default());
-        self.shared().offers(StateSupport::GetAndSet, function)?;
-        let mut raw = self.state.as_ref().map_or(ptr::null_mut(), |state| state.raw.0);
-        // SAFETY: the instance is alive and this is what calls it alone; the pointer is NULL or a state of its own.
-        let outcome = self.shared().call(function, cause, |f, i| unsafe { (f.get_fmu_state)(i, &mut raw) })?;
-        if self.state.as_ref().is_none_or(|state| state.raw.0 != raw) {
-            let before = self.state.replace(StepState { raw: StatePointer(raw) });
-            self.shared().own_state(function, raw, before.map(|state| state.raw.0))?;
-        }
-        Ok(outcome)
+        self.state.remember(&mut self.part)
     }
 
     /// `fmi3SetFMUState`: as it was when the state was remembered. `None`: none was.
     pub fn go_back(&mut self) -> Option<Result<Outcome, Failure>> {
-        let raw = self.state.as_ref()?.raw.0;
-        // SAFETY: as above, and the state is its own and not freed: that waits for the end of the instance.
-        let call = |f: &super::Functions, i| unsafe { (f.set_fmu_state)(i, raw) };
-        Some(self.shared().call(Function::SetFMUState, Cause::default(), call))
+        self.state.go_back(&mut self.part)
     }
 }

@@ -146,5 +146,5 @@ pub(super) fn check(rig: &Rig, fmus: &[DescribedFmu], cpus: &[usize], host: &Hos
 /// What in the rig says that this FMU goes to that core, if something does.
 fn place_of(rig: &Rig, fmu: &DescribedFmu, cpu: usize) -> Place {
     let of_rig = || rig.host.cpus.iter().find(|given| given.value == cpu);
-    fmu.rig.cpu.as_ref().or_else(of_rig).map_or(Place::default(), |given| given.place)
+    fmu.cpu().or_else(of_rig).map_or(Place::default(), |given| given.place)
 }

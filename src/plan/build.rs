@@ -5,11 +5,10 @@ use super::clocks::{datagrams, requests, waiting};
 use super::connections::links;
 use super::described::DescribedFmu;
 use super::findings::Findings;
-use super::inputs::initial;
 use super::resolved::Resolved;
 use super::{
-    FmuId, HostFacts, HostPlan, Plan, TracePlan, beside, host, instances, interfaces, intermediate, priorities, steps,
-    tasks,
+    HostFacts, HostPlan, Plan, TracePlan, beside, host, initialisation, instances, interfaces, intermediate, masters,
+    priorities, steps, tasks,
 };
 use crate::fmu::description::ModelDescription;
 use crate::rig::{At, Problem, Rig};
@@ -87,12 +86,12 @@ pub fn build(
     beside::check(rig, &fmus, &cpus, machine, &mut findings);
     intermediate::check(&resolved, &mut findings);
     let order = priorities::order(&resolved, &cpus, machine, &mut findings);
-    let initial = initial::plan(&resolved, &mut findings);
+    let initialisation = initialisation::plan(&resolved, &mut findings);
     findings.refuse()?;
 
-    let initial_order = initial.order.iter().copied().map(FmuId).collect();
     let tasks = tasks::plans(&resolved, &order);
-    let instances = instances::plans(&resolved, &order, &cpus, &tasks, initial);
+    let masters = masters::plans(&resolved, &tasks, &mut findings);
+    let instances = instances::plans(&resolved, &order, &cpus, &tasks);
     let connections = links::plans(&resolved, &tasks, &instances, &mut findings);
     waiting::check(&tasks, rig, &mut findings);
     findings.notes.extend(TracePlan::note(rig, &tasks).map(str::to_owned));
@@ -113,9 +112,10 @@ pub fn build(
         call_timeout: rig.call_timeout,
         host: HostPlan::of(rig, &order, &fmus),
         fmus: instances,
-        initial_order,
+        initialisation,
         receiver: datagrams::receiver(rig.mode, &datagrams, &tasks, machine),
         tasks,
+        masters,
         connections,
         stimuli,
         input_events: Vec::new(),

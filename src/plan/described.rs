@@ -4,9 +4,10 @@ use super::findings::Findings;
 use super::inputs::{elements, start_values};
 use super::{FmuInput, StartValue, interfaces};
 use crate::fmu::description::{
-    Abi, CoSimulation, Dimension, EnumerationItem, InterfaceOffer, ValueReference, Values, Variability, Variable,
+    Abi, CoSimulation, Dimension, EnumerationItem, InterfaceOffer, ModelExchange, ValueReference, Values, Variability,
+    Variable,
 };
-use crate::rig::{Rig, RigFmu, suggestion};
+use crate::rig::{At, Integration, Rig, RigFmu, RigMaster, suggestion};
 use std::collections::{BTreeMap, HashMap};
 
 /// Elements that an array may have which is connected or given a start value: 8 MiB of doubles.
@@ -15,10 +16,27 @@ pub(super) const ELEMENTS: usize = 1 << 20;
 /// A variable of the rig: index of its FMU, index among that FMU's variables.
 pub(super) type VariableId = (usize, usize);
 
+/// What an FMU can do in its steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct StepAbilities {
+    /// They may be of any size.
+    pub(super) varies: bool,
+    /// One may end before the time that it was to come to.
+    pub(super) may_return_early: bool,
+    /// One can be taken back.
+    pub(super) goes_back: bool,
+    /// One that is discarded can be tried in parts.
+    pub(super) retries: bool,
+    /// All are multiples of this, in the FMU's unit of time; `None`: no more is known.
+    pub(super) internal_step: Option<f64>,
+}
+
 /// One FMU of the rig with what its description says, indexed.
 pub(super) struct DescribedFmu<'a> {
     pub(super) rig: &'a RigFmu,
     pub(super) input: &'a FmuInput<'a>,
+    /// The group that it is in by `[master.NAME]`.
+    pub(super) master: Option<&'a RigMaster>,
     /// Whether values are set while the run goes on.
     pub(super) controlled: bool,
     /// The interface type that it runs with; `None`: it has none that can be run.
@@ -33,10 +51,10 @@ impl<'a> DescribedFmu<'a> {
     /// All FMUs of a rig, in its order; `inputs` are what opening them gave.
     pub(super) fn all(rig: &'a Rig, inputs: &'a [FmuInput], findings: &mut Findings) -> Vec<DescribedFmu<'a>> {
         let fmus = rig.fmus.iter().zip(inputs);
-        fmus.map(|(fmu, input)| DescribedFmu::new(fmu, input, rig.controlled, findings)).collect()
+        fmus.map(|(fmu, input)| DescribedFmu::new(rig, fmu, input, findings)).collect()
     }
 
-    fn new(rig: &'a RigFmu, input: &'a FmuInput<'a>, controlled: bool, findings: &mut Findings) -> DescribedFmu<'a> {
+    fn new(rig: &'a Rig, own: &'a RigFmu, input: &'a FmuInput<'a>, findings: &mut Findings) -> DescribedFmu<'a> {
         let variables = &input.description.variables;
         let mut by_name = HashMap::with_capacity(variables.len());
         let mut by_reference = HashMap::with_capacity(variables.len());
@@ -47,14 +65,29 @@ impl<'a> DescribedFmu<'a> {
                 by_name.entry(alias.name.as_str()).or_insert(i);
             }
         }
-        let offer = interfaces::offer(rig, input.description);
-        let plain = DescribedFmu { rig, input, controlled, offer, structure: BTreeMap::new(), by_name, by_reference };
+        let offer = interfaces::offer(own, input.description);
+        let (master, controlled) = (rig.master_of(&own.name.value), rig.controlled);
+        let structure = BTreeMap::new();
+        let plain = DescribedFmu { rig: own, input, master, controlled, offer, structure, by_name, by_reference };
         DescribedFmu { structure: start_values::structure(&plain, findings), ..plain }
     }
 
     /// The name that the rig gives this FMU.
     pub(super) fn name(&self) -> &'a str {
         &self.rig.name.value
+    }
+
+    /// What is said of its integration: of its group, else of itself.
+    pub(super) fn integration(&self) -> &'a Integration {
+        match (self.master, self.model_exchange()) {
+            (Some(master), Some(_)) => &master.integration,
+            _ => &self.rig.integration,
+        }
+    }
+
+    /// The core that the rig gives it: that of its group, else its own.
+    pub(super) fn cpu(&self) -> Option<&'a At<usize>> {
+        self.master.map_or(self.rig.cpu.as_ref(), |master| master.cpu.as_ref())
     }
 
     pub(super) fn abi(&self) -> Abi {
@@ -74,13 +107,48 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// Whether its events are handled in Event Mode (FMI 3.0 for Co-Simulation).
-    pub(super) fn handles_events(&self) -> bool {
-        let wanted = self.rig.wishes.event_mode_used.unwrap_or(true);
-        wanted && self.co_simulation().is_some_and(|own| own.has_event_mode)
+    /// What it can do in its steps, whichever interface type it makes them with; `None`: it makes none.
+    pub(super) fn steps(&self) -> Option<StepAbilities> {
+        match self.offer? {
+            InterfaceOffer::ScheduledExecution(_) => None,
+            InterfaceOffer::CoSimulation(own) => {
+                let varies = own.can_handle_variable_communication_step_size;
+                Some(StepAbilities {
+                    varies,
+                    may_return_early: own.might_return_early_from_do_step,
+                    goes_back: own.common.can_get_and_set_fmu_state,
+                    retries: varies && self.abi().may_step_again(),
+                    internal_step: own.fixed_internal_step_size,
+                })
+            }
+            // Its steps are the host's: they end at its events.
+            InterfaceOffer::ModelExchange(own) => Some(StepAbilities {
+                varies: true,
+                may_return_early: true,
+                goes_back: own.common.can_get_and_set_fmu_state,
+                retries: false,
+                internal_step: None,
+            }),
+        }
     }
 
-    /// Whether a variable of it is set and changes in Event Mode alone (FMI 3.0.2, 4.2.1: in Step Mode only continuous ones are set).
+    /// What it says of its equations; `None`: it runs with another interface type.
+    pub(super) fn model_exchange(&self) -> Option<&'a ModelExchange> {
+        match self.offer {
+            Some(InterfaceOffer::ModelExchange(own)) => Some(own),
+            _ => None,
+        }
+    }
+
+    /// Whether its events are handled in Event Mode: always for Model Exchange, and for Co-Simulation of FMI 3.0 where it has that.
+    pub(super) fn handles_events(&self) -> bool {
+        let wanted = self.rig.wishes.event_mode_used.unwrap_or(true);
+        let has_event_mode = wanted && self.co_simulation().is_some_and(|own| own.has_event_mode);
+        has_event_mode || self.model_exchange().is_some()
+    }
+
+    /// Whether a variable of it is set and changes in Event Mode alone (FMI 3.0.2, 3.2.2 and 4.2.1: between events only continuous ones
+    /// are set).
     pub(super) fn changes_in_event_mode(&self, variable: &Variable) -> bool {
         self.handles_events() && variable.variability != Variability::Continuous
     }

@@ -21,7 +21,7 @@ pub(super) fn check(described: &DescribedFmu, findings: &mut Findings) {
 
 /// Where the resources are, as the instance is told: a path in released FMI 3.0; before, a URI, in the draft and FMI 2.0 of the
 /// `resources` directory, in FMI 1.0 of the FMU. FMI 2.0 and 1.0 want one, whether it is there or not.
-pub(super) fn resources(abi: Abi, folder: &str, resources: Option<&str>) -> Option<String> {
+pub fn resources(abi: Abi, folder: &str, resources: Option<&str>) -> Option<String> {
     let uri = |path: &str| file_uri(path.trim_end_matches('/'));
     match abi {
         Abi::Fmi3 => resources.map(str::to_owned),

@@ -69,7 +69,7 @@ pub(super) fn cores(rig: &Rig, fmus: &[DescribedFmu], host: &HostFacts, findings
         pool.sort_by_key(|cpu| host.taken(*cpu));
     }
     let mut turn = pool.iter().cycle();
-    let mut core_of = |described: &DescribedFmu| match &described.rig.cpu {
+    let mut core_of = |described: &DescribedFmu| match described.cpu() {
         Some(cpu) => {
             check(rig, cpu, &usable, "cpu", findings);
             cpu.value

@@ -2,38 +2,23 @@
 
 use super::clocks::candidates;
 use super::clocks::triggers::OutputCandidate;
-use super::inputs::{control, initial};
+use super::inputs::control;
 use super::priorities::Order;
 use super::resolved::Resolved;
 use super::tasks::{self, batches};
 use super::{
-    Batch, CallWatch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan,
-    StepClock, StepClockPlan, TaskId, TaskPlan, dialect, intermediate,
+    CallWatch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan,
+    StepClock, StepClockPlan, TaskId, TaskPlan, dialect, integration, intermediate,
 };
 use crate::fmu::description::{InterfaceOffer, IntervalVariability};
 
 /// All instances, in rig order. `cpus`: the core of each.
-pub(super) fn plans(
-    resolved: &Resolved,
-    order: &Order,
-    cpus: &[usize],
-    planned: &[TaskPlan],
-    initial: initial::InitialBatches,
-) -> Vec<FmuPlan> {
-    let batches = initial.reads.into_iter().zip(initial.writes);
-    let fmus = cpus.iter().zip(batches).enumerate();
-    fmus.map(|(fmu, (&cpu, batches))| plan(resolved, order, fmu, cpu, planned, batches)).collect()
+pub(super) fn plans(resolved: &Resolved, order: &Order, cpus: &[usize], planned: &[TaskPlan]) -> Vec<FmuPlan> {
+    cpus.iter().enumerate().map(|(fmu, &cpu)| plan(resolved, order, fmu, cpu, planned)).collect()
 }
 
-/// One instance. `reads`, `writes`: in Initialization Mode.
-fn plan(
-    resolved: &Resolved,
-    order: &Order,
-    fmu: usize,
-    cpu: usize,
-    planned: &[TaskPlan],
-    (reads, writes): (Vec<Batch>, Vec<Batch>),
-) -> FmuPlan {
+/// One instance.
+fn plan(resolved: &Resolved, order: &Order, fmu: usize, cpu: usize, planned: &[TaskPlan]) -> FmuPlan {
     let described = &resolved.fmus[fmu];
     let description = described.input.description;
     let abi = described.abi();
@@ -53,19 +38,23 @@ fn plan(
             }),
         }
     };
-    let interface = match described.co_simulation() {
-        Some(_) => InterfacePlan::CoSimulation(CoSimulationPlan {
+    let interface = match described.offer {
+        Some(InterfaceOffer::ModelExchange(own)) => {
+            InterfacePlan::ModelExchange(integration::of_interface(described, own))
+        }
+        Some(InterfaceOffer::CoSimulation(_)) => InterfacePlan::CoSimulation(CoSimulationPlan {
             event_mode_used: described.handles_events(),
             early_return_allowed: described.rig.wishes.early_return_allowed.unwrap_or(true) && abi.may_step_again(),
-            tolerance: described.rig.wishes.tolerance,
             intermediate: intermediate::plan(resolved, fmu),
         }),
-        None => InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
-            countdowns: own().filter(|id| planned[id.0].release == Release::Countdown).collect(),
-            draft_intervals: dialect::intervals(described, fmu, &resolved.clocks.candidates),
-            on_ticks: batches::on_ticks(resolved, fmu),
-            get_intervals: described.rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
-        }),
+        Some(InterfaceOffer::ScheduledExecution(_)) | None => {
+            InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
+                countdowns: own().filter(|id| planned[id.0].release == Release::Countdown).collect(),
+                draft_intervals: dialect::intervals(described, fmu, &resolved.clocks.candidates),
+                on_ticks: batches::on_ticks(resolved, fmu),
+                get_intervals: described.rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
+            })
+        }
     };
     let offer = described.offer.map(InterfaceOffer::common);
     FmuPlan {
@@ -84,11 +73,10 @@ fn plan(
         structural_values: described.structure.values().cloned().collect(),
         sizes: control::sizes(described),
         control: control::plan(resolved, fmu, order),
-        initial_reads: reads,
-        initial_writes: writes,
         output_clocks: resolved.clocks.outputs[fmu].iter().map(output).collect(),
         levels: own().map(|id| planned[id.0].level + 1).max().unwrap_or(0),
         interface,
+        tolerance: integration::told_tolerance(described),
         can_get_and_set_state: offer.is_some_and(|offer| offer.can_get_and_set_fmu_state),
         can_serialize_state: offer.is_some_and(|offer| offer.can_serialize_fmu_state),
         watch: CallWatch { times: resolved.rig.report.call_times, logs: false },

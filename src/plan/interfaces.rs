@@ -9,15 +9,14 @@ use crate::rig::{Rig, RigFmu};
 /// Warnings of one description that are worth a note in the plan.
 const WARNINGS: usize = 5;
 
-/// The interface types that can be run, the first choice first.
-const RUN: [Interface; 2] = [Interface::ScheduledExecution, Interface::CoSimulation];
+/// The interface types, the first choice first.
+const RUN: [Interface; 3] = [Interface::ScheduledExecution, Interface::CoSimulation, Interface::ModelExchange];
 
-/// The interface type that an FMU runs with: the one that the rig names, else the first that it offers and that can be run.
-/// `None`: there is none.
+/// The interface type that an FMU runs with: the one that the rig names, else the first that it offers. `None`: there is none.
 pub fn offer<'a>(fmu: &RigFmu, description: &'a ModelDescription) -> Option<&'a InterfaceOffer> {
     let offered = |wanted: Interface| description.interfaces.iter().find(|offer| offer.interface() == wanted);
     match &fmu.interface {
-        Some(wanted) => offered(wanted.value).filter(|_| RUN.contains(&wanted.value)),
+        Some(wanted) => offered(wanted.value),
         None => RUN.into_iter().find_map(offered),
     }
 }
@@ -107,27 +106,18 @@ fn check_interfaces(fmus: &[DescribedFmu], findings: &mut Findings) {
     }
 }
 
-/// Says why an FMU has no interface type that can be run.
+/// Says why an FMU has no interface type to run with.
 fn refuse(described: &DescribedFmu, subject: &str, findings: &mut Findings) {
     let description = described.input.description;
     let all: Vec<&str> = description.interfaces.iter().map(|offer| offer.interface().name()).collect();
     let offers = if all.is_empty() { "no interface at all".to_owned() } else { all.join(" and ") };
     let of = format!("{subject} (FMI {})", description.fmi_version);
     match &described.rig.interface {
-        Some(wanted) if RUN.contains(&wanted.value) && !all.contains(&wanted.value.name()) => {
+        Some(wanted) => {
             let wanted_name = wanted.value.name();
             findings.rig(wanted.place, format!("{of} has no {wanted_name}: it offers {offers}"));
         }
-        Some(wanted) => {
-            let message = format!("vecud runs no {} yet; {of} offers {offers}", wanted.value.name());
-            findings.rig(wanted.place, message);
-        }
-        None => {
-            let message = format!(
-                "{of} offers {offers}, of which vecud runs none yet: export it for Co-Simulation, or for Scheduled Execution"
-            );
-            findings.rig(described.rig.path.place, message);
-        }
+        None => findings.rig(described.rig.path.place, format!("{of} offers {offers}")),
     }
 }
 

@@ -10,8 +10,10 @@
 //! | `described`, `host`, `interfaces`, `dialect` | what is planned for: FMUs, the machine; whether they are fit for it |
 //! | `beside` | rigs that run already on the same machine |
 //! | `clocks/`, `steps` | what activates which input clock, and when; how far the steps of an FMU go |
+//! | `integration` | how Model Exchange FMUs are integrated over their steps |
 //! | `connections/` | what a value goes through from an output to an input, and when it is visible |
 //! | `inputs/` | values that no FMU computes: start values, stimuli, commands |
+//! | `initialisation/` | the order in which FMUs are initialised, and variables set and read |
 //! | `record`, `glob` | the columns of the recording |
 //! | `resolved` | all of these, which the order and the tasks are worked out from |
 //! | `priorities/` | one order of all tasks, and its FIFO priorities |
@@ -30,10 +32,13 @@ mod dialect;
 mod findings;
 pub(crate) mod glob;
 mod host;
+mod initialisation;
 mod inputs;
 mod instances;
+mod integration;
 mod interfaces;
 mod intermediate;
+mod masters;
 pub mod model;
 mod priorities;
 pub mod promise;
@@ -49,10 +54,14 @@ use build::Timetable;
 pub use build::{FmuInput, PlanError, StimulusInput, build};
 pub use clocks::causes::roots;
 pub use connections::{conversion, timing};
+pub use dialect::resources;
 pub use host::{FifoReach, HostFacts};
+pub use initialisation::{ClosingConnection, InitialLoop, InitialStep};
 pub use inputs::control;
 pub use inputs::own_starts::{OwnStarts, keep_changed};
+pub use inputs::start_values::values_of;
 pub use interfaces::{check_states, offer};
+pub use masters::{MasterPlan, SlavePlan, WirePlan};
 pub use model::*;
 pub use priorities::shared;
 pub use steps::first_multiple;

@@ -1,6 +1,8 @@
 //! What a plan consists of.
 
 use super::connections::conversion::Conversion;
+use super::initialisation::InitialStep;
+use super::masters::MasterPlan;
 use super::schedulability::{Figures, HostFigures};
 use crate::exchange::bytes;
 use crate::fmu::description::{Abi, Interface, IntervalVariability, ValueReference, Values, VariableType};
@@ -14,7 +16,7 @@ use std::path::PathBuf;
 
 pub use crate::rig::{
     Extrapolation, Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnNan,
-    OnWarning, Overrun, Rotation, Rule, Timing, TraceMode, TriggerTime,
+    OnWarning, Overrun, Rotation, Rule, Solver, Timing, TraceMode, TriggerTime,
 };
 
 /// Index into [`Plan::fmus`].
@@ -58,11 +60,12 @@ pub struct Plan {
     pub host: HostPlan,
     /// The instances, in rig order.
     pub fmus: Vec<FmuPlan>,
-    /// All instances in the order in which their initial outputs are read: an [`FmuPlan::initial_writes`] never takes
-    /// its value from a later instance, nor from its own.
-    pub initial_order: Vec<FmuId>,
+    /// How all instances are initialised, step by step: each enters once.
+    pub initialisation: Vec<InitialStep>,
     /// All tasks in merged order: most urgent first; ties in virtual time are broken by this order.
     pub tasks: Vec<TaskPlan>,
+    /// The groups of FMUs that make their steps together by an algorithm (`[master.NAME]`).
+    pub masters: Vec<MasterPlan>,
     /// All variable connections.
     pub connections: Vec<ConnectionPlan>,
     /// Files that feed inputs and tick clocks, in the order of the rig.
@@ -94,6 +97,22 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The tasks that `leader` does together with its own: of a group by a master by the names of their FMUs, on which the order of
+    /// everything depends there.
+    pub fn led_by(&self, leader: TaskId) -> Vec<TaskId> {
+        let is_its = |other: &TaskId| self.tasks[other.0].leader() == Some(leader);
+        let mut led: Vec<TaskId> = (0..self.tasks.len()).map(TaskId).filter(is_its).collect();
+        if self.master_of(leader).is_some() {
+            led.sort_by_key(|task| &self.fmus[self.tasks[task.0].fmu.0].name);
+        }
+        led
+    }
+
+    /// The group whose steps this task makes.
+    pub fn master_of(&self, leader: TaskId) -> Option<&MasterPlan> {
+        self.masters.iter().find(|master| master.leader == leader)
+    }
+
     /// The name of a task among all of the rig, `fmu.name`.
     pub fn full_name(&self, task: &TaskPlan) -> String {
         format!("{}.{}", self.fmus[task.fmu.0].name, task.name)
@@ -173,11 +192,6 @@ pub struct FmuPlan {
     pub log_categories: Vec<String>,
     /// Values to set before Initialization Mode, or in it where [`StartValue::clocked`], in document order: the rig's.
     pub start_values: Vec<StartValue>,
-    /// Variables to read in Initialization Mode for connections and recordings: those without clocks whose initial value
-    /// the FMU computes or keeps.
-    pub initial_reads: Vec<Batch>,
-    /// Inputs without clocks to set in Initialization Mode, when their source has an initial value.
-    pub initial_writes: Vec<Batch>,
     /// All output clocks; of array clocks all elements, one after the other in row-major order. Where events are handled
     /// between steps, its input clocks stand after them: those tick others too.
     pub output_clocks: Vec<OutputClock>,
@@ -185,6 +199,8 @@ pub struct FmuPlan {
     pub levels: usize,
     /// The interface type that it runs with, and what only that has.
     pub interface: InterfacePlan,
+    /// The relative tolerance that it is told for its own solver.
+    pub tolerance: Option<f64>,
     /// `canGetAndSetFMUState`.
     pub can_get_and_set_state: bool,
     /// `canSerializeFMUState`.
@@ -215,6 +231,34 @@ pub enum InterfacePlan {
     ScheduledExecution(ScheduledExecutionPlan),
     /// `<CoSimulation>`.
     CoSimulation(CoSimulationPlan),
+    /// `<ModelExchange>`.
+    ModelExchange(ModelExchangePlan),
+}
+
+/// What only an instance with Model Exchange has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelExchangePlan {
+    /// Continuous states at the start, by the description.
+    pub states: usize,
+    /// Event indicators likewise.
+    pub indicators: usize,
+    /// It is told of each step of the solver that is complete (`needsCompletedIntegratorStep`).
+    pub needs_completed_step: bool,
+    /// What is known of how its derivatives depend on its states; `None`: any may depend on any.
+    pub jacobian: Option<JacobianPlan>,
+}
+
+/// How the derivatives of the states of an FMU depend on these.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JacobianPlan {
+    /// The FMU computes products with it (`providesDirectionalDerivatives`).
+    pub is_provided: bool,
+    /// The derivatives, in the order of the states, each with its number of elements.
+    pub derivatives: Vec<(ValueReference, usize)>,
+    /// The states likewise.
+    pub states: Vec<(ValueReference, usize)>,
+    /// Elements of derivatives and states, by their numbers, where one depends on the other: the places that may be other than 0.
+    pub places: Vec<(usize, usize)>,
 }
 
 /// What only an instance with Scheduled Execution has.
@@ -237,8 +281,6 @@ pub struct CoSimulationPlan {
     pub event_mode_used: bool,
     /// `earlyReturnAllowed`.
     pub early_return_allowed: bool,
-    /// The relative tolerance that it is told for its own solver.
-    pub tolerance: Option<f64>,
     /// What is done in the midst of its steps; `None`: nothing.
     pub intermediate: Option<IntermediatePlan>,
 }
@@ -263,10 +305,7 @@ impl IntermediatePlan {
 impl FmuPlan {
     /// The interface type that it runs with, as its model description names it.
     pub fn interface_type(&self) -> &'static str {
-        match &self.interface {
-            InterfacePlan::ScheduledExecution(_) => "ScheduledExecution",
-            InterfacePlan::CoSimulation(_) => "CoSimulation",
-        }
+        self.runs_as().element()
     }
 
     /// The interface type that it runs with.
@@ -274,6 +313,7 @@ impl FmuPlan {
         match &self.interface {
             InterfacePlan::ScheduledExecution(_) => Interface::ScheduledExecution,
             InterfacePlan::CoSimulation(_) => Interface::CoSimulation,
+            InterfacePlan::ModelExchange(_) => Interface::ModelExchange,
         }
     }
 
@@ -281,14 +321,22 @@ impl FmuPlan {
     pub fn scheduled_execution(&self) -> Option<&ScheduledExecutionPlan> {
         match &self.interface {
             InterfacePlan::ScheduledExecution(plan) => Some(plan),
-            InterfacePlan::CoSimulation(_) => None,
+            InterfacePlan::CoSimulation(_) | InterfacePlan::ModelExchange(_) => None,
+        }
+    }
+
+    /// What it has for Model Exchange; `None`: it runs with another interface type.
+    pub fn model_exchange(&self) -> Option<&ModelExchangePlan> {
+        match &self.interface {
+            InterfacePlan::ModelExchange(plan) => Some(plan),
+            InterfacePlan::ScheduledExecution(_) | InterfacePlan::CoSimulation(_) => None,
         }
     }
 
     /// What is done in the midst of its steps.
     pub fn intermediate(&self) -> Option<&IntermediatePlan> {
         match &self.interface {
-            InterfacePlan::ScheduledExecution(_) => None,
+            InterfacePlan::ScheduledExecution(_) | InterfacePlan::ModelExchange(_) => None,
             InterfacePlan::CoSimulation(plan) => plan.intermediate.as_ref(),
         }
     }
@@ -584,7 +632,7 @@ pub struct TaskPlan {
 pub enum Work {
     /// Activates a model partition (Scheduled Execution).
     Partition(InputClockPlan),
-    /// Makes the steps of an FMU (Co-Simulation).
+    /// Makes the steps of an FMU (Co-Simulation, Model Exchange).
     Step(StepPlan),
 }
 
@@ -597,6 +645,8 @@ pub struct StepPlan {
     /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
     /// shorter.
     pub is_variable: bool,
+    /// It belongs to a [`MasterPlan`], whose algorithm says who steps when.
+    pub is_grouped: bool,
     /// Events are handled in Event Mode.
     pub handles_events: bool,
     /// An event, also one at the stop time, is recorded as two rows of its time, one from before and one from after it.
@@ -612,6 +662,21 @@ pub struct StepPlan {
     pub retries: bool,
     /// `fixedInternalStepSize`, in the FMU's unit of time.
     pub internal_step: Option<f64>,
+    /// What integrates the FMU over its steps; `None`: it does that itself (Co-Simulation).
+    pub integration: Option<IntegrationPlan>,
+}
+
+/// How Model Exchange FMUs are integrated (semantics S25).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IntegrationPlan {
+    /// The method.
+    pub solver: Solver,
+    /// The step of a method with a fixed one.
+    pub internal_step: Fraction,
+    /// Relative; of a method that makes as many steps as it asks for.
+    pub tolerance: f64,
+    /// State events that are located within a step at most.
+    pub max_events: u32,
 }
 
 /// One input clock, or one element of an array clock, whose model partition a task activates.
@@ -638,6 +703,18 @@ pub enum TaskKind {
     Clock(IntervalVariability),
     /// The steps of an FMU.
     Step,
+    /// The steps of several FMUs, as a master makes them.
+    Group,
+}
+
+impl TaskKind {
+    /// Whether it makes steps.
+    pub fn makes_steps(self) -> bool {
+        match self {
+            TaskKind::Clock(_) => false,
+            TaskKind::Step | TaskKind::Group => true,
+        }
+    }
 }
 
 impl TaskPlan {
@@ -645,6 +722,7 @@ impl TaskPlan {
     pub fn kind(&self) -> TaskKind {
         match &self.work {
             Work::Partition(partition) => TaskKind::Clock(partition.kind),
+            Work::Step(step) if step.is_grouped && step.leader.is_none() => TaskKind::Group,
             Work::Step(_) => TaskKind::Step,
         }
     }
@@ -671,10 +749,38 @@ impl TaskPlan {
         }
     }
 
+    /// Whether it makes steps.
+    pub fn makes_steps(&self) -> bool {
+        self.kind().makes_steps()
+    }
+
+    /// Whether the FMU whose steps it makes handles events in Event Mode.
+    pub fn handles_events(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.handles_events)
+    }
+
+    /// Whether its FMU may be taken back to the beginning of a step by a state of its own.
+    pub fn goes_back(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.goes_back)
+    }
+
+    /// Whether each event of its steps has rows of its own.
+    pub fn shows_events(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.rows_of_events)
+    }
+
+    /// What integrates its FMU; `None`: it does not.
+    pub fn integration(&self) -> Option<IntegrationPlan> {
+        match &self.work {
+            Work::Step(step) => step.integration,
+            Work::Partition(_) => None,
+        }
+    }
+
     /// Whether it is released at other instants than its grid has: communication points where an event is, or where a step
     /// has returned early.
     pub fn leaves_its_grid(&self) -> bool {
-        matches!(&self.work, Work::Step(step) if step.handles_events || step.may_return_early)
+        matches!(&self.work, Work::Step(step) if step.handles_events || step.may_return_early || step.is_grouped)
     }
 
     /// Whether what it does has no holes in time: what was missed is made up (semantics S21).

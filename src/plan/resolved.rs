@@ -41,7 +41,7 @@ impl<'a> Resolved<'a> {
         candidates.extend(candidates::in_steps(rig, fmus, findings));
         let stimuli = stimuli::resolve(rig, stimuli, fmus, &candidates, findings);
         let mut clocks = triggers::connect(rig, fmus, stimuli.ticking(candidates), times, findings);
-        steps::join(fmus, &mut clocks, findings);
+        steps::join(rig, fmus, &mut clocks, findings);
         findings.notes.extend(clocked_clocks::notes(fmus, &clocks, times));
         let starts: Vec<Starts> = fmus.iter().map(|fmu| start_values::resolve(fmu, findings)).collect();
         let links = links::resolve(rig, fmus, &clocks, &starts, findings);

@@ -1,13 +1,12 @@
-//! How far each step of a Co-Simulation FMU goes, and whether the FMU can go so far (semantics S19).
+//! How far each step of an FMU goes, and whether the FMU can go so far (semantics S19).
 
 use super::Timetable;
 use super::clocks::Clocks;
 use super::clocks::candidates::Candidate;
-use super::described::DescribedFmu;
+use super::described::{DescribedFmu, StepAbilities};
 use super::findings::Findings;
 use super::schedulability::Figures;
-use super::{Limits, Mode, Release};
-use crate::fmu::description::CoSimulation;
+use super::{Limits, Mode, Release, integration, masters};
 use crate::rig::{At, Rig, RigTask, TriggerSource};
 use crate::time::{Fraction, Instant};
 
@@ -20,7 +19,7 @@ const SHORTEST_DEFAULT: Fraction = Fraction::MILLISECOND;
 /// The shortest step in real time, which can be kept.
 const SHORTEST: Fraction = Fraction::MICROSECOND;
 
-/// What makes the steps of each FMU that runs with Co-Simulation, in rig order.
+/// What makes the steps of each FMU that makes any, in rig order.
 pub(super) fn candidates(
     rig: &Rig,
     fmus: &[DescribedFmu],
@@ -28,8 +27,11 @@ pub(super) fn candidates(
     findings: &mut Findings,
 ) -> Vec<Candidate> {
     let mut candidates = Vec::new();
-    for (fmu, described) in fmus.iter().enumerate() {
-        let Some(own) = described.co_simulation() else {
+    masters::check(rig, fmus, findings);
+    let mut steps: Vec<Option<At<Fraction>>> = fmus.iter().map(|described| step(described, findings)).collect();
+    masters::steps(rig, fmus, &mut steps, findings);
+    for ((fmu, described), step) in fmus.iter().enumerate().zip(steps) {
+        let Some(own) = described.steps() else {
             refuse_keys(described, findings);
             continue;
         };
@@ -52,13 +54,20 @@ pub(super) fn candidates(
             );
             findings.rig(clock.name.place, message);
         }
-        let Some(step) = step(described, own, findings) else { continue };
+        let Some(step) = step else { continue };
         check(rig, described, own, &step, times, findings);
-        let said = described.rig.task.as_ref().map(|at| at.value.clone()).unwrap_or_default();
+        integration::check(rig, described, &step, findings);
+        let leads = masters::leads(fmus, fmu);
+        let said = match described.master {
+            Some(master) if leads => master.task.clone(),
+            Some(_) => RigTask::default(),
+            None => described.rig.task.as_ref().map(|at| at.value.clone()).unwrap_or_default(),
+        };
         let RigTask { overrun, limits: Limits { max_latency, max_execution, max_overruns }, .. } = said;
         candidates.push(Candidate {
             fmu,
             clock: None,
+            leads_group: leads,
             in_steps: false,
             priority: None,
             release: Release::Periodic { shift: Fraction::ZERO, interval: step.value },
@@ -71,9 +80,9 @@ pub(super) fn candidates(
     candidates
 }
 
-/// FMUs whose clocks are connected make their steps together, on the shortest step of them, which the others' must be multiples
-/// of (semantics S22).
-pub(super) fn join(fmus: &[DescribedFmu], clocks: &mut Clocks, findings: &mut Findings) {
+/// The FMUs of a `[master.NAME]` make their steps together (semantics S24), and so do those whose clocks are connected: on the shortest
+/// step of them, which the others' must be multiples of (S22).
+pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut Clocks, findings: &mut Findings) {
     let leader = |leaders: &[usize], mut fmu: usize| {
         while leaders[fmu] != fmu {
             fmu = leaders[fmu];
@@ -82,20 +91,22 @@ pub(super) fn join(fmus: &[DescribedFmu], clocks: &mut Clocks, findings: &mut Fi
     };
     for (from, described) in fmus.iter().enumerate() {
         for to in clocks.outputs[from].iter().flat_map(|output| &output.clocks).map(|(to, _)| *to) {
-            if described.co_simulation().is_some() {
+            if described.steps().is_some() {
                 let (a, b) = (leader(&clocks.leaders, from), leader(&clocks.leaders, to));
                 clocks.leaders[a.max(b)] = a.min(b);
             }
         }
     }
     clocks.leaders = (0..fmus.len()).map(|fmu| leader(&clocks.leaders, fmu)).collect();
+    masters::join(rig, fmus, &mut clocks.leaders, findings);
     for (fmu, leader) in clocks.leaders.iter().enumerate() {
         clocks.groups.entry(*leader).or_default().push(fmu);
     }
     clocks.groups.retain(|_, members| members.len() > 1);
     for (first, members) in clocks.groups.clone() {
         let steps: Vec<usize> = members.iter().filter_map(|fmu| clocks.steps_of(*fmu)).collect();
-        if steps.len() < members.len() {
+        // What is said of a `[master.NAME]` is the same for all of its FMUs.
+        if steps.len() < members.len() || fmus[first].master.is_some() {
             continue;
         }
         let shortest = steps.iter().filter_map(|step| clocks.candidates[*step].period).min();
@@ -140,7 +151,7 @@ pub(super) fn join(fmus: &[DescribedFmu], clocks: &mut Clocks, findings: &mut Fi
 /// An FMU whose steps may not vary, or that makes them together with such a one, has its clocks on the grid of them.
 fn check_clocks(fmus: &[DescribedFmu], clocks: &Clocks, findings: &mut Findings) {
     for (fmu, described) in fmus.iter().enumerate() {
-        if described.co_simulation().is_none() || may_vary(fmus, clocks, fmu) {
+        if described.steps().is_none() || may_vary(fmus, clocks, fmu) {
             continue;
         }
         let step = clocks.steps_of(fmu).and_then(|step| clocks.candidates[step].period);
@@ -164,46 +175,45 @@ fn check_clocks(fmus: &[DescribedFmu], clocks: &Clocks, findings: &mut Findings)
 
 /// Whether the steps of an FMU may be of any size: its own, and those that are made together with them.
 pub(super) fn may_vary(fmus: &[DescribedFmu], clocks: &Clocks, fmu: usize) -> bool {
-    let varies = |fmu: usize| fmus[fmu].co_simulation().is_none_or(is_variable);
+    let varies = |fmu: usize| fmus[fmu].steps().is_none_or(|own| own.varies);
     varies(fmu) && clocks.group(fmu).iter().all(|other| varies(*other))
 }
 
 /// Whether another FMU that makes its steps together with this one may return early from them.
 pub(super) fn may_be_cut_short(fmus: &[DescribedFmu], clocks: &Clocks, fmu: usize) -> bool {
-    let may = |other: usize| fmus[other].co_simulation().is_some_and(|own| own.might_return_early_from_do_step);
+    let may = |other: usize| fmus[other].steps().is_some_and(|own| own.may_return_early);
     clocks.group(fmu).iter().any(|other| *other != fmu && may(*other))
 }
 
 /// The core of each FMU: FMUs that make their steps together share that of the first one.
 pub(super) fn cores(clocks: &Clocks, fmus: &[DescribedFmu], cpus: Vec<usize>) -> Vec<usize> {
     let of = |fmu: usize| {
-        let named = clocks.group(fmu).iter().find(|other| fmus[**other].rig.cpu.is_some()).map(|other| cpus[*other]);
+        let named = clocks.group(fmu).iter().find(|other| fmus[**other].cpu().is_some()).map(|other| cpus[*other]);
         named.unwrap_or(cpus[clocks.leaders[fmu]])
     };
     (0..cpus.len()).map(of).collect()
-}
-
-/// Whether its step may be of any size.
-pub(super) fn is_variable(own: &CoSimulation) -> bool {
-    own.can_handle_variable_communication_step_size
 }
 
 /// Keys that only an FMU can have that makes steps.
 fn refuse_keys(described: &DescribedFmu, findings: &mut Findings) {
     let step = described.rig.step.as_ref().map(|step| ("step", step.place));
     let task = described.rig.task.as_ref().map(|task| ("a limit, overrun policy or figure", task.place));
-    for (what, place) in [step, task].into_iter().flatten() {
+    let tolerance = described.rig.integration.tolerance.as_ref().map(|at| ("tolerance", at.place));
+    let all = [step, task, described.rig.integration.first(), tolerance];
+    for (what, place) in all.into_iter().flatten() {
         let name = described.name();
         let message = format!(
-            "{what} in [fmu.{name}] is for FMUs that make steps (Co-Simulation), and {name} has clocks: say it of these, in \
-             [fmu.{name}.clock.CLOCK]"
+            "{what} in [fmu.{name}] is for FMUs that make steps (Co-Simulation, Model Exchange), and {name} has clocks: say it of \
+             these, in [fmu.{name}.clock.CLOCK]"
         );
         findings.rig(place, message);
     }
 }
 
-/// The step of the rig, else the one that the description suggests.
-fn step(described: &DescribedFmu, own: &CoSimulation, findings: &mut Findings) -> Option<At<Fraction>> {
+/// How far an FMU goes in one step by itself: the step of the rig, else the one that the description suggests. `None`: nobody says, or it
+/// makes none.
+fn step(described: &DescribedFmu, findings: &mut Findings) -> Option<At<Fraction>> {
+    let own = described.steps()?;
     if let Some(step) = &described.rig.step {
         return Some(step.clone());
     }
@@ -213,13 +223,13 @@ fn step(described: &DescribedFmu, own: &CoSimulation, findings: &mut Findings) -
         unit.duration(amount).ok()
     };
     let suggested = described.input.description.default_experiment.step_size.and_then(seconds);
-    let internal = own.fixed_internal_step_size.and_then(seconds);
+    let internal = own.internal_step.and_then(seconds);
     let step = match (suggested, internal) {
         (Some(step), None) => Some(step),
         (step, Some(internal)) => first_multiple(internal, step.unwrap_or(SHORTEST_DEFAULT)),
         (None, None) => None,
     };
-    if step.is_none() {
+    if step.is_none() && described.master.is_none() {
         let (name, path) = (described.name(), &described.input.path);
         let subject = match findings.is_rig(path) {
             true => name.to_owned(),
@@ -246,14 +256,14 @@ pub fn first_multiple(internal: Fraction, least: Fraction) -> Option<Fraction> {
 fn check(
     rig: &Rig,
     described: &DescribedFmu,
-    own: &CoSimulation,
+    own: StepAbilities,
     step: &At<Fraction>,
     times: &Timetable,
     findings: &mut Findings,
 ) {
     let (name, h) = (described.name(), step.value);
     let unit = described.input.description.time.unit();
-    let internal = own.fixed_internal_step_size.and_then(|value| Fraction::from_f64(value).ok());
+    let internal = own.internal_step.and_then(|value| Fraction::from_f64(value).ok());
     let internal = internal.and_then(|amount| unit.duration(amount).ok()).filter(|internal| !internal.is_zero());
     if let Some(internal) = internal.filter(|internal| !h.is_multiple_of(*internal)) {
         let message = format!(
@@ -261,7 +271,7 @@ fn check(
             h.seconds(),
             internal.seconds()
         );
-        match is_variable(own) {
+        match own.varies {
             true => findings.note(message),
             false => findings.rig(step.place, format!("{message}, and its steps may not vary: use a multiple")),
         }
@@ -273,7 +283,7 @@ fn check(
         findings.rig(step.place, message);
     }
     let length = times.stop.and_then(|stop| stop.minus(times.start));
-    if let Some(length) = length.filter(|length| !is_variable(own) && !length.is_multiple_of(h)) {
+    if let Some(length) = length.filter(|length| !own.varies && !length.is_multiple_of(h)) {
         let message = format!(
             "the run of {} s is no whole number of steps of {name}, {} s each, and its last step may not be shorter \
              (canHandleVariableCommunicationStepSize): use another stop time, or another step",

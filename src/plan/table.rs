@@ -88,6 +88,7 @@ fn tasks(plan: &Plan) -> String {
             match task.kind() {
                 TaskKind::Clock(kind) => kind.name_in(plan.fmus[task.fmu.0].abi).to_owned(),
                 TaskKind::Step => "step".to_owned(),
+                TaskKind::Group => "group".to_owned(),
             },
             release(plan, &task.release),
             task.urgency.map_or_else(String::new, |urgency| urgency.0.to_string()),

@@ -269,11 +269,25 @@ pub enum TaskWord {
     EarlyReturns,
     /// Steps that the FMU discarded.
     RejectedSteps,
+    /// Steps that were taken back to their begin since another FMU of the group has stopped earlier, or it has itself.
+    TakenBack,
     /// How often Event Mode was entered after a step, or before one.
     Events,
     /// The furthest that a step without early return was away from its communication point by the FMU's word, s, as the bits of an
     /// `f64`.
     Deviation,
+    /// Steps of the solver that has integrated the FMU.
+    SolverSteps,
+    /// Steps of it that were made smaller, by their error or since the FMU has discarded them.
+    SolverRejected,
+    /// How often it has asked for derivatives.
+    RightHandSides,
+    /// The most of these in one release.
+    MostRightHandSides,
+    /// Jacobian matrices that it has computed.
+    Jacobians,
+    /// State events that were located.
+    StateEvents,
     /// 2^32 plus the number of datagrams (modulo 2^32) that the kernel had thrown away when the socket was no longer read;
     /// 0: that is not known.
     DroppedAtEnd,

@@ -50,6 +50,12 @@ pub enum Finding {
     NotANumber,
     /// An intermediate update on a thread that makes no step of the instance. Value: the kernel's id of the thread.
     UpdateOutsideStep,
+    /// More events in a step than may be handled within it. Value: how many may.
+    TooManyEvents,
+    /// A step that was shorter than one which the FMU had accepted ended earlier still. Value: what it reached, s, its bits as `f64`.
+    ShorterThanAccepted,
+    /// A time event that was told is not after the event at which it was. Value: when it was to be, s, its bits as `f64`.
+    PastEvent,
     /// Number of kinds; keep last.
     Count,
 }
@@ -75,6 +81,9 @@ impl Finding {
         Finding::OffThePoint,
         Finding::NotANumber,
         Finding::UpdateOutsideStep,
+        Finding::TooManyEvents,
+        Finding::ShorterThanAccepted,
+        Finding::PastEvent,
     ];
 }
 

@@ -1,6 +1,6 @@
-//! What an FMU said of a clock and no clock can have, on its way to the report.
+//! What an FMU said and nothing can be done with, on its way to the report.
 
-/// A reading of a clock that is of no use.
+/// A reading that is of no use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unusable {
     /// An interval or shift, s.
@@ -9,15 +9,33 @@ pub enum Unusable {
     Fraction(u64, u64),
     /// An interval qualifier.
     Qualifier(i32),
+    /// The derivative of a continuous state, or an event indicator, by its number from 0: it is not finite, or no number.
+    Element(u64),
+    /// Derivatives with which no step is short enough for the tolerance.
+    NoStep,
+    /// An algebraic loop is not solved: the number of one of its connections.
+    Loop(u64),
+    /// What contradicts an assumption of a master algorithm, A0, A1 or A4: which one, and what was reached, s.
+    Assumption(u64, f64),
+    /// More events within a step than may be: how many may.
+    TooManyEvents(u64),
 }
 
 impl Unusable {
+    /// How many kinds there are: the largest first word of [`Unusable::to_words`].
+    pub(super) const KINDS: u64 = 8;
+
     /// As words; never three zeros.
     pub(super) fn to_words(self) -> [u64; 3] {
         match self {
             Unusable::Decimal(seconds) => [1, seconds.to_bits(), 0],
             Unusable::Fraction(counter, resolution) => [2, counter, resolution],
             Unusable::Qualifier(raw) => [3, raw as u64, 0],
+            Unusable::Element(number) => [4, number, 0],
+            Unusable::NoStep => [5, 0, 0],
+            Unusable::Loop(connection) => [6, connection, 0],
+            Unusable::Assumption(number, seconds) => [7, number, seconds.to_bits()],
+            Unusable::TooManyEvents(most) => [8, most, 0],
         }
     }
 
@@ -27,7 +45,36 @@ impl Unusable {
             1 => Some(Unusable::Decimal(f64::from_bits(value))),
             2 => Some(Unusable::Fraction(value, resolution)),
             3 => Some(Unusable::Qualifier(value as i32)),
+            4 => Some(Unusable::Element(value)),
+            5 => Some(Unusable::NoStep),
+            6 => Some(Unusable::Loop(value)),
+            7 => Some(Unusable::Assumption(value, f64::from_bits(resolution))),
+            8 => Some(Unusable::TooManyEvents(value)),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Unusable;
+
+    #[test]
+    fn all_kinds_are_known_and_come_back_as_they_were() {
+        let all = [
+            Unusable::Decimal(-0.5),
+            Unusable::Fraction(3, 0),
+            Unusable::Qualifier(-1),
+            Unusable::Element(7),
+            Unusable::NoStep,
+            Unusable::Loop(2),
+            Unusable::Assumption(4, 0.37),
+            Unusable::TooManyEvents(100),
+        ];
+        assert_eq!(all.len() as u64, Unusable::KINDS);
+        for (number, kind) in all.into_iter().enumerate() {
+            let words = kind.to_words();
+            assert_eq!((words[0], Unusable::from_words(words)), (number as u64 + 1, Some(kind)));
         }
     }
 }

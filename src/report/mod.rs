@@ -87,7 +87,7 @@ pub use read::{ReadError, ReportFile};
 pub use run::*;
 pub use sample::sample;
 pub use schedulability::{PredictedFrom, Schedulability, measured};
-pub use steps::StepCounts;
+pub use steps::{IntegrationCounts, StepCounts};
 pub use table::{Live, LiveActivation, LiveRow, Screen, live, summary};
 pub use trace::{Picture, TraceFile, TraceResult};
 pub use trends::{TrendClock, TrendPoint, TrendRun, Trends, trends, trends_json};

@@ -155,6 +155,8 @@ pub enum Kind {
         count: u64,
         /// Its name: `fmi3Warning`.
         status: String,
+        /// `run.log` has what the instance has said of it; else somebody was told that.
+        in_run_log: bool,
     },
     /// A call failed.
     CallFailed {
@@ -488,8 +490,9 @@ impl Problem {
             Kind::OtherCore { count, planned } => {
                 format!("{who}: {} on another core than {planned}", some(*count, "activation"))
             }
-            Kind::Warnings { count, status } => {
-                format!("{who}: {} returned {status} (see run.log)", some(*count, "call"))
+            Kind::Warnings { count, status, in_run_log } => {
+                let said = if *in_run_log { " (see run.log)" } else { ", as it has logged" };
+                format!("{who}: {} returned {status}{said}", some(*count, "call"))
             }
             Kind::CallFailed { function, outcome, keys, last_words } => {
                 let mut message = format!("{who}: {function} {outcome}");

@@ -99,6 +99,11 @@ impl ReportFile {
         Ok(ReportFile { run, histograms })
     }
 
+    /// The run, of which histograms have their figures only.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
     /// Simulation time at which the run ended, s.
     pub fn end_time(&self) -> f64 {
         self.run.end_time

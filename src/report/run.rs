@@ -99,9 +99,9 @@ impl Run {
         Run { ended, end: End::Failure, problems, ..self }
     }
 
-    /// Whether it has FMUs that make steps (Co-Simulation).
+    /// Whether it has FMUs that make steps (Co-Simulation, Model Exchange).
     pub fn has_steps(&self) -> bool {
-        self.clocks.iter().any(|clock| clock.kind == TaskKind::Step)
+        self.clocks.iter().any(|clock| clock.kind.makes_steps())
     }
 
     /// What a report says of a run that is not known to have ended.

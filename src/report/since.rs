@@ -1,11 +1,11 @@
 //! The figures of a clock from some instant of its run on.
 
-use super::{Causes, ClockResult, DatagramCounts, PartsResult, StepCounts};
+use super::{Causes, ClockResult, DatagramCounts, IntegrationCounts, PartsResult, StepCounts};
 
 impl ClockResult {
     /// What was measured since the same clock of the same run had measured `earlier`: counts and distributions. Parts of responses,
-    /// causes and the figures in the course of the run, which are of all of it, are left out. The largest deviation of steps is that of
-    /// the run.
+    /// causes and the figures in the course of the run, which are of all of it, are left out. The largest deviation of steps and the
+    /// most right-hand sides of a release are those of the run.
     pub fn since(self, earlier: &ClockResult) -> ClockResult {
         let less = |now: u64, before: u64| now.saturating_sub(before);
         let datagrams = |now: DatagramCounts, before: &DatagramCounts| DatagramCounts {
@@ -17,11 +17,20 @@ impl ClockResult {
             steps: less(now.steps, before.steps),
             early_returns: less(now.early_returns, before.early_returns),
             rejected_steps: less(now.rejected_steps, before.rejected_steps),
+            taken_back: less(now.taken_back, before.taken_back),
             events: less(now.events, before.events),
             deferred: less(now.deferred, before.deferred),
             refused_ticks: less(now.refused_ticks, before.refused_ticks),
             discarded_ticks: less(now.discarded_ticks, before.discarded_ticks),
             max_deviation_s: now.max_deviation_s,
+            integration: now.integration.zip(before.integration).map(|(now, before)| IntegrationCounts {
+                solver_steps: less(now.solver_steps, before.solver_steps),
+                rejected_solver_steps: less(now.rejected_solver_steps, before.rejected_solver_steps),
+                right_hand_sides: less(now.right_hand_sides, before.right_hand_sides),
+                most_right_hand_sides: now.most_right_hand_sides,
+                jacobians: less(now.jacobians, before.jacobians),
+                state_events: less(now.state_events, before.state_events),
+            }),
         };
         ClockResult {
             activations: less(self.activations, earlier.activations),

@@ -1,8 +1,7 @@
-//! What became of the steps of a Co-Simulation FMU, in one line.
+//! What became of the steps of an FMU, in one line.
 
 use super::format::{count, duration, plural};
 use super::{ClockResult, Run};
-use crate::plan::TaskKind;
 use serde::{Deserialize, Serialize};
 
 /// What off its communication point is no more than rounding, s.
@@ -17,6 +16,10 @@ pub struct StepCounts {
     pub early_returns: u64,
     /// Steps that the FMU discarded.
     pub rejected_steps: u64,
+    /// Steps that were taken back to their begin, since this or another FMU of the group has stopped earlier. Reports of earlier versions
+    /// have none.
+    #[serde(default)]
+    pub taken_back: u64,
     /// How often it was taken into Event Mode; the initial one is not among them.
     pub events: u64,
     /// Ticks from outside of the steps that were handled at the next communication point.
@@ -31,15 +34,35 @@ pub struct StepCounts {
     /// The furthest that a step without early return was away from its communication point by the FMU's word
     /// (`lastSuccessfulTime`), s.
     pub max_deviation_s: f64,
+    /// Of an FMU that vecud integrates; `None`: it makes its steps itself. Reports of earlier versions have none.
+    #[serde(default)]
+    pub integration: Option<IntegrationCounts>,
+}
+
+/// The figures of the integration of FMUs for Model Exchange; where several are integrated together, those of all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct IntegrationCounts {
+    /// Steps of the solver.
+    pub solver_steps: u64,
+    /// Steps of it that were made smaller, by their error or since the FMU has discarded them.
+    pub rejected_solver_steps: u64,
+    /// How often derivatives were computed.
+    pub right_hand_sides: u64,
+    /// The most of these in one release: what bounds its execution.
+    pub most_right_hand_sides: u64,
+    /// Jacobian matrices that were computed.
+    pub jacobians: u64,
+    /// State events that were located.
+    pub state_events: u64,
 }
 
 /// A line for each task whose steps were not simply one for each activation.
 pub(super) fn lines(run: &Run) -> impl Iterator<Item = String> {
     run.clocks.iter().filter_map(|clock| {
         let own = clock.steps.filter(|own| {
-            let usual =
-                StepCounts { steps: clock.activations, max_deviation_s: own.max_deviation_s, ..StepCounts::default() };
-            *own != usual || own.max_deviation_s > ROUNDING
+            let StepCounts { max_deviation_s, integration, .. } = *own;
+            let usual = StepCounts { steps: clock.activations, max_deviation_s, integration, ..StepCounts::default() };
+            *own != usual || own.max_deviation_s > ROUNDING || own.integration.is_some()
         })?;
         Some(format!("{}.{}: {}", clock.fmu, clock.clock, own.words()))
     })
@@ -50,7 +73,7 @@ pub(super) fn tasks<'a>(clocks: impl IntoIterator<Item = &'a ClockResult>) -> St
     let (mut number, mut word) = (0, "clock");
     for clock in clocks {
         number += 1;
-        if clock.kind == TaskKind::Step {
+        if clock.kind.makes_steps() {
             word = "task";
         }
     }
@@ -63,7 +86,7 @@ pub(super) fn figures(clock: &ClockResult) -> Option<String> {
 }
 
 impl StepCounts {
-    /// `1,000 steps, 3 early returns, 2 rejected, 12 events, 4 ticks deferred, up to 300 µs off the communication point`
+    /// `1,000 steps, 3 early returns, 2 rejected, 4 taken back, 12 events, 4 ticks deferred, up to 300 µs off the communication point`
     fn words(&self) -> String {
         let mut text = plural(self.steps, "step");
         if self.early_returns > 0 {
@@ -71,6 +94,9 @@ impl StepCounts {
         }
         if self.rejected_steps > 0 {
             text += &format!(", {} rejected", count(self.rejected_steps));
+        }
+        if self.taken_back > 0 {
+            text += &format!(", {} taken back", count(self.taken_back));
         }
         if self.events > 0 {
             text += &format!(", {}", plural(self.events, "event"));
@@ -86,6 +112,28 @@ impl StepCounts {
         }
         if self.max_deviation_s > ROUNDING {
             text += &format!(", up to {} off the communication point", duration((self.max_deviation_s * 1e9) as u64));
+        }
+        if let Some(own) = &self.integration {
+            text += &format!(", {}", own.words());
+        }
+        text
+    }
+}
+
+impl IntegrationCounts {
+    /// `integrated in 4,000 steps (3 rejected) with 16,004 right-hand sides, 9 in a release at most, 2 state events, 4 Jacobians`
+    fn words(&self) -> String {
+        let mut text = format!("integrated in {}", plural(self.solver_steps, "step"));
+        if self.rejected_solver_steps > 0 {
+            text += &format!(" ({} rejected)", count(self.rejected_solver_steps));
+        }
+        let (all, most) = (plural(self.right_hand_sides, "right-hand side"), count(self.most_right_hand_sides));
+        text += &format!(" with {all}, {most} in a release at most");
+        if self.state_events > 0 {
+            text += &format!(", {}", plural(self.state_events, "state event"));
+        }
+        if self.jacobians > 0 {
+            text += &format!(", {}", plural(self.jacobians, "Jacobian"));
         }
         text
     }
@@ -109,15 +157,25 @@ mod tests {
             steps: 1001,
             early_returns: 1,
             rejected_steps: 2000,
+            taken_back: 6,
             events: 3,
             deferred: 2,
             refused_ticks: 4,
             discarded_ticks: 1,
             max_deviation_s: 0.0005,
+            integration: Some(IntegrationCounts {
+                solver_steps: 4000,
+                rejected_solver_steps: 3,
+                right_hand_sides: 16_004,
+                most_right_hand_sides: 9,
+                jacobians: 1,
+                state_events: 2,
+            }),
         });
         let text: Vec<String> = lines(&run).collect();
-        let words = "1,001 steps, 1 early return, 2,000 rejected, 3 events, 2 ticks deferred, 4 ticks lost since 16 waited already, \
-                     1 tick discarded, up to 500 µs off the communication point";
+        let words = "1,001 steps, 1 early return, 2,000 rejected, 6 taken back, 3 events, 2 ticks deferred, 4 ticks lost since 16 waited already, \
+                     1 tick discarded, up to 500 µs off the communication point, integrated in 4,000 steps (3 rejected) with 16,004 \
+                     right-hand sides, 9 in a release at most, 2 state events, 1 Jacobian";
         assert_eq!(text, [format!("{}.{}: {words}", run.clocks[0].fmu, run.clocks[0].clock)]);
     }
 }

@@ -100,12 +100,14 @@ impl Word for TaskKind {
         TaskKind::Clock(IntervalVariability::Countdown),
         TaskKind::Clock(IntervalVariability::Triggered),
         TaskKind::Step,
+        TaskKind::Group,
     ];
 
     fn word(self) -> &'static str {
         match self {
             TaskKind::Clock(kind) => kind.word(),
             TaskKind::Step => "step",
+            TaskKind::Group => "group",
         }
     }
 }

@@ -9,6 +9,8 @@
 mod daemon;
 mod document;
 mod figures;
+mod integration;
+mod masters;
 mod model;
 mod nearest;
 mod parse;
@@ -25,6 +27,8 @@ mod triggers;
 pub use daemon::RigDaemon;
 pub(crate) use document::float_text;
 pub use figures::RigFigures;
+pub use integration::{Integration, Solver};
+pub use masters::{Algorithm, Loops, MasterClass, RigMaster};
 pub use model::*;
 pub use nearest::{nearest, suggestion};
 pub use parse::parse;
@@ -32,7 +36,7 @@ pub use problem::{Problem, RigError};
 pub(crate) use problem::{write_lines, write_place};
 pub use record::{Format, MessageEncoding, RigRecord, RigRule, Rotation, Rule};
 pub use report::RigReport;
-pub use settings::{no_value, set, set_of_only_fmu, value};
+pub use settings::{no_value, set, set_of_only_fmu, value, value_by_hand};
 pub use start::{start_line, start_of_only_fmu};
 pub use trace::{RigTrace, TraceMode};
 

@@ -1,6 +1,6 @@
 //! What a rig file says, before any FMU has been opened.
 
-use super::{RigDaemon, RigFigures, RigRecord, RigReport, RigTrace};
+use super::{Integration, MasterClass, RigDaemon, RigFigures, RigMaster, RigRecord, RigReport, RigTrace};
 use crate::fmu::description::{Abi, Interface};
 use crate::priority::FifoPriority;
 use crate::time::{Fraction, Instant, Nanos};
@@ -225,6 +225,8 @@ pub struct Rig {
     pub host: RigHost,
     /// `[fmu.NAME]`, in the order of the file.
     pub fmus: Vec<RigFmu>,
+    /// `[master.NAME]`, in the order of the file.
+    pub masters: Vec<RigMaster>,
     /// `[[connect]]`.
     pub connects: Vec<RigConnect>,
     /// `[[trigger]]`.
@@ -332,10 +334,16 @@ pub struct RigFmu {
     pub clocks: Vec<RigClock>,
     /// `interface`; `None`: the first that the FMU offers and that can be run.
     pub interface: Option<At<Interface>>,
-    /// `step`, s: how far each step of Co-Simulation goes; `None`: as the description suggests.
+    /// `step`, s: how far each step goes; `None`: as the description suggests.
     pub step: Option<At<Fraction>>,
     /// `internal_steps = true` stands here: recordings have rows at the internal steps of Co-Simulation.
     pub internal_steps: Option<Place>,
+    /// `class`: what it can do for the master of its group; `None`: what its description says.
+    pub class: Option<At<MasterClass>>,
+    /// `max_step`, s: the largest step of its group that it accepts.
+    pub max_step: Option<At<Fraction>>,
+    /// How it is integrated, and the tolerance, which other FMUs are told for a solver of their own.
+    pub integration: Integration,
     /// What it says of the step, with the place of the first key that does.
     pub task: Option<At<RigTask>>,
     /// What whoever runs it alone wishes beyond that; a rig file has no keys for it.
@@ -349,8 +357,6 @@ pub struct StepWishes {
     pub event_mode_used: Option<bool>,
     /// `earlyReturnAllowed`; `None`: where the interface has it.
     pub early_return_allowed: Option<bool>,
-    /// The relative tolerance of its own solver.
-    pub tolerance: Option<f64>,
     /// An event is recorded as two rows of its time, one from before and one from after it.
     pub rows_of_events: bool,
     /// One row is recorded for so many steps; above 0.
@@ -359,8 +365,8 @@ pub struct StepWishes {
 
 impl Default for StepWishes {
     fn default() -> StepWishes {
-        let (event_mode_used, early_return_allowed, tolerance) = (None, None, None);
-        StepWishes { event_mode_used, early_return_allowed, tolerance, rows_of_events: false, steps_per_row: 1 }
+        let (event_mode_used, early_return_allowed) = (None, None);
+        StepWishes { event_mode_used, early_return_allowed, rows_of_events: false, steps_per_row: 1 }
     }
 }
 
@@ -520,6 +526,9 @@ impl Rig {
                 interface: None,
                 step: None,
                 internal_steps: None,
+                class: None,
+                max_step: None,
+                integration: Integration::default(),
                 task: None,
                 wishes: StepWishes::default(),
             }],
@@ -566,6 +575,7 @@ impl Rig {
             call_timeout: Some(Nanos::from_seconds(600.0)),
             host: RigHost::default(),
             fmus: Vec::new(),
+            masters: Vec::new(),
             connects: Vec::new(),
             triggers: Vec::new(),
             stimuli: Vec::new(),

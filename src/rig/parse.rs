@@ -8,7 +8,8 @@ use crate::time::{Instant, Nanos};
 use std::path::Path;
 use toml_edit::{Item, Value};
 
-const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "stimulus", "record", "report", "daemon", "trace"];
+const TOP: &[&str] =
+    &["rig", "host", "fmu", "master", "connect", "trigger", "stimulus", "record", "report", "daemon", "trace"];
 const RIG: &[&str] = &[
     "name",
     "mode",

@@ -38,6 +38,12 @@ pub fn value(text: &str) -> Option<RigValue> {
     parsed(text, Place { line: 0, column: 0 })
 }
 
+/// A value as somebody writes it by hand: what is none of a rig file is a list with blanks between, or a text without its quotes.
+pub fn value_by_hand(text: &str) -> RigValue {
+    let place = Place { line: 0, column: 0 };
+    parsed(text, place).unwrap_or_else(|| plainly_written(text, place))
+}
+
 /// Why this is no value of a variable, and how one is written on a command line.
 pub fn no_value(name: &str, value: &str) -> String {
     format!(

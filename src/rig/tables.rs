@@ -6,8 +6,9 @@ use super::record::read_record;
 use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
-    At, Endpoint, Extrapolation, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, RigTask,
-    StepWishes, Timing, UnitsOfConnection, daemon, figures, report, start, suggestion, trace,
+    At, Endpoint, Extrapolation, GetIntervals, Limits, MasterClass, OnWarning, Place, Rig, RigClock, RigConnect,
+    RigFmu, RigTask, StepWishes, Timing, UnitsOfConnection, daemon, figures, integration, masters, report, start,
+    suggestion, trace,
 };
 use crate::fmu::description::{Abi, Interface};
 use crate::time::{Fraction, Nanos};
@@ -28,10 +29,12 @@ const FMU: &[&str] = &[
     "interface",
     "step",
     "internal_steps",
+    "class",
+    "max_step",
 ];
 const CLOCK: &[&str] = &["interval", "shift"];
 /// Keys of a task, of a clock as well as of an FMU that makes steps.
-const TASK: &[&str] = &["overrun", "max_latency_us", "max_execution_us", "max_overruns"];
+pub(super) const TASK: [&str; 4] = ["overrun", "max_latency_us", "max_execution_us", "max_overruns"];
 const CONNECT: &[&str] = &["from", "to", "timing", "max_size", "units", "extrapolation"];
 
 /// Reads them all.
@@ -42,7 +45,7 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
             let title = format!("[fmu.{}]", name.value);
             match item.as_table_like() {
                 Some(table) => {
-                    let known: Vec<&str> = [FMU, TASK, &figures::KEYS_OF_STEP].concat();
+                    let known: Vec<&str> = [FMU, &TASK, &figures::KEYS_OF_STEP, &integration::KEYS].concat();
                     let section = Section::new(top.document, &title, table, name.place).only(&known);
                     rig.fmus.push(read_fmu(&section, name, folder));
                 }
@@ -56,6 +59,7 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
     if rig.fmus.is_empty() {
         top.document.problem(top.place, "the rig has no FMU: add a table [fmu.NAME] with a path");
     }
+    masters::read(top, rig);
     for section in top.tables("connect", "[[connect]]") {
         rig.connects.extend(read_connect(&section.only(CONNECT), rig));
     }
@@ -81,13 +85,18 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
     }
 }
 
-fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
+/// What a name of an FMU is like.
+pub(super) const FMU_NAME: &str = "use letters, digits, _ and - (the name becomes part of file names)";
+
+/// Whether an FMU, or a group of them, may have this name.
+pub(super) fn is_fmu_name(name: &str) -> bool {
     let legal = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    if name.value.is_empty() || !name.value.chars().all(legal) {
-        let message = format!(
-            "\"{}\" cannot name an FMU: use letters, digits, _ and - (the name becomes part of file names)",
-            name.value
-        );
+    !name.is_empty() && name.chars().all(legal)
+}
+
+fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
+    if !is_fmu_name(name.value) {
+        let message = format!("\"{}\" cannot name an FMU: {FMU_NAME}", name.value);
         section.document.problem(name.place, message);
     }
     let path = section.string("path");
@@ -112,6 +121,11 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         ("scheduled-execution", Interface::ScheduledExecution),
         ("co-simulation", Interface::CoSimulation),
         ("model-exchange", Interface::ModelExchange),
+    ];
+    let classes = [
+        ("predictable", MasterClass::Predictable),
+        ("rollback", MasterClass::Rollback),
+        ("legacy", MasterClass::Legacy),
     ];
     let first_of_task = TASK
         .iter()
@@ -142,6 +156,9 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
             .boolean("internal_steps")
             .filter(|wanted| *wanted)
             .and_then(|_| section.get("internal_steps").map(|item| section.place_of(item))),
+        class: placed_in(section, "class", section.choice("class", &classes)),
+        max_step: read_positive(section, "max_step"),
+        integration: integration::read(section),
         task: first_of_task.map(|place| At { value: read_task(section), place }),
         wishes: StepWishes::default(),
     }
@@ -175,7 +192,7 @@ fn read_define(section: &Section) -> Vec<(At<String>, Option<String>)> {
 
 fn read_clocks(fmu: &Section) -> Vec<RigClock> {
     let Some(clocks) = fmu.table("clock", "clock") else { return Vec::new() };
-    let known: Vec<&str> = [CLOCK, TASK, &figures::KEYS].concat();
+    let known: Vec<&str> = [CLOCK, &TASK, &figures::KEYS].concat();
     let mut all = Vec::new();
     for (name, item) in clocks.entries() {
         let title = format!("{}.clock.{}]", fmu.title.trim_end_matches(']'), name.value);
@@ -203,7 +220,7 @@ fn read_clock(section: &Section, name: At<&str>) -> RigClock {
 }
 
 /// What is said of a task.
-fn read_task(section: &Section) -> RigTask {
+pub(super) fn read_task(section: &Section) -> RigTask {
     let micros = |key| {
         let positive = |item: &Item| number(item).filter(|&us| us > 0.0 && us <= 1e12);
         section
@@ -223,7 +240,7 @@ fn read_task(section: &Section) -> RigTask {
 }
 
 /// Seconds, above 0.
-fn read_positive(section: &Section, key: &str) -> Option<At<Fraction>> {
+pub(super) fn read_positive(section: &Section, key: &str) -> Option<At<Fraction>> {
     let interval = read_fraction(section, key)?;
     if interval.value.is_zero() {
         section.document.problem(interval.place, format!("{key} must be above 0"));
@@ -298,7 +315,7 @@ pub(super) fn endpoint_of(document: &Document, key: &str, text: At<&str>, rig: &
     None
 }
 
-fn unknown_fmu(document: &Document, place: Place, written: &str, names: Vec<&str>) {
+pub(super) fn unknown_fmu(document: &Document, place: Place, written: &str, names: Vec<&str>) {
     let hint = match suggestion(written, names.iter().copied()) {
         none if none.is_empty() => format!("; it has {}", names.join(", ")),
         hint => hint,

@@ -14,13 +14,13 @@ use super::inbox::{Carried, Inbox, Turn};
 use super::resize::Resizable;
 use super::site::Site;
 use super::slopes::Slopes;
-use super::stimuli::Stimulated;
+use super::stimuli::{Lines, OnLines, Stimulated};
 use super::thread_host::PartitionHost;
 use super::unit::{Getting, Member, Settable, Setting, Strode, Unit, UsualSteps};
 use super::values::{self, Input, Output, Publishing};
 use super::world::World;
-use crate::ffi::{Batch, Failure, Outcome, Unusual};
-use crate::plan::{OnWarning, TaskId};
+use crate::ffi::{Attempt, Batch, Failure, Outcome, Unusual};
+use crate::plan::{BatchItem, OnWarning, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::schedule::Due;
 use crate::sys::prefetch::prefetch_all;
@@ -81,8 +81,16 @@ struct Inputs {
     single: Vec<Input>,
     /// The slopes of what is set, where they come with it.
     slopes: Option<Slopes>,
+    /// The lines of a file that what is set is on; `None`: it is on none.
+    lines: Option<Lines>,
     /// Of what is set in Event Mode alone; `None`: it may be set whenever something is set.
     discrete: Option<Discrete>,
+}
+
+impl OnLines for Inputs {
+    fn lines(&mut self) -> Option<&mut Lines> {
+        self.lines.as_mut()
+    }
 }
 
 /// What is set in Event Mode alone.
@@ -143,6 +151,16 @@ impl Activation {
         !self.stimuli.is_empty() || self.unit.is_fed() || self.unit.has_followers()
     }
 
+    /// Whether another one does its work, and counts it.
+    pub fn is_led(&self) -> bool {
+        matches!(self.unit, Unit::Led)
+    }
+
+    /// Whether it makes the steps of others as well.
+    pub fn has_followers(&self) -> bool {
+        self.unit.has_followers()
+    }
+
     /// Whether it can be released beside its grid.
     pub fn leaves_its_grid(&self) -> bool {
         self.unit.leaves_its_grid()
@@ -174,11 +192,12 @@ impl Activation {
 
     /// Makes the tasks that are led by others part of those.
     pub fn group(world: &World, mut all: Vec<Activation>) -> Vec<Activation> {
-        for (index, task) in world.plan.tasks.iter().enumerate() {
-            let Some(leader) = task.leader() else { continue };
-            let husk = Activation::led(&all[index]);
-            let follower = std::mem::replace(&mut all[index], husk);
-            all[leader.0].unit.lead(follower);
+        for leader in 0..all.len() {
+            for led in world.plan.led_by(TaskId(leader)) {
+                let husk = Activation::led(&all[led.0]);
+                let follower = std::mem::replace(&mut all[led.0], husk);
+                all[leader].unit.lead(follower);
+            }
         }
         all
     }
@@ -214,10 +233,19 @@ impl Activation {
     /// be run.
     #[inline]
     pub fn stimulate(&mut self, world: &World, due: &Due) -> bool {
+        let is_held = self.unit.holds_inputs(due.time);
+        self.stimulate_unless_held(world, due, is_held)
+    }
+
+    #[inline]
+    fn stimulate_unless_held(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
         let Calls { task, set, .. } = &mut self.calls;
-        let own = self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, *task, due.time, set));
+        let own = is_held || self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, *task, due.time, set));
+        if let Some(member) = self.unit.member() {
+            member.input_row = self.stimuli.iter().filter_map(Stimulated::next_row).min();
+        }
         own && self.unit.take_fed(world, due)
-            && self.unit.followers().iter_mut().all(|follower| follower.stimulate(world, due))
+            && self.unit.followers().iter_mut().all(|follower| follower.stimulate_unless_held(world, due, is_held))
     }
 
     /// Runs it for the release `due`, which is so many `seconds`. When a call fails, or another partition of the instance has,
@@ -317,17 +345,23 @@ impl Calls {
     fn new(world: &World, task: TaskId, unit: &Unit, shared: &SharedOutputs) -> Calls {
         let plan = &world.plan.tasks[task.0];
         let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
+        // Of a run that goes on.
+        let left = world.instances[plan.fmu.0].between_steps().seen;
         let set = plan.set.iter().map(|planned| {
             let (mut values, mut inputs) = values::set(&world.plan, planned);
             inputs.iter_mut().for_each(|input| input.follow_delay(world, task, &mut values));
             let (cables, single) = cables::incoming(world, planned, inputs, &mut values);
-            let discrete = planned.in_event_mode.then(|| Discrete {
-                seen: Seen::new(&values),
-                has_changed: false,
-                ticked: planned.ticked.clone(),
+            let discrete = planned.in_event_mode.then(|| {
+                let mut seen = Seen::new(&values);
+                for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
+                    let left = left.iter().find(|(own, _)| *own == reference.0);
+                    left.into_iter().for_each(|(_, elements)| seen.put_back(&values, item, elements));
+                }
+                Discrete { seen, has_changed: false, ticked: planned.ticked.clone() }
             });
             let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
-            (values, Inputs { cables, single, slopes, discrete })
+            let lines = Lines::of(&world.plan, task, planned, &values);
+            (values, Inputs { cables, single, slopes, lines, discrete })
         });
         let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
@@ -410,6 +444,18 @@ impl Calls {
         any
     }
 
+    /// What was set last of what is set when it has changed, for a run that goes on: [`crate::snapshot::BetweenSteps::seen`].
+    pub fn seen(&self, world: &World) -> Vec<(u32, Vec<Option<u64>>)> {
+        let mut all = Vec::new();
+        for (planned, (values, inputs)) in world.plan.tasks[self.task.0].set.iter().zip(&self.set) {
+            let Some(discrete) = &inputs.discrete else { continue };
+            for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
+                all.push((reference.0, discrete.seen.of_item(values, item)));
+            }
+        }
+        all
+    }
+
     /// Carries out what somebody wants to have set before `time` and is set in this turn.
     pub fn carry_out(
         &mut self,
@@ -440,17 +486,49 @@ impl Calls {
         Ok(())
     }
 
-    /// Sets what is set in Step Mode; `follow` is told of values that are on lines.
+    /// Whether something is set in Step Mode.
+    pub fn sets_between_events(&self) -> bool {
+        self.set.iter().any(|(_, inputs)| inputs.discrete.is_none())
+    }
+
+    /// Sets what is set in Step Mode, with slopes where they come with it.
     pub fn set_continuous(
         &mut self,
-        mut set: impl FnMut(&Batch) -> Result<Outcome, Failure>,
-        mut follow: impl FnMut(&Batch, &Slopes),
+        mut set: impl FnMut(&Batch, Option<&Slopes>) -> Result<Outcome, Failure>,
     ) -> Result<(), Halt> {
         for (values, inputs) in self.set.iter().filter(|(_, inputs)| inputs.discrete.is_none()) {
-            Halt::unless_allowed(set(values)?, self.on_warning)?;
-            inputs.slopes.iter().filter(|slopes| slopes.is_known()).for_each(|slopes| follow(values, slopes));
+            let slopes = inputs.slopes.as_ref().filter(|slopes| slopes.is_known());
+            Halt::unless_allowed(set(values, slopes)?, self.on_warning)?;
         }
         Ok(())
+    }
+
+    /// What was read last by the call of this number.
+    pub fn got(&self, call: usize) -> &Batch {
+        &self.get[call].0
+    }
+
+    /// What is set next by the call of this number.
+    pub fn wanted(&mut self, call: usize) -> &mut Batch {
+        &mut self.set[call].0
+    }
+
+    /// Brings what is on lines to where those are at this time, s, and sets it.
+    pub fn set_on_lines(
+        &mut self,
+        time: f64,
+        mut set: impl FnMut(&Batch) -> Result<Attempt, Failure>,
+    ) -> Result<Attempt, Failure> {
+        let mut all = Outcome::Ok;
+        for (values, inputs) in &mut self.set {
+            if inputs.lines.as_ref().is_some_and(|lines| lines.bring(time, values)) {
+                match set(values)? {
+                    Attempt::Done(outcome) => all = all.or(outcome),
+                    discarded => return Ok(discarded),
+                }
+            }
+        }
+        Ok(Attempt::Done(all))
     }
 
     /// Reads those batches that are read in Event Mode and that `is_read`, by the clocks that they belong to, and publishes them.

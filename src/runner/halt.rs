@@ -14,7 +14,7 @@ pub enum Halt {
     Warning,
     /// Another instance that computes together with this one has failed, which is noted.
     Other,
-    /// A clock has what no clock can have. The host has noted it.
+    /// A call has given what nothing can be done with. The host has noted it.
     Reading,
 }
 

@@ -1,15 +1,15 @@
 //! From a shared library to an instance in Clock Activation Mode (FMI 3.0, 2.3; semantics S2, S11, S16).
 //!
-//! One thread, FMU after FMU. Values travel between instances in Initialization Mode in the plan's dependency order, so
-//! inputs whose sources have initial values start with those.
+//! One thread, in the plan's order: values travel between instances in Initialization Mode, so that inputs whose sources have initial
+//! values start with those.
 
 use super::halt::Halt;
 use super::intervals::told;
 use super::thread_host::PartitionHost;
-use super::unit::Unit;
+use super::unit::{self, Unit};
 use super::values;
 use super::world::World;
-use super::{clocks, needed, shutdown, state};
+use super::{clocks, initial_loop, needed, shutdown, state};
 use crate::exchange::bytes;
 use crate::ffi::{
     Batch, Called, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceControl, InstanceHost,
@@ -17,7 +17,7 @@ use crate::ffi::{
     set_thread_host,
 };
 use crate::fmu::description::{Abi, Interface};
-use crate::plan::{self, CallWatch, CoSimulationPlan, FmuId, InterfacePlan, TaskId};
+use crate::plan::{self, CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::log::{self, CALL};
@@ -49,14 +49,19 @@ pub struct Ready {
     pub units: Vec<(TaskId, Unit)>,
 }
 
-/// A call as a line of the log.
-fn told_call(call: &Called, arguments: String, abi: Abi) -> String {
-    /// Beside them there is room for everything else.
-    const LONGEST: usize = log::LONGEST - 100;
+/// What a call was made with, as text: the clock, the time, then everything else.
+pub(super) fn told_arguments(call: &Called, arguments: String) -> String {
     let clock = call.clock.map(|clock| clock.0.to_string());
     let time = call.time.map(|time| format!("{time:?}"));
     let all: Vec<String> = [clock, time, Some(arguments)].into_iter().flatten().filter(|one| !one.is_empty()).collect();
-    let mut all = all.join(", ");
+    all.join(", ")
+}
+
+/// A call as a line of the log, with the name that the function has in C.
+fn told_call(call: &Called, arguments: String, name: &str) -> String {
+    /// Beside them there is room for everything else.
+    const LONGEST: usize = log::LONGEST - 100;
+    let mut all = told_arguments(call, arguments);
     if all.len() > LONGEST {
         let end = (0..=LONGEST).rev().find(|end| all.is_char_boundary(*end));
         all.truncate(end.unwrap_or(0));
@@ -66,7 +71,7 @@ fn told_call(call: &Called, arguments: String, abi: Abi) -> String {
         Some(status) => format!("{status:?}"),
         None => call.status.to_string(),
     };
-    format!("{}({all}) -> {status}", call.function.name_in(abi))
+    format!("{name}({all}) -> {status}")
 }
 
 /// What an instance tells its importer from any thread: goes to the board, and nothing waits.
@@ -74,6 +79,7 @@ struct Ear {
     board: Board<'static>,
     fmu: FmuId,
     abi: Abi,
+    interface: Interface,
     watch: CallWatch,
     /// When the run begins.
     start: Instant,
@@ -95,12 +101,14 @@ impl InstanceHost for Ear {
         if self.watch.times {
             self.board.call_times(self.fmu).add(call.function as u32, call.nanos);
         }
-        if self.watch.logs {
+        // What FMI 3.0 has may be no function before: nothing was called then.
+        let name = call.function.name_of(self.abi, self.interface).filter(|_| self.watch.logs);
+        if let Some(name) = name {
             // None of them is lost, in virtual time, where this is wanted: waits for the supervisor to read.
             while !self.board.log().has_room() {
                 std::thread::sleep(Duration::from_micros(100));
             }
-            let line = told_call(call, arguments(), self.abi);
+            let line = told_call(call, arguments(), name);
             self.board.log().push(Some(self.fmu.0), 0, monotonic_now(), CALL, line.as_bytes());
         }
     }
@@ -178,7 +186,7 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
                 true => "; with get_intervals = false output clocks are not asked for intervals",
                 false => "",
             };
-            let names: Vec<&str> = missing.iter().map(|function| function.name_in(fmu.abi)).collect();
+            let names: Vec<&str> = missing.iter().map(|function| function.told_of(fmu.abi, interface)).collect();
             let list = names.join(", ");
             let message = format!(
                 "fmu `{}` ({}): its library lacks functions that this rig needs: {list}{hint}",
@@ -241,21 +249,8 @@ impl Underway {
             instance.declare_states(state::support(fmu));
             self.instantiated.push(Some(checked(hosts[index], set_up(fmu, instance), Instance::fail)?));
         }
-        // Producers before consumers: what one computes initially is there when the next one is asked.
-        for &fmu in &world.plan.initial_order {
-            let (index, host) = (fmu.0, hosts[fmu.0]);
-            let instance = self.instantiated[index].take().expect("each is initialised once");
-            set_thread_host(Some(host));
-            let in_mode = world.plan.fmus[index].abi.has_initialization_mode();
-            if !in_mode {
-                checked(host, write(world, fmu, &instance), |()| instance.fail())?;
-            }
-            let instance = checked(host, enter(world, fmu, instance), Instance::fail)?;
-            if in_mode {
-                checked(host, write(world, fmu, &instance), |()| instance.fail())?;
-            }
-            checked(host, read(world, fmu, &instance), |()| instance.fail())?;
-            self.initializing[index] = Some(instance);
+        for step in &world.plan.initialisation {
+            self.take(world, hosts, step)?;
         }
         let mut learned = vec![Learned::Nothing; world.plan.tasks.len()];
         for (index, instance) in self.initializing.iter_mut().enumerate() {
@@ -281,9 +276,71 @@ impl Underway {
             let _ = world.instances[index].updates.set(control.clock_update());
             hosts[index].returned_from_fmu();
             self.ready.push(Ready { control, units });
+            if let Some(Ready { units, .. }) = self.ready.last_mut() {
+                check_numbers(world, FmuId(index), hosts[index], units)?;
+            }
         }
         Ok(learned)
     }
+
+    /// Takes a step of the plan's initialisation.
+    pub(super) fn take(
+        &mut self,
+        world: &World,
+        hosts: &[&'static PartitionHost],
+        step: &InitialStep,
+    ) -> Result<(), Refusal> {
+        let fmu = match step {
+            InitialStep::Enter(fmu) | InitialStep::Set { fmu, .. } | InitialStep::Get { fmu, .. } => *fmu,
+            InitialStep::Solve(own) => return initial_loop::solve(self, world, hosts, own),
+        };
+        let host = hosts[fmu.0];
+        set_thread_host(Some(host));
+        let (before, within) = (&mut self.instantiated[fmu.0], &mut self.initializing[fmu.0]);
+        match (step, &*before, &*within) {
+            (InitialStep::Enter(_), ..) => {
+                let instance = before.take().expect("each enters once");
+                *within = Some(checked(host, enter(world, fmu, instance), Instance::fail)?);
+                Ok(())
+            }
+            (InitialStep::Set { batch, .. }, _, Some(instance)) => {
+                checked(host, write(world, fmu, instance, batch), |()| instance.fail())
+            }
+            // FMI 1.0 has no Initialization Mode.
+            (InitialStep::Set { batch, .. }, Some(instance), None) => {
+                checked(host, write(world, fmu, instance, batch), |()| instance.fail())
+            }
+            (InitialStep::Get { batch, .. }, _, Some(instance)) => {
+                checked(host, read(world, fmu, instance, batch), |()| instance.fail())
+            }
+            (InitialStep::Set { .. } | InitialStep::Get { .. } | InitialStep::Solve(_), ..) => {
+                unreachable!("it is read when it has entered")
+            }
+        }
+    }
+}
+
+/// Whether an FMU for Model Exchange has as many states and event indicators as its description says, which all room is for.
+fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(TaskId, Unit)]) -> Result<(), Refusal> {
+    let plan = &world.plan.fmus[fmu.0];
+    for (_, unit) in units {
+        let said = checked(host, unit.numbers(), |_| unit.fail())?;
+        let Some(said) = said else { continue };
+        let described = unit::described(plan);
+        let pairs = [
+            (Function::GetNumberOfContinuousStates, said.states, described.states),
+            (Function::GetNumberOfEventIndicators, said.event_indicators, described.event_indicators),
+        ];
+        if let Some((function, said, described)) = pairs.into_iter().find(|(_, said, described)| said != described) {
+            return Err(Refusal::Invalid(format!(
+                "fmu `{}` ({}): {} says {said}, and by its modelDescription.xml it has {described}",
+                plan.name,
+                plan.path.display(),
+                function.name_in(plan.abi)
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// What came of a call; `fail` makes the instance one that must not be called any more, when the call went well but for a
@@ -319,12 +376,20 @@ fn made_for(plan: &plan::FmuPlan) -> MadeFor {
                 None => options,
             })
         }
+        InterfacePlan::ModelExchange(_) => MadeFor::ModelExchange,
     }
 }
 
 fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
     let plan = &world.plan.fmus[fmu.0];
-    let ear = Arc::new(Ear { board: world.board, fmu, abi: plan.abi, watch: plan.watch, start: world.plan.start });
+    let ear = Arc::new(Ear {
+        board: world.board,
+        fmu,
+        abi: plan.abi,
+        interface: plan.runs_as(),
+        watch: plan.watch,
+        start: world.plan.start,
+    });
     let resources = plan.resources.as_deref();
     // With logging on, since without it even errors are silent; narrowed to the listed categories right after.
     library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, true, ear).map_err(|failure| {
@@ -372,11 +437,7 @@ fn enter(world: &World, fmu: FmuId, instance: Instance<Instantiated>) -> Result<
     // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
     let stop =
         world.plan.stop.filter(|_| !world.saves && !plan.keeps_final_state).map(|stop| plan.time_unit.value(stop));
-    let tolerance = match &plan.interface {
-        InterfacePlan::CoSimulation(own) => own.tolerance,
-        InterfacePlan::ScheduledExecution(_) => None,
-    };
-    let instance = instance.enter_initialization_mode(plan.time_unit.value(world.plan.start), stop, tolerance)?;
+    let instance = instance.enter_initialization_mode(plan.time_unit.value(world.plan.start), stop, plan.tolerance)?;
     // Clocked variables are accessible while their clock is active, and in Initialization Mode (FMI 3.0.2, 2.2.7.2).
     for start in plan.start_values.iter().filter(|start| start.clocked) {
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;
@@ -402,37 +463,32 @@ fn record(world: &World, fmu: FmuId, item: &plan::BatchItem, batch: &Batch, numb
 }
 
 /// Sets what its sources have computed already, which is recorded like that.
-fn write(world: &World, fmu: FmuId, instance: &Instance<impl Settable>) -> Result<(), Failure> {
-    for planned in &world.plan.fmus[fmu.0].initial_writes {
-        let (mut batch, mut inputs) = values::set(&world.plan, planned);
-        for input in &mut inputs {
-            input.fetch_initial(&world.cells, &mut batch);
-        }
-        for (number, item) in planned.items.iter().enumerate() {
-            if let (true, Some(values)) = (batch.is_enabled(number), values::load(&batch, number)) {
-                let _warning_is_counted = instance.set_values(item.reference, planned.variable_type, &values)?;
-                record(world, fmu, item, &batch, number);
-            }
+fn write(world: &World, fmu: FmuId, instance: &Instance<impl Settable>, planned: &plan::Batch) -> Result<(), Failure> {
+    let (mut batch, mut inputs) = values::set(&world.plan, planned);
+    for input in &mut inputs {
+        input.fetch_initial(&world.cells, &mut batch);
+    }
+    for (number, item) in planned.items.iter().enumerate() {
+        if let (true, Some(values)) = (batch.is_enabled(number), values::load(&batch, number)) {
+            let _warning_is_counted = instance.set_values(item.reference, planned.variable_type, &values)?;
+            record(world, fmu, item, &batch, number);
         }
     }
     Ok(())
 }
 
 /// Reads what others and the recording want.
-fn read(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> Result<(), Failure> {
-    for planned in &world.plan.fmus[fmu.0].initial_reads {
-        let (mut batch, outputs) = values::get(&world.plan, planned);
-        for (number, item) in planned.items.iter().enumerate() {
-            let values = instance.get_values(item.reference, planned.variable_type, item.elements)?;
-            values::store(&mut batch, number, &values);
-            record(world, fmu, item, &batch, number);
-        }
-        for output in outputs {
-            if let Some(size) = output.publish(world, None, &batch, None) {
-                let seen =
-                    Occurrence { reference: Some(output.reference), value: size as u64, ..Occurrence::default() };
-                world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
-            }
+fn read(world: &World, fmu: FmuId, instance: &Instance<Initialization>, planned: &plan::Batch) -> Result<(), Failure> {
+    let (mut batch, outputs) = values::get(&world.plan, planned);
+    for (number, item) in planned.items.iter().enumerate() {
+        let values = instance.get_values(item.reference, planned.variable_type, item.elements)?;
+        values::store(&mut batch, number, &values);
+        record(world, fmu, item, &batch, number);
+    }
+    for output in outputs {
+        if let Some(size) = output.publish(world, None, &batch, None) {
+            let seen = Occurrence { reference: Some(output.reference), value: size as u64, ..Occurrence::default() };
+            world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
         }
     }
     Ok(())

@@ -8,12 +8,14 @@
 #![forbid(unsafe_code)]
 
 mod activation;
+pub mod by_hand;
 mod cables;
 mod clocks;
 mod cooperative;
 mod halt;
 mod horizon;
 mod inbox;
+mod initial_loop;
 mod initialise;
 mod intervals;
 mod job;

@@ -1,15 +1,18 @@
 //! Which functions of an FMU a plan calls, beyond those that every FMU must have: libraries of the draft need not have more.
 
 use crate::ffi::{Function, get_function, set_function};
-use crate::plan::{Batch, Extrapolation, FmuId, GetIntervals, Plan};
+use crate::plan::{Batch, Extrapolation, FmuId, GetIntervals, InitialStep, ModelExchangePlan, Plan};
 
 /// The functions that a run of this plan calls on that instance, depending on its variables and clocks.
 pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
     let own = &plan.fmus[fmu.0];
     let tasks = || plan.tasks.iter().filter(|task| task.fmu == fmu);
     let start = own.start_values.iter().map(|value| value.variable_type);
-    let written = own.initial_writes.iter().chain(tasks().flat_map(|task| &task.set)).map(|batch| batch.variable_type);
-    let read = own.initial_reads.iter().chain(tasks().flat_map(|task| &task.get)).map(|batch| batch.variable_type);
+    let initial = || plan.initialisation.iter().flat_map(InitialStep::parts);
+    let written = initial().filter_map(|step| step.sets(fmu)).chain(tasks().flat_map(|task| &task.set));
+    let written = written.map(|batch| batch.variable_type);
+    let read = initial().filter_map(|step| step.gets(fmu)).chain(tasks().flat_map(|task| &task.get));
+    let read = read.map(|batch| batch.variable_type);
     let read = read.chain(own.on_ticks().iter().map(|on_tick| on_tick.batch.variable_type));
     let own_intervals = own.scheduled_execution().map_or(&[][..], |plan| &plan.draft_intervals);
     let set_intervals = own_intervals.iter().map(|clock| match clock.fraction {
@@ -31,5 +34,22 @@ pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
     let takes = takes.then_some(Function::SetRealInputDerivatives);
     let mut all: Vec<Function> = start.chain(written).map(set_function).collect();
     all.extend(read.map(get_function).chain(set_intervals).chain(get_intervals).chain(gives).chain(takes));
+    all.extend(own.model_exchange().into_iter().flat_map(of_equations));
     all
+}
+
+/// The functions by which an FMU is integrated.
+fn of_equations(own: &ModelExchangePlan) -> impl Iterator<Item = Function> + use<> {
+    let ModelExchangePlan { states, indicators, needs_completed_step, .. } = *own;
+    let of_states = [
+        Function::SetContinuousStates,
+        Function::GetContinuousStates,
+        Function::GetContinuousStateDerivatives,
+        Function::GetNominalsOfContinuousStates,
+    ];
+    let of_states = of_states.into_iter().filter(move |_| states > 0);
+    let of_indicators = Some(Function::GetEventIndicators).filter(|_| indicators > 0);
+    let of_steps = Some(Function::CompletedIntegratorStep).filter(|_| needs_completed_step);
+    let always = [Function::SetTime, Function::UpdateDiscreteStates];
+    always.into_iter().chain(of_states).chain(of_indicators).chain(of_steps)
 }

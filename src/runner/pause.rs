@@ -116,12 +116,14 @@ impl<'a> Pausing<'a> {
     }
 }
 
-/// Waits in virtual time, between two activations, until the run goes on or is to end.
+/// Waits in virtual time, between two activations, until the run goes on or is to end. `look`: what is done meanwhile, again and
+/// again.
 #[cold]
-pub fn wait(world: &World) {
+pub fn wait(world: &World, mut look: impl FnMut()) {
     tell(world, Pause::Paused);
     let stop_request = world.board.global(Global::StopRequest);
     while is_wanted(world) && stop_request.load(SeqCst) == 0 && world.ending() != Ending::Discard {
+        look();
         std::thread::sleep(LOOK);
     }
     tell(world, Pause::None);

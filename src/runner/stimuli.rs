@@ -5,10 +5,12 @@
 //! needed what is missing, in both modes.
 
 mod between_steps;
+mod lines;
 mod ticks;
 mod virtual_time;
 
 pub use between_steps::StepFeed;
+pub use lines::{Lines, OnLines};
 pub use ticks::{Fed, TickFeed};
 pub use virtual_time::VirtualStimuli;
 
@@ -37,6 +39,8 @@ struct Item {
     partial: bool,
     /// Where values begin in a row, and the elements of the batch that they are for.
     elements: Vec<(usize, usize, VariableType)>,
+    /// The elements are on lines from one activation to the next.
+    on_lines: bool,
     /// The input is among those that are set.
     enabled: bool,
 }
@@ -59,17 +63,26 @@ impl Stimulated {
                 let element = |fed: &FedElement| (place(fed), first + fed.element, planned.variable_type);
                 let elements: Vec<_> = own.map(element).collect();
                 if !elements.is_empty() {
-                    items.push(Item { batch, item, partial: input.start.is_some(), elements, enabled: false });
+                    let on_lines = lines::is_on_lines(&world.plan, task, stimulus, planned);
+                    items.push(Item {
+                        batch,
+                        item,
+                        partial: input.start.is_some(),
+                        elements,
+                        on_lines,
+                        enabled: false,
+                    });
                 }
             }
         }
         let follower = Follower::new(world.board.stimulus(stimulus), plan);
+        let follower = follower.on_lines(lines::rounding(&world.plan, task, stimulus));
         (!items.is_empty()).then_some(Stimulated { stimulus, follower, items })
     }
 
     /// Brings the values for an activation at `time` into the batches. `false`: they cannot be read.
     #[inline(never)] // few tasks have stimuli, and what has none should stay small
-    pub fn fetch<T>(&mut self, world: &World, task: TaskId, time: Instant, set: &mut [(Batch, T)]) -> bool {
+    pub fn fetch<T: OnLines>(&mut self, world: &World, task: TaskId, time: Instant, set: &mut [(Batch, T)]) -> bool {
         match self.follower.look(time.seconds()) {
             Look::Found => (),
             Look::Starved => self.follower.feed().starve(task, time),
@@ -79,7 +92,8 @@ impl Stimulated {
             }
         }
         for input in &mut self.items {
-            let values = &mut set[input.batch].0;
+            let (values, own) = &mut set[input.batch];
+            let mut lines = own.lines().filter(|_| input.on_lines);
             let mut known = 0;
             for (place, element, variable_type) in &input.elements {
                 let is_known = match variable_type {
@@ -93,6 +107,9 @@ impl Stimulated {
                     }
                 };
                 known += usize::from(is_known);
+                if let Some(lines) = &mut lines {
+                    lines.put(*element, self.follower.line(*place, *variable_type));
+                }
             }
             if !input.enabled && known > 0 && (input.partial || known == input.elements.len()) {
                 values.enable(input.item);
@@ -100,6 +117,14 @@ impl Stimulated {
             }
         }
         true
+    }
+}
+
+impl Stimulated {
+    /// When the lines end that inputs are on since the last activation, if they are on any.
+    pub fn next_row(&self) -> Option<Instant> {
+        let is_on_lines = self.items.iter().any(|input| input.on_lines);
+        Instant::from_f64(self.follower.next_row().filter(|_| is_on_lines)?)
     }
 }
 

@@ -283,14 +283,20 @@ impl PartitionHost {
     /// Whether there are events to be taken.
     #[inline]
     pub fn has_events(&self) -> bool {
-        matches!(&self.dispatch, Dispatch::Events(events) if !events.borrow().is_empty())
+        let own = matches!(&self.dispatch, Dispatch::Events(events) if !events.borrow().is_empty());
+        own || self.followers.borrow().iter().any(|follower| follower.has_events())
     }
 
-    /// Events since the last call, in virtual time.
+    /// Events since the last call, in virtual time, of those too whose steps are made on this thread.
     #[inline]
-    pub fn take_events(&self, take: impl FnMut(Event)) {
+    pub fn take_events(&self, mut take: impl FnMut(Event)) {
         if let Dispatch::Events(events) = &self.dispatch {
-            events.borrow_mut().drain(..).for_each(take);
+            events.borrow_mut().drain(..).for_each(&mut take);
+        }
+        for follower in self.followers.borrow().iter() {
+            if let Dispatch::Events(events) = &follower.dispatch {
+                events.borrow_mut().drain(..).for_each(&mut take);
+            }
         }
     }
 
@@ -306,12 +312,20 @@ impl PartitionHost {
                     .map(TaskId)
             };
             let task = self.task().or_else(asked);
-            self.world.board.fmu(self.fmu).fail(status, function, task, self.time(), None);
+            let time = self.evaluated_at(failure).unwrap_or_else(|| self.time());
+            self.world.board.fmu(self.fmu).fail(status, function, task, time, None);
         }
         self.world.instance_failed(self.fmu);
     }
 
-    /// Notes that a call went well, but gave for the clock of `task` what no clock can have, at `time`.
+    /// Where an FMU that is integrated was asked, which may be anywhere in a step.
+    fn evaluated_at(&self, failure: &Failure) -> Option<Instant> {
+        let plan = &self.world.plan.fmus[self.fmu.0];
+        plan.model_exchange().and(failure.time).and_then(|time| plan.time_unit.instant(time))
+    }
+
+    /// Notes that a call went well, but gave what nothing can be done with, for `task` at `time`: for a clock what no clock can have,
+    /// or a derivative that is not finite.
     pub fn fail_reading(&self, function: Function, task: TaskId, time: Instant, reading: Unusable) -> Halt {
         let status = Status::Error as u64;
         self.world.board.fmu(self.fmu).fail(status, function as u64, Some(task), time, Some(reading));

@@ -190,8 +190,8 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
             complete.fetch_max(time, SeqCst);
             stimuli::set_floor(world, world.time_since_start(time));
         }
-        // After that: what is handed on now is not before `now`. In a pause they wait.
-        if let Some(requests) = requests.as_mut().filter(|_| !pausing.is_held()) {
+        // After that: what is handed on now is not before `now`, or after the time at which the run is held.
+        if let Some(requests) = &mut requests {
             requests.hand_on(world);
         }
         let time = world.simulation(Nanos(now));

@@ -12,13 +12,13 @@ mod stepping;
 mod usual;
 mod way;
 
-pub use self::events::Member;
+pub use self::events::{Member, described};
 pub use self::step::Strode;
 pub use self::usual::UsualSteps;
 
-use self::events::EventUnit;
+use self::events::{Engine, EventUnit};
 use self::partition::PartitionUnit;
-use self::step::StepUnit;
+use self::step::{StepUnit, patience};
 use super::activation::{Activation, Calls, Meter};
 use super::halt::Halt;
 use super::site::Site;
@@ -26,7 +26,7 @@ use super::slopes::Slopes;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::exchange::Stamp;
-use crate::ffi::{Batch, ClockElement, Failure, Instance, InstanceControl, Outcome, Part, Running, Unusual};
+use crate::ffi::{Batch, ClockElement, Failure, Instance, InstanceControl, Numbers, Outcome, Part, Running, Unusual};
 use crate::plan::{FmuId, Release, TaskId, Work};
 use crate::schedule::{Due, Learned};
 use crate::time::{Fraction, Instant};
@@ -39,9 +39,10 @@ use crate::time::{Fraction, Instant};
 pub enum Unit {
     /// The model partition of an input clock (Scheduled Execution).
     Partition(PartitionUnit),
-    /// The steps of an instance (Co-Simulation).
+    /// The steps of an instance that handles no events (Co-Simulation).
     Step(StepUnit),
-    /// The steps of an instance that handles events between them, and of those that make them together with it.
+    /// The steps of an instance that handles events between them (Co-Simulation, Model Exchange), and of those that make them together
+    /// with it.
     Events(Box<EventUnit>),
     /// Another task does its work.
     Led,
@@ -129,10 +130,21 @@ impl Unit {
             }
         }
         if let Some((task, own, interval)) = step {
-            let (control, stepper) = instance.into_stepper();
-            let unit = match own.handles_events {
-                true => Unit::Events(Box::new(EventUnit::new(world, task, own, interval, stepper, learned))),
-                false => Unit::Step(StepUnit::new(world, task, own, interval, stepper)),
+            let (control, engine) = match own.integration {
+                Some(_) => {
+                    let (control, model) = instance.into_model(described(&world.plan.fmus[fmu.0]));
+                    (control, Engine::Equations(model))
+                }
+                None => {
+                    let (control, stepper) = instance.into_stepper();
+                    (control, Engine::Steps(stepper.with_patience(patience(world))))
+                }
+            };
+            let unit = match engine {
+                Engine::Steps(stepper) if !own.handles_events && !own.is_grouped => {
+                    Unit::Step(StepUnit::new(world, task, own, interval, stepper))
+                }
+                engine => Unit::Events(Box::new(EventUnit::new(world, task, own, interval, engine, learned))),
             };
             return (control, vec![(task, unit)]);
         }
@@ -165,6 +177,11 @@ impl Unit {
         }
     }
 
+    /// How many states and event indicators the instance says that it has; `None`: it is none for Model Exchange.
+    pub fn numbers(&mut self) -> Result<Option<Numbers>, Failure> {
+        self.member().map_or(Ok(None), |member| member.engine.numbers())
+    }
+
     /// Whether stimuli tick clocks between its steps.
     pub fn is_fed(&self) -> bool {
         matches!(self, Unit::Events(unit) if unit.is_fed())
@@ -173,6 +190,12 @@ impl Unit {
     /// Brings what stimuli tick between its steps before the release `due` is over. `false`: that cannot be read, and the run ends.
     pub fn take_fed(&mut self, world: &World, due: &Due) -> bool {
         self.member().is_none_or(|member| member.take_fed(world, due))
+    }
+
+    /// Whether a release at this time goes on with a step of a group, over which what comes from outside is held.
+    #[inline]
+    pub fn holds_inputs(&self, time: Instant) -> bool {
+        matches!(self, Unit::Events(unit) if unit.holds_inputs(time))
     }
 
     /// The task of this activation makes its steps together with its own.
@@ -332,7 +355,7 @@ impl From<Unit> for Part {
         match unit {
             Unit::Partition(unit) => unit.into_partition().into(),
             Unit::Step(unit) => unit.into_stepper().into(),
-            Unit::Events(unit) => unit.into_stepper().into(),
+            Unit::Events(unit) => unit.into_part(),
             Unit::Led => unreachable!("another task has its FMU"),
         }
     }

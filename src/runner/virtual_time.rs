@@ -16,6 +16,7 @@ use super::state;
 use super::stimuli::VirtualStimuli;
 use super::thread_host::{Event, PartitionHost, virtual_flow};
 use super::world::{Ending, World};
+use crate::control::Verdict;
 use crate::exchange::TickStamp;
 use crate::ffi::{change_thread_host, set_thread_host};
 use crate::fmu::description::IntervalVariability;
@@ -77,7 +78,7 @@ impl Lane<'_> {
             traced: site.trace.is_some(),
             reconfigured: reconfigurable.iter().any(|own| own.fmu == plan.fmu),
             leaves_its_grid: activation.leaves_its_grid(),
-            ticks: !activation.is_plain() || host.can_tick(),
+            ticks: !activation.is_plain() || host.can_tick() || activation.has_followers(),
         };
         let of_steps = Rare { leaves_its_grid: true, ..Rare::default() };
         let can_stride = rare == of_steps && activation.can_stride();
@@ -144,7 +145,7 @@ pub fn run(
     let mut order = 0;
     while goes_on(world, &mut agenda, stop_request) && stimuli.wait(world, &mut agenda) {
         if let Some(requests) = &mut requests {
-            requests.hand_to(world, &mut agenda);
+            requests.hand_to(world, &mut agenda, Verdict::Applied);
         }
         if pause_request.load(Relaxed) != 0 {
             // Not in the midst of an instant.
@@ -152,7 +153,9 @@ pub fn run(
                 && agenda.instant() != moment.instant
             {
                 complete.store(world.since_start(next).saturating_sub(1), Release);
-                pause::wait(world);
+                pause::wait(world, || {
+                    requests.iter_mut().for_each(|own| own.hand_to(world, &mut agenda, Verdict::Held));
+                });
                 continue;
             }
         } else if strides.make(world, &mut lanes, &mut agenda, &mut moment, &mut served) {
@@ -310,7 +313,11 @@ impl Lane<'_> {
     #[inline(always)] // in the two loops there are
     fn count(&self) -> bool {
         let computed = self.activation.computed();
-        self.site.cells.count(if computed { TaskWord::Activations } else { TaskWord::Discarded }, 1);
+        if computed {
+            self.site.cells.count(TaskWord::Activations, 1);
+        } else if !self.activation.is_led() {
+            self.site.cells.count(TaskWord::Discarded, 1);
+        }
         computed
     }
 

@@ -1,7 +1,8 @@
 //! Wall-clock instants and simulation times of a run: integers that differ by one number, the common start instant.
 //!
 //! While the run pauses (semantics S26) simulation time stands: releases after the instant at which it is held wait. When the run
-//! goes on, the common start instant is later by the time that it has stood, in whole steps of the grid of starts.
+//! goes on, the common start instant is later by the time that it has stood, in whole steps of the grid of starts. That is known a
+//! moment before it goes on, and until then simulation time still stands: what was complete stays so.
 
 use super::world::World;
 use crate::record::board::Global;
@@ -51,6 +52,8 @@ impl World {
     /// start instant, since they look at that after they have seen that nothing is held.
     pub fn go_on(&self, later: i64) {
         let held_at = Nanos(self.held_at());
+        // First: who finds time by the new start instant finds that it stands.
+        self.stood_at.store(held_at.0, SeqCst);
         self.start.fetch_add(later, SeqCst);
         self.since.store(self.wall_of(held_at).0, SeqCst);
         self.board.global(Global::Shifted).fetch_add(later as u64, SeqCst);
@@ -72,10 +75,12 @@ impl World {
     }
 
     /// The simulation time of a wall clock: the inverse of [`World::wall`], to the nanosecond, but none after that at which the run
-    /// is held. It is asked for at every activation, so no fraction is reduced.
+    /// is held, and none before that at which it was held last, where time stands until the run goes on. It is asked for at every
+    /// activation, so no fraction is reduced.
     pub fn simulation(&self, wall: Nanos) -> Instant {
         let held_at = Nanos(self.held_at());
-        Instant::from_nanos(self.flowing(wall).min(held_at))
+        let flowing = self.flowing(wall).min(held_at);
+        Instant::from_nanos(flowing.max(Nanos(self.stood_at.load(SeqCst))))
     }
 
     /// The simulation time of a wall clock if the run was not held, ns.

@@ -88,6 +88,8 @@ pub struct World {
     pub(super) held_at: AtomicI64,
     /// [`World::since`].
     pub(super) since: AtomicI64,
+    /// The simulation time, ns, at which the run was held last; `i64::MIN`: it never was.
+    pub(super) stood_at: AtomicI64,
 }
 
 /// What the threads of one instance share.
@@ -362,6 +364,7 @@ impl World {
             start: AtomicI64::new(0),
             held_at: AtomicI64::new(i64::MAX),
             since: AtomicI64::new(0),
+            stood_at: AtomicI64::new(i64::MIN),
         })
     }
 

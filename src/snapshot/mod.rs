@@ -59,6 +59,9 @@ pub struct BetweenSteps {
     pub clocks: Vec<Timeline>,
     /// Ticks from outside that wait for a communication point: of which clock, by its place, and when they were raised.
     pub ticks: Vec<(usize, Instant)>,
+    /// What was set last of each variable whose change is an event, by its value reference: of each element what
+    /// `runner::activation` remembers of it; `None`: it was not set yet.
+    pub seen: Vec<(u32, Vec<Option<u64>>)>,
 }
 
 impl BetweenSteps {

@@ -21,16 +21,48 @@ pub enum Look {
 pub struct Follower<'a> {
     feed: Feed<'a>,
     linear: bool,
+    /// The row after that of an activation is wanted too: what activations get is on lines from then on. By how much, s, a row may be
+    /// after an activation and is at it.
+    on_lines: Option<f64>,
     /// The row of the activation.
     row: Option<u64>,
     time: f64,
+}
+
+/// Where a number is from one row to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Line {
+    begin: f64,
+    end: f64,
+    from: f64,
+    to: f64,
+    is_single: bool,
+}
+
+impl Line {
+    /// Whether it has one value alone.
+    pub fn is_level(&self) -> bool {
+        self.from == self.to
+    }
+
+    /// The word of the number at a time, s; before and after the line that of its end there.
+    pub fn word(&self, time: f64) -> u64 {
+        let share = ((time - self.begin) / (self.end - self.begin)).clamp(0.0, 1.0);
+        let value = line(self.from, self.to, share);
+        if self.is_single { u64::from((value as f32).to_bits()) } else { value.to_bits() }
+    }
 }
 
 impl<'a> Follower<'a> {
     /// At the beginning.
     pub fn new(feed: Feed<'a>, plan: &StimulusPlan) -> Follower<'a> {
         let linear = plan.interpolation == Interpolation::Linear;
-        Follower { feed, linear, row: None, time: f64::NEG_INFINITY }
+        Follower { feed, linear, on_lines: None, row: None, time: f64::NEG_INFINITY }
+    }
+
+    /// With lines from each activation on; `rounding`, s: a row that is after one by no more is at it.
+    pub fn on_lines(self, rounding: Option<f64>) -> Follower<'a> {
+        Follower { on_lines: rounding, ..self }
     }
 
     /// The feed.
@@ -42,17 +74,49 @@ impl<'a> Follower<'a> {
     #[inline]
     pub fn look(&mut self, time: f64) -> Look {
         // Before the rows: whatever it covers is there, then.
-        let fed = self.feed.until() >= time;
+        let until = self.feed.until();
+        let is_followed = |rounding: f64| until > time + rounding || self.feed.state() != State::Reading;
+        let fed = until >= time && self.on_lines.is_none_or(is_followed);
         // An activation can be earlier than the one before, when ticks are late.
         let from = self.row.filter(|_| time >= self.time).unwrap_or(0);
-        let found = self.feed.newest(time, from);
+        let mut found = self.feed.newest(time, from);
         (self.row, self.time) = (found.map(|(row, _)| row), time);
+        if let Some(next) = self.on_lines.and_then(|rounding| self.next_row().filter(|next| *next <= time + rounding)) {
+            found = self.feed.newest(next, self.row.unwrap_or(0));
+            (self.row, self.time) = (found.map(|(row, _)| row), next);
+        }
         match found {
             _ if !fed && self.feed.state() == State::Broken => Look::Broken,
             Some((_, false)) => Look::Starved,
             _ if fed => Look::Found,
             _ => Look::Starved,
         }
+    }
+
+    /// The time, s, of the row after the activation, if that is there.
+    pub fn next_row(&self) -> Option<f64> {
+        let next = self.row.map_or(0, |row| row + 1);
+        self.feed.has(next).then(|| self.feed.time(next))
+    }
+
+    /// The line that a number is on from the activation to the next row, whose word is at this place in a row; `None`: it is on none.
+    pub fn line(&self, value: usize, fed: VariableType) -> Option<Line> {
+        let row = self.row.filter(|_| self.feed.known_from(value) <= self.time)?;
+        if !self.linear || !self.feed.has(row + 1) {
+            return None;
+        }
+        let number = |word: u64| match fed {
+            VariableType::Float32 => Some(f64::from(f32::from_bits(word as u32))),
+            VariableType::Float64 => Some(f64::from_bits(word)),
+            _ => None,
+        };
+        Some(Line {
+            begin: self.feed.time(row),
+            end: self.feed.time(row + 1),
+            from: number(self.feed.value(row, value))?,
+            to: number(self.feed.value(row + 1, value))?,
+            is_single: fed == VariableType::Float32,
+        })
     }
 
     /// The words of a string or binary there, of which the first one is at this place in a row; `None`: there was none so far.
@@ -68,20 +132,9 @@ impl<'a> Follower<'a> {
         if self.feed.known_from(value) > self.time {
             return None;
         }
-        let word = self.feed.value(row, value);
-        if !self.linear || !self.feed.has(row + 1) {
-            return Some(word);
-        }
-        let next = self.feed.value(row + 1, value);
-        let (begin, end) = (self.feed.time(row), self.feed.time(row + 1));
-        let share = ((self.time - begin) / (end - begin)).clamp(0.0, 1.0);
-        Some(match fed {
-            VariableType::Float32 => {
-                let [a, b] = [word, next].map(|word| f64::from(f32::from_bits(word as u32)));
-                u64::from((line(a, b, share) as f32).to_bits())
-            }
-            VariableType::Float64 => line(f64::from_bits(word), f64::from_bits(next), share).to_bits(),
-            _ => word,
+        Some(match self.line(value, fed) {
+            Some(line) => line.word(self.time),
+            None => self.feed.value(row, value),
         })
     }
 }

@@ -19,5 +19,5 @@ mod follow;
 mod rows;
 
 pub use feed::{Feed, Shape, Starved, State};
-pub use follow::{Follower, Look};
+pub use follow::{Follower, Line, Look};
 pub use rows::{Column, Course, Kind, Nan, Row, Rows, course, header};

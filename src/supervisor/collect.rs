@@ -30,6 +30,8 @@ use std::time::SystemTime;
 pub struct Facts {
     /// The run goes on: how it ends, nobody knows yet.
     pub goes_on: bool,
+    /// What FMUs log is in `run.log`.
+    pub has_run_log: bool,
     /// How the runner's process ended.
     pub status: ExitStatus,
     /// Why we have ended it, if we have.

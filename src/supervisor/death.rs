@@ -97,7 +97,7 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
     }
     let how = match &signal {
         Some(_) if facts.killed == Some(Killed::AskedTwice) => {
-            "was ended by force (a second signal asked for it)".to_owned()
+            "was ended by force (a second signal, or a stop by force, asked for it)".to_owned()
         }
         Some(_) if facts.killed == Some(Killed::Late) => format!(
             "was ended by force, since it did not return within {} s after the end of the run (rig: shutdown_timeout)",
@@ -168,7 +168,7 @@ fn hung(
     limit: Option<LimitKey>,
 ) -> Problem {
     let kind = Kind::Hung {
-        function: function.name_in(plan.fmus[plan.tasks[task.0].fmu.0].abi).to_owned(),
+        function: told(plan, plan.tasks[task.0].fmu, function).to_owned(),
         time_s: own.time.seconds(),
         since_s: own.since.seconds(),
         running: own.running.max(0) as u64,
@@ -302,7 +302,7 @@ pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: Place) -> String
 
 /// `in fmi3Terminate`, as the FMU's version of the standard calls it; of an FMU that is not known, as the newest one does.
 fn outside_place(plan: &Plan, board: Board, fmu: Option<FmuId>, word: u64) -> String {
-    let name = |function: Function| fmu.map_or(function.name(), |fmu| function.name_in(plan.fmus[fmu.0].abi));
+    let name = |function: Function| fmu.map_or(function.name(), |fmu| told(plan, fmu, function));
     match word {
         OutsideCall::LOADING => format!("in the constructors of its library, or in {}", name(Function::GetVersion)),
         OutsideCall::UNLOADING => {
@@ -326,6 +326,11 @@ fn running(plan: &Plan, board: Board, phase: Phase) -> Option<TaskId> {
     })
 }
 
+/// The function as this FMU's version of the standard and its interface type call it.
+fn told(plan: &Plan, fmu: FmuId, function: Function) -> &'static str {
+    function.told_of(plan.fmus[fmu.0].abi, plan.fmus[fmu.0].runs_as())
+}
+
 /// The function of a word of the board, which is 1 + its number; `None`: no function.
 pub fn function(word: u64) -> Option<Function> {
     word.checked_sub(1).and_then(|number| Function::from_u32(number as u32))
@@ -345,5 +350,5 @@ fn at_work(plan: &Plan, board: Board, task: TaskId) -> String {
 /// The function that the task is in, as its FMU's version of the standard calls it.
 fn name(plan: &Plan, board: Board, task: TaskId) -> &'static str {
     function(board.task(task).get(TaskWord::Function))
-        .map_or("its code", |function| function.name_in(plan.fmus[plan.tasks[task.0].fmu.0].abi))
+        .map_or("its code", |function| told(plan, plan.tasks[task.0].fmu, function))
 }

@@ -31,6 +31,20 @@ pub enum LineWeight {
 }
 
 impl LineWeight {
+    /// The word for it, with which a line for people may begin.
+    pub fn word(self) -> &'static str {
+        match self {
+            LineWeight::Note => "note",
+            LineWeight::Warning => "warning",
+            LineWeight::Error => "error",
+        }
+    }
+
+    /// A line of this weight without the word.
+    pub fn of_itself(self, line: &str) -> &str {
+        line.strip_prefix(self.word()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(line)
+    }
+
     /// Of a line with this status of FMI (0 OK, 1 warning, 2 discard, and worse).
     pub fn of_status(status: u8) -> LineWeight {
         match status {

@@ -334,6 +334,14 @@ pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     write_by(path, &with_ending(path), content, false)
 }
 
+/// The same, and it is on the disk then, whatever becomes of the machine.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn write_lasting(path: &Path, content: &[u8]) -> io::Result<()> {
+    write_by(path, &with_ending(path), content, true)
+}
+
 /// The name of a file while it is written.
 fn with_ending(path: &Path) -> PathBuf {
     let mut partial = path.as_os_str().to_owned();

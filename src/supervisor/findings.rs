@@ -46,6 +46,9 @@ fn kind(finding: Finding) -> &'static str {
         Finding::OffThePoint => "off_the_point",
         Finding::NotANumber => "not_a_number",
         Finding::UpdateOutsideStep => "update_outside_step",
+        Finding::TooManyEvents => "too_many_events",
+        Finding::ShorterThanAccepted => "shorter_than_accepted",
+        Finding::PastEvent => "past_event",
         Finding::Count => "count",
     }
 }
@@ -132,6 +135,18 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             "refused {} from a thread (thread {value}) that makes no step of it",
             some(count, "intermediate update")
         ),
+        Finding::TooManyEvents => format!(
+            "had more than {value} events in {}: what came after those was handled at the end of the step (max_events)",
+            some(count, "step")
+        ),
+        Finding::ShorterThanAccepted => format!(
+            "ended {} earlier than one that it had accepted: at {seconds} s; its group went on from there (A1: a step that is shorter \
+             than an accepted one is accepted)",
+            some(count, "step")
+        ),
+        Finding::PastEvent => {
+            format!("told {} that were not to come any more: {seconds} (nextEventTime)", some(count, "time event"))
+        }
         Finding::Count => String::new(),
     };
     let ends = finding == Finding::NotANumber && prepared.plan.nan == OnNan::Stop;
@@ -190,7 +205,8 @@ pub fn irregularities(
         let of_tasks: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
         let warnings = of_tasks + board.fmu(FmuId(index)).word(FmuWord::Warnings).load(SeqCst);
         let status = Status::Warning.name_in(plan.fmus[index].abi).to_owned();
-        counted(warnings, &Subject::Fmu(fmu.name.clone()), Kind::Warnings { count: warnings, status });
+        let in_run_log = facts.has_run_log;
+        counted(warnings, &Subject::Fmu(fmu.name.clone()), Kind::Warnings { count: warnings, status, in_run_log });
     }
     let [foreign, panicked] = [Global::ForeignCalls, Global::Panicked].map(|word| board.global(word).load(SeqCst));
     let unlogged = board.log().dropped();
@@ -208,11 +224,38 @@ fn queues(release: &Release) -> bool {
 }
 
 /// What a clock cannot have, and why.
-pub fn unusable(reading: Unusable, function: Option<Function>) -> String {
+pub fn unusable(plan: &Plan, reading: Unusable, function: Option<Function>) -> String {
     let is_shift = matches!(function, Some(Function::GetShiftDecimal | Function::GetShiftFraction));
     let what = if is_shift { "the shift" } else { "the interval" };
     let zero = "is not above 0, so the clock would tick twice at one time";
     match reading {
+        Unusable::Element(number) => match function {
+            Some(Function::GetEventIndicators) => {
+                format!("NaN for event indicator {}, however small the step was made,", number + 1)
+            }
+            _ => format!("no finite derivative of state {}, however small the step was made,", number + 1),
+        },
+        Unusable::NoStep => {
+            "derivatives with which no step is short enough for the tolerance: they have no bounds, or the \
+                             tolerance is below what can be computed,"
+                .to_owned()
+        }
+        Unusable::Loop(connection) => {
+            let connection = usize::try_from(connection).ok().and_then(|number| plan.connections.get(number));
+            let name = connection.map_or_else(String::new, |own| format!(" through {} → {}", own.from, own.to));
+            format!("no solution of the algebraic loop{name} (loops = \"newton\"),")
+        }
+        Unusable::Assumption(number, seconds) => {
+            let what = match number {
+                0 => "a step ends between its beginning and the end that was asked for (A0)",
+                1 => "a step that is shorter than an accepted one is accepted (A1)",
+                _ => "what says how far it steps accepts every step up to that (A4)",
+            };
+            format!("a step to {seconds} s, which its master cannot go on from: {what},")
+        }
+        Unusable::TooManyEvents(most) => {
+            format!("more than {most} steps within one of its group, whose end was not reached therefore (max_events),")
+        }
         Unusable::Qualifier(0) => {
             "the qualifier fmi3IntervalNotYetKnown, which only a countdown clock can have,".to_owned()
         }

@@ -41,7 +41,7 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);
     let status = Status::from_raw(get(FmuWord::FailureStatus) as i32).filter(|status| *status != Status::Ok)?;
-    let abi = plan.fmus[fmu.0].abi;
+    let (abi, interface) = (plan.fmus[fmu.0].abi, plan.fmus[fmu.0].runs_as());
     let function = function(get(FmuWord::FailureFunction));
     let time = Instant::from_words([FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].map(get));
     let place = match board.named_task(get(FmuWord::FailureTask)) {
@@ -53,12 +53,12 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
         None => String::new(),
     };
     let what = match words.failed_reading() {
-        Some(reading) => format!("gave {}", unusable(reading, function)),
+        Some(reading) => format!("gave {}", unusable(plan, reading, function)),
         None => format!("returned {}", status.name_in(abi)),
     };
     let asks = matches!(function, Some(Function::GetIntervalDecimal | Function::GetIntervalFraction));
     let kind = Kind::CallFailed {
-        function: function.map_or("a call", |function| function.name_in(abi)).to_owned(),
+        function: function.map_or("a call", |function| function.told_of(abi, interface)).to_owned(),
         outcome: what + &place,
         keys: [
             (asks && abi == Abi::Draft).then_some(FailureKey::GetIntervals),

@@ -87,8 +87,8 @@ pub struct Hangs {
     pub overdue: Option<Overdue>,
     /// Each FMU at most once.
     pub given_up: Vec<GivenUp>,
-    /// In virtual time: the activation under way, and since when it was seen, CLOCK_MONOTONIC in ns.
-    stands: Option<([u64; 5], i64)>,
+    /// In virtual time: the activation under way and how far it is, and since when it was seen there, CLOCK_MONOTONIC in ns.
+    stands: Option<([u64; 6], i64)>,
 }
 
 impl Hangs {
@@ -225,7 +225,7 @@ impl Hangs {
         self.tasks.iter().enumerate().find_map(own).or(overdue)
     }
 
-    /// In virtual time: since when the activation under way was seen, CLOCK_MONOTONIC in ns.
+    /// In virtual time: since when the activation under way was seen where it is, CLOCK_MONOTONIC in ns.
     pub fn stands_since(&self) -> Option<i64> {
         self.stands.map(|(_, since)| since)
     }
@@ -285,12 +285,14 @@ fn executed_by_others(plan: &Plan, board: Board, task: TaskId) -> u64 {
     others.fold(0, |sum, other| sum.saturating_add(board.task(TaskId(other)).histogram(Metric::Execution).sum()))
 }
 
-/// What tells one activation in virtual time from another.
-fn mark(plan: &Plan, board: Board) -> Option<[u64; 5]> {
+/// What tells one activation in virtual time from another, and, where equations are integrated in it, from itself when it has come
+/// further.
+fn mark(plan: &Plan, board: Board) -> Option<[u64; 6]> {
     let task = (0..plan.tasks.len()).find(|task| board.task(TaskId(*task)).get(TaskWord::Active) == 1)?;
     let [activations, time @ ..] = [TaskWord::Activations, TaskWord::Time, TaskWord::Time1, TaskWord::Time2]
         .map(|word| board.task(TaskId(task)).get(word));
-    Some([task as u64, activations, time[0], time[1], time[2]])
+    let tasks = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::RightHandSides));
+    Some([task as u64, activations, time[0], time[1], time[2], tasks.fold(0, u64::wrapping_add)])
 }
 
 /// Tells the runner to end the run, or to give up an FMU.

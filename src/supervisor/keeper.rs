@@ -181,6 +181,7 @@ impl Sight {
         let unreturned = under_way::settle(plan, board, prepared.begin(), now, is_as_copied);
         let facts = Facts {
             goes_on: true,
+            has_run_log: true,
             status: ExitStatus::from_raw(0),
             killed: self.killed,
             started: self.started,

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod by_hand;
 mod calls;
 mod causes;
 mod collect;
@@ -57,7 +58,7 @@ mod watch;
 pub use control::{Applied, Control, ControlError, Settable, Ticket};
 pub use error::Error;
 pub use events::{Event, EventSink, LineWeight, State};
-pub use files::{is_in_use, lock, write_unfinished, write_whole};
+pub use files::{is_in_use, lock, write_lasting, write_unfinished, write_whole};
 pub use host::Host;
 pub use pause::PauseError;
 pub use prepare::{Options, Prepared, plan};

@@ -12,7 +12,6 @@ use crate::snapshot::Snapshot;
 use crate::sys::stop::Stop;
 use crate::time::Instant;
 use std::collections::BTreeSet;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -285,15 +284,11 @@ fn read_rig(file: &Path) -> Result<Rig, Error> {
     if is_fmu {
         return Ok(Rig::for_fmu(file));
     }
-    let mut text = Vec::new();
-    files::open(file)
-        .and_then(|source| source.take(LONGEST_RIG + 1).read_to_end(&mut text))
-        .map_err(Error::file(file))?;
     let refuse =
         |place, message: &str| Err(Error::Rig(RigError { problems: vec![rig::Problem::new(file, place, message)] }));
-    if text.len() as u64 > LONGEST_RIG {
+    let Some(text) = files::read_at_most(file, LONGEST_RIG).map_err(Error::file(file))? else {
         return refuse(Place::default(), "longer than 64 MiB, which no rig needs; give a rig file (TOML) or an FMU");
-    }
+    };
     if text.contains(&0) && !text.starts_with(&[0xFF, 0xFE]) && !text.starts_with(&[0xFE, 0xFF]) {
         return refuse(Place::default(), "is neither a rig (TOML text) nor an FMU (name ending in .fmu)");
     }

@@ -12,7 +12,7 @@ use crate::sys::wake::monotonic_now;
 use std::fs::File;
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -30,6 +30,26 @@ pub enum Killed {
     AskedTwice,
     /// A call, at this place, did not return within the rig's `call_timeout`.
     Overdue(Place),
+}
+
+/// Starts a process that holds FMU code, with these files from descriptor 3 on: `program`, or that of this process. What it prints goes
+/// to `log`.
+pub(super) fn begin(
+    program: Option<&Path>,
+    arguments: &[&str],
+    files: &[BorrowedFd],
+    log: File,
+) -> Result<(Child, Offspring), Error> {
+    let copy = log.try_clone().map_err(|error| Error::System(error.to_string()))?;
+    let program = program.unwrap_or(Path::new("/proc/self/exe"));
+    let mut command = Command::new(program);
+    // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
+    for name in OF_A_SERVICE {
+        command.env_remove(name);
+    }
+    command.arg0("vecud-runner").args(arguments).stdin(Stdio::null()).stdout(log).stderr(copy);
+    offspring::begin(|mark| process::spawn_with(command, files, mark))
+        .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))
 }
 
 /// The runner's process. Belongs to the thread that has started it: the kernel ends it with that thread, and FMU code can make
@@ -55,16 +75,7 @@ pub struct RunnerProcess {
 impl RunnerProcess {
     /// Starts it with these files, from descriptor 3 on. What it prints goes to `log`.
     pub fn start(options: &Options, files: &[BorrowedFd], log: File) -> Result<RunnerProcess, Error> {
-        let copy = log.try_clone().map_err(|error| Error::System(error.to_string()))?;
-        let program = options.runner.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
-        let mut command = Command::new(&program);
-        // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
-        for name in OF_A_SERVICE {
-            command.env_remove(name);
-        }
-        command.arg0("vecud-runner").arg("runner").stdin(Stdio::null()).stdout(log).stderr(copy);
-        let (child, offspring) = offspring::begin(|mark| process::spawn_with(command, files, mark))
-            .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))?;
+        let (child, offspring) = begin(options.runner.as_deref(), &["runner"], files, log)?;
         let (adopts, began, left) = (options.adopts, monotonic_now(), Vec::new());
         Ok(RunnerProcess { child, began, offspring, adopts, left, none_left: true, killed: None, seemed_kept: false })
     }

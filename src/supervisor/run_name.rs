@@ -34,11 +34,6 @@ impl RunName {
         Some(RunName { start, number }).filter(|name| number > 0 && name.to_string() == text)
     }
 
-    /// Whether both runs have started in one second.
-    pub fn is_of_the_second_of(self, other: RunName) -> bool {
-        self.start == other.start
-    }
-
     /// The name of the next run of the same second.
     pub fn next(self) -> RunName {
         RunName { number: self.number.saturating_add(1), ..self }

@@ -4,7 +4,6 @@ use super::Error;
 use super::prepare::utf8;
 use crate::files;
 use crate::rig::{self, Place, Problem, Rig, RigError};
-use std::io::Read;
 use std::path::Path;
 
 /// Longer files than this are refused: it is the wrong one.
@@ -20,14 +19,12 @@ pub fn give_start_values(rig: &mut Rig, file: Option<&Path>, settings: &[String]
 }
 
 fn text_of(file: &Path) -> Result<String, Error> {
-    let mut text = Vec::new();
-    files::open(file).and_then(|source| source.take(LONGEST + 1).read_to_end(&mut text)).map_err(Error::file(file))?;
     let refuse = |place, message: &str| {
         let message = format!("{message}; give a file of start values (TOML), as vecud inspect --save-start writes it");
         Error::Rig(RigError { problems: vec![Problem::new(file, place, message)] })
     };
-    if text.len() as u64 > LONGEST {
+    let Some(text) = files::read_at_most(file, LONGEST).map_err(Error::file(file))? else {
         return Err(refuse(Place::default(), "longer than 64 MiB, which no set of start values is"));
-    }
+    };
     utf8(text).map_err(|place| refuse(place, "is not UTF-8, the encoding of TOML text"))
 }

@@ -2,9 +2,11 @@
 
 use super::collect::Facts;
 use super::{causes, schedulability};
-use crate::plan::{Mode, Plan, Release, TaskId, TaskKind};
+use crate::plan::{Mode, Plan, Release, TaskId, TaskPlan};
 use crate::record::board::{Board, Metric, TaskCells, TaskWord};
-use crate::report::{ClockResult, DatagramCounts, Distribution, Measured, Scheduling, StepCounts, Subject, Unreturned};
+use crate::report::{
+    ClockResult, DatagramCounts, Distribution, IntegrationCounts, Measured, Scheduling, StepCounts, Subject, Unreturned,
+};
 use crate::time::{Fraction, Nanos};
 
 /// Whom problems of a task are about.
@@ -67,7 +69,7 @@ pub fn clock(
             rate_limited: cells.get(TaskWord::RateLimited),
             dropped,
         }),
-        steps: (planned.kind() == TaskKind::Step).then(|| steps(cells)),
+        steps: planned.kind().makes_steps().then(|| steps(planned, cells)),
         max_latency: planned.limits.max_latency.map(|limit| limit.0 as u64),
         schedulability: schedulability::seen(plan, cells),
         wakeup_latency: measured(Metric::Wakeup),
@@ -84,18 +86,27 @@ pub fn clock(
 }
 
 /// The figures that only steps have.
-fn steps(cells: TaskCells) -> StepCounts {
+fn steps(planned: &TaskPlan, cells: TaskCells) -> StepCounts {
     // FMU code may have written over it.
     let deviation = f64::from_bits(cells.get(TaskWord::Deviation));
     StepCounts {
         steps: cells.get(TaskWord::Steps),
         early_returns: cells.get(TaskWord::EarlyReturns),
         rejected_steps: cells.get(TaskWord::RejectedSteps),
+        taken_back: cells.get(TaskWord::TakenBack),
         events: cells.get(TaskWord::Events),
         deferred: cells.get(TaskWord::Deferred),
         refused_ticks: cells.get(TaskWord::RefusedTicks),
         discarded_ticks: cells.get(TaskWord::DiscardedTicks),
         max_deviation_s: if deviation.is_finite() && deviation >= 0.0 { deviation } else { 0.0 },
+        integration: planned.integration().map(|_| IntegrationCounts {
+            solver_steps: cells.get(TaskWord::SolverSteps),
+            rejected_solver_steps: cells.get(TaskWord::SolverRejected),
+            right_hand_sides: cells.get(TaskWord::RightHandSides),
+            most_right_hand_sides: cells.get(TaskWord::MostRightHandSides),
+            jacobians: cells.get(TaskWord::Jacobians),
+            state_events: cells.get(TaskWord::StateEvents),
+        }),
     }
 }
 

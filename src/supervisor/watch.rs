@@ -211,6 +211,8 @@ struct OneRun<'a> {
     cores: Cores,
     keeper: Keeper,
     hangs: Hangs,
+    /// When somebody was last seen to be at work that is to come to its end before the state is saved, CLOCK_MONOTONIC in ns.
+    worked: i64,
 }
 
 impl OneRun<'_> {
@@ -263,6 +265,7 @@ impl<'a> Supervision<'a> {
             cores: Cores::new(plan),
             keeper: Keeper::new(plan.report.checkpoint),
             hangs: Hangs::new(plan),
+            worked: 0,
         };
         if prepared.options.control {
             run.recorder = run.recorder.answering(&self.shared.questions);
@@ -387,6 +390,7 @@ impl<'a> Supervision<'a> {
         }
         let facts = Facts {
             goes_on: false,
+            has_run_log: true,
             status,
             killed: self.process.killed,
             started: run.started,
@@ -614,7 +618,7 @@ impl<'a> Supervision<'a> {
 
     /// Who asks for the end gets it from the runner; who asks a second time, or too long a wait once it is ending, ends the
     /// runner the hard way.
-    fn end_it(&mut self, run: &OneRun, ending: &mut Option<i64>) {
+    fn end_it(&mut self, run: &mut OneRun, ending: &mut Option<i64>) {
         let asked = self.options().stop.times();
         if asked > 0 {
             self.shared.ask_to_stop();
@@ -628,7 +632,12 @@ impl<'a> Supervision<'a> {
         // In virtual time the runner has no thread beside the one that does not return.
         let stands = run.hangs.stands_since().filter(|_| run.phase == Phase::Running);
         let hung = stands.map_or(i64::MAX, |stands| stands.max(since) + timeout);
-        let deadline = hung.min(since + 2 * timeout + GRACE);
+        // What is under way comes to its end before its state is saved, as long as it comes further.
+        let saves = self.options().save_state.is_some() && self.plan().mode == Mode::Virtual;
+        if saves && run.phase == Phase::Running {
+            run.worked = now;
+        }
+        let deadline = hung.min(since.max(run.worked) + 2 * timeout + GRACE);
         let reason = match asked {
             0 | 1 if now <= deadline => return,
             0 | 1 => Killed::Late,

@@ -10,6 +10,7 @@
 //!   in part only.
 //! - [`wake`]: the one sleep of a partition thread; [`cycles`]: time stamps; [`float_control`]: MXCSR and friends.
 //! - [`prefetch`]: asking for memory ahead of its use.
+//! - [`heap`]: memory that nobody uses.
 //! - [`shared_memory`]: the pages that runner and supervisor both map.
 //! - [`process`], [`datagram`]: what one process hands to the other, terminals; sockets for external events.
 //! - [`stop`]: how somebody asks for the end, by a signal too.
@@ -25,6 +26,7 @@ pub mod cycles;
 pub mod datagram;
 pub mod error;
 pub mod float_control;
+pub mod heap;
 pub mod latency;
 pub mod memory;
 pub mod offspring;

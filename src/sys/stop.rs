@@ -2,7 +2,7 @@
 //! such a value in a process that wants them to.
 
 use super::SysError;
-use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction, signal};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
@@ -14,6 +14,11 @@ impl Stop {
     /// Asks for the end: once for one in good order, twice for one at once. Returns how often that was done before.
     pub fn ask(&self) -> u32 {
         self.0.fetch_add(1, SeqCst)
+    }
+
+    /// Has it be asked so often at least, whoever else asks: 1 for an end in good order, 2 for one at once.
+    pub fn ask_for(&self, times: u32) {
+        self.0.fetch_max(times, SeqCst);
     }
 
     /// How often somebody has asked.
@@ -70,6 +75,28 @@ pub fn reload_by_signal() -> Result<(), SysError> {
 /// Whether somebody has asked for another look at files since the last call.
 pub fn reload_is_asked() -> bool {
     RELOAD_ASKED.swap(false, SeqCst)
+}
+
+/// How often SIGINT has come since it is counted.
+static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
+
+/// From here on SIGINT is counted ([`interrupts`]) instead of ending the process, and whoever waits for input is woken by it
+/// (`EINTR`): for a prompt, where Ctrl-C gives up a line or what goes on, not the program.
+pub fn count_interrupts() -> Result<(), SysError> {
+    extern "C" fn count(_: libc::c_int) {
+        INTERRUPTS.fetch_add(1, SeqCst);
+    }
+    // Without SA_RESTART.
+    let action = SigAction::new(SigHandler::Handler(count), SaFlags::empty(), SigSet::empty());
+    // SAFETY: the handler adds to an atomic, which is async-signal-safe.
+    unsafe { sigaction(Signal::SIGINT, &action) }
+        .map(drop)
+        .map_err(|errno| SysError::new("handle SIGINT", errno as i32, ""))
+}
+
+/// How often SIGINT has come since [`count_interrupts`].
+pub fn interrupts() -> u32 {
+    INTERRUPTS.load(SeqCst)
 }
 
 /// By which these signals ask.

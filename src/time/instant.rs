@@ -63,6 +63,13 @@ impl Instant {
         Some(Instant::ZERO.after(Fraction::from_f64(-seconds).ok()?).negated())
     }
 
+    /// [`Instant::from_f64`], and where the decimal has too many places for that to be `seconds`, hardly after it.
+    pub fn not_before(seconds: f64) -> Option<Instant> {
+        const ATTOSECOND: Fraction = Fraction { counter: 1, resolution: 1_000_000_000_000_000_000 };
+        let near = Instant::from_f64(seconds)?;
+        Some(if near.seconds() < seconds { near.after(ATTOSECOND) } else { near })
+    }
+
     /// As long before zero as this one is after it.
     pub(super) fn negated(self) -> Instant {
         match self.counter {

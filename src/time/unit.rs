@@ -48,14 +48,17 @@ impl TimeUnit {
         if self.is_second() { Ok(duration) } else { product(duration, inverse) }
     }
 
-    /// The instant that is `value` of this unit after 0, by the shortest decimal that reads back as `value`; `None` if that is
-    /// not finite or not representable.
+    /// The instant that is `value` of this unit after 0, by the shortest decimal that reads back as `value`, or, where that has too many
+    /// places, hardly after it; `None` if that is not finite or not representable.
     pub fn instant(self, value: f64) -> Option<Instant> {
         if self.is_second() {
-            return Instant::from_f64(value);
+            return Instant::not_before(value);
         }
-        let magnitude = Instant::ZERO.after(self.duration(Fraction::from_f64(value.abs()).ok()?).ok()?);
-        Some(if value < 0.0 { magnitude.negated() } else { magnitude })
+        let exact = || {
+            let magnitude = Instant::ZERO.after(self.duration(Fraction::from_f64(value.abs()).ok()?).ok()?);
+            Some(if value < 0.0 { magnitude.negated() } else { magnitude })
+        };
+        exact().or_else(|| Instant::not_before(value * self.0.seconds()))
     }
 
     /// A point of time as the FMU gets it: the nearest `f64` in its unit.
@@ -126,6 +129,22 @@ mod tests {
     fn what_cannot_be_held_is_refused() {
         assert_eq!(unit("1e-9").duration(fraction("1e-12")), Err(NotAFraction::TooLarge));
         assert_eq!(unit("0.001").instant(f64::NAN), None);
+    }
+
+    /// Where decimals have more places than instants, a time is hardly after it.
+    #[test]
+    fn times_with_many_places_are_instants_as_well() {
+        let milliseconds = unit("0.001");
+        for k in 1..3000_u32 {
+            let time = f64::from(k) * 1.234_567_890_123_456_7e-6;
+            let instant = Instant::not_before(time).unwrap();
+            assert!(instant.seconds() >= time && instant.seconds() - time <= 2e-18, "{time}: {instant:?}");
+            let third = 0.1 * f64::from(k);
+            let told = milliseconds.value(milliseconds.instant(third).unwrap());
+            assert!((0.0..=3e-15 + 2.0 * third * f64::EPSILON).contains(&(told - third)), "{third}: {told}");
+        }
+        assert_eq!(Instant::not_before(-0.25), Instant::from_f64(-0.25));
+        assert_eq!((Instant::not_before(f64::NAN), Instant::not_before(f64::INFINITY)), (None, None));
     }
 
     proptest! {

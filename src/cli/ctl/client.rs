@@ -80,7 +80,7 @@ pub struct Client {
 }
 
 /// An answer of which the body has not been read yet.
-pub struct Coming {
+pub struct Unread {
     status: u16,
     body: Body,
 }
@@ -126,20 +126,20 @@ impl Client {
 
     /// The same with a body of this kind.
     pub fn send(&self, method: Method, path: &str, kind: &'static str, body: Vec<u8>) -> Result<Vec<u8>, Failure> {
-        let coming = self.begin(method, path, kind, body)?;
-        self.whole(coming)
+        let unread = self.begin(method, path, kind, body)?;
+        self.whole(unread)
     }
 
     /// Asks for something whose answer is read piece by piece.
-    pub fn open(&self, path: &str) -> Result<Coming, Failure> {
+    pub fn open(&self, path: &str) -> Result<Unread, Failure> {
         self.begin(Method::GET, path, "application/json", Vec::new())
     }
 
     /// The next piece of an answer; `None`: that was all.
-    pub fn next(&self, coming: &mut Coming) -> Result<Option<Bytes>, Failure> {
+    pub fn next(&self, unread: &mut Unread) -> Result<Option<Bytes>, Failure> {
         self.runtime.block_on(async {
             loop {
-                match poll_fn(|context| Pin::new(&mut coming.body).poll_frame(context)).await {
+                match poll_fn(|context| Pin::new(&mut unread.body).poll_frame(context)).await {
                     None => return Ok(None),
                     Some(Err(error)) => return Err(self.broken(&error)),
                     Some(Ok(frame)) => {
@@ -152,16 +152,16 @@ impl Client {
         })
     }
 
-    fn whole(&self, mut coming: Coming) -> Result<Vec<u8>, Failure> {
+    fn whole(&self, mut unread: Unread) -> Result<Vec<u8>, Failure> {
         let mut whole = Vec::new();
-        while let Some(piece) = self.next(&mut coming)? {
+        while let Some(piece) = self.next(&mut unread)? {
             whole.extend_from_slice(&piece);
         }
         Ok(whole)
     }
 
     /// The answer, if it is none of a problem.
-    fn begin(&self, method: Method, path: &str, kind: &'static str, body: Vec<u8>) -> Result<Coming, Failure> {
+    fn begin(&self, method: Method, path: &str, kind: &'static str, body: Vec<u8>) -> Result<Unread, Failure> {
         let mut request = Request::builder().method(method).uri(path).header(header::HOST, self.to.host());
         request = request.header(header::CONTENT_TYPE, kind);
         if let Some(token) = &self.token {
@@ -176,12 +176,12 @@ impl Client {
             }
         });
         let response: Response<_> = response?;
-        let coming = Coming { status: response.status().as_u16(), body: Body::new(response.into_body()) };
-        if coming.status < 300 {
-            return Ok(coming);
+        let unread = Unread { status: response.status().as_u16(), body: Body::new(response.into_body()) };
+        if unread.status < 300 {
+            return Ok(unread);
         }
-        let status = coming.status;
-        let body = self.whole(coming)?;
+        let status = unread.status;
+        let body = self.whole(unread)?;
         Err(self.refused(status, body))
     }
 

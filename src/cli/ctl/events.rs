@@ -7,13 +7,13 @@ use serde::Deserialize;
 
 /// Prints what happens until the daemon says no more, or nobody reads it.
 pub fn print(client: &Client, path: &str, globs: &[String], json: bool) -> Result<u8, Failure> {
-    let mut coming = client.open(&format!("{path}{}", matching(globs)))?;
+    let mut unread = client.open(&format!("{path}{}", matching(globs)))?;
     let mut stream = Stream::default();
     let mut failed = None;
     results::print_with(
         |out| {
             loop {
-                let piece = match client.next(&mut coming) {
+                let piece = match client.next(&mut unread) {
                     Ok(Some(piece)) => piece,
                     Ok(None) => return Ok(()),
                     Err(failure) => {
@@ -93,7 +93,7 @@ struct Problem {
 struct Figures {
     /// Simulation time since the start, s.
     elapsed: f64,
-    clocks: Vec<show::Clock>,
+    clocks: Vec<show::ClockRow>,
 }
 
 impl Event {

@@ -25,11 +25,11 @@ pub fn bring(client: &Client, runs: &str, run: &str, folder: &Path) -> Result<()
         places.push((name, place));
     }
     for (name, place) in places {
-        let mut coming = client.open(&format!("{runs}/{}/{}", escaped(run), escaped(name)))?;
+        let mut unread = client.open(&format!("{runs}/{}/{}", escaped(run), escaped(name)))?;
         let failed = |error: std::io::Error| Failure::Failed(format!("{}: {error}", place.display()));
         let mut file = File::create_new(&place).map_err(failed)?;
         let written = loop {
-            match client.next(&mut coming) {
+            match client.next(&mut unread) {
                 Ok(None) => break Ok(()),
                 Ok(Some(piece)) => {
                     if let Err(error) = file.write_all(&piece) {

@@ -28,7 +28,8 @@ use std::process::ExitCode;
 #[derive(clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct Arguments {
-    /// The daemon's socket; default: vecud.sock in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR
+    /// The daemon's socket; default: $VECUD_SOCKET, else vecud.sock in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR; if there is none,
+    /// that of the system's service, /run/vecud/vecud.sock
     #[arg(long, value_name = "PATH", global = true)]
     socket: Option<PathBuf>,
     /// Asks over TCP instead, at this address: http://127.0.0.1:8080
@@ -89,6 +90,9 @@ enum What {
     Stop {
         #[command(flatten)]
         rig: Rig,
+        /// At once, by force: FMU code that runs is not waited for, and the run has failed
+        #[arg(long)]
+        now: bool,
     },
     /// Lets simulation time stand
     Pause {
@@ -221,6 +225,17 @@ impl From<Error> for Failure {
     }
 }
 
+/// Where a daemon would be that was started without a word: by this user, else by systemd/vecud.service.
+fn usual_socket() -> Result<PathBuf, Error> {
+    const SERVICE: &str = "/run/vecud/vecud.sock";
+    let own = default_socket();
+    let is_there = own.as_ref().is_ok_and(|path| path.exists());
+    if !is_there && std::env::var_os("VECUD_SOCKET").is_none() && Path::new(SERVICE).exists() {
+        return Ok(SERVICE.into());
+    }
+    own
+}
+
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.socket.is_some() && arguments.url.is_some() {
         return Err(Error::Command("a daemon is asked at its --socket or at its --url, not at both".to_owned()));
@@ -232,7 +247,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let to = match (&arguments.url, &arguments.socket) {
         (Some(url), _) => To::url(url)?,
         (None, Some(path)) => To::Socket(path.clone()),
-        (None, None) => To::Socket(default_socket()?),
+        (None, None) => To::Socket(usual_socket()?),
     };
     let asked = Ctl { client: Client::new(to, token.as_ref())?, json: arguments.json };
     let failed = |said: &str| {
@@ -276,8 +291,8 @@ impl Ctl {
                 self.say(&format!("{} is forgotten; its runs stay on the disk\n", rig.rig))
             }
             What::Start { rig, mode, stop_time } => self.start(rig, mode.as_deref(), *stop_time),
-            What::Stop { rig } => {
-                let answer = ask(Method::POST, rig, "/stop")?;
+            What::Stop { rig, now } => {
+                let answer = ask(Method::POST, rig, if *now { "/stop?now=true" } else { "/stop" })?;
                 self.status(&answer)?;
                 Ok(read::<Status>(&answer)?.exit_code.unwrap_or(0))
             }
@@ -285,7 +300,7 @@ impl Ctl {
             What::Resume { rig } => self.status(&ask(Method::POST, rig, "/resume")?),
             What::Reset { rig } => self.status(&ask(Method::POST, rig, "/reset")?),
             What::Clocks { rig } => {
-                self.tell(&ask(Method::GET, rig, "/clocks")?, |clocks: Vec<show::Clock>| show::clocks(&clocks))
+                self.tell(&ask(Method::GET, rig, "/clocks")?, |clocks: Vec<show::ClockRow>| show::clocks(&clocks))
             }
             What::Signals { rig, globs } => {
                 let answer = ask(Method::GET, rig, &format!("/signals{}", matching(globs)))?;
@@ -297,7 +312,7 @@ impl Ctl {
             }
             What::Tick { rig, clock } => {
                 let answer = ask(Method::POST, rig, &format!("/ticks/{}", escaped(clock)))?;
-                self.tell(&answer, |tick: show::At| match tick.time {
+                self.tell(&answer, |tick: show::HoldsFrom| match tick.time {
                     Some(time) => format!("{clock} ticks at {} s\n", show::time(time)),
                     None => format!("{clock} ticks when the rig goes on\n"),
                 })

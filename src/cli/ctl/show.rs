@@ -21,6 +21,8 @@ pub struct Status {
     pub exit_code: Option<u8>,
     pub since: String,
     pub run: Option<String>,
+    #[serde(default)]
+    pub last_run: Option<String>,
     pub restart_at: Option<String>,
     #[serde(default)]
     pub restarts: u32,
@@ -39,7 +41,7 @@ pub struct Mistake {
 
 /// What a clock has measured, as far as it is shown.
 #[derive(Deserialize)]
-pub struct Clock {
+pub struct ClockRow {
     fmu: String,
     clock: String,
     activations: u64,
@@ -62,7 +64,7 @@ pub struct Signal {
 
 /// A simulation time; `None`: the rig pauses, and it comes to that when it goes on.
 #[derive(Deserialize)]
-pub struct At {
+pub struct HoldsFrom {
     pub time: Option<f64>,
 }
 
@@ -144,8 +146,9 @@ pub fn all(status: &Status) -> String {
         ("rig", Some(status.name.clone())),
         ("state", Some(status.state.clone())),
         ("since", Some(second(&status.since))),
-        ("last outcome", status.outcome()),
         ("run", status.run.clone()),
+        ("last outcome", status.outcome()),
+        ("of run", status.last_run.clone()),
         ("restarts", restarts),
         ("starts anew at", status.restart_at.clone()),
     ];
@@ -163,10 +166,10 @@ pub fn all(status: &Status) -> String {
 }
 
 /// What clocks have measured.
-pub fn clocks(clocks: &[Clock]) -> String {
+pub fn clocks(clocks: &[ClockRow]) -> String {
     let figure = |figures: &Figures, value: u64| if figures.count == 0 { NONE.to_owned() } else { duration(value) };
-    let row = |clock: &Clock| {
-        let Clock { wakeup_latency: wakeup, start_latency: start, execution, response, .. } = clock;
+    let row = |clock: &ClockRow| {
+        let ClockRow { wakeup_latency: wakeup, start_latency: start, execution, response, .. } = clock;
         [
             format!("{}.{}", clock.fmu, clock.clock),
             count(clock.activations),
@@ -196,7 +199,7 @@ pub fn clocks(clocks: &[Clock]) -> String {
 }
 
 /// What clocks have measured, in one line.
-pub fn figures(elapsed: f64, clocks: &[Clock]) -> String {
+pub fn figures(elapsed: f64, clocks: &[ClockRow]) -> String {
     let activations: u64 = clocks.iter().map(|clock| clock.activations).sum();
     let overruns: u64 = clocks.iter().map(|clock| clock.overruns).sum();
     let latest = clocks.iter().map(|clock| &clock.start_latency).filter(|figures| figures.count > 0).map(|own| own.max);

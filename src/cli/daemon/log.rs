@@ -29,6 +29,22 @@ struct Line {
     text: String,
 }
 
+impl Line {
+    /// Whom it is about, this, and what is said.
+    fn said(&self, word: &str) -> String {
+        let text = &self.text;
+        self.rig.as_ref().map_or_else(|| format!("{word}{text}"), |rig| format!("rig {rig}: {word}{text}"))
+    }
+
+    /// The same where nothing else says how much it matters.
+    fn for_people(&self) -> String {
+        match self.weight {
+            LineWeight::Note => self.said(""),
+            weight => self.said(&format!("{}: ", weight.word())),
+        }
+    }
+}
+
 /// What writes down what is said. When it is dropped, all that was said by then is written, if that can be done in a moment.
 pub struct Writer {
     log: DaemonLog,
@@ -95,22 +111,18 @@ impl Drop for Writer {
 }
 
 fn write(journal: Option<&Journal>, line: &Line) {
-    let Line { rig, run, weight, text } = line;
-    let text = match rig {
-        Some(rig) => format!("rig {rig}: {text}"),
-        None => text.clone(),
-    };
+    let Line { rig, run, weight, .. } = line;
     let priority = match weight {
         LineWeight::Error => "3",
         LineWeight::Warning => "4",
         LineWeight::Note => "6",
     };
-    let message = plain::message(&text);
+    let message = plain::message(&line.said(""));
     let mut fields = vec![("MESSAGE", message.as_str()), ("PRIORITY", priority), ("SYSLOG_IDENTIFIER", "vecud")];
     fields.extend(rig.as_deref().map(|rig| ("VECUD_RIG", rig)));
     fields.extend(run.as_deref().map(|run| ("VECUD_RUN", run)));
     if journal.is_none_or(|journal| journal.send(&fields).is_err()) {
-        super::super::say(&text);
+        super::super::say(&line.for_people());
     }
 }
 

@@ -4,10 +4,11 @@ mod given;
 mod journal;
 mod log;
 
-use crate::daemon::{self, Access, Options, SocketAt, Token};
+use crate::daemon::{self, Access, DaemonSettings, SocketAt, Token};
 use crate::supervisor::Error;
 use crate::sys::process::outlive_file_size_limit;
 use crate::sys::stop;
+use crate::sys::{confine, heap};
 use given::Given;
 use log::Writer;
 use std::net::SocketAddr;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Where it listens; default: vecud.sock in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR
+    /// Where it listens; default: $VECUD_SOCKET, else vecud.sock in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// The folder that relative paths in rigs count from; default: this one
@@ -56,9 +57,13 @@ fn folder_in(variables: &[(&str, &str)]) -> Option<PathBuf> {
 
 /// Where a daemon listens that is told nothing.
 pub fn default_socket() -> Result<PathBuf, Error> {
+    if let Some(path) = std::env::var_os("VECUD_SOCKET").filter(|path| !path.is_empty()) {
+        return Ok(path.into());
+    }
     folder_in(&[("RUNTIME_DIRECTORY", "vecud.sock"), ("XDG_RUNTIME_DIR", "vecud.sock")]).ok_or_else(|| {
         Error::Command(
-            "there is neither $RUNTIME_DIRECTORY nor $XDG_RUNTIME_DIR; name a socket with --socket PATH".to_owned(),
+            "there is neither $RUNTIME_DIRECTORY nor $XDG_RUNTIME_DIR; name a socket with --socket PATH or $VECUD_SOCKET"
+                .to_owned(),
         )
     })
 }
@@ -99,6 +104,7 @@ fn socket(named: Option<PathBuf>, mut given: Vec<Given>) -> Result<SocketAt, Err
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    heap::few_pools();
     // Before anything else is opened.
     let given = given::descriptors()?;
     let tcp = tcp(&arguments)?;
@@ -114,7 +120,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let socket = socket(arguments.socket, given)?;
     let rigs = std::path::absolute(&arguments.rigs).map_err(Error::file(&arguments.rigs))?;
     let writer = Writer::start();
-    let options = Options { socket, tcp, rigs, state, log: writer.log(), stop, reload: stop::reload_is_asked };
-    daemon::serve(&options, |name| options.log.say(&format!("listening on {name}")))?;
+    if let Err(error) = confine::close_memory() {
+        writer
+            .log()
+            .say(&format!("FMU CODE CAN READ AND CHANGE THE MEMORY OF THE DAEMON, its token included: {error}"));
+    }
+    let settings = DaemonSettings { socket, tcp, rigs, state, log: writer.log(), stop, reload: stop::reload_is_asked };
+    daemon::serve(&settings, |name| settings.log.say(&format!("listening on {name}")))?;
     Ok(ExitCode::SUCCESS)
 }

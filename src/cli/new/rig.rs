@@ -5,7 +5,7 @@
 
 use crate::cli::made::{Made, folder_of};
 use crate::fmu::description::{
-    Causality, CoSimulation, InterfaceOffer, IntervalVariability, ModelDescription, Values, Variability, Variable,
+    Causality, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Values, Variability, Variable,
 };
 use crate::plain::{Plain, plain};
 use crate::plan::{self, FmuInput};
@@ -172,9 +172,9 @@ fn write_fmu(out: &mut String, part: &Part) {
     if let Some(description) = &part.description.description {
         let _ = write!(out, ": {}", Plain(description));
     }
-    *out += match steps(part) {
-        Some(_) => " ----\n# It makes steps (Co-Simulation).\n",
-        None => " ----\n# Input clocks, which are its tasks, the most urgent first:\n",
+    let _ = match steps(part) {
+        Some(offer) => writeln!(out, " ----\n# It makes steps ({}).", offer.interface().name()),
+        None => writeln!(out, " ----\n# Input clocks, which are its tasks, the most urgent first:"),
     };
     let clocks = input_clocks(part);
     let width = clocks.iter().map(|clock| plain(&clock.name).chars().count()).max().unwrap_or(0).min(40);
@@ -186,14 +186,22 @@ fn write_fmu(out: &mut String, part: &Part) {
         let _ = writeln!(out, "# Output clocks, which can trigger: {}", outputs.join(", "));
     }
     let _ = writeln!(out, "\n[fmu.{}]\npath = {}", key(&part.name), quoted(&part.path));
-    if let Some(steps) = steps(part) {
-        *out += &match (part.description.default_experiment.step_size, steps.fixed_internal_step_size) {
+    if let Some(offer) = steps(part) {
+        let internal = match offer {
+            InterfaceOffer::CoSimulation(own) => own.fixed_internal_step_size,
+            _ => None,
+        };
+        *out += &match (part.description.default_experiment.step_size, internal) {
             (None, None) => "step = 0.001                # s: how far each goes; the FMU does not say\n".to_owned(),
             (size, internal) => {
                 let own = size.or(internal).unwrap_or_default();
                 format!("# step = {own:?}     # s: how far each goes; without it as the FMU suggests\n")
             }
         };
+        if offer.interface() == Interface::ModelExchange {
+            *out += "# solver = \"rk4\"           # or \"euler\"; in virtual time also \"auto\", \"dopri5\", \"bdf\" with a tolerance\n\
+                     # internal_step = \"1/4000\"  # s: the step of the solver; without it as far as each goes\n";
+        }
         *out += "# max_latency_us = 200     # limits: exit code 3 when one is exceeded\n# max_overruns = 0\n";
     }
     let starts: Vec<String> = part
@@ -218,13 +226,12 @@ fn write_fmu(out: &mut String, part: &Part) {
 }
 
 /// What an FMU says of its steps, if that is how it runs.
-fn steps(part: &Part) -> Option<&CoSimulation> {
-    let offers = &part.description.interfaces;
-    let scheduled = offers.iter().any(|offer| matches!(offer, InterfaceOffer::ScheduledExecution(_)));
-    offers.iter().find_map(|offer| match offer {
-        InterfaceOffer::CoSimulation(own) if !scheduled => Some(own),
-        _ => None,
-    })
+fn steps(part: &Part) -> Option<&InterfaceOffer> {
+    let offered = |wanted| part.description.interfaces.iter().find(|offer| offer.interface() == wanted);
+    let first = [Interface::ScheduledExecution, Interface::CoSimulation, Interface::ModelExchange]
+        .into_iter()
+        .find_map(offered);
+    first.filter(|offer| offer.interface() != Interface::ScheduledExecution)
 }
 
 /// The input clocks of an FMU in the order of their priorities; those that nothing serves are none.

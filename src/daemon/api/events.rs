@@ -9,7 +9,6 @@ use crate::daemon::rig::Rig;
 use crate::daemon::rigs::Rigs;
 use crate::daemon::status::{RigState, Status};
 use crate::report::ClockResult;
-use crate::supervisor::LineWeight;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::sse::{Event, Sse};
@@ -62,10 +61,10 @@ impl Stream for Events {
     params(("rig" = RigName, Path), ("match" = Option<Vec<String>>, Query, description = "patterns over fmu.variable; none: no signals")),
     responses(
         (status = 200, body = String, content_type = "text/event-stream"),
-        (status = 400, body = Problem, content_type = "application/problem+json"),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "it runs, and a pattern matches nothing", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "there are 32 streams", body = Problem, content_type = "application/problem+json"),
+        (status = 400),
+        (status = 404),
+        (status = 422, description = "it runs, and a pattern matches nothing"),
+        (status = 503, description = "there are 32 streams"),
     ))]
 pub async fn events(
     State(rigs): State<Arc<Rigs>>,
@@ -95,7 +94,8 @@ async fn feed(
 ) {
     let (mut changes, mut messages, mut ended) = (rig.changes(), rig.messages(), rigs.streams.ended());
     // The rig itself would keep them open.
-    let rig = Arc::downgrade(&rig);
+    let weak = Arc::downgrade(&rig);
+    drop(rig);
     let mut period = tokio::time::interval(PERIOD);
     period.set_missed_tick_behavior(MissedTickBehavior::Delay);
     changes.mark_changed();
@@ -109,11 +109,11 @@ async fn feed(
                 Err(_) => return,
             },
             message = messages.recv() => match message {
-                Ok((weight, message)) => source.tell("problem", &Said { severity: severity(weight), message: &message }),
+                Ok((weight, message)) => source.tell("problem", &Said { severity: weight.word(), message: &message }),
                 Err(RecvError::Lagged(events)) => source.lost(events),
                 Err(RecvError::Closed) => return,
             },
-            _ = period.tick() => match rig.upgrade() {
+            _ = period.tick() => match weak.upgrade() {
                 Some(rig) => tell_figures(&rigs, &rig, &patterns, &mut source).await,
                 None => return,
             },
@@ -151,14 +151,5 @@ async fn tell_figures(rigs: &Rigs, rig: &Rig, patterns: &[String], source: &mut 
         && let Ok(signals) = newest(&handle, wanted).await
     {
         source.tell("signals", &signals);
-    }
-}
-
-/// How much a line matters, in a word.
-fn severity(weight: LineWeight) -> &'static str {
-    match weight {
-        LineWeight::Note => "note",
-        LineWeight::Warning => "warning",
-        LineWeight::Error => "error",
     }
 }

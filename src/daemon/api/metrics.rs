@@ -42,7 +42,7 @@ impl Requests {
 /// all families.
 #[utoipa::path(get, path = "/metrics", responses(
     (status = 200, description = "all families", content((String = "text/plain"), (String = "application/openmetrics-text"))),
-    (status = 500, body = Problem, content_type = "application/problem+json"),
+    (status = 500),
 ))]
 pub async fn show(
     State(rigs): State<Arc<Rigs>>,

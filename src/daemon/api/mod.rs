@@ -7,6 +7,7 @@ mod events;
 mod guard;
 mod metrics;
 mod problem;
+mod query;
 mod rigs;
 mod runs;
 mod signals;
@@ -35,16 +36,19 @@ use utoipa_axum::routes;
 const BOUNDS: Bounds = Bounds { longest: 4 << 20, body: Duration::from_secs(30), answer: Duration::from_secs(300) };
 
 #[derive(OpenApi)]
-#[openapi(info(
-    title = "vecud",
-    description = "Rigs of virtual ECUs on this machine: what they are, how they run, what they have measured.",
-    license(name = "MIT OR Apache-2.0")
-))]
+#[openapi(
+    info(
+        title = "vecud",
+        description = "Rigs of virtual ECUs on this machine: what they are, how they run, what they have measured.",
+        license(name = "MIT OR Apache-2.0")
+    ),
+    components(schemas(Problem))
+)]
 struct Description;
 
 /// Everything that can be asked.
 pub fn router(rigs: Arc<Rigs>) -> Router {
-    let (router, description) = OpenApiRouter::with_openapi(Description::openapi())
+    let (router, mut description) = OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(rigs::list))
         .routes(routes!(rigs::show, rigs::put, rigs::delete))
         .routes(routes!(rigs::start))
@@ -65,6 +69,8 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .routes(routes!(health))
         .routes(routes!(metrics::show))
         .split_for_parts();
+    let queries = query::Queries::of(&description);
+    problem::describe(&mut description);
     let requests = Arc::new(metrics::Requests::default());
     let counted = requests.clone();
     let count = move |request, next: Next| {
@@ -76,6 +82,7 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         }
     };
     let router = router
+        .route_layer(from_fn_with_state(queries, query::check))
         .route("/openapi.json", get(|| async { Json(description) }))
         .fallback(|| async { Problem::nothing_there() })
         .method_not_allowed_fallback(|| async { Problem::no_such_method() })

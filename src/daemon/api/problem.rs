@@ -8,6 +8,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::time::Duration;
 use utoipa::ToSchema;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response as OneResponse};
 
 /// Why a request is not answered as it wants.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -127,6 +129,52 @@ impl Problem {
     }
 }
 
+/// What is answered over TCP alone.
+const OVER_TCP: [(&str, &str); 3] = [
+    ("401", "over TCP: the token is missing or another one"),
+    ("403", "over TCP: a page of another site asks"),
+    ("421", "over TCP: the request is for another host"),
+];
+
+/// Describes each answer from 400 on as what it is, a problem; and where it has no words of its own, says what the status means here.
+/// Adds what is asked for over TCP, and how that is answered.
+pub fn describe(description: &mut OpenApi) {
+    let components = description.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+    // None is needed over the unix socket.
+    let token = SecurityRequirement::new("token", [""; 0]);
+    description.security = Some(vec![token, SecurityRequirement::default()]);
+    let operations = description.paths.paths.values_mut().flat_map(|path| {
+        [&mut path.get, &mut path.put, &mut path.post, &mut path.delete, &mut path.patch].into_iter().flatten()
+    });
+    let responses = operations.flat_map(|operation| {
+        let all = &mut operation.responses.responses;
+        all.entry("400".to_owned()).or_insert_with(|| RefOr::T(OneResponse::new("")));
+        for (status, meaning) in OVER_TCP {
+            all.insert(status.to_owned(), RefOr::T(OneResponse::new(meaning)));
+        }
+        all
+    });
+    for (status, response) in responses {
+        let RefOr::T(response) = response else { continue };
+        let meaning = match status.as_str() {
+            "400" => "it cannot be read",
+            "404" => "what a name stands for is not there",
+            "413" => "the body is too long",
+            "500" => "a part of the daemon is gone, or a file cannot be read",
+            "503" => "the system refuses it",
+            "507" => "what is wanted cannot be written to the state folder, and is not done",
+            status if status >= "400" => "",
+            _ => continue,
+        };
+        if response.description.is_empty() {
+            response.description = meaning.to_owned();
+        }
+        let problem = Content::new(Some(Ref::from_schema_name("Problem")));
+        response.content.insert("application/problem+json".to_owned(), RefOr::T(problem));
+    }
+}
+
 impl From<ConditionError> for Problem {
     fn from(error: ConditionError) -> Problem {
         let column = u32::try_from(error.column).ok();
@@ -139,24 +187,18 @@ impl From<ConditionError> for Problem {
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Problem {
+        let detail = refusal.to_string();
         match refusal {
-            Refusal::Unknown(name) => Problem::unknown(format!("there is no rig {name}; GET /v1/rigs lists them")),
-            Refusal::State(status, why) => {
-                Problem::conflict(format!("rig {} is {}: {why}", status.name, status.state.word()))
-            }
+            Refusal::Unknown(_) => Problem::unknown(detail),
+            Refusal::State(..) => Problem::conflict(detail),
             Refusal::Invalid(mistakes) => {
-                let detail = match mistakes.as_slice() {
-                    [one] => one.message.clone(),
-                    several => format!("there are {} mistakes", several.len()),
-                };
                 let (kind, title) = ("/problems/invalid-rig", "invalid rig");
                 Problem { mistakes, ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, kind, title, detail) }
             }
-            Refusal::NotKept(error) => {
-                let detail = format!("what is wanted cannot be written to the state folder, and is not done: {error}");
+            Refusal::NotKept(_) => {
                 Problem::new(StatusCode::INSUFFICIENT_STORAGE, "/problems/storage", "not written", detail)
             }
-            Refusal::System(detail) => {
+            Refusal::System(_) => {
                 Problem::new(StatusCode::SERVICE_UNAVAILABLE, "/problems/system", "refused by the system", detail)
             }
         }

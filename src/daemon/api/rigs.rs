@@ -8,6 +8,7 @@ use crate::daemon::rigs::{Refusal, Rigs};
 use crate::daemon::status::{RigState, Status};
 use crate::report::ClockResult;
 use crate::supervisor::SessionHandle;
+use crate::time::Instant;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
@@ -79,7 +80,7 @@ pub async fn list(State(rigs): All) -> Json<Vec<Status>> {
 /// One rig.
 #[utoipa::path(get, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path)), responses(
     (status = 200, body = Status),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 404),
 ))]
 pub async fn show(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
     Ok(Json(rigs.find(&named(&name)?)?.status()))
@@ -87,6 +88,7 @@ pub async fn show(State(rigs): All, Path(name): Path<String>) -> Result<Json<Sta
 
 /// How a rig is put.
 #[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct Put {
     /// While the rig runs: its run comes to its end, and the new rig runs instead, as the former one was started.
@@ -101,13 +103,13 @@ pub struct Put {
     responses(
         (status = 200, description = "it is another one now", body = Status),
         (status = 201, description = "it is new", body = Status),
-        (status = 400, body = Problem, content_type = "application/problem+json"),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
+        (status = 400),
+        (status = 404),
         (status = 408, description = "the check takes too long"),
-        (status = 409, description = "it runs, and is not to reload", body = Problem, content_type = "application/problem+json"),
-        (status = 413, body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "it has mistakes", body = Problem, content_type = "application/problem+json"),
-        (status = 507, body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "it runs, and is not to reload"),
+        (status = 413),
+        (status = 422, description = "it has mistakes"),
+        (status = 507),
     ))]
 pub async fn put(
     State(rigs): All,
@@ -126,7 +128,7 @@ pub async fn put(
     } else {
         Source::Text(String::from_utf8(body.into()).map_err(|error| malformed(&error))?)
     };
-    let Query(Put { reload }) = put.map_err(|rejected| malformed(&rejected.body_text()))?;
+    let Query(Put { reload }) = put.map_err(unread)?;
     let before = rigs.find(&name).ok().and_then(|rig| rig.status().run);
     let (rig, is_new) = aside(move || rigs.put(&name, source, reload)).await??;
     let runs_anew = reload && rig.running().is_some();
@@ -147,9 +149,9 @@ pub async fn put(
 /// Forgets a rig. Its runs stay on the disk.
 #[utoipa::path(delete, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path)), responses(
     (status = 204),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 409, description = "it runs", body = Problem, content_type = "application/problem+json"),
-    (status = 507, body = Problem, content_type = "application/problem+json"),
+    (status = 404),
+    (status = 409, description = "it runs"),
+    (status = 507),
 ))]
 pub async fn delete(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, Problem> {
     let name = named(&name)?;
@@ -160,46 +162,68 @@ pub async fn delete(State(rigs): All, Path(name): Path<String>) -> Result<Status
 /// Starts a rig; answers when it runs, or could not begin.
 #[utoipa::path(post, path = "/v1/rigs/{rig}/start", params(("rig" = RigName, Path)), request_body(content = Option<Start>), responses(
     (status = 200, body = Status),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 400),
+    (status = 404),
     (status = 408, description = "it is still being prepared"),
-    (status = 409, description = "it runs already", body = Problem, content_type = "application/problem+json"),
-    (status = 413, body = Problem, content_type = "application/problem+json"),
-    (status = 422, description = "it could not begin", body = Problem, content_type = "application/problem+json"),
-    (status = 503, body = Problem, content_type = "application/problem+json"),
-    (status = 507, body = Problem, content_type = "application/problem+json"),
+    (status = 409, description = "it runs already"),
+    (status = 413),
+    (status = 422, description = "it could not begin"),
+    (status = 503),
+    (status = 507),
 ))]
 pub async fn start(State(rigs): All, Path(name): Path<String>, body: Body) -> Result<Json<Status>, Problem> {
     let (name, start): (_, Start) = (named(&name)?, json(body)?);
+    if let Some(stop_time) = start.stop_time.filter(|time| Instant::from_f64(*time).is_none()) {
+        return Err(Problem::impossible(format!("stop_time is {stop_time:e} s, which no simulation reaches")));
+    }
     let rig = aside(move || rigs.start(&name, start)).await??;
     let status = until(&rig, |status| status.state != RigState::Preparing).await;
-    match status.problems.is_empty() {
-        true => Ok(Json(status)),
-        false => Err(Refusal::Invalid(status.problems).into()),
+    match status.could_not_begin() {
+        true => Err(Refusal::Invalid(status.problems).into()),
+        false => Ok(Json(status)),
     }
 }
 
-/// Ends the run of a rig in good order; answers when its report is written. Asked a second time meanwhile, it ends at once.
-#[utoipa::path(post, path = "/v1/rigs/{rig}/stop", params(("rig" = RigName, Path)), responses(
+/// Why a query is not understood.
+pub fn unread(rejected: QueryRejection) -> Problem {
+    Problem::malformed(StatusCode::BAD_REQUEST, rejected.body_text())
+}
+
+/// How a run is ended.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct StopQuery {
+    /// At once, by force: what FMU code runs is not waited for, and the run has failed.
+    #[serde(default)]
+    now: bool,
+}
+
+/// Ends the run of a rig in good order; answers when its report is written. Whoever asks meanwhile waits for the same.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/stop", params(("rig" = RigName, Path), StopQuery), responses(
     (status = 200, body = Status),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 400),
+    (status = 404),
     (status = 408, description = "it still ends"),
-    (status = 409, description = "it does not run", body = Problem, content_type = "application/problem+json"),
-    (status = 507, body = Problem, content_type = "application/problem+json"),
+    (status = 409, description = "it does not run"),
 ))]
-pub async fn stop(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+pub async fn stop(
+    State(rigs): All,
+    Path(name): Path<String>,
+    end: Result<Query<StopQuery>, QueryRejection>,
+) -> Result<Json<Status>, Problem> {
     let name = named(&name)?;
-    let rig = aside(move || rigs.stop(&name)).await??;
+    let Query(StopQuery { now }) = end.map_err(unread)?;
+    let rig = aside(move || rigs.stop(&name, now)).await??;
     Ok(Json(until(&rig, |status| !status.is_busy()).await))
 }
 
 /// Lets come to its end what a rig has released, and releases nothing more: its simulation time stands. Answers when that is so.
 #[utoipa::path(post, path = "/v1/rigs/{rig}/pause", params(("rig" = RigName, Path)), responses(
     (status = 200, body = Status),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 404),
     (status = 408, description = "it still comes to rest"),
-    (status = 409, description = "it does not run, or an activation did not return in time and it runs on", body = Problem,
-        content_type = "application/problem+json"),
+    (status = 409, description = "it does not run, or an activation did not return in time, or the runner did not answer, and it runs on"),
 ))]
 pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
     let (rig, session) = that_runs(&rigs, &name)?;
@@ -211,9 +235,9 @@ pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<St
 /// A rig that pauses goes on where its simulation time stands.
 #[utoipa::path(post, path = "/v1/rigs/{rig}/resume", params(("rig" = RigName, Path)), responses(
     (status = 200, body = Status),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 404),
     (status = 408, description = "it does not go on yet"),
-    (status = 409, description = "it does not pause", body = Problem, content_type = "application/problem+json"),
+    (status = 409, description = "it does not pause, or the runner has not answered in time, and it goes on as soon as it can"),
 ))]
 pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
     let (rig, session) = that_runs(&rigs, &name)?;
@@ -225,9 +249,8 @@ pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<S
 /// its start values in a new process.
 #[utoipa::path(post, path = "/v1/rigs/{rig}/reset", params(("rig" = RigName, Path)), responses(
     (status = 200, body = Status),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 404),
     (status = 408, description = "its run still ends"),
-    (status = 507, body = Problem, content_type = "application/problem+json"),
 ))]
 pub async fn reset(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
     let name = named(&name)?;
@@ -253,8 +276,8 @@ async fn until(rig: &Rig, is_one: impl FnMut(&Status) -> bool) -> Status {
 /// What the clocks of a rig that runs have measured so far: the fields of `clocks` in report.json.
 #[utoipa::path(get, path = "/v1/rigs/{rig}/clocks", params(("rig" = RigName, Path)), responses(
     (status = 200, body = [Object]),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 409, description = "it does not run", body = Problem, content_type = "application/problem+json"),
+    (status = 404),
+    (status = 409, description = "it does not run"),
 ))]
 pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<ClockResult>>, Problem> {
     let (_, session) = that_runs(&rigs, &name)?;
@@ -265,8 +288,8 @@ pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<V
 /// everything.
 #[utoipa::path(post, path = "/v1/rigs/{rig}/clocks/reset", params(("rig" = RigName, Path)), responses(
     (status = 204),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 409, description = "it does not run", body = Problem, content_type = "application/problem+json"),
+    (status = 404),
+    (status = 409, description = "it does not run"),
 ))]
 pub async fn reset_clocks(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, Problem> {
     let (_, handle) = that_runs(&rigs, &name)?;

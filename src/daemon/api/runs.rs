@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use std::sync::Arc;
 use tower::ServiceExt;
 use tower_http::services::ServeFile;
@@ -33,18 +33,16 @@ pub struct Summary {
 /// The runs of a rig, oldest first.
 #[utoipa::path(get, path = "/v1/rigs/{rig}/runs", params(("rig" = RigName, Path)), responses(
     (status = 200, body = [Summary]),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 500, body = Problem, content_type = "application/problem+json"),
+    (status = 404),
+    (status = 500),
 ))]
 pub async fn list(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<Summary>>, Problem> {
     let rig = rigs.find(&named(&name)?)?;
     let summaries = aside(move || {
-        let text = |report: &Option<Value>, key: &str| Some(report.as_ref()?.get(key)?.as_str()?.to_owned());
         let summary = |run: String| {
-            let report = rig.runs.report(&run);
-            let files = rig.runs.files(&run).unwrap_or_default();
-            let ended = text(&report, "ended");
-            let verdict = text(&report, "verdict").filter(|_| ended.as_deref() != Some("running"));
+            let (said, files) = (rig.runs.summary(&run), rig.runs.files(&run).unwrap_or_default());
+            let (verdict, ended) = said.map(|said| (said.verdict, said.ended)).unzip();
+            let verdict = verdict.filter(|_| ended.as_deref() != Some("running"));
             Summary { verdict, ended, files, run }
         };
         rig.runs.names().map(|names| names.into_iter().map(summary).collect())
@@ -55,9 +53,12 @@ pub async fn list(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec
 /// The report of a run; of one that goes on what is known of it so far.
 #[utoipa::path(get, path = "/v1/rigs/{rig}/runs/{run}", params(("rig" = RigName, Path), ("run" = String, Path)), responses(
     (status = 200, description = "as docs/report.schema.json says", body = Object),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 404),
 ))]
-pub async fn report(State(rigs): All, Path((name, run)): Path<(String, String)>) -> Result<Json<Value>, Problem> {
+pub async fn report(
+    State(rigs): All,
+    Path((name, run)): Path<(String, String)>,
+) -> Result<Json<Box<RawValue>>, Problem> {
     let rig = rigs.find(&named(&name)?)?;
     let report = aside(move || rig.runs.report(&run).ok_or(run)).await?;
     report.map(Json).map_err(|run| Problem::unknown(format!("rig {name} has no run {run} with a report")))
@@ -70,7 +71,7 @@ pub async fn report(State(rigs): All, Path((name, run)): Path<(String, String)>)
         (status = 200, description = "all of it", body = serde_json::Value, content_type = "*/*"),
         (status = 206, description = "a part of it", body = serde_json::Value, content_type = "*/*"),
         (status = 304, description = "it is as it was"),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
+        (status = 404),
         (status = 412, description = "it is not as it was"),
         (status = 416, description = "there is no such part"),
     ))]

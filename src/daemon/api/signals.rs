@@ -1,7 +1,7 @@
 //! Newest values of recorded and watched variables.
 
 use super::problem::Problem;
-use super::rigs::that_runs;
+use super::rigs::{that_runs, unread};
 use super::values::to_json;
 use crate::daemon::name::RigName;
 use crate::daemon::rigs::Rigs;
@@ -40,7 +40,7 @@ pub struct Signal {
 /// What is asked for in the query: patterns `match=`, and nothing else.
 pub fn patterns(query: Result<Query<Vec<(String, String)>>, QueryRejection>) -> Result<Vec<String>, Problem> {
     let malformed = |detail: String| Problem::malformed(StatusCode::BAD_REQUEST, detail);
-    let Query(pairs) = query.map_err(|rejected| malformed(rejected.body_text()))?;
+    let Query(pairs) = query.map_err(unread)?;
     pairs
         .into_iter()
         .map(|(key, value)| match key.as_str() {
@@ -108,11 +108,11 @@ fn signal(variable: &ShownVariable, values: &mut impl Iterator<Item = NewestValu
     params(("rig" = RigName, Path), ("match" = Option<Vec<String>>, Query, description = "patterns over fmu.variable; none: all of them")),
     responses(
         (status = 200, body = [Signal]),
-        (status = 400, body = Problem, content_type = "application/problem+json"),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
-        (status = 408, description = "its FMUs are being initialised", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "it does not run", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "a pattern matches nothing", body = Problem, content_type = "application/problem+json"),
+        (status = 400),
+        (status = 404),
+        (status = 408, description = "its FMUs are being initialised"),
+        (status = 409, description = "it does not run"),
+        (status = 422, description = "a pattern matches nothing"),
     ))]
 pub async fn show(
     State(rigs): State<Arc<Rigs>>,

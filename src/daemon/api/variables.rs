@@ -7,7 +7,7 @@ use super::values::from_json;
 use crate::daemon::name::RigName;
 use crate::daemon::rigs::Rigs;
 use crate::fmu::description::Values;
-use crate::supervisor::{self, ControlError, SessionHandle, Ticket};
+use crate::supervisor::{self, ControlError, Ticket};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -55,6 +55,7 @@ impl From<ControlError> for Problem {
             E::Busy => Problem::too_many(detail),
             E::Timeout(_) => Problem::too_late(detail),
             E::TickRefused(_)
+            | E::TicksWait(_)
             | E::OutOfOrder(_)
             | E::Resized
             | E::RunEnded
@@ -71,13 +72,13 @@ impl From<ControlError> for Problem {
     responses(
         (status = 200, body = BTreeMap<String, Set>),
         (status = 202, description = "the rig pauses: it is set before the next activation", body = BTreeMap<String, Set>),
-        (status = 400, body = Problem, content_type = "application/problem+json"),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
-        (status = 408, description = "not set within 5 s; it may be yet", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "it does not run, or an FMU has refused it", body = Problem, content_type = "application/problem+json"),
-        (status = 413, body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "something of it cannot be set, and nothing is", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "too many commands wait", body = Problem, content_type = "application/problem+json"),
+        (status = 400),
+        (status = 404),
+        (status = 408, description = "not set within 5 s; it may be yet"),
+        (status = 409, description = "it does not run, or an FMU has refused it"),
+        (status = 413),
+        (status = 422, description = "something of it cannot be set, and nothing is"),
+        (status = 503, description = "too many commands wait"),
     ))]
 pub async fn set(
     State(rigs): State<Arc<Rigs>>,
@@ -98,7 +99,8 @@ pub async fn set(
     let mut set = BTreeMap::new();
     for (ticket, places) in tickets {
         let names = || places.iter().map(|place| values[*place].0);
-        let applied = outcome(&handle, &ticket, LIMIT.saturating_sub(began.elapsed())).await.unwrap_or_else(|| {
+        let left = LIMIT.saturating_sub(began.elapsed());
+        let applied = outcome(&ticket, left, || handle.state() == supervisor::State::Paused).await.unwrap_or_else(|| {
             let names: Vec<&str> = names().collect();
             Err(Problem::too_late(format!(
                 "{} not set within {} s, and may be yet: no partition that may set it was activated, or none returned",
@@ -111,14 +113,19 @@ pub async fn set(
     Ok((status_of(set.values()), Json(set)))
 }
 
-/// When a command was carried out, s, or `None` within where it waits for the end of a pause; `None`: it was not for as long as that.
-pub async fn outcome(handle: &SessionHandle, ticket: &Ticket, limit: Duration) -> Option<Result<Option<f64>, Problem>> {
+/// When a command was carried out, s, or `None` within where it waits for the end of a pause, as the runner says, or in its stead
+/// `waits`; `None`: it was not for as long as that.
+pub async fn outcome(
+    ticket: &Ticket,
+    limit: Duration,
+    waits: impl Fn() -> bool,
+) -> Option<Result<Option<f64>, Problem>> {
     let (began, mut pause) = (Instant::now(), LOOKS[0]);
     loop {
         match ticket.poll() {
-            Some(Ok(applied)) => return Some(Ok(Some(applied.time.seconds()))),
+            Some(Ok(applied)) => return Some(Ok((!applied.is_held).then(|| applied.time.seconds()))),
             Some(Err(error)) => return Some(Err(error.into())),
-            None if began.elapsed() >= GRACE && handle.state() == supervisor::State::Paused => return Some(Ok(None)),
+            None if began.elapsed() >= GRACE && waits() => return Some(Ok(None)),
             None if began.elapsed() >= limit => return None,
             None => tokio::time::sleep(pause).await,
         }

@@ -70,13 +70,13 @@ fn find(handle: &SessionHandle, name: &str) -> Result<condition::Signal, String>
 /// is as it says, else in the first row that is. At most 64 waits of a rig go on at a time.
 #[utoipa::path(post, path = "/v1/rigs/{rig}/waits", params(("rig" = RigName, Path)), request_body = Wanted, responses(
     (status = 200, description = "it holds", body = Row),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 408, description = "it did not hold in time", body = Problem, content_type = "application/problem+json"),
-    (status = 409, description = "the rig does not run, or not any more", body = Problem, content_type = "application/problem+json"),
-    (status = 413, body = Problem, content_type = "application/problem+json"),
-    (status = 422, description = "the condition is wrong: `mistakes` has the column", body = Problem, content_type = "application/problem+json"),
-    (status = 503, description = "64 others wait", body = Problem, content_type = "application/problem+json"),
+    (status = 400),
+    (status = 404),
+    (status = 408, description = "it did not hold in time"),
+    (status = 409, description = "the rig does not run, or not any more"),
+    (status = 413),
+    (status = 422, description = "the condition is wrong: `mistakes` has the column"),
+    (status = 503, description = "64 others wait"),
 ))]
 pub async fn wait(State(rigs): State<Arc<Rigs>>, Path(name): Path<String>, body: Body) -> Result<Json<Row>, Problem> {
     let wanted: Wanted = json(body)?;

@@ -100,27 +100,28 @@ impl<F: FnMut(&str) -> Result<Signal, String>> Parser<'_, F> {
     }
 
     fn any(&mut self) -> Result<Term, ConditionError> {
-        let column = self.column();
-        let mut term = self.conjunction()?;
-        while self.takes_name("or") {
-            let left = self.must_be_truth(term, column)?;
-            let right_column = self.column();
-            let right = self.conjunction()?;
-            let right = self.must_be_truth(right, right_column)?;
-            term = Term::Truth(Node::Or(Box::new(left), Box::new(right)));
-        }
-        Ok(term)
+        self.joined("or", Self::conjunction, Node::Or)
     }
 
     fn conjunction(&mut self) -> Result<Term, ConditionError> {
+        self.joined("and", Self::negation, Node::And)
+    }
+
+    /// One part, or several with this word between them, each true or false then.
+    fn joined(
+        &mut self,
+        word: &str,
+        part: fn(&mut Self) -> Result<Term, ConditionError>,
+        join: fn(Box<Node>, Box<Node>) -> Node,
+    ) -> Result<Term, ConditionError> {
         let column = self.column();
-        let mut term = self.negation()?;
-        while self.takes_name("and") {
+        let mut term = part(self)?;
+        while self.takes_name(word) {
             let left = self.must_be_truth(term, column)?;
             let right_column = self.column();
-            let right = self.negation()?;
+            let right = part(self)?;
             let right = self.must_be_truth(right, right_column)?;
-            term = Term::Truth(Node::And(Box::new(left), Box::new(right)));
+            term = Term::Truth(join(Box::new(left), Box::new(right)));
         }
         Ok(term)
     }

@@ -20,7 +20,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use places::{Answer, Place, Places};
+use places::{BusyBody, Place, Places};
 use stalled::Stalled;
 use std::convert::Infallible;
 use std::io;
@@ -120,7 +120,7 @@ async fn answer_all<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
         }
         async move {
             let answer = api.oneshot(request.map(Body::new)).await?;
-            Ok::<_, Infallible>(answer.map(|body| Answer { body, _busy: busy }))
+            Ok::<_, Infallible>(answer.map(|body| BusyBody { body, _busy: busy }))
         }
     });
     let connection = http1::Builder::new()

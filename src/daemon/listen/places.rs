@@ -111,12 +111,12 @@ impl Drop for Busy {
 }
 
 /// The body of an answer; the request is being answered for as long as there is some of it.
-pub struct Answer<B> {
+pub struct BusyBody<B> {
     pub body: B,
     pub _busy: Busy,
 }
 
-impl<B: Body + Unpin> Body for Answer<B> {
+impl<B: Body + Unpin> Body for BusyBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 

@@ -14,13 +14,13 @@ pub(super) const PIECE: usize = 256;
 
 /// What stands behind the instance that Rust holds of an FMU with the functions `F`. `K` lives as long as the FMU's
 /// instance, which may hold on to it.
-pub(super) struct Component<F, K = ()> {
+pub(super) struct Component<F, K> {
     pub(super) functions: F,
     /// `fmi2Component` or `fmiComponent`.
     pub(super) raw: RawInstance,
     pub(super) interface: Interface,
     pub(super) environment: RawEnvironment,
-    pub(super) _kept: K,
+    pub(super) kept: K,
 }
 
 impl<F: Copy, K> Component<F, K> {
@@ -30,7 +30,7 @@ impl<F: Copy, K> Component<F, K> {
             return raw;
         }
         let (interface, environment) = (birth.made_for.interface(), birth.environment);
-        Box::into_raw(Box::new(Component { functions, raw, interface, environment, _kept: kept })).cast()
+        Box::into_raw(Box::new(Component { functions, raw, interface, environment, kept })).cast()
     }
 
     /// # Safety
@@ -176,6 +176,29 @@ macro_rules! value_adapters {
     };
 }
 pub(super) use value_adapters;
+
+/// Adapters for the functions of Model Exchange that FMI 2.0 and 1.0 hold alike; `$nominals`: what the table calls that of the nominal
+/// values.
+macro_rules! model_adapters {
+    ($Component:ty, $nominals:ident) => {
+        adapter!(set_time(c: $Component, time: f64) {
+            // SAFETY: this function's contract.
+            status(unsafe { (c.functions.set_time)(c.raw, time) })
+        });
+        model_adapters!(vector $Component, set_continuous_states, set_continuous_states, *const f64);
+        model_adapters!(vector $Component, get_continuous_state_derivatives, get_derivatives, *mut f64);
+        model_adapters!(vector $Component, get_event_indicators, get_event_indicators, *mut f64);
+        model_adapters!(vector $Component, get_continuous_states, get_continuous_states, *mut f64);
+        model_adapters!(vector $Component, get_nominals_of_continuous_states, $nominals, *mut f64);
+    };
+    (vector $Component:ty, $name:ident, $field:ident, $Values:ty) => {
+        adapter!($name(c: $Component, values: $Values, n: usize) {
+            // SAFETY: this function's contract; there are as many values as said, or as much room.
+            status(unsafe { (c.functions.$field)(c.raw, values, n) })
+        });
+    };
+}
+pub(super) use model_adapters;
 
 /// `fmi2CallbackAllocateMemory`, `fmiCallbackAllocateMemory`: zeros.
 ///

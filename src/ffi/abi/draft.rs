@@ -1,5 +1,6 @@
 //! The text between FMI 3.0-alpha.5 and 3.0-alpha.6: clocks are integers and may be arrays, one callback serves all clock
-//! updates, and two functions had other names. Of it there are Scheduled Execution, and Co-Simulation without Event Mode.
+//! updates, and two functions had other names. Of it there are Scheduled Execution, Co-Simulation without Event Mode, and Model
+//! Exchange.
 
 use super::table::{Group, table};
 use super::{Birth, CInterface, Functions, Own};
@@ -39,6 +40,7 @@ pub(in crate::ffi) const CORE: &[Function] = &[
     Function::SetDebugLogging,
     Function::InstantiateScheduledExecution,
     Function::InstantiateCoSimulation,
+    Function::InstantiateModelExchange,
     Function::FreeInstance,
     Function::EnterInitializationMode,
     Function::ExitInitializationMode,
@@ -46,6 +48,9 @@ pub(in crate::ffi) const CORE: &[Function] = &[
     Function::GetClock,
     Function::ActivateModelPartition,
     Function::DoStep,
+    Function::EnterEventMode,
+    Function::EnterContinuousTimeMode,
+    Function::SetTime,
 ];
 
 table! {
@@ -85,6 +90,17 @@ table! {
         ) -> RawStatus;
         ActivateModelPartition, activate_model_partition, "fmi3ActivateModelPartition", (
             instance: RawInstance, clock_reference: RawReference, clock_element_index: usize, activation_time: f64
+        ) -> RawStatus;
+    }
+    [ModelExchange] {
+        InstantiateModelExchange, instantiate_model_exchange, "fmi3InstantiateModelExchange", (
+            instance_name: RawString, instantiation_token: RawString, resource_location: RawString,
+            visible: RawBool, logging_on: RawBool, instance_environment: RawEnvironment,
+            log_message: Option<DraftLogMessage>
+        ) -> RawInstance;
+        EnterEventMode, enter_event_mode, "fmi3EnterEventMode", (
+            instance: RawInstance, step_event: RawBool, roots_found: *const i32, n_event_indicators: usize,
+            time_event: RawBool
         ) -> RawStatus;
     }
     [CoSimulation] {
@@ -141,7 +157,9 @@ impl DraftFunctions {
                     log,
                     Some(callbacks::draft_step_update),
                 ),
-                MadeFor::ModelExchange => ptr::null_mut(),
+                MadeFor::ModelExchange => {
+                    (self.instantiate_model_exchange)(name, token, resources, hidden, logging_on, environment, log)
+                }
             }
         }
     }

@@ -7,9 +7,11 @@ use super::logger::{Logger, vecud_log_fmi1};
 use super::table::{Group, table};
 use super::{Birth, CInterface, Functions, Own};
 use crate::ffi::Function;
+use crate::ffi::abi::RawUpdate;
 use crate::ffi::thread::visit;
 use crate::ffi::types::*;
 use crate::fmu::description::{Abi, Interface};
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 pub(super) const FMI1: CInterface = CInterface {
@@ -170,10 +172,14 @@ table! {
         GetNominalsOfContinuousStates, get_nominal_continuous_states, "fmiGetNominalContinuousStates", (
             component: RawInstance, nominals: *mut f64, n_continuous_states: usize
         ) -> RawStatus;
+        GetStateValueReferences, get_state_value_references, "fmiGetStateValueReferences", (
+            component: RawInstance, references: *mut RawReference, n_continuous_states: usize
+        ) -> RawStatus;
     }
 }
 
-type Component = super::adapter::Component<Fmi1Functions>;
+/// What stands behind an instance. Kept is what `fmiInitialize` has said of the first event, until somebody asks.
+pub(super) type Component = super::adapter::Component<Fmi1Functions, Cell<Option<Fmi1EventInfo>>>;
 
 impl Fmi1Functions {
     /// # Safety
@@ -193,7 +199,7 @@ impl Fmi1Functions {
                 Interface::ScheduledExecution => return std::ptr::null_mut(),
             }
         };
-        Component::hand_out(*self, raw, birth, ())
+        Component::hand_out(*self, raw, birth, Cell::new(None))
     }
 }
 
@@ -226,6 +232,14 @@ impl From<Fmi1Functions> for Functions {
             set_boolean,
             get_string,
             set_string,
+            update_discrete_states,
+            completed_integrator_step,
+            set_time,
+            set_continuous_states,
+            get_continuous_state_derivatives,
+            get_event_indicators,
+            get_continuous_states,
+            get_nominals_of_continuous_states,
             get_output_derivatives,
             ..nothing(Own::Fmi1(own))
         }
@@ -233,6 +247,7 @@ impl From<Fmi1Functions> for Functions {
 }
 
 value_adapters!(Component);
+model_adapters!(Component, get_nominal_continuous_states);
 value_adapters!(plain Component, get_boolean, get_boolean, *mut RawBool);
 value_adapters!(plain Component, set_boolean, set_boolean, *const RawBool);
 
@@ -254,11 +269,66 @@ adapter!(enter_initialization_mode(
     if status(timed) > 1 {
         return status(timed);
     }
-    // SAFETY: as above. Of the events that it tells there is nobody yet to know.
-    let initialized =
-        unsafe { (functions.initialize)(c.raw, has_tolerance, tolerance, &mut Fmi1EventInfo::default()) };
+    let mut info = Fmi1EventInfo::default();
+    // SAFETY: as above.
+    let initialized = unsafe { (functions.initialize)(c.raw, has_tolerance, tolerance, &mut info) };
+    c.kept.set(Some(info));
     status(timed).max(status(initialized))
 });
+adapter!(update_discrete_states(
+    c: Component, needs_update: *mut RawBool, terminate: *mut RawBool, nominals_changed: *mut RawBool,
+    values_changed: *mut RawBool, next_defined: *mut RawBool, next: *mut f64
+) {
+    let (mut info, intermediate_results) = (Fmi1EventInfo::default(), 0);
+    // SAFETY: this function's contract: the instance is initialised.
+    let raw = unsafe { (c.functions.event_update)(c.raw, intermediate_results, &mut info) };
+    let update = RawUpdate::from(info);
+    // SAFETY: this function's contract: each place can be written to.
+    unsafe {
+        (*needs_update, *terminate) = (update.needs_update, update.terminate_simulation);
+        (*nominals_changed, *values_changed) = (update.nominals_changed, update.values_changed);
+        (*next_defined, *next) = (update.next_event_time_defined, update.next_event_time);
+    }
+    status(raw)
+});
+// What was completed is not gone back to: there are no states to set.
+adapter!(completed_integrator_step(
+    c: Component, _no_set_before: RawBool, enter_event_mode: *mut RawBool, terminate: *mut RawBool
+) {
+    // SAFETY: this function's contract; both places can be written to.
+    status(unsafe {
+        *terminate = 0;
+        (c.functions.completed_integrator_step)(c.raw, enter_event_mode)
+    })
+});
+
+impl From<Fmi1EventInfo> for RawUpdate {
+    fn from(info: Fmi1EventInfo) -> RawUpdate {
+        // Other variables have become the states: whatever is known of them is not.
+        let others = info.state_value_references_changed != 0;
+        RawUpdate {
+            needs_update: (info.iteration_converged == 0).into(),
+            terminate_simulation: (info.terminate_simulation != 0).into(),
+            nominals_changed: others.into(),
+            values_changed: (others || info.state_values_changed != 0).into(),
+            next_event_time_defined: (info.upcoming_time_event != 0).into(),
+            next_event_time: info.next_event_time,
+        }
+    }
+}
+
+impl Component {
+    /// `fmiGetStateValueReferences`.
+    ///
+    /// # Safety
+    /// The instance is alive and initialised.
+    pub(super) unsafe fn get_state_references(&self, references: &mut [RawReference]) -> RawStatus {
+        // SAFETY: this function's contract; as much room as said.
+        status(unsafe {
+            (self.functions.get_state_value_references)(self.raw, references.as_mut_ptr(), references.len())
+        })
+    }
+}
 adapter!(exit_initialization_mode(_c: Component) { 0 });
 adapter!(terminate(c: Component) {
     // SAFETY: this function's contract.

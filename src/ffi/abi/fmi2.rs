@@ -65,6 +65,19 @@ pub struct Fmi2Callbacks {
     pub component_environment: RawEnvironment,
 }
 
+/// `fmi2EventInfo`.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+#[allow(missing_docs)] // the standard's names
+pub struct Fmi2EventInfo {
+    pub new_discrete_states_needed: c_int,
+    pub terminate_simulation: c_int,
+    pub nominals_of_continuous_states_changed: c_int,
+    pub values_of_continuous_states_changed: c_int,
+    pub next_event_time_defined: c_int,
+    pub next_event_time: f64,
+}
+
 table! {
     /// The functions of an FMU of FMI 2.0. Made [`Functions`], they stand behind adapters.
     Fmi2Functions
@@ -131,7 +144,7 @@ table! {
     [ModelExchange] {
         EnterEventMode, enter_event_mode, "fmi2EnterEventMode", (component: RawInstance) -> RawStatus;
         UpdateDiscreteStates, new_discrete_states, "fmi2NewDiscreteStates", (
-            component: RawInstance, event_info: *mut c_void
+            component: RawInstance, event_info: *mut Fmi2EventInfo
         ) -> RawStatus;
         EnterContinuousTimeMode, enter_continuous_time_mode, "fmi2EnterContinuousTimeMode", (
             component: RawInstance
@@ -185,7 +198,7 @@ table! {
     }
 }
 
-type Component = super::adapter::Component<Fmi2Functions, Callbacks>;
+pub(super) type Component = super::adapter::Component<Fmi2Functions, Callbacks>;
 
 /// The callbacks of an instance, to which the FMU has a pointer. (A box would be the only way to what is in it.)
 pub(super) struct Callbacks(*mut Fmi2Callbacks);
@@ -248,6 +261,16 @@ impl From<Fmi2Functions> for Functions {
             serialized_fmu_state_size,
             serialize_fmu_state,
             deserialize_fmu_state,
+            get_directional_derivative,
+            update_discrete_states,
+            enter_continuous_time_mode,
+            completed_integrator_step,
+            set_time,
+            set_continuous_states,
+            get_continuous_state_derivatives,
+            get_event_indicators,
+            get_continuous_states,
+            get_nominals_of_continuous_states,
             get_output_derivatives,
             ..nothing(Own::Fmi2(own))
         }
@@ -255,6 +278,7 @@ impl From<Fmi2Functions> for Functions {
 }
 
 value_adapters!(Component);
+model_adapters!(Component, get_nominals_of_continuous_states);
 
 adapter!(get_boolean(c: Component, r: *const RawReference, n: usize, v: *mut RawBool, n_values: usize) {
     let convert = |value: RawInt| RawBool::from(value != 0);
@@ -320,6 +344,65 @@ adapter!(enter_initialization_mode(
     // SAFETY: as above.
     status(set_up).max(status(unsafe { (functions.enter_initialization_mode)(c.raw) }))
 });
+
+adapter!(get_directional_derivative(
+    c: Component, unknowns: *const RawReference, n_unknowns: usize, knowns: *const RawReference, n_knowns: usize,
+    seed: *const f64, n_seed: usize, sensitivity: *mut f64, n_sensitivity: usize
+) {
+    if n_seed != n_knowns || n_sensitivity != n_unknowns {
+        return NOT_CALLED;
+    }
+    // SAFETY: this function's contract; a seed for each known, and room for each unknown.
+    status(unsafe {
+        (c.functions.get_directional_derivative)(c.raw, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity)
+    })
+});
+adapter!(update_discrete_states(
+    c: Component, needs_update: *mut RawBool, terminate: *mut RawBool, nominals_changed: *mut RawBool,
+    values_changed: *mut RawBool, next_defined: *mut RawBool, next: *mut f64
+) {
+    let mut info = Fmi2EventInfo::default();
+    // SAFETY: this function's contract: the instance is in Event Mode.
+    let raw = unsafe { (c.functions.new_discrete_states)(c.raw, &mut info) };
+    // SAFETY: this function's contract: each place can be written to.
+    unsafe {
+        *needs_update = (info.new_discrete_states_needed != 0).into();
+        *terminate = (info.terminate_simulation != 0).into();
+        *nominals_changed = (info.nominals_of_continuous_states_changed != 0).into();
+        *values_changed = (info.values_of_continuous_states_changed != 0).into();
+        *next_defined = (info.next_event_time_defined != 0).into();
+        *next = info.next_event_time;
+    }
+    status(raw)
+});
+adapter!(enter_continuous_time_mode(c: Component) {
+    // SAFETY: this function's contract.
+    status(unsafe { (c.functions.enter_continuous_time_mode)(c.raw) })
+});
+adapter!(completed_integrator_step(
+    c: Component, no_set_before: RawBool, enter_event_mode: *mut RawBool, terminate: *mut RawBool
+) {
+    let (mut event, mut end): (RawInt, RawInt) = (0, 0);
+    // SAFETY: this function's contract: the instance is in Continuous-Time Mode.
+    let raw = unsafe { (c.functions.completed_integrator_step)(c.raw, no_set_before.into(), &mut event, &mut end) };
+    // SAFETY: this function's contract: each place can be written to.
+    unsafe { (*enter_event_mode, *terminate) = ((event != 0).into(), (end != 0).into()) };
+    status(raw)
+});
+
+impl Component {
+    /// `fmi2EnterEventMode`. Co-Simulation has no Event Mode.
+    ///
+    /// # Safety
+    /// The instance is alive and, of Model Exchange, in Continuous-Time Mode.
+    pub(super) unsafe fn enter_event_mode(&self) -> RawStatus {
+        match self.interface {
+            // SAFETY: this function's contract.
+            Interface::ModelExchange => status(unsafe { (self.functions.enter_event_mode)(self.raw) }),
+            _ => NOT_CALLED,
+        }
+    }
+}
 
 /// # Safety
 /// As `Functions::free_instance` demands; the instance is one of FMI 2.0.

@@ -1,7 +1,7 @@
 //! Derivatives of inputs with respect to time, which FMI 2.0 and 1.0 hand over (`fmi2SetRealInputDerivatives`,
 //! `fmiSetRealInputDerivatives`). FMI 3.0 has intermediate updates instead.
 
-use super::{Fmi1Functions, Fmi2Functions, Functions, Own, adapter};
+use super::{Functions, Own, adapter, fmi1, fmi2};
 use crate::ffi::types::*;
 
 impl Functions {
@@ -25,11 +25,11 @@ impl Functions {
         unsafe {
             match &self.own {
                 Own::Fmi2(own) => {
-                    let component = adapter::Component::<Fmi2Functions, super::fmi2::Callbacks>::behind(i);
+                    let component = fmi2::Component::behind(i);
                     adapter::status((own.set_real_input_derivatives)(component.raw, references, n, orders, values))
                 }
                 Own::Fmi1(own) => {
-                    let component = adapter::Component::<Fmi1Functions>::behind(i);
+                    let component = fmi1::Component::behind(i);
                     adapter::status((own.set_real_input_derivatives)(component.raw, references, n, orders, values))
                 }
                 Own::Fmi3(_) | Own::Draft(_) => NOT_CALLED,

@@ -16,6 +16,7 @@ mod fmi3;
 mod functions;
 mod input_derivatives;
 mod logger;
+mod model;
 mod step;
 mod table;
 
@@ -29,9 +30,10 @@ use table::Group;
 
 pub use draft::DraftFunctions;
 pub use fmi1::{Fmi1EventInfo, Fmi1Functions, Fmi1ModelCallbacks, Fmi1SlaveCallbacks};
-pub use fmi2::{Fmi2Callbacks, Fmi2Functions};
+pub use fmi2::{Fmi2Callbacks, Fmi2EventInfo, Fmi2Functions};
 pub use fmi3::Fmi3Functions;
 pub use functions::Functions;
+pub(super) use model::RawUpdate;
 pub(super) use step::{RawStep, StepCall};
 
 #[cfg(test)]

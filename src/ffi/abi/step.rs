@@ -3,7 +3,7 @@
 //! FMI 3.0 says all in one call. Before, an FMU that stops short answers Discard and says on demand how far it came; and a
 //! step may be pending: it is computed elsewhere, and whoever asked waits for it.
 
-use super::{Fmi1Functions, Fmi2Functions, Functions, Own, adapter};
+use super::{Functions, Own, adapter, fmi1, fmi2};
 use crate::ffi::Function;
 use crate::ffi::environment::Environment;
 use crate::ffi::thread::visit;
@@ -20,6 +20,8 @@ pub struct RawStep {
     pub size: f64,
     /// `noSetFMUStatePriorToCurrentPoint`.
     pub no_set_state_before: RawBool,
+    /// `newStep` of FMI 1.0: the step before was accepted.
+    pub new_step: RawBool,
     /// How long is waited for a step that is pending.
     pub patience: Duration,
     /// `eventHandlingNeeded`.
@@ -32,8 +34,8 @@ pub struct RawStep {
     pub reached: f64,
 }
 
-type Fmi2Component = adapter::Component<Fmi2Functions, super::fmi2::Callbacks>;
-type Fmi1Component = adapter::Component<Fmi1Functions>;
+type Fmi2Component = fmi2::Component;
+type Fmi1Component = fmi1::Component;
 
 /// `fmi2Discard`, `fmiDiscard`.
 const DISCARD: RawStatus = 2;
@@ -56,6 +58,7 @@ impl RawStep {
             point,
             size,
             no_set_state_before: 1,
+            new_step: 1,
             patience: Duration::MAX,
             event_handling_needed: 0,
             terminate_simulation: 0,
@@ -149,8 +152,7 @@ impl RarerStepCall {
         // SAFETY: this function's contract; each place can be written to.
         unsafe {
             match *self {
-                // `newStep`: the step before was accepted.
-                RarerStepCall::Fmi1(i, call) => call(i, point, size, 1),
+                RarerStepCall::Fmi1(i, call) => call(i, point, size, step.new_step),
                 // What is announced beside the end of the step, an event and clocks that are about to tick, is for Event Mode.
                 RarerStepCall::Draft(i, call) => call(i, point, size, no_set, event, &mut 0, terminate, early, reached),
                 RarerStepCall::None => NOT_CALLED,
@@ -215,16 +217,9 @@ impl Functions {
 }
 
 impl Functions {
-    /// `fmi3EnterEventMode` of an instance for Co-Simulation, which came with FMI 3.0.
-    ///
-    /// # Safety
-    /// The instance is alive and in Step Mode.
-    pub(in crate::ffi) unsafe fn enter_event_mode(&self, i: RawInstance) -> RawStatus {
-        match &self.own {
-            // SAFETY: this function's contract.
-            Own::Fmi3(own) => unsafe { (own.enter_event_mode)(i) },
-            Own::Fmi2(_) | Own::Fmi1(_) | Own::Draft(_) => NOT_CALLED,
-        }
+    /// Whether a step can be made in place of the one before.
+    pub(in crate::ffi) fn rejects_steps(&self) -> bool {
+        matches!(self.own, Own::Fmi1(_))
     }
 }
 

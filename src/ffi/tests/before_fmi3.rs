@@ -439,10 +439,16 @@ fn functions_have_the_names_of_each_version() {
     let names = [
         (GetFloat64, ["fmiGetReal", "fmi2GetReal", "fmi3GetFloat64", "fmi3GetFloat64"]),
         (InstantiateCoSimulation, ["fmiInstantiateSlave", "fmi2Instantiate", "fmi3InstantiateCoSimulation", ""]),
-        (InstantiateModelExchange, ["fmiInstantiateModel", "fmi2Instantiate", "fmi3InstantiateModelExchange", ""]),
+        (
+            InstantiateModelExchange,
+            ["fmiInstantiateModel", "fmi2Instantiate", "fmi3InstantiateModelExchange", "fmi3InstantiateModelExchange"],
+        ),
         (UpdateDiscreteStates, ["fmiEventUpdate", "fmi2NewDiscreteStates", "fmi3UpdateDiscreteStates", ""]),
         (DeserializeFMUState, ["", "fmi2DeSerializeFMUstate", "fmi3DeserializeFMUState", "fmi3DeSerializeFMUState"]),
         (SetupExperiment, ["", "fmi2SetupExperiment", "", ""]),
+        (EnterEventMode, ["", "fmi2EnterEventMode", "fmi3EnterEventMode", "fmi3EnterEventMode"]),
+        (GetContinuousStateDerivatives, ["fmiGetDerivatives", "fmi2GetDerivatives", "", "fmi3GetDerivatives"]),
+        (GetStateValueReferences, ["fmiGetStateValueReferences", "", "", ""]),
     ];
     for (function, names) in names {
         for (abi, name) in [Abi::Fmi1, Abi::Fmi2, Abi::Fmi3, Abi::Draft].into_iter().zip(names) {

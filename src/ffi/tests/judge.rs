@@ -42,7 +42,7 @@ struct Instance {
     updates: usize,
     /// Per open update: how often output clocks and countdown intervals were read.
     read: Vec<[u32; 2]>,
-    /// Those that were not freed: a number, and what the instance was in.
+    /// States that were saved and not freed: the number of each, and the mode that the instance was in.
     states: Vec<(usize, State)>,
 }
 

@@ -136,6 +136,24 @@ fn what_no_fmu_of_the_draft_can_do_without_is_listed_when_it_is_missing() {
 }
 
 #[test]
+fn equations_of_the_draft_need_their_modes() {
+    let dir = TempDir::new().unwrap();
+    let load = |name: &str, without: &[Function]| {
+        let functions = Function::ALL.iter().filter(|f| of_draft(f) && !without.contains(f));
+        let path = compile(dir.path(), name, &exporting_in(Abi::Draft, functions, "3.0"), &[]);
+        Library::load(&path, Abi::Draft, Interface::ModelExchange)
+    };
+    assert!(load("whole", &[]).is_ok_and(|library| library.missing().is_empty()));
+    // Where there are no states and no indicators, their functions are not called.
+    let without = [Function::GetEventIndicators, Function::SetContinuousStates];
+    assert!(load("discrete", &without).is_ok_and(|library| library.missing().len() == 2));
+    let without = [Function::SetTime, Function::EnterEventMode, Function::EnterContinuousTimeMode];
+    let error = load("lacking", &without).unwrap_err();
+    let LoadErrorKind::MissingSymbols { missing, .. } = &error.kind else { panic!("{error}") };
+    assert!(missing.len() == 3 && without.iter().all(|function| missing.contains(function)), "{error}");
+}
+
+#[test]
 fn a_missing_dependency_is_told_in_dlopens_words_with_a_hint() {
     let dir = TempDir::new().unwrap();
     let needed = compile(dir.path(), "libneeded", "int needed(void) { return 1; }", &[]);

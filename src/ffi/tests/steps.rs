@@ -179,6 +179,57 @@ fn a_status_that_is_none_is_an_error() {
     assert_eq!(stepper.begin().step(0.0, 0.25).err().unwrap().failure.status, Status::Error);
 }
 
+/// FMI 1.0, `newStep`: a step is made once more, shorter, whether it was discarded or the master has rejected it.
+#[test]
+fn a_step_of_fmi1_is_made_in_place_of_the_one_before() {
+    // SAFETY (of calling it): looks at no pointer.
+    unsafe extern "C" fn instantiate(
+        _: RawString,
+        _: RawString,
+        _: RawString,
+        _: RawString,
+        _: f64,
+        _: RawBool,
+        _: RawBool,
+        _: Fmi1SlaveCallbacks,
+        _: RawBool,
+    ) -> RawInstance {
+        std::ptr::dangling_mut()
+    }
+    // SAFETY (of calling it): looks at no pointer.
+    unsafe extern "C" fn initialize(_: RawInstance, _: f64, _: RawBool, _: f64) -> RawStatus {
+        0
+    }
+    // SAFETY (of calling it): looks at no pointer.
+    unsafe extern "C" fn do_step(_: RawInstance, point: f64, size: f64, new_step: RawBool) -> RawStatus {
+        note(format!("step({point},{size},{new_step})"));
+        ANSWER.get()
+    }
+    let table = Fmi1Functions {
+        instantiate_slave: instantiate,
+        initialize_slave: initialize,
+        do_step,
+        ..Fmi1Functions::refusing()
+    };
+    let library = Arc::new(Library::from_functions(table.into()));
+    let slave = MadeFor::CoSimulation(StepOptions::default());
+    let instance = library.instantiate(&slave, "i", "", None, false, Arc::<Notes>::default()).unwrap();
+    let instance = instance.enter_initialization_mode(0.0, None, None).unwrap();
+    let (_control, mut stepper) = instance.exit_initialization_mode().unwrap().into_stepper();
+    assert_eq!(stepper.begin().step(0.0, 1.0).unwrap().said().reached, 1.0);
+    assert_eq!(stepper.begin().step_instead(0.0, 0.5).unwrap().said().reached, 0.5);
+    ANSWER.set(2);
+    let discarded = stepper.begin().step(0.5, 1.0).err().unwrap();
+    ANSWER.set(0);
+    assert_eq!(discarded.again().step_instead(0.5, 0.25).unwrap().said().reached, 0.75);
+    stepper.begin().step(0.75, 1.0).unwrap();
+    assert_eq!(calls(), "step(0,1,1) step(0,0.5,0) step(0.5,1,1) step(0.5,0.25,0) step(0.75,1,1)");
+
+    let (_control, mut fmi2) = fmi2();
+    assert!(fmi2.begin().step_instead(0.0, 0.5).err().unwrap().failure.refused);
+    assert_eq!((calls().as_str(), fmi2.health()), ("", Health::Healthy));
+}
+
 /// Serves the thread, and shows calls at a place of its own.
 struct Host(Shown);
 

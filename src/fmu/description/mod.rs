@@ -14,12 +14,14 @@ mod index;
 mod model;
 mod read;
 mod rules;
+mod states;
 mod units;
 mod values;
 mod xml;
 
 pub use index::Index;
 pub use model::*;
+pub use states::{ContinuousState, ContinuousStates};
 
 /// Reads a `modelDescription.xml` of FMI 1.0, 2.0 or 3.0, the latter of the released dialect (3.0, 3.0.1, 3.0.2) or of the
 /// draft, whichever its own words say.

@@ -88,6 +88,16 @@ impl Abi {
         self == Abi::Fmi3
     }
 
+    /// Whether descriptions say if a step may end earlier than asked for (`mightReturnEarlyFromDoStep`). Before, any may be discarded.
+    pub fn tells_of_early_returns(self) -> bool {
+        matches!(self, Abi::Fmi3 | Abi::Draft)
+    }
+
+    /// Whether the model structure lists continuous states; FMI 1.0 says only how many there are.
+    pub fn has_structure_of_states(self) -> bool {
+        self != Abi::Fmi1
+    }
+
     /// Whether importers hand over derivatives of inputs (`fmi2SetRealInputDerivatives`). FMI 3.0 asks for inputs in the midst of a
     /// step instead (intermediate update).
     pub fn has_input_derivatives(self) -> bool {
@@ -123,6 +133,15 @@ impl Interface {
             Interface::ModelExchange => "Model Exchange",
             Interface::CoSimulation => "Co-Simulation",
             Interface::ScheduledExecution => "Scheduled Execution",
+        }
+    }
+
+    /// The name of its element in a model description.
+    pub fn element(self) -> &'static str {
+        match self {
+            Interface::ModelExchange => "ModelExchange",
+            Interface::CoSimulation => "CoSimulation",
+            Interface::ScheduledExecution => "ScheduledExecution",
         }
     }
 }
@@ -549,7 +568,12 @@ impl ModelDescription {
     /// The variable that the C interface knows by a value reference: by the reference alone where no other base type has
     /// it too, as in FMI 3.0 none can. Of aliases the first.
     pub fn by_reference(&self, key: impl Into<Key>) -> Option<&Variable> {
-        self.variables.get(self.index.by_reference(&self.variables, key)?)
+        self.variables.get(self.place(key)?)
+    }
+
+    /// Where [`ModelDescription::variables`] has the variable that [`ModelDescription::by_reference`] finds.
+    pub fn place(&self, key: impl Into<Key>) -> Option<usize> {
+        self.index.by_reference(&self.variables, key)
     }
 
     /// Number of elements of a variable while its structural parameters have their start values; 1 for a scalar.

@@ -17,6 +17,8 @@ pub struct Candidate {
     pub fmu: usize,
     /// The clock that it belongs to, or the element of an array clock; `None`: it makes the steps of its FMU.
     pub clock: Option<InputClock>,
+    /// It makes the steps of a group, and has its name (`[master.NAME]`).
+    pub leads_group: bool,
     /// The clock ticks in Event Mode, between the steps of its FMU, and is no task of its own.
     pub in_steps: bool,
     /// The priority of the clock, by which it has its place among the tasks of its FMU; `None`: there is no clock.
@@ -52,9 +54,12 @@ impl InputClock {
 impl Candidate {
     /// Name of the clock, with `[i]` for an element; of the task that makes steps a name of its own.
     pub fn name(&self, described: &DescribedFmu) -> String {
-        match self.clock {
-            Some(InputClock { variable, element, .. }) => element_name(&described.variables()[variable].name, element),
-            None => steps::NAME.to_owned(),
+        match (self.clock, described.master) {
+            (Some(InputClock { variable, element, .. }), _) => {
+                element_name(&described.variables()[variable].name, element)
+            }
+            (None, Some(master)) if self.leads_group => master.name.value.clone(),
+            (None, _) => steps::NAME.to_owned(),
         }
     }
 
@@ -253,6 +258,7 @@ fn candidate(
             write_interval: told && interval.is_some(),
             write_shift: told && shift.is_some(),
         }),
+        leads_group: false,
         in_steps: false,
         priority,
         release: release?,

@@ -117,17 +117,20 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], clocks: &Clocks, starts: &[Star
             Ok(link) if is_inside && link.extrapolation != Extrapolation::Hold => {
                 let (a, b) = (fmus[link.source.0].name(), fmus[link.target.0].name());
                 let message = format!(
-                    "extrapolation = \"{}\" is not possible: {a} and {b} make their steps together, since their clocks are connected",
-                    link.extrapolation.word()
+                    "extrapolation = \"{}\" is not possible: {a} and {b} make their steps together{}",
+                    link.extrapolation.word(),
+                    why_together(fmus, link.source.0)
                 );
                 findings.rig(connect.extrapolation.place, message);
             }
             Ok(link) if is_inside && connect.timing == Some(Timing::Delayed) => {
                 let (a, b) = (fmus[link.source.0].name(), fmus[link.target.0].name());
                 let message = format!(
-                    "{} → {} is inside of a group: {a} and {b} make their steps together, since their clocks are connected, and \
-                     exchange values as they come; leave timing out",
-                    connect.from.value, connect.to.value
+                    "{} → {} is inside of a group: {a} and {b} make their steps together{}, and exchange values as they come; leave \
+                     timing out",
+                    connect.from.value,
+                    connect.to.value,
+                    why_together(fmus, link.source.0)
                 );
                 findings.rig(connect.to.place, message);
             }
@@ -139,10 +142,18 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], clocks: &Clocks, starts: &[Star
     Links::new(links)
 }
 
-/// Whether values go from one FMU to the other within one Event Mode: their clocks are connected, or those of the one FMU that it
-/// is, with one another.
+/// Why an FMU makes its steps together with others, where nobody has said so in the rig.
+fn why_together(fmus: &[DescribedFmu], fmu: usize) -> &'static str {
+    if fmus[fmu].master.is_some() { "" } else { ", since their clocks are connected" }
+}
+
+/// Whether values go from one FMU to the other within one release: they are in one group, or their clocks are connected, or those of the
+/// one FMU that it is, with one another.
 fn are_together(fmus: &[DescribedFmu], clocks: &Clocks, from: usize, to: usize) -> bool {
     let ticks_itself = || clocks.outputs[from].iter().any(|output| output.clocks.iter().any(|(fmu, _)| *fmu == from));
+    if fmus[from].master.is_some() {
+        return clocks.leaders[from] == clocks.leaders[to];
+    }
     let handles_events = [from, to].iter().all(|fmu| fmus[*fmu].handles_events());
     handles_events && clocks.leaders[from] == clocks.leaders[to] && (from != to || ticks_itself())
 }
@@ -246,7 +257,7 @@ fn fit(
         return Err((place, message));
     }
     // What comes from a step is valid at the end of it, and what goes to one is sampled at its begin (semantics S20).
-    let steps = [a_unit, b_unit].iter().any(|described| described.co_simulation().is_some());
+    let steps = [a_unit, b_unit].iter().any(|described| described.steps().is_some());
     let timing = connect.timing.unwrap_or(if steps { Timing::Delayed } else { Timing::Immediate });
     let extrapolation = connect.extrapolation.value;
     let conversion = Conversion { widening, unit };

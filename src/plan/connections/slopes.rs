@@ -17,7 +17,7 @@ pub(super) fn check(
         if variable.variable_type != VariableType::Float64 || variable.variability != Variability::Continuous {
             return Err(format!("{name} is no continuous Float64"));
         }
-        if described.co_simulation().is_none() {
+        if described.steps().is_none() {
             return Err(format!("{} makes no steps (Co-Simulation)", described.name()));
         }
     }

@@ -152,6 +152,10 @@ pub(crate) fn outside_of_limits(variable: &ControlVariable, values: &Values) -> 
         min: Option<&T>,
         max: Option<&T>,
     ) -> Option<String> {
+        let no_number = |value: &&T| value.partial_cmp(value).is_none();
+        if let Some(value) = values.iter().find(no_number).filter(|_| min.or(max).is_some()) {
+            return Some(format!("is {value}, which is within no limits, and it has some"));
+        }
         let below = |value: &&T| min.is_some_and(|min| **value < *min);
         let above = |value: &&T| max.is_some_and(|max| **value > *max);
         if let (Some(value), Some(min)) = (values.iter().find(below), min) {

@@ -1,9 +1,7 @@
-//! What variables get that no other FMU computes: start values, files of stimuli, commands; and what Initialization Mode
-//! makes of them.
+//! What variables get that no other FMU computes: start values, files of stimuli, commands.
 
 pub mod control;
 pub mod elements;
-pub mod initial;
 pub mod own_starts;
 pub mod start_values;
 pub mod stimuli;

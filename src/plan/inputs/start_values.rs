@@ -179,6 +179,24 @@ pub fn check(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Resul
     }
 }
 
+/// A value that somebody has written, as the values of a variable with so many elements, whatever its limits; else what is wrong: "must be
+/// a number, not true".
+pub fn values_of(v: &Variable, items: &[EnumerationItem], elements: usize, value: &RigValue) -> Result<Values, String> {
+    let scalars: Vec<&RigValue> = match value {
+        RigValue::Array(list) if v.dimensions.is_empty() => {
+            return Err(format!("is a scalar, but was given a list of {}", list.len()));
+        }
+        RigValue::Array(list) if list.len() != elements => {
+            return Err(format!("has {elements} elements, but was given {}", list.len()));
+        }
+        RigValue::Array(list) => list.iter().map(|at| &at.value).collect(),
+        // One value fills the array.
+        single => vec![single; elements],
+    };
+    let numbers = scalars.into_iter().map(|scalar| number(v, items, scalar)).collect::<Result<Vec<_>, _>>()?;
+    Ok(collect(v.variable_type, numbers))
+}
+
 /// One element, of whichever type.
 enum ElementValue {
     Float(f64),

@@ -7,8 +7,8 @@
 
 use super::band::Band;
 use super::classes::Class;
-use super::order::constrained;
 use super::rungs::Rungs;
+use crate::graph::constrained;
 use crate::priority::FifoPriority;
 use crate::time::Fraction;
 use std::collections::{BTreeMap, HashMap, VecDeque};

@@ -8,7 +8,6 @@ pub mod band;
 mod classes;
 mod folds;
 mod merge;
-pub mod order;
 pub mod rungs;
 pub mod shared;
 

@@ -8,7 +8,7 @@ use super::clocks::causes;
 use super::described::DescribedFmu;
 use super::priorities::Order;
 use super::resolved::Resolved;
-use super::{FmuId, InputClockPlan, RecordedClock, StepPlan, TaskPlan, Work, steps};
+use super::{FmuId, InputClockPlan, RecordedClock, StepPlan, TaskPlan, Work, integration, steps};
 use crate::fmu::description::IntervalVariability;
 use batches::Batches;
 use std::collections::HashSet;
@@ -56,19 +56,27 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
 fn work(Resolved { fmus, clocks, .. }: &Resolved, order: &Order, candidate: &Candidate) -> Work {
     let described = &fmus[candidate.fmu];
     let Some(own) = candidate.clock else {
-        let own = described.co_simulation();
+        let own = described.steps();
         let leader = Some(clocks.leaders[candidate.fmu]).filter(|leader| *leader != candidate.fmu);
         return Work::Step(StepPlan {
             leader: leader.and_then(|leader| clocks.steps_of(leader)).map(|leader| order.task(leader)),
             is_variable: own.is_some() && steps::may_vary(fmus, clocks, candidate.fmu),
+            is_grouped: described.master.is_some(),
             handles_events: described.handles_events(),
             rows_of_events: described.rig.wishes.rows_of_events,
             steps_per_row: described.rig.wishes.steps_per_row,
-            may_return_early: own.is_some_and(|own| own.might_return_early_from_do_step),
-            goes_back: own.is_some_and(|own| own.common.can_get_and_set_fmu_state)
-                && steps::may_be_cut_short(fmus, clocks, candidate.fmu),
-            retries: own.is_some_and(steps::is_variable) && described.abi().may_step_again(),
-            internal_step: own.and_then(|own| own.fixed_internal_step_size),
+            may_return_early: own.is_some_and(|own| own.may_return_early),
+            goes_back: own.is_some_and(|own| own.goes_back)
+                && match described.master {
+                    Some(master) => master.algorithm.takes_back(),
+                    None => steps::may_be_cut_short(fmus, clocks, candidate.fmu),
+                },
+            retries: own.is_some_and(|own| own.retries),
+            internal_step: own.and_then(|own| own.internal_step),
+            integration: described
+                .model_exchange()
+                .zip(candidate.period)
+                .map(|(_, step)| integration::plan(described, step)),
         });
     };
     Work::Partition(input_clock(described, own))

@@ -30,7 +30,7 @@ impl Owners {
     /// The candidates of a variable's clocks, and of the clocks of output clocks among these: no other one is concerned.
     /// `None`: all of the FMU may be.
     fn near(&self, described: &DescribedFmu, fmu: usize, v: &Variable) -> Option<BTreeSet<usize>> {
-        if described.co_simulation().is_some() {
+        if described.steps().is_some() {
             return None;
         }
         let mut near = BTreeSet::new();

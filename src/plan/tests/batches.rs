@@ -1,7 +1,8 @@
-//! What a task sets and reads (S10), and what happens in Initialization Mode (S11).
+//! What a task sets and reads (S10).
 
+use super::initialisation::steps;
 use super::*;
-use crate::plan::{Batch, FmuId, SignalId, TaskPlan};
+use crate::plan::{Batch, SignalId, TaskPlan};
 
 /// All variables of these batches, by name.
 fn names(batches: &[Batch]) -> Vec<&str> {
@@ -28,7 +29,7 @@ fn an_input_that_is_fed_is_recorded_where_it_is_set_and_not_read() {
         ecu_and_plant("[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n[record]\nsignals = [\"ecu.speed\"]\n");
     let fast = task(&plan, "fast");
     assert_eq!(fast.set[0].items[0].signals, [SignalId(0)]);
-    assert!(fast.get.is_empty() && plan.fmus[fast.fmu.0].initial_reads.is_empty());
+    assert!(fast.get.is_empty() && !steps(&plan).contains("get ecu"), "{}", steps(&plan));
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn parameters_are_recorded_without_being_read() {
     let plan = ecu_and_plant("[fmu.ecu.start]\nidle_speed = 850\n[record]\nsignals = [\"ecu.idle_speed\"]\n");
     assert_eq!(plan.signals[0].start, Some(vec![850f64.to_bits()]));
     assert!(plan.tasks.iter().all(|task| task.get.is_empty()));
-    assert!(plan.fmus[0].initial_reads.is_empty());
+    assert_eq!(steps(&plan), "enter ecu, enter plant");
 }
 
 #[test]
@@ -84,38 +85,4 @@ fn what_an_array_of_another_size_starts_with_only_the_fmu_knows_so_it_is_read() 
             |batches: &[Batch]| batches.iter().flat_map(|b| &b.items).map(|i| i.signals.len()).sum::<usize>();
         assert_eq!((recorded(&plan.tasks[0].set), recorded(&plan.tasks[0].get)), (n - read, read), "n = {n}");
     }
-}
-
-const CHAIN: &str = r#"
-<Clock name="c" valueReference="1" causality="input" intervalVariability="constant" intervalDecimal="1" priority="1"/>
-<Float64 name="u" valueReference="2" causality="input" start="1"/>
-<Float64 name="y" valueReference="3" causality="output" initial="calculated"/>"#;
-
-#[test]
-fn initial_outputs_travel_in_dependency_order() {
-    let text = "[fmu.a]\npath = \"a\"\n[fmu.b]\npath = \"b\"\n[fmu.c]\npath = \"c\"\n\
-        [[connect]]\nfrom = \"c.y\"\nto = \"a.u\"\n[[connect]]\nfrom = \"a.y\"\nto = \"b.u\"\n";
-    let plan = try_build(text, &[CHAIN; 3].map(description), &host()).unwrap();
-    assert_eq!(plan.initial_order, [FmuId(2), FmuId(0), FmuId(1)]);
-    assert_eq!(names(&plan.fmus[0].initial_writes), ["u"]);
-    assert_eq!(names(&plan.fmus[0].initial_reads), ["y"]);
-    assert!(plan.fmus[1].initial_reads.is_empty(), "b.y feeds nothing and is not recorded");
-    assert!(plan.notes.is_empty());
-}
-
-#[test]
-fn a_circle_is_cut_and_noted() {
-    let text = "[fmu.a]\npath = \"a\"\n[fmu.b]\npath = \"b\"\n\
-        [[connect]]\nfrom = \"b.y\"\nto = \"a.u\"\n[[connect]]\nfrom = \"a.y\"\nto = \"b.u\"\n";
-    let plan = try_build(text, &[CHAIN; 2].map(description), &host()).unwrap();
-    assert!(plan.fmus[0].initial_writes.is_empty());
-    assert_eq!(names(&plan.fmus[1].initial_writes), ["u"]);
-    assert!(plan.notes[0].starts_with("a.u starts with its own start value"), "{:?}", plan.notes);
-}
-
-#[test]
-fn clocked_outputs_have_no_initial_value() {
-    let plan = ecu_and_plant("[[connect]]\nfrom = \"ecu.throttle\"\nto = \"plant.throttle\"\n[record]\n");
-    assert!(plan.fmus[1].initial_writes.is_empty());
-    assert_eq!(names(&plan.fmus[1].initial_reads), ["count"]);
 }

@@ -7,6 +7,8 @@ mod control;
 mod draft;
 mod exchange;
 mod exchange_starts;
+mod initialisation;
+mod masters;
 mod promise;
 mod record;
 mod schedulability;

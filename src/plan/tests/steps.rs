@@ -139,7 +139,7 @@ fn the_rig_chooses_among_the_interface_types() {
     );
     assert_eq!(
         tasks("interface = \"model-exchange\"", &both).unwrap_err(),
-        "rig.toml:3:13: vecud runs no Model Exchange yet; x (FMI 3.0) offers Scheduled Execution and Co-Simulation"
+        "rig.toml:3:13: x (FMI 3.0) has no Model Exchange: it offers Scheduled Execution and Co-Simulation"
     );
 }
 
@@ -153,6 +153,10 @@ fn what_is_not_for_this_interface_type_is_refused() {
     assert!(
         refused("[fmu.p]\npath = \"p\"\nmax_overruns = 1\n")
             .starts_with("rig.toml:3:16: a limit, overrun policy or figure")
+    );
+    assert!(
+        refused("[fmu.p]\npath = \"p\"\ntolerance = 1e-3\n")
+            .starts_with("rig.toml:3:13: tolerance in [fmu.p] is for FMUs that make steps")
     );
     let clock = "[fmu.m]\npath = \"m\"\n[fmu.m.clock.c]\nmax_overruns = 1\n";
     let refused = built(clock, "", "stepSize=\"0.01\"").unwrap_err();

@@ -10,6 +10,7 @@ use super::causes::{CauseCells, Part};
 use super::{Board, FMU_FINDINGS, FmuWord, Global, Layout, Metric, Phase, Scheduling, TaskWord, Threads};
 use crate::plan::{ConnectionId, FmuId, Mode, Plan, TaskId};
 use crate::record::histogram::Recorder;
+use crate::record::unusable::Unusable;
 use crate::record::{findings, log};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -105,7 +106,7 @@ const FMU_WORDS: [(FmuWord, Range); FmuWord::Count as usize] = [
     (FmuWord::FailureTime, Time),
     (FmuWord::FailureTime1, Any),
     (FmuWord::FailureTime2, Any),
-    (FmuWord::FailureReading, UpTo(3)),
+    (FmuWord::FailureReading, UpTo(Unusable::KINDS)),
     (FmuWord::FailureValue, Any),
     (FmuWord::FailureValue1, Any),
     (FmuWord::Warnings, Count),
@@ -154,8 +155,15 @@ const TASK_WORDS: [(TaskWord, Range); TaskWord::Count as usize] = [
     (TaskWord::Steps, Count),
     (TaskWord::EarlyReturns, Count),
     (TaskWord::RejectedSteps, Count),
+    (TaskWord::TakenBack, Count),
     (TaskWord::Events, Count),
     (TaskWord::Deviation, Any),
+    (TaskWord::SolverSteps, Count),
+    (TaskWord::SolverRejected, Count),
+    (TaskWord::RightHandSides, Count),
+    (TaskWord::MostRightHandSides, Count),
+    (TaskWord::Jacobians, Count),
+    (TaskWord::StateEvents, Count),
     (TaskWord::DroppedAtEnd, UpTo(1 << 33)),
 ];
 

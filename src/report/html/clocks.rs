@@ -158,7 +158,11 @@ pub fn details(run: &Run, clocks: &[&ClockResult]) -> String {
 fn detail(clock: &ClockResult, mode: Mode, many: bool, drawn: bool) -> String {
     let mut facts = vec![match clock.kind {
         TaskKind::Clock(kind) => format!("{} clock", kind.name()),
-        TaskKind::Step => "steps of Co-Simulation".to_owned(),
+        TaskKind::Step => match clock.steps.is_some_and(|steps| steps.integration.is_some()) {
+            true => "steps of Model Exchange".to_owned(),
+            false => "steps of Co-Simulation".to_owned(),
+        },
+        TaskKind::Group => "steps of a group".to_owned(),
     }];
     match clock.interval_s {
         Some(interval) => facts.push(format!("activated every {}", interval_text(interval))),

@@ -76,7 +76,7 @@ const ARRIVAL: (&str, &str, bool) = (
 /// Only where there are FMUs that make steps.
 const STEP: (&str, &str, bool) = (
     "Step",
-    "What an FMU for Co-Simulation computes from one release to the next; its release is an activation. An early return stops short \
+    "What an FMU for Co-Simulation computes from one release to the next, and one for Model Exchange is integrated over; its release is an activation. An early return stops short \
      of the end, a rejected step is tried again in parts, and an event is handled between two steps.",
     false,
 );

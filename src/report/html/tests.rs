@@ -379,7 +379,10 @@ fn problems_come_first_with_what_to_do_and_where_to_look() {
     let step = Subject::Clock { fmu: "plant".into(), clock: "step".into() };
     run.problems = vec![
         Problem { severity: Severity::Limit, subject: step, kind: Kind::LatencyLimit { reached: 2_000, limit: 1_000 } },
-        Problem::warning(Subject::Fmu("ecu".into()), Kind::Warnings { count: 1, status: "fmi3Warning".into() }),
+        Problem::warning(
+            Subject::Fmu("ecu".into()),
+            Kind::Warnings { count: 1, status: "fmi3Warning".into(), in_run_log: true },
+        ),
     ];
     let page = html(&run);
     is_sound(&page);

@@ -17,6 +17,19 @@ impl Seen {
         Seen { elements: vec![None; elements] }
     }
 
+    /// Of the elements of one item of the batch what was set last.
+    pub fn of_item(&self, batch: &Batch, item: usize) -> Vec<Option<u64>> {
+        self.elements[batch.elements(item)].to_vec()
+    }
+
+    /// This was set last of the elements of one item of the batch, if there are as many.
+    pub fn put_back(&mut self, batch: &Batch, item: usize, elements: &[Option<u64>]) {
+        let own = &mut self.elements[batch.elements(item)];
+        if own.len() == elements.len() {
+            own.copy_from_slice(elements);
+        }
+    }
+
     /// Whether something that is enabled in the batch has another value than when this was asked last.
     pub fn has_changed(&mut self, batch: &Batch) -> bool {
         let is_text = matches!(batch.variable_type(), VariableType::String | VariableType::Binary);
@@ -50,6 +63,21 @@ mod tests {
         assert!(seen.has_changed(&batch) && !seen.has_changed(&batch));
         batch.set_word(2, 7);
         assert!(seen.has_changed(&batch) && !seen.has_changed(&batch));
+    }
+
+    #[test]
+    fn what_is_put_back_is_no_change() {
+        let mut batch = Batch::new(VariableType::Int32, vec![(ValueReference(1), 1), (ValueReference(2), 2)]);
+        batch.set_word(2, 7);
+        let mut seen = Seen::new(&batch);
+        assert!(seen.has_changed(&batch));
+        let mut other = Seen::new(&batch);
+        (0..2).for_each(|item| other.put_back(&batch, item, &seen.of_item(&batch, item)));
+        assert!(!other.has_changed(&batch));
+        // Of another size it is nothing.
+        let mut other = Seen::new(&batch);
+        (0..2).for_each(|item| other.put_back(&batch, item, &[]));
+        assert!(other.has_changed(&batch));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::super::pause;
 use super::super::world::{Ending, World};
-use super::{broken, set_floor, ticked_by, ticks_tasks};
+use super::{broken, lines, set_floor, ticked_by, ticks_tasks};
 use crate::plan::{FedClock, Plan, TaskId};
 use crate::record::board::Global;
 use crate::schedule::Agenda;
@@ -19,6 +19,8 @@ pub struct VirtualStimuli {
     feeds: Vec<Feed<'static>>,
     /// Whether it ticks tasks.
     ticks: Vec<bool>,
+    /// Of a stimulus on whose lines inputs are: how far beyond an activation it has to be known, s.
+    on_lines: Vec<Option<f64>>,
     /// Clocks that tick between steps.
     between_steps: Vec<FedSteps>,
     /// Task, stimulus, and which of its ticks.
@@ -63,6 +65,7 @@ impl VirtualStimuli {
             until: if feeds.is_empty() { f64::INFINITY } else { f64::NEG_INFINITY },
             feeds,
             ticks: plan.stimuli.iter().map(ticks_tasks).collect(),
+            on_lines: (0..plan.stimuli.len()).map(|stimulus| beyond(plan, stimulus)).collect(),
             ticking: (0..plan.tasks.len()).filter_map(ticked).collect(),
         }
     }
@@ -98,7 +101,9 @@ impl VirtualStimuli {
             }
             if !has_rows {
                 // Known before the ticks that it covers are taken, by the next turn.
-                let until = self.feeds.iter().zip(&self.ticks).map(known).fold(f64::INFINITY, f64::min);
+                let all = self.feeds.iter().zip(&self.ticks).zip(&self.on_lines);
+                let until = all.map(|((feed, ticks), on_lines)| known((feed, ticks), *on_lines));
+                let until = until.fold(f64::INFINITY, f64::min);
                 if until > self.until {
                     self.until = until;
                     continue;
@@ -116,7 +121,8 @@ impl VirtualStimuli {
                 return false;
             }
             if pause::is_wanted(world) {
-                pause::wait(world);
+                // What is to tick at the instant that comes next waits until that is known.
+                pause::wait(world, || ());
             }
             let known = Instant::from_f64(self.until);
             next.into_iter().chain(known).min().into_iter().for_each(|floor| set_floor(world, floor));
@@ -127,9 +133,17 @@ impl VirtualStimuli {
 
 /// Up to which time a stimulus need not be waited for. One that cannot be read any more concerns those whom it feeds, which
 /// find out for themselves; but nobody knows what it would have ticked.
-fn known((feed, ticks): (&Feed, &bool)) -> f64 {
-    match feed.state() {
-        State::Broken if !ticks => f64::INFINITY,
+fn known((feed, ticks): (&Feed, &bool), on_lines: Option<f64>) -> f64 {
+    match (feed.state(), on_lines) {
+        (State::Broken, _) if !ticks => f64::INFINITY,
+        // An activation at that time wants the row after it as well.
+        (State::Reading, Some(beyond)) => (feed.until() - beyond).next_down(),
         _ => feed.until(),
     }
+}
+
+/// How far beyond an activation a stimulus has to be known, s, since inputs are on its lines; `None`: none is.
+fn beyond(plan: &Plan, stimulus: usize) -> Option<f64> {
+    let all = (0..plan.tasks.len()).filter_map(|task| lines::rounding(plan, TaskId(task), stimulus));
+    all.reduce(f64::max)
 }

@@ -1,9 +1,10 @@
-//! The figures that only steps have, as they are counted in shared memory.
+//! The figures that only steps have, and those of the integration of FMUs over them, as they are counted in shared memory.
 
 use crate::plan::TaskId;
 use crate::record::board::{TaskCells, TaskWord};
 use crate::record::findings::{Finding, FindingCells, Occurrence};
 use crate::runner::world::World;
+use crate::solver::Counts;
 use crate::time::{Instant, TimeUnit};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -42,6 +43,12 @@ impl StepFigures {
         self.cells.count(TaskWord::RejectedSteps, 1);
     }
 
+    /// A step was taken back to its begin.
+    #[cold]
+    pub fn taken_back(&self) {
+        self.cells.count(TaskWord::TakenBack, 1);
+    }
+
     /// Event Mode was entered.
     #[cold]
     pub fn event(&self) {
@@ -69,10 +76,58 @@ impl StepFigures {
         self.findings.note_alone(Finding::OffThePoint, || Occurrence { task, reference: None, time: point, value });
     }
 
+    /// At this communication point the FMU has told a time event that is not to come any more.
+    #[cold]
+    pub fn event_is_over(&self, point: Instant, event: Instant) {
+        let (task, value) = (Some(self.task), event.seconds().to_bits());
+        self.findings.note(Finding::PastEvent, Occurrence { task, reference: None, time: Some(point), value });
+    }
+
     #[cold]
     fn deviates_further(&mut self, off: f64) {
         self.furthest = off;
         let seconds = off * self.unit.seconds().seconds();
         self.cells.word(TaskWord::Deviation).store(seconds.to_bits(), Relaxed);
+    }
+}
+
+/// The figures of what integrates FMUs over their steps, counted for one task; written by its thread only.
+pub struct IntegrationFigures {
+    cells: TaskCells<'static>,
+    /// What was counted already.
+    counted: Counts,
+    /// Right-hand sides in this release.
+    in_release: u64,
+}
+
+impl IntegrationFigures {
+    /// The figures of what is integrated, in the name of this task.
+    pub fn new(world: &World, task: TaskId) -> IntegrationFigures {
+        IntegrationFigures { cells: world.board.task(task), counted: Counts::default(), in_release: 0 }
+    }
+
+    /// A release begins.
+    pub fn begin(&mut self) {
+        self.in_release = 0;
+    }
+
+    /// So much was worked, all in all.
+    pub fn note(&mut self, now: Counts) {
+        let before = std::mem::replace(&mut self.counted, now);
+        let right_hand_sides = now.right_hand_sides - before.right_hand_sides;
+        self.in_release += right_hand_sides;
+        let count = |word: TaskWord, now: u64, before: u64| match now - before {
+            0 => (),
+            more => self.cells.count(word, more),
+        };
+        count(TaskWord::SolverSteps, now.steps, before.steps);
+        count(TaskWord::SolverRejected, now.rejected + now.discarded, before.rejected + before.discarded);
+        count(TaskWord::RightHandSides, now.right_hand_sides, before.right_hand_sides);
+        count(TaskWord::Jacobians, now.jacobians, before.jacobians);
+        count(TaskWord::StateEvents, now.events, before.events);
+        let most = self.cells.word(TaskWord::MostRightHandSides);
+        if self.in_release > most.load(Relaxed) {
+            most.store(self.in_release, Relaxed);
+        }
     }
 }

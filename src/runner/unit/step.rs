@@ -42,7 +42,7 @@ impl StepUnit {
     /// The steps of this task, `plan`, each over `step`.
     pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction, stepper: Stepper) -> StepUnit {
         let stepping = Stepping::new(world, task, plan, step);
-        StepUnit { stepper: stepper.with_patience(patience(world)), stepping, recorded: Recorded::of(world, task) }
+        StepUnit { stepper, stepping, recorded: Recorded::of(world, task) }
     }
 
     /// [`super::Unit::prefetch`].
@@ -127,7 +127,7 @@ impl StepUnit {
     #[inline]
     pub fn is_read(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
         if self.recorded.is_some() {
-            self.stepping.read = self.stepping.reached;
+            self.stepping.is_read(self.stepping.reached);
         }
         if self.stepping.shows_events() {
             self.stepping.show_before(false, self.recorded.as_ref(), calls, world, host);

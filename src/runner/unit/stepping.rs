@@ -32,6 +32,8 @@ struct Shows {
     interval: Option<Fraction>,
     /// No release before this time has one.
     next_row: Instant,
+    /// The release beside the grid at this time has none.
+    left_out: Option<Instant>,
     /// Rows that were recorded.
     rows: u64,
 }
@@ -46,6 +48,7 @@ impl Shows {
             start: world.plan.start,
             interval: interval.filter(|_| plan.steps_per_row > 1),
             next_row: world.plan.start,
+            left_out: None,
             rows: 0,
         }
     }
@@ -53,7 +56,8 @@ impl Shows {
     /// Whether a release at this time, which is not before that of the last question, has a row.
     #[inline]
     fn is_row(&mut self, time: &Instant) -> bool {
-        self.interval.is_none_or(|interval| *time >= self.next_row && self.is_on_row(*time, interval))
+        self.left_out.take().is_none_or(|left_out| left_out != *time)
+            && self.interval.is_none_or(|interval| *time >= self.next_row && self.is_on_row(*time, interval))
     }
 
     #[inline(never)] // mostly there are many steps to a row
@@ -88,9 +92,11 @@ pub struct Stepping {
     /// The communication point that the FMU has come to; `None`: it has made no step in this run.
     pub reached: Option<Instant>,
     /// The communication point whose values were read.
-    pub read: Option<Instant>,
+    read: Option<Instant>,
     /// The last row that was recorded.
     row: Option<Instant>,
+    /// That row is from before an event, of which nothing was read yet.
+    precedes_event: bool,
     /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
     pub tolerance: f64,
     /// The FMU has asked for the end of the run.
@@ -127,6 +133,7 @@ impl Stepping {
             reached: None,
             read: None,
             row: None,
+            precedes_event: false,
             tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
             is_over: false,
             is_ended: false,
@@ -148,7 +155,7 @@ impl Stepping {
         if self.row.is_some_and(|row| row >= time) {
             return;
         }
-        self.row = Some(time);
+        (self.row, self.precedes_event) = (Some(time), false);
         // No other task has these columns, so that no order is needed but among rows of one time.
         let order = self.shows.as_mut().map_or(0, |shows| {
             shows.rows += 1;
@@ -161,6 +168,11 @@ impl Stepping {
             }
             std::thread::sleep(Duration::from_micros(100));
         }
+    }
+
+    /// Whether the last row is before this time.
+    pub fn lacks_row(&self, time: Instant) -> bool {
+        self.row.is_none_or(|row| row < time)
     }
 
     /// [`Stepping::record`] at a release, of which not each has a row.
@@ -198,8 +210,24 @@ impl Stepping {
         }
         if let Some(recorded) = recorded {
             self.record(recorded, calls, world, host, reached);
+            self.precedes_event = true;
         }
         self.row = None;
+    }
+
+    /// The communication point that was reached is one for inputs alone, which have no event there: if it is beside the grid, the
+    /// release there has no row.
+    pub fn leave_row_out(&mut self) {
+        let (beside, reached) = (self.beside, self.reached);
+        if let Some(shows) = self.shows.as_mut().filter(|shows| !shows.has_jumped) {
+            shows.left_out = beside.filter(|beside| Some(*beside) == reached);
+        }
+    }
+
+    /// The values of a communication point were read.
+    #[inline]
+    pub fn is_read(&mut self, point: Option<Instant>) {
+        (self.read, self.precedes_event) = (point, false);
     }
 
     /// Inputs have an event at the communication point that was reached; told once.
@@ -226,7 +254,8 @@ impl Stepping {
         self.shows.is_some() && self.reached.is_some() && self.reached == self.stop
     }
 
-    /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
+    /// Records what the last step has computed, at its end, but not before `least`, which others have come to. An event that was not
+    /// handled any more has no row from after it.
     pub fn record_last(
         &mut self,
         recorded: Option<&Recorded>,
@@ -235,7 +264,7 @@ impl Stepping {
         host: &PartitionHost,
         least: Instant,
     ) {
-        if self.is_ended {
+        if self.is_ended || self.precedes_event {
             return;
         }
         self.is_ended = self.is_over;
@@ -363,8 +392,27 @@ impl Stepping {
         self.reached = Some(to);
     }
 
+    /// It stands at this time, if it has made no step yet.
+    pub fn begin_at(&mut self, time: Instant) {
+        self.reached = self.reached.or(Some(time));
+    }
+
+    /// The FMU has discarded a step and says that it came to this time. It is to be taken back.
+    #[cold]
+    pub fn reject(&mut self, reached: Instant) {
+        self.figures.rejected();
+        self.reached = Some(reached);
+    }
+
+    /// The host has integrated the FMU to this time.
+    pub fn integrated(&mut self, to: Instant) {
+        self.figures.step();
+        self.reached = Some(to);
+    }
+
     /// The last step was taken back: the FMU is where it was before it.
     pub fn take_back(&mut self, reached: Option<Instant>) {
+        self.figures.taken_back();
         (self.reached, self.off, self.is_over) = (reached, None, false);
     }
 

@@ -65,6 +65,32 @@ fn a_row_that_somebody_may_want_is_not_given_up() {
     assert_eq!(follower.look(0.5), Look::Starved, "that row is gone");
 }
 
+/// Who is to follow a line wants the row after an activation too, and takes one that is after it by rounding alone for its own.
+#[test]
+fn a_line_begins_at_an_activation_and_ends_at_the_next_row() {
+    let plan = plan(1, 4, Interpolation::Linear);
+    let memory = memory(&plan);
+    let feed = Feed::new(&memory, Shape::of(&plan));
+    feed.reset(0.0);
+    let mut follower = Follower::new(feed, &plan).on_lines(Some(1e-9));
+    push(feed, &row(1.0, 10.0, false));
+    assert_eq!((follower.look(0.5), follower.next_row()), (Look::Found, Some(1.0)));
+    assert_eq!(follower.line(0, VariableType::Float64), None, "no row so far");
+    assert_eq!(follower.look(1.0), Look::Starved, "nobody knows where to it goes on from 1");
+    push(feed, &row(2.0, 30.0, false));
+    assert_eq!((follower.look(1.0), follower.next_row()), (Look::Found, Some(2.0)));
+    let line = follower.line(0, VariableType::Float64).unwrap();
+    let at = |time: f64| f64::from_bits(line.word(time));
+    assert_eq!([at(1.0), at(1.25), at(2.0), at(3.0)], [10.0, 15.0, 30.0, 30.0]);
+    push(feed, &row(3.0, 30.0, false));
+    follower.look(2.0 - 1e-10);
+    assert_eq!(follower.value(0, VariableType::Float64), Some(30f64.to_bits()));
+    assert!(follower.line(0, VariableType::Float64).unwrap().is_level());
+    feed.finish(false);
+    assert_eq!((follower.look(3.0), follower.next_row()), (Look::Found, None));
+    assert_eq!(follower.line(0, VariableType::Float64), None);
+}
+
 #[test]
 fn what_cannot_be_read_is_told_to_those_who_want_it_only() {
     let plan = plan(1, 4, Interpolation::Hold);

@@ -29,6 +29,8 @@ pub enum ControlError {
     },
     /// The tick of this clock, `fmu.clock`, was not taken, and counted.
     TickRefused(String),
+    /// The tick of this clock, `fmu.clock`, was not taken, and counted as an overrun: as many as there may be wait already.
+    TicksWait(String),
     /// Nothing was to be set.
     Nothing,
     /// Two variables, `fmu.variable`, that never are set before the same activation.
@@ -71,10 +73,13 @@ impl fmt::Display for ControlError {
             ControlError::NoSuchFmu(name, guess) => write!(f, "the rig has no FMU \"{name}\"{guess}"),
             ControlError::Refused { variable, reason } => write!(f, "{variable} cannot be set: {reason}"),
             ControlError::NoTick { clock, reason } => write!(f, "{clock} cannot be ticked: {reason}"),
-            ControlError::TickRefused(clock) => write!(
+            ControlError::TickRefused(clock) => {
+                write!(f, "{clock} does not tick, which is counted: its FMU has failed, or the run is over")
+            }
+            ControlError::TicksWait(clock) => write!(
                 f,
-                "{clock} does not tick, which is counted: as many of its ticks as there may be wait already, its FMU has failed, or \
-                 the run is over"
+                "{clock} does not tick, which is counted as an overrun: 16 of its ticks wait already; resume the rig if it pauses, \
+                 and ask again when some of them have been activated"
             ),
             ControlError::Nothing => f.write_str("no variable is named"),
             ControlError::OtherClocks(a, b) => {

@@ -272,7 +272,9 @@ impl Ticks {
             let outcome = ring.outcome(self.read);
             self.read += 1;
             let result = match outcome.verdict {
-                Verdict::Applied => Ok(Applied { time: outcome.time }),
+                Verdict::Applied => Ok(Applied { time: outcome.time, is_held: false }),
+                Verdict::Held => Ok(Applied { time: outcome.time, is_held: true }),
+                Verdict::Full => Err(ControlError::TicksWait(clock)),
                 _ => Err(ControlError::TickRefused(clock)),
             };
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -303,9 +305,9 @@ impl Sent {
             let result = match outcome.verdict {
                 Verdict::Applied => {
                     done.push((time, waiting.sets));
-                    Ok(Applied { time })
+                    Ok(Applied { time, is_held: false })
                 }
-                Verdict::Resized | Verdict::Refused => Err(ControlError::Resized),
+                Verdict::Resized | Verdict::Refused | Verdict::Full | Verdict::Held => Err(ControlError::Resized),
                 Verdict::Failed { status, function } => Err(ControlError::Failed {
                     fmu: plan.name.clone(),
                     abi: plan.abi,

@@ -57,6 +57,8 @@ pub struct Applied {
     /// The activation time of the activation before which the values were set; of a reconfiguration the simulation time; of a tick
     /// the activation time that it was given.
     pub time: Instant,
+    /// The run pauses, and a tick waits until it goes on.
+    pub is_held: bool,
 }
 
 /// What a variable may be set to.
@@ -119,7 +121,8 @@ impl Control {
     }
 
     /// Ticks `fmu.clock`, a triggered input clock that nothing else ticks. In real time it has the time at which the runner has found
-    /// that, in virtual time the instant that comes next; two ticks at one instant are one activation (semantics S3).
+    /// that, in virtual time the instant that comes next; two ticks at one instant are one activation (semantics S3). While the run
+    /// pauses it has a time that comes as soon as the run goes on.
     pub fn tick(&self, clock: &str) -> Result<Ticket, ControlError> {
         let number = check::requested(self.hub.plan(), clock)?;
         let fmu = self.hub.plan().tasks[self.hub.plan().requests[number].task.0].fmu.0;

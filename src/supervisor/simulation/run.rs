@@ -358,6 +358,7 @@ impl<'a> Watching<'a> {
         run.hangs.settle(board);
         let facts = Facts {
             goes_on: false,
+            has_run_log: false,
             status,
             killed: self.process.killed,
             started: run.started,

@@ -3,10 +3,10 @@
 use super::inputs;
 use crate::files;
 use crate::fmu::description::{
-    Causality, Clock, CoSimulation, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Variable,
+    Causality, Clock, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Variable,
 };
 use crate::plan::{self, CallWatch, Mode, glob};
-use crate::rig::{self, At, Endpoint, Place, Rig, RigFmu, RigRecord, RigTrigger, TriggerSource};
+use crate::rig::{self, At, Endpoint, Place, Rig, RigFmu, RigRecord, RigTrigger, Solver, TriggerSource};
 use crate::supervisor::prepare::plan_of;
 use crate::supervisor::{Error, EventSink, Options, Prepared, give_start_values};
 use crate::time::{Fraction, Instant};
@@ -23,7 +23,7 @@ const TEXT: usize = 1024;
 pub struct Wanted {
     /// The `.fmu` file, or the folder of an FMU.
     pub file: PathBuf,
-    /// The interface type; `None`: Co-Simulation where there is one, else Scheduled Execution.
+    /// The interface type; `None`: Co-Simulation where there is one, else Scheduled Execution, else Model Exchange.
     pub interface: Option<Interface>,
     /// When it begins.
     pub start_time: Option<Instant>,
@@ -31,9 +31,11 @@ pub struct Wanted {
     pub stop_time: Option<Instant>,
     /// How far apart rows are, s.
     pub output_interval: Option<Fraction>,
-    /// How far each step goes, s.
+    /// How far each step goes, s; of Model Exchange each step of a solver with a fixed one.
     pub fixed_step_size: Option<Fraction>,
-    /// For the solver inside of the FMU.
+    /// What integrates an FMU for Model Exchange.
+    pub solver: Option<Solver>,
+    /// For the solver, which is inside of an FMU for Co-Simulation.
     pub tolerance: Option<f64>,
     /// A file of start values.
     pub start_file: Option<PathBuf>,
@@ -154,27 +156,61 @@ fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> R
     let stop = stop.unwrap_or_else(|| start.after(Fraction::SECOND));
     rig.stop_time = Some(At::unplaced(stop));
     record(rig, description, wanted)?;
-    let Some(InterfaceOffer::CoSimulation(own)) = plan::offer(&rig.fmus[0], description) else {
-        if wanted.beginning.is_some() {
-            tick(rig, description, start, stop);
+    let offer = plan::offer(&rig.fmus[0], description);
+    refuse_options_of_others(offer.map(InterfaceOffer::interface), wanted)?;
+    let (varies, internal) = match offer {
+        Some(InterfaceOffer::CoSimulation(own)) => {
+            (own.can_handle_variable_communication_step_size, own.fixed_internal_step_size)
         }
-        return refuse_options_of_steps(wanted);
+        Some(InterfaceOffer::ModelExchange(_)) => {
+            integrate(rig, wanted);
+            (true, None)
+        }
+        // Of one that is not offered the plan says so.
+        Some(InterfaceOffer::ScheduledExecution(_)) | None => {
+            if wanted.beginning.is_some() {
+                tick(rig, description, start, stop);
+            }
+            return Ok(());
+        }
     };
     // The plan says what is wrong with times where none is left for a step.
     if let Some(length) = stop.minus(start).filter(|length| !length.is_zero()) {
-        let (step, steps_per_row) = Steps { description, own, length }.of(rig, wanted)?;
+        let steps = Steps { description, varies, internal, length };
+        let (step, steps_per_row) = match offer {
+            Some(InterfaceOffer::ModelExchange(_)) => (steps.of_rows(rig, wanted), 1),
+            _ => steps.of(rig, wanted)?,
+        };
         if let Some(beginning) = wanted.beginning {
             rig.stop_time = Some(At::unplaced(stop.min(start.after_many(step.value, beginning.steps))));
         }
         rig.fmus[0].step = Some(step);
         rig.fmus[0].wishes.steps_per_row = steps_per_row;
     }
-    let wishes = &mut rig.fmus[0].wishes;
+    let tolerance = wanted.tolerance.map(|tolerance| {
+        let place = rig.add_option(format!("--tolerance {tolerance}"));
+        At { value: tolerance, place }
+    });
+    let fmu = &mut rig.fmus[0];
+    fmu.integration.tolerance = tolerance;
+    let wishes = &mut fmu.wishes;
     wishes.event_mode_used = wanted.event_mode_used;
     wishes.early_return_allowed = wanted.early_return_allowed;
-    wishes.tolerance = wanted.tolerance;
     wishes.rows_of_events = true;
     Ok(())
+}
+
+/// How an FMU for Model Exchange is integrated.
+fn integrate(rig: &mut Rig, wanted: &Wanted) {
+    let solver = wanted.solver.unwrap_or(Solver::Auto);
+    let place = wanted.solver.map(|solver| rig.add_option(format!("--solver {}", solver.word()))).unwrap_or_default();
+    let internal_step = wanted.fixed_step_size.map(|step| {
+        let place = rig.add_option(format!("--fixed-step-size {}", step.seconds()));
+        At { value: step, place }
+    });
+    let integration = &mut rig.fmus[0].integration;
+    integration.solver = Some(At { value: solver, place });
+    integration.internal_step = internal_step;
 }
 
 /// Lets an FMU for Scheduled Execution live for a while, in which its periodic clocks tick twice at least, and ticks the triggered ones
@@ -256,39 +292,46 @@ fn record(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> Res
     Ok(())
 }
 
-/// Options that an FMU without steps has no use for.
-fn refuse_options_of_steps(wanted: &Wanted) -> Result<(), Error> {
+/// Options that only FMUs with another interface type have a use for.
+fn refuse_options_of_others(interface: Option<Interface>, wanted: &Wanted) -> Result<(), Error> {
+    const STEPS: &[Interface] = &[Interface::CoSimulation, Interface::ModelExchange];
     let given = [
-        ("--output-interval", wanted.output_interval.is_some()),
-        ("--fixed-step-size", wanted.fixed_step_size.is_some()),
-        ("--tolerance", wanted.tolerance.is_some()),
-        ("--event-mode-used", wanted.event_mode_used.is_some()),
-        ("--early-return-allowed", wanted.early_return_allowed.is_some()),
+        ("--output-interval", wanted.output_interval.is_some(), STEPS),
+        ("--fixed-step-size", wanted.fixed_step_size.is_some(), STEPS),
+        ("--tolerance", wanted.tolerance.is_some(), STEPS),
+        ("--solver", wanted.solver.is_some(), &[Interface::ModelExchange]),
+        ("--event-mode-used", wanted.event_mode_used.is_some(), &[Interface::CoSimulation]),
+        ("--early-return-allowed", wanted.early_return_allowed.is_some(), &[Interface::CoSimulation]),
     ];
-    match given.into_iter().find(|(_, is_given)| *is_given) {
-        // Of any other interface type the plan says that it is not run.
-        Some((option, _)) if wanted.interface != Some(Interface::ModelExchange) => Err(Error::Command(format!(
-            "{option} is for FMUs that make steps (Co-Simulation); in Scheduled Execution there is a row at each activation of a \
-             clock: leave it out"
-        ))),
-        _ => Ok(()),
-    }
+    // Where it runs with none the plan says so.
+    let Some(own) = interface else { return Ok(()) };
+    let Some((option, _, of)) = given.into_iter().find(|(_, is_given, of)| *is_given && !of.contains(&own)) else {
+        return Ok(());
+    };
+    let of: Vec<&str> = of.iter().map(|interface| interface.name()).collect();
+    let why = match own {
+        Interface::ScheduledExecution => {
+            "in Scheduled Execution there is a row at each activation of a clock".to_owned()
+        }
+        own => format!("this one runs with {}", own.name()),
+    };
+    Err(Error::Command(format!("{option} is for FMUs that run with {}; {why}: leave it out", of.join(" or "))))
 }
 
 /// What the steps of a simulation of this length depend on.
 struct Steps<'a> {
     description: &'a ModelDescription,
-    own: &'a CoSimulation,
+    /// They may be of any size.
+    varies: bool,
+    /// All are multiples of this, in the FMU's unit of time.
+    internal: Option<f64>,
     length: Fraction,
 }
 
 impl Steps<'_> {
     /// How far a step goes, and how many of them are made from one row to the next.
     fn of(&self, rig: &mut Rig, wanted: &Wanted) -> Result<(At<Fraction>, u32), Error> {
-        let interval = wanted.output_interval.map(|interval| {
-            let place = rig.add_option(format!("--output-interval {}", interval.seconds()));
-            At { value: interval, place }
-        });
+        let interval = interval(rig, wanted);
         let Some(step) = wanted.fixed_step_size else {
             return Ok((interval.map_or_else(|| self.default(), |interval| self.raised(interval)), 1));
         };
@@ -305,6 +348,11 @@ impl Steps<'_> {
         Ok((At { value: step, place }, steps_per_row))
     }
 
+    /// The same where each step has a row, however the FMU comes from one to the next.
+    fn of_rows(&self, rig: &mut Rig, wanted: &Wanted) -> At<Fraction> {
+        interval(rig, wanted).unwrap_or_else(|| self.default())
+    }
+
     /// The step of the default experiment, else so that there are [`INTERVALS`].
     fn default(&self) -> At<Fraction> {
         let unit = self.description.time.unit();
@@ -319,12 +367,12 @@ impl Steps<'_> {
     /// run is a whole number, if there is one.
     fn raised(&self, step: At<Fraction>) -> At<Fraction> {
         let unit = self.description.time.unit();
-        let internal = self.own.fixed_internal_step_size.and_then(|value| Fraction::from_f64(value).ok());
+        let internal = self.internal.and_then(|value| Fraction::from_f64(value).ok());
         let internal = internal.and_then(|amount| unit.duration(amount).ok()).filter(|internal| !internal.is_zero());
         let Some(internal) = internal else { return step };
         let Some(raised) = plan::first_multiple(internal, step.value) else { return step };
         let is_whole = |candidate: &Fraction| self.length.is_multiple_of(*candidate);
-        let value = match self.own.can_handle_variable_communication_step_size || is_whole(&raised) {
+        let value = match self.varies || is_whole(&raised) {
             true => raised,
             false => self.next_whole(internal, raised).unwrap_or(raised),
         };
@@ -339,6 +387,13 @@ impl Steps<'_> {
             std::iter::successors(Some(least), |step| Instant::ZERO.after(*step).after(internal).minus(Instant::ZERO));
         multiples.by_ref().take(TRIED).find(|step| self.length.is_multiple_of(*step))
     }
+}
+
+/// How far apart rows are wanted.
+fn interval(rig: &mut Rig, wanted: &Wanted) -> Option<At<Fraction>> {
+    let value = wanted.output_interval?;
+    let place = rig.add_option(format!("--output-interval {}", value.seconds()));
+    Some(At { value, place })
 }
 
 /// How many times `step` is in `interval`, if that is a whole number.

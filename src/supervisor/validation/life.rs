@@ -47,7 +47,7 @@ impl Lived {
 /// Lives of an interface type that the FMU offers; `obstacle`: why there can be none.
 pub fn of(subject: &Subject, interface: Interface, obstacle: Option<&str>) -> Result<Vec<Check>, Error> {
     let name = interface.name();
-    if let Some(why) = not_run(interface).or(obstacle.map(str::to_owned)) {
+    if let Some(why) = obstacle {
         return Ok(vec![Check::not_tried(name, why)]);
     }
     let wanted = beginning(subject, interface, false, false);
@@ -72,12 +72,6 @@ pub fn of(subject: &Subject, interface: Interface, obstacle: Option<&str>) -> Re
         subject.meanwhile(format!("trying two instances of {name}"), || twice(subject, interface, &life, twins))?,
     );
     Ok(checks)
-}
-
-/// Why vecud does not run an interface type.
-pub fn not_run(interface: Interface) -> Option<String> {
-    let is_run = matches!(interface, Interface::CoSimulation | Interface::ScheduledExecution);
-    (!is_run).then(|| format!("vecud does not run {} yet", interface.name()))
 }
 
 fn beginning(subject: &Subject, interface: Interface, twin: bool, tries_state: bool) -> Wanted {

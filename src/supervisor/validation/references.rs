@@ -89,13 +89,10 @@ fn obstacle(subject: &Subject, related: &Related, home: &Path, lives: &[Check]) 
     if !subject.unpacked.root.join(home).is_file() {
         return Err("the file is not there".to_owned());
     }
-    let interfaces = [Interface::CoSimulation, Interface::ScheduledExecution];
-    let is_offered = |own: &Interface| {
-        let is_there = subject.description.interfaces.iter().any(|offer| offer.interface() == *own);
-        is_there && life::not_run(*own).is_none()
-    };
+    let interfaces = [Interface::CoSimulation, Interface::ModelExchange, Interface::ScheduledExecution];
+    let is_offered = |own: &Interface| subject.description.interfaces.iter().any(|offer| offer.interface() == *own);
     let Some(interface) = interfaces.into_iter().find(is_offered) else {
-        return Err("it has no interface type that vecud runs".to_owned());
+        return Err("it has no interface type".to_owned());
     };
     let lives = lives.iter().find(|check| check.name == interface.name());
     match lives.is_some_and(|life| life.outcome() == Outcome::Sound) {
@@ -129,7 +126,7 @@ fn result(subject: &Subject, interface: Interface, home: &Path, name: String) ->
             file: subject.wanted.file.clone(),
             interface: Some(interface),
             output_variables: reference.variables.iter().map(|variable| variable.name.clone()).collect(),
-            output_interval: (interface == Interface::CoSimulation).then(|| reference.interval()).flatten(),
+            output_interval: (interface != Interface::ScheduledExecution).then(|| reference.interval()).flatten(),
             input_file: inputs.as_ref().map(|file| file.path().to_owned()),
             event_mode_used: (interface == Interface::CoSimulation).then_some(event_mode_used),
             ..Wanted::default()

@@ -1,18 +1,22 @@
 //! One release of an [`EventUnit`](super::EventUnit): the events at a communication point, and the step to the next one, of all FMUs
 //! that make their steps together.
 
+use super::continuous::Continuous;
+use super::exchange::Exchange;
 use super::member::{Commanded, Member};
 use crate::ffi::{Failure, Function, Status, set_thread_host};
 use crate::plan::{StepClock, TaskId};
-use crate::record::board::TaskWord;
+use crate::record::board::{Global, TaskWord};
 use crate::runner::activation::{Activation, Calls, Meter};
 use crate::runner::halt::Halt;
 use crate::runner::inbox::Turn;
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::unit::{step, way};
-use crate::runner::world::World;
+use crate::runner::world::{Ending, World};
 use crate::schedule::Due;
+use crate::sys::crash::label_thread;
 use crate::time::Instant;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Iterations of an event (semantics S22).
 const ITERATIONS: u32 = 100;
@@ -43,21 +47,29 @@ pub struct Group<'a> {
     pub host: &'static PartitionHost,
     pub leader: (&'a mut Member, &'a mut Calls),
     pub followers: &'a mut [Activation],
+    /// What of them is integrated.
+    pub continuous: Option<&'a mut Continuous>,
+    /// What goes between those that a master steps.
+    pub exchange: Option<&'a mut Exchange>,
+    /// One of them has asked for the end of the run, and all have had their last row: no step follows.
+    pub is_over: bool,
 }
 
 impl Group<'_> {
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         1 + self.followers.len()
     }
 
-    fn member(&mut self, number: usize) -> (&mut Member, &mut Calls) {
+    /// The FMU of that number, and its calls.
+    pub fn member(&mut self, number: usize) -> (&mut Member, &mut Calls) {
         match number.checked_sub(1) {
             None => (&mut *self.leader.0, &mut *self.leader.1),
             Some(follower) => self.followers[follower].member().expect("it has Event Mode"),
         }
     }
 
-    fn task(&mut self, number: usize) -> TaskId {
+    /// Its task.
+    pub fn task(&mut self, number: usize) -> TaskId {
         self.member(number).1.task()
     }
 
@@ -68,7 +80,7 @@ impl Group<'_> {
     }
 
     /// Does something with one of them, whose calls come back to what serves it.
-    fn with<T>(
+    pub fn with<T>(
         &mut self,
         number: usize,
         body: impl FnOnce(&mut Member, &mut Calls, &'static World, &'static PartitionHost) -> Result<T, Halt>,
@@ -77,12 +89,14 @@ impl Group<'_> {
         let is_other = number > 0;
         if is_other {
             set_thread_host(Some(host));
+            label_thread(self.task(number).0 as u64 + 1);
         }
         let (member, calls) = self.member(number);
         let result = body(member, calls, world, host);
         host.returned_from_fmu();
         if is_other {
             set_thread_host(Some(self.host));
+            label_thread(self.task(0).0 as u64 + 1);
         }
         result.map_err(|halt| Failed { member: number, halt })
     }
@@ -107,7 +121,14 @@ impl Group<'_> {
         }) else {
             unreachable!("nothing is called")
         };
+        self.is_over = true;
         true
+    }
+
+    /// Whether somebody has asked for the end of the run, which comes as soon as it can: one that is taken up again ends on its grid.
+    pub fn is_stopped(&self) -> bool {
+        let request = self.world.board.global(Global::StopRequest);
+        !self.world.saves && (request.load(Relaxed) != 0 || self.world.ending() == Ending::Discard)
     }
 
     /// The others begin in the name of their own tasks.
@@ -132,48 +153,76 @@ impl Group<'_> {
     }
 
     /// The communication point that the group has come to: one that is ahead waits for the others there.
-    fn point(&mut self, time: Instant) -> Instant {
+    pub fn point(&mut self, time: Instant) -> Instant {
         let reached = |group: &mut Self, number| group.member(number).0.stepping.reached.unwrap_or(time);
         (0..self.len()).map(|number| reached(self, number)).min().unwrap_or(time)
     }
 
-    fn is_at(&mut self, number: usize, point: Instant) -> bool {
+    pub fn is_at(&mut self, number: usize, point: Instant) -> bool {
         self.member(number).0.stepping.reached.is_none_or(|reached| reached == point)
+    }
+
+    /// Takes up what each has to know for the release `due`: its time, and where its work ends.
+    pub fn fetch(&mut self, due: &Due) -> Result<(Instant, Instant), Failed> {
+        let (leader, time) = (&self.leader.0.stepping, due.time);
+        let end = leader.end_of(due);
+        let target = leader.stop.map_or(end, |stop| end.min(stop));
+        let goes_on = self.exchange.as_ref().is_some_and(|exchange| exchange.goes_on(time));
+        self.each(|member, calls, world, host| {
+            calls.begin();
+            member.take_up(calls)?;
+            if !goes_on {
+                calls.fetch(world, host, member.stepping.looks_at(time));
+            }
+            Ok(())
+        })?;
+        let point = self.point(time);
+        if let Some(continuous) = &mut self.continuous {
+            continuous.begin(point, target);
+        }
+        if let Some(exchange) = &mut self.exchange {
+            exchange.begin(target);
+        }
+        Ok((time, target))
+    }
+
+    /// Handles events at this communication point, and what somebody wants to have set there, in a release at `time`. `false`: the run is
+    /// over for one of them.
+    pub fn come_to_rest(&mut self, point: Instant, time: Instant) -> Result<bool, Failed> {
+        let mut again = false;
+        loop {
+            self.handle_events(point, time, Turn::EventMode { again })?;
+            if self.has_end() {
+                return Ok(false);
+            }
+            again = self.carry_out_in_step_mode(point, time)?;
+            if !again {
+                return Ok(true);
+            }
+        }
     }
 
     /// The work of the release `due`.
     pub fn release(&mut self, due: &Due, meter: &mut impl Meter) -> Result<(), Failed> {
-        let (leader, time) = (&self.leader.0.stepping, due.time);
-        let end = leader.end_of(due);
-        let target = leader.stop.map_or(end, |stop| end.min(stop));
-        self.each(|member, calls, world, host| {
-            calls.begin();
-            member.take_up(calls)?;
-            calls.fetch(world, host, member.stepping.looks_at(time));
-            Ok(())
-        })?;
+        let (time, target) = self.fetch(due)?;
         let mut is_first = true;
         loop {
             let point = self.point(time);
-            let mut again = false;
-            loop {
-                self.handle_events(point, time, Turn::EventMode { again })?;
-                if (0..self.len()).any(|number| self.member(number).0.stepping.is_over) {
-                    self.record(time)?;
-                    self.is_over(time);
-                    return Ok(());
-                }
-                again = self.carry_out_in_step_mode(point, time)?;
-                if !again {
-                    break;
-                }
+            if !self.come_to_rest(point, time)? {
+                self.record(time)?;
+                self.is_over(time);
+                return Ok(());
             }
             for number in 0..self.len() {
                 if self.is_at(number, point) {
                     self.with(number, |member, calls, _, host| member.set(calls, host, time))?;
                 }
             }
+            if self.integrate(|continuous, group| continuous.settle(group, point))?.unwrap_or(false) {
+                continue;
+            }
             if std::mem::take(&mut is_first) {
+                self.each(|member, calls, _, _| member.follow_inputs(calls))?;
                 self.record(time)?;
             }
             meter.enter();
@@ -181,24 +230,41 @@ impl Group<'_> {
             meter.leave();
             stepped?;
             let reached = self.point(time);
-            let is_over = (0..self.len()).any(|number| self.member(number).0.stepping.is_over);
-            if reached >= target || is_over {
+            if reached >= target || self.has_end() {
                 break;
             }
-            if reached > time {
+            if reached > time && (self.is_stopped() || !self.goes_on_within()) {
                 self.leader.0.stepping.go_on_at(reached);
                 break;
             }
-            if reached == point && !(0..self.len()).any(|number| self.member(number).0.wants_event()) {
+            if reached == point && !self.wants_event() {
                 let failure = way::stuck(self.leader.0.stepping.unit.value(point));
                 return Err(Failed { member: 0, halt: Halt::Call(failure) });
             }
         }
+        self.publish(time)
+    }
+
+    /// Whether one of them has asked for the end of the run.
+    pub fn has_end(&mut self) -> bool {
+        (0..self.len()).any(|number| self.member(number).0.stepping.is_over)
+    }
+
+    /// Whether one of them wants Event Mode where it stands.
+    pub fn wants_event(&mut self) -> bool {
+        (0..self.len()).any(|number| self.member(number).0.wants_event())
+    }
+
+    /// Reads and publishes what the steps of the release at `time` have computed.
+    pub fn publish(&mut self, time: Instant) -> Result<(), Failed> {
         self.each(|member, calls, world, host| {
             member.get(calls, world, host, time, false)?;
             member.show_before(calls, world, host);
             Ok(())
         })?;
+        if let Some(exchange) = &mut self.exchange {
+            exchange.were_read();
+        }
         match self.leader.0.stepping.ends_with_events() {
             true => {
                 let stop = self.point(time);
@@ -209,7 +275,7 @@ impl Group<'_> {
     }
 
     /// Records what is set at this time, and what was read last.
-    fn record(&mut self, time: Instant) -> Result<(), Failed> {
+    pub fn record(&mut self, time: Instant) -> Result<(), Failed> {
         self.each(|member, calls, world, host| {
             member.record(calls, world, host, time);
             Ok(())
@@ -220,20 +286,38 @@ impl Group<'_> {
     fn step(&mut self, point: Instant, target: Instant) -> Result<(), Failed> {
         let vary = (0..self.len()).all(|number| self.member(number).0.stepping.varies);
         let mut to = self.leader.0.stepping.next(point, target);
+        let mut all_known = self.leader.0.stepping.stop;
         if vary {
+            let is_restless = self.continuous.as_ref().is_some_and(|continuous| continuous.is_restless());
             for number in 0..self.len() {
                 let (member, _) = self.member(number);
                 let ahead = member.stepping.reached.filter(|reached| *reached > point);
-                let known = [member.next_point(point), ahead].into_iter().flatten().min();
+                let mut timed = member.time_event(point);
+                if is_restless && member.is_integrated() && timed.take().is_some_and(|event| event < target) {
+                    self.integrate(|continuous, group| {
+                        continuous.too_many(group, point);
+                        Ok(())
+                    })?;
+                }
+                let (member, _) = self.member(number);
+                let known = [timed, member.next_point(point), ahead].into_iter().flatten().min();
+                all_known = [all_known, known].into_iter().flatten().min();
                 let known = known.filter(|known| !self.leader.0.stepping.is_now(to, *known));
                 to = known.map_or(to, |known| known.min(to));
             }
         }
-        // Those that may return early first: the others need not be taken back then.
+        // Those that may return early first: the others need not be taken back then. What is integrated ends at its events.
         let mut stepped = Stepped::default();
         for early in [true, false] {
+            if !early {
+                to = to.min(
+                    self.integrate(|continuous, group| continuous.go(group, (point, to), all_known))?.unwrap_or(to),
+                );
+            }
             for number in 0..self.len() {
-                if self.member(number).0.may_return_early == early && self.is_at(number, point) {
+                let member = self.member(number).0;
+                let is_next = member.may_return_early == early && !member.is_integrated();
+                if is_next && self.is_at(number, point) {
                     stepped.note(number);
                     to = to.min(self.step_one(number, point, to)?);
                 }
@@ -247,7 +331,7 @@ impl Group<'_> {
         self.with(number, |member, calls, _, _| {
             calls.computes();
             member.remember()?;
-            let (outcome, reached) = member.step(point, to)?;
+            let (outcome, reached) = member.step(point, to, false)?;
             calls.allow(outcome)?;
             Ok(reached)
         })
@@ -288,12 +372,13 @@ impl Group<'_> {
 
     /// Handles the events at this communication point in a release at `time`, if there are any, after what somebody wants to have set
     /// in this turn.
-    fn handle_events(&mut self, point: Instant, time: Instant, turn: Turn) -> Result<(), Failed> {
+    pub fn handle_events(&mut self, point: Instant, time: Instant, turn: Turn) -> Result<(), Failed> {
         let mut is_event = false;
         for number in 0..self.len() {
             if !self.is_at(number, point) {
                 continue;
             }
+            self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
             is_event |= self.with(number, |member, calls, world, host| {
                 let has_event = member.has_event(world, point);
                 let setting = &mut Commanded { member, point: Some(point) };
@@ -307,19 +392,25 @@ impl Group<'_> {
         self.at_point(point, |member, calls, _, _| calls.allow(member.enter_event_mode(point)?))?;
         let mut restless = 0;
         for iteration in 0..ITERATIONS {
+            self.exchanging(|exchange, group| exchange.follow(group, point))?;
             for number in 0..self.len() {
                 if !self.is_at(number, point) {
                     continue;
                 }
+                // What those before it have computed in this iteration.
+                let is_mastered = self.exchange.is_some();
+                self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
                 self.with(number, |member, calls, world, host| {
-                    // What those before it have published in this iteration.
-                    if iteration > 0 || number > 0 {
-                        calls.fetch(world, host, point.max(time));
-                        calls.has_changed();
+                    if !is_mastered && (iteration > 0 || number > 0) {
+                        calls.fetch(world, host, time);
                     }
+                    calls.has_changed();
                     member.set_in_event_mode(calls)?;
                     member.get_in_event_mode(calls, world, host, point)
                 })?;
+                if let Some(exchange) = &mut self.exchange {
+                    exchange.has_computed(number);
+                }
                 self.hand_out(number, point);
             }
             let mut again = None;
@@ -328,7 +419,7 @@ impl Group<'_> {
                     again = Some(number);
                 }
             }
-            if (0..self.len()).any(|number| self.member(number).0.stepping.is_over) {
+            if self.has_end() {
                 return self.leave(point, time);
             }
             for number in 0..self.len() {
@@ -336,7 +427,10 @@ impl Group<'_> {
                     again = Some(number);
                 }
             }
-            match again {
+            if let Some(exchange) = &mut self.exchange {
+                exchange.have_computed();
+            }
+            match again.or(self.has_news(point)?) {
                 Some(number) => restless = number,
                 None => return self.leave(point, time),
             }
@@ -347,11 +441,71 @@ impl Group<'_> {
         Err(Failed { member: restless, halt: Halt::Call(failure) })
     }
 
+    /// Whether an iteration of an event has changed what one of them takes in Event Mode from others that a master steps with it: which.
+    fn has_news(&mut self, point: Instant) -> Result<Option<usize>, Failed> {
+        if self.exchange.is_none() {
+            return Ok(None);
+        }
+        let mut news = None;
+        for number in 0..self.len() {
+            if self.is_at(number, point) {
+                self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
+                if self.member(number).1.has_changed() {
+                    news = Some(number);
+                }
+            }
+        }
+        Ok(news)
+    }
+
     /// Leaves Event Mode, and reads what it has changed.
     fn leave(&mut self, point: Instant, time: Instant) -> Result<(), Failed> {
+        let is_over = self.has_end();
         self.at_point(point, |member, calls, world, host| {
-            calls.allow(member.enter_step_mode()?)?;
+            // Nothing is integrated after the end that an FMU has asked for, and it need not be ready for that.
+            if !(is_over && member.is_integrated()) {
+                calls.allow(member.leave_event_mode()?)?;
+            }
             member.get(calls, world, host, time, true)
+        })?;
+        if let Some(continuous) = &mut self.continuous {
+            continuous.note_event(point);
+        }
+        if let Some(exchange) = &mut self.exchange {
+            exchange.have_computed();
+        }
+        Ok(())
+    }
+
+    /// Does something with what is integrated, if there is anything.
+    pub fn integrate<T>(
+        &mut self,
+        body: impl FnOnce(&mut Continuous, &mut Self) -> Result<T, Failed>,
+    ) -> Result<Option<T>, Failed> {
+        let Some(continuous) = self.continuous.take() else { return Ok(None) };
+        let result = body(continuous, self);
+        self.continuous = Some(continuous);
+        result.map(Some)
+    }
+
+    /// Does something with what goes between them, if a master steps them.
+    pub fn exchanging(
+        &mut self,
+        body: impl FnOnce(&mut Exchange, &mut Self) -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        let Some(exchange) = self.exchange.take() else { return Ok(()) };
+        let result = body(exchange, self);
+        self.exchange = Some(exchange);
+        result
+    }
+
+    /// Whether a release goes on by itself where a step has ended early, since nobody else takes part in what happens there: all are
+    /// integrated, and neither do their clocks tick others nor has an event rows.
+    fn goes_on_within(&mut self) -> bool {
+        (0..self.len()).all(|number| {
+            let clocks = &self.world.plan.fmus[self.host(number).fmu().0].output_clocks;
+            let member = self.member(number).0;
+            member.is_integrated() && clocks.is_empty() && !member.stepping.shows_events()
         })
     }
 

@@ -2,15 +2,16 @@
 //! which mode (semantics S22).
 
 use super::clocks::StepClocks;
+use super::continuous;
+use super::engine::Engine;
 use crate::exchange::Stamp;
-use crate::ffi::{Batch, EventMode, Failure, Function, Outcome, Status, Stepper};
+use crate::ffi::{Batch, EventMode, Failure, Function, Outcome, Part, Reasons, Status};
+use crate::master::WayBack;
 use crate::plan::{StepPlan, TaskId};
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::halt::Halt;
-use crate::runner::slopes::Slopes;
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::unit::Settable;
-use crate::runner::unit::step::patience;
 use crate::runner::unit::stepping::Stepping;
 use crate::runner::unit::way::{Came, Way};
 use crate::runner::values::Publishing;
@@ -21,14 +22,23 @@ use crate::time::{Fraction, Instant};
 
 /// One FMU with Event Mode.
 pub struct Member {
-    stepper: Stepper,
+    pub engine: Engine,
     pub stepping: Stepping,
     recorded: Option<Recorded>,
     pub clocks: StepClocks,
     /// It wants Event Mode at the communication point that it has reached: its last step says so, or it was just initialised.
     wants_event: bool,
+    /// Of an FMU for Model Exchange: what is to be read again before it is integrated on.
+    pub anew: Anew,
+    /// Its last integrator step wants an event.
+    step_event: bool,
+    /// What the last state event did to each of its event indicators, as `rootsFound` says it; empty: there was none since Event Mode
+    /// was left.
+    roots: Vec<i32>,
     /// When it has an event by its own word.
     next_event: Option<Instant>,
+    /// Where the lines of a file end that inputs are on since the last release; `None`: they are on none.
+    pub input_row: Option<Instant>,
     /// The communication point before this one.
     before: Option<Instant>,
     /// Its steps may return early.
@@ -37,11 +47,27 @@ pub struct Member {
     goes_back: bool,
     /// The communication point that it had come to before its last step.
     from: Option<Instant>,
+    /// Its last step is rejected: the next one is in its place (`newStep`).
+    steps_instead: bool,
 }
 
 /// Something of it failed that an instance has in one of its modes alone.
-const NO_MODE: Failure =
+pub const NO_MODE: Failure =
     Failure { function: Function::UpdateDiscreteStates, status: Status::Error, clock: None, time: None, refused: true };
+
+/// What may have changed at an event of an FMU that is integrated.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Anew {
+    /// The values of its states.
+    pub states: bool,
+    /// Their nominal values.
+    pub nominals: bool,
+}
+
+impl Anew {
+    /// All of it, as at the begin.
+    pub const ALL: Anew = Anew { states: true, nominals: true };
+}
 
 impl Member {
     /// The FMU whose steps `task` makes; `learned`: what it has said of its clocks, by their places.
@@ -50,7 +76,7 @@ impl Member {
         task: TaskId,
         plan: StepPlan,
         step: Fraction,
-        mut stepper: Stepper,
+        mut engine: Engine,
         learned: &[Learned],
     ) -> Member {
         let fmu = world.plan.tasks[task.0].fmu;
@@ -58,41 +84,54 @@ impl Member {
         // A state that it was given has it in Step Mode, where steps end.
         let has_state = world.plan.fmus[fmu.0].initial_state.is_some();
         // The FMU takes the memory for it now.
-        let goes_back = plan.goes_back && stepper.remember().is_ok();
-        if !is_resumed && !has_state {
-            stepper.is_in_initial_event_mode(world.plan.fmus[fmu.0].time_unit.value(world.plan.start));
+        let goes_back = plan.goes_back && engine.remember().is_ok();
+        if !is_resumed && !has_state && plan.handles_events {
+            engine.is_in_initial_event_mode(world.plan.fmus[fmu.0].time_unit.value(world.plan.start));
         }
         let left = is_resumed.then(|| world.instances[fmu.0].between_steps());
         let mut stepping = Stepping::new(world, task, plan, step);
         stepping.reached = left.as_ref().and_then(|left| left.ahead);
         Member {
-            stepper: stepper.with_patience(patience(world)),
+            engine,
             stepping,
             recorded: Recorded::of(world, task),
             clocks: StepClocks::new(world, task, learned, left.as_ref()),
-            wants_event: left.as_ref().map_or(!has_state, |left| left.wants_event),
+            // A state does not have the next time event, which an FMU that is integrated tells of in Event Mode alone.
+            wants_event: left.as_ref().map_or_else(
+                || plan.handles_events && (!has_state || plan.integration.is_some()),
+                |left| left.wants_event,
+            ),
             next_event: left.as_ref().and_then(|left| left.next_event),
+            anew: Anew::ALL,
+            step_event: false,
+            roots: Vec::with_capacity(continuous::described(&world.plan.fmus[fmu.0]).event_indicators),
+            input_row: None,
             before: None,
             may_return_early: plan.may_return_early,
             goes_back,
             from: None,
+            steps_instead: false,
         }
     }
 
     /// [`crate::runner::unit::Unit::prefetch`].
     pub fn prefetch(&self) {
-        self.stepper.prefetch();
+        self.engine.prefetch();
     }
 
     /// [`crate::runner::unit::Unit::fail`].
     pub fn fail(&self) {
-        self.stepper.fail();
+        self.engine.fail();
     }
 
     /// In a run that goes on from a saved state, before its first step: reads what the steps before have computed.
     pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), Halt> {
-        if self.stepping.is_resumed && self.stepping.reached.is_none() && self.recorded.is_some() {
-            return calls.read(|batch| self.stepper.get(batch));
+        // Without Event Mode, some FMUs compute their first outputs only when they leave Initialization Mode.
+        if (self.stepping.is_resumed || !self.stepping.handles_events)
+            && self.stepping.reached.is_none()
+            && self.recorded.is_some()
+        {
+            return calls.read(|batch| self.engine.get(batch));
         }
         Ok(())
     }
@@ -114,38 +153,74 @@ impl Member {
         self.wants_event
     }
 
-    /// The next communication point after this one that it has to have, as far as it knows.
+    /// When it has an event after this communication point, by its own word.
+    pub fn time_event(&self, point: Instant) -> Option<Instant> {
+        self.next_event.filter(|next| *next > point)
+    }
+
+    /// The next communication point after this one that it has to have beside [`Member::time_event`], as far as it knows.
     pub fn next_point(&self, point: Instant) -> Option<Instant> {
-        let known = [self.next_event, self.clocks.next(), self.stepping.input_event(point)];
+        // In a rig an input keeps from there on what it has at the row: nobody knows how many rows there are in a step.
+        let row = self.input_row.filter(|_| self.stepping.shows_events());
+        let known = [self.clocks.next(), self.stepping.input_event(point), row];
         known.into_iter().flatten().filter(|next| *next > point).min()
+    }
+
+    /// Whether the host integrates it.
+    pub fn is_integrated(&self) -> bool {
+        matches!(self.engine, Engine::Equations(_))
     }
 
     /// Whether the instance is in Event Mode.
     pub fn is_in_event_mode(&mut self) -> bool {
-        self.stepper.event_mode().is_some()
+        self.engine.event_mode().is_some()
     }
 
-    /// Enters Event Mode at this point, unless it is there.
+    /// Enters Event Mode at this point, unless it is there, or has none.
     pub fn enter_event_mode(&mut self, point: Instant) -> Result<Outcome, Failure> {
+        if !self.stepping.handles_events {
+            return Ok(Outcome::Ok);
+        }
         self.wants_event = false;
         if !self.is_in_event_mode() {
             self.stepping.figures.event();
         }
-        self.stepper.enter_event_mode(self.stepping.unit.value(point))
+        let time_event = self.next_event.is_some_and(|event| self.stepping.is_now(event, point));
+        let reasons =
+            Reasons { step_event: std::mem::take(&mut self.step_event), roots_found: &self.roots, time_event };
+        let outcome = self.engine.enter_event_mode(self.stepping.unit.value(point), &reasons);
+        self.roots.clear();
+        outcome
     }
 
     /// Leaves it.
-    pub fn enter_step_mode(&mut self) -> Result<Outcome, Failure> {
-        self.stepper.enter_step_mode()
+    pub fn leave_event_mode(&mut self) -> Result<Outcome, Failure> {
+        self.engine.leave_event_mode()
+    }
+
+    /// A step of the integrator is complete, and the FMU wants an event or not.
+    pub fn note_step_event(&mut self, is_wanted: bool) {
+        self.step_event |= is_wanted;
+        self.wants_event |= is_wanted;
+    }
+
+    /// There is a state event, with these `rootsFound`.
+    pub fn note_roots(&mut self, roots: &[i32]) {
+        self.roots.clear();
+        self.roots.extend_from_slice(roots);
+        self.wants_event = true;
     }
 
     fn event_mode(&mut self) -> Result<EventMode<'_>, Failure> {
-        self.stepper.event_mode().ok_or(NO_MODE)
+        self.engine.event_mode().ok_or(NO_MODE)
     }
 
     /// First half of an iteration: clocks tick, discrete inputs are set.
     pub fn set_in_event_mode(&mut self, calls: &mut Calls) -> Result<(), Halt> {
-        let mut event = self.stepper.event_mode().ok_or(NO_MODE)?;
+        if !self.stepping.handles_events {
+            return Ok(());
+        }
+        let mut event = self.engine.event_mode().ok_or(NO_MODE)?;
         self.clocks.set(&mut event)?;
         let clocks = &self.clocks;
         calls.set_discrete(|ticked| clocks.is_one_active(ticked), |batch| event.set(batch))
@@ -159,8 +234,11 @@ impl Member {
         host: &PartitionHost,
         point: Instant,
     ) -> Result<(), Halt> {
+        if !self.stepping.handles_events {
+            return Ok(());
+        }
         let now = self.publishing(point, point, true);
-        let mut event = self.stepper.event_mode().ok_or(NO_MODE)?;
+        let mut event = self.engine.event_mode().ok_or(NO_MODE)?;
         self.clocks.get(&mut event)?;
         let state = &world.tasks[self.stepping.task().0];
         self.clocks.active().for_each(|clock| state.note_ticked(clock));
@@ -171,29 +249,57 @@ impl Member {
 
     /// Second half of an iteration. Whether it needs another one.
     pub fn update(&mut self, calls: &Calls, point: Instant) -> Result<bool, Halt> {
+        if !self.stepping.handles_events {
+            return Ok(false);
+        }
         let update = self.event_mode()?.update()?;
         calls.allow(update.outcome)?;
         self.stepping.is_over |= update.terminate_simulation;
+        self.anew.states |= update.values_of_continuous_states_changed;
+        self.anew.nominals |= update.nominals_of_continuous_states_changed;
         let next = update.next_event_time.and_then(|next| self.stepping.unit.instant(next));
-        self.next_event = next.filter(|next| *next > point);
+        if let Some(next) = next.filter(|next| *next <= point && !update.needs_update) {
+            self.stepping.figures.event_is_over(point, next);
+        }
+        // What should have been before is handled at the next communication point of an FMU that is integrated, and not forgotten.
+        self.next_event = next.filter(|next| *next > point || self.is_integrated());
         Ok(update.needs_update)
     }
 
     /// Asks for the intervals of clocks after an iteration. Whether one of them ticks again at once.
     pub fn ask(&mut self, world: &World, point: Instant) -> Result<bool, Halt> {
-        let mut event = self.stepper.event_mode().ok_or(NO_MODE)?;
+        if !self.stepping.handles_events {
+            return Ok(false);
+        }
+        let mut event = self.engine.event_mode().ok_or(NO_MODE)?;
         self.clocks.ask(world, &mut event, point)?;
         Ok(self.clocks.is_pending())
     }
 
     /// Sets continuous inputs, as they are at this time.
     pub fn set(&mut self, calls: &mut Calls, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
-        let mut before = self.stepper.begin();
-        let follow = |batch: &Batch, slopes: &Slopes| {
-            // Only FMI 3.0 has Event Mode, where nothing but curves can be handed over.
-            let _is_on_curves = host.follow_curves(time, batch, slopes);
-        };
-        calls.set_continuous(|batch| before.set(batch), follow)
+        let engine = &mut self.engine;
+        calls.set_continuous(|batch, slopes| {
+            let outcome = engine.set(batch)?;
+            match slopes.filter(|slopes| !host.follow_curves(time, batch, slopes)) {
+                Some(slopes) => Ok(outcome.or(engine.set_slopes(slopes)?)),
+                None => Ok(outcome),
+            }
+        })
+    }
+
+    /// Reads what depends on the continuous inputs that were set, for the row of this time: equations follow at once, unlike steps.
+    /// Others see what was read at the end of the step before.
+    pub fn follow_inputs(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+        if self.is_integrated() && self.recorded.is_some() && calls.sets_between_events() {
+            return calls.read(|batch| self.engine.get(batch));
+        }
+        Ok(())
+    }
+
+    /// Whether it is recorded, and not yet at this time.
+    pub fn lacks_row(&self, time: Instant) -> bool {
+        self.recorded.is_some() && self.stepping.lacks_row(time)
     }
 
     /// Records what is set at this time, and what was read last.
@@ -210,13 +316,16 @@ impl Member {
         let is_now = |event: Instant| reached.is_some_and(|reached| self.stepping.is_now(event, reached));
         let has_event = self.wants_event || self.next_event.is_some_and(is_now);
         self.stepping.show_before(has_event, self.recorded.as_ref(), calls, world, host);
+        if !has_event && reached.is_some() && reached == self.input_row {
+            self.stepping.leave_row_out();
+        }
     }
 
     /// Remembers the communication point that it is at, to which its next step may have to be taken back.
     pub fn remember(&mut self) -> Result<(), Failure> {
         self.from = self.stepping.reached;
         if self.goes_back {
-            let _warning_is_counted = self.stepper.remember()?;
+            let _warning_is_counted = self.engine.remember()?;
         }
         Ok(())
     }
@@ -226,23 +335,61 @@ impl Member {
         if !self.goes_back {
             return Ok(false);
         }
-        let Some(went_back) = self.stepper.go_back() else { return Ok(false) };
+        let Some(went_back) = self.engine.go_back() else { return Ok(false) };
         let _warning_is_counted = went_back?;
         self.stepping.take_back(self.from);
         Ok(true)
     }
 
-    /// Steps from one communication point to another, or as far as the FMU gets.
-    pub fn step(&mut self, from: Instant, to: Instant) -> Result<(Outcome, Instant), Failure> {
-        let Member { stepper, stepping, wants_event, .. } = self;
+    /// Remembers the communication point that it is at, for [`Member::go_back_to_point`]; with its state, if it is taken back by that.
+    pub fn remember_point(&mut self, by_state: bool) -> Result<Outcome, Failure> {
+        self.from = self.stepping.reached;
+        if by_state { self.engine.remember() } else { Ok(Outcome::Ok) }
+    }
+
+    /// Is at the communication point that it was to remember. Of a step that is rejected the FMU hears with its next one.
+    pub fn go_back_to_point(&mut self, way_back: Option<WayBack>) -> Result<Outcome, Failure> {
+        self.steps_instead = way_back == Some(WayBack::RejectedStep);
+        (self.wants_event, self.step_event) = (false, false);
+        self.roots.clear();
+        self.stepping.take_back(self.from);
+        match way_back {
+            Some(WayBack::State | WayBack::StatesOfModels) => self.engine.go_back().unwrap_or(Err(NO_MODE)),
+            _ => Ok(Outcome::Ok),
+        }
+    }
+
+    /// Steps from one communication point to another, or as far as the FMU gets. If it can be taken back when it `rejects` a step, one that
+    /// is discarded ends where the FMU says.
+    pub fn step(&mut self, from: Instant, to: Instant, rejects: bool) -> Result<(Outcome, Instant), Failure> {
+        let Member { engine: Engine::Steps(stepper), stepping, wants_event, steps_instead, .. } = self else {
+            unreachable!("its equations are integrated together with those of others");
+        };
         let mut way = Way::from(from);
         loop {
             let next = way.next(stepping, to);
-            let stepped = stepper.begin().step(next.1, next.2);
+            let before = stepper.begin();
+            let stepped = match std::mem::take(steps_instead) {
+                true => before.step_instead(next.1, next.2),
+                false => before.step(next.1, next.2),
+            };
+            if let Err(no_step) = &stepped
+                && rejects
+                && no_step.failure.status == Status::Discard
+                && let Some(reached) = stepping.unit.instant(no_step.reached)
+                && reached > from
+                && reached < to
+            {
+                stepping.reject(reached);
+                return Ok((Outcome::Ok, reached));
+            }
             if let Came::Further(_, said) = way.follow(stepping, stepped, next)? {
                 *wants_event = said.event_handling_needed;
                 if way.at() >= to || said.early_return || stepping.is_over {
-                    return Ok((way.outcome(), way.at()));
+                    // An early return beyond the end is none, and told as it is.
+                    let beyond = stepping.unit.instant(said.reached).filter(|_| said.early_return);
+                    let beyond = beyond.filter(|beyond| *beyond > to && !stepping.is_now(*beyond, to));
+                    return Ok((way.outcome(), beyond.unwrap_or(way.at())));
                 }
             }
         }
@@ -260,13 +407,13 @@ impl Member {
     ) -> Result<(), Halt> {
         let reached = self.stepping.reached.unwrap_or(time);
         let now = self.publishing(reached, time, in_event);
-        let stepper = &mut self.stepper;
+        let engine = &mut self.engine;
         calls.get(world, host, now, |batch, slopes| {
-            let read = stepper.get(batch)?;
+            let read = engine.get(batch)?;
             let Some(slopes) = slopes else { return Ok(read) };
-            Ok(read.or(stepper.get_derivatives(slopes.derivatives_mut())?))
+            Ok(read.or(engine.get_slopes(slopes)?))
         })?;
-        self.stepping.read = Some(reached);
+        self.stepping.is_read(Some(reached));
         Ok(())
     }
 
@@ -284,7 +431,14 @@ impl Member {
         let (clocks, ticks) = (self.clocks.timelines(), Vec::new());
         let ahead = self.stepping.reached.filter(|reached| Some(*reached) != point);
         let Member { next_event, wants_event, .. } = *self;
-        world.instances[host.fmu().0].expect(BetweenSteps { next_event, wants_event, ahead, clocks, ticks });
+        world.instances[host.fmu().0].expect(BetweenSteps {
+            next_event,
+            wants_event,
+            ahead,
+            clocks,
+            ticks,
+            seen: calls.seen(world),
+        });
     }
 
     /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
@@ -292,9 +446,9 @@ impl Member {
         self.stepping.record_last(self.recorded.as_ref(), calls, world, host, least);
     }
 
-    /// Gives back what makes the steps, so that the instance can be ended.
-    pub fn into_stepper(self) -> Stepper {
-        self.stepper
+    /// Gives back its part of the instance, so that this can be ended.
+    pub fn into_part(self) -> Part {
+        self.engine.into()
     }
 }
 
@@ -312,7 +466,7 @@ impl Settable for Commanded<'_> {
                 self.member.enter_event_mode(point)?;
                 self.member.event_mode()?.set(batch)
             }
-            None => self.member.stepper.begin().set(batch),
+            None => self.member.engine.set(batch),
         }
     }
 

@@ -1,18 +1,29 @@
-//! The steps of FMUs with Event Mode: of one, or of several whose clocks are connected, which make their steps together
-//! (semantics S19 to S23).
+//! The steps of FMUs with Event Mode, for Co-Simulation and for Model Exchange: of one, or of several whose clocks are connected, which
+//! make their steps together (semantics S19 to S25).
 //!
 //! A release at a communication point handles the events there, sets continuous inputs, records, and makes one step to the next
 //! communication point: the next instant of the grid, or an earlier time that is known, or that at which one of them returns
 //! early. What it was told of in between, such as ticks, waits for that point. A communication point of one is one of all.
 
 mod clocks;
+mod continuous;
+mod engine;
+mod exchange;
 mod group;
+mod master;
 mod member;
+mod slopes;
+mod wires;
 
+pub use self::continuous::described;
+pub use self::engine::Engine;
 pub use self::member::Member;
 
+use self::continuous::Continuous;
+use self::exchange::Exchange;
 use self::group::{Failed, Group};
-use crate::ffi::Stepper;
+use self::master::Master;
+use crate::ffi::Part;
 use crate::plan::{StepPlan, TaskId};
 use crate::runner::activation::{Activation, Calls, Meter};
 use crate::runner::halt::Halt;
@@ -26,8 +37,14 @@ pub struct EventUnit {
     member: Member,
     /// The FMUs that make their steps together with it.
     followers: Vec<Activation>,
+    /// What of them all is integrated; `None`: they make their steps themselves.
+    continuous: Option<Continuous>,
+    /// Who of them steps when; `None`: all do, to each communication point of one of them.
+    master: Option<(Master, Exchange)>,
     /// One of them has failed: no step follows.
     failed: Option<usize>,
+    /// One of them has asked for the end of the run: no step follows.
+    is_over: bool,
 }
 
 impl EventUnit {
@@ -37,11 +54,14 @@ impl EventUnit {
         task: TaskId,
         plan: StepPlan,
         step: Fraction,
-        stepper: Stepper,
+        engine: Engine,
         learned: &[Learned],
     ) -> EventUnit {
-        let member = Member::new(world, task, plan, step, stepper, learned);
-        EventUnit { member, followers: Vec::new(), failed: None }
+        let member = Member::new(world, task, plan, step, engine, learned);
+        let leads = plan.leader.is_none();
+        let continuous = if leads { Continuous::of(world, task) } else { None };
+        let master = if leads { Master::of(world, task) } else { None };
+        EventUnit { member, followers: Vec::new(), continuous, master, failed: None, is_over: false }
     }
 
     /// The FMU of this activation makes its steps together with its own.
@@ -52,6 +72,11 @@ impl EventUnit {
     /// Whether there are such.
     pub fn has_followers(&self) -> bool {
         !self.followers.is_empty()
+    }
+
+    /// [`super::Unit::holds_inputs`].
+    pub fn holds_inputs(&self, time: Instant) -> bool {
+        self.master.as_ref().is_some_and(|(_, exchange)| exchange.goes_on(time))
     }
 
     /// Whether stimuli tick clocks of its own FMU.
@@ -98,14 +123,21 @@ impl EventUnit {
         due: &Due,
         meter: &mut impl Meter,
     ) -> Result<(), Halt> {
-        let EventUnit { member, followers, failed } = self;
-        let mut group = Group { world, host, leader: (member, calls), followers };
-        if failed.is_some() || group.is_over(due.time) {
+        let EventUnit { member, followers, continuous, master, failed, is_over } = self;
+        let (master, exchange) = master.as_mut().map(|(master, exchange)| (&*master, exchange)).unzip();
+        let continuous = continuous.as_mut();
+        let mut group =
+            Group { world, host, leader: (member, calls), followers, continuous, exchange, is_over: *is_over };
+        if failed.is_some() || group.is_over || group.is_over(due.time) {
+            *is_over = group.is_over;
             calls.leave_out();
             return Ok(());
         }
         group.begin(due);
-        let result = group.release(due, meter);
+        let result = match master {
+            Some(master) => master.release(&mut group, due, meter),
+            None => group.release(due, meter),
+        };
         let result = result.map_err(|Failed { member, halt }| {
             *failed = Some(member);
             if member == 0 {
@@ -116,6 +148,7 @@ impl EventUnit {
             Halt::Other
         });
         group.end(result.is_ok());
+        *is_over = group.is_over;
         result
     }
 
@@ -135,8 +168,8 @@ impl EventUnit {
         &mut self.member
     }
 
-    /// Gives back what makes the steps, so that the instance can be ended.
-    pub fn into_stepper(self) -> Stepper {
-        self.member.into_stepper()
+    /// Gives back its own FMU's part of the instance, so that this can be ended.
+    pub fn into_part(self) -> Part {
+        self.member.into_part()
     }
 }

@@ -1,0 +1,139 @@
+//! Lines, from standard input or from the command line.
+
+use crate::sys::stop;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, poll};
+use std::collections::VecDeque;
+use std::io::{self, BufRead, ErrorKind, StdinLock, stdin};
+use std::os::fd::AsFd;
+
+/// Longer lines are none that somebody has written.
+const LONGEST: usize = 1 << 20;
+
+/// How long an interrupt may go unseen that comes right between a look at their number and the waiting for a line, ms.
+const UNSEEN: u16 = 100;
+
+/// Where lines come from.
+pub enum Input {
+    /// The command line.
+    Given(VecDeque<String>),
+    /// Standard input.
+    Standard(StdinLock<'static>),
+    /// A terminal that somebody types at.
+    Typed(StdinLock<'static>),
+}
+
+/// What comes next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A line, without its end.
+    Of(String),
+    /// A line that somebody has given up (Ctrl-C).
+    GivenUp,
+    /// Nothing any more.
+    End,
+}
+
+impl Input {
+    /// Standard input.
+    pub fn standard() -> Input {
+        Input::Standard(stdin().lock())
+    }
+
+    /// Lines of the command line; each may be several.
+    pub fn of(commands: &[String]) -> Input {
+        Input::Given(commands.iter().cloned().collect())
+    }
+
+    /// A terminal: Ctrl-C gives up a line there ([`stop::count_interrupts`]).
+    pub fn typed() -> Input {
+        Input::Typed(stdin().lock())
+    }
+
+    /// The next line. One that is typed is given up where there are more interrupts than these.
+    pub fn next(&mut self, interrupts: u32) -> io::Result<Line> {
+        match self {
+            Input::Given(lines) => Ok(lines.pop_front().map_or(Line::End, Line::Of)),
+            Input::Standard(input) => read(input),
+            // A terminal gives a line at a time, so nothing of the next one has been read.
+            Input::Typed(input) => match is_typed(input, interrupts)? {
+                true => read(input),
+                false => Ok(Line::GivenUp),
+            },
+        }
+    }
+}
+
+/// Waits until a line can be read; false: there are more interrupts than these, whenever they came.
+fn is_typed(input: &impl AsFd, interrupts: u32) -> io::Result<bool> {
+    loop {
+        if stop::interrupts() != interrupts {
+            return Ok(false);
+        }
+        match poll(&mut [PollFd::new(input.as_fd(), PollFlags::POLLIN)], UNSEEN) {
+            Ok(0) | Err(Errno::EINTR) => {}
+            Ok(_) => return Ok(true),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// Reads a line. A signal ends the waiting for it, and what was typed of it is gone.
+fn read(input: &mut impl BufRead) -> io::Result<Line> {
+    let mut line = Vec::new();
+    loop {
+        let bytes = match input.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(Line::GivenUp),
+            bytes => bytes?,
+        };
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let is_over = bytes.is_empty();
+        let taken = end.unwrap_or(bytes.len());
+        line.extend(&bytes[..taken]);
+        input.consume(taken + usize::from(end.is_some()));
+        if line.len() > LONGEST {
+            return Err(io::Error::other("a line is longer than 1 MiB: that is no list of calls"));
+        }
+        if is_over && line.is_empty() {
+            return Ok(Line::End);
+        }
+        if is_over || end.is_some() {
+            return Ok(Line::Of(String::from_utf8_lossy(&line).into_owned()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufReader, Read};
+
+    #[test]
+    fn lines_end_with_the_input_at_the_latest() {
+        let mut input = BufReader::with_capacity(2, "one\n\nlast".as_bytes());
+        let lines: Vec<Line> = (0..4).map(|_| read(&mut input).unwrap()).collect();
+        assert_eq!(lines, [Line::Of("one".into()), Line::Of("".into()), Line::Of("last".into()), Line::End]);
+        let endless = std::io::repeat(b'x');
+        assert!(read(&mut BufReader::new(endless)).unwrap_err().to_string().contains("longer than 1 MiB"));
+    }
+
+    #[test]
+    fn a_signal_that_came_before_anybody_waited_gives_a_line_up() {
+        let (typed, mut keys) = io::pipe().unwrap();
+        assert!(!is_typed(&typed, stop::interrupts().wrapping_sub(1)).unwrap());
+        io::Write::write_all(&mut keys, b"line\n").unwrap();
+        assert!(is_typed(&typed, stop::interrupts()).unwrap());
+        assert!(!is_typed(&typed, stop::interrupts().wrapping_sub(1)).unwrap(), "a line, and then Ctrl-C");
+    }
+
+    #[test]
+    fn a_signal_gives_a_line_up() {
+        struct Interrupted;
+        impl Read for Interrupted {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(ErrorKind::Interrupted.into())
+            }
+        }
+        assert_eq!(read(&mut BufReader::new(Interrupted)).unwrap(), Line::GivenUp);
+    }
+}

@@ -1,0 +1,88 @@
+//! The continuous states of a description: which variables they are, in the order of all vectors of states, and what depends on them.
+
+use super::model::{ModelDescription, Unknown, Variable};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A continuous state.
+#[derive(Clone, Debug)]
+pub struct ContinuousState<'a> {
+    /// Its variable.
+    pub variable: &'a Variable,
+    /// The variable that is its derivative with respect to time.
+    pub derivative: &'a Variable,
+    /// Its elements, by their places in vectors of states.
+    pub elements: Range<usize>,
+}
+
+/// All continuous states, in the order of `<ModelStructure>`.
+#[derive(Clone, Debug)]
+pub struct ContinuousStates<'a> {
+    description: &'a ModelDescription,
+    list: Vec<ContinuousState<'a>>,
+    /// By the place of its variable in the description: the place of a state in the list.
+    places: HashMap<usize, usize>,
+}
+
+impl ModelDescription {
+    /// The continuous states, where variables have as many elements as `elements` says. `None`: it is not known which they are, as in
+    /// FMI 1.0, which tells no more than their number.
+    pub fn continuous_states(&self, elements: impl Fn(&Variable) -> usize) -> Option<ContinuousStates<'_>> {
+        if !self.abi.has_structure_of_states() {
+            return None;
+        }
+        let derivatives = &self.structure.continuous_state_derivatives;
+        let (mut list, mut end) = (Vec::with_capacity(derivatives.len()), 0);
+        let mut places = HashMap::with_capacity(derivatives.len());
+        for unknown in derivatives {
+            let derivative = self.by_reference(unknown.variable)?;
+            let place = self.index.by_reference(&self.variables, derivative.derivative?)?;
+            let variable = &self.variables[place];
+            let begin = end;
+            end += elements(derivative);
+            if elements(variable) != end - begin {
+                return None;
+            }
+            places.insert(place, list.len());
+            list.push(ContinuousState { variable, derivative, elements: begin..end });
+        }
+        Some(ContinuousStates { description: self, list, places })
+    }
+}
+
+impl ModelDescription {
+    /// How many continuous states and event indicators there are, where variables have as many elements as `elements` says.
+    pub fn numbers_of_equations(&self, elements: impl Fn(&Variable) -> usize) -> (usize, usize) {
+        let of = |unknown: &Unknown| self.by_reference(unknown.variable).map_or(1, &elements);
+        let count = |unknowns: &[Unknown]| unknowns.iter().map(of).sum();
+        let said = |number: Option<u32>| number.unwrap_or(0) as usize;
+        let (states, indicators) = match self.abi.has_structure_of_states() {
+            true => (count(&self.structure.continuous_state_derivatives), count(&self.structure.event_indicators)),
+            false => (said(self.number_of_continuous_states), 0),
+        };
+        (states, indicators.max(said(self.number_of_event_indicators)))
+    }
+}
+
+impl<'a> ContinuousStates<'a> {
+    /// The states.
+    pub fn list(&self) -> &[ContinuousState<'a>] {
+        &self.list
+    }
+
+    /// Elements of all states.
+    pub fn elements(&self) -> usize {
+        self.list.last().map_or(0, |last| last.elements.end)
+    }
+
+    /// The elements of states on which an unknown depends, each once, as its dependencies say: where these are left out, all of them.
+    pub fn that_determine(&self, unknown: &Unknown) -> Vec<Range<usize>> {
+        let Some(dependencies) = &unknown.dependencies else { return vec![0..self.elements(); 1] };
+        let variables = &self.description.variables;
+        let place = |on| self.places.get(&self.description.index.by_reference(variables, on)?).copied();
+        let mut states: Vec<usize> = dependencies.iter().filter_map(|dependency| place(dependency.on)).collect();
+        states.sort_unstable();
+        states.dedup();
+        states.into_iter().map(|state| self.list[state].elements.clone()).collect()
+    }
+}

@@ -1,0 +1,126 @@
+//! How Model Exchange FMUs are integrated (semantics S25): with which method, in which steps, and how many continuous states and event
+//! indicators each has.
+
+use super::described::DescribedFmu;
+use super::findings::Findings;
+use super::{IntegrationPlan, JacobianPlan, Mode, ModelExchangePlan, Solver};
+use crate::fmu::description::ModelExchange;
+use crate::rig::{At, Rig};
+use crate::time::Fraction;
+use std::ops::Range;
+
+/// Events that are located within a step, where nobody says how many.
+const EVENTS: u32 = 100;
+/// Tolerances that can be computed with.
+const TOLERANCES: Range<f64> = 1e-15..1.0;
+/// The relative tolerance where neither the rig nor the FMU says one.
+const TOLERANCE: f64 = 1e-4;
+
+/// What integrates an FMU, whose steps go over `step`.
+pub(super) fn plan(described: &DescribedFmu, step: Fraction) -> IntegrationPlan {
+    let said = described.integration();
+    IntegrationPlan {
+        solver: said.solver.as_ref().map_or(Solver::Rk4, |at| at.value),
+        internal_step: said.internal_step.as_ref().map_or(step, |at| at.value),
+        tolerance: tolerance(described),
+        max_events: said.max_events.as_ref().map_or(EVENTS, |at| at.value),
+    }
+}
+
+/// The relative tolerance: the rig's, else that of the default experiment.
+fn tolerance(described: &DescribedFmu) -> f64 {
+    let said = described.integration().tolerance.as_ref().map(|at| at.value);
+    let suggested = described.input.description.default_experiment.tolerance.filter(|own| TOLERANCES.contains(own));
+    said.or(suggested).unwrap_or(TOLERANCE)
+}
+
+/// The tolerance that the FMU is told: for a solver of its own, and of Model Exchange the one that it is integrated with.
+pub(super) fn told_tolerance(described: &DescribedFmu) -> Option<f64> {
+    let said = described.integration();
+    let is_adaptive = said.solver.as_ref().is_some_and(|solver| solver.value.is_adaptive());
+    match described.model_exchange() {
+        Some(_) if is_adaptive => Some(tolerance(described)),
+        _ => said.tolerance.as_ref().map(|at| at.value),
+    }
+}
+
+/// Whether what is said of the integration can be done, in steps over `step`.
+pub(super) fn check(rig: &Rig, described: &DescribedFmu, step: &At<Fraction>, findings: &mut Findings) {
+    let said = described.integration();
+    let name = described.name();
+    if described.model_exchange().is_none() {
+        if let Some((key, place)) = said.first() {
+            findings.rig(place, format!("{key} in [fmu.{name}] is for Model Exchange: {name} does not run with it"));
+        }
+        return;
+    }
+    let solver = said.solver.as_ref().map_or(Solver::Rk4, |at| at.value);
+    // An option that says it is named before the message.
+    let is_option = said.internal_step.as_ref().is_some_and(|internal| internal.place.option().is_some());
+    let key = if is_option { "the step of the solver" } else { "internal_step" };
+    if let Some(internal) = said.internal_step.as_ref().filter(|internal| internal.value > step.value) {
+        let message = format!(
+            "{key} of {name}, {} s, is longer than its step, {} s{}: at the end of each step there is one of the solver's",
+            internal.value.seconds(),
+            step.value.seconds(),
+            if is_option { " (--output-interval)" } else { "" }
+        );
+        findings.rig(internal.place, message);
+    }
+    if let Some(internal) = said.internal_step.as_ref().filter(|_| solver.is_adaptive()) {
+        let message = format!(
+            "{key} of {name} is for solvers with a fixed step (euler, rk4): {} makes its steps by the tolerance",
+            solver.word()
+        );
+        findings.rig(internal.place, message);
+    }
+    if let Some(at) = said.tolerance.as_ref().filter(|at| !TOLERANCES.contains(&at.value)) {
+        let message =
+            format!("the tolerance of {name}, {}, is not from 1e-15 to below 1: nothing is computed with it", at.value);
+        findings.rig(at.place, message);
+    }
+    if let Some(at) = said.solver.as_ref().filter(|at| at.value.is_adaptive() && rig.mode == Mode::RealTime) {
+        let message = format!(
+            "nobody knows beforehand how many steps {} makes, so that it cannot be used in real time: take solver = \"rk4\" or \
+             \"euler\" with an internal_step, or --mode virtual",
+            at.value.word()
+        );
+        findings.rig(at.place, message);
+    }
+}
+
+/// What only an instance with Model Exchange has.
+pub(super) fn of_interface(described: &DescribedFmu, own: &ModelExchange) -> ModelExchangePlan {
+    let (states, indicators) =
+        described.input.description.numbers_of_equations(|variable| described.elements(variable));
+    ModelExchangePlan {
+        jacobian: jacobian(described, own),
+        states,
+        indicators,
+        needs_completed_step: own.needs_completed_integrator_step,
+    }
+}
+
+/// Which derivatives depend on which states, by `<ModelStructure>`; `None`: any may depend on any, and nothing else is known.
+fn jacobian(described: &DescribedFmu, own: &ModelExchange) -> Option<JacobianPlan> {
+    let description = described.input.description;
+    let states = description.continuous_states(|variable| described.elements(variable))?;
+    if states.elements() == 0 {
+        return None;
+    }
+    let mut plan = JacobianPlan {
+        is_provided: own.common.provides_directional_derivatives,
+        derivatives: Vec::with_capacity(states.list().len()),
+        states: Vec::with_capacity(states.list().len()),
+        places: Vec::new(),
+    };
+    for (unknown, state) in description.structure.continuous_state_derivatives.iter().zip(states.list()) {
+        plan.derivatives.push((state.derivative.value_reference, state.elements.len()));
+        plan.states.push((state.variable.value_reference, state.elements.len()));
+        for columns in states.that_determine(unknown) {
+            let places = state.elements.clone().flat_map(|row| columns.clone().map(move |column| (row, column)));
+            plan.places.extend(places);
+        }
+    }
+    Some(plan)
+}

@@ -1,0 +1,72 @@
+//! Inputs that are on the lines of a file while the equations of their FMU are integrated (semantics S25). No allocation, no lock, no
+//! system call after [`Lines::of`].
+
+use crate::ffi::Batch;
+use crate::fmu::description::VariableType;
+use crate::plan::{self, Interpolation, Plan, Release, TaskId};
+use crate::stimulus::Line;
+
+/// What counts as rounding of the time of a row, of a step.
+const ROUNDING: f64 = 1e-9;
+
+/// Something that may have inputs on lines.
+pub trait OnLines {
+    /// The lines; `None`: it has no such inputs.
+    fn lines(&mut self) -> Option<&mut Lines>;
+}
+
+/// The lines that elements of a batch are on up to the next row.
+pub struct Lines {
+    /// Of each element of the batch its line; `None`: it is on none.
+    elements: Vec<Option<Line>>,
+}
+
+impl Lines {
+    /// The lines of a batch that `task` sets; `None`: no element can be on one.
+    pub fn of(plan: &Plan, task: TaskId, planned: &plan::Batch, values: &Batch) -> Option<Lines> {
+        let mut fed = planned.items.iter().flat_map(|item| &item.stimuli);
+        let is_one_on_lines = fed.any(|fed| is_on_lines(plan, task, fed.stimulus, planned));
+        is_one_on_lines.then(|| Lines { elements: vec![None; values.len()] })
+    }
+
+    /// Whether inputs that a task sets can be on lines.
+    pub fn are_for(plan: &Plan, task: TaskId) -> bool {
+        (0..plan.stimuli.len()).any(|stimulus| rounding(plan, task, stimulus).is_some())
+    }
+
+    /// An element of the batch is on this line, or on none.
+    pub fn put(&mut self, element: usize, line: Option<Line>) {
+        self.elements[element] = line;
+    }
+
+    /// Brings the elements to where they are on their lines at this time, s. Whether one of these lines is not level.
+    pub fn bring(&self, time: f64, values: &mut Batch) -> bool {
+        let mut moves = false;
+        for (element, line) in self.elements.iter().enumerate() {
+            let Some(line) = line.as_ref().filter(|line| !line.is_level()) else { continue };
+            values.set_word(element, line.word(time));
+            moves = true;
+        }
+        moves
+    }
+}
+
+/// Whether what a stimulus feeds in this batch of `task` is on its lines in the midst of steps.
+pub fn is_on_lines(plan: &Plan, task: TaskId, stimulus: usize, batch: &plan::Batch) -> bool {
+    plan.tasks[task.0].integration().is_some()
+        && plan.stimuli[stimulus].interpolation == Interpolation::Linear
+        && !batch.in_event_mode
+        && matches!(batch.variable_type, VariableType::Float32 | VariableType::Float64)
+}
+
+/// By how much, s, a row may be after a release of `task` and is at it, where inputs are on the lines of a stimulus; `None`: none is.
+pub fn rounding(plan: &Plan, task: TaskId, stimulus: usize) -> Option<f64> {
+    let own = &plan.tasks[task.0];
+    let feeds =
+        |batch: &&plan::Batch| batch.items.iter().flat_map(|item| &item.stimuli).any(|fed| fed.stimulus == stimulus);
+    let is_one_on_lines = own.set.iter().filter(feeds).any(|batch| is_on_lines(plan, task, stimulus, batch));
+    match own.release {
+        Release::Periodic { interval, .. } if is_one_on_lines => Some(interval.seconds() * ROUNDING),
+        _ => None,
+    }
+}

@@ -1,0 +1,332 @@
+//! One release of a group whose steps a master makes (`[master.NAME]`, semantics S24).
+//!
+//! The algorithm says who steps when and how far ([`crate::master`]); here is what it asks for: values that are exchanged, steps, states to
+//! go back to, events of one FMU that stops early. Others see what an event has changed at its time, and all else after the last step of a
+//! release; what comes from them is held over a step of the grid.
+
+use super::continuous::Continuous;
+use super::exchange::Exchange;
+use super::group::{Failed, Group};
+use crate::ffi::Failure;
+use crate::master::{Assumption, Class, Classes, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack, Why};
+use crate::plan::{MasterPlan, SlavePlan, TaskId};
+use crate::record::findings::{Finding, Occurrence};
+use crate::record::unusable::Unusable;
+use crate::runner::activation::Meter;
+use crate::runner::halt::Halt;
+use crate::runner::inbox::Turn;
+use crate::runner::unit::way;
+use crate::runner::world::World;
+use crate::schedule::Due;
+use crate::time::Instant;
+
+/// What makes the steps of a group.
+pub struct Master {
+    setup: Setup,
+    slaves: Vec<Slave>,
+    /// Steps within one release, at most.
+    max_events: u32,
+    /// An event may tick what is outside of the group, which happens at a release of its own therefore.
+    ticks_others: bool,
+}
+
+/// Who steps: an FMU for Co-Simulation, or all that are integrated.
+struct Slave {
+    /// Their numbers in the unit.
+    members: Vec<usize>,
+    way_back: Option<WayBack>,
+}
+
+impl Master {
+    /// The group whose steps `task` makes, and what goes between its FMUs; `None`: it is in none.
+    pub fn of(world: &World, task: TaskId) -> Option<(Master, Exchange)> {
+        let plan = world.plan.master_of(task)?;
+        let members: Vec<TaskId> = [task].into_iter().chain(world.plan.led_by(task)).collect();
+        let MasterPlan { algorithm, ref slaves, ref classes, ref exchanges, max_events, .. } = *plan;
+        let names: Vec<&str> = slaves.iter().map(|slave| slave.name.as_str()).collect();
+        let number = |task: &TaskId| members.iter().position(|own| own == task).expect("it is of the group");
+        let slave = |(place, slave): (usize, &SlavePlan)| Slave {
+            members: slave.tasks.iter().map(number).collect(),
+            way_back: way_back(classes, place),
+        };
+        let fmu = |task: &TaskId| &world.plan.fmus[world.plan.tasks[task.0].fmu.0];
+        let master = Master {
+            setup: Setup::new(algorithm, &names, classes, exchanges.clone(), &plan.ends()),
+            slaves: slaves.iter().enumerate().map(slave).collect(),
+            max_events,
+            ticks_others: members
+                .iter()
+                .any(|task| fmu(task).output_clocks.iter().any(|clock| !clock.targets.is_empty())),
+        };
+        Some((master, Exchange::new(&world.plan, plan, &members)))
+    }
+
+    /// The work of the release `due`.
+    pub fn release(&self, group: &mut Group, due: &Due, meter: &mut impl Meter) -> Result<(), Failed> {
+        let (time, target) = group.fetch(due)?;
+        for number in 0..group.len() {
+            let stepping = &mut group.member(number).0.stepping;
+            stepping.begin_at(time);
+            stepping.note();
+        }
+        let mut left = self.max_events;
+        loop {
+            let point = group.point(time);
+            if !group.come_to_rest(point, time)? {
+                group.record(time)?;
+                group.is_over(time);
+                return Ok(());
+            }
+            let to = group.leader.0.stepping.next(point, target);
+            meter.enter();
+            let stepped = self.step(group, (point, to), time, &mut left);
+            meter.leave();
+            let stepped = stepped?;
+            let reached = stepped.to;
+            if reached >= target || group.has_end() {
+                break;
+            }
+            if group.is_stopped() {
+                group.leader.0.stepping.go_on_at(reached);
+                break;
+            }
+            if self.ticks_others && reached > time && reached < to {
+                // As if it went on in this release: others see no more of it.
+                group.leader.0.stepping.go_on_at(reached);
+                return (0..group.len())
+                    .try_for_each(|member| group.exchanging(|exchange, group| exchange.read(group, member, time)));
+            }
+            if reached < to {
+                let slave = stepped.shortened.map(|shortened| self.slaves[shortened.slave].members[0]);
+                let wants = (0..group.len()).find(|member| group.member(*member).0.wants_event());
+                let member = wants.or(slave).unwrap_or(0);
+                count(group, member, reached, &mut left, self.max_events)?;
+            }
+            if reached == point && !group.wants_event() {
+                let slave = stepped.shortened.map_or(0, |shortened| shortened.slave);
+                return Err(self.stuck(group, slave, point));
+            }
+        }
+        group.publish(time)
+    }
+
+    /// A step of the algorithm.
+    fn step(
+        &self,
+        group: &mut Group,
+        (from, to): (Instant, Instant),
+        time: Instant,
+        left: &mut u32,
+    ) -> Result<Stepped, Failed> {
+        let Master { setup, slaves, max_events, .. } = self;
+        let mut working = Working { group, slaves, from, time, left, max_events: *max_events };
+        match setup.step(&mut working, from, to) {
+            Ok(stepped) => {
+                if let Some(violation) = stepped.violation {
+                    self.note(group, violation);
+                }
+                Ok(stepped)
+            }
+            Err(Stop::Failed(failed)) => Err(failed),
+            Err(Stop::Stuck { slave, at }) => Err(self.stuck(group, slave, at)),
+            Err(Stop::Violated(violation)) => Err(self.violated(group, violation)),
+        }
+    }
+
+    /// A slave does not go on.
+    fn stuck(&self, group: &mut Group, slave: usize, at: Instant) -> Failed {
+        let member = self.slaves[slave].members[0];
+        let failure: Failure = way::stuck(group.member(member).0.stepping.unit.value(at));
+        Failed { member, halt: Halt::Call(failure) }
+    }
+
+    /// A slave contradicts what the algorithm is built on, and the step was made all the same.
+    #[cold]
+    fn note(&self, group: &mut Group, violation: Violation) {
+        let member = self.slaves[violation.slave].members[0];
+        let (task, host) = (group.task(member), group.host(member));
+        let value = violation.reached.seconds().to_bits();
+        let seen = Occurrence { task: Some(task), reference: None, time: Some(violation.from), value };
+        group.world.board.fmu(host.fmu()).findings().note(Finding::ShorterThanAccepted, seen);
+    }
+
+    /// A slave contradicts what the algorithm is built on, and nobody knows where it stands.
+    #[cold]
+    fn violated(&self, group: &mut Group, violation: Violation) -> Failed {
+        let Violation { assumption, slave, from, reached, .. } = violation;
+        let member = self.slaves[slave].members[0];
+        let (task, host) = (group.task(member), group.host(member));
+        let assumption = match assumption {
+            Assumption::A0 => 0,
+            Assumption::A1 => 1,
+            Assumption::A4 => 4,
+        };
+        let reading = Unusable::Assumption(assumption, reached.seconds());
+        let function = group.member(member).0.engine.step_function();
+        Failed { member, halt: host.fail_reading(function, task, from, reading) }
+    }
+}
+
+/// How a slave is taken back, if its class is that it is.
+fn way_back(classes: &Classes, slave: usize) -> Option<WayBack> {
+    let own = &classes.slaves()[slave];
+    match (own.class, own.why) {
+        (Class::Rollback, Why::GoesBack(way_back)) => Some(way_back),
+        (Class::Rollback, _) => Some(WayBack::State),
+        _ => None,
+    }
+}
+
+/// A step has ended before the next instant of the grid: there may be so many in a release.
+fn count(group: &mut Group, member: usize, time: Instant, left: &mut u32, most: u32) -> Result<(), Failed> {
+    if let Some(others) = left.checked_sub(1) {
+        *left = others;
+        return Ok(());
+    }
+    let (host, task) = (group.host(member), group.task(member));
+    let function = group.member(member).0.engine.step_function();
+    Err(Failed { member, halt: host.fail_reading(function, task, time, Unusable::TooManyEvents(most.into())) })
+}
+
+/// The slaves in a step.
+struct Working<'a, 'g> {
+    group: &'a mut Group<'g>,
+    slaves: &'a [Slave],
+    /// Where the step begins.
+    from: Instant,
+    /// The release.
+    time: Instant,
+    left: &'a mut u32,
+    max_events: u32,
+}
+
+impl Working<'_, '_> {
+    fn is_integrated(&mut self, slave: usize) -> bool {
+        self.group.member(self.slaves[slave].members[0]).0.is_integrated()
+    }
+
+    /// What a slave has computed is to be read again.
+    fn have_computed(&mut self, slave: usize) {
+        if let Some(exchange) = &mut self.group.exchange {
+            self.slaves[slave].members.iter().for_each(|member| exchange.has_computed(*member));
+        }
+    }
+
+    /// Records the row of the release, unless that is there: what is set, and what was computed of it or before.
+    fn record(&mut self, member: usize) -> Result<(), Failed> {
+        let time = self.time;
+        if !self.group.member(member).0.lacks_row(time) {
+            return Ok(());
+        }
+        if self.group.member(member).0.is_integrated() {
+            self.group.exchanging(|exchange, group| exchange.read(group, member, time))?;
+        }
+        self.group.with(member, |own, calls, world, host| {
+            own.record(calls, world, host, time);
+            Ok(())
+        })
+    }
+}
+
+impl Slaves for Working<'_, '_> {
+    type Failure = Failed;
+
+    fn exchange(&mut self, connection: usize) -> Result<(), Failed> {
+        let time = self.time;
+        self.group.exchanging(|exchange, group| exchange.carry(group, connection, time))
+    }
+
+    fn solve(&mut self, circle: usize) -> Result<(), Failed> {
+        let time = self.time;
+        self.group.exchanging(|exchange, group| exchange.solve(group, circle, time))
+    }
+
+    fn save(&mut self, slave: usize) -> Result<(), Failed> {
+        let (Slave { members, way_back }, time) = (&self.slaves[slave], self.time);
+        for &member in members {
+            self.group.exchanging(|exchange, group| exchange.set(group, member, time))?;
+            let by_state = matches!(way_back, Some(WayBack::State | WayBack::StatesOfModels));
+            self.group.with(member, |own, calls, _, _| calls.allow(own.remember_point(by_state)?))?;
+        }
+        if self.is_integrated(slave) {
+            let from = self.from;
+            self.group.integrate(|continuous, group| {
+                let _it_is_told_at_the_step = continuous.settle(group, from)?;
+                continuous.save();
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn restore(&mut self, slave: usize) -> Result<(), Failed> {
+        let Slave { members, way_back } = &self.slaves[slave];
+        for &member in members {
+            self.group.with(member, |own, calls, _, _| calls.allow(own.go_back_to_point(*way_back)?))?;
+        }
+        self.have_computed(slave);
+        if self.is_integrated(slave) {
+            self.group.integrate(|continuous, group| continuous.restore(group))?;
+        }
+        Ok(())
+    }
+
+    fn do_step(&mut self, slave: usize, from: Instant, to: Instant) -> Result<Instant, Failed> {
+        let Slave { members, way_back } = &self.slaves[slave];
+        // It has asked for the end of the run, which comes when the others are there.
+        if members.iter().any(|member| self.group.member(*member).0.stepping.is_over) {
+            return Ok(to);
+        }
+        let mut until = to;
+        for &member in members {
+            self.group.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
+            let own = self.group.member(member).0;
+            let known = [own.next_point(from), own.time_event(from)].into_iter().flatten().min();
+            if let Some(next) = known.filter(|next| own.stepping.varies && !own.stepping.is_now(to, *next)) {
+                until = until.min(next);
+            }
+        }
+        let is_integrated = self.is_integrated(slave);
+        let settled = self.group.integrate(|continuous, group| match is_integrated {
+            true => continuous.settle(group, from),
+            false => Ok(false),
+        })?;
+        members.iter().try_for_each(|member| self.record(*member))?;
+        let reached = match is_integrated {
+            true if settled == Some(true) => from,
+            true => {
+                let go =
+                    |continuous: &mut Continuous, group: &mut Group| continuous.go(group, (from, until), Some(until));
+                self.group.integrate(go)?.unwrap_or(to)
+            }
+            false => {
+                let rejects = way_back.is_some();
+                self.group.with(members[0], |own, calls, _, _| {
+                    calls.computes();
+                    let (outcome, reached) = own.step(from, until, rejects)?;
+                    calls.allow(outcome)?;
+                    Ok(reached)
+                })?
+            }
+        };
+        self.have_computed(slave);
+        Ok(reached)
+    }
+
+    fn latest(&mut self, slave: usize, source: Source, from: Instant) -> Result<Option<Instant>, Failed> {
+        let own = self.group.member(self.slaves[slave].members[0]).0;
+        Ok(match source {
+            Source::NextEventTime => own.time_event(from),
+            Source::ClockTick => own.clocks.next().filter(|next| *next > from),
+            _ => None,
+        })
+    }
+
+    fn stopped_early(&mut self, slave: usize, at: Instant) -> Result<bool, Failed> {
+        let members = &self.slaves[slave].members;
+        count(self.group, members[0], at, self.left, self.max_events)?;
+        let is_event = self.group.wants_event();
+        self.group.handle_events(at, self.time, Turn::EventMode { again: true })?;
+        Ok(is_event)
+    }
+}
