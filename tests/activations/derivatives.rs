@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use vecud::ffi::{
     DerivativeError, Differentiable, ElementDependency, ForeignCall, Initialization, Instance, InstanceHost, Jacobian,
-    Library, Partition, Provides, Running, Status,
+    Library, Partition, Pattern, Provides, Running, Status,
 };
 use vecud::fmu::archive::{Cache, Unpacked};
 use vecud::fmu::description::{
@@ -117,10 +117,12 @@ fn the_whole_matrix_is_the_same_by_columns_by_rows_and_by_colours() {
             )
             .unwrap(),
     );
-    assert_eq!(vecud::ffi::column_colours(4, &pattern).iter().max(), Some(&1));
-    let values = offered(true, false).sparse(&mut getting, &pattern).unwrap();
+    let mut values = vec![0.0; pattern.len()];
+    let mut pattern = Pattern::new(offered(true, false), pattern);
+    assert_eq!(pattern.calls(), 2);
+    pattern.read(&mut getting, &mut values).unwrap();
     let mut matrix = [0.0; 24];
-    pattern.iter().zip(values).for_each(|(&(row, column), value)| matrix[row * 4 + column] = value);
+    pattern.places().iter().zip(values).for_each(|(&(row, column), value)| matrix[row * 4 + column] = value);
     assert_eq!(matrix, BY_U);
 
     // Two knowns in one matrix: U's columns, then K's.

@@ -258,14 +258,12 @@ fn an_instantiation_token_of_another_binary() {
 }
 
 #[test]
-fn no_interface_type_that_can_be_run() {
+fn an_interface_type_that_is_not_there() {
     let bench = Bench::with_fmu("a");
     bench.edit("a/modelDescription.xml", "<ScheduledExecution", "<ModelExchange");
-    let message = "(FMI 3.0) offers Model Exchange, of which vecud runs none yet: export it for Co-Simulation, or for Scheduled \
-                   Execution";
-    bench.refuses_to_plan("a", &format!("a: the FMU {message}"));
-    bench.write("rig.toml", "[fmu.ecu]\npath = \"a\"\n");
-    bench.refuses_to_plan("rig.toml", &format!("rig.toml:2:8: a {message}"));
+    bench.write("rig.toml", "[fmu.ecu]\npath = \"a\"\ninterface = \"co-simulation\"\n");
+    let message = "rig.toml:3:13: a (FMI 3.0) has no Co-Simulation: it offers Model Exchange";
+    bench.refuses_to_plan("rig.toml", message);
     let interface =
         "<ModelExchange modelIdentifier=\"tracer\" canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"/>";
     bench.edit("a/modelDescription.xml", interface, "");

@@ -1,6 +1,7 @@
 //! Pause and resume of a session (semantics S26): whoever asks hears what came of it, and the run is none the worse for it.
 
-use super::program::{Rig, cache, real_time, skipped, the_core, wait_until};
+use super::program::{Rig, cache, real_time, send, skipped, the_core, wait_until};
+use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::thread::sleep;
@@ -110,6 +111,44 @@ fn a_pause_that_cannot_be_is_refused_and_the_run_goes_on() {
         assert_eq!(run.pauses.number, 0);
         let late = run.clocks.iter().filter(|clock| clock.fmu == "b").map(|clock| clock.overruns).max();
         assert!(late < Some(100), "what was held is not late: {late:?}");
+    });
+}
+
+/// A runner that is stopped does not answer: whoever asks is told in time, and nothing of what was asked for comes later unless that is
+/// said. A run that pauses goes on when its runner can.
+#[test]
+fn a_runner_that_does_not_answer_keeps_nobody_waiting() {
+    the_core(|| {
+        let limit = Duration::from_millis(300);
+        for mode in ["realtime", "virtual"] {
+            let rig = Rig::new(&format!("mode = '{mode}'\nstop_time = 1e6\nshutdown_timeout = 0.3")).tracer("a", "");
+            let session = start(&rig);
+            let runner = session.runner().unwrap() as i32;
+            let while_it_is_stopped = |ask: &dyn Fn() -> Result<(), PauseError>| {
+                send(runner, SIGSTOP);
+                let asked = Instant::now();
+                let (answer, took) = (ask(), asked.elapsed());
+                send(runner, SIGCONT);
+                assert!((limit..limit + Duration::from_secs(1)).contains(&took), "{took:?}");
+                answer
+            };
+            for _ in 0..2 {
+                let before = activations(&session);
+                wait_until("it goes on", || activations(&session) > before + 10);
+                let answer = while_it_is_stopped(&|| session.pause());
+                assert_eq!(answer, Err(PauseError::Withdrawn(Nanos(300_000_000))));
+                let before = activations(&session);
+                wait_until("it goes on", || activations(&session) > before + 100);
+                assert_eq!(session.state(), State::Running);
+            }
+            session.pause().unwrap();
+            let before = activations(&session);
+            let answer = while_it_is_stopped(&|| session.resume());
+            assert_eq!(answer, Err(PauseError::NotAnswered(Nanos(300_000_000))));
+            wait_until("it goes on", || session.state() == State::Running && activations(&session) > before);
+            let run = stopped(session).run;
+            assert_eq!(run.pauses.number, 1, "{:#?}", run.problems);
+        }
     });
 }
 

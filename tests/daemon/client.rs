@@ -1,10 +1,11 @@
 //! A daemon in a folder of its own, and who speaks to it.
 
-use super::program::{cache, send, wait_until};
+use super::program::{cache, send, skipped, wait_until};
 use nix::sys::signal::Signal::{SIGKILL, SIGTERM};
 use serde_json::Value;
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::fs::DirEntry;
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -43,6 +44,16 @@ impl Answer {
         let problem = self.json(status);
         assert_eq!(problem["status"], status);
         problem["detail"].as_str().unwrap().to_owned()
+    }
+}
+
+/// No clock of the run of this report has left out a release or a tick, if it had real-time priorities: without, other programs may
+/// have the cores for longer than its queues last, and it must have said so.
+pub fn kept_every_release(report: &Value) {
+    let may_skip = report["host"]["scheduling"] == "cooperative";
+    for clock in report["clocks"].as_array().unwrap() {
+        let (skipped, discarded) = (clock["skipped"].as_u64().unwrap(), clock["discarded"].as_u64().unwrap());
+        assert!(discarded == 0 && (skipped == 0 || may_skip), "{clock}");
     }
 }
 
@@ -108,6 +119,19 @@ impl Daemon {
     /// The process.
     pub fn child(&self) -> &Child {
         self.child.as_ref().unwrap()
+    }
+
+    /// What it has open. Only root may look: for others it is nothing, and `test` says so.
+    pub fn open(&self, test: &str) -> Vec<String> {
+        let entries = match std::fs::read_dir(format!("/proc/{}/fd", self.pid())) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                skipped(test, &"what a daemon has open, which only root may see");
+                return Vec::new();
+            }
+            entries => entries.unwrap(),
+        };
+        let target = |entry: std::io::Result<DirEntry>| std::fs::read_link(entry.unwrap().path()).ok();
+        entries.filter_map(target).map(|path| path.display().to_string()).collect()
     }
 
     /// What it has said.

@@ -1,8 +1,10 @@
 //! `vecud ctl`: what it says, and its exit codes.
 
 use super::client::{Daemon, tracer};
-use super::program::{the_core, wait_until};
+use super::program::{send, the_core, wait_until};
 use super::tcp::{TOKEN, over_tcp};
+use nix::sys::signal::Signal::SIGTERM;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// What it has said, by an exit code.
@@ -35,6 +37,32 @@ fn file(daemon: &Daemon, name: &str, text: &str) -> String {
     let file = daemon.folder.path().join(name);
     std::fs::write(&file, text).unwrap();
     file.display().to_string()
+}
+
+/// `$VECUD_SOCKET` is where the daemon listens and where it is asked, `vecud.sock` in `$XDG_RUNTIME_DIR` where that names nothing.
+#[test]
+fn the_environment_says_where_the_daemon_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let vecud = |name: &str, value: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
+        for other in ["VECUD_SOCKET", "RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"] {
+            command.env_remove(other);
+        }
+        command.env(name, value).stdin(Stdio::null());
+        command
+    };
+    for (name, value, socket) in [("VECUD_SOCKET", "own", "own"), ("XDG_RUNTIME_DIR", "", "vecud.sock")] {
+        let (value, socket) = (folder.path().join(value), folder.path().join(socket));
+        let mut daemon = vecud(name, &value);
+        daemon.arg("daemon").arg("--state").arg(folder.path().join("state")).stderr(Stdio::null());
+        let mut daemon = daemon.spawn().unwrap();
+        let list = || vecud(name, &value).args(["ctl", "list"]).output().unwrap();
+        wait_until("it answers", || list().status.success());
+        send(daemon.id() as i32, SIGTERM);
+        assert!(daemon.wait().unwrap().success());
+        let gone = said(&list(), 1).err;
+        assert!(gone.contains(&*socket.to_string_lossy()), "{gone}");
+    }
 }
 
 #[test]

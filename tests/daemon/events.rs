@@ -51,6 +51,37 @@ impl Stream {
     }
 }
 
+/// A stream of a rig ends with it, and its place is free again.
+#[test]
+fn a_stream_ends_when_its_rig_is_deleted() {
+    let daemon = Daemon::new();
+    daemon.put("a", &tracer("")).json(201);
+    let mut events = Stream::of(&daemon, "/v1/rigs/a/events");
+    assert_eq!(events.next_of("state")["state"], "idle");
+    assert_eq!(daemon.ask("DELETE", "/v1/rigs/a", "").status, 204);
+    assert!(std::iter::from_fn(|| events.next()).all(|(name, _)| name == "state"), "up to its end");
+}
+
+/// What went wrong in a run comes to whoever listens, before it is over.
+#[test]
+fn whoever_listens_hears_why_a_run_has_failed() {
+    the_core(|| {
+        let daemon = Daemon::new();
+        daemon.put("bad", &format!("{}start = {{ fail_kind = 5, fail_at = 20 }}\n", tracer(""))).json(201);
+        let mut events = Stream::of(&daemon, "/v1/rigs/bad/events");
+        daemon.ask("POST", "/v1/rigs/bad/start", "");
+        let why = loop {
+            let problem = events.next_of("problem");
+            if problem["severity"] == "error" {
+                break problem["message"].as_str().unwrap().to_owned();
+            }
+        };
+        assert!(why.contains("SIGSEGV"), "{why}");
+        while events.next_of("state")["state"] != "failed" {}
+        assert_eq!(daemon.get("/v1/rigs/bad").json(200)["problems"][0]["message"], why);
+    });
+}
+
 #[test]
 fn whoever_listens_hears_of_states_problems_figures_and_signals() {
     the_core(|| {

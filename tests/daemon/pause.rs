@@ -1,8 +1,11 @@
 //! Pause, resume, reset and reload of a rig.
 
 use super::client::{Daemon, tracer};
-use super::program::{the_core, wait_until};
-use serde_json::Value;
+use super::program::{runner_of, send, the_core, wait_until};
+use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 fn activations(daemon: &Daemon, name: &str) -> u64 {
     let clocks = daemon.get(&format!("/v1/rigs/{name}/clocks")).json(200);
@@ -28,7 +31,7 @@ fn a_rig_pauses_and_goes_on() {
         assert_eq!(daemon.post("/v1/rigs/a/pause", "").json(200)["state"], "paused");
         assert!(daemon.post("/v1/rigs/a/pause", "").detail(409).contains("it is paused"));
         let before = activations(&daemon, "a");
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(100));
         assert_eq!(activations(&daemon, "a"), before);
         assert_eq!(daemon.post("/v1/rigs/a/resume", "").json(200)["state"], "running");
         wait_until("it goes on", || activations(&daemon, "a") > before);
@@ -98,6 +101,106 @@ fn what_is_asked_for_in_a_pause_comes_after_it() {
         assert_eq!(ticked(), 0);
         daemon.post("/v1/rigs/a/resume", "").json(200);
         wait_until("it ticks", || ticked() == 1);
+        daemon.post("/v1/rigs/a/stop", "").json(200);
+    });
+}
+
+fn teeth(daemon: &Daemon, number: u64) -> Value {
+    let wanted = json!({"condition": format!("ecu.teeth == {number}"), "timeout": 5});
+    daemon.post("/v1/rigs/a/waits", &wanted.to_string()).json(200)
+}
+
+/// One that is asked for in a pause, and one that is asked for as soon as the rig goes on, when its simulation time may still stand.
+#[test]
+fn a_tick_around_a_pause_is_recorded() {
+    the_core(|| {
+        let daemon = Daemon::new();
+        let fmu = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/engine_ecu");
+        let rig = format!("[rig]\n[fmu.ecu]\npath = '{}'\n[record]\nsignals = ['ecu.*']\n", fmu.display());
+        daemon.put("a", &rig).json(201);
+        daemon.post("/v1/rigs/a/start", "").json(200);
+        let mut last = -1.0;
+        for pause in 0..5 {
+            daemon.post("/v1/rigs/a/pause", "").json(200);
+            assert!(daemon.post("/v1/rigs/a/ticks/ecu.crank_isr", "").json(202)["time"].is_null());
+            daemon.post("/v1/rigs/a/resume", "").json(200);
+            let time = daemon.post("/v1/rigs/a/ticks/ecu.crank_isr", "").json(200)["time"].as_f64().unwrap();
+            let held = teeth(&daemon, 2 * pause + 2)["time"].as_f64().unwrap();
+            assert!(time == held && time > last, "{time} was answered, and it was recorded at {held}, after {last}");
+            last = time;
+        }
+        let stopped = daemon.post("/v1/rigs/a/stop", "").json(200);
+        let report = report(&daemon, &stopped);
+        assert_eq!(stopped["verdict"], "pass");
+        assert!(!report.to_string().contains("after the row was written"), "{:#}", report["problems"]);
+    });
+}
+
+/// Ticks of a pause have their places in the queue of their clock, as others have: none is taken that is lost later.
+#[test]
+fn as_many_ticks_wait_in_a_pause_as_outside_of_one() {
+    the_core(|| {
+        let daemon = started("[daemon]\nwatch = ['tracer.count_*', 'tracer.violations']");
+        let high = || {
+            let clocks = daemon.get("/v1/rigs/a/clocks").json(200);
+            let high = clocks.as_array().unwrap().iter().find(|clock| clock["clock"] == "high").unwrap().clone();
+            ["activations", "overruns", "discarded"].map(|figure| high[figure].as_u64().unwrap())
+        };
+        let tick = || daemon.post("/v1/rigs/a/ticks/tracer.high", "");
+        daemon.post("/v1/rigs/a/pause", "").json(200);
+        (0..16).for_each(|_| assert!(tick().json(202)["time"].is_null()));
+        let detail = tick().detail(409);
+        assert!(detail.contains("16 of its ticks wait already; resume the rig"), "{detail}");
+        assert_eq!(high(), [0, 1, 0]);
+        daemon.post("/v1/rigs/a/resume", "").json(200);
+        wait_until("all are activated", || high()[0] == 16);
+        assert!(tick().json(200)["time"].is_number());
+        let wanted = json!({"condition": "tracer.count_high == 17 and tracer.violations == 0", "timeout": 5});
+        daemon.post("/v1/rigs/a/waits", &wanted.to_string()).json(200);
+        assert_eq!(high(), [17, 1, 0]);
+        // What waits when a run ends is counted, and not lost without a word.
+        daemon.post("/v1/rigs/a/pause", "").json(200);
+        (0..3).for_each(|_| assert_eq!(tick().status, 202));
+        let stopped = daemon.post("/v1/rigs/a/stop", "").json(200);
+        let clocks = &report(&daemon, &stopped)["clocks"];
+        let high = clocks.as_array().unwrap().iter().find(|clock| clock["clock"] == "high").unwrap();
+        assert_eq!((&high["activations"], &high["overruns"], &high["discarded"]), (&17.into(), &1.into(), &3.into()));
+    });
+}
+
+/// Two ticks at one instant are one activation, in a pause too.
+#[test]
+fn in_a_pause_of_virtual_time_ticks_come_with_the_instant_after_it() {
+    let daemon = started("mode = 'virtual'\n[daemon]\nwatch = ['tracer.count_*']");
+    daemon.post("/v1/rigs/a/pause", "").json(200);
+    (0..70).for_each(|_| assert!(daemon.post("/v1/rigs/a/ticks/tracer.low", "").json(202)["time"].is_null()));
+    daemon.post("/v1/rigs/a/resume", "").json(200);
+    let wanted = json!({"condition": "tracer.count_low == 1", "timeout": 5});
+    daemon.post("/v1/rigs/a/waits", &wanted.to_string()).json(200);
+    let clocks = daemon.get("/v1/rigs/a/clocks").json(200);
+    let low = clocks.as_array().unwrap().iter().find(|clock| clock["clock"] == "low").unwrap();
+    assert_eq!((&low["activations"], &low["coalesced"], &low["overruns"]), (&1.into(), &69.into(), &0.into()));
+    assert_eq!(daemon.post("/v1/rigs/a/stop", "").json(200)["verdict"], "pass");
+}
+
+/// Whoever asks for a pause is answered in time, and what is refused does not come later.
+#[test]
+fn a_pause_of_a_rig_whose_runner_is_stopped_is_withdrawn() {
+    the_core(|| {
+        let daemon = started("shutdown_timeout = 0.3");
+        let runner = runner_of(daemon.child());
+        send(runner, SIGSTOP);
+        let asked = Instant::now();
+        let answer = daemon.post("/v1/rigs/a/pause", "");
+        let took = asked.elapsed();
+        send(runner, SIGCONT);
+        let detail = answer.detail(409);
+        assert!(detail.contains("within 0.3 s (rig: shutdown_timeout)") && detail.contains("withdrawn"), "{detail}");
+        assert!(took < Duration::from_millis(1300), "{took:?}");
+        let before = activations(&daemon, "a");
+        wait_until("it goes on", || activations(&daemon, "a") > before + 100);
+        assert_eq!(daemon.state("a"), "running");
+        assert_eq!(daemon.post("/v1/rigs/a/pause", "").json(200)["state"], "paused");
         daemon.post("/v1/rigs/a/stop", "").json(200);
     });
 }

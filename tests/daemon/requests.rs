@@ -51,4 +51,20 @@ fn the_api_describes_itself() {
     for path in ["/v1/rigs", "/v1/rigs/{rig}", "/v1/rigs/{rig}/start", "/v1/rigs/{rig}/runs/{run}/{file}", "/healthz"] {
         assert!(paths.contains_key(path), "{path}");
     }
+    for (path, method, name) in [("/v1/rigs/{rig}", "put", "reload"), ("/v1/rigs/{rig}/stop", "post", "now")] {
+        let parameters = paths[path][method]["parameters"].as_array().unwrap();
+        let place = parameters.iter().find(|own| own["name"] == name).map(|own| &own["in"]);
+        assert_eq!(place, Some(&"query".into()), "{parameters:?}");
+    }
+    let schemas = description["components"]["schemas"].as_object().unwrap();
+    let operations = paths.values().flat_map(|path| path.as_object().unwrap().values()).filter(|of| of.is_object());
+    let answers = operations.flat_map(|operation| operation["responses"].as_object().unwrap());
+    let mut problems = 0;
+    for (_, answer) in answers.filter(|(status, _)| status.as_str() >= "400") {
+        assert_ne!(answer["description"], "", "{answer}");
+        let named = answer["content"]["application/problem+json"]["schema"]["$ref"].as_str().unwrap();
+        assert!(schemas.contains_key(named.strip_prefix("#/components/schemas/").unwrap()), "{named}");
+        problems += 1;
+    }
+    assert!(problems > 50, "{problems}");
 }

@@ -1,10 +1,11 @@
 //! A daemon that starts and ends: on a socket and a folder that are its own, with what it knew before.
 
 use super::client::{Daemon, tracer};
-use super::program::{runner_now, the_core, wait_until};
+use super::program::{runner_now, skipped, the_core, wait_until};
 use nix::sys::signal::Signal::SIGKILL;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
 
 fn refused(folder: &std::path::Path, words: &str) {
     let output = Daemon::command(folder).output().unwrap();
@@ -30,6 +31,21 @@ fn its_group_may_speak_to_it_and_two_never_have_one_socket_or_folder() {
     assert_eq!(std::fs::read_to_string(daemon.socket()).unwrap(), "mine");
 }
 
+/// No other process of its user, FMU code included, may read or change its memory, in which the token is: what /proc has of it is root's.
+#[test]
+fn its_memory_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Daemon::command(folder.path());
+    let nobody = 65534;
+    if nix::unistd::geteuid().is_root() {
+        command.gid(nobody);
+    }
+    let daemon = Daemon::by(folder, command);
+    wait_until("the daemon answers", || UnixStream::connect(daemon.socket()).is_ok());
+    let memory = std::fs::metadata(format!("/proc/{}/mem", daemon.pid())).unwrap();
+    assert_eq!((memory.uid(), memory.gid()), (0, 0));
+}
+
 #[test]
 fn an_end_in_good_order_is_that_of_its_rigs_and_they_are_known_afterwards() {
     the_core(|| {
@@ -48,7 +64,9 @@ fn an_end_in_good_order_is_that_of_its_rigs_and_they_are_known_afterwards() {
         daemon.post("/v1/rigs/a/stop", "").json(200);
         daemon.end();
         daemon.start();
-        assert_eq!(daemon.state("a"), "idle", "it was stopped");
+        let status = daemon.get("/v1/rigs/a").json(200);
+        assert_eq!(status["state"], "idle", "it was stopped");
+        assert_eq!((&status["verdict"], &status["exit_code"]), (&"pass".into(), &0.into()), "as its report says");
     });
 }
 
@@ -75,6 +93,45 @@ fn a_daemon_that_is_killed_leaves_nothing_that_runs_and_comes_back_as_wished() {
     });
 }
 
+/// What is no file of the daemon's is not read, whatever it is, and a link is not followed.
+#[test]
+fn what_somebody_has_put_into_the_state_folder_is_told_and_hurts_nobody() {
+    let mut daemon = Daemon::new();
+    for name in ["pipe", "long", "link", "b"] {
+        daemon.put(name, &tracer("")).json(201);
+    }
+    daemon.end();
+    let rigs = daemon.folder.path().join("state/rigs");
+    let file = |name: &str| rigs.join(name).join("rig.json");
+    std::fs::remove_file(file("pipe")).unwrap();
+    nix::unistd::mkfifo(&file("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    std::fs::File::create(file("long")).unwrap().set_len(1 << 40).unwrap();
+    let elsewhere = daemon.folder.path().join("elsewhere");
+    std::fs::rename(rigs.join("link"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, rigs.join("link")).unwrap();
+    daemon.start();
+    for (name, why) in [("pipe", "no ordinary file"), ("long", "more than 64 MiB")] {
+        let status = daemon.get(&format!("/v1/rigs/{name}")).json(200);
+        assert!(status["problems"][0]["message"].as_str().unwrap().contains(why), "{status}");
+        assert!(daemon.log().contains(&format!("rig {name}: ")), "{}", daemon.log());
+    }
+    assert!(daemon.put("link", &tracer("")).detail(507).contains("is a link, which is not followed"));
+    assert_eq!(daemon.state("b"), "idle");
+}
+
+/// With the rights of root nothing is kept where somebody else may write.
+#[test]
+fn a_state_folder_that_others_may_change_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    if !nix::unistd::geteuid().is_root() {
+        return skipped("a_state_folder_that_others_may_change_is_refused", &"only root is in such danger");
+    }
+    let state = folder.path().join("state");
+    std::fs::create_dir(&state).unwrap();
+    std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o777)).unwrap();
+    refused(folder.path(), "other users may write to");
+}
+
 /// Others are there all the same.
 #[test]
 fn a_rig_of_which_nothing_can_be_read_says_so_and_can_be_put_anew() {
@@ -87,7 +144,11 @@ fn a_rig_of_which_nothing_can_be_read_says_so_and_can_be_put_anew() {
     daemon.start();
     assert_eq!((daemon.state("a"), daemon.state("b")), ("failed".to_owned(), "idle".to_owned()));
     let status = daemon.get("/v1/rigs/a").json(200);
-    assert!(status["problems"][0]["message"].as_str().unwrap().contains("put the rig anew"), "{status}");
+    let why = status["problems"][0]["message"].as_str().unwrap();
+    assert!(why.contains("put the rig anew"), "{status}");
+    assert!(
+        daemon.log().contains(&format!("rig a: warning: what it is is not known any more, and it does not run: {why}"))
+    );
     assert!(daemon.post("/v1/rigs/a/start", "").detail(409).contains("put it"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{\"source\": {\"te", "nobody has touched it");
     daemon.put("a", &tracer("")).json(200);

@@ -4,6 +4,7 @@
 #[path = "../program/mod.rs"]
 mod program;
 
+mod initial;
 mod parts;
 mod sizes;
 mod torn;

@@ -119,3 +119,16 @@ fn an_fmu_that_makes_steps_has_its_step() {
     let plan = desk.does("check loop.toml");
     assert!(plan.contains("stepper.step"), "{plan}");
 }
+
+/// What integrates an FMU for Model Exchange is told in comments, which hold as they are.
+#[test]
+fn an_fmu_that_is_integrated_has_its_solver() {
+    let desk = Desk::new();
+    desk.does(&format!("new rig mine {}", repository("fmus/ball")));
+    let text = desk.read("mine.toml");
+    assert!(text.contains("# It makes steps (Model Exchange).\n"), "{text}");
+    let uncommented = text.replace("# solver =", "solver =").replace("# internal_step =", "internal_step =");
+    assert_ne!(uncommented, text);
+    std::fs::write(desk.path("mine.toml"), uncommented).unwrap();
+    desk.does("check mine.toml");
+}

@@ -18,7 +18,7 @@ extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
-#define CAPACITY 1000000
+#define CAPACITY 2000000
 
 static struct note {
     char thread[16];

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Connections of many kinds (strings and binaries, from some time on too long ones; units; parts of arrays), ticks,
 /// countdowns, changing intervals, values and ticks from a file, releases that queue, locks, log messages and a recording of all types and of clocks, in five FMUs of the released
-/// dialect; steps that partitions feed, and events in the midst of steps; unions, delays and array clocks in one of the draft.
+/// dialect; steps that partitions feed, and events in the midst of steps; equations that are integrated, with state and step events and inputs on lines; a group that goes back, with an algebraic loop; unions, delays and array clocks in one of the draft.
 const RIG: &str = r#"
     [rig]
     name = "allocation"
@@ -144,11 +144,63 @@ const RIG: &str = r#"
     from = "p.z"
     to = "l.v"
     extrapolation = "linear"
+    [fmu.ball]
+    path = "FMUS/ball"
+    step = "1/250"
+    [fmu.pendulum]
+    path = "FMUS/pendulum"
+    step = "1/200"
+    internal_step = "1/2000"
+    solver = "euler"
+    [fmu.w]
+    path = "FMUS/mechanics"
+    step = "1/500"
+    [[connect]]
+    from = "s.x"
+    to = "w.torque"
+    [fmu.stops]
+    path = "FMUS/rejecting"
+    [fmu.tells]
+    path = "FMUS/predicting"
+    start = { first = 0.0012, every = 0.007, u = 1 }
+    [fmu.stays]
+    path = "FMUS/legacy"
+    start = { first = 0.0051, every = 0.009 }
+    [fmu.inertia]
+    path = "FMUS/spring"
+    start = { "spring1.c" = 0, "damper1.d" = 0 }
+    [fmu.pull]
+    path = "FMUS/feedback"
+    start = { a = -100, b = -0.5 }
+    [master.group]
+    fmus = ["stops", "tells", "stays", "inertia", "pull"]
+    step = "1/100"
+    algorithm = "predictable"
+    loops = "newton"
+    [[connect]]
+    from = "inertia.inertia1.phi"
+    to = "pull.u1"
+    [[connect]]
+    from = "pull.y"
+    to = "pull.u2"
+    [[connect]]
+    from = "pull.y"
+    to = "inertia.torque.tau"
+    [[connect]]
+    from = "inertia.inertia1.w"
+    to = "stops.u"
+    [[connect]]
+    from = "tells.y"
+    to = "stays.u"
+    [fmu.z]
+    path = "FMUS/mechanics"
+    step = "1/100"
+    internal_step = "1/1000"
     [[stimulus]]
     file = "drive.csv"
     interpolation = "linear"
     [record]
-    signals = ["s.*", "v.*", "m.*", "l.*", "a.*", "b.*", "c.*", "d.matrix_in", "d.*length", "d.String_in", "d.Binary_in", "f.count_changing", "f.out", "f.triggered", "e.*"]
+    signals = ["stops.*", "tells.y", "pull.*", "ball.h", "ball.bounces", "pendulum.x", "w.phi1", "z.phi1", "s.*", "v.*", "m.*", "l.*", "a.*", "b.*", "c.*", "d.matrix_in", "d.*length", "d.String_in", "d.Binary_in", "f.count_changing", "f.out", "f.triggered", "e.*"]
     text_size = 600
     clocks = true
 "#;
@@ -178,9 +230,9 @@ fn partition_threads_do_not_allocate() {
     }
     let rig = folder.path().join("rig.toml");
     std::fs::write(&rig, RIG.replace("FMUS", here.join("fmus").to_str().unwrap())).unwrap();
-    let rows =
-        (0..1000).map(|row| format!("{},{row},{row},{},{}\n", f64::from(row) / 1500.0, row % 3 / 2, row % 20 / 19));
-    let drive = "time,g.in_f64,g.in_f32,g.high,g.low\n".to_owned() + &rows.collect::<String>();
+    let rows = (0..1000)
+        .map(|row| format!("{},{row},{row},{},{},{row}\n", f64::from(row) / 1500.0, row % 3 / 2, row % 20 / 19));
+    let drive = "time,g.in_f64,g.in_f32,g.high,g.low,z.torque\n".to_owned() + &rows.collect::<String>();
     std::fs::write(folder.path().join("drive.csv"), drive).unwrap();
     let (out, notes) = (folder.path().join("out"), folder.path().join("notes"));
     let over = AtomicBool::new(false);

@@ -5,9 +5,9 @@ use crate::json_schema::Schema;
 use serde_json::{Value, json};
 use vecud::plan::TaskKind;
 use vecud::report::{
-    self, DatagramCounts, Distribution, FindingResult, KernelTrace, KernelWork, Moment, OtherClock, OverTime, Overran,
-    PartsResult, PauseResult, Pauses, Peaks, Problem, Run, Severity, SignalResult, StepCounts, StimulusResult,
-    TraceFile,
+    self, DatagramCounts, Distribution, FindingResult, IntegrationCounts, KernelTrace, KernelWork, Moment, OtherClock,
+    OverTime, Overran, PartsResult, PauseResult, Pauses, Peaks, Problem, Run, Severity, SignalResult, StepCounts,
+    StimulusResult, TraceFile,
 };
 
 /// A run in which everything is that a report can have.
@@ -49,11 +49,20 @@ fn full() -> Run {
         steps: 9,
         early_returns: 1,
         rejected_steps: 1,
+        taken_back: 2,
         events: 1,
         deferred: 4,
         refused_ticks: 1,
         discarded_ticks: 1,
         max_deviation_s: 0.5,
+        integration: Some(IntegrationCounts {
+            solver_steps: 8,
+            rejected_solver_steps: 1,
+            right_hand_sides: 32,
+            most_right_hand_sides: 5,
+            jacobians: 1,
+            state_events: 2,
+        }),
     });
     clock.arrival_latency = Some(Distribution::of([1, 2]));
     clock.over_time = Some(OverTime {

@@ -18,6 +18,11 @@ const TABLES: &[(&str, &str, &str)] = &[
     ("tables", "CLOCK", "/definitions/clock"),
     ("tables", "TASK", "/definitions/clock"),
     ("figures", "KEYS", "/definitions/clock"),
+    ("integration", "KEYS", "/definitions/fmu"),
+    ("masters", "KEYS", "/definitions/master"),
+    ("tables", "TASK", "/definitions/master"),
+    ("figures", "KEYS_OF_STEP", "/definitions/master"),
+    ("integration", "KEYS", "/definitions/master"),
     ("tables", "CONNECT", "/definitions/connect"),
     ("triggers", "TRIGGER", "/definitions/trigger"),
     ("stimuli", "STIMULUS", "/definitions/stimulus"),
@@ -34,7 +39,8 @@ fn schema() -> Value {
 
 /// The keys of a list in the code.
 fn keys(file: &str, name: &str) -> BTreeSet<String> {
-    let code = read(&format!("src/rig/{file}.rs"));
+    // A long list begins in a line of its own.
+    let code = read(&format!("src/rig/{file}.rs")).split_whitespace().collect::<Vec<_>>().join(" ");
     let list = code.split_once(&format!("const {name}: ")).unwrap_or_else(|| panic!("{file}.rs has no {name}")).1;
     let words = list.split(';').find(|part| part.contains("= [") || part.contains("= &[")).unwrap();
     words.split('"').skip(1).step_by(2).map(str::to_owned).collect()
@@ -71,6 +77,7 @@ fn rig_with(definition: &str, key: &str, value: &str) -> String {
         "record" if key == "mcap" => format!("{fmu}[record]\nformat = \"mcap\"\n{line}"),
         "rig" | "host" | "trace" | "record" | "report" | "daemon" => format!("{fmu}[{definition}]\n{line}"),
         "fmu" => format!("{fmu}{line}"),
+        "master" => format!("{fmu}[master.m]\nfmus = [\"a\"]\n{line}"),
         "clock" => format!("{fmu}[fmu.a.clock.c]\n{line}"),
         "connect" => format!("{fmu}[[connect]]\nfrom = \"a.x\"\nto = \"a.y\"\n{line}"),
         "stimulus" => format!("{fmu}[[stimulus]]\nfile = \"f\"\n{line}"),

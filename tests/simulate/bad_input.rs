@@ -13,7 +13,7 @@ fn options_that_do_not_fit_the_fmu_are_named() {
         (&["--start-value", "salt"], "--start-value salt: must be written NAME=VALUE"),
         (&["--output-variable", "longes"], "has no such variable; did you mean \"longest\"?"),
         (&["--interface-type", "se"], "has no Scheduled Execution: it offers Co-Simulation"),
-        (&["--interface-type", "me"], "vecud runs no Model Exchange yet"),
+        (&["--interface-type", "me"], "has no Model Exchange: it offers Co-Simulation"),
         (&["--stop-time", "-1"], "the stop time, -1 s, is not after the start time, 0 s"),
         (&["--output-interval", "0"], "must be a number of seconds above 0"),
         (&["--fixed-step-size", "-0.1"], "must be a number of seconds above 0"),

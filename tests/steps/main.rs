@@ -8,6 +8,7 @@ mod clocks;
 mod crosswise;
 mod draft;
 mod earlier;
+mod equations;
 mod events;
 mod foreign;
 mod holes;
@@ -19,6 +20,7 @@ mod references;
 mod slopes;
 mod status;
 mod strides;
+mod suspension;
 mod transmission;
 
 use program::{Outcome, Rig};

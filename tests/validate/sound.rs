@@ -14,6 +14,8 @@ fn examples_are_sound() {
         ("step_clocks", "Co-Simulation"),
         ("events", "Co-Simulation"),
         ("transmission", "Co-Simulation"),
+        ("suspension", "Model Exchange"),
+        ("suspension_control", "Scheduled Execution"),
     ] {
         let said = Fmu::like(name).validate(&[]).exits(0);
         for check in ["archive", "description", "binary", interface] {
@@ -71,10 +73,10 @@ fn what_it_cannot_do_is_not_tried() {
 }
 
 #[test]
-fn model_exchange_is_not_tried_and_no_finding() {
-    let both = "<ModelExchange modelIdentifier=\"stepper\"/>\n  <CoSimulation modelIdentifier";
-    let said = Fmu::like("stepper").with("modelDescription.xml", "<CoSimulation modelIdentifier", both).validate(&[]);
-    let said = said.exits(0);
-    assert_eq!((said.outcome("Model Exchange"), said.outcome("Co-Simulation")), ("not tried", "ok"));
-    said.says(&["Model Exchange", "vecud does not run Model Exchange yet"]);
+fn a_life_of_model_exchange() {
+    for name in ["spring", "spring_fmi2", "ball_fmi1", "pendulum"] {
+        let said = Fmu::like(name).validate(&[]).exits(0);
+        assert_eq!(said.outcome("Model Exchange"), "ok", "{name}");
+        assert_eq!(said.outcome("Model Exchange, two instances"), "ok", "{name}");
+    }
 }
