@@ -1,46 +1,12 @@
 //! A master step, an event iteration and the solution of an algebraic loop allocate nothing: they run in real-time threads.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use super::allocations;
 use std::convert::Infallible;
 use vecud::master::{
     Abilities, Algorithm, Candidate, Circle, Exchange, Iteration, Newton, Refused, Setup, Slaves, Source, Stop, Update,
     Verdict, WayBack, classify,
 };
 use vecud::time::{Fraction, Instant};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-// SAFETY: every call goes on to the system's allocator; counting touches a thread-local that allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's contract is the same.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// How often memory is asked for or given back meanwhile.
-fn allocations(body: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.get();
-    body();
-    ALLOCATIONS.get() - before
-}
-
-#[test]
-fn what_allocates_is_counted() {
-    assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(7)))), 2);
-}
 
 /// u0 := 1 - u1, u1 := u0³, whose derivatives nobody knows; and its solution, by a Newton of its own.
 struct Loop;
