@@ -1,6 +1,7 @@
-//! A control unit of clocks (`fmus/engine_control`) and a plant that makes steps (`fmus/engine_cs`) in a closed loop of 1 kHz, on
-//! one core and on two: whether real time records the bytes of virtual time, the overruns that a bare thread of the same core and
-//! priority would not have had too, half a period away, and what the host takes for a step beside what it takes for a partition.
+//! A control unit of clocks and a plant in a closed loop of 1 kHz, on one core and on two. The plant makes steps itself
+//! (`fmus/engine_cs`), or is integrated, with state events (`fmus/suspension`). Whether real time records the bytes of virtual time, the
+//! overruns that a bare thread of the same core and priority would not have had too, half a period away, how much an integrated plant
+//! computes in a release at most, and what the host takes for a step beside what it takes for a partition.
 
 use super::bare::{Bare, Place};
 use super::results::Results;
@@ -12,19 +13,39 @@ const SECONDS: f64 = 60.0;
 /// Of the step and of the fastest partition, ns.
 const PERIOD: i64 = 1_000_000;
 
+/// An example: `plant` makes steps, `control` has clocks.
+struct Example {
+    title: &'static str,
+    file: &'static str,
+    /// The fastest clock of `control`.
+    fastest: &'static str,
+}
+
+const STEPS: Example = Example { title: "the closed loop", file: "examples/engine_cs.toml", fastest: "fuel" };
+const EQUATIONS: Example =
+    Example { title: "the closed loop with Model Exchange", file: "examples/suspension.toml", fastest: "damper" };
+
 pub fn measure(bench: &Bench, results: &mut Results) -> Result<(), String> {
-    on(bench, "one core", [bench.cpu, bench.cpu], results)?;
-    match bench.other_cpu {
-        Some(other) => on(bench, "two cores", [bench.cpu, other], results)?,
-        None => results.skipped("the closed loop on two cores", "there is one"),
+    for example in [STEPS, EQUATIONS] {
+        on(bench, &example, "one core", [bench.cpu, bench.cpu], results)?;
+        match bench.other_cpu {
+            Some(other) => on(bench, &example, "two cores", [bench.cpu, other], results)?,
+            None => results.skipped(&format!("{} on two cores", example.title), "there is one"),
+        }
     }
     beside_a_partition(bench, results)
 }
 
 /// The loop with the plant and the control unit on these cores.
-fn on(bench: &Bench, place: &str, [plant, control]: [usize; 2], results: &mut Results) -> Result<(), String> {
-    let name = format!("the closed loop on {place}, {SECONDS} s");
-    let rig = Rig::new(bench.folder, "loop", &text(plant, control)?)?;
+fn on(
+    bench: &Bench,
+    example: &Example,
+    place: &str,
+    [plant, control]: [usize; 2],
+    results: &mut Results,
+) -> Result<(), String> {
+    let name = format!("{} on {place}, {SECONDS} s", example.title);
+    let rig = Rig::new(bench.folder, "loop", &text(example, plant, control)?)?;
     rig.run_for_in_virtual_time(SECONDS)?;
     let expected = rig.result("signals.csv")?;
     // One on each core, as urgent as the step and the fastest partition, which nothing is above.
@@ -37,7 +58,7 @@ fn on(bench: &Bench, place: &str, [plant, control]: [usize; 2], results: &mut Re
     let of = |fmu: &str, clock: &str| {
         run.clock(fmu, clock).and_then(|clock| clock["overruns"].as_u64()).ok_or("no overruns")
     };
-    let overruns = [of("plant", "step")?, of("control", "fuel")?];
+    let overruns = [of("plant", "step")?, of("control", example.fastest)?];
     let promise = &run.report["promise"];
     let until = promise["until_s"].as_f64().filter(|_| promise["holds"] != true);
     let rows = differing_rows(&expected, &rig.result("signals.csv")?, until);
@@ -49,13 +70,19 @@ fn on(bench: &Bench, place: &str, [plant, control]: [usize; 2], results: &mut Re
         results.figure(&format!("  overruns of {who}"), own as f64, "");
         results.figure("  releases that the bare thread of that core missed", bare as f64, "");
     }
-    host_times(&run, [("plant", "step"), ("control", "fuel")], results)
+    let plant = run.clock("plant", "step").ok_or("no plant")?;
+    if let Some(most) = plant["integration"]["most_right_hand_sides"].as_f64() {
+        results.figure("  right-hand sides in a release, at most", most, "");
+        results.figure("  state events", plant["integration"]["state_events"].as_f64().unwrap_or(0.0), "");
+        results.figure("  execution of a step, p50", plant["execution"]["p50"].as_f64().unwrap_or(0.0), "ns");
+    }
+    host_times(&run, [("plant", "step"), ("control", example.fastest)], results)
 }
 
 /// The example, with the FMUs on these cores.
-fn text(plant: usize, control: usize) -> Result<String, String> {
+fn text(example: &Example, plant: usize, control: usize) -> Result<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(root.join("examples/engine_cs.toml")).map_err(|error| error.to_string())?;
+    let text = std::fs::read_to_string(root.join(example.file)).map_err(|error| error.to_string())?;
     let placed = |name: &str, cpu: usize| (format!("[fmu.{name}]\n"), format!("[fmu.{name}]\ncpu = {cpu}\n"));
     let mut text = text.replace("../fmus", &root.join("fmus").display().to_string());
     for (before, after) in [placed("plant", plant), placed("control", control)] {
