@@ -3,7 +3,7 @@
 use super::adaptive::{Attempt, first_length};
 use super::asked::{Asked, Tried, Trouble};
 use super::fixed::Step;
-use super::locate::locate;
+use super::locate::{locate, repeat};
 use super::method::{Integrator, Method};
 use super::roots::{Roots, narrow};
 use super::weights::Weights;
@@ -241,12 +241,19 @@ impl Drive {
                 None if self.method.internal_step().is_some() => self.fixed_step(asked, goal)?,
                 None => self.chosen_step(asked, goal)?,
             };
+            let mut ending = ending;
             if goal.until < self.step.to {
                 self.under_way = Some(ending);
-                self.integrator.between(&self.step, goal.until, &mut self.x);
-                self.t = goal.until;
-                asked.tell(self.t, &self.x).map_err(Trouble::stopped)?;
-                return Ok(Reached::Until { step_ended: false });
+                match self.pass(asked, goal.until) {
+                    Ok(None) => return Ok(Reached::Until { step_ended: false }),
+                    Ok(Some(earlier)) => ending = earlier,
+                    Err(Trouble::Stop(stopped)) => return Err(stopped),
+                    Err(Trouble::Smaller(_)) => {
+                        self.give_up_step(goal.until);
+                        asked.counts.discarded += 1;
+                        continue;
+                    }
+                }
             }
             self.under_way = None;
             self.arrive(asked)?;
@@ -262,6 +269,44 @@ impl Drive {
             }
         }
         Ok(Reached::Until { step_ended: self.under_way.is_none() })
+    }
+
+    /// Comes to a time within the step that was made. Where the domain of an indicator has changed there, the step ends at that event
+    /// instead; what is at its end then.
+    fn pass<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, t: f64) -> Tried<E, Option<Ending>> {
+        self.integrator.between(&self.step, t, &mut self.between);
+        asked.tell(t, &self.between)?;
+        if !self.roots.is_empty() {
+            asked.indicators(&mut self.roots.within)?;
+            if self.roots.within_has_changed() {
+                return self.shorten(asked, t).map(Some);
+            }
+            std::mem::swap(&mut self.roots.begin, &mut self.roots.within);
+        }
+        std::mem::swap(&mut self.x, &mut self.between);
+        self.t = t;
+        Ok(None)
+    }
+
+    /// Makes the step end at a time at which a domain has changed, or at the event before it.
+    fn shorten<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, to: f64) -> Tried<E, Ending> {
+        let length = to - self.step.from;
+        if self.integrator.is_exact_between() {
+            self.step.x1.copy_from_slice(&self.between);
+            (self.step.to, self.step.length) = (to, length);
+            std::mem::swap(&mut self.roots.end, &mut self.roots.within);
+        } else {
+            repeat(asked, &mut self.integrator, &mut self.step, &mut self.roots, to, length)?;
+        }
+        self.end_at_event(asked)
+    }
+
+    /// The model refuses to be in the midst of the step that was made: another one begins where it stands, which ends before this time.
+    fn give_up_step(&mut self, before: f64) {
+        self.under_way = None;
+        self.knows_derivatives = false;
+        self.integrator.forget();
+        self.pace = 0.5 * (before - self.t);
     }
 
     /// Goes to the end of the step that was made.
@@ -442,10 +487,15 @@ impl Drive {
             return Ok(Ending::Plain);
         }
         asked.indicators(&mut self.roots.end)?;
+        self.end_at_event(asked)
+    }
+
+    /// Moves the end of the step, whose indicators are known, to the first event that is ahead, if there is one and it may be located.
+    fn end_at_event<E: Indicators>(&mut self, asked: &mut Asked<'_, E>) -> Tried<E, Ending> {
         if asked.bound.events == 0 || !self.roots.end_has_changed() {
             return Ok(Ending::Plain);
         }
-        locate(asked, &mut self.integrator, &mut self.step, &mut self.roots, &mut self.between)?;
+        locate(asked, &mut self.integrator, &mut self.step, &mut self.roots, &mut self.between, self.t)?;
         asked.bound.events -= 1;
         Ok(Ending::Event)
     }

@@ -9,8 +9,8 @@ use super::roots::{Roots, narrow};
 /// How often a step is repeated to another end before the earliest one is taken at which a domain is known to have changed.
 const REPETITIONS: u32 = 5;
 
-/// Moves the end of a step in which a domain has changed (`roots.begin` and `roots.end` are its indicators) to the right side of the
-/// earliest change. The model is told that end last.
+/// Moves the end of a step in which a domain has changed to the right side of the earliest change. Up to the time `from` none has, where
+/// the indicators are `roots.begin`; at the end they are `roots.end`. The model is told the new end last.
 ///
 /// The search goes over what the method says of the states inside of the step. Where that is less exact than the method, the step is
 /// repeated to the end that was found: it is the method's own solution that must have changed its domain, and that is handed on.
@@ -20,10 +20,11 @@ pub(super) fn locate<E: Indicators>(
     step: &mut Step,
     roots: &mut Roots,
     between: &mut [f64],
+    from: f64,
 ) -> Tried<E> {
     roots.low_from_begin();
     roots.high_from_end();
-    let mut end = roots.bracket(step.from, step.to, |t, z| probe(asked, integrator, step, between, t, z))?;
+    let mut end = roots.bracket(from, step.to, |t, z| probe(asked, integrator, step, between, t, z))?;
     if integrator.is_exact_between() {
         if end < step.to {
             integrator.between(step, end, between);
@@ -34,8 +35,8 @@ pub(super) fn locate<E: Indicators>(
         }
         return asked.tell_end(step.to, &step.x1);
     }
-    let narrow = narrow(step.from.abs().max(end.abs()));
-    let (mut unchanged, mut changed, mut changed_length) = (step.from, step.to, step.length);
+    let narrow = narrow(from.abs().max(end.abs()));
+    let (mut unchanged, mut changed, mut changed_length) = (from, step.to, step.length);
     for _ in 0..REPETITIONS {
         if end >= changed {
             break;
@@ -48,7 +49,7 @@ pub(super) fn locate<E: Indicators>(
                 return asked.tell_end(step.to, &step.x1);
             }
             roots.low_from_begin();
-            end = roots.bracket(step.from, before, |t, z| probe(asked, integrator, step, between, t, z))?;
+            end = roots.bracket(from, before, |t, z| probe(asked, integrator, step, between, t, z))?;
             end = end.max(unchanged + narrow);
         } else {
             // A little too short: what follows is found beyond the end of the repeated step, first close to it.
@@ -91,7 +92,7 @@ fn probe<E: Indicators>(
 }
 
 /// Makes the step once more, to another end, and asks for the indicators there.
-fn repeat<E: Indicators>(
+pub(super) fn repeat<E: Indicators>(
     asked: &mut Asked<'_, E>,
     integrator: &mut Integrator,
     step: &mut Step,

@@ -6,8 +6,10 @@ pub(super) struct Roots {
     /// Whether each indicator was positive after the last event. They are remembered, not computed anew from where a step begins:
     /// an indicator that is zero there has not changed since.
     domains: Vec<bool>,
-    /// The indicators where the step begins.
+    /// The indicators where the drive stands: at the beginning of the step, or within it.
     pub(super) begin: Vec<f64>,
+    /// The indicators further on within the step.
+    pub(super) within: Vec<f64>,
     /// The indicators where it ends.
     pub(super) end: Vec<f64>,
     /// The indicators at both ends of what a search has left, and between them.
@@ -30,6 +32,7 @@ impl Roots {
         Roots {
             domains: vec![false; indicators],
             begin: none.clone(),
+            within: none.clone(),
             end: none.clone(),
             low: none.clone(),
             high: none.clone(),
@@ -50,16 +53,20 @@ impl Roots {
         self.found.fill(0);
     }
 
-    /// Whether the step begins in other domains: something besides the integration has changed the indicators.
+    /// Whether the drive stands in other domains: something besides the integration has changed the indicators.
     pub(super) fn begin_has_changed(&self) -> bool {
         changed(&self.domains, &self.begin)
+    }
+
+    pub(super) fn within_has_changed(&self) -> bool {
+        changed(&self.domains, &self.within)
     }
 
     pub(super) fn end_has_changed(&self) -> bool {
         changed(&self.domains, &self.end)
     }
 
-    /// Notes which indicators are in other domains where the step begins, and in which.
+    /// Notes which indicators are in other domains where the drive stands, and in which.
     pub(super) fn note_found(&mut self) {
         for ((found, &domain), &z) in self.found.iter_mut().zip(&self.domains).zip(&self.begin) {
             *found = i32::from(z > 0.0) - i32::from(domain);
@@ -70,7 +77,7 @@ impl Roots {
         &self.found
     }
 
-    /// What the next search starts from on its left: the indicators at the step's beginning.
+    /// What the next search starts from on its left: the indicators where the drive stands.
     pub(super) fn low_from_begin(&mut self) {
         self.low.copy_from_slice(&self.begin);
     }

@@ -157,6 +157,58 @@ fn an_event_ahead_of_the_goal_waits_until_the_goal_has_come_to_it() {
     assert!(drive.counts().right_hand_sides < 60, "{:?}", drive.counts());
 }
 
+const CHOOSING: [Method; 3] =
+    [Method::Dopri5 { tolerance: 1e-6 }, Method::Bdf { tolerance: 1e-6 }, Method::Auto { tolerance: 1e-6 }];
+
+/// Goes on to every tenth of a second up to 9 s, with steps that may be of any length, and gives the times of events.
+fn events_by_tenths<E: Indicators<Failure = &'static str>>(drive: &mut Drive, model: &mut E) -> Vec<f64> {
+    let mut events = Vec::new();
+    for row in 1..=90 {
+        let goal = Goal { limit: f64::INFINITY, ..Goal::end(0.0, 0.1 * f64::from(row)) };
+        while let Reached::Event { located: true } = drive.to(model, &goal, &mut PLENTY.clone()).unwrap() {
+            let now = drive.time();
+            events.push(now);
+            drive.restart(model, now).unwrap();
+        }
+        assert_eq!(drive.time(), goal.until);
+    }
+    events
+}
+
+#[test]
+fn what_changes_there_and_back_within_a_long_step_is_seen_at_the_goals() {
+    for method in CHOOSING {
+        let mut model = with_indicators(clock, |_, x, z| {
+            z[0] = (x[0] - 5.95) * (x[0] - 5.95) - 0.01;
+            Ok(())
+        });
+        let mut drive = started(method, &mut model, &[0.0], 1);
+        let events = events_by_tenths(&mut drive, &mut model);
+        assert_eq!(events.len(), 2, "{method:?}: {events:?}");
+        assert!((events[0] - 5.85).abs() < 1e-12 && (events[1] - 6.05).abs() < 1e-12, "{method:?}: {events:?}");
+        assert!(drive.counts().right_hand_sides < 150, "{method:?}: {:?}", drive.counts());
+    }
+}
+
+#[test]
+fn who_refuses_to_be_in_the_midst_of_a_step_gets_another_one() {
+    for method in CHOOSING {
+        let mut refusals = 0;
+        let mut model = with_indicators(decay, |t: f64, x: &[f64], z: &mut [f64]| {
+            z[0] = x[0] - 0.01;
+            if (t == 0.5 || t == 3.0) && refusals < 2 {
+                refusals += 1;
+                return Err(Refused::Discard("not now"));
+            }
+            Ok(())
+        });
+        let mut drive = started(method, &mut model, &[1.0], 1);
+        let events = events_by_tenths(&mut drive, &mut model);
+        assert!(events.len() == 1 && (events[0] - 100.0f64.ln()).abs() < 1e-3, "{method:?}: {events:?}");
+        assert_eq!(drive.counts().discarded, 2, "{method:?}");
+    }
+}
+
 #[test]
 fn inputs_that_jump_at_communication_points_cost_accuracy_nowhere() {
     // x' = 20 (u - x), u = 1 and 0 in turn for a tenth of a second each.

@@ -50,8 +50,7 @@ pub struct Continuous {
     is_counted: bool,
     /// It is told that more events have come in this step.
     is_told: bool,
-    /// A step of the solver may go on beyond a communication point: nobody else knows of what lies ahead, nor changes it, and no
-    /// indicator can change there and back unseen within a step that is much longer than those.
+    /// A step of the solver may go on beyond a communication point: nobody else knows of what lies ahead, nor changes it.
     looks_ahead: bool,
     /// May be taken back with their states (`fmi3SetFMUState`).
     goes_back: bool,
@@ -141,7 +140,7 @@ impl Continuous {
             bounds_all: !members.iter().any(|task| plan.tasks[task.0].shows_events()),
             is_counted: false,
             is_told: false,
-            looks_ahead: indicators == 0 && is_alone(world, &members),
+            looks_ahead: is_alone(world, &members),
             goes_back: members.iter().any(|task| plan.tasks[task.0].goes_back()),
             saved: Saved { time: 0.0, states: vec![0.0; states] },
             settled: None,
