@@ -20,6 +20,11 @@ static void begin(struct instance *instance)
     instance->mode = INSTANTIATED;
     instance->state_count = equations.state_count;
     instance->indicator_count = equations.indicator_count;
+    for (size_t i = 0; i < equations.clock_count; i++) {
+        struct clock_state *clock = at(instance, equations.clocks[i].offset);
+        clock->interval = equations.clocks[i].period;
+        clock->next = INFINITY;
+    }
     if (equations.start) equations.start(instance);
 }
 
@@ -127,6 +132,136 @@ enum answer equations_enter_initialization(void *model, const char *function, do
     return answer;
 }
 
+/* ---- Clocks ---- */
+
+static bool is_periodic(enum clock_kind kind)
+{
+    return kind == CONSTANT_CLOCK || kind == FIXED_CLOCK || kind == TUNABLE_CLOCK;
+}
+
+static struct clock_state *state_of(void *model, const struct clock *clock)
+{
+    return at(model, clock->offset);
+}
+
+static const struct clock *find_clock(uint32_t reference)
+{
+    for (size_t i = 0; i < equations.clock_count; i++)
+        if (equations.clocks[i].reference == reference) return &equations.clocks[i];
+    return NULL;
+}
+
+/* The clock that a variable belongs to. */
+static const struct clock *clock_of(uint32_t variable)
+{
+    for (size_t i = 0; i < equations.clock_count; i++)
+        if (variable != 0 && equations.clocks[i].variable == variable) return &equations.clocks[i];
+    return NULL;
+}
+
+/* Times that differ by rounding alone. */
+static double slack(double time)
+{
+    return 1e-9 * (1.0 + fabs(time));
+}
+
+/* From the start on clocks with a period tick. */
+static void start_clocks(struct instance *instance)
+{
+    for (size_t i = 0; i < equations.clock_count; i++) {
+        if (!is_periodic(equations.clocks[i].kind)) continue;
+        struct clock_state *clock = state_of(instance, &equations.clocks[i]);
+        clock->first = clock->next = instance->time;
+    }
+}
+
+/* A clock that should have ticked by now, or before now; NULL: none. */
+static const struct clock *left_out(struct instance *instance, bool before_now)
+{
+    for (size_t i = 0; i < equations.clock_count; i++) {
+        double next = state_of(instance, &equations.clocks[i])->next;
+        if (before_now ? instance->time > next + slack(next) : instance->time >= next - slack(next)) return &equations.clocks[i];
+    }
+    return NULL;
+}
+
+/* An iteration is over: clocks that have ticked know when they do so next, or that they are to be asked. */
+static void end_ticks(struct instance *instance)
+{
+    instance->clocks_read = false;
+    for (size_t i = 0; i < equations.clock_count; i++) {
+        const struct clock *clock = &equations.clocks[i];
+        struct clock_state *state = state_of(instance, clock);
+        if (state->active && is_periodic(clock->kind)) state->next = state->first + (double)++state->ticks * state->interval;
+        if (state->active && clock->kind == CHANGING_CLOCK) state->armed = true;
+        if (state->active && clock->kind == COUNTDOWN_CLOCK && !state->armed) state->next = INFINITY;
+        state->active = false;
+    }
+}
+
+enum answer equations_set_clock(void *model, const char *function, uint32_t reference, bool active)
+{
+    CALLED(EVENT_MODE);
+    const struct clock *clock = find_clock(reference);
+    if (!clock || clock->kind == OUTPUT_CLOCK) return refuse(instance, "%s: there is no input clock %u.", function, reference);
+    struct clock_state *state = state_of(model, clock);
+    if (!active) return refuse(instance, "%s: to false, which says nothing.", function);
+    if (instance->clocks_read) return refuse(instance, "%s: after fmi3GetClock in one iteration.", function);
+    if (state->active) return refuse(instance, "%s: the clock %u ticks twice in one iteration.", function, reference);
+    if (clock->kind != TRIGGERED_CLOCK && !(fabs(instance->time - state->next) <= slack(state->next)))
+        return refuse(instance, "%s: the clock %u ticks at %.17g, and its time is %.17g.", function, reference, instance->time, state->next);
+    state->active = true;
+    return answer;
+}
+
+enum answer equations_get_clocks(void *model, const char *function, const uint32_t references[], size_t n, bool active[])
+{
+    CALLED(EVENT_MODE);
+    if (instance->clocks_read) return refuse(instance, "%s: twice in one iteration.", function);
+    if (equations.tick) equations.tick(model);
+    for (size_t i = 0; i < n; i++) {
+        const struct clock *clock = find_clock(references[i]);
+        if (!clock || clock->kind != OUTPUT_CLOCK) return refuse(instance, "%s: there is no output clock %u.", function, references[i]);
+        active[i] = state_of(model, clock)->active;
+    }
+    instance->clocks_read = true;
+    return answer;
+}
+
+enum answer equations_get_interval(void *model, const char *function, uint32_t reference, double *interval,
+                                   enum qualifier *qualifier)
+{
+    CALLED(INITIALIZATION | EVENT_MODE);
+    const struct clock *clock = find_clock(reference);
+    if (!clock || (clock->kind != CHANGING_CLOCK && clock->kind != COUNTDOWN_CLOCK))
+        return refuse(instance, "%s: the interval of the clock %u is not the FMU's to say.", function, reference);
+    struct clock_state *state = state_of(model, clock);
+    if (instance->clocks_read || state->active)
+        return refuse(instance, "%s: before fmi3UpdateDiscreteStates in one iteration.", function);
+    if (clock->kind == CHANGING_CLOCK && !state->armed)
+        return refuse(instance, "%s: the clock %u has not ticked.", function, reference);
+    if (state->armed) state->next = instance->time + state->interval;
+    state->known |= state->armed;
+    *qualifier = state->armed ? QUALIFIER_CHANGED : state->known ? QUALIFIER_UNCHANGED : QUALIFIER_NOT_YET_KNOWN;
+    *interval = state->interval;
+    state->armed = false;
+    return answer;
+}
+
+enum answer equations_set_interval(void *model, const char *function, uint32_t reference, double interval)
+{
+    const struct clock *clock = find_clock(reference);
+    bool is_tunable = clock && clock->kind == TUNABLE_CLOCK;
+    CALLED(INSTANTIATED | INITIALIZATION | (is_tunable ? (unsigned)EVENT_MODE : 0u));
+    if (!is_tunable && !(clock && clock->kind == FIXED_CLOCK))
+        return refuse(instance, "%s: the interval of the clock %u is not the importer's to say.", function, reference);
+    if (!(interval > 0.0)) return refuse(instance, "%s: %.17g is no interval.", function, interval);
+    state_of(model, clock)->interval = interval;
+    return answer;
+}
+
+/* ---- Events ---- */
+
 /* An event in which no iteration has taken place yet. */
 static void begin_event(struct instance *instance)
 {
@@ -139,6 +274,7 @@ enum answer equations_exit_initialization(void *model, const char *function)
 {
     CALLED(INITIALIZATION);
     if (equations.initialize) equations.initialize(model);
+    start_clocks(instance);
     begin_event(instance);
     return answer;
 }
@@ -146,14 +282,18 @@ enum answer equations_exit_initialization(void *model, const char *function)
 /* Whether the time event that was announced lies before the present time, and not only by rounding. */
 static bool has_passed_event(const struct instance *instance)
 {
-    return instance->has_next && instance->time > instance->next + 1e-9 * (1.0 + fabs(instance->next));
+    return instance->has_next && instance->time > instance->next + slack(instance->next);
 }
 
-enum answer equations_enter_event_mode(void *model, const char *function, unsigned modes)
+enum answer equations_enter_event_mode(void *model, const char *function, unsigned modes, const struct reasons *reasons)
 {
     CALLED(modes);
+    const char *wrong = equations.enter && reasons ? equations.enter(model, reasons) : NULL;
+    if (wrong) return refuse(instance, "%s: at %.17g: %s", function, instance->time, wrong);
     if (has_passed_event(instance))
         return refuse(instance, "%s: at %.17g, although a time event was due at %.17g.", function, instance->time, instance->next);
+    const struct clock *late = left_out(instance, true);
+    if (late) return refuse(instance, "%s: at %.17g, although the clock %u was due before.", function, instance->time, late->reference);
     begin_event(instance);
     return answer;
 }
@@ -163,7 +303,10 @@ enum answer equations_update(void *model, const char *function, struct event *ev
     CALLED(EVENT_MODE);
     if (instance->over) return equations_refuse(model, function, "the model has asked for the end.");
     *event = (struct event){0};
+    if (equations.clock_count > 0 && !instance->clocks_read)
+        return equations_refuse(model, function, "before fmi3GetClock in one iteration.");
     if (equations.update) equations.update(model, event);
+    end_ticks(instance);
     instance->has_next = event->has_next;
     instance->next = event->next;
     instance->restless = event->needs_update;
@@ -176,6 +319,11 @@ enum answer equations_enter_continuous_time(void *model, const char *function)
     CALLED(EVENT_MODE);
     if (instance->over) return equations_refuse(model, function, "the model has asked for the end.");
     if (instance->restless) return equations_refuse(model, function, "the event iteration is not over.");
+    for (size_t i = 0; i < equations.clock_count; i++)
+        if (state_of(model, &equations.clocks[i])->armed)
+            return refuse(instance, "%s: nobody has asked for the interval of the clock %u.", function, equations.clocks[i].reference);
+    const struct clock *due = left_out(instance, false);
+    if (due) return refuse(instance, "%s: at %.17g, although the clock %u is due.", function, instance->time, due->reference);
     instance->mode = CONTINUOUS_TIME;
     return answer;
 }
@@ -269,6 +417,8 @@ enum answer equations_completed(void *model, const char *function, struct comple
     CALLED(CONTINUOUS_TIME);
     if (has_passed_event(instance))
         return refuse(instance, "%s: at %.17g, although a time event is due at %.17g.", function, instance->time, instance->next);
+    const struct clock *late = left_out(instance, true);
+    if (late) return refuse(instance, "%s: at %.17g, although the clock %u is due.", function, instance->time, late->reference);
     *completed = (struct completed){0};
     instance->earliest = instance->time;
     if (equations.completed) equations.completed(model, completed);
@@ -325,6 +475,12 @@ void *equations_place_to_set(void *model, const char *function, uint32_t referen
         refuse(instance, "%s: the variable %u cannot be set %s.", function, reference, name(instance->mode));
         return NULL;
     }
+    const struct clock *clock = clock_of(reference);
+    bool is_running = instance->mode == EVENT_MODE || instance->mode == CONTINUOUS_TIME;
+    if (clock && is_running && !(state_of(model, clock)->active && !instance->clocks_read)) {
+        refuse(instance, "%s: the variable %u cannot be set while its clock is not active.", function, reference);
+        return NULL;
+    }
     *n = elements(instance, variable);
     return at(model, variable->offset);
 }
@@ -339,6 +495,12 @@ void *equations_place_to_get(void *model, const char *function, uint32_t referen
     }
     if (!equations_can_read(instance->mode, variable->role)) {
         refuse(instance, "%s: the variable %u cannot be read %s.", function, reference, name(instance->mode));
+        return NULL;
+    }
+    const struct clock *clock = clock_of(reference);
+    bool is_running = instance->mode == EVENT_MODE || instance->mode == CONTINUOUS_TIME;
+    if (clock && clock->kind == OUTPUT_CLOCK && is_running && !state_of(model, clock)->active) {
+        refuse(instance, "%s: the variable %u cannot be read while its clock is not active.", function, reference);
         return NULL;
     }
     *n = elements(instance, variable);

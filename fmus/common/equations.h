@@ -1,12 +1,12 @@
 /* A model for Model Exchange as its equations, and the FMI side of it, so that the model's own file holds nothing but the model.
  *
  * A model is a struct whose first member is `struct instance`, and one table named `equations`: where in the struct each variable
- * lies, and functions that compute. It knows no version of FMI: with fmi3_equations.c it is an FMU of FMI 3.0, with fmi2_equations.c
- * of FMI 2.0, with fmi1_equations.c of FMI 1.0. Those three translate; all rules are in equations.c.
+ * lies, and functions that compute. It knows no version of FMI: with fmi3_equations.c it is an FMU of FMI 3.0, with draft_equations.c
+ * of its draft, with fmi2_equations.c of FMI 2.0, with fmi1_equations.c of FMI 1.0. Those translate; all rules are in equations.c.
  *
  * The importer is watched. A call that the present mode does not allow, a variable that cannot be set or read in it, a number of
  * values that is not the model's, time that goes back over a completed step or an event, a time event that was passed, an event
- * iteration that was left too early: each is answered with Error and logged with the function's name, and from then on the instance
+ * iteration that was left too early, a clock that ticks off its time or not at all: each is answered with Error and logged with the function's name, and from then on the instance
  * can only be reset, restored or freed. */
 
 #ifndef equations_h
@@ -63,6 +63,38 @@ struct variable {
     size_t elements; /* 0: a scalar */
 };
 
+/* A clock, which FMI has from 3.0 on. An output clock ticks when the model says so; a triggered one when the importer does; all
+ * others have times, which are reckoned with here: the importer may tick them at those alone, and may not leave one out. */
+enum clock_kind {
+    OUTPUT_CLOCK,
+    TRIGGERED_CLOCK,
+    CONSTANT_CLOCK,  /* each `period` from the start on */
+    FIXED_CLOCK,     /* likewise, and the importer may say another one before the start */
+    TUNABLE_CLOCK,   /* likewise, and in Event Mode */
+    CHANGING_CLOCK,  /* `interval` after the start and after each of its ticks */
+    COUNTDOWN_CLOCK, /* `interval` after the model has set `armed` */
+};
+
+/* A clock's place in the model. */
+struct clock_state {
+    bool active; /* in this iteration of an event */
+    bool armed;  /* the importer has to ask for the interval */
+    bool known;  /* there was an interval to be asked for */
+    double interval;
+    double first;   /* s */
+    uint64_t ticks; /* since `first` */
+    double next;    /* s, of a clock with times; INFINITY: none is to come */
+};
+
+struct clock {
+    uint32_t reference;
+    enum clock_kind kind;
+    size_t offset; /* of its clock_state in the model's struct */
+    double period; /* s */
+    /* The variable that belongs to it, which can be set, or read, while it is active only; 0: none does. */
+    uint32_t variable;
+};
+
 /* The first member of every model. But for `owner` it is the model's values, and is saved with them. */
 struct instance {
     void *owner; /* what the version's file makes of it */
@@ -72,6 +104,7 @@ struct instance {
     bool has_next;   /* whether a time event is to come */
     double next;     /* s, when */
     bool restless;   /* Event Mode cannot be left yet */
+    bool clocks_read; /* in this iteration of an event it was asked which output clocks tick */
     bool over;       /* the model has asked for the end */
     bool nested;     /* within one call of the importer that is several here: `meddle` has been told of it */
     size_t state_count, indicator_count;
@@ -87,6 +120,14 @@ struct event {
     double next; /* s */
 };
 
+/* Why Event Mode is entered, as the draft of FMI 3.0 says it. */
+struct reasons {
+    bool step_event;
+    const int32_t *roots; /* of each event indicator 1, -1 or 0 */
+    size_t root_count;    /* 0: it is not known which */
+    bool time_event;
+};
+
 /* What a completed integrator step leads to. */
 struct completed {
     bool enter_event_mode;
@@ -99,6 +140,8 @@ struct equations {
     size_t size;       /* of the struct */
     const struct variable *variables;
     size_t variable_count;
+    const struct clock *clocks;
+    size_t clock_count;
     size_t state_count, indicator_count;
     size_t state_offset;      /* of the states, one after the other */
     size_t derivative_offset; /* of their derivatives */
@@ -110,11 +153,14 @@ struct equations {
     enum answer (*derivatives)(void *model);
     enum answer (*indicators)(void *model);
     enum answer (*outputs)(void *model);
-    void (*update)(void *model, struct event *event); /* an iteration of an event */
+    void (*tick)(void *model); /* which output clocks tick in this iteration, of which the active input clocks are known */
+    void (*update)(void *model, struct event *event); /* an iteration of an event; its clocks are active until it returns */
     void (*completed)(void *model, struct completed *completed);
     void (*nominals)(void *model, double nominals[]); /* all are 1 before */
     /* The partial derivative of the variable `unknown` with respect to `known`, for directional derivatives. */
     double (*partial)(void *model, uint32_t unknown, uint32_t known);
+    /* Told why there is an event, where FMI says so, before anything is carried out; what is wrong with that, or NULL. */
+    const char *(*enter)(void *model, const struct reasons *reasons);
     /* Told of every call from the importer before it is carried out, and says what it answers. From Discard on, nothing is carried out. */
     enum answer (*meddle)(void *model, const char *function);
 };
@@ -135,7 +181,8 @@ enum answer equations_enter_configuration(void *model, const char *function);
 enum answer equations_exit_configuration(void *model, const char *function);
 enum answer equations_enter_initialization(void *model, const char *function, double start_time);
 enum answer equations_exit_initialization(void *model, const char *function);
-enum answer equations_enter_event_mode(void *model, const char *function, unsigned modes);
+/* `reasons`: NULL where the version of FMI has none. */
+enum answer equations_enter_event_mode(void *model, const char *function, unsigned modes, const struct reasons *reasons);
 enum answer equations_update(void *model, const char *function, struct event *event);
 enum answer equations_enter_continuous_time(void *model, const char *function);
 enum answer equations_terminate(void *model, const char *function);
@@ -159,11 +206,22 @@ enum answer equations_directional(void *model, const char *function, const uint3
                                   const uint32_t knowns[], size_t n_knowns, const double seed[], size_t n_seed,
                                   double sensitivity[], size_t n_sensitivity);
 
+/* Clocks. How an interval is asked for is that of fmi3IntervalQualifier. */
+enum qualifier { QUALIFIER_NOT_YET_KNOWN, QUALIFIER_UNCHANGED, QUALIFIER_CHANGED };
+enum answer equations_set_clock(void *model, const char *function, uint32_t reference, bool active);
+enum answer equations_get_clocks(void *model, const char *function, const uint32_t references[], size_t n, bool active[]);
+enum answer equations_get_interval(void *model, const char *function, uint32_t reference, double *interval,
+                                   enum qualifier *qualifier);
+enum answer equations_set_interval(void *model, const char *function, uint32_t reference, double interval);
+
 /* Saved states. */
 void *equations_save(const void *model, void *into);
 void equations_restore(void *model, const void *saved);
 
 /* ---- Provided by the file of a version ---- */
+
+/* The model of what the importer knows as an instance, for fmi3_alike.c. */
+void *equations_model(void *instance);
 
 /* Tells the importer, unless it wants no messages of this kind. */
 void equations_tell(void *owner, enum answer answer, const char *message);

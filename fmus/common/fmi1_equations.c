@@ -113,7 +113,7 @@ static enum answer handle_event(struct instance *model, const char *function, bo
 {
     enum answer answer = ANSWER_OK;
     /* An iteration that has not converged goes on. */
-    if (model->mode != EVENT_MODE) answer = equations_enter_event_mode(model, function, CONTINUOUS_TIME);
+    if (model->mode != EVENT_MODE) answer = equations_enter_event_mode(model, function, CONTINUOUS_TIME, NULL);
     return answer <= ANSWER_WARNING ? iterate(model, function, once, info) : answer;
 }
 

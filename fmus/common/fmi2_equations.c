@@ -136,7 +136,7 @@ fmi2Status fmi2Reset(fmi2Component c)
 
 fmi2Status fmi2EnterEventMode(fmi2Component c)
 {
-    return (fmi2Status)equations_enter_event_mode(MODEL(c), __func__, EVENT_MODE | CONTINUOUS_TIME);
+    return (fmi2Status)equations_enter_event_mode(MODEL(c), __func__, EVENT_MODE | CONTINUOUS_TIME, NULL);
 }
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)

@@ -140,9 +140,10 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// Whether its events are handled in Event Mode: always for Model Exchange, and for Co-Simulation of FMI 3.0 where it has that.
+    /// Whether its events are handled in Event Mode: always for Model Exchange, and for Co-Simulation of FMI 3.0 where it has that. Other
+    /// events of Co-Simulation are the FMU's own affair.
     pub(super) fn handles_events(&self) -> bool {
-        let wanted = self.rig.wishes.event_mode_used.unwrap_or(true);
+        let wanted = self.abi().uses_event_mode_of_steps() && self.rig.wishes.event_mode_used.unwrap_or(true);
         let has_event_mode = wanted && self.co_simulation().is_some_and(|own| own.has_event_mode);
         has_event_mode || self.model_exchange().is_some()
     }

@@ -17,6 +17,15 @@ pub(super) fn check(described: &DescribedFmu, findings: &mut Findings) {
         );
         findings.rig(key.place, message);
     }
+    let clock = described.variables().iter().find(|variable| variable.clock.is_some());
+    if let (Abi::Draft, Some(_), Some(clock)) = (described.abi(), described.model_exchange(), clock) {
+        let message = format!(
+            "the clock \"{}\" would never tick: clocks of the draft's Model Exchange are not supported yet by this version of vecud; \
+             export the FMU for released FMI 3.0, or without clocks",
+            clock.name
+        );
+        findings.xml(described, clock, message);
+    }
 }
 
 /// Where the resources are, as the instance is told: a path in released FMI 3.0; before, a URI, in the draft and FMI 2.0 of the

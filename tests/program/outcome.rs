@@ -17,6 +17,8 @@ pub struct Outcome {
     pub stdout: String,
     pub stderr: String,
     pub out: PathBuf,
+    /// `signals.csv`, which the next run of the same rig replaces.
+    signals: Option<String>,
     _folder: Arc<TempDir>,
     traces: BTreeMap<String, PathBuf>,
 }
@@ -32,7 +34,8 @@ impl Outcome {
     ) -> Outcome {
         let code = status.code().unwrap_or_else(|| -status.signal().unwrap());
         let out = folder.path().join("out");
-        Outcome { code, took, stdout, stderr, out, _folder: folder, traces }
+        let signals = std::fs::read_to_string(out.join("signals.csv")).ok();
+        Outcome { code, took, stdout, stderr, out, signals, _folder: folder, traces }
     }
 
     /// Panics unless this was the exit code.
@@ -42,8 +45,11 @@ impl Outcome {
         self
     }
 
-    /// A file in the output folder.
+    /// A file in the output folder; the signals are those of this run, whatever has run since.
     pub fn file(&self, name: &str) -> String {
+        if let ("signals.csv", Some(signals)) = (name, &self.signals) {
+            return signals.clone();
+        }
         let path = self.out.join(name);
         std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{name}: {e}; stderr:\n{}", self.stderr))
     }

@@ -31,7 +31,7 @@ fn changes(simulated: &Simulated, name: &str) -> Vec<f64> {
 /// bounce is where the closed form has it, by either kind of method, and in the version of that time.
 #[test]
 fn a_ball_bounces_when_its_closed_form_says() {
-    for name in ["ball", "ball_fmi1"] {
+    for name in ["ball", "ball_draft", "ball_fmi1"] {
         for solver in ["rk4", "dopri5"] {
             let simulated = simulate(fmu(name), &["--solver", solver, "--stop-time", "2.4"]).exits(0);
             let seen = changes(&simulated, "bounces");
@@ -44,6 +44,69 @@ fn a_ball_bounces_when_its_closed_form_says() {
             assert_eq!(bounced.last(), Some(&last));
             assert!(switched.last().is_some_and(|switches| (2.0 * last - 1.0..=2.0 * last).contains(switches)));
         }
+    }
+}
+
+/// Each reason for an event that the draft of FMI 3.0 tells the FMU, which refuses any other than the right one: state events with the
+/// direction of each indicator, a step event, time events, both at once, and none of them where an input changes.
+#[test]
+fn an_fmu_of_the_draft_is_told_why_there_is_an_event() {
+    for solver in ["rk4", "dopri5", "bdf"] {
+        let place = Place::new().with("in.csv", "time,d\n0,0\n0.72,1\n");
+        let arguments = ["--solver", solver, "--input-file", "in.csv"];
+        let simulated = place.simulate(fmu("reasons_draft"), &arguments).exits(0);
+        for (kind, times) in [
+            ("time", &[0.4, 0.9][..]),
+            ("rising", &[0.3, 0.9]),
+            ("falling", &[0.55]),
+            ("both", &[0.9]),
+            ("none", &[0.72]),
+        ] {
+            let seen = changes(&simulated, &format!("{kind}_events"));
+            assert_eq!(seen.len(), times.len(), "{kind}, {solver}: {seen:?}");
+            assert!(seen.iter().zip(times).all(|(a, b)| (a - b).abs() < 1e-12), "{kind}, {solver}: {seen:?}");
+        }
+        assert_eq!(simulated.column("step_events").last(), Some(&1.0), "{solver}");
+        assert!(simulated.column("last_step").last().is_some_and(|at| (0.65..0.9).contains(at)), "{solver}");
+    }
+}
+
+/// Clocks tick between the steps of the integrator, at their instants, and what is integrated goes on from what they have made of it: between
+/// two samples a plant is where its closed form says. A column of a triggered clock ticks it, with the value of the row.
+#[test]
+fn clocks_of_a_plant_tick_at_their_instants() {
+    let place = Place::new().with("in.csv", "time,called,message\n0,0,0\n0.0333,1,0.25\n0.0334,0,0\n");
+    for solver in [
+        &["rk4", "--fixed-step-size", "0.001"][..],
+        &["dopri5", "--tolerance", "1e-12"],
+        &["bdf", "--tolerance", "1e-12"],
+    ] {
+        let arguments =
+            [&["--interface-type", "me", "--stop-time", "0.1", "--input-file", "in.csv", "--solver"], solver].concat();
+        let simulated = place.simulate(fmu("sampled"), &arguments).exits(0);
+        let (mut x, mut v, mut before, mut worst) = (0.0, 0.0, 0.0, 0.0_f64);
+        let columns = ["time", "x", "v", "n_sample", "n_called", "n_later"].map(|name| simulated.column(name));
+        let [times, xs, vs, samples, calls, laters] = &columns;
+        let mut seen = [0.0; 3];
+        for row in 0..times.len() {
+            x = v + (x - v) * (-(times[row] - before) / 0.1_f64).exp();
+            before = times[row];
+            let now = [samples[row], calls[row], laters[row]];
+            if now[0] > seen[0] {
+                v += 0.2 * (1.0 - x);
+            }
+            x += 0.25 * ((now[1] - seen[1]) - (now[2] - seen[2]));
+            seen = now;
+            worst = worst.max((xs[row] - x).abs()).max((vs[row] - v).abs());
+        }
+        assert!(worst < 1e-9, "{worst}, {solver:?}");
+        assert_eq!(seen, [7.0, 1.0, 1.0], "{solver:?}");
+        let last = |name: &str| *simulated.column(name).last().unwrap();
+        assert_eq!((last("last_called"), last("last_message")), (0.0333, 0.25), "{solver:?}");
+        assert!((last("last_later") - 0.0376).abs() < 1e-15, "{solver:?}");
+        let counts = ["n_fixed", "n_tuned", "n_changing", "n_out", "n_crossed"].map(last);
+        // No clock ticks at the stop time itself.
+        assert_eq!(counts, [5.0, 4.0, 11.0, 7.0, 0.0], "{solver:?}");
     }
 }
 

@@ -17,6 +17,7 @@ mod oracle;
 mod parts;
 mod random;
 mod references;
+mod sampled;
 mod slopes;
 mod status;
 mod strides;

@@ -88,6 +88,12 @@ impl Abi {
         self == Abi::Fmi3
     }
 
+    /// Whether Event Mode of Co-Simulation is used: the draft's steps tell of clocks otherwise than those of released FMI 3.0, and earlier
+    /// versions have none.
+    pub fn uses_event_mode_of_steps(self) -> bool {
+        self == Abi::Fmi3
+    }
+
     /// Whether descriptions say if a step may end earlier than asked for (`mightReturnEarlyFromDoStep`). Before, any may be discarded.
     pub fn tells_of_early_returns(self) -> bool {
         matches!(self, Abi::Fmi3 | Abi::Draft)

@@ -277,8 +277,9 @@ fn candidate(
 fn refuse_figures(described: &DescribedFmu, clock: &RigClock, findings: &mut Findings) {
     if clock.task != RigTask::default() {
         let (fmu, name) = (described.name(), &clock.name.value);
+        let interface = described.offer.map_or("no interface", |offer| offer.interface().name());
         let message = format!(
-            "{fmu}.{name} ticks between the steps of {fmu} (Co-Simulation) and has no task of its own: say limits, the overrun \
+            "{fmu}.{name} ticks between the steps of {fmu} ({interface}) and has no task of its own: say limits, the overrun \
              policy and figures of its steps, in [fmu.{fmu}]"
         );
         findings.rig(clock.name.place, message);

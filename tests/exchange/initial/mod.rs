@@ -6,20 +6,22 @@ use std::fs;
 use std::path::Path;
 
 /// Sources of all versions.
-const SOURCES: [(&str, &str); 8] = [
+const SOURCES: [(&str, &str); 10] = [
     ("affine.c", include_str!("affine.c")),
     ("equations.h", include_str!("../../../fmus/common/equations.h")),
     ("equations.c", include_str!("../../../fmus/common/equations.c")),
     ("fmi1_equations.c", include_str!("../../../fmus/common/fmi1_equations.c")),
     ("fmi2_equations.c", include_str!("../../../fmus/common/fmi2_equations.c")),
     ("fmi3_equations.c", include_str!("../../../fmus/common/fmi3_equations.c")),
+    ("fmi3_alike.c", include_str!("../../../fmus/common/fmi3_alike.c")),
+    ("fmi3_alike.h", include_str!("../../../fmus/common/fmi3_alike.h")),
     ("fmi3_base.c", include_str!("../../../fmus/common/fmi3_base.c")),
     ("fmi3_base.h", include_str!("../../../fmus/common/fmi3_base.h")),
 ];
 
 const BUILD: &str = "<fmiBuildDescription fmiVersion=\"3.0\"><BuildConfiguration modelIdentifier=\"m\"><SourceFileSet language=\"C11\">\
     <SourceFile name=\"affine.c\"/><SourceFile name=\"equations.c\"/>\
-    <SourceFile name=\"fmi3_equations.c\"/><SourceFile name=\"fmi3_base.c\"/><PreprocessorDefinition name=\"_GNU_SOURCE\"/></SourceFileSet><Library name=\"m\" external=\"true\"/></BuildConfiguration></fmiBuildDescription>";
+    <SourceFile name=\"fmi3_equations.c\"/><SourceFile name=\"fmi3_alike.c\"/><SourceFile name=\"fmi3_base.c\"/><PreprocessorDefinition name=\"_GNU_SOURCE\"/></SourceFileSet><Library name=\"m\" external=\"true\"/></BuildConfiguration></fmiBuildDescription>";
 
 const WHOLE: &str = "#define KEEPS\n#include \"equations.c\"\n#include \"affine.c\"\n#include \"fmi1_equations.c\"\n";
 

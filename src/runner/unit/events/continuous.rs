@@ -46,7 +46,7 @@ pub struct Continuous {
     /// Events of all kinds are bounded, those at the begin of a step left aside. Else only state events are: each event has rows of its
     /// own, for which nobody waits.
     bounds_all: bool,
-    /// The event that comes to be handled is taken from `events` already.
+    /// The event that comes to be handled is taken from `events` already, or is not to be: a clock ticks there, which cannot be put off.
     is_counted: bool,
     /// It is told that more events have come in this step.
     is_told: bool,
@@ -153,6 +153,11 @@ impl Continuous {
         if !std::mem::take(&mut self.is_counted) && self.bounds_all && point > self.from {
             self.events = self.events.saturating_sub(1);
         }
+    }
+
+    /// A clock ticks at the communication point whose events come to be handled.
+    pub fn note_tick(&mut self) {
+        self.is_counted = true;
     }
 
     /// Whether what comes up to the end of the step is handled there alone, also time events.

@@ -389,6 +389,10 @@ impl Group<'_> {
         if !is_event {
             return Ok(());
         }
+        let has_tick = (0..self.len()).any(|number| self.member(number).0.clocks.is_pending());
+        if let Some(continuous) = self.continuous.as_mut().filter(|_| has_tick) {
+            continuous.note_tick();
+        }
         self.at_point(point, |member, calls, _, _| calls.allow(member.enter_event_mode(point)?))?;
         let mut restless = 0;
         for iteration in 0..ITERATIONS {

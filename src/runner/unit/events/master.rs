@@ -9,7 +9,7 @@ use super::exchange::Exchange;
 use super::group::{Failed, Group};
 use crate::ffi::Failure;
 use crate::master::{Assumption, Class, Classes, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack, Why};
-use crate::plan::{MasterPlan, SlavePlan, TaskId};
+use crate::plan::{FmuId, MasterPlan, Plan, SlavePlan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::unusable::Unusable;
 use crate::runner::activation::Meter;
@@ -26,8 +26,9 @@ pub struct Master {
     slaves: Vec<Slave>,
     /// Steps within one release, at most.
     max_events: u32,
-    /// An event may tick what is outside of the group, which happens at a release of its own therefore.
-    ticks_others: bool,
+    /// An event may tick what is outside of the group, or a tick from there may have come until then: it is handled in a release of its
+    /// own therefore.
+    meets_others: bool,
 }
 
 /// Who steps: an FMU for Co-Simulation, or all that are integrated.
@@ -49,14 +50,11 @@ impl Master {
             members: slave.tasks.iter().map(number).collect(),
             way_back: way_back(classes, place),
         };
-        let fmu = |task: &TaskId| &world.plan.fmus[world.plan.tasks[task.0].fmu.0];
         let master = Master {
             setup: Setup::new(algorithm, &names, classes, exchanges.clone(), &plan.ends()),
             slaves: slaves.iter().enumerate().map(slave).collect(),
             max_events,
-            ticks_others: members
-                .iter()
-                .any(|task| fmu(task).output_clocks.iter().any(|clock| !clock.targets.is_empty())),
+            meets_others: meets_others(&world.plan, &members),
         };
         Some((master, Exchange::new(&world.plan, plan, &members)))
     }
@@ -90,7 +88,7 @@ impl Master {
                 group.leader.0.stepping.go_on_at(reached);
                 break;
             }
-            if self.ticks_others && reached > time && reached < to {
+            if self.meets_others && reached > time && reached < to {
                 // As if it went on in this release: others see no more of it.
                 group.leader.0.stepping.go_on_at(reached);
                 return (0..group.len())
@@ -165,6 +163,17 @@ impl Master {
         let function = group.member(member).0.engine.step_function();
         Failed { member, halt: host.fail_reading(function, task, from, reading) }
     }
+}
+
+/// Whether clocks of these FMUs tick what is outside of their group, or are ticked from there.
+fn meets_others(plan: &Plan, members: &[TaskId]) -> bool {
+    let is_inside = |fmu: FmuId| members.iter().any(|task| plan.tasks[task.0].fmu == fmu);
+    let mut datagrams = plan.datagrams.iter().filter_map(|source| source.clock);
+    datagrams.any(|clock| is_inside(clock.fmu))
+        || plan.fmus.iter().enumerate().any(|(fmu, own)| match is_inside(FmuId(fmu)) {
+            true => own.output_clocks.iter().any(|clock| !clock.targets.is_empty()),
+            false => own.output_clocks.iter().flat_map(|clock| &clock.clocks).any(|clock| is_inside(clock.fmu)),
+        })
 }
 
 /// How a slave is taken back, if its class is that it is.

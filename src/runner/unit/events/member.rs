@@ -32,8 +32,8 @@ pub struct Member {
     pub anew: Anew,
     /// Its last integrator step wants an event.
     step_event: bool,
-    /// What the last state event did to each of its event indicators, as `rootsFound` says it; empty: there was none since Event Mode
-    /// was left.
+    /// What the state event did to each of its event indicators that comes to be handled, as `rootsFound` says it; all are 0 if there is
+    /// none.
     roots: Vec<i32>,
     /// When it has an event by its own word.
     next_event: Option<Instant>,
@@ -104,7 +104,7 @@ impl Member {
             next_event: left.as_ref().and_then(|left| left.next_event),
             anew: Anew::ALL,
             step_event: false,
-            roots: Vec::with_capacity(continuous::described(&world.plan.fmus[fmu.0]).event_indicators),
+            roots: vec![0; continuous::described(&world.plan.fmus[fmu.0]).event_indicators],
             input_row: None,
             before: None,
             may_return_early: plan.may_return_early,
@@ -189,7 +189,7 @@ impl Member {
         let reasons =
             Reasons { step_event: std::mem::take(&mut self.step_event), roots_found: &self.roots, time_event };
         let outcome = self.engine.enter_event_mode(self.stepping.unit.value(point), &reasons);
-        self.roots.clear();
+        self.roots.fill(0);
         outcome
     }
 
@@ -206,8 +206,7 @@ impl Member {
 
     /// There is a state event, with these `rootsFound`.
     pub fn note_roots(&mut self, roots: &[i32]) {
-        self.roots.clear();
-        self.roots.extend_from_slice(roots);
+        self.roots.copy_from_slice(roots);
         self.wants_event = true;
     }
 
@@ -351,7 +350,7 @@ impl Member {
     pub fn go_back_to_point(&mut self, way_back: Option<WayBack>) -> Result<Outcome, Failure> {
         self.steps_instead = way_back == Some(WayBack::RejectedStep);
         (self.wants_event, self.step_event) = (false, false);
-        self.roots.clear();
+        self.roots.fill(0);
         self.stepping.take_back(self.from);
         match way_back {
             Some(WayBack::State | WayBack::StatesOfModels) => self.engine.go_back().unwrap_or(Err(NO_MODE)),
