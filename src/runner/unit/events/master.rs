@@ -8,7 +8,7 @@ use super::continuous::Continuous;
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
 use crate::ffi::Failure;
-use crate::master::{Assumption, Class, Classes, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack, Why};
+use crate::master::{Assumption, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack};
 use crate::plan::{MasterPlan, SlavePlan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::unusable::Unusable;
@@ -34,6 +34,7 @@ pub struct Master {
 struct Slave {
     /// Their numbers in the unit.
     members: Vec<usize>,
+    /// How it is taken back; `None`: it is not, since it cannot be, or the algorithm takes nobody back.
     way_back: Option<WayBack>,
 }
 
@@ -47,7 +48,7 @@ impl Master {
         let number = |task: &TaskId| members.iter().position(|own| own == task).expect("it is of the group");
         let slave = |(place, slave): (usize, &SlavePlan)| Slave {
             members: slave.tasks.iter().map(number).collect(),
-            way_back: way_back(classes, place),
+            way_back: classes.slaves()[place].way_back.filter(|_| algorithm.takes_back()),
         };
         let fmu = |task: &TaskId| &world.plan.fmus[world.plan.tasks[task.0].fmu.0];
         let master = Master {
@@ -164,16 +165,6 @@ impl Master {
         let reading = Unusable::Assumption(assumption, reached.seconds());
         let function = group.member(member).0.engine.step_function();
         Failed { member, halt: host.fail_reading(function, task, from, reading) }
-    }
-}
-
-/// How a slave is taken back, if its class is that it is.
-fn way_back(classes: &Classes, slave: usize) -> Option<WayBack> {
-    let own = &classes.slaves()[slave];
-    match (own.class, own.why) {
-        (Class::Rollback, Why::GoesBack(way_back)) => Some(way_back),
-        (Class::Rollback, _) => Some(WayBack::State),
-        _ => None,
     }
 }
 
