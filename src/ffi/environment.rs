@@ -4,7 +4,7 @@ use super::function::Function;
 use super::status::{Failure, Status};
 use crate::fmu::description::ValueReference;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 /// What one instance may ask of its importer, from any thread, real-time ones included.
 ///
@@ -84,13 +84,15 @@ pub(super) struct Environment {
     watched: u8,
     /// `fmi3ExitInitializationMode` succeeded and `fmi3Terminate` was not called yet.
     clock_activation: AtomicBool,
+    /// 1 + the function that an adapter has called beside the one that it is for, and that has failed; 0: there is none.
+    blamed: AtomicU32,
 }
 
 impl Environment {
     pub(super) fn new(host: Arc<dyn InstanceHost>) -> Environment {
         let watched = if host.watches_calls() { WATCHED } else { 0 };
         let health = AtomicU8::new(Health::Healthy as u8 | watched);
-        Environment { host, health, watched, clock_activation: AtomicBool::new(false) }
+        Environment { host, health, watched, clock_activation: AtomicBool::new(false), blamed: AtomicU32::new(0) }
     }
 
     pub(super) fn host(&self) -> &dyn InstanceHost {
@@ -127,6 +129,17 @@ impl Environment {
         let (failed, healthy) = (Health::Failed as u8 | self.watched, Health::Healthy as u8 | self.watched);
         let _other_than_failed_stays =
             self.health.compare_exchange(failed, healthy, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// The failure of the call that goes on is one of this function, which was called beside it.
+    #[cold]
+    pub(super) fn blame(&self, function: Function) {
+        self.blamed.store(function as u32 + 1, Ordering::Relaxed);
+    }
+
+    /// The function that is to be blamed in place of the one that was called; told once.
+    pub(super) fn take_blamed(&self) -> Option<Function> {
+        Function::from_u32(self.blamed.swap(0, Ordering::Relaxed).checked_sub(1)?)
     }
 
     #[inline]

@@ -78,6 +78,14 @@ impl Function {
         self.name_of(abi, interface).unwrap_or_else(|| self.name_in(abi))
     }
 
+    /// What a message about an FMU of that interface calls it: its name in C there, that in an instance of another interface type, or, where
+    /// the version has nothing of the kind, its name without the prefix of any version.
+    pub fn word_of(self, abi: Abi, interface: Interface) -> &'static str {
+        let c = CInterface::of(abi);
+        let bare = || self.name().trim_start_matches("fmi").trim_start_matches(|digit: char| digit.is_ascii_digit());
+        c.name(self, Some(interface)).or(c.name(self, None)).unwrap_or_else(bare)
+    }
+
     /// The function with this number.
     pub fn from_u32(number: u32) -> Option<Function> {
         Function::ALL.get(number as usize).copied()
@@ -138,6 +146,8 @@ mod tests {
         let exit = Function::ExitInitializationMode;
         assert_eq!(exit.name_of(Abi::Fmi1, Interface::ModelExchange), None);
         assert_eq!(exit.told_of(Abi::Fmi1, Interface::ModelExchange), "fmi3ExitInitializationMode");
+        assert_eq!(exit.word_of(Abi::Fmi1, Interface::ModelExchange), "ExitInitializationMode");
+        assert_eq!(Function::Reset.word_of(Abi::Fmi1, Interface::ModelExchange), "fmiResetSlave");
     }
 
     #[test]

@@ -179,6 +179,8 @@ impl Shared {
             status
         });
         if status != NOT_CALLED {
+            // An adapter may have called another one before it.
+            let function = outcome.as_ref().err().map_or(function, |failure| failure.function);
             let call = Called { function, clock: cause.clock, time: cause.time, status, nanos };
             self.environment.host().called(&call, &|| arguments(&state, outcome.is_ok()));
         }
@@ -228,11 +230,14 @@ impl Shared {
     ) -> Result<Outcome, Failure> {
         if raw == NOT_CALLED && self.library.functions().adapts() {
             visited_nothing(function);
-            return Err(Failure { function, status: Status::Discard, clock, time, refused: true });
+            return Err(Failure { function, status: Status::Discard, clock, time, answer: None, refused: true });
         }
-        let status = Status::from_raw(raw).unwrap_or(Status::Error);
+        let known = Status::from_raw(raw);
+        let status = known.unwrap_or(Status::Error);
         if status > Status::Warning {
-            let failure = Failure { function, status, clock, time, refused: false };
+            let function = self.environment.take_blamed().unwrap_or(function);
+            let answer = known.is_none().then_some(raw);
+            let failure = Failure { function, status, clock, time, answer, refused: false };
             if status.ends(self.interface) {
                 self.remember(failure);
                 self.fail(status);
@@ -301,7 +306,7 @@ impl Shared {
     #[cold]
     fn refused(&self, function: Function, clock: Option<ValueReference>, time: Option<f64>) -> Failure {
         let status = if self.health() == Health::Fatal { Status::Fatal } else { Status::Error };
-        Failure { function, status, clock, time, refused: true }
+        Failure { function, status, clock, time, answer: None, refused: true }
     }
 
     /// Nothing but the end of the instance follows on this failure.

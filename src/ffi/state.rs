@@ -77,7 +77,14 @@ impl Shared {
     ) -> Result<FmuState<S>, Failure> {
         if raw.is_null() {
             self.fail(Status::Error);
-            return Err(Failure { function, status: Status::Error, clock: None, time: None, refused: false });
+            return Err(Failure {
+                function,
+                status: Status::Error,
+                clock: None,
+                time: None,
+                answer: None,
+                refused: false,
+            });
         }
         self.states.lock().unwrap_or_else(PoisonError::into_inner).live.push(StatePointer(raw));
         Ok(FmuState { shared: self.clone(), raw: StatePointer(raw), in_event_mode, mode: PhantomData })
@@ -87,7 +94,14 @@ impl Shared {
     pub(super) fn own_state(&self, function: Function, raw: RawState, before: Option<RawState>) -> Result<(), Failure> {
         if raw.is_null() {
             self.fail(Status::Error);
-            return Err(Failure { function, status: Status::Error, clock: None, time: None, refused: false });
+            return Err(Failure {
+                function,
+                status: Status::Error,
+                clock: None,
+                time: None,
+                answer: None,
+                refused: false,
+            });
         }
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         states.live.retain(|state| Some(state.0) != before);
@@ -123,7 +137,7 @@ impl Shared {
         if *self.support.get_or_init(StateSupport::default) >= support {
             return Ok(());
         }
-        Err(Failure { function, status: Status::Discard, clock: None, time: None, refused: true })
+        Err(Failure { function, status: Status::Discard, clock: None, time: None, answer: None, refused: true })
     }
 }
 
@@ -196,7 +210,14 @@ impl<S> Instance<S> {
         self.shared.call(sizing, Cause::default(), call)?;
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(size).is_err() {
-            return Err(Failure { function, status: Status::Discard, clock: None, time: None, refused: true });
+            return Err(Failure {
+                function,
+                status: Status::Discard,
+                clock: None,
+                time: None,
+                answer: None,
+                refused: true,
+            });
         }
         bytes.resize(size, 0);
         self.shared.call(function, Cause::default(), |f, i| {

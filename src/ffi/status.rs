@@ -46,6 +46,19 @@ impl Status {
     pub fn name_in(self, abi: Abi) -> &'static str {
         CInterface::of(abi).statuses[self as usize]
     }
+
+    /// What a call that counts as this has returned, in words: the status, or `answer`, which is none.
+    pub fn returned(self, answer: Option<c_int>, abi: Abi) -> String {
+        match answer {
+            // `fmi2Pending`, of which only a step hears.
+            Some(5) if abi.is_earlier() => {
+                let step = Function::DoStep.name_in(abi);
+                format!("5 ({}, a status of {step} alone)", step.replace("DoStep", "Pending"))
+            }
+            Some(answer) => format!("{answer} (no status of {})", abi.name()),
+            None => self.name_in(abi).to_owned(),
+        }
+    }
 }
 
 /// How a call went well.
@@ -77,6 +90,8 @@ pub struct Failure {
     pub clock: Option<ValueReference>,
     /// The activation time.
     pub time: Option<f64>,
+    /// What it returned, where that is no status.
+    pub answer: Option<c_int>,
     /// C was not called. Unless the values were at fault, this is a consequence of an earlier failure, not a cause.
     pub refused: bool,
 }
@@ -89,12 +104,19 @@ impl Failure {
     /// What has failed, with the names that function and status have in that interface.
     pub fn in_words(&self, abi: Abi) -> String {
         let mut words = String::new();
-        let _a_string_takes_everything = self.write(abi, &mut words);
+        let _a_string_takes_everything = self.write(abi, self.function.name_in(abi), &mut words);
         words
     }
 
-    fn write(&self, abi: Abi, f: &mut dyn fmt::Write) -> fmt::Result {
-        f.write_str(self.function.name_in(abi))?;
+    /// [`Failure::in_words`] of an instance of that interface type, of which FMI 1.0 has names of its own.
+    pub fn in_words_of(&self, abi: Abi, interface: Interface) -> String {
+        let mut words = String::new();
+        let _a_string_takes_everything = self.write(abi, self.function.told_of(abi, interface), &mut words);
+        words
+    }
+
+    fn write(&self, abi: Abi, name: &str, f: &mut dyn fmt::Write) -> fmt::Result {
+        f.write_str(name)?;
         if let Some(clock) = self.clock {
             write!(f, " for the clock with value reference {}", clock.0)?;
         }
@@ -108,7 +130,7 @@ impl Failure {
             }
             (true, _) => write!(f, " was not called: the instance has failed before, or is in no state for it"),
             (false, _) if INSTANTIATE.contains(&self.function) => write!(f, " returned NULL"),
-            (false, status) => write!(f, " returned {}", status.name_in(abi)),
+            (false, status) => write!(f, " returned {}", status.returned(self.answer, abi)),
         }
     }
 }
@@ -116,7 +138,7 @@ impl Failure {
 /// With the names of the newest version.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(NEWEST, f)
+        self.write(NEWEST, self.function.name_in(NEWEST), f)
     }
 }
 

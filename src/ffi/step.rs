@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// A step is not called in Event Mode, nor in place of another one where there is no such thing.
 const NO_STEP_HERE: Failure =
-    Failure { function: Function::DoStep, status: Status::Error, clock: None, time: None, refused: true };
+    Failure { function: Function::DoStep, status: Status::Error, clock: None, time: None, answer: None, refused: true };
 
 /// What makes the steps of an instance.
 pub struct Stepper {

@@ -32,6 +32,27 @@ pub enum WayBack {
     StatesOfModels,
 }
 
+/// Why an FMU cannot be taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NoWayBack {
+    /// `canGetAndSetFMUState` is not true.
+    State,
+    /// Co-Simulation of FMI 1.0: `canRejectSteps` is not true.
+    RejectedStep,
+    /// Model Exchange of FMI 1.0: nothing saves a state, and a completed internal step is not undone.
+    Version,
+}
+
+impl fmt::Display for NoWayBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NoWayBack::State => "its state cannot be saved (canGetAndSetFMUState is not true)",
+            NoWayBack::RejectedStep => "its steps cannot be rejected (canRejectSteps is not true)",
+            NoWayBack::Version => "its state cannot be saved (FMI 1.0 has no function for that)",
+        })
+    }
+}
+
 impl WayBack {
     /// Whether a step that is made again comes to the same, and a shorter one is accepted (A1). What the host integrates it integrates in
     /// other internal steps then, and an event of it lies elsewhere by as much as these are wrong.
@@ -47,8 +68,8 @@ pub struct Abilities {
     pub varies_step: bool,
     /// `mightReturnEarlyFromDoStep`. Versions without that flag: true, since a step may be discarded.
     pub may_return_early: bool,
-    /// How it can be taken back, if it can.
-    pub way_back: Option<WayBack>,
+    /// How it can be taken back, or why not.
+    pub way_back: Result<WayBack, NoWayBack>,
     /// Where its largest step is known from. For an FMU with one step size, that one is among them.
     pub sources: Vec<Source>,
 }
@@ -78,9 +99,9 @@ pub enum Why {
     /// Legacy: it has one step size, which is not that of the group.
     OtherStepSize,
     /// Legacy: nothing tells its largest step, and it cannot be taken back.
-    NothingKnown,
+    NothingKnown(NoWayBack),
     /// Legacy: its largest step would be known, but it may return earlier, and it cannot be taken back.
-    MayReturnEarly(Source),
+    MayReturnEarly(Source, NoWayBack),
     /// The user has said so.
     Wished,
 }
@@ -94,6 +115,8 @@ pub struct Classified {
     pub why: Why,
     /// Where its largest step is known from.
     pub sources: Vec<Source>,
+    /// How it is taken back, if its class is rollback.
+    pub way_back: Option<WayBack>,
 }
 
 /// The classes of all slaves of a group, which fit together. Only [`classify`] makes one.
@@ -120,9 +143,20 @@ pub enum Unfit {
         name: String,
         /// What it should be.
         wish: Class,
-        /// Whether all that it lacks are steps of other sizes.
-        has_one_step_size: bool,
+        /// What it lacks beside a source of its largest step.
+        lacks: Lack,
     },
+}
+
+/// What a slave that cannot be of a class lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// Steps of other sizes.
+    StepSizes,
+    /// A way back, which rollback needs.
+    WayBack(NoWayBack),
+    /// A source of its largest step, which predictable needs.
+    Source,
 }
 
 /// Gives each slave of a group, whose steps are `step` at most, a class for this algorithm:
@@ -174,10 +208,13 @@ pub fn classify(candidates: &[Candidate], algorithm: Algorithm, step: Fraction) 
 /// The class that a slave has whatever the others are.
 fn alone(candidate: &Candidate, algorithm: Algorithm) -> Result<Classified, Unfit> {
     let Abilities { varies_step, may_return_early, way_back, ref sources } = candidate.abilities;
-    let way_back = way_back.filter(|_| varies_step);
+    let (way_back, no_way_back) = (way_back.ok().filter(|_| varies_step), way_back.err());
     let is_promise = |source: &&Source| matches!(source, Source::GetMaxStepSize | Source::Rig(_));
     let known = sources.iter().find(|source| !may_return_early || is_promise(source)).filter(|_| varies_step);
-    let classified = |class, why| Ok(Classified { class, why, sources: sources.clone() });
+    let classified = |class, why| {
+        let way_back = way_back.filter(|_| class == Class::Rollback);
+        Ok(Classified { class, why, sources: sources.clone(), way_back })
+    };
     if let Some(wish) = candidate.wish {
         let can_be = match wish {
             Class::Legacy => true,
@@ -187,7 +224,14 @@ fn alone(candidate: &Candidate, algorithm: Algorithm) -> Result<Classified, Unfi
         };
         return match can_be {
             true => classified(wish, Why::Wished),
-            false => Err(Unfit::Wish { name: candidate.name.to_owned(), wish, has_one_step_size: !varies_step }),
+            false => {
+                let lacks = match (varies_step, no_way_back) {
+                    (false, _) => Lack::StepSizes,
+                    (true, Some(none)) if wish == Class::Rollback => Lack::WayBack(none),
+                    (true, _) => Lack::Source,
+                };
+                Err(Unfit::Wish { name: candidate.name.to_owned(), wish, lacks })
+            }
         };
     }
     match (known, way_back) {
@@ -196,7 +240,9 @@ fn alone(candidate: &Candidate, algorithm: Algorithm) -> Result<Classified, Unfi
         (None, Some(way_back)) => classified(Class::Rollback, Why::GoesBack(way_back)),
         (None, None) if !varies_step => classified(Class::Legacy, Why::OneStepSize),
         (None, None) => {
-            classified(Class::Legacy, sources.first().map_or(Why::NothingKnown, |&source| Why::MayReturnEarly(source)))
+            let none = no_way_back.unwrap_or(NoWayBack::State);
+            let why = sources.first().map(|&source| Why::MayReturnEarly(source, none));
+            classified(Class::Legacy, why.unwrap_or(Why::NothingKnown(none)))
         }
     }
 }
@@ -236,13 +282,10 @@ impl fmt::Display for Why {
             Why::OtherStepSize => f.write_str(
                 "it has one step size (canHandleVariableCommunicationStepSize is not true), which is not that of the group",
             ),
-            Why::NothingKnown => f.write_str(
-                "nothing tells how far it can step, and its state cannot be saved (canGetAndSetFMUState is not true)",
-            ),
-            Why::MayReturnEarly(source) => write!(
+            Why::NothingKnown(none) => write!(f, "nothing tells how far it can step, and {none}"),
+            Why::MayReturnEarly(source, none) => write!(
                 f,
-                "its largest step would be known from {source}, but it may return earlier (mightReturnEarlyFromDoStep), and its \
-                 state cannot be saved (canGetAndSetFMUState is not true)"
+                "its largest step would be known from {source}, but it may return earlier (mightReturnEarlyFromDoStep), and {none}"
             ),
             Why::Wished => f.write_str("the rig says so (class)"),
         }
@@ -274,13 +317,15 @@ impl fmt::Display for Unfit {
                 each(f, these)?;
                 f.write_str("; use algorithm = \"predictable\", which needs that only of some, or \"jacobi\"")
             }
-            Unfit::Wish { name, wish, has_one_step_size } => {
+            Unfit::Wish { name, wish, lacks } => {
                 write!(f, "{name} cannot be {wish}: ")?;
-                f.write_str(match (has_one_step_size, wish) {
-                    (true, _) => "it has one step size (canHandleVariableCommunicationStepSize is not true)",
-                    (false, Class::Rollback) => "it cannot be taken back (canGetAndSetFMUState is not true)",
-                    (false, _) => "nothing tells how far it can step; say so with max_step",
-                })?;
+                match lacks {
+                    Lack::StepSizes => {
+                        f.write_str("it has one step size (canHandleVariableCommunicationStepSize is not true)")?
+                    }
+                    Lack::WayBack(none) => write!(f, "{none}")?,
+                    Lack::Source => f.write_str("nothing tells how far it can step; say so with max_step")?,
+                }
                 f.write_str("; leave class out, or make it \"legacy\"")
             }
         }

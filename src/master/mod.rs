@@ -71,7 +71,7 @@
 //! }
 //!
 //! let (algorithm, step) = (Algorithm::Predictable, Fraction::SECOND);
-//! let saves = Abilities { varies_step: true, may_return_early: true, way_back: Some(WayBack::State), sources: vec![] };
+//! let saves = Abilities { varies_step: true, may_return_early: true, way_back: Ok(WayBack::State), sources: vec![] };
 //! let tank = |name| Candidate { name, abilities: saves.clone(), wish: None };
 //! let classes = classify(&[tank("upper"), tank("lower")], algorithm, step)?;
 //!
@@ -98,7 +98,7 @@ mod order;
 mod source;
 mod step;
 
-pub use classes::{Abilities, Candidate, Class, Classes, Classified, Unfit, WayBack, Why, classify};
+pub use classes::{Abilities, Candidate, Class, Classes, Classified, Lack, NoWayBack, Unfit, WayBack, Why, classify};
 pub use dense::{Dense, Singular};
 pub use events::{Iteration, Update, Verdict};
 pub use newton::{Circle, Newton, Refused, Solved, TOLERANCE, Unsolved};

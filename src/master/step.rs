@@ -35,6 +35,13 @@ pub enum Algorithm {
     Predictable,
 }
 
+impl Algorithm {
+    /// Whether slaves are taken back to the beginning of a step.
+    pub fn takes_back(self) -> bool {
+        matches!(self, Algorithm::Rollback | Algorithm::Predictable)
+    }
+}
+
 /// The slaves of a group, by numbers, as a master step sees them.
 pub trait Slaves {
     /// Why a call has failed; it should say which slave that was.

@@ -12,7 +12,8 @@ use super::resolved::Resolved;
 use super::{ConnectionId, FmuId, TaskId, TaskPlan};
 use crate::fmu::description::{Causality, InterfaceOffer, Unknown, VariableType};
 use crate::master::{
-    self, Abilities, Algorithm, Class, Classes, Dependencies, Exchange, Source, Unfit, WayBack, Why, classify,
+    self, Abilities, Algorithm, Class, Classes, Dependencies, Exchange, NoWayBack, Source, Unfit, WayBack, Why,
+    classify,
 };
 use crate::rig::{self, At, Loops, MasterClass, Place, Rig, RigMaster};
 use crate::time::Fraction;
@@ -204,7 +205,12 @@ pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], leaders: &mut [usize], find
 /// What a master is told of an FMU for Co-Simulation, in steps over `step`.
 fn abilities(described: &DescribedFmu, clocks: &Clocks, fmu: usize, step: Fraction) -> Abilities {
     let (Some(InterfaceOffer::CoSimulation(own)), Some(steps)) = (described.offer, described.steps()) else {
-        return Abilities { varies_step: true, may_return_early: true, way_back: None, sources: Vec::new() };
+        return Abilities {
+            varies_step: true,
+            may_return_early: true,
+            way_back: Err(NoWayBack::State),
+            sources: Vec::new(),
+        };
     };
     let has_clocks = clocks.outputs[fmu].iter().any(|output| output.input.is_some());
     let mut sources = Vec::new();
@@ -224,9 +230,10 @@ fn abilities(described: &DescribedFmu, clocks: &Clocks, fmu: usize, step: Fracti
         varies_step: steps.varies,
         may_return_early: steps.may_return_early || !described.abi().tells_of_early_returns(),
         way_back: match own.common.can_get_and_set_fmu_state {
-            true => Some(WayBack::State),
-            false if own.can_reject_steps => Some(WayBack::RejectedStep),
-            false => None,
+            true => Ok(WayBack::State),
+            false if own.can_reject_steps => Ok(WayBack::RejectedStep),
+            false if !described.abi().has_states() => Err(NoWayBack::RejectedStep),
+            false => Err(NoWayBack::State),
         },
         sources,
     }
@@ -372,11 +379,13 @@ fn class_of(fmus: &[DescribedFmu], name: &str) -> Option<Place> {
 fn integrated(fmus: &[DescribedFmu], these: &[usize]) -> Abilities {
     let models = || these.iter().filter_map(|fmu| fmus[*fmu].model_exchange());
     let way_back = if models().all(|own| !own.needs_completed_integrator_step) {
-        Some(WayBack::ContinuousStates)
+        Ok(WayBack::ContinuousStates)
     } else if models().all(|own| own.common.can_get_and_set_fmu_state) {
-        Some(WayBack::StatesOfModels)
+        Ok(WayBack::StatesOfModels)
+    } else if these.iter().any(|fmu| !fmus[*fmu].abi().has_states()) {
+        Err(NoWayBack::Version)
     } else {
-        None
+        Err(NoWayBack::State)
     };
     Abilities { varies_step: true, may_return_early: true, way_back, sources: Vec::new() }
 }

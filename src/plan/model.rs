@@ -118,6 +118,12 @@ impl Plan {
         format!("{}.{}", self.fmus[task.fmu.0].name, task.name)
     }
 
+    /// A task in a sentence: `clock ecu.fast`, but `plant.step`, since steps have no clock.
+    pub fn told_name(&self, task: &TaskPlan) -> String {
+        let what = if task.clock().is_some() { "clock " } else { "" };
+        what.to_owned() + &self.full_name(task)
+    }
+
     /// The name of an input clock that ticks between steps among all of the rig, `fmu.clock`.
     pub fn clock_name(&self, StepClock { fmu, clock }: StepClock) -> String {
         let fmu = &self.fmus[fmu.0];

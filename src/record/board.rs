@@ -151,6 +151,17 @@ pub enum Scheduling {
     Virtual = 2,
 }
 
+/// A call that has failed, as the board has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The status that it counts as.
+    pub status: u64,
+    /// The number of the function.
+    pub function: u64,
+    /// What was returned, where that is no status.
+    pub answer: Option<i32>,
+}
+
 /// Words of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
@@ -159,6 +170,8 @@ pub enum FmuWord {
     End,
     /// Status of its first failure (2 discard, 3 error, 4 fatal), 0 none; claimed by compare-and-swap.
     FailureStatus,
+    /// What was returned, where that is no status: 1 + the bits of the number; else 0.
+    FailureAnswer,
     /// Function of that failure, plus one.
     FailureFunction,
     /// 1 + index of the task; 0 when it was no partition.
@@ -563,9 +576,11 @@ impl<'a> FmuCells<'a> {
 
     /// Notes a failure, if it is the first one of this instance. `reading`: the call itself went well, but what it gave is
     /// of no use.
-    pub fn fail(&self, status: u64, function: u64, task: Option<TaskId>, time: Instant, reading: Option<Unusable>) {
+    pub fn fail(&self, failed: Failed, task: Option<TaskId>, time: Instant, reading: Option<Unusable>) {
+        let Failed { status, function, answer } = failed;
         if self.word(FmuWord::FailureStatus).compare_exchange(0, status, SeqCst, SeqCst).is_ok() {
             let set = |word: FmuWord, value: u64| self.word(word).store(value, Relaxed);
+            set(FmuWord::FailureAnswer, answer.map_or(0, |answer| u64::from(answer as u32) + 1));
             set(FmuWord::FailureFunction, function + 1);
             set(FmuWord::FailureTask, task.map_or(0, |task| task.0 as u64 + 1));
             let times = [FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2];
@@ -574,6 +589,12 @@ impl<'a> FmuCells<'a> {
             let words = reading.map_or([0; 3], Unusable::to_words);
             readings.into_iter().zip(words).for_each(|(word, value)| set(word, value));
         }
+    }
+
+    /// What was returned by the call that has failed, where that is no status.
+    pub fn failed_answer(&self) -> Option<i32> {
+        let word = self.word(FmuWord::FailureAnswer).load(SeqCst);
+        word.checked_sub(1).map(|bits| bits as u32 as i32)
     }
 
     /// The reading that is the failure, if that is one.

@@ -184,6 +184,11 @@ impl Stream {
         self
     }
 
+    /// Writes what there is, if it is the header alone.
+    pub(super) fn head(&mut self) -> io::Result<()> {
+        if self.rows.text.is_empty() { Ok(()) } else { self.write().and_then(|()| self.out.flush()) }
+    }
+
     fn write(&mut self) -> io::Result<()> {
         self.out.write_all(self.rows.text.as_bytes())?;
         self.rows.text.clear();
@@ -199,8 +204,9 @@ impl Sheet for Stream {
         if self.rows.text.len() >= ENOUGH { self.write() } else { Ok(()) }
     }
 
+    /// A header waits for the first row: of a run that is refused there is nothing.
     fn flush(&mut self, _: bool) -> io::Result<()> {
-        if self.rows.text.is_empty() { Ok(()) } else { self.write().and_then(|()| self.out.flush()) }
+        if self.last.is_none() { Ok(()) } else { self.head() }
     }
 
     fn close(self: Box<Self>) -> io::Result<Option<Written>> {

@@ -640,6 +640,13 @@ impl<'a> SignalWriter<'a> {
         }
     }
 
+    /// Has the stream begin with its header, where no row has come: there was a run all the same.
+    pub fn head(&mut self) {
+        if let Some(Err(error)) = self.stream.as_mut().map(Stream::head) {
+            (self.stream, self.stream_error) = (None, Some(error));
+        }
+    }
+
     /// Makes sure that a killed process loses little.
     pub fn flush(&mut self) {
         self.each(|file| file.flush(false));

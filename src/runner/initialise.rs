@@ -5,7 +5,7 @@
 
 use super::halt::Halt;
 use super::intervals::told;
-use super::thread_host::PartitionHost;
+use super::thread_host::{PartitionHost, as_noted};
 use super::unit::{self, Unit};
 use super::values;
 use super::world::World;
@@ -116,8 +116,7 @@ impl InstanceHost for Ear {
     /// Whoever has made the call hears of it when the instance is freed already.
     fn is_freed_after(&self, failure: &Failure) {
         if !failure.refused {
-            let (status, function) = (failure.status as u64, failure.function as u64);
-            self.board.fmu(self.fmu).fail(status, function, None, self.start, None);
+            self.board.fmu(self.fmu).fail(as_noted(failure), None, self.start, None);
         }
     }
 

@@ -23,7 +23,7 @@ use super::site::Site;
 use super::world::{Ending, World};
 use crate::ffi::{Failure, Function, InStep, Intermediate, Place, Shown, Status, ThreadHost, Wishes};
 use crate::plan::{FmuId, OnWarning, TaskId};
-use crate::record::board::{FmuWord, Global, Metric, OutsideCall, TaskWord};
+use crate::record::board::{Failed, FmuWord, Global, Metric, OutsideCall, TaskWord};
 use crate::record::findings::Finding;
 use crate::record::histogram::Recorder;
 use crate::record::trace::NoteRing;
@@ -303,7 +303,7 @@ impl PartitionHost {
     /// Notes that a call failed; a refused one is the consequence of another and says nothing new.
     pub fn fail(&self, failure: &Failure) {
         if !failure.refused {
-            let (status, function) = (failure.status as u64, failure.function as u64);
+            let failed = as_noted(failure);
             // Before the run, the clock that was asked for something.
             let asked = || {
                 let mut tasks = self.world.plan.tasks.iter();
@@ -313,7 +313,7 @@ impl PartitionHost {
             };
             let task = self.task().or_else(asked);
             let time = self.evaluated_at(failure).unwrap_or_else(|| self.time());
-            self.world.board.fmu(self.fmu).fail(status, function, task, time, None);
+            self.world.board.fmu(self.fmu).fail(failed, task, time, None);
         }
         self.world.instance_failed(self.fmu);
     }
@@ -327,8 +327,8 @@ impl PartitionHost {
     /// Notes that a call went well, but gave what nothing can be done with, for `task` at `time`: for a clock what no clock can have,
     /// or a derivative that is not finite.
     pub fn fail_reading(&self, function: Function, task: TaskId, time: Instant, reading: Unusable) -> Halt {
-        let status = Status::Error as u64;
-        self.world.board.fmu(self.fmu).fail(status, function as u64, Some(task), time, Some(reading));
+        let failed = Failed { status: Status::Error as u64, function: function as u64, answer: None };
+        self.world.board.fmu(self.fmu).fail(failed, Some(task), time, Some(reading));
         self.world.instance_failed(self.fmu);
         Halt::Reading
     }
@@ -454,7 +454,7 @@ impl ThreadHost for PartitionHost {
         self.count(TaskWord::Warnings, FmuWord::Warnings);
         if self.world.plan.fmus[self.fmu.0].on_warning == OnWarning::Error {
             let (status, clock, time) = (Status::Warning, None, None);
-            self.fail(&Failure { function, status, clock, time, refused: false });
+            self.fail(&Failure { function, status, clock, time, answer: None, refused: false });
             if let Some(updates) = self.world.instances[self.fmu.0].updates.get() {
                 updates.fail();
             }
@@ -465,4 +465,9 @@ impl ThreadHost for PartitionHost {
     fn shown(&'static self) -> Option<&'static Shown> {
         Some(&self.shown)
     }
+}
+
+/// A call that has failed, as the board has it.
+pub fn as_noted(failure: &Failure) -> Failed {
+    Failed { status: failure.status as u64, function: failure.function as u64, answer: failure.answer }
 }

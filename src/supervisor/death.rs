@@ -8,7 +8,6 @@ use super::tasks;
 use super::under_way::UnderWay;
 use crate::ffi::Function;
 use crate::plain::plain;
-use crate::plan::schedulability::table;
 use crate::plan::{FmuId, Plan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall, Phase, TaskWord};
 use crate::report::{FmuStatus, Kind, LimitKey, Problem, Subject};
@@ -269,10 +268,13 @@ fn overdue(plan: &Plan, board: Board, facts: &Facts, place: Place) -> Death {
 /// Where the runner has been for some time in this phase: `fmu a has been in fmi3Terminate`.
 pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: Place) -> String {
     let of_task = |task: TaskId| {
-        let clock = plain(&plan.tasks[task.0].name);
+        let clock = match plan.tasks[task.0].clock() {
+            Some(_) => format!(" for clock {}", plain(&plan.tasks[task.0].name)),
+            None => String::new(),
+        };
         let name = name(plan, board, task);
         let (fmu, time) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, board.task(task).time().seconds());
-        format!("fmu `{fmu}` has been in {name} for clock {clock} at {time} s")
+        format!("fmu `{fmu}` has been in {name}{clock} at {time} s")
     };
     match place {
         Place::Outside { fmu, function } => match fmu.or_else(|| one(&whose_code(plan, board))) {
@@ -340,10 +342,10 @@ pub fn function(word: u64) -> Option<Function> {
 fn at_work(plan: &Plan, board: Board, task: TaskId) -> String {
     let cells = board.task(task);
     let time = cells.time().seconds();
-    let clock = table::name(plan, task);
+    let who = plain(&plan.told_name(&plan.tasks[task.0]));
     match function(cells.get(TaskWord::Function)) {
-        Some(_) => format!("clock {clock} was in {} at {time} s", name(plan, board, task)),
-        None => format!("no FMU code was running; last was clock {clock} at {time} s"),
+        Some(_) => format!("{who} was in {} at {time} s", name(plan, board, task)),
+        None => format!("no FMU code was running; last was {who} at {time} s"),
     }
 }
 

@@ -45,7 +45,10 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
     let function = function(get(FmuWord::FailureFunction));
     let time = Instant::from_words([FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].map(get));
     let place = match board.named_task(get(FmuWord::FailureTask)) {
-        Some(task) => format!(" for clock {} at {} s", plain(&plan.tasks[task.0].name), time.seconds()),
+        Some(task) => match plan.tasks[task.0].clock() {
+            Some(_) => format!(" for clock {} at {} s", plain(&plan.tasks[task.0].name), time.seconds()),
+            None => format!(" at {} s", time.seconds()),
+        },
         // Beside partitions nothing is called during a run but this; Terminate comes after it.
         None if time > plan.start && function != Some(Function::Terminate) => {
             format!(" in Reconfiguration Mode at {} s", time.seconds())
@@ -54,7 +57,7 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
     };
     let what = match words.failed_reading() {
         Some(reading) => format!("gave {}", unusable(plan, reading, function)),
-        None => format!("returned {}", status.name_in(abi)),
+        None => format!("returned {}", status.returned(words.failed_answer(), abi)),
     };
     let asks = matches!(function, Some(Function::GetIntervalDecimal | Function::GetIntervalFraction));
     let kind = Kind::CallFailed {

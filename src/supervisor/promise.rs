@@ -17,7 +17,7 @@ pub fn connections(plan: &Plan, board: Board, problems: &mut Vec<Problem>) -> Ve
         for (place, consumer) in connection.delay.iter().flat_map(|delay| delay.consumers.iter().enumerate()) {
             let cells = board.reading(id, place);
             let ((late, visible, producer), (lost, time)) = (cells.all_missed(), cells.all_lost());
-            let consumer = timing::name(plan, *consumer);
+            let consumer = timing::told_name(plan, *consumer);
             let subject = || Subject::Connection(connection.arrow());
             if late > 0 {
                 let (producer, visible_s) = (producer_name(plan, id, producer), visible.seconds());
@@ -48,7 +48,7 @@ pub fn connections(plan: &Plan, board: Board, problems: &mut Vec<Problem>) -> Ve
 
 fn producer_name(plan: &Plan, connection: ConnectionId, producer: usize) -> String {
     let producers = plan.connections[connection.0].delay.iter().flat_map(|delay| &delay.producers);
-    producers.into_iter().nth(producer).map_or_else(String::new, |producer| timing::name(plan, producer.task))
+    producers.into_iter().nth(producer).map_or_else(String::new, |producer| timing::told_name(plan, producer.task))
 }
 
 /// In real time a failure meets what other partitions of the instance have begun at earlier times and not finished, or, where
@@ -67,7 +67,7 @@ fn failed(plan: &Plan, board: Board, fmu: FmuId, promise: &Promise) -> Option<(I
         0 => plan.start,
         _ => board.task(task).time(),
     };
-    let what = format!("the failure of clock {}, which met others before they were done", timing::name(plan, by));
+    let what = format!("the failure of {}, which met others before they were done", timing::told_name(plan, by));
     Some((others.map(begun).min()?, what))
 }
 
@@ -78,14 +78,12 @@ pub fn promise(plan: &Plan, board: Board, late_samples: u64, problems: &mut Vec<
     let mut breaks: Vec<(Instant, String, bool)> = Vec::new();
     let mut dropped = late_samples;
     for task in (0..plan.tasks.len()).map(TaskId).filter(|task| promise.covers(*task)) {
-        let name = timing::name(plan, task);
+        let name = timing::told_name(plan, task);
         dropped += board.task(task).get(TaskWord::SamplesDropped);
         // In virtual time a queue that is full is so in every run.
         match board.first_break(task).filter(|_| plan.mode == Mode::RealTime) {
-            Some((Break::Overrun, time)) => breaks.push((time, format!("an overrun of clock {name}"), true)),
-            Some((Break::Retimed, time)) => {
-                breaks.push((time, format!("a tick of clock {name} that came too late"), false))
-            }
+            Some((Break::Overrun, time)) => breaks.push((time, format!("an overrun of {name}"), true)),
+            Some((Break::Retimed, time)) => breaks.push((time, format!("a tick of {name} that came too late"), false)),
             None => (),
         }
     }
@@ -93,8 +91,8 @@ pub fn promise(plan: &Plan, board: Board, late_samples: u64, problems: &mut Vec<
     breaks.extend(failures.map(|(time, what)| (time, what, false)));
     for (index, stimulus) in plan.stimuli.iter().enumerate() {
         if let Some(starved) = board.stimulus(index).starved().filter(|starved| promise.covers(starved.task)) {
-            let name = timing::name(plan, starved.task);
-            let what = format!("clock {name}, for which {} was not read yet", stimulus.file);
+            let name = timing::told_name(plan, starved.task);
+            let what = format!("{name}, for which {} was not read yet", stimulus.file);
             breaks.push((starved.time, what, false));
         }
     }
@@ -103,17 +101,14 @@ pub fn promise(plan: &Plan, board: Board, late_samples: u64, problems: &mut Vec<
         for (place, consumer) in consumers.filter(|(_, consumer)| promise.covers(**consumer)) {
             let cells = board.reading(ConnectionId(index), place);
             let ((late, visible, producer), (lost, time)) = (cells.all_missed(), cells.all_lost());
-            let consumer = timing::name(plan, *consumer);
+            let consumer = timing::told_name(plan, *consumer);
             if late > 0 {
                 let producer = producer_name(plan, ConnectionId(index), producer);
-                let what = format!(
-                    "clock {producer}, whose value for {} was not there yet for clock {consumer}",
-                    connection.to
-                );
+                let what = format!("{producer}, whose value for {} was not there yet for {consumer}", connection.to);
                 breaks.push((visible, what, false));
             }
             if lost > 0 {
-                let what = format!("clock {consumer}, too late for the value of {}", connection.from);
+                let what = format!("{consumer}, too late for the value of {}", connection.from);
                 breaks.push((time, what, false));
             }
         }

@@ -349,6 +349,9 @@ impl<'a> Recorder<'a> {
 
     /// Writes what is buffered and tells how many samples came too late for their row.
     pub fn close(&mut self) -> u64 {
+        if let Some(signals) = &mut self.signals {
+            signals.head();
+        }
         if let Some(log) = self.log.take() {
             self.rotated = log.rotated();
             let (is_cut, gone) = log.close();

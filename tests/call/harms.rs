@@ -45,6 +45,15 @@ fn what_ends_the_process_ends_the_instance_alone() {
         let failed = &lines[6];
         assert_eq!((failed["outcome"].as_str(), failed["state"].as_str()), (Some("failed"), Some("no instance")));
         assert!(failed["message"].as_str().unwrap().starts_with(words), "{failed}");
+        // The call that it was in is one of those of the line.
+        let call = failed["calls"].as_array().unwrap().last().unwrap();
+        let end = words.trim_start_matches("the FMU ").split(" in ").next().unwrap();
+        let end = if end == "has been" { "did not return" } else { end };
+        assert_eq!(
+            (call["function"].as_str(), call["status"].as_str()),
+            (Some("fmi3ActivateModelPartition"), Some(end))
+        );
+        assert!(call["arguments"].is_null() && call["nanoseconds"].is_null(), "{call}");
         let message = lines[7]["message"].as_str().unwrap();
         assert!(message.contains("there is no instance; fmi3InstantiateScheduledExecution makes one"), "{message}");
         assert_eq!(lines[9]["state"].as_str(), Some("Initialization Mode"), "the next instance is of a new process");

@@ -5,6 +5,7 @@ mod mistakes;
 mod sessions;
 mod states;
 mod terminal;
+mod versions;
 
 use serde_json::Value;
 use std::io::Write;

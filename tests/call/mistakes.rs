@@ -30,7 +30,7 @@ fn a_line_that_is_wrong_says_why() {
         ("SetDebugLogging maybe", "maybe is neither true nor false"),
         ("GetDirectionalDerivative y[0] x[0]", "it is written fmi3GetDirectionalDerivative NAME,... NAME,... SEED,..."),
         ("GetDirectionalDerivative directional_derivatives x[0] 1", "is a Int32: it has no derivatives"),
-        ("SetFMUState nowhere", "there is no state `nowhere`: GetFMUState takes one"),
+        ("SetFMUState nowhere", "there is no state `nowhere`: fmi3GetFMUState takes one"),
         ("DeserializeFMUState nowhere", "no state was serialised as `nowhere`"),
         ("GetClock x[0]", "x[0] is no clock, but a Float64"),
         ("help nothing_like_it", "there is no function nothing_like_it"),

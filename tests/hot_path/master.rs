@@ -3,8 +3,8 @@
 use super::allocations;
 use std::convert::Infallible;
 use vecud::master::{
-    Abilities, Algorithm, Candidate, Circle, Exchange, Iteration, Newton, Refused, Setup, Slaves, Source, Stop, Update,
-    Verdict, WayBack, classify,
+    Abilities, Algorithm, Candidate, Circle, Exchange, Iteration, Newton, NoWayBack, Refused, Setup, Slaves, Source,
+    Stop, Update, Verdict, WayBack, classify,
 };
 use vecud::time::{Fraction, Instant};
 
@@ -80,13 +80,13 @@ fn steps_with_rejections_and_loops_allocate_nothing() {
         abilities: Abilities {
             varies_step: true,
             may_return_early: true,
-            way_back: Some(WayBack::State),
+            way_back: Ok(WayBack::State),
             sources: Vec::new(),
         },
         wish: None,
     };
     let known = Abilities { may_return_early: false, sources: vec![Source::NextEventTime], ..saves("").abilities };
-    let plain = Abilities { way_back: None, ..saves("").abilities };
+    let plain = Abilities { way_back: Err(NoWayBack::State), ..saves("").abilities };
     let [a, mut b, mut c] = ["a", "b", "c"].map(saves);
     (b.abilities, c.abilities) = (known, plain);
     let names = ["a", "b", "c"];

@@ -6,6 +6,7 @@ mod program;
 
 mod algorithms;
 mod drive;
+mod earlier;
 mod joint;
 mod loops;
 mod refused;

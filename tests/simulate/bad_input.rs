@@ -1,6 +1,6 @@
 //! What cannot be simulated is refused with exit code 2 and a word on the way out, and nothing is written.
 
-use super::{Place, fmu, simulate};
+use super::{Place, copy, fmu, simulate};
 
 #[test]
 fn options_that_do_not_fit_the_fmu_are_named() {
@@ -47,4 +47,21 @@ fn an_output_file_takes_the_place_of_nothing_that_is_read() {
     let refused = place.simulate(fmu("stepper"), &["--input-file", "in.csv", "-o", "in.csv"]).exits(2);
     assert!(refused.stderr.contains("that is what is simulated, or its input"), "{}", refused.stderr);
     assert_eq!(std::fs::read_to_string(place.path("in.csv")).unwrap(), "time,a\n0,1\n");
+}
+
+/// Of a simulation that was refused there is no table, not even a header, wherever it would have gone; of one that has failed there is one.
+#[test]
+fn a_refusal_prints_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("spring");
+    copy(&fmu("spring"), &other);
+    let description = other.join("modelDescription.xml");
+    let text = std::fs::read_to_string(&description).unwrap();
+    std::fs::write(&description, text.replace("{8c4e810f", "{9c4e810f")).unwrap();
+    let refused = simulate(&other, &[]).exits(2);
+    assert!(refused.stderr.contains("fmi3InstantiateModelExchange returned NULL"), "{}", refused.stderr);
+    assert_eq!(refused.stdout, "");
+    let fails = ["--start-value", "function=fmi3EnterInitializationMode", "--start-value", "status=3"];
+    let failed = simulate(fmu("failing"), &fails).exits(1);
+    assert_eq!(failed.stdout, "time,x,calls,events,falls\n");
 }

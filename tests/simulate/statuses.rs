@@ -288,9 +288,7 @@ impl Setting {
         let Row { function, mode, number: call, .. } = *row;
         let seen = self.run(Some(&Answer { function, mode, status, call, times }));
         let name = ["Ok", "Warning", "Discard", "Error", "Fatal", "5"][status as usize];
-        // What is several calls in C is an Error already in the log.
-        let is_it = |call: &Call| call.status == name || (status == 5 && call.status == "Error");
-        assert!(seen.calls.iter().any(is_it), "{row:?}: {}", seen.log);
+        assert!(seen.calls.iter().any(|call| call.status == name), "{row:?}: {}", seen.log);
         for wrong in ["is not allowed", "cannot be", "lies before"] {
             assert!(!seen.log.contains(wrong), "{row:?}: {}", seen.log);
         }
@@ -300,24 +298,27 @@ impl Setting {
     /// The run has ended there and then, in good order as far as that may be.
     fn has_ended(&self, undisturbed: &Seen, seen: &Seen, row: &Row, status: &str, is_freed: bool) {
         let Row { function, mode, time, .. } = *row;
-        // One call of the library, which is two in C.
-        let named = if function == "fmi2SetupExperiment" { "fmi2EnterInitializationMode" } else { function };
         let stderr = &seen.simulated.stderr;
         assert_eq!(seen.simulated.code, 1, "{row:?}, {status}: {stderr}");
-        let mut words = format!("error: fmu `{}`: {named} returned {}{status}", self.version.fmu, self.version.prefix);
+        let returned = match (status, self.version.prefix) {
+            ("5", "fmi3") => "5 (no status of the released FMI 3.0)".to_owned(),
+            ("5", prefix) => format!("5 ({prefix}Pending, a status of {prefix}DoStep alone)"),
+            (status, prefix) => format!("{prefix}{status}"),
+        };
+        let mut words = format!("error: fmu `{}`: {function} returned {returned}", self.version.fmu);
         let at_end = ["State", "StateSize", "Terminate"].iter().any(|end| function.ends_with(end));
         assert!(stderr.contains(&words), "{row:?}, {status}: no {words} in {stderr}");
         // They are asked before the run begins.
         let at_begin = function.contains("GetNumberOf");
         if matches!(mode, Event | Continuous) && !at_end && !at_begin {
-            words += " for clock step at ";
+            words += " at ";
             let told: f64 = stderr.split(&words).nth(1).unwrap().split(" s;").next().unwrap().parse().unwrap();
             assert!((told - time.unwrap()).abs() < 1e-15, "{row:?}, {status}: {told} s");
         }
         // Whoever cannot give its state now, or how many it has, is ended as any other; what it has given is freed, whatever followed.
         let keeps_state = function.contains("State") && at_end;
         let goes_on = status == "Discard" && (keeps_state || at_begin);
-        let last = seen.calls.iter().rposition(|call| call.function == named && call.mode == mode).unwrap();
+        let last = seen.calls.iter().rposition(|call| call.function == function && call.mode == mode).unwrap();
         let may_follow = |call: &Call| match &*call.function {
             "fmi3FreeFMUState" => keeps_state,
             function => goes_on && function == self.version.terminate,
@@ -408,7 +409,7 @@ fn discards_without_end_are_an_error() {
             let refused = seen.calls.iter().filter(|call| call.status == "Discard").count();
             assert!((11..=12).contains(&refused), "{row:?}: {refused}");
             assert_eq!(seen.simulated.code, 1, "{row:?}");
-            let words = format!("{} returned {}Discard for clock step at ", row.function, version.prefix);
+            let words = format!("{} returned {}Discard at ", row.function, version.prefix);
             assert!(seen.simulated.stderr.contains(&words), "{row:?}: {}", seen.simulated.stderr);
             assert_eq!((seen.count(version.terminate), seen.count(version.free)), (0, 1), "{row:?}");
         });
@@ -429,12 +430,12 @@ fn an_error_ends_the_run_where_it_is() {
 
 /// As `fmi2Pending`, which is for steps of Co-Simulation alone.
 #[test]
-fn what_is_no_status_counts_as_an_error() {
+fn what_is_no_status_counts_as_an_error_and_is_told_as_what_it_is() {
     for version in VERSIONS {
         let setting = Setting::new(version);
         setting.each(|undisturbed, row| {
             let seen = setting.checked(&row, 5, 1);
-            setting.has_ended(undisturbed, &seen, &row, "Error", true);
+            setting.has_ended(undisturbed, &seen, &row, "5", true);
         });
     }
 }

@@ -126,6 +126,47 @@ fn the_engine_cut_in_the_middle_records_the_same_bytes_as_in_one_go() {
     assert!(signals == whole.signals && activations == whole.activations);
 }
 
+/// A group of FMUs that are integrated (one with a state event in the first part of the run, two in a loop that is solved) and of two that
+/// stop at events of their own; what they compute goes around among them.
+fn group(algorithm: &str) -> Rig {
+    let fmus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus");
+    let fmus = fmus.display();
+    Rig::of_text(&format!(
+        "[rig]\nmode = 'virtual'\nstop_time = 1\n[record]\nsignals = ['*']\n\
+         [fmu.a]\npath = '{fmus}/rejecting'\nstart = {{ first = 0.037, every = 0.11 }}\n\
+         [fmu.b]\npath = '{fmus}/rejecting'\nstart = {{ first = 0.05, every = 0.13 }}\n\
+         [fmu.spring]\npath = '{fmus}/spring'\n[fmu.ball]\npath = '{fmus}/ball'\n\
+         [fmu.f]\npath = '{fmus}/feedback'\nstart = {{ b = 0.4 }}\n[fmu.h]\npath = '{fmus}/feedback'\nstart = {{ b = 0.4 }}\n\
+         [master.g]\nfmus = ['a', 'b', 'spring', 'ball', 'f', 'h']\nstep = '1/20'\nalgorithm = '{algorithm}'\n\
+         loops = 'newton'\nsolver = 'rk4'\ninternal_step = '1/200'\n\
+         [[connect]]\nfrom = 'spring.inertia1.phi'\nto = 'f.u1'\n\
+         [[connect]]\nfrom = 'f.y'\nto = 'h.u1'\n[[connect]]\nfrom = 'h.y'\nto = 'f.u2'\n\
+         [[connect]]\nfrom = 'f.y'\nto = 'a.u'\n[[connect]]\nfrom = 'a.y'\nto = 'b.u'\n\
+         [[connect]]\nfrom = 'b.y'\nto = 'spring.torque.tau'\n"
+    ))
+}
+
+/// By each algorithm, on the grid and beside it, before the ball bounces and after that.
+#[test]
+fn groups_cut_anywhere_record_the_same_bytes_as_in_one_go() {
+    for algorithm in ["jacobi", "gauss-seidel", "rollback", "predictable"] {
+        let rig = group(algorithm);
+        let file = state(&rig, "state");
+        let whole = run(&rig, &[]).exits(0);
+        let last = |column: &str| whole.signals().column(column).last().unwrap().parse::<f64>().unwrap();
+        assert!(last("ball.bounces") == 1.0 && last("a.events") >= 5.0 && last("b.y") != 0.0, "{algorithm}");
+        let whole = recorded(&whole);
+        assert_eq!(whole.signals.lines().count(), 22, "{algorithm}");
+        for cut in ["0.05", "0.33", "0.5", "0.777"] {
+            let first = recorded(&run(&rig, &["--stop-time", cut, "--save-state", text(&file)]).exits(0));
+            let second = recorded(&run(&rig, &["--restore-state", text(&file)]).exits(0));
+            let (signals, activations) = joined(&[first, second]);
+            assert!(signals == whole.signals, "{algorithm}: signals.csv differs when cut at {cut} s");
+            assert_eq!(activations, whole.activations, "{algorithm}: cut at {cut} s");
+        }
+    }
+}
+
 #[test]
 fn what_is_recorded_may_differ_between_the_parts() {
     let rig = |signals: &str| {

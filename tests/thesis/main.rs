@@ -4,8 +4,7 @@
 //! 1e-7 for the pendulum and the 36 states of a robot, 1e-6 for the mechanics. Nor are more right-hand sides computed than by those of
 //! its simulators that take most.
 //!
-//! Its model of an algebraic loop, Feedback, is not here: the program does not solve one FMU for Model Exchange that is connected to
-//! itself.
+//! Its model of an algebraic loop, Feedback, is a group of a rig, which `vecud simulate` has none of: see `tests/masters/loops.rs`.
 
 mod ball;
 mod chain;

@@ -5,4 +5,5 @@ mod fmite;
 #[allow(dead_code, reason = "each test uses a part of it")]
 #[path = "../foreign/mod.rs"]
 mod foreign;
+mod published;
 mod reference_fmus;

@@ -15,6 +15,7 @@ pub fn text(heard: &Heard) -> String {
             let status = status.as_ref().map(|status| format!(" -> {status}")).unwrap_or_default();
             plain::message(&format!("{function}({arguments}){status}"))
         }
+        Heard::NotReturned(function, what) => plain::message(&format!("{function}: {what}")),
         Heard::Logged(status, category, message) => {
             let category = if category.is_empty() { String::new() } else { format!(", {category}") };
             plain::message(&format!("  log [{status}{category}] {message}"))
@@ -204,6 +205,9 @@ pub fn json(line: u64, command: &str, heard: &[Heard], done: &Done, conversation
         match one {
             Heard::Called(Call { function, arguments, status, nanos }) => calls
                 .push(json!({ "function": function, "arguments": arguments, "status": status, "nanoseconds": nanos })),
+            Heard::NotReturned(function, what) => {
+                calls.push(json!({ "function": function, "arguments": null, "status": what, "nanoseconds": null }))
+            }
             Heard::Logged(status, category, message) => {
                 log.push(json!({ "status": status, "category": category, "message": message }));
             }

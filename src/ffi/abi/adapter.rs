@@ -5,6 +5,9 @@
 //! converted on the stack, [`PIECE`] of them for each call of the FMU.
 
 use super::{Birth, Functions};
+use crate::ffi::Function;
+use crate::ffi::environment::Environment;
+use crate::ffi::thread::visit;
 use crate::ffi::types::*;
 use crate::fmu::description::Interface;
 use std::ffi::c_void;
@@ -51,7 +54,32 @@ impl<F: Copy, K> Component<F, K> {
 /// A status as the FMU returned it, which must not be taken for an adapter's own [`NOT_CALLED`]. (`fmi2Pending` is one that
 /// nobody here has allowed.)
 pub(super) fn status(raw: RawStatus) -> RawStatus {
-    if (0..=4).contains(&raw) { raw } else { 3 }
+    if raw == NOT_CALLED { NOT_CALLED + 1 } else { raw }
+}
+
+/// Whether a call has failed. What is no status is an error.
+pub(super) fn has_failed(raw: RawStatus) -> bool {
+    !(0..=1).contains(&raw)
+}
+
+/// Of two statuses as FMUs return them the worse one, the first of equals.
+pub(super) fn worse(one: RawStatus, other: RawStatus) -> RawStatus {
+    let badness = |raw| if (0..=4).contains(&raw) { raw } else { 3 };
+    if badness(other) > badness(one) { other } else { one }
+}
+
+/// Calls a function beside the one that an adapter is for. A failure is told as one of this function.
+pub(super) fn call_beside(
+    environment: *const Environment,
+    function: Function,
+    c: impl FnOnce() -> RawStatus,
+) -> RawStatus {
+    let raw = status(visit(environment, function, c));
+    if has_failed(raw) {
+        // SAFETY: of an instance, whose environment lives until the library is dropped, or null.
+        unsafe { environment.as_ref() }.inspect(|environment| environment.blame(function));
+    }
+    raw
 }
 
 /// Sets values that C holds as another type, unless one of them does not fit: then nothing is called.
@@ -82,8 +110,8 @@ pub(super) unsafe fn set_converted<T: Copy, R: Copy + Default>(
         for (place, value) in converted.iter_mut().zip(values) {
             *place = convert(*value).unwrap_or_default();
         }
-        worst = worst.max(status(set(references.as_ptr(), references.len(), converted.as_ptr())));
-        if worst > 1 {
+        worst = worse(worst, status(set(references.as_ptr(), references.len(), converted.as_ptr())));
+        if has_failed(worst) {
             break;
         }
     }
@@ -112,8 +140,8 @@ pub(super) unsafe fn get_converted<T, R: Copy + Default>(
     let mut worst = 0;
     for (references, values) in references.chunks(PIECE).zip(values.chunks_mut(PIECE)) {
         let mut converted = [R::default(); PIECE];
-        worst = worst.max(status(get(references.as_ptr(), references.len(), converted.as_mut_ptr())));
-        if worst > 1 {
+        worst = worse(worst, status(get(references.as_ptr(), references.len(), converted.as_mut_ptr())));
+        if has_failed(worst) {
             break;
         }
         for (place, value) in values.iter_mut().zip(converted) {

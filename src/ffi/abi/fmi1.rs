@@ -8,7 +8,6 @@ use super::table::{Group, table};
 use super::{Birth, CInterface, Functions, Own};
 use crate::ffi::Function;
 use crate::ffi::abi::RawUpdate;
-use crate::ffi::thread::visit;
 use crate::ffi::types::*;
 use crate::fmu::description::{Abi, Interface};
 use std::cell::Cell;
@@ -265,15 +264,15 @@ adapter!(enter_initialization_mode(
         return status(unsafe { (functions.initialize_slave)(c.raw, start, has_stop, stop) });
     }
     // SAFETY: as above.
-    let timed = visit(c.environment.cast(), Function::SetTime, || unsafe { (functions.set_time)(c.raw, start) });
-    if status(timed) > 1 {
-        return status(timed);
+    let timed = call_beside(c.environment.cast(), Function::SetTime, || unsafe { (functions.set_time)(c.raw, start) });
+    if has_failed(timed) {
+        return timed;
     }
     let mut info = Fmi1EventInfo::default();
     // SAFETY: as above.
     let initialized = unsafe { (functions.initialize)(c.raw, has_tolerance, tolerance, &mut info) };
     c.kept.set(Some(info));
-    status(timed).max(status(initialized))
+    worse(timed, status(initialized))
 });
 adapter!(update_discrete_states(
     c: Component, needs_update: *mut RawBool, terminate: *mut RawBool, nominals_changed: *mut RawBool,

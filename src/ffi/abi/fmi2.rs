@@ -5,7 +5,6 @@ use super::logger::{Logger, vecud_log_fmi2};
 use super::table::{Group, table};
 use super::{Birth, CInterface, Functions, Own};
 use crate::ffi::Function;
-use crate::ffi::thread::visit;
 use crate::ffi::types::*;
 use crate::fmu::description::{Abi, Interface};
 use std::ffi::{c_char, c_int, c_void};
@@ -334,15 +333,15 @@ adapter!(enter_initialization_mode(
     c: Component, has_tolerance: RawBool, tolerance: f64, start: f64, has_stop: RawBool, stop: f64
 ) {
     let functions = &c.functions;
-    let set_up = visit(c.environment.cast(), Function::SetupExperiment, || {
+    let set_up = call_beside(c.environment.cast(), Function::SetupExperiment, || {
         // SAFETY: this function's contract: the instance is alive and in state Instantiated.
         unsafe { (functions.setup_experiment)(c.raw, has_tolerance.into(), tolerance, start, has_stop.into(), stop) }
     });
-    if status(set_up) > 1 {
-        return status(set_up);
+    if has_failed(set_up) {
+        return set_up;
     }
     // SAFETY: as above.
-    status(set_up).max(status(unsafe { (functions.enter_initialization_mode)(c.raw) }))
+    worse(set_up, status(unsafe { (functions.enter_initialization_mode)(c.raw) }))
 });
 
 adapter!(get_directional_derivative(

@@ -238,15 +238,15 @@ fn came_to(
     let begun = Instant::now();
     loop {
         let mut now = PENDING;
-        let answer = adapter::status(visit(environment, Function::GetStatus, || look(&mut now)));
-        if answer > 1 {
+        let answer = adapter::call_beside(environment, Function::GetStatus, || look(&mut now));
+        if adapter::has_failed(answer) {
             return answer;
         }
         if now != PENDING {
             return adapter::status(now);
         }
         if begun.elapsed() >= patience {
-            return adapter::status(visit(environment, Function::CancelStep, cancel)).max(DISCARD);
+            return adapter::worse(DISCARD, adapter::status(visit(environment, Function::CancelStep, cancel)));
         }
         std::thread::sleep(LOOK);
     }

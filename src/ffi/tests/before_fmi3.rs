@@ -211,7 +211,14 @@ fn refuses(instance: &Instance<Initialization>) {
         (Boolean, Values::Boolean(vec![true, false]), Function::SetBoolean, Function::GetBoolean),
     ];
     for (variable_type, values, set, get) in refused {
-        let failure = |function| Failure { function, status: Status::Discard, clock: None, time: None, refused: true };
+        let failure = |function| Failure {
+            function,
+            status: Status::Discard,
+            clock: None,
+            time: None,
+            answer: None,
+            refused: true,
+        };
         assert_eq!(instance.set_values(R, variable_type, &values), Err(failure(set)));
         assert_eq!(instance.get_values(R, variable_type, 2), Err(failure(get)));
     }

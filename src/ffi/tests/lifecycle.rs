@@ -7,7 +7,7 @@ use crate::fmu::description::{ValueReference, Values, VariableType};
 use std::sync::Arc;
 
 fn failure(function: F, status: Status, refused: bool) -> Failure {
-    Failure { function, status, clock: None, time: None, refused }
+    Failure { function, status, clock: None, time: None, answer: None, refused }
 }
 
 #[test]
@@ -115,8 +115,9 @@ fn after_error_or_discard_or_an_unknown_status_only_free_is_called() {
         let (control, mut partition, _) = running();
         answer(F::ActivateModelPartition, raw);
         let failed = partition.begin().activate(0.5).err().unwrap();
-        let cause =
-            Failure { clock: Some(CLOCK), time: Some(0.5), ..failure(F::ActivateModelPartition, status, false) };
+        let strange = (!(0..=4).contains(&raw)).then_some(raw);
+        let failure = failure(F::ActivateModelPartition, status, false);
+        let cause = Failure { clock: Some(CLOCK), time: Some(0.5), answer: strange, ..failure };
         assert_eq!(failed, cause);
         let again = partition.begin().activate(0.6).err().unwrap();
         assert!(again.refused);

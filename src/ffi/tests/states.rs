@@ -5,7 +5,7 @@ use crate::ffi::Function as F;
 use crate::ffi::*;
 
 fn failure(function: F, status: Status, refused: bool) -> Failure {
-    Failure { function, status, clock: None, time: None, refused }
+    Failure { function, status, clock: None, time: None, answer: None, refused }
 }
 
 /// In Clock Activation Mode and whole.

@@ -76,6 +76,30 @@ impl Abi {
         matches!(self, Abi::Fmi1 | Abi::Fmi2)
     }
 
+    /// Whether the state of an instance can be saved and set. FMI 1.0 has no function for that.
+    pub fn has_states(self) -> bool {
+        self != Abi::Fmi1
+    }
+
+    /// Whether Event Mode of Model Exchange is entered with the reasons for it.
+    pub fn has_event_reasons(self) -> bool {
+        self == Abi::Draft
+    }
+
+    /// What an iteration of an event says when none is to follow.
+    pub fn end_of_iteration(self) -> &'static str {
+        match self {
+            Abi::Fmi1 => "iterationConverged is true",
+            Abi::Fmi2 => "newDiscreteStatesNeeded is false",
+            Abi::Fmi3 | Abi::Draft => "discreteStatesNeedUpdate is false",
+        }
+    }
+
+    /// How it spells a flag of FMI 3.0 about states, as `canGetAndSetFMUState`.
+    pub fn spelled(self, flag: &str) -> String {
+        if self == Abi::Fmi2 { flag.replace("FMUState", "FMUstate") } else { flag.to_owned() }
+    }
+
     /// Whether variables can be set and read while an instance is being initialised. In FMI 1.0 inputs go in before, and outputs
     /// come after.
     pub fn has_initialization_mode(self) -> bool {

@@ -1,13 +1,14 @@
 //! Which class a slave has, why, and which groups are refused.
 
-use crate::master::{Abilities, Algorithm, Candidate, Class, Source, Unfit, WayBack, Why, classify};
+use crate::master::{Abilities, Algorithm, Candidate, Class, NoWayBack, Source, Unfit, WayBack, Why, classify};
 use crate::time::Fraction;
 
 /// Handles steps of any size, and is neither known nor taken back.
-const PLAIN: Abilities = Abilities { varies_step: true, may_return_early: true, way_back: None, sources: Vec::new() };
+const PLAIN: Abilities =
+    Abilities { varies_step: true, may_return_early: true, way_back: Err(NoWayBack::State), sources: Vec::new() };
 
 fn saves() -> Abilities {
-    Abilities { way_back: Some(WayBack::State), ..PLAIN }
+    Abilities { way_back: Ok(WayBack::State), ..PLAIN }
 }
 
 fn never_early(source: Source) -> Abilities {
@@ -15,7 +16,12 @@ fn never_early(source: Source) -> Abilities {
 }
 
 fn constant(step: Fraction) -> Abilities {
-    Abilities { varies_step: false, may_return_early: false, way_back: None, sources: vec![Source::ConstantStep(step)] }
+    Abilities {
+        varies_step: false,
+        may_return_early: false,
+        way_back: Err(NoWayBack::State),
+        sources: vec![Source::ConstantStep(step)],
+    }
 }
 
 fn candidate(name: &str, abilities: Abilities) -> Candidate<'_> {
@@ -40,8 +46,8 @@ fn a_known_largest_step_makes_predictable_who_never_returns_early() {
         let never = never_early(source);
         assert_eq!(class(never.clone()), (Class::Predictable, Why::Known(source)));
         let early = Abilities { may_return_early: true, ..never };
-        assert_eq!(class(early.clone()), (Class::Legacy, Why::MayReturnEarly(source)));
-        let early = Abilities { way_back: Some(WayBack::State), ..early };
+        assert_eq!(class(early.clone()), (Class::Legacy, Why::MayReturnEarly(source, NoWayBack::State)));
+        let early = Abilities { way_back: Ok(WayBack::State), ..early };
         assert_eq!(class(early), (Class::Rollback, Why::GoesBack(WayBack::State)));
     }
     for promise in [Source::GetMaxStepSize, Source::Rig(Fraction::MILLISECOND)] {
@@ -53,12 +59,12 @@ fn a_known_largest_step_makes_predictable_who_never_returns_early() {
 #[test]
 fn who_can_be_taken_back_and_is_not_known_is_rollback() {
     for way_back in [WayBack::State, WayBack::RejectedStep, WayBack::ContinuousStates] {
-        let abilities = Abilities { way_back: Some(way_back), ..PLAIN };
+        let abilities = Abilities { way_back: Ok(way_back), ..PLAIN };
         assert_eq!(class(abilities.clone()), (Class::Rollback, Why::GoesBack(way_back)));
         let abilities = Abilities { varies_step: false, ..abilities };
         assert_eq!(class(abilities).0, Class::Legacy, "who cannot vary its step cannot make a shorter one");
     }
-    assert_eq!(class(PLAIN), (Class::Legacy, Why::NothingKnown));
+    assert_eq!(class(PLAIN), (Class::Legacy, Why::NothingKnown(NoWayBack::State)));
 }
 
 #[test]
@@ -71,7 +77,7 @@ fn the_step_of_the_group_is_enough_where_nobody_shortens_it() {
         assert_eq!(found[..2], [(Class::Predictable, Why::StepOfGroup); 2], "{source}");
     }
     // It could say how far it steps, and is never stopped there.
-    let quiet_rollback = Abilities { way_back: Some(WayBack::State), ..never_early(Source::NextEventTime) };
+    let quiet_rollback = Abilities { way_back: Ok(WayBack::State), ..never_early(Source::NextEventTime) };
     let quiet_rollback = Candidate { wish: Some(Class::Rollback), ..candidate("quiet", quiet_rollback) };
     assert_eq!(two(quiet_rollback).unwrap()[..2], [(Class::Predictable, Why::StepOfGroup); 2]);
     let loud = [
@@ -110,7 +116,7 @@ fn one_legacy_is_allowed_and_two_are_refused_with_why() {
 
 #[test]
 fn algorithm_2_takes_everybody_back_or_is_refused() {
-    let both = Abilities { way_back: Some(WayBack::State), ..never_early(Source::NextEventTime) };
+    let both = Abilities { way_back: Ok(WayBack::State), ..never_early(Source::NextEventTime) };
     let classes = |candidates: &[Candidate]| classify(candidates, Algorithm::Rollback, Fraction::MILLISECOND);
     let found = classes(&[candidate("a", both.clone()), candidate("b", saves())]).unwrap();
     assert!(found.slaves().iter().all(|slave| slave.class == Class::Rollback));
@@ -126,7 +132,7 @@ fn algorithm_2_takes_everybody_back_or_is_refused() {
     assert_eq!(
         these,
         [
-            ("b".to_owned(), Why::NothingKnown),
+            ("b".to_owned(), Why::NothingKnown(NoWayBack::State)),
             ("constant".to_owned(), Why::OneStepSize),
             ("known".to_owned(), Why::Known(Source::NextEventTime))
         ]
@@ -147,7 +153,7 @@ fn the_user_decides_as_far_as_it_is_possible() {
         let it = Candidate { name: "it", abilities, wish: Some(wish) };
         classes(&[it, candidate("other", saves())]).map(|classes| classes[0])
     };
-    let both = Abilities { way_back: Some(WayBack::State), ..never_early(Source::NextEventTime) };
+    let both = Abilities { way_back: Ok(WayBack::State), ..never_early(Source::NextEventTime) };
     for wish in [Class::Legacy, Class::Rollback, Class::Predictable] {
         assert_eq!(wished(both.clone(), wish), Ok((wish, Why::Wished)));
     }
@@ -183,7 +189,7 @@ fn every_slave_has_a_class() {
     {
         for some in 0..16usize {
             let sources = sources.iter().enumerate().filter(|(bit, _)| some >> bit & 1 == 1).map(|(_, s)| *s).collect();
-            let way_back = goes_back.then_some(WayBack::State);
+            let way_back = if goes_back { Ok(WayBack::State) } else { Err(NoWayBack::State) };
             let abilities = Abilities { varies_step, may_return_early, way_back, sources };
             let (class, why) = class(abilities.clone());
             let fits = match why {

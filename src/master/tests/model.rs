@@ -1,8 +1,8 @@
 //! Groups of model slaves, which write down how they are called.
 
 use crate::master::{
-    Abilities, Algorithm, Candidate, Class, Classes, Dependencies, Exchange, Setup, Slaves, Source, Stepped, Stop,
-    WayBack, classify,
+    Abilities, Algorithm, Candidate, Class, Classes, Dependencies, Exchange, NoWayBack, Setup, Slaves, Source, Stepped,
+    Stop, WayBack, classify,
 };
 use crate::time::{Fraction, Instant};
 use proptest::prelude::*;
@@ -106,7 +106,7 @@ impl Case {
         let abilities = |class| Abilities {
             varies_step: true,
             may_return_early: class != Class::Predictable,
-            way_back: (class == Class::Rollback).then_some(WayBack::State),
+            way_back: if class == Class::Rollback { Ok(WayBack::State) } else { Err(NoWayBack::State) },
             sources: if class == Class::Predictable { vec![Source::NextEventTime] } else { Vec::new() },
         };
         let candidate = |model: &Model| Candidate { name: model.name, abilities: abilities(model.class), wish: None };

@@ -3,7 +3,7 @@
 use super::model::{Call, Case, Group, Lie, Model, Room, Stepper, at, model, once, right};
 use crate::master::Algorithm::{GaussSeidel, Jacobi, Predictable, Rollback};
 use crate::master::{
-    Abilities, Candidate, Cause, Class, Exchange, Setup, Shortened, Slaves, Source, Stepped, Stop, classify,
+    Abilities, Candidate, Cause, Class, Exchange, NoWayBack, Setup, Shortened, Slaves, Source, Stepped, Stop, classify,
 };
 use crate::time::{Fraction, Instant};
 
@@ -369,7 +369,7 @@ fn loops_are_solved_by_number_and_only_what_is_told_is_asked_for() {
 
     let half = Source::Rig(Fraction::new(1, 2).unwrap());
     let sources = vec![Source::Unlimited, half, Source::ClockTick, Source::InternalStep(Fraction::SECOND)];
-    let abilities = Abilities { varies_step: true, may_return_early: false, way_back: None, sources };
+    let abilities = Abilities { varies_step: true, may_return_early: false, way_back: Err(NoWayBack::State), sources };
     let candidate = Candidate { name: "it", abilities, wish: None };
     let classes = classify(&[candidate], Predictable, Fraction::SECOND).unwrap();
     let exchanges =

@@ -31,6 +31,11 @@ pub fn name(plan: &Plan, task: TaskId) -> String {
     plan.full_name(&plan.tasks[task.0])
 }
 
+/// [`Plan::told_name`] of a task of this number.
+pub fn told_name(plan: &Plan, task: TaskId) -> String {
+    plan.told_name(&plan.tasks[task.0])
+}
+
 fn names(plan: &Plan, tasks: &[TaskId]) -> String {
     tasks.iter().map(|task| name(plan, *task)).collect::<Vec<_>>().join(", ")
 }

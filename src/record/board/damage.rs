@@ -101,6 +101,7 @@ const GLOBALS: [(Global, Range); Global::Count as usize] = [
 const FMU_WORDS: [(FmuWord, Range); FmuWord::Count as usize] = [
     (FmuWord::End, UpTo(3)),
     (FmuWord::FailureStatus, UpTo(4)),
+    (FmuWord::FailureAnswer, UpTo(1 << 32)),
     (FmuWord::FailureFunction, UpTo(FUNCTIONS)),
     (FmuWord::FailureTask, Task),
     (FmuWord::FailureTime, Time),

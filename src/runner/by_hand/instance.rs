@@ -197,8 +197,13 @@ impl Caller {
 
     /// What failed, in the words of the FMU's version.
     pub(super) fn failed(&self, failure: Failure) -> Why {
-        let words = failure.in_words(self.subject.abi);
+        let words = failure.in_words_of(self.subject.abi, self.subject.interface);
         if failure.refused { Why::Refused(words) } else { Why::Failed(words) }
+    }
+
+    /// What a function is called in messages.
+    pub(super) fn word(&self, function: Function) -> &'static str {
+        function.word_of(self.subject.abi, self.subject.interface)
     }
 
     pub(super) fn nothing<T>(&self, done: std::result::Result<T, Failure>) -> Result<Given> {
@@ -555,8 +560,9 @@ impl Caller {
                 return Err(Why::Refused(words.to_owned()));
             }
             (_, Request::EnterStepMode | Request::EnterContinuousTimeMode) if self.iterates => {
-                let words = "the event is not over: UpdateDiscreteStates, until discreteStatesNeedUpdate is false";
-                return Err(Why::Refused(words.to_owned()));
+                let until = self.subject.abi.end_of_iteration();
+                let update = self.word(Function::UpdateDiscreteStates);
+                return Err(Why::Refused(format!("the event is not over: {update}, until {until}")));
             }
             (Life::Steps(_, stepper), Request::EnterEventMode { .. }) => stepper.enter_event_mode(time),
             (Life::Steps(_, stepper), Request::EnterStepMode) => stepper.enter_step_mode(),

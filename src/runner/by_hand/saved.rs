@@ -2,7 +2,7 @@
 
 use super::instance::{Caller, Life, Result, at_rest, consumed};
 use super::protocol::{Given, Why};
-use crate::ffi::{Configuration, Failure, FmuState, Initialization, Instantiated, Running, Status};
+use crate::ffi::{Configuration, Failure, FmuState, Function, Initialization, Instantiated, Running, Status};
 
 /// A state that was taken, by the mode to which it leads back.
 pub(super) enum Saved {
@@ -61,7 +61,7 @@ impl Caller {
 
     /// Gives the instance a state that was taken: it is in the mode of that then.
     pub(super) fn set_state(&mut self, slot: &str) -> Result<Given> {
-        let Some(Slot { saved, time }) = self.slots.remove(slot) else { return Err(no_state(slot)) };
+        let Some(Slot { saved, time }) = self.slots.remove(slot) else { return Err(self.no_state(slot)) };
         // The time that failures are put on.
         let before = std::mem::replace(&mut self.time, time);
         let set = match &saved {
@@ -91,7 +91,7 @@ impl Caller {
 
     /// Makes bytes of a state.
     pub(super) fn serialize(&mut self, slot: String) -> Result<Given> {
-        let Some(Slot { saved, time }) = self.slots.remove(&slot) else { return Err(no_state(&slot)) };
+        let Some(Slot { saved, time }) = self.slots.remove(&slot) else { return Err(self.no_state(&slot)) };
         let (done, mode) = match &saved {
             Saved::Instantiated(state) => {
                 (at_rest!(self, |instance| Ok(instance.serialize_state(state))), Mode::Instantiated)
@@ -116,7 +116,8 @@ impl Caller {
     /// Makes a state of bytes, in place of the one of that name.
     pub(super) fn deserialize(&mut self, slot: String) -> Result<Given> {
         let Some((bytes, mode, time)) = self.serialized.get(&slot).cloned() else {
-            return Err(Why::Refused(format!("no state was serialised as `{slot}`: SerializeFMUState does that")));
+            let serialize = self.word(Function::SerializeFMUState);
+            return Err(Why::Refused(format!("no state was serialised as `{slot}`: {serialize} does that")));
         };
         let saved = match mode {
             Mode::Instantiated => {
@@ -141,15 +142,20 @@ impl Caller {
         match failure.refused && failure.status == Status::Discard {
             true => {
                 let function = failure.function.name_in(self.subject.abi);
+                let flag = self.subject.abi.spelled(flag);
                 Why::Refused(format!("{function} was not called: the FMU does not offer it ({flag} is not true)"))
             }
             false => self.failed(failure),
         }
     }
 
+    fn no_state(&self, slot: &str) -> Why {
+        Why::Refused(format!("there is no state `{slot}`: {} takes one", self.word(Function::GetFMUState)))
+    }
+
     /// Frees a state.
     pub(super) fn free_state(&mut self, slot: &str) -> Result<Given> {
-        let Some(Slot { saved, .. }) = self.slots.remove(slot) else { return Err(no_state(slot)) };
+        let Some(Slot { saved, .. }) = self.slots.remove(slot) else { return Err(self.no_state(slot)) };
         let done = match saved {
             Saved::Instantiated(state) => at_rest!(self, |instance| Ok(instance.free_state(state))),
             Saved::Configuration(state) => at_rest!(self, |instance| Ok(instance.free_state(state))),
@@ -158,8 +164,4 @@ impl Caller {
         };
         self.nothing(done?)
     }
-}
-
-fn no_state(slot: &str) -> Why {
-    Why::Refused(format!("there is no state `{slot}`: GetFMUState takes one"))
 }

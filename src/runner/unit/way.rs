@@ -95,5 +95,12 @@ fn half(from: Instant, to: Instant) -> Option<Fraction> {
 /// The FMU does not get on: at this time, as it was told.
 #[cold]
 pub fn stuck(time: f64) -> Failure {
-    Failure { function: Function::DoStep, status: Status::Error, clock: None, time: Some(time), refused: false }
+    Failure {
+        function: Function::DoStep,
+        status: Status::Error,
+        clock: None,
+        time: Some(time),
+        answer: None,
+        refused: false,
+    }
 }

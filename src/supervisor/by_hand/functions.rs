@@ -152,7 +152,7 @@ pub const ENTRIES: &[Entry] = &[
         &[Function::EnterEventMode],
         &[],
         "[stepEvent=BOOL] [timeEvent=BOOL]",
-        "an event is handled; reasons are for the draft of FMI 3.0",
+        "an event is handled",
     ),
     entry(Verb::UpdateDiscreteStates, &[Function::UpdateDiscreteStates], &["update"], "", "one iteration of the event"),
     entry(Verb::EnterStepMode, &[Function::EnterStepMode], &[], "", "the event is over"),
@@ -267,6 +267,11 @@ impl Dialect {
         function.name_of(self.abi, self.interface)
     }
 
+    /// What a function is called in messages, whether it is there or not.
+    pub fn word(self, function: Function) -> &'static str {
+        function.word_of(self.abi, self.interface)
+    }
+
     /// Whether there is anything to be called for an entry.
     pub fn has(self, entry: &Entry) -> bool {
         match entry.verb {
@@ -283,11 +288,11 @@ impl Dialect {
             (Verb::Get | Verb::Set | Verb::Residual | Verb::Jacobian, [word, ..]) => (*word).to_owned(),
             (Verb::GetInterval | Verb::SetInterval | Verb::GetShift | Verb::SetShift | Verb::GetNumbers, _) => {
                 let names: Vec<&str> = entry.functions.iter().filter_map(|function| self.name(*function)).collect();
-                names.join(", ")
+                if names.is_empty() { self.word(entry.functions[0]).to_owned() } else { names.join(", ") }
             }
             _ => {
                 let own = entry.functions.iter().find_map(|function| self.name(*function));
-                own.unwrap_or(entry.functions[0].name()).to_owned()
+                own.unwrap_or_else(|| self.word(entry.functions[0])).to_owned()
             }
         }
     }

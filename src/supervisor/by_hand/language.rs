@@ -6,12 +6,19 @@ use crate::fmu::description::{
     Causality, Dimension, Interface, InterfaceType, ModelDescription, ValueReference, Values, Variable, VariableType,
 };
 use crate::plan::{self, glob};
-use crate::rig;
+use crate::rig::{self, RigValue};
 use crate::runner::by_hand::{Length, Place, Request, State, Verb};
 use std::collections::BTreeMap;
 
 /// The state that is meant where none is named.
 const UNNAMED: &str = "state";
+
+/// The interface types, and what is written for them.
+const TYPES: [(Interface, [&str; 2]); 3] = [
+    (Interface::CoSimulation, ["cs", "co-simulation"]),
+    (Interface::ModelExchange, ["me", "model-exchange"]),
+    (Interface::ScheduledExecution, ["se", "scheduled-execution"]),
+];
 
 /// What a line asks for.
 #[derive(Debug, PartialEq)]
@@ -90,11 +97,55 @@ impl Language<'_> {
         }
         let (entry, function) = self.entry(head)?;
         let title = self.dialect.title(entry);
-        self.request(entry, function, rest).map_err(|wrong| match (wrong.is_empty(), entry.arguments) {
+        self.request(entry, function, rest).map_err(|wrong| match (wrong.is_empty(), self.arguments(entry).as_str()) {
             (false, _) => wrong,
             (true, "") => format!("{title} takes no arguments"),
             (true, arguments) => format!("it is written {} {arguments}", title.split(',').next().unwrap_or(head)),
         })
+    }
+
+    /// What is written behind the name of an entry, as far as this FMU has a use for it.
+    pub fn arguments(&self, entry: &Entry) -> String {
+        let Dialect { abi, .. } = self.dialect;
+        match entry.verb {
+            Verb::Instantiate => {
+                let offered =
+                    |own: &Interface| self.description.interfaces.iter().any(|offer| offer.interface() == *own);
+                let types: Vec<&str> =
+                    TYPES.iter().filter(|(own, _)| offered(own)).map(|(_, names)| names[0]).collect();
+                let has_options = !abi.is_earlier() && offered(&Interface::CoSimulation);
+                let has_event_mode = self.description.co_simulation().is_some_and(|own| own.has_event_mode);
+                let all = [
+                    (types.len() > 1).then(|| format!("[{}]", types.join("|"))),
+                    Some("[name=NAME] [loggingOn=BOOL]".to_owned()),
+                    has_event_mode.then(|| "[eventModeUsed=BOOL]".to_owned()),
+                    has_options.then(|| "[earlyReturnAllowed=BOOL]".to_owned()),
+                ];
+                all.into_iter().flatten().collect::<Vec<_>>().join(" ")
+            }
+            Verb::EnterEventMode if !self.has_reasons() => String::new(),
+            Verb::CompletedIntegratorStep if !abi.has_states() => String::new(),
+            _ => entry.arguments.to_owned(),
+        }
+    }
+
+    /// What an entry does, in the words of the FMU's version.
+    pub fn about(&self, entry: &Entry) -> String {
+        let set_up = self.dialect.name(Function::SetupExperiment);
+        match (entry.verb, set_up) {
+            (Verb::EnterInitializationMode, Some(set_up)) => {
+                format!(
+                    "{}; calls {set_up} with these before, which may also be written in a line of its own",
+                    entry.about
+                )
+            }
+            _ => entry.about.to_owned(),
+        }
+    }
+
+    /// Event Mode of Model Exchange is entered with the reasons for it.
+    fn has_reasons(&self) -> bool {
+        self.dialect.abi.has_event_reasons() && self.dialect.interface == Interface::ModelExchange
     }
 
     /// The entry of a name.
@@ -197,6 +248,7 @@ impl Language<'_> {
                 [point, size] => one(Request::DoStep { point: Some(number(point)?), size: number(size)? }),
                 _ => Err(String::new()),
             },
+            Verb::EnterEventMode if !self.has_reasons() && !words.list.is_empty() => Err(String::new()),
             Verb::EnterEventMode => {
                 let mut reasons = [false; 2];
                 for word in &words.list {
@@ -219,6 +271,7 @@ impl Language<'_> {
             Verb::CompletedIntegratorStep => {
                 let no_set_fmu_state_prior_to_current_point = match words.list.as_slice() {
                     [] => true,
+                    _ if !self.dialect.abi.has_states() => return Err(String::new()),
                     [word] if word.contains('=') => {
                         let (_, value) = option(word, &["noSetFMUStatePriorToCurrentPoint"])?;
                         boolean(value)?
@@ -279,11 +332,7 @@ impl Language<'_> {
     }
 
     fn instantiate(&self, function: Option<Function>, words: &Words) -> Result<Asked> {
-        let interfaces = [
-            (Interface::CoSimulation, ["cs", "co-simulation"]),
-            (Interface::ModelExchange, ["me", "model-exchange"]),
-            (Interface::ScheduledExecution, ["se", "scheduled-execution"]),
-        ];
+        let interfaces = TYPES;
         let name = |own: Interface| Dialect { interface: own, ..self.dialect }.name(Function::instantiate(own));
         // Of a function that makes instances of several interface types, as fmi2Instantiate does, the name says nothing.
         let is_of_all = interfaces.iter().filter(|(own, _)| name(*own) == name(self.dialect.interface)).count() > 1;
@@ -415,8 +464,9 @@ impl Language<'_> {
         self.is_of(function, set_function(variable.variable_type), variable)?;
         let place = self.place(variable)?;
         let items = self.description.items_of(variable);
-        let values = plan::values_of(variable, items, place.elements, &rig::value_by_hand(value))
-            .map_err(|wrong| format!("{name} {wrong}"))?;
+        let value = written(variable, value)?;
+        let values =
+            plan::values_of(variable, items, place.elements, &value).map_err(|wrong| format!("{name} {wrong}"))?;
         Ok(Named { name: variable.name.clone(), request: Request::Set { place, values } })
     }
 
@@ -605,6 +655,23 @@ fn option<'w>(word: &'w str, keys: &[&str]) -> Result<(usize, &'w str)> {
     place
         .map(|place| (place, value))
         .ok_or_else(|| format!("there is no {key}{}", rig::suggestion(key, keys.iter().copied())))
+}
+
+/// A value as somebody writes it for a variable: bytes need no quotes, and a text either has none, or is all of it between two.
+fn written(variable: &Variable, value: &str) -> Result<RigValue> {
+    let (name, is_scalar) = (&variable.name, variable.dimensions.is_empty());
+    let is_plain = !value.contains(['"', '\'', '[', '\\']);
+    match variable.variable_type {
+        VariableType::Binary if is_scalar && is_plain => Ok(rig::value_by_hand(&format!("\"{value}\""))),
+        VariableType::String if is_scalar => match rig::value_by_hand(value) {
+            RigValue::String(text) if text == value && value.contains('"') => {
+                let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
+                Err(format!("{name} is one text, and this is none with quotes within: write \"{escaped}\""))
+            }
+            value => Ok(value),
+        },
+        _ => Ok(rig::value_by_hand(value)),
+    }
 }
 
 fn boolean(word: &str) -> Result<bool> {

@@ -13,6 +13,7 @@ use self::functions::{Dialect, Entry};
 use self::language::{Asked, Language, Named, Setup};
 use self::process::{FmuProcess, Gone};
 use super::Error;
+use crate::ffi::Function;
 use crate::fmu::archive::{BuildChoices, Cache, Unpacked};
 use crate::fmu::description::{Causality, Interface, ModelDescription, ValueReference, Values, Variable};
 use crate::plan;
@@ -49,6 +50,8 @@ pub struct Wanted {
 pub enum Heard {
     /// A function was called.
     Called(Call),
+    /// A function was called and has not returned: its name, and what has become of it, as `crashed (SIGSEGV)`.
+    NotReturned(String, String),
     /// The FMU logs: the status in words, the category, the message.
     Logged(String, String, String),
     /// The FMU has called back.
@@ -172,7 +175,8 @@ impl ByHand {
             Asked::Variables(pattern) => self.variables(&pattern),
             Asked::Setup(setup) => {
                 if self.state != State::Instantiated {
-                    return Done::Wrong(self.not_here(Verb::EnterInitializationMode));
+                    let set_up = self.language().dialect.word(Function::SetupExperiment);
+                    return Done::Wrong(self.not_here(Verb::EnterInitializationMode, Some(set_up)));
                 }
                 self.setup = setup;
                 hear(Heard::Note(
@@ -182,7 +186,7 @@ impl ByHand {
             }
             Asked::Instantiate(interface, request) => {
                 if self.state != State::NoInstance {
-                    return Done::Wrong(self.not_here(Verb::Instantiate));
+                    return Done::Wrong(self.not_here(Verb::Instantiate, None));
                 }
                 match self.have_process(interface) {
                     Ok(()) => self.ask(Named { name: String::new(), request }, hear),
@@ -249,16 +253,17 @@ impl ByHand {
 
     fn ask(&mut self, Named { name, request }: Named, hear: &mut dyn FnMut(Heard)) -> Done {
         let verb = request.verb();
+        let name_of_call = self.name_of_call(&request);
         if self.process.is_none() {
             // Of what needs no instance the library is asked.
             if !verb.states().contains(&State::NoInstance) {
-                return Done::Wrong(self.not_here(verb));
+                return Done::Wrong(self.not_here(verb, name_of_call));
             }
             if let Err(done) = self.have_process(None) {
                 return done;
             }
         }
-        let Some(process) = &mut self.process else { return Done::Wrong(self.not_here(verb)) };
+        let Some(process) = &mut self.process else { return Done::Wrong(self.not_here(verb, name_of_call)) };
         let (before, interrupts) = ((self.wanted.interrupts)(), self.wanted.interrupts);
         let mut is_called = false;
         let answer =
@@ -273,7 +278,7 @@ impl ByHand {
             });
         let answer = match answer {
             Ok(answer) => answer,
-            Err(gone) => return self.gone(gone),
+            Err(gone) => return self.gone(gone, hear),
         };
         let before = std::mem::replace(&mut self.state, answer.state);
         self.time = answer.time;
@@ -297,15 +302,16 @@ impl ByHand {
                 }
                 Done::Well
             }
-            Err(Why::NotHere) => Done::Wrong(self.not_here(verb)),
+            Err(Why::NotHere) => Done::Wrong(self.not_here(verb, name_of_call)),
             Err(Why::Refused(words)) => Done::Wrong(words),
             Err(Why::Invalid(words)) => Done::Invalid(words),
             Err(Why::Failed(words)) => Done::Failed(match self.state {
                 State::NoInstance if before != State::NoInstance => format!("{words}; the instance was freed"),
-                State::Failed => format!("{words}; only Reset, SetFMUState and FreeInstance are left"),
+                State::Failed => format!("{words}; only {} left", self.left_after_error()),
                 State::Fatal => {
+                    let free = self.language().dialect.word(Function::FreeInstance);
                     format!(
-                        "{words}; nothing of the FMU is called any more: after FreeInstance the next one is of a new process"
+                        "{words}; nothing of the FMU is called any more: after {free} the next one is of a new process"
                     )
                 }
                 _ => words,
@@ -328,7 +334,7 @@ impl ByHand {
     }
 
     /// The process is no more, and with it the instance.
-    fn gone(&mut self, gone: Gone) -> Done {
+    fn gone(&mut self, gone: Gone, hear: &mut dyn FnMut(Heard)) -> Done {
         let process = self.process.take();
         let function = process.as_ref().and_then(FmuProcess::inside);
         if let Some(process) = process {
@@ -336,7 +342,14 @@ impl ByHand {
         }
         self.end_process();
         let dialect = self.language().dialect;
-        let name = function.map(|function| dialect.name(function).unwrap_or(function.name()));
+        let name = function.map(|function| dialect.word(function));
+        if let Some(name) = name {
+            let what = match &gone {
+                Gone::ByItself(words) => words.clone(),
+                Gone::Late | Gone::Interrupted => "did not return".to_owned(),
+            };
+            hear(Heard::NotReturned(name.to_owned(), what));
+        }
         let inside = name.map_or("outside of a function of FMI".to_owned(), |name| format!("in {name}"));
         let words = match gone {
             Gone::ByItself(words) => format!("the FMU {words} {inside}"),
@@ -379,7 +392,7 @@ impl ByHand {
     }
 
     /// Why something is not called in this state, and where it is.
-    fn not_here(&self, verb: Verb) -> String {
+    fn not_here(&self, verb: Verb, call: Option<&str>) -> String {
         let language = self.language();
         let named = |verb: Verb| {
             let entry = language.entries().find(|entry| entry.verb == verb);
@@ -392,14 +405,45 @@ impl ByHand {
             _ if states == [State::NoInstance] => {
                 format!("there is an instance, which {} gives up", named(Verb::FreeInstance))
             }
-            State::Failed => "a call has failed, and only Reset, SetFMUState and FreeInstance are left".to_owned(),
-            State::Fatal => "a call was fatal, and only FreeInstance is left, which forgets the instance".to_owned(),
+            State::Failed => format!("a call has failed, and only {} left", self.left_after_error()),
+            State::Fatal => {
+                format!("a call was fatal, and only {} is left, which forgets the instance", named(Verb::FreeInstance))
+            }
             state => {
                 let way = self.way_out(&states).map(|way| format!("; {way} leads on")).unwrap_or_default();
                 format!("the instance is {}, and it is for {}{way}", place_of(state), names.join(", "))
             }
         };
-        format!("{} was not called: {reason}", named(verb))
+        format!("{} was not called: {reason}", call.map_or_else(|| named(verb), str::to_owned))
+    }
+
+    /// The one of several functions that a request asks for; `None`: there is but one.
+    fn name_of_call(&self, request: &Request) -> Option<&'static str> {
+        let function = match request {
+            Request::GetInterval { fraction, .. } => Function::get_interval(*fraction),
+            Request::GetShift { fraction, .. } => Function::get_shift(*fraction),
+            Request::SetInterval { interval: Length::Decimal(_), .. } => Function::SetIntervalDecimal,
+            Request::SetInterval { .. } => Function::SetIntervalFraction,
+            Request::SetShift { shift: Length::Decimal(_), .. } => Function::SetShiftDecimal,
+            Request::SetShift { .. } => Function::SetShiftFraction,
+            _ => return None,
+        };
+        Some(self.language().dialect.word(function))
+    }
+
+    /// What can be called after an error: `fmi2Reset and fmi2FreeInstance are`.
+    fn left_after_error(&self) -> String {
+        let language = self.language();
+        let verbs = [Verb::Reset, Verb::SetFmuState, Verb::FreeInstance];
+        let entries = verbs
+            .iter()
+            .filter_map(|verb| language.entries().find(|entry| entry.verb == *verb && language.is_useful(entry)));
+        let names: Vec<String> = entries.map(|entry| title(&language, entry)).collect();
+        match names.as_slice() {
+            [one] => format!("{one} is"),
+            [all @ .., last] => format!("{} and {last} are", all.join(", ")),
+            [] => "nothing is".to_owned(),
+        }
     }
 
     /// What leads from here towards one of these states.
@@ -410,6 +454,9 @@ impl ByHand {
                 State::NoInstance | State::Instantiated | State::ConfigurationMode | State::InitializationMode
             )
         });
+        let language = self.language();
+        let has_reset = language.entries().any(|entry| entry.verb == Verb::Reset);
+        let again = if has_reset { Verb::Reset } else { Verb::FreeInstance };
         let verb = match self.state {
             State::NoInstance => Verb::Instantiate,
             State::Instantiated if states == [State::ConfigurationMode] => Verb::EnterConfigurationMode,
@@ -420,10 +467,9 @@ impl ByHand {
             State::EventMode if states.contains(&State::StepMode) => Verb::EnterStepMode,
             State::EventMode if states.contains(&State::ContinuousTimeMode) => Verb::EnterContinuousTimeMode,
             State::ClockActivationMode if states.contains(&State::PartitionActivated) => Verb::ActivateModelPartition,
-            _ if states.contains(&State::Instantiated) => Verb::Reset,
-            _ => return None,
+            // What comes before cannot be had otherwise than from the beginning.
+            _ => again,
         };
-        let language = self.language();
         let entry = language.entries().find(|entry| entry.verb == verb)?;
         Some(title(&language, entry))
     }
@@ -436,10 +482,10 @@ impl ByHand {
             state => format!("The instance is {}, at {:?}. What can be called now:", place_of(state), self.time),
         };
         let mut lines = vec![now];
-        let rows: Vec<(String, &str)> = language
+        let rows: Vec<(String, String)> = language
             .entries()
             .filter(|entry| entry.verb.states().contains(&self.state) && language.is_useful(entry))
-            .map(|entry| (format!("{} {}", title(&language, entry), entry.arguments), entry.about))
+            .map(|entry| (format!("{} {}", title(&language, entry), language.arguments(entry)), language.about(entry)))
             .collect();
         lines.extend(rows.iter().map(|(call, about)| {
             format!(
@@ -456,12 +502,12 @@ impl ByHand {
         let language = self.language();
         let (entry, _) = language.entry(name)?;
         let states: Vec<&str> = language.states(entry.verb).iter().map(|state| state.name()).collect();
-        let call = format!("{} {}", title(&language, entry), entry.arguments);
+        let call = format!("{} {}", title(&language, entry), language.arguments(entry));
         let words = match entry.words {
             [] => String::new(),
             words => format!("\n  short: {}", words.join(", ")),
         };
-        Ok(format!("{}\n  {}{words}\n  called in: {}", call.trim_end(), entry.about, states.join(", ")))
+        Ok(format!("{}\n  {}{words}\n  called in: {}", call.trim_end(), language.about(entry), states.join(", ")))
     }
 
     fn variables(&self, pattern: &str) -> Done {

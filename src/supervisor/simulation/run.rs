@@ -347,6 +347,7 @@ impl<'a> Watching<'a> {
         let (shared, board) = (self.shared, self.board);
         let plan = shared.plan();
         let late_samples = run.recorder.close();
+        run.unwritten = run.unwritten.or(run.recorder.take_stream_error());
         let known = Known {
             elapsed: gone.saturating_sub(self.process.began).max(1_000_000_000) as u64,
             phase: run.phase,

@@ -234,7 +234,7 @@ impl StepClocks {
                             note(world, self.fmu, self.task, Finding::IllegalInterval, (input.reference, point, value));
                             let (status, clock) = (crate::ffi::Status::Error, Some(input.reference));
                             let time = Some(self.unit.value(point));
-                            return Err(Failure { function, status, clock, time, refused: false });
+                            return Err(Failure { function, status, clock, time, answer: None, refused: false });
                         }
                     }
                 }

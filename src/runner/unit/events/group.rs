@@ -441,7 +441,7 @@ impl Group<'_> {
         }
         let at = Some(self.member(restless).0.stepping.unit.value(point));
         let (function, status) = (Function::UpdateDiscreteStates, Status::Error);
-        let failure = Failure { function, status, clock: None, time: at, refused: false };
+        let failure = Failure { function, status, clock: None, time: at, answer: None, refused: false };
         Err(Failed { member: restless, halt: Halt::Call(failure) })
     }
 

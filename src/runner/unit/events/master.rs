@@ -8,7 +8,7 @@ use super::continuous::Continuous;
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
 use crate::ffi::Failure;
-use crate::master::{Assumption, Class, Classes, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack, Why};
+use crate::master::{Assumption, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack};
 use crate::plan::{FmuId, MasterPlan, Plan, SlavePlan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::unusable::Unusable;
@@ -35,6 +35,7 @@ pub struct Master {
 struct Slave {
     /// Their numbers in the unit.
     members: Vec<usize>,
+    /// How it is taken back; `None`: it is not, since it cannot be, or the algorithm takes nobody back.
     way_back: Option<WayBack>,
 }
 
@@ -48,7 +49,7 @@ impl Master {
         let number = |task: &TaskId| members.iter().position(|own| own == task).expect("it is of the group");
         let slave = |(place, slave): (usize, &SlavePlan)| Slave {
             members: slave.tasks.iter().map(number).collect(),
-            way_back: way_back(classes, place),
+            way_back: classes.slaves()[place].way_back.filter(|_| algorithm.takes_back()),
         };
         let master = Master {
             setup: Setup::new(algorithm, &names, classes, exchanges.clone(), &plan.ends()),
@@ -174,16 +175,6 @@ fn meets_others(plan: &Plan, members: &[TaskId]) -> bool {
             true => own.output_clocks.iter().any(|clock| !clock.targets.is_empty()),
             false => own.output_clocks.iter().flat_map(|clock| &clock.clocks).any(|clock| is_inside(clock.fmu)),
         })
-}
-
-/// How a slave is taken back, if its class is that it is.
-fn way_back(classes: &Classes, slave: usize) -> Option<WayBack> {
-    let own = &classes.slaves()[slave];
-    match (own.class, own.why) {
-        (Class::Rollback, Why::GoesBack(way_back)) => Some(way_back),
-        (Class::Rollback, _) => Some(WayBack::State),
-        _ => None,
-    }
 }
 
 /// A step has ended before the next instant of the grid: there may be so many in a release.

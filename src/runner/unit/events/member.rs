@@ -52,8 +52,14 @@ pub struct Member {
 }
 
 /// Something of it failed that an instance has in one of its modes alone.
-pub const NO_MODE: Failure =
-    Failure { function: Function::UpdateDiscreteStates, status: Status::Error, clock: None, time: None, refused: true };
+pub const NO_MODE: Failure = Failure {
+    function: Function::UpdateDiscreteStates,
+    status: Status::Error,
+    clock: None,
+    time: None,
+    answer: None,
+    refused: true,
+};
 
 /// What may have changed at an event of an FMU that is integrated.
 #[derive(Clone, Copy, Debug, Default)]
