@@ -256,6 +256,9 @@ pub fn unusable(plan: &Plan, reading: Unusable, function: Option<Function>) -> S
         Unusable::TooManyEvents(most) => {
             format!("more than {most} steps within one of its group, whose end was not reached therefore (max_events),")
         }
+        Unusable::MaxStep(size) => {
+            format!("{size} as its largest step, which has to be above 0 for any step to be made,")
+        }
         Unusable::Qualifier(0) => {
             "the qualifier fmi3IntervalNotYetKnown, which only a countdown clock can have,".to_owned()
         }

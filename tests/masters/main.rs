@@ -6,6 +6,7 @@ mod program;
 
 mod algorithms;
 mod drive;
+mod foretold;
 mod joint;
 mod loops;
 mod refused;
