@@ -21,11 +21,13 @@ pub enum Unusable {
     TooManyEvents(u64),
     /// How far a slave can step by its own word, in its unit of time: that is no step.
     MaxStep(f64),
+    /// So many continuous states, or event indicators; and how many they are by the description.
+    Number(u64, u64),
 }
 
 impl Unusable {
     /// How many kinds there are: the largest first word of [`Unusable::to_words`].
-    pub(super) const KINDS: u64 = 9;
+    pub(super) const KINDS: u64 = 10;
 
     /// As words; never three zeros.
     pub(super) fn to_words(self) -> [u64; 3] {
@@ -39,6 +41,7 @@ impl Unusable {
             Unusable::Assumption(number, seconds) => [7, number, seconds.to_bits()],
             Unusable::TooManyEvents(most) => [8, most, 0],
             Unusable::MaxStep(size) => [9, size.to_bits(), 0],
+            Unusable::Number(said, described) => [10, said, described],
         }
     }
 
@@ -54,6 +57,7 @@ impl Unusable {
             7 => Some(Unusable::Assumption(value, f64::from_bits(resolution))),
             8 => Some(Unusable::TooManyEvents(value)),
             9 => Some(Unusable::MaxStep(f64::from_bits(value))),
+            10 => Some(Unusable::Number(value, resolution)),
             _ => None,
         }
     }
@@ -75,6 +79,7 @@ mod tests {
             Unusable::Assumption(4, 0.37),
             Unusable::TooManyEvents(100),
             Unusable::MaxStep(-0.25),
+            Unusable::Number(8, 9),
         ];
         assert_eq!(all.len() as u64, Unusable::KINDS);
         for (number, kind) in all.into_iter().enumerate() {

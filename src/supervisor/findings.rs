@@ -259,6 +259,9 @@ pub fn unusable(plan: &Plan, reading: Unusable, function: Option<Function>) -> S
         Unusable::MaxStep(size) => {
             format!("{size} as its largest step, which has to be above 0 for any step to be made,")
         }
+        Unusable::Number(said, described) => {
+            format!("{said}, and by its modelDescription.xml and its structural parameters there are {described},")
+        }
         Unusable::Qualifier(0) => {
             "the qualifier fmi3IntervalNotYetKnown, which only a countdown clock can have,".to_owned()
         }

@@ -60,7 +60,11 @@ fn who_is_asked_steps_last() {
     let legacy = "[fmu.l]\npath = '@legacy'\nstart = { first = 0.8125, every = 10 }\n";
     let outcome = succeeds(&text("predictable", legacy, ", 'l'"));
     let alone = succeeds(&text("predictable", "", ""));
-    assert_eq!(last(&outcome, "a.steps"), last(&alone, "a.steps") + 1.0, "one more, to where the legacy one has stopped");
+    assert_eq!(
+        last(&outcome, "a.steps"),
+        last(&alone, "a.steps") + 1.0,
+        "one more, to where the legacy one has stopped"
+    );
 }
 
 /// Infinity is no limit, and a Warning is one as of every other call.

@@ -8,7 +8,9 @@ use super::continuous::Continuous;
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
 use crate::ffi::{Failure, Function};
-use crate::master::{Algorithm, Assumption, Class, Classes, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack, Why};
+use crate::master::{
+    Algorithm, Assumption, Class, Classes, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack, Why,
+};
 use crate::plan::{MasterPlan, SlavePlan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::unusable::Unusable;
