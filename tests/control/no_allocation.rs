@@ -1,6 +1,6 @@
 //! Partition threads do not touch the allocator for values that are set while they run, of whatever type (semantics S17).
 
-use super::bench::{Bench, SOON};
+use super::bench::{Bench, Left, SOON};
 use super::program::{real_time, skipped, wait_until};
 use std::path::Path;
 use std::process::Command;
@@ -9,8 +9,14 @@ use vecud::supervisor::Control;
 use vecud::time::Instant;
 
 /// Runs an FMU in real time while `work` sets values in it, which says when it has done that, and counts what its threads ask of the
-/// allocator meanwhile.
-fn counted(test: &str, bench: impl Fn() -> Bench + Sync, threads: &[&str], work: impl Fn(&Control) -> Instant + Sync) {
+/// allocator meanwhile; `check` looks at what the run has left.
+fn counted(
+    test: &str,
+    bench: impl Fn() -> Bench + Sync,
+    threads: &[&str],
+    work: impl Fn(&Control) -> Instant + Sync,
+    check: impl Fn(Left) + Sync,
+) {
     if !cfg!(target_env = "gnu") {
         return skipped(test, &"the counter is written for glibc");
     }
@@ -35,7 +41,7 @@ fn counted(test: &str, bench: impl Fn() -> Bench + Sync, threads: &[&str], work:
         std::thread::sleep(std::time::Duration::from_millis(100));
         let last = work(&running.control);
         running.control.end();
-        running.finish().passed();
+        check(running.finish().passed());
         let report = bench.report();
         let start = report["start_monotonic_ns"].as_i64().unwrap();
         let window = start + 50_000_000..start + last.nanos().0;
@@ -73,6 +79,7 @@ fn setting_values_allocates_nothing_on_partition_threads() {
             }
             last.unwrap().time
         },
+        |left| drop(left.was_lawful()),
     );
 }
 
@@ -92,9 +99,10 @@ fn numbers_of_states_change_without_allocation_where_they_are_integrated() {
                 let numbers = numbers.map(|(name, number)| (name, Values::UInt64(vec![number])));
                 last = Some(control.reconfigure("x", &numbers, None).unwrap().wait(SOON).unwrap());
                 // The next release follows it.
-                std::thread::sleep(std::time::Duration::from_millis(15));
+                std::thread::sleep(std::time::Duration::from_millis(25));
             }
             last.unwrap().time
         },
+        |left| assert_eq!(left.last("x.resized"), "20"),
     );
 }
