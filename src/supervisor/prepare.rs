@@ -2,7 +2,7 @@
 
 use super::stimuli::{self, Source};
 use super::{Error, Event, EventSink, Host, saved};
-use crate::ffi;
+use crate::ffi::symbol_of_max_step;
 use crate::files;
 use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::binary::Exports;
@@ -229,7 +229,7 @@ fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Res
 /// Whether a library exports the function that tells how far an FMU for Co-Simulation can step. What cannot be looked into does not.
 fn tells_max_step(description: &ModelDescription, library: &Path) -> bool {
     let offer = description.interfaces.iter().find(|offer| offer.interface() == Interface::CoSimulation);
-    let symbol = offer.and_then(|offer| ffi::symbol_of_max_step(description.abi, &offer.common().model_identifier));
+    let symbol = offer.and_then(|offer| symbol_of_max_step(description.abi, &offer.common().model_identifier));
     symbol.is_some_and(|symbol| Exports::of(library).is_ok_and(|exports| exports.has(&symbol)))
 }
 
