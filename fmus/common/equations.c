@@ -109,8 +109,9 @@ enum answer equations_reset(void *model, const char *function)
 
 enum answer equations_enter_configuration(void *model, const char *function)
 {
-    CALLED(INSTANTIATED);
+    CALLED(INSTANTIATED | EVENT_MODE);
     if (!equations.resize) return equations_refuse(model, function, "there are no structural parameters.");
+    instance->configured_in = instance->mode;
     instance->mode = CONFIGURATION;
     return answer;
 }
@@ -119,7 +120,9 @@ enum answer equations_exit_configuration(void *model, const char *function)
 {
     CALLED(CONFIGURATION);
     equations.resize(model);
-    instance->mode = INSTANTIATED;
+    instance->mode = instance->configured_in;
+    /* What has changed is an event. */
+    if (instance->mode == EVENT_MODE) instance->restless = true;
     return answer;
 }
 

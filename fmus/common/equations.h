@@ -99,6 +99,7 @@ struct clock {
 struct instance {
     void *owner; /* what the version's file makes of it */
     enum mode mode;
+    enum mode configured_in; /* from which mode Configuration Mode was entered */
     double time;     /* s */
     double earliest; /* s, the last completed step or event: time does not go back over it */
     bool has_next;   /* whether a time event is to come */
@@ -148,7 +149,7 @@ struct equations {
     size_t indicator_offset;
 
     void (*start)(void *model);      /* start values, in a struct of zeros; `state_count` and `indicator_count` may be changed */
-    void (*resize)(void *model);     /* structural parameters have changed */
+    void (*resize)(void *model);     /* structural parameters have changed: before the initialisation, or in an event */
     void (*initialize)(void *model); /* parameters and inputs are known; a second time when Initialization Mode is left */
     enum answer (*derivatives)(void *model);
     enum answer (*indicators)(void *model);

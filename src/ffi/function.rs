@@ -34,7 +34,7 @@ define_function! {
     GetContinuousStateDerivatives GetEventIndicators GetContinuousStates GetNominalsOfContinuousStates
     GetNumberOfEventIndicators GetNumberOfContinuousStates EnterStepMode GetOutputDerivatives InstantiateModelExchange
     InstantiateCoSimulation EnterEventMode EvaluateDiscreteStates GetStatus GetRealStatus GetBooleanStatus CancelStep
-    SetRealInputDerivatives GetStateValueReferences
+    SetRealInputDerivatives GetStateValueReferences GetMaxStepSize
 }
 
 impl Function {
@@ -107,6 +107,12 @@ pub struct Symbol {
     pub is_indispensable: bool,
 }
 
+/// The symbol, beside those of the standard, by which FMUs of this C interface may tell how far they can step; `None`: it has none.
+pub fn symbol_of_max_step(abi: Abi, model_identifier: &str) -> Option<String> {
+    let c = CInterface::of(abi);
+    c.name(Function::GetMaxStepSize, None).map(|name| c.symbol(name, model_identifier))
+}
+
 /// The symbols that the library of an FMU of this model identifier has to export for an interface type.
 pub fn symbols(abi: Abi, interface: Interface, model_identifier: &str) -> Vec<Symbol> {
     let c = CInterface::of(abi);
@@ -163,6 +169,9 @@ mod tests {
         assert_eq!(fmi2.iter().filter(|symbol| symbol.name == "fmi2Instantiate").count(), 1);
         let reset = fmi2.iter().find(|symbol| symbol.name == "fmi2Reset").unwrap();
         assert!(!reset.is_indispensable);
+        assert_eq!(symbol_of_max_step(Abi::Fmi2, "ball").as_deref(), Some("fmi2GetMaxStepSize"));
+        assert_eq!(symbol_of_max_step(Abi::Fmi3, "ball"), None);
+        assert!(symbols(Abi::Fmi2, Interface::CoSimulation, "ball").iter().all(|own| own.name != "fmi2GetMaxStepSize"));
         assert!(symbols_of_all(Abi::Fmi3).contains(&"fmi3DoStep".to_owned()));
         assert!(symbols_of_all(Abi::Fmi2).is_empty());
     }

@@ -254,7 +254,7 @@ pub use clock_update::{ClockUpdate, OutputClocks};
 pub use derivatives::{DerivativeError, Differentiable, ElementDependency, Jacobian, Provides};
 pub use environment::{Called, ForeignCall, Health, InstanceHost};
 pub use event_mode::{DiscreteUpdate, EventMode, Reasons};
-pub use function::{Function, Symbol, symbols, symbols_of_all};
+pub use function::{Function, Symbol, symbol_of_max_step, symbols, symbols_of_all};
 pub use implicit_form::{ImplicitForm, NoImplicitForm};
 pub use instance::{Configuration, Initialization, Instance, Instantiated, Mode, Readable, Running, Settable};
 pub use interface::{MadeFor, StepOptions};

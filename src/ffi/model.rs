@@ -178,22 +178,7 @@ impl Model {
     /// `fmi3GetNumberOfContinuousStates` and `fmi3GetNumberOfEventIndicators`, unchecked: they change with structural parameters. Where
     /// an FMU has no such functions, what its description says.
     pub fn numbers(&mut self) -> Result<Numbers, Failure> {
-        let (shared, cause) = (self.shared(), self.cause());
-        let (of_states, of_indicators) = (Function::GetNumberOfContinuousStates, Function::GetNumberOfEventIndicators);
-        let lacks = |function| shared.library.missing().contains(&function);
-        if !shared.library.functions().tells_numbers() || lacks(of_states) || lacks(of_indicators) {
-            return Ok(self.described);
-        }
-        let (mut states, mut event_indicators) = (0, 0);
-        shared.call(of_states, cause, |f, i| {
-            // SAFETY: the instance is alive and initialised; the place can be written to.
-            unsafe { (f.get_number_of_continuous_states)(i, &mut states) }
-        })?;
-        shared.call(of_indicators, cause, |f, i| {
-            // SAFETY: as above.
-            unsafe { (f.get_number_of_event_indicators)(i, &mut event_indicators) }
-        })?;
-        Ok(Numbers { states, event_indicators })
+        Ok(numbers(self.shared(), self.cause())?.unwrap_or(self.described))
     }
 
     /// `fmiGetStateValueReferences` of FMI 1.0, whose description does not say which variables are states: one for each of them,
@@ -219,6 +204,25 @@ impl Model {
     pub fn go_back(&mut self) -> Option<Result<Outcome, Failure>> {
         self.state.go_back(&mut self.part)
     }
+}
+
+/// What an instance for Model Exchange, which has been initialised, says of its numbers; `None`: it has no such functions.
+pub(super) fn numbers(shared: &Shared, cause: Cause) -> Result<Option<Numbers>, Failure> {
+    let (of_states, of_indicators) = (Function::GetNumberOfContinuousStates, Function::GetNumberOfEventIndicators);
+    let lacks = |function| shared.library.missing().contains(&function);
+    if !shared.library.functions().tells_numbers() || lacks(of_states) || lacks(of_indicators) {
+        return Ok(None);
+    }
+    let (mut states, mut event_indicators) = (0, 0);
+    shared.call(of_states, cause, |f, i| {
+        // SAFETY: the instance is alive and initialised; the place can be written to.
+        unsafe { (f.get_number_of_continuous_states)(i, &mut states) }
+    })?;
+    shared.call(of_indicators, cause, |f, i| {
+        // SAFETY: as above.
+        unsafe { (f.get_number_of_event_indicators)(i, &mut event_indicators) }
+    })?;
+    Ok(Some(Numbers { states, event_indicators }))
 }
 
 /// An instance in Continuous-Time Mode.

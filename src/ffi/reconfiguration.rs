@@ -2,7 +2,9 @@
 //! structural parameters.
 
 use super::environment::Health;
+use super::event_mode::Reasons;
 use super::function::Function;
+use super::model::{Numbers, numbers};
 use super::part::InstanceControl;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
@@ -33,20 +35,44 @@ impl Reconfiguration {
     ///
     /// # Contract
     /// No partition of the instance is active, and none begins until this returns: only setting is allowed in that mode.
-    /// Only tunable structural parameters, of FMUs that have any. Refused in Continuous-Time Mode.
+    /// Only tunable structural parameters, of FMUs that have any. An instance for Model Exchange enters Event Mode for that, unless it is
+    /// there, and stays in it: what has changed is to be handled as an event.
     pub fn set<'a>(
         &self,
         values: impl Iterator<Item = (ValueReference, VariableType, &'a Values)>,
     ) -> Result<Outcome, Failure> {
         let shared = &*self.shared;
-        if shared.interface == Interface::ModelExchange && !shared.is_in_event_mode() {
-            return Err(shared.refusal(Function::EnterConfigurationMode, Cause::default()));
-        }
+        let entered = match shared.interface {
+            Interface::ModelExchange if !shared.is_in_event_mode() => self.enter_event_mode()?,
+            _ => Outcome::Ok,
+        };
         shared.environment.set_clock_activation(false);
-        let result = self.reconfigure(values);
+        let result = self.reconfigure(values).map(|outcome| entered.or(outcome));
         // Whatever came of it: it has left initialisation behind, and its health says whether it may be called.
         shared.environment.set_clock_activation(true);
         result
+    }
+
+    /// How many states and event indicators an instance for Model Exchange has since; `None`: it has no function that tells it.
+    ///
+    /// # Contract
+    /// As of [`Reconfiguration::set`].
+    pub fn numbers(&self) -> Result<Option<Numbers>, Failure> {
+        numbers(&self.shared, Cause::default())
+    }
+
+    /// From Continuous-Time Mode, of a C interface in which there is Reconfiguration Mode.
+    fn enter_event_mode(&self) -> Result<Outcome, Failure> {
+        let shared = &*self.shared;
+        if !shared.library.functions().tells_numbers() {
+            return Err(shared.refusal(Function::EnterConfigurationMode, Cause::default()));
+        }
+        let entered = shared.call(Function::EnterEventMode, Cause::default(), |f, i| {
+            // SAFETY: the instance is alive and in Continuous-Time Mode, and by contract nobody else calls it.
+            unsafe { f.enter_event_mode(i, &Reasons::default()) }
+        })?;
+        shared.set_in_event_mode(true);
+        Ok(entered)
     }
 
     /// [`Reconfiguration::set`] while callbacks are out of place.

@@ -72,6 +72,21 @@ impl Stepper {
         self.part.shared.get_batch(batch)
     }
 
+    /// `fmi2GetMaxStepSize`, at rest at this time: how far the FMU can step from there by its own word, which may be anything; both in
+    /// the FMU's unit of time. Refused where there is no such function.
+    pub fn max_step_size(&mut self, time: f64) -> Result<(f64, Outcome), Failure> {
+        // What an FMU has not written is no answer.
+        let mut size = f64::NAN;
+        let call = |size: &mut &mut f64, functions: &Functions, instance| {
+            // SAFETY: the instance is alive and in Step Mode, as whoever asks holds what makes its steps.
+            unsafe { functions.get_max_step_size(instance, size) }
+        };
+        let shown = |size: &&mut f64, is_over| if is_over { format!("{size:?}") } else { String::new() };
+        let cause = Cause { clock: None, time: Some(time) };
+        let outcome = self.part.shared.call_with(Function::GetMaxStepSize, cause, &mut size, call, shown)?;
+        Ok((size, outcome))
+    }
+
     /// How long is waited for a step that is pending.
     pub(super) fn patience(&self) -> Duration {
         self.raw.patience

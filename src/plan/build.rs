@@ -29,6 +29,8 @@ pub struct FmuInput<'a> {
     pub resources: Option<String>,
     /// What the user named.
     pub path: PathBuf,
+    /// Its library exports a function that tells how far the FMU can step (`fmi2GetMaxStepSize`).
+    pub tells_max_step: bool,
 }
 
 /// A file of a stimulus as opening it gave it, at the same index as in [`Rig::stimuli`].

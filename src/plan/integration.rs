@@ -3,8 +3,9 @@
 
 use super::described::DescribedFmu;
 use super::findings::Findings;
-use super::{IntegrationPlan, JacobianPlan, Mode, ModelExchangePlan, Solver};
-use crate::fmu::description::ModelExchange;
+use super::inputs::control;
+use super::{IntegrationPlan, JacobianPlan, Length, Mode, ModelExchangePlan, ResizableEquations, Solver};
+use crate::fmu::description::{ModelExchange, Unknown};
 use crate::rig::{At, Rig};
 use crate::time::Fraction;
 use std::ops::Range;
@@ -94,11 +95,28 @@ pub(super) fn of_interface(described: &DescribedFmu, own: &ModelExchange) -> Mod
     let (states, indicators) =
         described.input.description.numbers_of_equations(|variable| described.elements(variable));
     ModelExchangePlan {
+        resizable: resizable(described),
         jacobian: jacobian(described, own),
         states,
         indicators,
         needs_completed_step: own.needs_completed_integrator_step,
     }
+}
+
+/// What the numbers of states and event indicators come from, where tunable structural parameters change them.
+fn resizable(described: &DescribedFmu) -> Option<ResizableEquations> {
+    let description = described.input.description;
+    let variable = |unknown: &Unknown| description.place(unknown.variable).map(|place| &description.variables[place]);
+    let of = |unknowns: &[Unknown]| -> Vec<Vec<Length>> {
+        unknowns.iter().filter_map(variable).map(|variable| control::lengths(described, variable)).collect()
+    };
+    let structure = &description.structure;
+    let all = ResizableEquations {
+        states: of(&structure.continuous_state_derivatives),
+        indicators: of(&structure.event_indicators),
+    };
+    let mut lengths = all.states.iter().chain(&all.indicators).flatten();
+    lengths.any(|length| matches!(length, Length::By(_))).then_some(all)
 }
 
 /// Which derivatives depend on which states, by `<ModelStructure>`; `None`: any may depend on any, and nothing else is known.

@@ -220,6 +220,9 @@ fn abilities(described: &DescribedFmu, clocks: &Clocks, fmu: usize, step: Fracti
     if has_clocks {
         sources.push(Source::ClockTick);
     }
+    if described.input.tells_max_step {
+        sources.push(Source::GetMaxStepSize);
+    }
     if let Some(max_step) = &described.rig.max_step {
         sources.push(Source::Rig(max_step.value));
     }

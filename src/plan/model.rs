@@ -1,6 +1,7 @@
 //! What a plan consists of.
 
 use super::connections::conversion::Conversion;
+use super::control;
 use super::initialisation::InitialStep;
 use super::masters::MasterPlan;
 use super::schedulability::{Figures, HostFigures};
@@ -248,10 +249,32 @@ pub struct ModelExchangePlan {
     pub states: usize,
     /// Event indicators likewise.
     pub indicators: usize,
+    /// What their numbers come from, while the run goes on; `None`: they stay as they are.
+    pub resizable: Option<ResizableEquations>,
     /// It is told of each step of the solver that is complete (`needsCompletedIntegratorStep`).
     pub needs_completed_step: bool,
     /// What is known of how its derivatives depend on its states; `None`: any may depend on any.
     pub jacobian: Option<JacobianPlan>,
+}
+
+/// The lengths of variables whose elements are states and event indicators, by [`FmuPlan::sizes`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResizableEquations {
+    /// Of each that is a state.
+    pub states: Vec<Vec<Length>>,
+    /// Of each that is an event indicator.
+    pub indicators: Vec<Vec<Length>>,
+}
+
+impl ModelExchangePlan {
+    /// How many states and event indicators there are with these [`FmuPlan::sizes`].
+    pub fn numbers(&self, size: impl Fn(usize) -> u64) -> (usize, usize) {
+        let count = |all: &[Vec<Length>]| all.iter().map(|lengths| control::elements(lengths, &size)).sum();
+        match &self.resizable {
+            Some(resizable) => (count(&resizable.states), count(&resizable.indicators)),
+            None => (self.states, self.indicators),
+        }
+    }
 }
 
 /// How the derivatives of the states of an FMU depend on these.

@@ -19,11 +19,15 @@ pub enum Unusable {
     Assumption(u64, f64),
     /// More events within a step than may be: how many may.
     TooManyEvents(u64),
+    /// How far a slave can step by its own word, in its unit of time: that is no step.
+    MaxStep(f64),
+    /// So many continuous states, or event indicators; and how many they are by the description.
+    Number(u64, u64),
 }
 
 impl Unusable {
     /// How many kinds there are: the largest first word of [`Unusable::to_words`].
-    pub(super) const KINDS: u64 = 8;
+    pub(super) const KINDS: u64 = 10;
 
     /// As words; never three zeros.
     pub(super) fn to_words(self) -> [u64; 3] {
@@ -36,6 +40,8 @@ impl Unusable {
             Unusable::Loop(connection) => [6, connection, 0],
             Unusable::Assumption(number, seconds) => [7, number, seconds.to_bits()],
             Unusable::TooManyEvents(most) => [8, most, 0],
+            Unusable::MaxStep(size) => [9, size.to_bits(), 0],
+            Unusable::Number(said, described) => [10, said, described],
         }
     }
 
@@ -50,6 +56,8 @@ impl Unusable {
             6 => Some(Unusable::Loop(value)),
             7 => Some(Unusable::Assumption(value, f64::from_bits(resolution))),
             8 => Some(Unusable::TooManyEvents(value)),
+            9 => Some(Unusable::MaxStep(f64::from_bits(value))),
+            10 => Some(Unusable::Number(value, resolution)),
             _ => None,
         }
     }
@@ -70,6 +78,8 @@ mod tests {
             Unusable::Loop(2),
             Unusable::Assumption(4, 0.37),
             Unusable::TooManyEvents(100),
+            Unusable::MaxStep(-0.25),
+            Unusable::Number(8, 9),
         ];
         assert_eq!(all.len() as u64, Unusable::KINDS);
         for (number, kind) in all.into_iter().enumerate() {

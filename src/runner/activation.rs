@@ -419,13 +419,18 @@ impl Calls {
         self.computed = true;
     }
 
-    /// Brings what is visible at `time` into the batches that are set.
-    pub fn fetch(&mut self, world: &World, host: &PartitionHost, time: Instant) {
-        let Calls { set, get, beside, .. } = self;
+    /// Arrays that are read are as long as they are now.
+    pub fn follow_sizes(&mut self, world: &World, host: &PartitionHost) {
+        let Calls { get, beside, .. } = self;
         if let Some(resizable) = beside.as_deref_mut().and_then(|beside| beside.resizable.as_mut()) {
             resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
         }
-        for (values, inputs) in set {
+    }
+
+    /// Brings what is visible at `time` into the batches that are set.
+    pub fn fetch(&mut self, world: &World, host: &PartitionHost, time: Instant) {
+        self.follow_sizes(world, host);
+        for (values, inputs) in &mut self.set {
             inputs.cables.fetch(values);
             let Inputs { single, slopes, .. } = inputs;
             single.iter_mut().for_each(|input| input.fetch(world, time, values, slopes.as_mut()));

@@ -252,6 +252,10 @@ impl Underway {
             self.take(world, hosts, step)?;
         }
         let mut learned = vec![Learned::Nothing; world.plan.tasks.len()];
+        // Units have room for as much as the states have that are restored.
+        if let Some(snapshot) = resumed {
+            state::restore_sizes(world, snapshot);
+        }
         for (index, instance) in self.initializing.iter_mut().enumerate() {
             let instance = instance.take().expect("each is initialised once");
             set_thread_host(Some(hosts[index]));
@@ -325,7 +329,7 @@ fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(
     for (_, unit) in units {
         let said = checked(host, unit.numbers(), |_| unit.fail())?;
         let Some(said) = said else { continue };
-        let described = unit::described(plan);
+        let described = unit::described_now(world, fmu);
         let pairs = [
             (Function::GetNumberOfContinuousStates, said.states, described.states),
             (Function::GetNumberOfEventIndicators, said.event_indicators, described.event_indicators),

@@ -6,12 +6,14 @@
 use super::halt::Halt;
 use super::inbox::failed;
 use super::thread_host::{Dispatch, PartitionHost};
+use super::unit::described_now;
 use super::world::{Ending, World};
 use crate::control::{Command, Item, Outcome, Ring, Verdict};
 use crate::exchange::word;
-use crate::ffi::{Reconfiguration, set_thread_host};
+use crate::ffi::{Function, Reconfiguration, set_thread_host};
 use crate::fmu::description::{ValueReference, Values, VariableType};
-use crate::plan::{ControlKind, ControlVariable, FmuId};
+use crate::plan::{ControlKind, ControlVariable, FmuId, TaskId};
+use crate::record::unusable::Unusable;
 use crate::sys::preemption::LockMember;
 use crate::sys::{affinity, thread};
 use crate::time::{Instant, Nanos};
@@ -25,12 +27,29 @@ const LOOK: Duration = Duration::from_millis(2);
 /// One instance whose structural parameters can be set.
 pub struct Reconfigurable {
     /// The instance.
-    pub fmu: FmuId,
+    fmu: FmuId,
+    /// The instance whose thread calls it: its own, or that of the FMU which makes its steps together with its own.
+    called_by: FmuId,
+    /// The task that makes its steps.
+    steps: Option<TaskId>,
     /// What takes it through Reconfiguration Mode.
-    pub calls: Reconfiguration,
+    calls: Reconfiguration,
 }
 
 impl Reconfigurable {
+    /// This instance, by `calls`.
+    pub fn new(world: &World, fmu: FmuId, calls: Reconfiguration) -> Reconfigurable {
+        let steps = world.instances[fmu.0].steps;
+        let leader = steps.and_then(|task| world.plan.tasks[task.0].leader());
+        let called_by = leader.map_or(fmu, |leader| world.plan.tasks[leader.0].fmu);
+        Reconfigurable { fmu, called_by, steps, calls }
+    }
+
+    /// Whether the thread of this instance calls it.
+    pub fn is_called_by(&self, fmu: FmuId) -> bool {
+        self.called_by == fmu
+    }
+
     /// The command that is due at `now`, if there is one.
     fn due(&self, world: &World, now: Instant) -> Option<(Ring<'static>, Command<'static>)> {
         let ring = world.board.structure(self.fmu)?;
@@ -38,10 +57,11 @@ impl Reconfigurable {
         command.at().is_none_or(|at| at <= now).then_some((ring, command))
     }
 
-    /// Carries out what is due at `now`. `time` tells the time once the instance is at rest.
+    /// Carries out what is due at `now`, in the name of `host` or of what follows it. `time` tells the time once the instance is at rest.
     pub fn apply(&self, world: &World, host: &'static PartitionHost, now: Instant, time: impl Fn() -> Instant) {
         while let Some((ring, command)) = self.due(world, now) {
-            let applied = world.at_rest(self.fmu, || {
+            let host = host.of(self.fmu);
+            let applied = world.at_rest(self.called_by, || {
                 // It may have failed, or the run been stopped, while this waited.
                 if host.has_failed() || world.ending() == Ending::Discard {
                     return false;
@@ -72,12 +92,13 @@ impl Reconfigurable {
         let result = self.calls.set(sets);
         host.returned_from_fmu();
         let result = result.map_err(Halt::from).and_then(|outcome| Halt::unless_allowed(outcome, plan.on_warning));
+        let result = result.and_then(|()| {
+            self.resize(world, &items);
+            self.follow_equations(world, host, time)
+        });
         set_thread_host(served_before);
         let verdict = match &result {
-            Ok(()) => {
-                self.resize(world, &items);
-                Verdict::Applied
-            }
+            Ok(()) => Verdict::Applied,
             Err(halt) => {
                 self.calls.fail();
                 halt.note(host);
@@ -85,6 +106,28 @@ impl Reconfigurable {
             }
         };
         ring.finish(Outcome { verdict, time });
+    }
+
+    /// Makes room for as many states and event indicators as an FMU for Model Exchange has now, which are those of its description.
+    fn follow_equations(&self, world: &World, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
+        let Some(task) = self.steps.filter(|_| world.plan.fmus[self.fmu.0].model_exchange().is_some()) else {
+            return Ok(());
+        };
+        let said = self.calls.numbers();
+        host.returned_from_fmu();
+        let described = described_now(world, self.fmu);
+        let said = said?.unwrap_or(described);
+        let pairs = [
+            (Function::GetNumberOfContinuousStates, said.states, described.states),
+            (Function::GetNumberOfEventIndicators, said.event_indicators, described.event_indicators),
+        ];
+        if let Some((function, said, described)) = pairs.into_iter().find(|(_, said, described)| said != described) {
+            let reading = Unusable::Number(said as u64, described as u64);
+            return Err(host.fail_reading(function, task, time, reading));
+        }
+        let leader = world.plan.tasks[task.0].leader().unwrap_or(task);
+        world.instances[self.called_by.0].room.make(world, leader);
+        Ok(())
     }
 
     fn resize(&self, world: &World, items: &[(&ControlVariable, Values)]) {

@@ -204,7 +204,7 @@ impl Sequence<'_> {
         let mut units: Vec<(TaskId, Unit)> = Vec::new();
         for (fmu, Ready { control, units: own }) in underway.ready.into_iter().enumerate() {
             if world.board.structure(FmuId(fmu)).is_some() {
-                reconfigurable.push(Reconfigurable { fmu: FmuId(fmu), calls: control.reconfiguration() });
+                reconfigurable.push(Reconfigurable::new(world, FmuId(fmu), control.reconfiguration()));
             }
             controls.push(control);
             units.extend(own);

@@ -35,12 +35,16 @@ pub fn restore(instance: Instance<Running>, bytes: &[u8]) -> Result<Instance<Run
     Ok(instance)
 }
 
-/// The values that connections and recorded columns had, and the sizes of arrays.
-pub fn restore_values(world: &World, snapshot: &Snapshot) {
+/// The sizes that arrays had.
+pub fn restore_sizes(world: &World, snapshot: &Snapshot) {
     for (instance, sizes) in world.instances.iter().zip(&snapshot.sizes) {
         instance.sizes.iter().zip(sizes).for_each(|(size, value)| size.store(*value, SeqCst));
         instance.resized.fetch_add(1, SeqCst);
     }
+}
+
+/// The values that connections and recorded columns had.
+pub fn restore_values(world: &World, snapshot: &Snapshot) {
     for (cell, value) in world.cells.iter().zip(&snapshot.connections) {
         if let Some(words) = value {
             cell.write(|i| words.get(i).copied().unwrap_or(0));

@@ -12,7 +12,7 @@ mod stepping;
 mod usual;
 mod way;
 
-pub use self::events::{Member, described};
+pub use self::events::{Handover, Member, described_now};
 pub use self::step::Strode;
 pub use self::usual::UsualSteps;
 
@@ -132,7 +132,7 @@ impl Unit {
         if let Some((task, own, interval)) = step {
             let (control, engine) = match own.integration {
                 Some(_) => {
-                    let (control, model) = instance.into_model(described(&world.plan.fmus[fmu.0]));
+                    let (control, model) = instance.into_model(described_now(world, fmu));
                     (control, Engine::Equations(model))
                 }
                 None => {

@@ -76,7 +76,7 @@ impl Lane<'_> {
             delays: activation.delays(),
             stimulated: activation.is_stimulated(),
             traced: site.trace.is_some(),
-            reconfigured: reconfigurable.iter().any(|own| own.fmu == plan.fmu),
+            reconfigured: reconfigurable.iter().any(|own| own.is_called_by(plan.fmu)),
             leaves_its_grid: activation.leaves_its_grid(),
             ticks: !activation.is_plain() || host.can_tick() || activation.has_followers(),
         };
@@ -265,10 +265,10 @@ impl Lane<'_> {
     #[inline(always)] // in the one loop there is
     fn may_run(&mut self, world: &World, due: &Due, reconfigurable: &[Reconfigurable]) -> bool {
         let mut ends = false;
-        if self.has(|rare| rare.reconfigured)
-            && let Some(own) = reconfigurable.iter().find(|own| own.fmu == self.host.fmu())
-        {
-            own.apply(world, self.host, due.time, || due.time);
+        if self.has(|rare| rare.reconfigured) {
+            for own in reconfigurable.iter().filter(|own| own.is_called_by(self.host.fmu())) {
+                own.apply(world, self.host, due.time, || due.time);
+            }
             ends = world.ending() == Ending::Discard;
         }
         if ends || self.failed.load(Relaxed) {

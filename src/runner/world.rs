@@ -26,6 +26,7 @@ use super::job::Job;
 use super::occupied::Occupied;
 use super::privileges::Granted;
 use super::site::Site;
+use super::unit::Handover;
 use super::{values, visibility};
 
 /// Why partition threads leave their loops.
@@ -112,6 +113,8 @@ pub struct InstanceState {
     pub steps: Option<TaskId>,
     /// Of an instance that makes steps: ticks from outside of them, for each of its clocks.
     pub ticks: Box<[TickQueue]>,
+    /// Of an instance that makes the steps of FMUs which are integrated: room for other numbers of states.
+    pub room: Handover,
     /// What is to come between the steps of an instance that makes some; looked at before the run and after it only.
     between: Mutex<BetweenSteps>,
 }
@@ -324,6 +327,7 @@ impl World {
                         }
                         _ => Box::default(),
                     },
+                    room: Handover::default(),
                     between: Mutex::default(),
                 })
             })

@@ -124,6 +124,11 @@ impl Drive {
         }
     }
 
+    /// Goes on in place of another one, where that stands, with other numbers of states or indicators: [`Drive::restart`] must follow.
+    pub fn follow(&mut self, before: &Drive) {
+        (self.t, self.counts) = (before.t, before.counts);
+    }
+
     /// The time at which it stands, in seconds.
     pub fn time(&self) -> f64 {
         self.t

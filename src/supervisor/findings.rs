@@ -256,6 +256,12 @@ pub fn unusable(plan: &Plan, reading: Unusable, function: Option<Function>) -> S
         Unusable::TooManyEvents(most) => {
             format!("more than {most} steps within one of its group, whose end was not reached therefore (max_events),")
         }
+        Unusable::MaxStep(size) => {
+            format!("{size} as its largest step, which has to be above 0 for any step to be made,")
+        }
+        Unusable::Number(said, described) => {
+            format!("{said}, and by its modelDescription.xml and its structural parameters there are {described},")
+        }
         Unusable::Qualifier(0) => {
             "the qualifier fmi3IntervalNotYetKnown, which only a countdown clock can have,".to_owned()
         }

@@ -2,9 +2,11 @@
 
 use super::stimuli::{self, Source};
 use super::{Error, Event, EventSink, Host, saved};
+use crate::ffi::symbol_of_max_step;
 use crate::files;
 use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
-use crate::fmu::description::{self, ModelDescription};
+use crate::fmu::binary::Exports;
+use crate::fmu::description::{self, Interface, ModelDescription};
 use crate::places::Places;
 use crate::plan::{self, FmuInput, Mode, Plan, RunningRig, SignalId};
 use crate::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
@@ -145,6 +147,7 @@ pub(super) fn plan_of(
             folder: unpacked.folder(),
             resources: unpacked.resources(),
             path: unpacked.origin.clone(),
+            tells_max_step: tells_max_step(description, library),
         })
         .collect();
     let host = match &options.host {
@@ -221,6 +224,13 @@ fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Res
         0 => error,
         _ => Error::InRig(rig.file.clone(), culprit(fmu, &error), Box::new(error)),
     })
+}
+
+/// Whether a library exports the function that tells how far an FMU for Co-Simulation can step. What cannot be looked into does not.
+fn tells_max_step(description: &ModelDescription, library: &Path) -> bool {
+    let offer = description.interfaces.iter().find(|offer| offer.interface() == Interface::CoSimulation);
+    let symbol = offer.and_then(|offer| symbol_of_max_step(description.abi, &offer.common().model_identifier));
+    symbol.is_some_and(|symbol| Exports::of(library).is_ok_and(|exports| exports.has(&symbol)))
 }
 
 /// An FMU's files, its description, and its library.

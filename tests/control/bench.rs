@@ -43,8 +43,13 @@ pub struct Left {
 impl Bench {
     /// One `fmus/structural` by the name of `x`, with these keys, and further tables.
     pub fn new(keys: &str, more: &str) -> Bench {
+        Bench::of("structural", keys, more)
+    }
+
+    /// One of another FMU of this project by the name of `x`.
+    pub fn of(fmu: &str, keys: &str, more: &str) -> Bench {
         let folder = tempfile::tempdir().unwrap();
-        let fmu = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/structural");
+        let fmu = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus").join(fmu);
         let record = if more.contains("[record]") { "" } else { "[record]\nformat = ['csv', 'mcap']\n" };
         let text = format!("[fmu.x]\npath = '{}'\n{keys}\n{record}{more}\n", fmu.display());
         std::fs::write(folder.path().join("rig.toml"), text).unwrap();
@@ -62,7 +67,12 @@ impl Bench {
 
     /// The FMU is a copy in which a file has `after` instead of `before`.
     pub fn with_changes(self, changes: &[(&str, &str, &str)]) -> Bench {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/structural");
+        self.with_changes_of("structural", changes)
+    }
+
+    /// [`Bench::with_changes`] of the FMU that it [has](Bench::of).
+    pub fn with_changes_of(self, fmu: &str, changes: &[(&str, &str, &str)]) -> Bench {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus").join(fmu);
         let to = self.folder.path().join("changed");
         for part in ["", "sources"] {
             std::fs::create_dir(to.join(part)).unwrap();

@@ -5,6 +5,7 @@
 mod program;
 
 mod bench;
+mod equations;
 mod failures;
 mod no_allocation;
 mod pauses;

@@ -71,6 +71,7 @@ fn every_description_for_co_simulation_has_a_plan() {
             folder: "/cache/m".to_owned(),
             resources: None,
             path: PathBuf::from("m"),
+            tells_max_step: false,
         };
         match plan::build(&rig, &[input], &[], &host) {
             Ok(plan) => {

@@ -7,6 +7,7 @@ mod program;
 mod algorithms;
 mod drive;
 mod earlier;
+mod foretold;
 mod joint;
 mod loops;
 mod refused;

@@ -148,7 +148,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "ffi::set_function",
             "files",
             "ffi::Status",
-            // What a library has to export, by name.
+            // What a library has to export, and what it may export beside that, by name.
+            "ffi::symbol_of_max_step",
             "ffi::symbols",
             "ffi::symbols_of_all",
             "fmu::archive",

@@ -33,6 +33,7 @@ fn every_example_has_a_plan() {
                 folder: String::new(),
                 resources: None,
                 path: fmu.path.value.clone(),
+                tells_max_step: false,
             })
             .collect();
         let host = HostFacts { allowed_cpus: vec![0, 1], isolated_cpus: vec![], ..HostFacts::default() };

@@ -73,6 +73,7 @@ fn planning(clocks: usize) -> Duration {
         folder: String::new(),
         resources: None,
         path: PathBuf::from("m"),
+        tells_max_step: false,
     };
     let host = HostFacts { allowed_cpus: vec![0], ..HostFacts::default() };
     let start = processor_time();
@@ -109,6 +110,7 @@ fn planning_fmus(fmus: usize, mode: &str) -> Duration {
         folder: String::new(),
         resources: None,
         path: PathBuf::from("m"),
+        tells_max_step: false,
     };
     let host = HostFacts { allowed_cpus: vec![0], ..HostFacts::default() };
     let inputs = vec![input; fmus];

@@ -130,6 +130,7 @@ fn undecided(text: &str, file: &Path, parts: &[Part]) -> Result<Vec<rig::Problem
             folder: String::new(),
             resources: None,
             path: fmu.path.value.clone(),
+            tells_max_step: false,
         })
         .collect();
     let host = Host::look(None)?;

@@ -195,6 +195,12 @@ table! {
             component: RawInstance, references: *const RawReference, n: usize, orders: *const c_int, values: *mut f64
         ) -> RawStatus;
     }
+    // No interface type has to have it: it is beside the standard (Broman et al., EMSOFT 2013), and few FMUs export it.
+    [] {
+        GetMaxStepSize, get_max_step_size, "fmi2GetMaxStepSize", (
+            component: RawInstance, max_step_size: *mut f64
+        ) -> RawStatus;
+    }
 }
 
 pub(super) type Component = super::adapter::Component<Fmi2Functions, Callbacks>;

@@ -105,7 +105,11 @@ impl CInterface {
     pub(super) fn name(&self, function: Function, interface: Option<Interface>) -> Option<&'static str> {
         let other = self.other_names.iter().find(|(one, _)| *one == function);
         let groups = self.lists.iter().copied().flatten();
-        let mut of = groups.filter(|group| interface.is_none_or(|interface| group.of.contains(&interface)));
+        let is_its = |group: &&Group| {
+            // What no interface type has to have may be there with any.
+            interface.is_none_or(|interface| group.of.is_empty() || group.of.contains(&interface))
+        };
+        let mut of = groups.filter(is_its);
         let listed = || of.find_map(|group| group.functions.iter().find(|(one, _)| *one == function));
         other.or_else(listed).map(|(_, name)| *name)
     }
@@ -210,6 +214,18 @@ impl Functions {
                 Own::Fmi3(own) => own.instantiate(birth),
                 Own::Draft(own) => own.instantiate(birth),
             }
+        }
+    }
+
+    /// Asks how far a slave can step from where it is.
+    ///
+    /// # Safety
+    /// The instance is alive and may be stepped; the place can be written to.
+    pub(super) unsafe fn get_max_step_size(&self, i: RawInstance, size: &mut f64) -> RawStatus {
+        match &self.own {
+            // SAFETY: this function's contract.
+            Own::Fmi2(own) => adapter::status(unsafe { (own.get_max_step_size)(fmi2::Component::behind(i).raw, size) }),
+            Own::Fmi1(_) | Own::Fmi3(_) | Own::Draft(_) => NOT_CALLED,
         }
     }
 

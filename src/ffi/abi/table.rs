@@ -6,7 +6,7 @@ use crate::fmu::description::Interface;
 
 /// Functions of a list that the same interface types have.
 pub struct Group {
-    /// The interface types that need these functions.
+    /// The interface types that need these functions; none: they are beside the standard, and called where they are there.
     pub of: &'static [Interface],
     /// The functions, and their names in C.
     pub functions: &'static [(Function, &'static str)],

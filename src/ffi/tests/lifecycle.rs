@@ -228,7 +228,7 @@ fn handles_go_where_they_may() {
 #[test]
 fn functions_have_the_standards_names_and_numbers_that_come_back() {
     assert_eq!(F::ActivateModelPartition.name(), "fmi3ActivateModelPartition");
-    assert_eq!(F::ALL.len(), 83);
+    assert_eq!(F::ALL.len(), 84);
     for &function in F::ALL {
         assert_eq!(F::from_u32(function as u32), Some(function));
         // What later versions have in another function.
@@ -240,6 +240,7 @@ fn functions_have_the_standards_names_and_numbers_that_come_back() {
             F::GetBooleanStatus,
             F::CancelStep,
             F::SetRealInputDerivatives,
+            F::GetMaxStepSize,
         ];
         let version = match function {
             F::GetStateValueReferences => "",
@@ -248,5 +249,5 @@ fn functions_have_the_standards_names_and_numbers_that_come_back() {
         };
         assert_eq!(function.name(), format!("fmi{version}{function:?}"));
     }
-    assert_eq!(F::from_u32(83), None);
+    assert_eq!(F::from_u32(84), None);
 }

@@ -488,19 +488,32 @@ fn structural_parameters_change_in_event_mode() {
     let (control, mut model) = model(Abi::Fmi3, false);
     let one = Values::Float64(vec![1.0]);
     let set = || control.reconfiguration().set([(X, VariableType::Float64, &one)].into_iter());
-    assert!(set().unwrap_err().refused);
-    assert_eq!((calls().as_str(), model.health()), ("", Health::Healthy));
-    model.enter_event_mode(0.5, &Reasons::default()).unwrap();
+    // From Continuous-Time Mode it is entered for that.
     assert_eq!(set(), Ok(Outcome::Ok));
+    assert!(control.reconfiguration().numbers().unwrap().is_some());
+    assert_eq!(model.numbers(), control.reconfiguration().numbers().map(Option::unwrap));
+    let asked = "GetNumberOfContinuousStates GetNumberOfEventIndicators";
+    let changed = "EnterConfigurationMode SetFloat64[1.0] ExitConfigurationMode";
+    assert_eq!(calls(), format!("EnterEventMode {changed} {asked} {asked} {asked}"));
     answer(F::SetFloat64, 2);
     assert_eq!(set().unwrap_err().status, Status::Discard);
-    let changed = "EnterConfigurationMode SetFloat64[1.0] ExitConfigurationMode";
-    assert_eq!((calls(), model.health()), (format!("EnterEventMode {changed} {changed}"), Health::Healthy));
+    assert_eq!((calls().as_str(), model.health()), (changed, Health::Healthy));
     assert!(model.event_mode().is_some());
     // In a mode that it cannot be got out of nothing is allowed.
     answer(F::ExitConfigurationMode, 2);
     assert!(set().is_err());
     assert_eq!(model.health(), Health::Failed);
+}
+
+/// Before FMI 3.0 there is no such mode, and Event Mode is not entered for it.
+#[test]
+fn structural_parameters_are_those_of_fmi_3() {
+    let (control, model) = model(Abi::Fmi2, false);
+    let one = Values::Float64(vec![1.0]);
+    let set = control.reconfiguration().set([(X, VariableType::Float64, &one)].into_iter());
+    assert!(set.unwrap_err().refused);
+    assert_eq!((calls().as_str(), model.health()), ("", Health::Healthy));
+    assert_eq!(control.reconfiguration().numbers(), Ok(None));
 }
 
 #[test]

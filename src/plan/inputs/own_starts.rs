@@ -98,7 +98,8 @@ fn with_described<T>(
     body: impl FnOnce(&DescribedFmu, &mut Findings) -> T,
 ) -> Result<T, PlanError> {
     let path = rig.fmus[0].path.value.clone();
-    let inputs = [FmuInput { description, library: PathBuf::new(), folder: String::new(), resources: None, path }];
+    let (library, folder) = (PathBuf::new(), String::new());
+    let inputs = [FmuInput { description, library, folder, resources: None, path, tells_max_step: false }];
     let mut findings = Findings::new(rig);
     let described = DescribedFmu::all(rig, &inputs, &mut findings);
     let done = body(&described[0], &mut findings);

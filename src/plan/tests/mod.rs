@@ -78,6 +78,7 @@ pub fn inputs<'a>(rig: &rig::Rig, descriptions: &'a [ModelDescription]) -> Vec<F
         folder: String::new(),
         resources: None,
         path: fmu.path.value.clone(),
+        tells_max_step: false,
     };
     rig.fmus.iter().zip(descriptions).map(input).collect()
 }

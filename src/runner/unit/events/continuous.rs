@@ -6,11 +6,11 @@
 use super::engine::Engine;
 use super::exchange::is_discard;
 use super::group::{Failed, Group};
-use super::member::NO_MODE;
+use super::member::{Anew, NO_MODE};
 use crate::ffi::{
     Attempt, ContinuousTime, DerivativeError, Failure, Function, Jacobian, Numbers, Outcome, Pattern, Provides, Status,
 };
-use crate::plan::{FmuPlan, IntegrationPlan, JacobianPlan, Mode, ModelExchangePlan, Solver, TaskId};
+use crate::plan::{FmuId, FmuPlan, IntegrationPlan, JacobianPlan, Mode, ModelExchangePlan, Plan, Solver, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::unusable::Unusable;
 use crate::runner::halt::Halt;
@@ -22,6 +22,8 @@ use crate::solver::{
 };
 use crate::time::{Instant, TimeUnit};
 use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// So many right-hand sides are computed until it is looked whether somebody has asked for the end of the run.
 const STRETCH: u64 = 1000;
@@ -29,6 +31,8 @@ const STRETCH: u64 = 1000;
 /// All that is integrated in one unit.
 pub struct Continuous {
     integration: IntegrationPlan,
+    /// The FMU whose task makes the steps of all.
+    leader: FmuId,
     drive: Drive,
     parts: Vec<Part>,
     nominals: Vec<f64>,
@@ -59,6 +63,37 @@ pub struct Continuous {
     settled: Option<bool>,
 }
 
+/// All that is as large as there are states and event indicators.
+pub struct Room {
+    drive: Drive,
+    parts: Vec<Part>,
+    nominals: Vec<f64>,
+    saved: Saved,
+}
+
+/// [`Room`] on its way from where memory may be taken to the thread that integrates, and back to where it may be given up. Each of both
+/// looks while the other one is at rest, so that nobody waits.
+#[derive(Default)]
+pub struct Handover(Mutex<Hands>);
+
+#[derive(Default)]
+struct Hands {
+    ready: Option<Box<Room>>,
+    over: Option<Box<Room>>,
+}
+
+impl Handover {
+    fn hands(&self) -> MutexGuard<'_, Hands> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes room for the numbers that the FMUs whose steps `task` makes have by now. Takes memory.
+    pub fn make(&self, world: &World, task: TaskId) {
+        let ready = Room::of(world, task).map(Box::new);
+        *self.hands() = Hands { ready, over: None };
+    }
+}
+
 /// A communication point to which all may have to be taken back.
 struct Saved {
     time: f64,
@@ -69,6 +104,9 @@ struct Saved {
 struct Part {
     /// Its number in the unit.
     member: usize,
+    fmu: FmuId,
+    /// How often its structural parameters had changed when its numbers were these.
+    seen: u64,
     states: Range<usize>,
     indicators: Range<usize>,
     needs_completed_steps: bool,
@@ -102,37 +140,72 @@ pub fn described(fmu: &FmuPlan) -> Numbers {
     fmu.model_exchange().map(numbers).unwrap_or_default()
 }
 
+/// How many it has with the structural parameters that it has now.
+pub fn described_now(world: &World, fmu: FmuId) -> Numbers {
+    let size = |size: usize| world.instances[fmu.0].sizes[size].load(Relaxed);
+    let own = world.plan.fmus[fmu.0].model_exchange();
+    let numbers = own.map(|own| own.numbers(size)).unwrap_or_default();
+    Numbers { states: numbers.0, event_indicators: numbers.1 }
+}
+
+/// The FMUs of the unit of this task, and how they are integrated; `None`: none is.
+fn integrated(plan: &Plan, task: TaskId) -> Option<(Vec<TaskId>, IntegrationPlan)> {
+    let members: Vec<TaskId> = [task].into_iter().chain(plan.led_by(task)).collect();
+    let integration = members.iter().find_map(|member| plan.tasks[member.0].integration())?;
+    Some((members, integration))
+}
+
+impl Room {
+    /// For the numbers that the FMUs of the unit of this task have now; `None`: nothing is integrated.
+    fn of(world: &World, task: TaskId) -> Option<Room> {
+        let plan = &world.plan;
+        let (members, integration) = integrated(plan, task)?;
+        let mut parts = Vec::new();
+        let (mut states, mut indicators) = (0, 0);
+        for (member, task) in members.iter().enumerate() {
+            let id = plan.tasks[task.0].fmu;
+            let fmu = &plan.fmus[id.0];
+            let Some(own) = fmu.model_exchange() else { continue };
+            let now = described_now(world, id);
+            // The dependencies of elements are known for the planned numbers alone.
+            let jacobian = own.jacobian.as_ref().filter(|_| now == described(fmu));
+            parts.push(Part {
+                member,
+                fmu: id,
+                seen: 0,
+                states: states..states + now.states,
+                indicators: indicators..indicators + now.event_indicators,
+                needs_completed_steps: own.needs_completed_step,
+                is_on_lines: Lines::are_for(plan, *task),
+                unit: fmu.time_unit,
+                pattern: jacobian.filter(|jacobian| jacobian.is_provided).map(PatternRead::new),
+                jacobian: jacobian.cloned(),
+            });
+            (states, indicators) = (states + now.states, indicators + now.event_indicators);
+        }
+        Some(Room {
+            drive: drive(integration, &parts, states, indicators),
+            parts,
+            nominals: vec![1.0; states],
+            saved: Saved { time: 0.0, states: vec![0.0; states] },
+        })
+    }
+}
+
 impl Continuous {
     /// What is integrated in the unit of this task; `None`: there is nothing.
     pub fn of(world: &World, task: TaskId) -> Option<Continuous> {
         let plan = &world.plan;
-        let members: Vec<TaskId> = [task].into_iter().chain(plan.led_by(task)).collect();
-        let integration = members.iter().find_map(|member| plan.tasks[member.0].integration())?;
-        let mut parts = Vec::new();
-        let (mut states, mut indicators) = (0, 0);
-        for (member, task) in members.iter().enumerate() {
-            let fmu = &plan.fmus[plan.tasks[task.0].fmu.0];
-            let Some(own) = fmu.model_exchange() else { continue };
-            parts.push(Part {
-                member,
-                states: states..states + own.states,
-                indicators: indicators..indicators + own.indicators,
-                needs_completed_steps: own.needs_completed_step,
-                is_on_lines: Lines::are_for(plan, *task),
-                unit: fmu.time_unit,
-                pattern: own.jacobian.as_ref().filter(|jacobian| jacobian.is_provided).map(PatternRead::new),
-                jacobian: own.jacobian.clone(),
-            });
-            (states, indicators) = (states + own.states, indicators + own.indicators);
-        }
+        let (members, integration) = integrated(plan, task)?;
+        let Room { drive, parts, nominals, saved } = Room::of(world, task)?;
         Some(Continuous {
             integration,
-            drive: drive(integration, &parts, states, indicators),
-            // Without states there are no right-hand sides after which it is looked whether the run is to end.
-            stops_at_steps: states == 0 || parts.iter().any(|part| part.needs_completed_steps),
+            leader: plan.tasks[task.0].fmu,
+            stops_at_steps: stops_at_steps(&parts),
+            drive,
             figures: IntegrationFigures::new(world, members[parts.first().map_or(0, |part| part.member)]),
             parts,
-            nominals: vec![1.0; states],
+            nominals,
             was_event: true,
             from: plan.start,
             target: None,
@@ -142,7 +215,7 @@ impl Continuous {
             is_told: false,
             looks_ahead: is_alone(world, &members),
             goes_back: members.iter().any(|task| plan.tasks[task.0].goes_back()),
-            saved: Saved { time: 0.0, states: vec![0.0; states] },
+            saved,
             settled: None,
         })
     }
@@ -206,8 +279,46 @@ impl Continuous {
         Ok(has_event)
     }
 
+    /// Follows FMUs whose structural parameters have changed: all is asked for again, and there is room for it.
+    fn follow_sizes(&mut self, group: &mut Group) {
+        let instances = &group.world.instances;
+        let mut has_changed = false;
+        for part in &mut self.parts {
+            let resized = instances[part.fmu.0].resized.load(Relaxed);
+            if std::mem::replace(&mut part.seen, resized) != resized {
+                group.member(part.member).0.anew = Anew::ALL;
+                has_changed = true;
+            }
+        }
+        if has_changed {
+            self.move_to(&instances[self.leader.0].room);
+        }
+    }
+
+    /// Goes on with other numbers, if there is room for them. What was not changed is as before.
+    #[cold]
+    fn move_to(&mut self, handover: &Handover) {
+        let mut hands = handover.hands();
+        let Some(mut room) = hands.ready.take() else { return };
+        let Room { drive, parts, nominals, saved } = &mut *room;
+        for (new, old) in parts.iter_mut().zip(&self.parts).filter(|(new, old)| new.states.len() == old.states.len()) {
+            drive.states_mut()[new.states.clone()].copy_from_slice(&self.drive.states()[old.states.clone()]);
+            nominals[new.states.clone()].copy_from_slice(&self.nominals[old.states.clone()]);
+        }
+        parts.iter_mut().zip(&self.parts).for_each(|(new, old)| new.seen = old.seen);
+        drive.follow(&self.drive);
+        std::mem::swap(drive, &mut self.drive);
+        std::mem::swap(parts, &mut self.parts);
+        std::mem::swap(nominals, &mut self.nominals);
+        std::mem::swap(saved, &mut self.saved);
+        self.stops_at_steps = stops_at_steps(&self.parts);
+        // Its memory is not given up here.
+        hands.over = Some(room);
+    }
+
     /// Goes on after events, with what the FMUs have now.
     fn restart(&mut self, group: &mut Group, point: Instant) -> Result<(), Failed> {
+        self.follow_sizes(group);
         let Continuous { drive, parts, nominals, .. } = self;
         let mut has_nominals = false;
         for part in parts.iter() {
@@ -381,6 +492,12 @@ impl Continuous {
         let seen = Occurrence { task: Some(task), reference: None, time: Some(time), value };
         group.world.board.fmu(fmu).findings().note(Finding::TooManyEvents, seen);
     }
+}
+
+/// Whether each step of the solver is stopped at: some FMU is to be told, or there are no states, so no right-hand sides after which it is
+/// looked whether the run is to end.
+fn stops_at_steps(parts: &[Part]) -> bool {
+    parts.iter().all(|part| part.states.is_empty()) || parts.iter().any(|part| part.needs_completed_steps)
 }
 
 /// Whether nobody else is told what these tasks compute, and nothing is set in them.

@@ -170,6 +170,7 @@ impl Group<'_> {
         let goes_on = self.exchange.as_ref().is_some_and(|exchange| exchange.goes_on(time));
         self.each(|member, calls, world, host| {
             calls.begin();
+            calls.follow_sizes(world, host);
             member.take_up(calls)?;
             if !goes_on {
                 calls.fetch(world, host, member.stepping.looks_at(time));

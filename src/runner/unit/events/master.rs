@@ -7,8 +7,8 @@
 use super::continuous::Continuous;
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
-use crate::ffi::Failure;
-use crate::master::{Assumption, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack};
+use crate::ffi::{Failure, Function};
+use crate::master::{Algorithm, Assumption, Class, Classes, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack};
 use crate::plan::{FmuId, MasterPlan, Plan, SlavePlan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::unusable::Unusable;
@@ -37,6 +37,8 @@ struct Slave {
     members: Vec<usize>,
     /// How it is taken back; `None`: it is not, since it cannot be, or the algorithm takes nobody back.
     way_back: Option<WayBack>,
+    /// It says how far it can step: a step up to there that it does not make whole is told as what it breaks, wherever it ends.
+    tells_max_step: bool,
 }
 
 impl Master {
@@ -50,6 +52,7 @@ impl Master {
         let slave = |(place, slave): (usize, &SlavePlan)| Slave {
             members: slave.tasks.iter().map(number).collect(),
             way_back: classes.slaves()[place].way_back.filter(|_| algorithm.takes_back()),
+            tells_max_step: algorithm == Algorithm::Predictable && tells_max_step(classes, place),
         };
         let master = Master {
             setup: Setup::new(algorithm, &names, classes, exchanges.clone(), &plan.ends()),
@@ -177,6 +180,12 @@ fn meets_others(plan: &Plan, members: &[TaskId]) -> bool {
         })
 }
 
+/// Whether a slave is predictable by its own word.
+fn tells_max_step(classes: &Classes, slave: usize) -> bool {
+    let own = &classes.slaves()[slave];
+    own.class == Class::Predictable && own.sources.contains(&Source::GetMaxStepSize)
+}
+
 /// A step has ended before the next instant of the grid: there may be so many in a release.
 fn count(group: &mut Group, member: usize, time: Instant, left: &mut u32, most: u32) -> Result<(), Failed> {
     if let Some(others) = left.checked_sub(1) {
@@ -201,6 +210,22 @@ struct Working<'a, 'g> {
 }
 
 impl Working<'_, '_> {
+    /// How far an FMU can step by its own word, with the inputs of the step.
+    fn ask(&mut self, member: usize, from: Instant) -> Result<Option<Instant>, Failed> {
+        self.group.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
+        let (size, until) = self.group.with(member, |own, calls, _, _| {
+            let (outcome, size, until) = own.max_step(from)?;
+            calls.allow(outcome)?;
+            Ok((size, until))
+        })?;
+        if size > 0.0 {
+            return Ok(until);
+        }
+        let (task, host) = (self.group.task(member), self.group.host(member));
+        let halt = host.fail_reading(Function::GetMaxStepSize, task, from, Unusable::MaxStep(size));
+        Err(Failed { member, halt })
+    }
+
     fn is_integrated(&mut self, slave: usize) -> bool {
         self.group.member(self.slaves[slave].members[0]).0.is_integrated()
     }
@@ -242,7 +267,7 @@ impl Slaves for Working<'_, '_> {
     }
 
     fn save(&mut self, slave: usize) -> Result<(), Failed> {
-        let (Slave { members, way_back }, time) = (&self.slaves[slave], self.time);
+        let (Slave { members, way_back, .. }, time) = (&self.slaves[slave], self.time);
         for &member in members {
             self.group.exchanging(|exchange, group| exchange.set(group, member, time))?;
             let by_state = matches!(way_back, Some(WayBack::State | WayBack::StatesOfModels));
@@ -260,7 +285,7 @@ impl Slaves for Working<'_, '_> {
     }
 
     fn restore(&mut self, slave: usize) -> Result<(), Failed> {
-        let Slave { members, way_back } = &self.slaves[slave];
+        let Slave { members, way_back, .. } = &self.slaves[slave];
         for &member in members {
             self.group.with(member, |own, calls, _, _| calls.allow(own.go_back_to_point(*way_back)?))?;
         }
@@ -272,7 +297,7 @@ impl Slaves for Working<'_, '_> {
     }
 
     fn do_step(&mut self, slave: usize, from: Instant, to: Instant) -> Result<Instant, Failed> {
-        let Slave { members, way_back } = &self.slaves[slave];
+        let Slave { members, way_back, tells_max_step } = &self.slaves[slave];
         // It has asked for the end of the run, which comes when the others are there.
         if members.iter().any(|member| self.group.member(*member).0.stepping.is_over) {
             return Ok(to);
@@ -300,7 +325,7 @@ impl Slaves for Working<'_, '_> {
                 self.group.integrate(go)?.unwrap_or(to)
             }
             false => {
-                let rejects = way_back.is_some();
+                let rejects = way_back.is_some() || *tells_max_step;
                 self.group.with(members[0], |own, calls, _, _| {
                     calls.computes();
                     let (outcome, reached) = own.step(from, until, rejects)?;
@@ -314,6 +339,9 @@ impl Slaves for Working<'_, '_> {
     }
 
     fn latest(&mut self, slave: usize, source: Source, from: Instant) -> Result<Option<Instant>, Failed> {
+        if source == Source::GetMaxStepSize {
+            return self.ask(self.slaves[slave].members[0], from);
+        }
         let own = self.group.member(self.slaves[slave].members[0]).0;
         Ok(match source {
             Source::NextEventTime => own.time_event(from),

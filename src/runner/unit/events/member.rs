@@ -400,6 +400,16 @@ impl Member {
         }
     }
 
+    /// How far it can step from this point by its own word, beside that as an instant; `None`: everywhere.
+    pub fn max_step(&mut self, from: Instant) -> Result<(Outcome, f64, Option<Instant>), Failure> {
+        let Member { engine: Engine::Steps(stepper), stepping, .. } = self else {
+            unreachable!("its equations are integrated together with those of others");
+        };
+        let point = stepping.unit.value(from);
+        let (size, outcome) = stepper.max_step_size(point)?;
+        Ok((outcome, size, stepping.unit.instant(point + size)))
+    }
+
     /// Reads what is valid between steps, for the release at `time`, and publishes it: what a step has computed, or, `in_event`,
     /// what an event has changed at its end.
     pub fn get(

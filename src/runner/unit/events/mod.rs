@@ -15,7 +15,7 @@ mod member;
 mod slopes;
 mod wires;
 
-pub use self::continuous::described;
+pub use self::continuous::{Handover, described_now};
 pub use self::engine::Engine;
 pub use self::member::Member;
 
