@@ -161,7 +161,7 @@ fn the_user_decides_as_far_as_it_is_possible() {
     assert_eq!(wished(early, Class::Predictable), Ok((Class::Predictable, Why::Wished)), "the user vouches for it");
     assert_eq!(wished(PLAIN, Class::Legacy), Ok((Class::Legacy, Why::Wished)));
     for (abilities, wish, why) in [
-        (PLAIN, Class::Rollback, "it cannot be rollback: it cannot be taken back (canGetAndSetFMUState is not true)"),
+        (PLAIN, Class::Rollback, "it cannot be rollback: its state cannot be saved (canGetAndSetFMUState is not true)"),
         (
             PLAIN,
             Class::Predictable,

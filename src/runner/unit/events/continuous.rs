@@ -109,6 +109,8 @@ struct Part {
     seen: u64,
     states: Range<usize>,
     indicators: Range<usize>,
+    /// A 0 for each indicator, which the member takes once it has so many.
+    roots: Vec<i32>,
     needs_completed_steps: bool,
     /// Inputs of it are on the lines of a file.
     is_on_lines: bool,
@@ -175,6 +177,7 @@ impl Room {
                 seen: 0,
                 states: states..states + now.states,
                 indicators: indicators..indicators + now.event_indicators,
+                roots: vec![0; now.event_indicators],
                 needs_completed_steps: own.needs_completed_step,
                 is_on_lines: Lines::are_for(plan, *task),
                 unit: fmu.time_unit,
@@ -291,13 +294,13 @@ impl Continuous {
             }
         }
         if has_changed {
-            self.move_to(&instances[self.leader.0].room);
+            self.move_to(group, &instances[self.leader.0].room);
         }
     }
 
     /// Goes on with other numbers, if there is room for them. What was not changed is as before.
     #[cold]
-    fn move_to(&mut self, handover: &Handover) {
+    fn move_to(&mut self, group: &mut Group, handover: &Handover) {
         let mut hands = handover.hands();
         let Some(mut room) = hands.ready.take() else { return };
         let Room { drive, parts, nominals, saved } = &mut *room;
@@ -312,6 +315,7 @@ impl Continuous {
         std::mem::swap(nominals, &mut self.nominals);
         std::mem::swap(saved, &mut self.saved);
         self.stops_at_steps = stops_at_steps(&self.parts);
+        self.parts.iter_mut().for_each(|part| group.member(part.member).0.take_roots(&mut part.roots));
         // Its memory is not given up here.
         hands.over = Some(room);
     }

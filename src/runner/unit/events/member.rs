@@ -110,7 +110,7 @@ impl Member {
             next_event: left.as_ref().and_then(|left| left.next_event),
             anew: Anew::ALL,
             step_event: false,
-            roots: vec![0; continuous::described(&world.plan.fmus[fmu.0]).event_indicators],
+            roots: vec![0; continuous::described_now(world, fmu).event_indicators],
             input_row: None,
             before: None,
             may_return_early: plan.may_return_early,
@@ -208,6 +208,11 @@ impl Member {
     pub fn note_step_event(&mut self, is_wanted: bool) {
         self.step_event |= is_wanted;
         self.wants_event |= is_wanted;
+    }
+
+    /// It has as many event indicators as there are zeros here now. Gives back what it had for its roots before.
+    pub fn take_roots(&mut self, zeros: &mut Vec<i32>) {
+        std::mem::swap(&mut self.roots, zeros);
     }
 
     /// There is a state event, with these `rootsFound`.
