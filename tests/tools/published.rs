@@ -75,12 +75,11 @@ impl Table {
         let mut lines = csv.lines();
         let header: Vec<&str> = lines.next().unwrap().split(',').map(|name| name.trim_matches('"')).collect();
         let cells: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
-        let elements = |column: usize| cells[0][column].split(' ').count();
         let mut names = Vec::new();
-        for column in 1..header.len() {
-            match elements(column) {
-                1 => names.push(header[column].to_owned()),
-                count => names.extend((1..=count).map(|element| format!("{}[{element}]", header[column]))),
+        for (name, first) in header.into_iter().zip(&cells[0]).skip(1) {
+            match first.split(' ').count() {
+                1 => names.push(name.to_owned()),
+                count => names.extend((1..=count).map(|element| format!("{name}[{element}]"))),
             }
         }
         // What is no number, as a text, is compared with nothing.
