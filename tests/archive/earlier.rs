@@ -263,8 +263,13 @@ fn our_headers_declare_every_function_that_is_called() {
     ] {
         let declared: String = headers.iter().map(|name| text(&format!("fmu/headers/{name}"))).collect();
         let table = text(table);
-        let names: Vec<&str> =
-            table.split(", \"").filter_map(|rest| rest.split_once("\", (")).map(|(name, _)| name).collect();
+        // Groups of functions; one that no interface type needs is beside the standard.
+        let standard = table.split("\n    [").filter(|group| !group.starts_with(']'));
+        let names: Vec<&str> = standard
+            .flat_map(|group| group.split(", \""))
+            .filter_map(|rest| rest.split_once("\", ("))
+            .map(|(name, _)| name)
+            .collect();
         assert!(names.len() > 30 && names.iter().all(|name| name.starts_with(&begin[1..])), "{names:?}");
         for name in names {
             let is_declared = declared.contains(&format!("TYPE {name};")) || declared.contains(&format!("{name}("));
