@@ -35,8 +35,8 @@ fn an_overrun_and_a_value_that_was_not_there_are_told_with_clock_and_time() {
         assert_eq!(connection["overwritten"], 0);
         outcome.problem(&[
             "slow.x → fast.a",
-            "not there yet when fast.step was to see it",
-            "of slow.step",
+            "not there yet when clock fast.step was to see it",
+            "of clock slow.step",
             "visible at 0.02 s",
         ]);
         outcome.problem(&["may differ from virtual time from 0.02 s on", "slow.step"]);
