@@ -108,7 +108,7 @@ impl Library {
     ) -> Result<Instance<Instantiated>, Failure> {
         let interface = made_for.interface();
         let function = Function::instantiate(interface);
-        let failure = |status, refused| Failure { function, status, clock: None, time: None, answer: None, refused };
+        let failure = |status, refused| Failure::new(function, status, refused);
         if self.is_fatal() {
             return Err(failure(Status::Fatal, true));
         }

@@ -77,14 +77,7 @@ impl Shared {
     ) -> Result<FmuState<S>, Failure> {
         if raw.is_null() {
             self.fail(Status::Error);
-            return Err(Failure {
-                function,
-                status: Status::Error,
-                clock: None,
-                time: None,
-                answer: None,
-                refused: false,
-            });
+            return Err(Failure::new(function, Status::Error, false));
         }
         self.states.lock().unwrap_or_else(PoisonError::into_inner).live.push(StatePointer(raw));
         Ok(FmuState { shared: self.clone(), raw: StatePointer(raw), in_event_mode, mode: PhantomData })
@@ -94,14 +87,7 @@ impl Shared {
     pub(super) fn own_state(&self, function: Function, raw: RawState, before: Option<RawState>) -> Result<(), Failure> {
         if raw.is_null() {
             self.fail(Status::Error);
-            return Err(Failure {
-                function,
-                status: Status::Error,
-                clock: None,
-                time: None,
-                answer: None,
-                refused: false,
-            });
+            return Err(Failure::new(function, Status::Error, false));
         }
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         states.live.retain(|state| Some(state.0) != before);
@@ -137,7 +123,7 @@ impl Shared {
         if *self.support.get_or_init(StateSupport::default) >= support {
             return Ok(());
         }
-        Err(Failure { function, status: Status::Discard, clock: None, time: None, answer: None, refused: true })
+        Err(Failure::new(function, Status::Discard, true))
     }
 }
 
@@ -210,14 +196,7 @@ impl<S> Instance<S> {
         self.shared.call(sizing, Cause::default(), call)?;
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(size).is_err() {
-            return Err(Failure {
-                function,
-                status: Status::Discard,
-                clock: None,
-                time: None,
-                answer: None,
-                refused: true,
-            });
+            return Err(Failure::new(function, Status::Discard, true));
         }
         bytes.resize(size, 0);
         self.shared.call(function, Cause::default(), |f, i| {

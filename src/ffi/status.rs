@@ -101,6 +101,11 @@ const INSTANTIATE: [Function; 3] =
     [Function::InstantiateModelExchange, Function::InstantiateCoSimulation, Function::InstantiateScheduledExecution];
 
 impl Failure {
+    /// Of a call that is no activation, with a status that there is; `refused`: C was not called.
+    pub(super) const fn new(function: Function, status: Status, refused: bool) -> Failure {
+        Failure { function, status, clock: None, time: None, answer: None, refused }
+    }
+
     /// What has failed, with the names that function and status have in that interface.
     pub fn in_words(&self, abi: Abi) -> String {
         let mut words = String::new();

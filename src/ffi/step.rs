@@ -16,8 +16,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// A step is not called in Event Mode, nor in place of another one where there is no such thing.
-const NO_STEP_HERE: Failure =
-    Failure { function: Function::DoStep, status: Status::Error, clock: None, time: None, answer: None, refused: true };
+const NO_STEP_HERE: Failure = Failure::new(Function::DoStep, Status::Error, true);
 
 /// What makes the steps of an instance.
 pub struct Stepper {

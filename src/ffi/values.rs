@@ -35,7 +35,7 @@ impl Shared {
     /// The call cannot be made with these arguments; the instance is as healthy as before.
     #[cold]
     fn unsuitable(function: Function) -> Failure {
-        Failure { function, status: Status::Discard, clock: None, time: None, answer: None, refused: true }
+        Failure::new(function, Status::Discard, true)
     }
 
     pub(super) fn set_values(
