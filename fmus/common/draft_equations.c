@@ -3,6 +3,7 @@
 
 #include "equations.h"
 #include "fmi3_alike.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@ struct fmu {
 };
 
 #define MODEL(instance) (((struct fmu *)(instance))->model)
+
+const bool equations_arm_by_clocks = true;
 
 void equations_tell(void *owner, enum answer answer, const char *message)
 {
@@ -72,7 +75,7 @@ fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean loggingOn, siz
     return (fmi3Status)equations_called(MODEL(instance), __func__, ~(unsigned)LOST);
 }
 
-/* ---- What FMI 3.0 calls otherwise ---- */
+/* ---- Events ---- */
 
 fmi3Status fmi3EnterEventMode(fmi3Instance instance, fmi3Boolean stepEvent, const fmi3Int32 rootsFound[],
                               size_t nEventIndicators, fmi3Boolean timeEvent)
@@ -81,6 +84,86 @@ fmi3Status fmi3EnterEventMode(fmi3Instance instance, fmi3Boolean stepEvent, cons
         .step_event = stepEvent != 0, .roots = rootsFound, .root_count = nEventIndicators, .time_event = timeEvent != 0};
     return (fmi3Status)equations_enter_event_mode(MODEL(instance), __func__, CONTINUOUS_TIME, &reasons);
 }
+
+/* ---- Clocks: all are scalars ---- */
+
+fmi3Status fmi3SetClock(fmi3Instance instance, const fmi3ValueReference references[], size_t n, const fmi3Clock values[],
+                        const fmi3Boolean subactive[], size_t nValues)
+{
+    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one value.");
+    enum answer answer = ANSWER_OK;
+    for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++) {
+        if (subactive && subactive[i])
+            return (fmi3Status)equations_refuse(MODEL(instance), __func__, "no partition is there to be computed without its states.");
+        answer = equations_set_clock(MODEL(instance), __func__, references[i], values[i] == fmi3ClockActive);
+    }
+    return (fmi3Status)answer;
+}
+
+fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference references[], size_t n, fmi3Clock values[],
+                        size_t nValues)
+{
+    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one value.");
+    bool *active = calloc(n, sizeof *active);
+    if (!active) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "there is no memory for it.");
+    enum answer answer = equations_get_clocks(MODEL(instance), __func__, references, n, active);
+    for (size_t i = 0; i < n; i++) values[i] = active[i] ? fmi3ClockActive : fmi3ClockInactive;
+    free(active);
+    return (fmi3Status)answer;
+}
+
+fmi3Status fmi3GetIntervalDecimal(fmi3Instance instance, const fmi3ValueReference references[], size_t n,
+                                  fmi3Float64 intervals[], size_t nValues)
+{
+    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one interval.");
+    enum answer answer = ANSWER_OK;
+    for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++)
+        answer = equations_get_delay(MODEL(instance), __func__, references[i], &intervals[i]);
+    return (fmi3Status)answer;
+}
+
+fmi3Status fmi3GetIntervalFraction(fmi3Instance instance, const fmi3ValueReference references[], size_t n,
+                                   fmi3UInt64 counters[], fmi3UInt64 resolutions[], size_t nValues)
+{
+    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one interval.");
+    enum answer answer = ANSWER_OK;
+    for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++) {
+        double interval = 0.0;
+        answer = equations_get_delay(MODEL(instance), __func__, references[i], &interval);
+        resolutions[i] = 1000000000;
+        counters[i] = (fmi3UInt64)llround(interval * 1e9);
+    }
+    return (fmi3Status)answer;
+}
+
+/* Before Initialization Mode alone. */
+static enum answer set_interval(void *model, const char *function, fmi3ValueReference reference, double interval)
+{
+    enum answer answer = equations_called(model, function, INSTANTIATED);
+    return answer <= ANSWER_WARNING ? equations_set_interval(model, function, reference, interval) : answer;
+}
+
+fmi3Status fmi3SetIntervalDecimal(fmi3Instance instance, const fmi3ValueReference references[], size_t n,
+                                  const fmi3Float64 intervals[], size_t nValues)
+{
+    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one interval.");
+    enum answer answer = ANSWER_OK;
+    for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++)
+        answer = set_interval(MODEL(instance), __func__, references[i], intervals[i]);
+    return (fmi3Status)answer;
+}
+
+fmi3Status fmi3SetIntervalFraction(fmi3Instance instance, const fmi3ValueReference references[], size_t n,
+                                   const fmi3UInt64 counters[], const fmi3UInt64 resolutions[], size_t nValues)
+{
+    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one interval.");
+    enum answer answer = ANSWER_OK;
+    for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++)
+        answer = set_interval(MODEL(instance), __func__, references[i], (double)counters[i] / (double)resolutions[i]);
+    return (fmi3Status)answer;
+}
+
+/* ---- Under another name than in FMI 3.0 ---- */
 
 fmi3Status fmi3GetDerivatives(fmi3Instance instance, fmi3Float64 derivatives[], size_t nContinuousStates)
 {

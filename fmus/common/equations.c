@@ -23,7 +23,7 @@ static void begin(struct instance *instance)
     for (size_t i = 0; i < equations.clock_count; i++) {
         struct clock_state *clock = at(instance, equations.clocks[i].offset);
         clock->interval = equations.clocks[i].period;
-        clock->next = INFINITY;
+        clock->next = clock->then = INFINITY;
     }
     if (equations.start) equations.start(instance);
 }
@@ -154,6 +154,14 @@ static const struct clock *find_clock(uint32_t reference)
     return NULL;
 }
 
+/* The clock that an output clock of the draft arms. */
+static const struct clock *armed_by(uint32_t reference)
+{
+    for (size_t i = 0; equations_arm_by_clocks && i < equations.clock_count; i++)
+        if (reference != 0 && equations.clocks[i].arming == reference) return &equations.clocks[i];
+    return NULL;
+}
+
 /* The clock that a variable belongs to. */
 static const struct clock *clock_of(uint32_t variable)
 {
@@ -197,7 +205,12 @@ static void end_ticks(struct instance *instance)
         struct clock_state *state = state_of(instance, clock);
         if (state->active && is_periodic(clock->kind)) state->next = state->first + (double)++state->ticks * state->interval;
         if (state->active && clock->kind == CHANGING_CLOCK) state->armed = true;
-        if (state->active && clock->kind == COUNTDOWN_CLOCK && !state->armed) state->next = INFINITY;
+        if (state->active && clock->arming && equations_arm_by_clocks) {
+            state->next = state->then;
+            state->then = INFINITY;
+        } else if (state->active && clock->kind == COUNTDOWN_CLOCK && !state->armed) {
+            state->next = INFINITY;
+        }
         state->active = false;
     }
 }
@@ -223,6 +236,12 @@ enum answer equations_get_clocks(void *model, const char *function, const uint32
     if (instance->clocks_read) return refuse(instance, "%s: twice in one iteration.", function);
     if (equations.tick) equations.tick(model);
     for (size_t i = 0; i < n; i++) {
+        const struct clock *armed = armed_by(references[i]);
+        if (armed) {
+            struct clock_state *state = state_of(model, armed);
+            active[i] = state->told = state->armed;
+            continue;
+        }
         const struct clock *clock = find_clock(references[i]);
         if (!clock || clock->kind != OUTPUT_CLOCK) return refuse(instance, "%s: there is no output clock %u.", function, references[i]);
         active[i] = state_of(model, clock)->active;
@@ -248,6 +267,28 @@ enum answer equations_get_interval(void *model, const char *function, uint32_t r
     *qualifier = state->armed ? QUALIFIER_CHANGED : state->known ? QUALIFIER_UNCHANGED : QUALIFIER_NOT_YET_KNOWN;
     *interval = state->interval;
     state->armed = false;
+    return answer;
+}
+
+enum answer equations_get_delay(void *model, const char *function, uint32_t reference, double *delay)
+{
+    CALLED(EVENT_MODE);
+    const struct clock *clock = armed_by(reference);
+    *delay = 0.0;
+    if (!clock) {
+        clock = find_clock(reference);
+        bool is_active = clock && clock->kind == OUTPUT_CLOCK && instance->clocks_read && state_of(model, clock)->active;
+        return is_active ? answer : refuse(instance, "%s: there is no output clock %u that is active.", function, reference);
+    }
+    struct clock_state *state = state_of(model, clock);
+    if (!state->told) return refuse(instance, "%s: the clock %u is not active, or is asked twice.", function, reference);
+    if (isfinite(state->then)) return refuse(instance, "%s: two ticks of the clock %u wait already.", function, clock->reference);
+    *delay = state->interval;
+    /* Each tick is followed by one, and none takes the place of another. */
+    double time = instance->time + state->interval;
+    state->then = fmax(state->next, time);
+    state->next = fmin(state->next, time);
+    state->armed = state->told = false;
     return answer;
 }
 
@@ -308,8 +349,14 @@ enum answer equations_update(void *model, const char *function, struct event *ev
     *event = (struct event){0};
     if (equations.clock_count > 0 && !instance->clocks_read)
         return equations_refuse(model, function, "before fmi3GetClock in one iteration.");
+    for (size_t i = 0; i < equations.clock_count; i++)
+        if (state_of(model, &equations.clocks[i])->told)
+            return refuse(instance, "%s: nobody has asked for the interval of the clock %u, which is active.", function, equations.clocks[i].arming);
     if (equations.update) equations.update(model, event);
     end_ticks(instance);
+    /* In a further iteration their output clocks tick. */
+    for (size_t i = 0; equations_arm_by_clocks && i < equations.clock_count; i++)
+        event->needs_update |= state_of(model, &equations.clocks[i])->armed;
     instance->has_next = event->has_next;
     instance->next = event->next;
     instance->restless = event->needs_update;

@@ -63,7 +63,7 @@ struct variable {
     size_t elements; /* 0: a scalar */
 };
 
-/* A clock, which FMI has from 3.0 on. An output clock ticks when the model says so; a triggered one when the importer does; all
+/* A clock, which FMI has from 3.0 on, its draft included. An output clock ticks when the model says so; a triggered one when the importer does; all
  * others have times, which are reckoned with here: the importer may tick them at those alone, and may not leave one out. */
 enum clock_kind {
     OUTPUT_CLOCK,
@@ -84,6 +84,8 @@ struct clock_state {
     double first;   /* s */
     uint64_t ticks; /* since `first` */
     double next;    /* s, of a clock with times; INFINITY: none is to come */
+    double then;    /* s, in the draft the time after that, for what was armed before */
+    bool told;      /* in the draft: in this iteration the importer has found `arming` active, and has not asked for the interval yet */
 };
 
 struct clock {
@@ -93,6 +95,9 @@ struct clock {
     double period; /* s */
     /* The variable that belongs to it, which can be set, or read, while it is active only; 0: none does. */
     uint32_t variable;
+    /* The draft of FMI 3.0 has no clocks that say when they tick: there an output clock ticks when this one is armed, and says after which
+     * time this one is to follow. Which; 0: none. */
+    uint32_t arming;
 };
 
 /* The first member of every model. But for `owner` it is the model's values, and is saved with them. */
@@ -213,6 +218,8 @@ enum answer equations_set_clock(void *model, const char *function, uint32_t refe
 enum answer equations_get_clocks(void *model, const char *function, const uint32_t references[], size_t n, bool active[]);
 enum answer equations_get_interval(void *model, const char *function, uint32_t reference, double *interval,
                                    enum qualifier *qualifier);
+/* How much later than an output clock, which is active, others follow. */
+enum answer equations_get_delay(void *model, const char *function, uint32_t reference, double *delay);
 enum answer equations_set_interval(void *model, const char *function, uint32_t reference, double interval);
 
 /* Saved states. */
@@ -232,5 +239,8 @@ bool equations_can_read(enum mode mode, enum role role);
 
 /* Whether discrete inputs can be set in Event Mode only, once Initialization Mode is left. */
 extern const bool equations_have_event_mode;
+
+/* Whether clocks are armed by `arming`, as in the draft. */
+extern const bool equations_arm_by_clocks;
 
 #endif

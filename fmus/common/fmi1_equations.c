@@ -22,6 +22,7 @@ struct fmu {
 static const char *const categories[] = {"", "warning", "discard", "error", "fatal"};
 
 const bool equations_have_event_mode = false;
+const bool equations_arm_by_clocks = false;
 
 void equations_tell(void *owner, enum answer answer, const char *message)
 {

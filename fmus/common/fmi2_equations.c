@@ -21,6 +21,7 @@ struct fmu {
 static const char *const categories[] = {"logAll", "logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal"};
 
 const bool equations_have_event_mode = true;
+const bool equations_arm_by_clocks = false;
 
 void equations_tell(void *owner, enum answer answer, const char *message)
 {

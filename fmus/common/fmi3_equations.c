@@ -13,6 +13,8 @@ struct fmu {
 
 #define MODEL(instance) (((struct fmu *)(instance))->model)
 
+const bool equations_arm_by_clocks = false;
+
 void equations_tell(void *owner, enum answer answer, const char *message)
 {
     fmu_log(owner, (fmi3Status)answer, "%s", message);

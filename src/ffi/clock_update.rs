@@ -1,53 +1,17 @@
 //! What the importer may call while the FMU calls `clockUpdate` or `intermediateUpdate`: reading and, in the midst of a step,
-//! setting variables, reading output clocks, the intervals of countdown clocks, and in the draft those of output clocks that have ticked, each with one call into
-//! buffers made before.
+//! setting variables, reading output clocks, the intervals of countdown clocks, and in the draft those of output clocks that have ticked,
+//! each with one call into buffers made before.
 
-use super::abi::Functions;
-use super::arguments;
-use super::batch::{Batch, normalise};
+use super::batch::Batch;
 use super::callbacks::reads_clocks;
+use super::clocks::OutputClocks;
 use super::function::Function;
+use super::interval::ElementIntervals;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
 use super::thread::inside;
-use super::types::{RawBool, RawDraftClock};
 use super::values::{get_function, set_function};
-use crate::fmu::description::ValueReference;
 use std::sync::Arc;
-
-/// Output clocks that are read in one call, and what was read.
-#[derive(Clone, Debug)]
-pub struct OutputClocks {
-    references: Vec<u32>,
-    active: Vec<u8>,
-    /// What the draft writes.
-    raw: Vec<RawDraftClock>,
-}
-
-impl OutputClocks {
-    /// The output clocks to be read, each with the number of its elements: 1 for a scalar; only the draft has others.
-    pub fn new(clocks: &[(ValueReference, usize)]) -> OutputClocks {
-        let elements = clocks.iter().map(|(_, elements)| elements).sum();
-        let references = clocks.iter().map(|(reference, _)| reference.0).collect();
-        OutputClocks { references, active: vec![0; elements], raw: vec![0; elements] }
-    }
-
-    /// The clocks, and room for what one call says of them: none is active yet.
-    pub(super) fn for_one_call(&mut self) -> (&[u32], &mut [u8]) {
-        self.active.fill(0);
-        (&self.references, &mut self.active)
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.references.is_empty()
-    }
-
-    /// 1 for each element that was active when the clocks were read last, else 0.
-    pub fn active(&self) -> &[u8] {
-        &self.active
-    }
-}
 
 /// Reads the clocks of one instance, from within its callbacks only: elsewhere its calls are refused.
 ///
@@ -65,54 +29,13 @@ impl ClockUpdate {
     /// `fmi3GetClock`. The FMU resets what is read, so read each clock once.
     pub fn get_clocks(&self, clocks: &mut OutputClocks) -> Result<Outcome, Failure> {
         self.check(Function::GetClock)?;
-        let OutputClocks { references, active, raw } = clocks;
-        active.fill(0);
-        raw.fill(0);
-        let make = |(active, raw): &mut (&mut [RawBool], &mut [i32]), f: &Functions, i| {
-            // SAFETY: the instance is in a callback (`check`), and for each clock there is a value of each at least.
-            unsafe { f.get_clocks(i, references, active, raw) }
-        };
-        let shown = |(active, raw): &(&mut [RawBool], &mut [i32]), is_read| {
-            let is_active = active.iter().zip(raw.iter()).map(|(active, raw)| *active != 0 || *raw != 0);
-            arguments::of_read(references, is_active, is_read)
-        };
-        let both = (&mut active[..], &mut raw[..]);
-        let outcome = self.shared.call_with(Function::GetClock, Cause::default(), both, make, shown);
-        for (active, raw) in active.iter_mut().zip(raw) {
-            *active |= u8::from(*raw != 0);
-        }
-        normalise(active);
-        outcome
+        self.shared.get_clocks(clocks, Cause::default())
     }
 
-    /// The draft's `fmi3GetIntervalDecimal`: one interval in the FMU's unit of time for each element of these clocks.
-    pub fn get_draft_interval_decimal(&self, references: &[u32], intervals: &mut [f64]) -> Result<Outcome, Failure> {
-        self.check(Function::GetIntervalDecimal)?;
-        self.shared.call_draft(Function::GetIntervalDecimal, Cause::default(), |f, i| {
-            let (intervals, n) = (intervals.as_mut_ptr(), intervals.len());
-            // SAFETY: as many references as said, and room for as many values as said.
-            unsafe { (f.get_interval_decimal)(i, references.as_ptr(), references.len(), intervals, n) }
-        })
-    }
-
-    /// The draft's `fmi3GetIntervalFraction`: a counter and a resolution (0 when the FMU is wrong) for each element of these
-    /// clocks.
-    ///
-    /// # Panics
-    /// If there is not as much room for counters as for resolutions.
-    pub fn get_draft_interval_fraction(
-        &self,
-        references: &[u32],
-        counters: &mut [u64],
-        resolutions: &mut [u64],
-    ) -> Result<Outcome, Failure> {
-        assert_eq!(counters.len(), resolutions.len());
-        self.check(Function::GetIntervalFraction)?;
-        self.shared.call_draft(Function::GetIntervalFraction, Cause::default(), |f, i| {
-            let (counters, resolutions, n) = (counters.as_mut_ptr(), resolutions.as_mut_ptr(), counters.len());
-            // SAFETY: as many references as said, and room for as many of each value as said.
-            unsafe { (f.get_interval_fraction)(i, references.as_ptr(), references.len(), counters, resolutions, n) }
-        })
+    /// The draft's `fmi3GetIntervalDecimal` or `fmi3GetIntervalFraction`, as there is room in `into`, of all elements of these clocks.
+    pub fn get_draft_intervals(&self, references: &[u32], into: ElementIntervals) -> Result<Outcome, Failure> {
+        self.check(into.function())?;
+        self.shared.get_draft_intervals(references, into, Cause::default())
     }
 
     /// `fmi3GetIntervalDecimal`: intervals in the FMU's unit of time, and what [`super::Qualifier::from_raw`] makes something of.

@@ -4,18 +4,16 @@
 //! An instance that handles events is in one of two modes, which [`Stepper`] and [`Model`](super::Model) keep: so no step is made, and
 //! no state set, in Event Mode, and nothing that is allowed in Event Mode alone is called in the other mode.
 
-use super::abi::{Fmi3Functions, Functions, RawUpdate};
-use super::arguments;
-use super::batch::{Batch, normalise};
-use super::clock_update::OutputClocks;
+use super::abi::{Functions, RawUpdate};
+use super::batch::Batch;
+use super::clocks::{InputClocks, OutputClocks};
 use super::environment::Health;
 use super::function::Function;
-use super::interval::Interval;
+use super::interval::{ElementIntervals, Interval};
 use super::part::Part;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
 use super::step::Stepper;
-use super::types::RawBool;
 use crate::fmu::description::ValueReference;
 
 /// An instance in Event Mode, lent by what computes of it.
@@ -127,42 +125,20 @@ impl<'a> EventMode<'a> {
         self.shared().get_batch(batch).map_err(|failure| failure.of(self.cause()))
     }
 
-    /// `fmi3SetClock`: these input clocks tick.
-    pub fn set_clocks(&mut self, clocks: &[u32]) -> Result<Outcome, Failure> {
-        /// As many as are set in one call.
-        const MOST: usize = 16;
-        let active = [1; MOST];
-        let mut outcome = Outcome::Ok;
-        for some in clocks.chunks(MOST) {
-            let active = &active[..some.len()];
-            let shown = |_: &(), _| arguments::of_variables(some, arguments::booleans(active));
-            outcome = outcome.or(self.shared().call_fmi3_with(
-                Function::SetClock,
-                self.cause(),
-                (),
-                |(), f, i| {
-                    // SAFETY: the instance is alive and in Event Mode; as many references and values as said.
-                    unsafe { (f.set_clock)(i, some.as_ptr(), some.len(), active.as_ptr()) }
-                },
-                shown,
-            )?);
-        }
-        Ok(outcome)
+    /// `fmi3SetClock`: these input clocks tick. In the draft none is subactive: their partitions compute states and outputs.
+    pub fn set_clocks(&mut self, clocks: &InputClocks) -> Result<Outcome, Failure> {
+        self.shared().set_clocks(clocks, self.cause)
     }
 
     /// `fmi3GetClock` of all of them. The FMU resets what is read, so read each clock once.
     pub fn get_clocks(&mut self, clocks: &mut OutputClocks) -> Result<Outcome, Failure> {
-        let (references, active) = clocks.for_one_call();
-        let make = |active: &mut &mut [RawBool], f: &Fmi3Functions, i| {
-            // SAFETY: the instance is alive and in Event Mode, and for each clock there is a value.
-            unsafe { (f.get_clock)(i, references.as_ptr(), references.len(), active.as_mut_ptr()) }
-        };
-        let shown =
-            |active: &&mut [RawBool], is_read| arguments::of_read(references, arguments::booleans(active), is_read);
-        let shared = self.shared();
-        let outcome = shared.call_fmi3_with(Function::GetClock, self.cause(), &mut active[..], make, shown);
-        normalise(active);
-        outcome
+        self.shared().get_clocks(clocks, self.cause)
+    }
+
+    /// The draft's `fmi3GetIntervalDecimal` or `fmi3GetIntervalFraction`, as there is room in `into`, of all elements of these output
+    /// clocks.
+    pub fn get_draft_intervals(&mut self, references: &[u32], into: ElementIntervals) -> Result<Outcome, Failure> {
+        self.shared().get_draft_intervals(references, into, self.cause)
     }
 
     /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal`: the interval of an input clock, and its qualifier.

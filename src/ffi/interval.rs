@@ -39,6 +39,22 @@ impl Qualifier {
     }
 }
 
+/// Room for the intervals of clocks of the draft, one for each element.
+#[derive(Debug)]
+#[allow(missing_docs)] // the standard's names
+pub enum ElementIntervals<'a> {
+    /// In the unit of time of the FMU.
+    Decimal(&'a mut [f64]),
+    /// In parts of that unit; of as many counters as resolutions, which may be 0 when the FMU is wrong.
+    Fraction { counters: &'a mut [u64], resolutions: &'a mut [u64] },
+}
+
+impl ElementIntervals<'_> {
+    pub(super) fn function(&self) -> Function {
+        Function::get_interval(matches!(self, ElementIntervals::Fraction { .. }))
+    }
+}
+
 impl Shared {
     /// Reads one interval, and what [`Qualifier::from_raw`] makes something of.
     pub(super) fn get_interval(
@@ -118,6 +134,34 @@ impl Shared {
                 self.call_fmi3(Function::SetShiftFraction, cause, |f, i| {
                     // SAFETY: one reference, one of each value.
                     unsafe { (f.set_shift_fraction)(i, &reference.0, 1, &counter, &resolution) }
+                })
+            }
+        }
+    }
+
+    /// The draft's question for the intervals of all elements of these clocks.
+    ///
+    /// # Panics
+    /// If there is not as much room for counters as for resolutions.
+    pub(super) fn get_draft_intervals(
+        &self,
+        references: &[u32],
+        into: ElementIntervals,
+        cause: Cause,
+    ) -> Result<Outcome, Failure> {
+        let function = into.function();
+        match into {
+            ElementIntervals::Decimal(intervals) => self.call_draft(function, cause, |f, i| {
+                let (intervals, n) = (intervals.as_mut_ptr(), intervals.len());
+                // SAFETY: as many references as said, and room for as many values as said.
+                unsafe { (f.get_interval_decimal)(i, references.as_ptr(), references.len(), intervals, n) }
+            }),
+            ElementIntervals::Fraction { counters, resolutions } => {
+                assert_eq!(counters.len(), resolutions.len());
+                self.call_draft(function, cause, |f, i| {
+                    let (counters, resolutions, n) = (counters.as_mut_ptr(), resolutions.as_mut_ptr(), counters.len());
+                    // SAFETY: as many references as said, and room for as many of each value as said.
+                    unsafe { (f.get_interval_fraction)(i, references.as_ptr(), references.len(), counters, resolutions, n) }
                 })
             }
         }

@@ -215,6 +215,7 @@ mod batch;
 mod batch_bytes;
 mod callbacks;
 mod clock_update;
+mod clocks;
 mod derivatives;
 mod environment;
 mod event_mode;
@@ -250,7 +251,8 @@ pub use abi::{
 };
 pub use batch::Batch;
 pub use callbacks::{foreign_calls, host_panicked};
-pub use clock_update::{ClockUpdate, OutputClocks};
+pub use clock_update::ClockUpdate;
+pub use clocks::{InputClocks, OutputClocks};
 pub use derivatives::{DerivativeError, Differentiable, ElementDependency, Jacobian, Provides};
 pub use environment::{Called, ForeignCall, Health, InstanceHost};
 pub use event_mode::{DiscreteUpdate, EventMode, Reasons};
@@ -258,7 +260,7 @@ pub use function::{Function, Symbol, symbol_of_max_step, symbols, symbols_of_all
 pub use implicit_form::{ImplicitForm, NoImplicitForm};
 pub use instance::{Configuration, Initialization, Instance, Instantiated, Mode, Readable, Running, Settable};
 pub use interface::{MadeFor, StepOptions};
-pub use interval::{Interval, Qualifier};
+pub use interval::{ElementIntervals, Interval, Qualifier};
 pub use jacobian::{Pattern, column_colours};
 pub use library::{Library, LoadError, LoadErrorKind};
 pub use model::{Attempt, Completed, ContinuousTime, Model, Numbers};

@@ -258,27 +258,8 @@ impl Shared {
         cause: Cause,
         c: impl FnOnce(&Fmi3Functions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
-        self.call_fmi3_with(
-            function,
-            cause,
-            (),
-            |(), functions, instance| c(functions, instance),
-            |(), _| String::new(),
-        )
-    }
-
-    /// [`Shared::call_with`] of such a function.
-    #[inline]
-    pub(super) fn call_fmi3_with<S>(
-        &self,
-        function: Function,
-        cause: Cause,
-        state: S,
-        c: impl FnOnce(&mut S, &Fmi3Functions, RawInstance) -> RawStatus,
-        arguments: impl Fn(&S, bool) -> String,
-    ) -> Result<Outcome, Failure> {
         match self.library.functions().fmi3() {
-            Some(own) => self.call_with(function, cause, state, |state, _, i| c(state, own, i), arguments),
+            Some(own) => self.call(function, cause, |_, instance| c(own, instance)),
             None => Err(self.refusal(function, cause)),
         }
     }

@@ -1,10 +1,10 @@
 //! What the draft dialect wants otherwise: where resources are, and when intervals are set.
 
-use super::DraftIntervals;
-use super::clocks::candidates::Candidate;
+use super::clocks::Clocks;
 use super::described::DescribedFmu;
 use super::findings::Findings;
-use crate::fmu::description::{Abi, IntervalVariability};
+use super::{DraftClocksPlan, DraftIntervals};
+use crate::fmu::description::{Abi, ClockType, IntervalVariability, Variable};
 use std::fmt::Write;
 
 /// Keys of the rig that concern the other dialect.
@@ -17,11 +17,15 @@ pub(super) fn check(described: &DescribedFmu, findings: &mut Findings) {
         );
         findings.rig(key.place, message);
     }
-    let clock = described.variables().iter().find(|variable| variable.clock.is_some());
-    if let (Abi::Draft, Some(_), Some(clock)) = (described.abi(), described.model_exchange(), clock) {
+    let is_of_points = |variable: &&Variable| {
+        variable.clock.as_ref().is_some_and(|clock| clock.clock_type == Some(ClockType::CommunicationPoint))
+    };
+    let clock = described.variables().iter().find(is_of_points);
+    if let (Some(_), Some(clock)) = (described.model_exchange(), clock) {
         let message = format!(
-            "the clock \"{}\" would never tick: clocks of the draft's Model Exchange are not supported yet by this version of vecud; \
-             export the FMU for released FMI 3.0, or without clocks",
+            "the clock \"{}\" is one of communication points, at which partitions of Scheduled Execution are activated: Model Exchange of \
+             the draft has none, and its clocks are synchronous (clockType=\"synchronousTime\"); run the FMU with an interface that has \
+             such clocks, or export it with the other ones",
             clock.name
         );
         findings.xml(described, clock, message);
@@ -56,19 +60,24 @@ fn file_uri(path: &str) -> String {
     uri
 }
 
+/// What clocks of the draft have; `None`: the FMU is not of the draft.
+pub(super) fn clocks(described: &DescribedFmu, fmu: usize, clocks: &Clocks) -> Option<DraftClocksPlan> {
+    (described.abi() == Abi::Draft).then(|| DraftClocksPlan {
+        intervals: intervals(described, fmu, clocks),
+        get_intervals: described.rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
+    })
+}
+
 /// Intervals to set in Instantiated: of periodic clocks that are not strict, and only where the rig
 /// gives another interval than the description or the description gives none: "start interval values from XML apply unless
 /// the simulation algorithm gives others". One call is for all elements of a clock.
-pub(super) fn intervals(described: &DescribedFmu, fmu: usize, candidates: &[Candidate]) -> Vec<DraftIntervals> {
-    if described.abi() != Abi::Draft {
-        return Vec::new();
-    }
+fn intervals(described: &DescribedFmu, fmu: usize, clocks: &Clocks) -> Vec<DraftIntervals> {
     let mut all = Vec::new();
     for (variable, v) in described.variables().iter().enumerate() {
         let Some(clock) = v.clock.as_ref().filter(|c| c.interval_variability == IntervalVariability::Fixed) else {
             continue;
         };
-        let own = candidates.iter().filter(|candidate| candidate.is_of(fmu, variable, None));
+        let own = clocks.of_inputs(fmu).filter(|candidate| candidate.is_of(fmu, variable, None));
         let intervals: Vec<_> = own.filter_map(|candidate| candidate.period).collect();
         if intervals.iter().any(|&interval| Some(interval) != clock.interval) {
             let fraction = clock.resolution.is_some();

@@ -50,9 +50,7 @@ fn plan(resolved: &Resolved, order: &Order, fmu: usize, cpu: usize, planned: &[T
         Some(InterfaceOffer::ScheduledExecution(_)) | None => {
             InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
                 countdowns: own().filter(|id| planned[id.0].release == Release::Countdown).collect(),
-                draft_intervals: dialect::intervals(described, fmu, &resolved.clocks.candidates),
                 on_ticks: batches::on_ticks(resolved, fmu),
-                get_intervals: described.rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
             })
         }
     };
@@ -74,6 +72,7 @@ fn plan(resolved: &Resolved, order: &Order, fmu: usize, cpu: usize, planned: &[T
         sizes: control::sizes(described),
         control: control::plan(resolved, fmu, order),
         output_clocks: resolved.clocks.outputs[fmu].iter().map(output).collect(),
+        draft_clocks: dialect::clocks(described, fmu, &resolved.clocks),
         levels: own().map(|id| planned[id.0].level + 1).max().unwrap_or(0),
         interface,
         tolerance: integration::told_tolerance(described),

@@ -426,7 +426,7 @@ fn set_up(plan: &plan::FmuPlan, instance: Instance<Instantiated>) -> Result<Inst
     for start in plan.start_values.iter().filter(|start| !start.clocked) {
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;
     }
-    for clock in plan.scheduled_execution().into_iter().flat_map(|plan| &plan.draft_intervals) {
+    for clock in plan.draft_clocks.iter().flat_map(|clocks| &clocks.intervals) {
         let intervals: Vec<Interval> =
             clock.intervals.iter().map(|interval| told(*interval, plan.time_unit, clock.fraction)).collect();
         let _warning_is_counted = instance.set_draft_intervals(clock.reference, &intervals)?;

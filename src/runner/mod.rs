@@ -12,6 +12,7 @@ pub mod by_hand;
 mod cables;
 mod clocks;
 mod cooperative;
+mod delays;
 mod halt;
 mod horizon;
 mod inbox;

@@ -1,7 +1,7 @@
 //! Which functions of an FMU a plan calls, beyond those that every FMU must have: libraries of the draft need not have more.
 
 use crate::ffi::{Function, get_function, set_function};
-use crate::plan::{Batch, Extrapolation, FmuId, GetIntervals, InitialStep, ModelExchangePlan, Plan};
+use crate::plan::{Batch, Extrapolation, FmuId, GetIntervals, InitialStep, ModelExchangePlan, OutputClock, Plan};
 
 /// The functions that a run of this plan calls on that instance, depending on its variables and clocks.
 pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
@@ -14,13 +14,16 @@ pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
     let read = initial().filter_map(|step| step.gets(fmu)).chain(tasks().flat_map(|task| &task.get));
     let read = read.map(|batch| batch.variable_type);
     let read = read.chain(own.on_ticks().iter().map(|on_tick| on_tick.batch.variable_type));
-    let own_intervals = own.scheduled_execution().map_or(&[][..], |plan| &plan.draft_intervals);
-    let set_intervals = own_intervals.iter().map(|clock| match clock.fraction {
+    let clocks = own.draft_clocks.as_ref();
+    let set_intervals = clocks.into_iter().flat_map(|clocks| &clocks.intervals).map(|clock| match clock.fraction {
         true => Function::SetIntervalFraction,
         false => Function::SetIntervalDecimal,
     });
-    let asked = own.output_clocks.iter().any(|clock| clock.aperiodic);
-    let get_intervals = match own.scheduled_execution().map_or(GetIntervals::Never, |plan| plan.get_intervals) {
+    let has_clock = |is_meant: fn(&OutputClock) -> bool| own.output_clocks.iter().any(is_meant);
+    let get_clock = has_clock(|clock| clock.input.is_none()).then_some(Function::GetClock);
+    let set_clock = has_clock(|clock| clock.input.is_some()).then_some(Function::SetClock);
+    let asked = has_clock(|clock| clock.input.is_none() && clock.aperiodic);
+    let get_intervals = match clocks.map_or(GetIntervals::Never, |clocks| clocks.get_intervals) {
         GetIntervals::Decimal if asked => Some(Function::GetIntervalDecimal),
         GetIntervals::Fraction if asked => Some(Function::GetIntervalFraction),
         _ => None,
@@ -33,7 +36,8 @@ pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
     let takes = tasks().flat_map(|task| &task.set).any(carries) && own.abi.has_input_derivatives();
     let takes = takes.then_some(Function::SetRealInputDerivatives);
     let mut all: Vec<Function> = start.chain(written).map(set_function).collect();
-    all.extend(read.map(get_function).chain(set_intervals).chain(get_intervals).chain(gives).chain(takes));
+    all.extend(read.map(get_function).chain(set_clock).chain(get_clock).chain(set_intervals).chain(get_intervals));
+    all.extend(gives.into_iter().chain(takes));
     all.extend(own.model_exchange().into_iter().flat_map(of_equations));
     all
 }

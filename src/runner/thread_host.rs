@@ -4,7 +4,6 @@
 //! on the only thread.
 
 mod blocked;
-mod delays;
 mod intermediate;
 mod on_ticks;
 mod routing;

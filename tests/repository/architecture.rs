@@ -291,7 +291,6 @@ const ASK_ABI: &[(&str, &str)] = &[
     ("plan::clocks::candidates", "who says and who is told the interval of a clock"),
     ("plan::clocks::clocked_clocks", "in the draft clocks may depend on others"),
     ("plan::tasks::batches", "the draft reads variables of output clocks when these tick"),
-    ("runner::thread_host::routing", "in the draft an output clock says how long after its tick others follow"),
     ("record::trace::chrome", "kinds of clocks in words"),
     ("supervisor::fmus", "what mends a failed call"),
     ("supervisor::error", "which key of the rig overrides a description"),
@@ -312,7 +311,6 @@ const ASK_WORK: &[(&str, &str)] = &[
 const ASK_INTERFACE: &[(&str, &str)] = &[
     ("plan::model", "what only an instance of that interface type has"),
     ("plan::instances", "makes the instances"),
-    ("runner::needed", "which functions a library must have"),
     ("runner::initialise", "what is set before Initialization Mode"),
     ("runner::thread_host", "the callbacks of Scheduled Execution"),
 ];

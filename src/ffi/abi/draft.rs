@@ -45,7 +45,6 @@ pub(in crate::ffi) const CORE: &[Function] = &[
     Function::EnterInitializationMode,
     Function::ExitInitializationMode,
     Function::Terminate,
-    Function::GetClock,
     Function::ActivateModelPartition,
     Function::DoStep,
     Function::EnterEventMode,
@@ -64,6 +63,11 @@ table! {
             log_message: Option<DraftLogMessage>, intermediate_update: Option<DraftIntermediateUpdate>,
             lock_preemption: Option<PreemptionCallback>, unlock_preemption: Option<PreemptionCallback>
         ) -> RawInstance;
+        ActivateModelPartition, activate_model_partition, "fmi3ActivateModelPartition", (
+            instance: RawInstance, clock_reference: RawReference, clock_element_index: usize, activation_time: f64
+        ) -> RawStatus;
+    }
+    [ScheduledExecution ModelExchange] {
         GetClock, get_clock, "fmi3GetClock", (
             instance: RawInstance, value_references: *const RawReference, n_value_references: usize,
             values: *mut RawDraftClock, n_values: usize
@@ -87,9 +91,6 @@ table! {
         SetIntervalFraction, set_interval_fraction, "fmi3SetIntervalFraction", (
             instance: RawInstance, value_references: *const RawReference, n_value_references: usize,
             interval_counters: *const u64, resolutions: *const u64, n_values: usize
-        ) -> RawStatus;
-        ActivateModelPartition, activate_model_partition, "fmi3ActivateModelPartition", (
-            instance: RawInstance, clock_reference: RawReference, clock_element_index: usize, activation_time: f64
         ) -> RawStatus;
     }
     [ModelExchange] {

@@ -248,7 +248,7 @@ impl Functions {
     /// Reads whether clocks are active: into bytes, or, where there are array clocks, into integers.
     ///
     /// # Safety
-    /// The instance is alive and in a callback; `bytes` has room for one value of each clock, `integers` for each element.
+    /// The instance is alive, and in a callback or in Event Mode; `bytes` has room for one value of each clock, `integers` for each element.
     #[inline]
     pub(super) unsafe fn get_clocks(
         &self,
@@ -263,6 +263,28 @@ impl Functions {
             match &self.own {
                 Own::Fmi3(own) => (own.get_clock)(i, references, n, bytes.as_mut_ptr()),
                 Own::Draft(own) => (own.get_clock)(i, references, n, integers.as_mut_ptr(), integers.len()),
+                Own::Fmi1(_) | Own::Fmi2(_) => NOT_CALLED,
+            }
+        }
+    }
+
+    /// Sets whether clocks are active: from bytes, or, where there are array clocks, from integers. No partition is subactive.
+    ///
+    /// # Safety
+    /// The instance is alive and in Event Mode; `bytes` has a value of each clock, `integers` of each element.
+    pub(super) unsafe fn set_clocks(
+        &self,
+        i: RawInstance,
+        clocks: &[RawReference],
+        bytes: &[RawBool],
+        integers: &[RawDraftClock],
+    ) -> RawStatus {
+        let (references, n) = (clocks.as_ptr(), clocks.len());
+        // SAFETY: this function's contract; `subactive` may be NULL.
+        unsafe {
+            match &self.own {
+                Own::Fmi3(own) => (own.set_clock)(i, references, n, bytes.as_ptr()),
+                Own::Draft(own) => (own.set_clock)(i, references, n, integers.as_ptr(), std::ptr::null(), integers.len()),
                 Own::Fmi1(_) | Own::Fmi2(_) => NOT_CALLED,
             }
         }

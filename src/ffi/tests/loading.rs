@@ -124,15 +124,15 @@ fn a_library_of_the_other_dialect_is_refused_by_a_name_that_gives_it_away() {
 #[test]
 fn what_no_fmu_of_the_draft_can_do_without_is_listed_when_it_is_missing() {
     let dir = TempDir::new().unwrap();
-    let functions = Function::ALL.iter().filter(|f| of_draft(f) && **f != Function::GetClock);
+    let functions = Function::ALL.iter().filter(|f| of_draft(f) && **f != Function::ActivateModelPartition);
     let path = compile(dir.path(), "lacking", &exporting_in(Abi::Draft, functions, "3.0"), &[]);
     let error = load_as(&path, Abi::Draft).unwrap_err();
-    let missing = vec![Function::GetClock];
+    let missing = vec![Function::ActivateModelPartition];
     assert_eq!(
         error.kind,
         LoadErrorKind::MissingSymbols { abi: Abi::Draft, interface: Interface::ScheduledExecution, missing }
     );
-    assert!(error.to_string().ends_with("(draft of FMI 3.0) needs: fmi3GetClock"), "{error}");
+    assert!(error.to_string().ends_with("(draft of FMI 3.0) needs: fmi3ActivateModelPartition"), "{error}");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn handle_event(mut event: EventMode, number: u8) {
         match (number / 4 + which) % 6 {
             0 => drop(event.set(&batch())),
             1 => drop(event.get(&mut batch())),
-            2 => drop(event.set_clocks(&[1, 2])),
+            2 => drop(event.set_clocks(&InputClocks::ticking(&[1, 2]))),
             3 => drop(event.get_clocks(&mut OutputClocks::new(&[(X, 1)]))),
             4 => drop(pattern().read(&mut event, &mut [0.0])),
             _ => drop(event.update()),

@@ -230,7 +230,7 @@ const WITH_NUMBERS: &[Abi] = &[Abi::Fmi3, Abi::Draft];
 const FUNCTIONS: &[Row] = &[
     (F::SetFloat64, true, EVERY, false, |model| plain(model.event_mode().unwrap().set(&batch()))),
     (F::GetFloat64, true, EVERY, false, |model| plain(model.event_mode().unwrap().get(&mut batch()))),
-    (F::SetClock, true, &[Abi::Fmi3], false, |model| plain(model.event_mode().unwrap().set_clocks(&[1]))),
+    (F::SetClock, true, &[Abi::Fmi3], false, |model| plain(model.event_mode().unwrap().set_clocks(&InputClocks::ticking(&[1])))),
     (F::GetClock, true, &[Abi::Fmi3], false, |model| {
         plain(model.event_mode().unwrap().get_clocks(&mut OutputClocks::new(&[(X, 1)])))
     }),
@@ -438,7 +438,7 @@ fn clocks_of_other_versions_are_not_called() {
     for abi in [Abi::Fmi1, Abi::Fmi2, Abi::Draft] {
         let (_control, mut model) = model(abi, true);
         let mut event = model.event_mode().unwrap();
-        assert!(event.set_clocks(&[1]).unwrap_err().refused);
+        assert!(event.set_clocks(&InputClocks::ticking(&[1])).unwrap_err().refused);
         assert!(event.get_clocks(&mut OutputClocks::new(&[(X, 1)])).unwrap_err().refused);
         assert!(event.get_interval(X, true).unwrap_err().refused);
         assert_eq!((calls().as_str(), model.health()), ("", Health::Healthy));

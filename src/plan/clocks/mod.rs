@@ -31,6 +31,12 @@ impl Clocks {
         self.groups.get(&self.leaders[fmu]).map_or(&[], Vec::as_slice)
     }
 
+    /// The candidates of an FMU, also those of clocks that tick between its steps.
+    pub fn of_inputs(&self, fmu: usize) -> impl Iterator<Item = &Candidate> {
+        let tasks = self.candidates.iter().filter(move |candidate| candidate.fmu == fmu);
+        tasks.chain(self.outputs[fmu].iter().filter_map(|output| output.input.as_ref()))
+    }
+
     /// The candidate that makes the steps of an FMU.
     pub fn steps_of(&self, fmu: usize) -> Option<usize> {
         self.candidates.iter().position(|candidate| candidate.fmu == fmu && candidate.clock.is_none())

@@ -41,6 +41,8 @@ pub struct FmuPlan {
     /// All output clocks; of array clocks all elements, one after the other in row-major order. Where events are handled
     /// between steps, its input clocks stand after them: those tick others too.
     pub output_clocks: Vec<OutputClock>,
+    /// What only clocks of the draft have; `None`: it is not of the draft.
+    pub draft_clocks: Option<DraftClocksPlan>,
     /// Number of different priorities among its tasks.
     pub levels: usize,
     /// The interface type that it runs with, and what only that has.
@@ -134,11 +136,16 @@ pub struct JacobianPlan {
 pub struct ScheduledExecutionPlan {
     /// Tasks of this instance whose clocks count down: their intervals are fetched at every clock update.
     pub countdowns: Vec<TaskId>,
-    /// Draft: intervals to set in Instantiated.
-    pub draft_intervals: Vec<DraftIntervals>,
     /// Draft: what is read in the callback in which output clocks have ticked.
     pub on_ticks: Vec<OnTick>,
-    /// Draft: whether the intervals of output clocks that have ticked are asked for.
+}
+
+/// What only the clocks of an instance of the draft have, in Scheduled Execution and in Model Exchange.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DraftClocksPlan {
+    /// Intervals to set in Instantiated.
+    pub intervals: Vec<DraftIntervals>,
+    /// Whether the intervals of output clocks that have ticked are asked for.
     pub get_intervals: GetIntervals,
 }
 

@@ -107,10 +107,11 @@ fn output_clocks(described: &DescribedFmu, outputs: &[OutputCandidate], v: &Vari
     (0..outputs.len()).filter(|&i| is_its(&outputs[i])).collect()
 }
 
-/// Whether this variable is read in the callback in which its output clock has ticked. Arrays of variable size are not:
+/// Whether this variable is read in the callback in which its output clock has ticked, where no Event Mode is for that. Arrays of variable size are not:
 /// nobody follows their size there.
 fn is_on_tick(described: &DescribedFmu, v: &Variable) -> bool {
     described.abi() == Abi::Draft
+        && !described.handles_events()
         && is_of_output_clocks(described, v)
         && matches!(v.causality, Causality::Output | Causality::Local)
         && !control::is_resizable(described, v)

@@ -122,7 +122,7 @@ fn what_the_rig_says_of_an_element_goes_before_what_it_says_of_the_clock() {
     assert_eq!(intervals, expected);
     assert!(plan.tasks[..3].iter().all(|task| task.limits.max_overruns == Some(3)));
     let told = DraftIntervals { reference: ValueReference(1), fraction: true, intervals };
-    assert_eq!(plan.fmus[0].scheduled_execution().unwrap().draft_intervals, [told]);
+    assert_eq!(plan.fmus[0].draft_clocks.as_ref().unwrap().intervals, [told]);
     assert!(plan.tasks.iter().all(|task| !partition(task).write_interval), "not again in Initialization Mode");
 }
 
@@ -171,7 +171,7 @@ fn a_clock_without_an_interval_gets_one_from_the_rig_as_a_decimal() {
         fraction: false,
         intervals: vec![Fraction::parse("0.5").unwrap()],
     };
-    assert_eq!(plan.fmus[0].scheduled_execution().unwrap().draft_intervals, [told]);
+    assert_eq!(plan.fmus[0].draft_clocks.as_ref().unwrap().intervals, [told]);
 }
 
 #[test]

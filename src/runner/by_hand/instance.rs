@@ -8,7 +8,7 @@ use super::saved::{Mode, Slot};
 use super::{Mouth, protocol};
 use crate::ffi::{
     Attempt, Batch, Configuration, DerivativeError, Differentiable, Failure, Function, Getting, Health, ImplicitForm,
-    Initialization, Instance, InstanceControl, Instantiated, Interval, Jacobian, Library, MadeFor, Model, Numbers,
+    Initialization, InputClocks, Instance, InstanceControl, Instantiated, Interval, Jacobian, Library, MadeFor, Model, Numbers,
     OutputClocks, Partition, Provides, Reasons, Running, StateSupport, StepOptions, Stepper, Terminated,
 };
 use crate::fmu::description::{
@@ -293,6 +293,7 @@ impl Caller {
             Request::Set { place, values } => self.set(place, &values),
             Request::Get { place } => self.get(place).map(Given::Values),
             Request::SetClock { clocks } => {
+                let clocks = InputClocks::ticking(&clocks);
                 let done = match &mut self.life {
                     Life::Steps(_, stepper) => stepper.event_mode().map(|mut event| event.set_clocks(&clocks)),
                     Life::Equations(_, model) => model.event_mode().map(|mut event| event.set_clocks(&clocks)),

@@ -1,15 +1,15 @@
 //! What a clock update brings: every output clock is read once, its ticks go to all clocks that it triggers, and countdown
 //! clocks are armed (semantics S2, S4, S9). In the draft a tick may have a delay.
 
-use super::delays::Delays;
 use super::{Dispatch, Event, PartitionHost};
 use crate::exchange::{Deadline, TickStamp};
-use crate::ffi::{Failure, Interval, OutputClocks, Qualifier};
-use crate::fmu::description::{Abi, ValueReference};
+use crate::ffi::{ElementIntervals, Failure, Interval, OutputClocks, Qualifier};
+use crate::fmu::description::ValueReference;
 use crate::plan::{FmuId, OutputClock, TaskId, TriggerTime};
 use crate::record::board::TaskWord;
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::trace::NoteRing;
+use crate::runner::delays::Delays;
 use crate::runner::intervals::{duration, roughly};
 use crate::runner::world::World;
 use crate::sys::prefetch::prefetch;
@@ -51,7 +51,7 @@ impl Clocks {
         let outputs: Vec<_> = elements.map(|clock| (clock[0].reference, clock.len())).collect();
         Clocks {
             outputs: OutputClocks::new(&outputs),
-            delays: (plan.abi == Abi::Draft).then(|| Delays::new(plan)),
+            delays: Delays::of(plan),
             intervals: vec![0.0; decimal.tasks.len()],
             counters: vec![0; fraction.tasks.len()],
             resolutions: vec![0; fraction.tasks.len()],
@@ -227,12 +227,13 @@ impl PartitionHost {
             self.read_on_ticks(updates, clocks.outputs.active())?;
             let said = time.map(|time| self.said(time));
             if let Some(delays) = &mut clocks.delays {
-                delays.ask(plan, updates, clocks.outputs.active())?;
+                let get = |references: &[u32], into: ElementIntervals| updates.get_draft_intervals(references, into);
+                delays.ask(plan, clocks.outputs.active(), get)?;
             }
             let now = self.dispatched_at();
             let active = clocks.outputs.active().iter().enumerate().filter(|(_, active)| **active == 1);
             for (index, clock) in active.map(|(index, _)| (index, &plan.output_clocks[index])) {
-                let delay = clocks.delays.as_ref().map_or(Ok(Fraction::ZERO), |delays| delays.of(index));
+                let delay = clocks.delays.as_ref().map_or(Ok(Fraction::ZERO), |delays| delays.after(index));
                 let delay = delay.unwrap_or_else(|illegal| {
                     // The clock has ticked, whatever it says of its delay.
                     self.note(Finding::IllegalInterval, Some(clock.reference), illegal.to_bits());

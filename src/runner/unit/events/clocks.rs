@@ -1,23 +1,26 @@
 //! The clocks of one FMU that makes steps: which of its input clocks tick in an Event Mode, and when they tick next (semantics
 //! S22).
 //!
+//! In the draft, an output clock that has ticked can say how much later others follow.
+//!
 //! A clock with times of its own, or with those of a stimulus, ticks at the communication point that is made for it. A tick from
 //! outside of the steps, at τ, ticks at the first communication point strictly after τ; one that comes when that point is over goes
 //! to the next.
 
 use crate::exchange::TickStamp;
-use crate::ffi::{EventMode, Failure, Function, OutputClocks, Qualifier};
+use crate::ffi::{ElementIntervals, EventMode, Failure, Function, InputClocks, OutputClocks, Qualifier};
 use crate::fmu::description::{IntervalVariability, ValueReference};
 use crate::plan::{FmuId, TaskId};
 use crate::record::board::TaskWord;
 use crate::record::board::promise::Break;
 use crate::record::findings::{Finding, Occurrence};
+use crate::runner::delays::Delays;
 use crate::runner::intervals::{duration, known, roughly};
 use crate::runner::stimuli::StepFeed;
 use crate::runner::world::World;
-use crate::schedule::{Dispatch, Learned, Timeline};
+use crate::schedule::{Dispatch, Learned, Tick, Timeline};
 use crate::snapshot::BetweenSteps;
-use crate::time::{Instant, Nanos, TimeUnit};
+use crate::time::{Fraction, Instant, Nanos, TimeUnit};
 
 /// The clocks of one FMU.
 pub struct StepClocks {
@@ -26,12 +29,15 @@ pub struct StepClocks {
     unit: TimeUnit,
     /// Its output clocks, which come first among its clocks.
     outputs: OutputClocks,
+    /// How much later than its output clocks others tick, where that is asked for.
+    delays: Option<Delays>,
     first_input: usize,
+    /// Elements of one clock stand together.
     inputs: Vec<Input>,
     /// By its place among the clocks: it is active in this iteration.
     active: Vec<bool>,
     /// The input clocks that are active in this iteration.
-    ticking: Vec<u32>,
+    ticking: InputClocks,
 }
 
 /// An input clock.
@@ -82,10 +88,16 @@ impl StepClocks {
             fmu,
             task,
             unit: plan.time_unit,
-            outputs: OutputClocks::new(&outputs.iter().map(|clock| (clock.reference, 1)).collect::<Vec<_>>()),
+            delays: Delays::of(plan).filter(|_| !outputs.is_empty()),
             first_input: outputs.len(),
+            outputs: OutputClocks::new(
+                &outputs
+                    .chunk_by(|a, b| a.reference == b.reference)
+                    .map(|clock| (clock[0].reference, clock.len()))
+                    .collect::<Vec<_>>(),
+            ),
             active: vec![false; plan.output_clocks.len()],
-            ticking: Vec::with_capacity(inputs.len()),
+            ticking: InputClocks::with_capacity(inputs.len(), inputs.len()),
             inputs,
         }
     }
@@ -139,22 +151,37 @@ impl StepClocks {
         self.inputs.iter().any(|input| input.pending > 0)
     }
 
-    /// Another clock has ticked this one, by its place.
-    pub fn tick(&mut self, clock: usize) {
-        if let Some(input) = clock.checked_sub(self.first_input).and_then(|input| self.inputs.get_mut(input)) {
+    /// Another clock has ticked this one, by its place, at `point`: it ticks there, or at a later `time`.
+    pub fn tick(&mut self, world: &World, clock: usize, point: Instant, time: Instant) {
+        let input = clock.checked_sub(self.first_input).and_then(|input| self.inputs.get_mut(input));
+        let Some(input) = input else { return };
+        if time <= point {
             // Several at once are one: all of them are in the same iteration.
             input.pending = input.pending.max(1);
+            return;
         }
+        let outcome = input.timeline.tick(time, Dispatch { wall: Nanos(0), time, root: None });
+        if outcome == Tick::Full {
+            world.board.task(self.task).count_shared(TaskWord::RefusedTicks, 1);
+        }
+        let stamp = TickStamp { time, dispatched: world.wall(point), root: None };
+        world.count(self.task, stamp, outcome);
     }
 
     /// Sets those input clocks that are to tick, each once: they are active in this iteration.
     pub fn set(&mut self, event: &mut EventMode) -> Result<(), Failure> {
         self.active.fill(false);
         self.ticking.clear();
-        for (place, input) in self.inputs.iter_mut().enumerate().filter(|(_, input)| input.pending > 0) {
-            input.pending -= 1;
-            self.active[self.first_input + place] = true;
-            self.ticking.push(input.reference.0);
+        let mut place = self.first_input;
+        for clock in self.inputs.chunk_by_mut(|a, b| a.reference == b.reference) {
+            if clock.iter().any(|element| element.pending > 0) {
+                self.ticking.push(clock[0].reference, clock.iter().map(|element| element.pending > 0));
+            }
+            for element in clock {
+                self.active[place] = element.pending > 0;
+                element.pending = element.pending.saturating_sub(1);
+                place += 1;
+            }
         }
         if !self.ticking.is_empty() {
             let _warning_is_counted = event.set_clocks(&self.ticking)?;
@@ -162,8 +189,8 @@ impl StepClocks {
         Ok(())
     }
 
-    /// Reads which output clocks are active in this iteration.
-    pub fn get(&mut self, event: &mut EventMode) -> Result<(), Failure> {
+    /// Reads which output clocks are active in this iteration at `point`, and how much later others follow.
+    pub fn get(&mut self, world: &World, event: &mut EventMode, point: Instant) -> Result<(), Failure> {
         if self.outputs.is_empty() {
             return Ok(());
         }
@@ -171,7 +198,24 @@ impl StepClocks {
         for (active, read) in self.active.iter_mut().zip(self.outputs.active()) {
             *active = *read == 1;
         }
+        let Some(delays) = &mut self.delays else { return Ok(()) };
+        let plan = &world.plan.fmus[self.fmu.0];
+        let active = self.outputs.active();
+        delays.ask(plan, active, |references, into: ElementIntervals| event.get_draft_intervals(references, into))?;
+        for (place, _) in active.iter().enumerate().filter(|(_, active)| **active == 1) {
+            // The clock has ticked, whatever it says of its delay.
+            if let Err(illegal) = delays.after(place) {
+                let seen = (plan.output_clocks[place].reference, point, illegal.to_bits());
+                note(world, self.fmu, self.task, Finding::IllegalInterval, seen);
+            }
+        }
         Ok(())
+    }
+
+    /// How much later than this clock, by its place, what it triggers ticks.
+    pub fn delay(&self, clock: usize) -> Fraction {
+        let delay = self.delays.as_ref().map_or(Ok(Fraction::ZERO), |delays| delays.after(clock));
+        delay.unwrap_or(Fraction::ZERO)
     }
 
     /// The clocks that are active in this iteration, by their places.

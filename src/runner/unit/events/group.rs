@@ -528,7 +528,8 @@ impl Group<'_> {
         Ok(())
     }
 
-    /// Hands the ticks of the clocks of one of them to what they trigger: tasks at once, clocks of the group in its next iteration.
+    /// Hands the ticks of the clocks of one of them to what they trigger: tasks at once, clocks of the group in its next iteration, or, in
+    /// the draft, an interval later.
     fn hand_out(&mut self, number: usize, point: Instant) {
         let (world, host) = (self.world, self.host(number));
         let clocks = &world.plan.fmus[host.fmu().0].output_clocks;
@@ -536,12 +537,15 @@ impl Group<'_> {
             if !self.member(number).0.clocks.is_one_active(&[place]) {
                 continue;
             }
-            host.ticked_in_event_mode(place, point);
+            let delay = self.member(number).0.clocks.delay(place);
+            let time = if delay.is_zero() { point } else { point.after(delay) };
+            host.ticked_in_event_mode(place, time);
             for StepClock { fmu, clock } in &planned.clocks {
                 let is_it = |group: &mut Self, number: &usize| group.host(*number).fmu() == *fmu;
                 let Some(target) = (0..self.len()).find(|number| is_it(self, number)) else { continue };
-                self.member(target).0.clocks.tick(*clock);
-                if !self.is_at(target, point) {
+                let member = self.member(target).0;
+                member.clocks.tick(world, *clock, point, time);
+                if member.stepping.reached.is_some_and(|reached| reached > time) {
                     let task = self.task(target);
                     world.board.task(task).count(TaskWord::Deferred, 1);
                 }

@@ -249,7 +249,7 @@ impl Member {
         }
         let now = self.publishing(point, point, true);
         let mut event = self.engine.event_mode().ok_or(NO_MODE)?;
-        self.clocks.get(&mut event)?;
+        self.clocks.get(world, &mut event, point)?;
         let state = &world.tasks[self.stepping.task().0];
         self.clocks.active().for_each(|clock| state.note_ticked(clock));
         let clocks = &self.clocks;

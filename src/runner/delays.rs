@@ -3,13 +3,13 @@
 //!
 //! Aperiodic output clocks are asked at every tick, if the rig has them asked; periodic ones have no delay.
 
-use crate::ffi::{ClockUpdate, Failure, Interval};
+use crate::ffi::{ElementIntervals, Failure, Interval, Outcome};
 use crate::plan::{FmuPlan, GetIntervals};
 use crate::runner::intervals::{duration, roughly};
 use crate::time::Fraction;
 
 /// Buffers for one question, and the answers.
-pub(super) struct Delays {
+pub struct Delays {
     get: GetIntervals,
     /// The value references of the clocks that are asked.
     references: Vec<u32>,
@@ -23,22 +23,27 @@ pub(super) struct Delays {
 }
 
 impl Delays {
-    /// Room for all output clocks of an FMU.
-    pub(super) fn new(plan: &FmuPlan) -> Delays {
+    /// Room for all output clocks of an FMU; `None`: it is not of the draft.
+    pub fn of(plan: &FmuPlan) -> Option<Delays> {
         let n = plan.output_clocks.len();
-        Delays {
-            get: plan.scheduled_execution().map_or(GetIntervals::Never, |plan| plan.get_intervals),
+        plan.draft_clocks.as_ref().map(|clocks| Delays {
+            get: clocks.get_intervals,
             references: Vec::with_capacity(n),
             asked: Vec::with_capacity(n),
             amounts: vec![0.0; n],
             counters: vec![0; n],
             resolutions: vec![1; n],
             delays: vec![Ok(Fraction::ZERO); n],
-        }
+        })
     }
 
-    /// Asks the aperiodic ones among the output clocks that are active, all in one call.
-    pub(super) fn ask(&mut self, plan: &FmuPlan, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
+    /// Asks the aperiodic ones among the output clocks that are `active`, all in one call: `get`.
+    pub fn ask(
+        &mut self,
+        plan: &FmuPlan,
+        active: &[u8],
+        get: impl FnOnce(&[u32], ElementIntervals) -> Result<Outcome, Failure>,
+    ) -> Result<(), Failure> {
         self.references.clear();
         self.asked.clear();
         self.delays.fill(Ok(Fraction::ZERO));
@@ -47,7 +52,8 @@ impl Delays {
         }
         // Elements of one clock stand together; all of them are asked when one has ticked.
         let mut at = 0;
-        for clock in plan.output_clocks.chunk_by(|a, b| a.reference == b.reference) {
+        // Input clocks, where they are among them, come after all output clocks.
+        for clock in plan.output_clocks.chunk_by(|a, b| a.reference == b.reference).take_while(|c| c[0].input.is_none()) {
             let elements = at..at + clock.len();
             at = elements.end;
             if clock[0].aperiodic && active[elements.clone()].contains(&1) {
@@ -63,12 +69,12 @@ impl Delays {
         self.amounts[..n].fill(0.0);
         self.counters[..n].fill(0);
         self.resolutions[..n].fill(1);
-        if self.get == GetIntervals::Decimal {
-            let _counted = updates.get_draft_interval_decimal(&self.references, &mut self.amounts[..n])?;
-        } else {
-            let (counters, resolutions) = (&mut self.counters[..n], &mut self.resolutions[..n]);
-            let _counted = updates.get_draft_interval_fraction(&self.references, counters, resolutions)?;
-        }
+        let (counters, resolutions) = (&mut self.counters[..n], &mut self.resolutions[..n]);
+        let into = match self.get {
+            GetIntervals::Decimal => ElementIntervals::Decimal(&mut self.amounts[..n]),
+            _ => ElementIntervals::Fraction { counters, resolutions },
+        };
+        let _warning_is_counted = get(&self.references, into)?;
         for (place, &clock) in self.asked.iter().enumerate() {
             let (amount, counter, resolution) = (self.amounts[place], self.counters[place], self.resolutions[place]);
             let read = match self.get {
@@ -81,7 +87,7 @@ impl Delays {
     }
 
     /// The delay of an output clock after its tick; `Err`: what it said that is none, in seconds.
-    pub(super) fn of(&self, clock: usize) -> Result<Fraction, f64> {
+    pub fn after(&self, clock: usize) -> Result<Fraction, f64> {
         self.delays[clock]
     }
 }

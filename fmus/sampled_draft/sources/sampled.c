@@ -1,0 +1,1 @@
+../../common/sampled.c
