@@ -85,29 +85,51 @@ fmi3Status fmi3EnterEventMode(fmi3Instance instance, fmi3Boolean stepEvent, cons
     return (fmi3Status)equations_enter_event_mode(MODEL(instance), __func__, CONTINUOUS_TIME, &reasons);
 }
 
-/* ---- Clocks: all are scalars ---- */
+/* ---- Clocks, which may be arrays ---- */
+
+/* Whether there is a value for each element of these clocks. */
+static bool has_values(void *model, const char *function, const fmi3ValueReference references[], size_t n, size_t values)
+{
+    size_t elements = 0;
+    for (size_t i = 0; i < n; i++) elements += equations_clock_elements(references[i]);
+    if (elements == values) return true;
+    equations_refuse(model, function, "there are more or fewer values than elements.");
+    return false;
+}
+
+/* What every function that follows does with each element, whose value is the one with the number `at`. */
+#define EACH_ELEMENT(function, n, n_values, call)                                                                     \
+    if (!has_values(MODEL(instance), function, references, n, n_values)) return fmi3Error;                            \
+    enum answer answer = ANSWER_OK;                                                                                   \
+    for (size_t i = 0, at = 0; i < n; i++)                                                                            \
+        for (size_t element = 0; element < equations_clock_elements(references[i]) && answer <= ANSWER_WARNING; element++, at++) \
+            answer = call;                                                                                            \
+    return (fmi3Status)answer
+
+static enum answer set_clock(void *model, const char *function, fmi3ValueReference reference, size_t element, bool active,
+                             bool subactive)
+{
+    if (subactive) return equations_refuse(model, function, "no partition is there to be computed without its states.");
+    /* An array is set as a whole. */
+    if (!active && equations_clock_elements(reference) > 1) return equations_called(model, function, EVENT_MODE);
+    return equations_set_clock(model, function, reference, element, active);
+}
 
 fmi3Status fmi3SetClock(fmi3Instance instance, const fmi3ValueReference references[], size_t n, const fmi3Clock values[],
                         const fmi3Boolean subactive[], size_t nValues)
 {
-    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one value.");
-    enum answer answer = ANSWER_OK;
-    for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++) {
-        if (subactive && subactive[i])
-            return (fmi3Status)equations_refuse(MODEL(instance), __func__, "no partition is there to be computed without its states.");
-        answer = equations_set_clock(MODEL(instance), __func__, references[i], values[i] == fmi3ClockActive);
-    }
-    return (fmi3Status)answer;
+    EACH_ELEMENT(__func__, n, nValues, set_clock(MODEL(instance), __func__, references[i], element,
+                                                 values[at] == fmi3ClockActive, subactive && subactive[at]));
 }
 
 fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference references[], size_t n, fmi3Clock values[],
                         size_t nValues)
 {
-    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one value.");
-    bool *active = calloc(n, sizeof *active);
+    if (!has_values(MODEL(instance), __func__, references, n, nValues)) return fmi3Error;
+    bool *active = calloc(nValues, sizeof *active);
     if (!active) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "there is no memory for it.");
     enum answer answer = equations_get_clocks(MODEL(instance), __func__, references, n, active);
-    for (size_t i = 0; i < n; i++) values[i] = active[i] ? fmi3ClockActive : fmi3ClockInactive;
+    for (size_t i = 0; i < nValues; i++) values[i] = active[i] ? fmi3ClockActive : fmi3ClockInactive;
     free(active);
     return (fmi3Status)answer;
 }
@@ -115,52 +137,44 @@ fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference referenc
 fmi3Status fmi3GetIntervalDecimal(fmi3Instance instance, const fmi3ValueReference references[], size_t n,
                                   fmi3Float64 intervals[], size_t nValues)
 {
-    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one interval.");
-    enum answer answer = ANSWER_OK;
-    for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++)
-        answer = equations_get_delay(MODEL(instance), __func__, references[i], &intervals[i]);
-    return (fmi3Status)answer;
+    EACH_ELEMENT(__func__, n, nValues, equations_get_delay(MODEL(instance), __func__, references[i], element, &intervals[at]));
+}
+
+static enum answer get_fraction(void *model, const char *function, fmi3ValueReference reference, size_t element,
+                                fmi3UInt64 *counter, fmi3UInt64 *resolution)
+{
+    double interval = 0.0;
+    enum answer answer = equations_get_delay(model, function, reference, element, &interval);
+    *resolution = 1000000000;
+    *counter = (fmi3UInt64)llround(interval * 1e9);
+    return answer;
 }
 
 fmi3Status fmi3GetIntervalFraction(fmi3Instance instance, const fmi3ValueReference references[], size_t n,
                                    fmi3UInt64 counters[], fmi3UInt64 resolutions[], size_t nValues)
 {
-    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one interval.");
-    enum answer answer = ANSWER_OK;
-    for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++) {
-        double interval = 0.0;
-        answer = equations_get_delay(MODEL(instance), __func__, references[i], &interval);
-        resolutions[i] = 1000000000;
-        counters[i] = (fmi3UInt64)llround(interval * 1e9);
-    }
-    return (fmi3Status)answer;
+    EACH_ELEMENT(__func__, n, nValues, get_fraction(MODEL(instance), __func__, references[i], element, &counters[at], &resolutions[at]));
 }
 
 /* Before Initialization Mode alone. */
-static enum answer set_interval(void *model, const char *function, fmi3ValueReference reference, double interval)
+static enum answer set_interval(void *model, const char *function, fmi3ValueReference reference, size_t element,
+                                double interval)
 {
     enum answer answer = equations_called(model, function, INSTANTIATED);
-    return answer <= ANSWER_WARNING ? equations_set_interval(model, function, reference, interval) : answer;
+    return answer <= ANSWER_WARNING ? equations_set_interval(model, function, reference, element, interval) : answer;
 }
 
 fmi3Status fmi3SetIntervalDecimal(fmi3Instance instance, const fmi3ValueReference references[], size_t n,
                                   const fmi3Float64 intervals[], size_t nValues)
 {
-    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one interval.");
-    enum answer answer = ANSWER_OK;
-    for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++)
-        answer = set_interval(MODEL(instance), __func__, references[i], intervals[i]);
-    return (fmi3Status)answer;
+    EACH_ELEMENT(__func__, n, nValues, set_interval(MODEL(instance), __func__, references[i], element, intervals[at]));
 }
 
 fmi3Status fmi3SetIntervalFraction(fmi3Instance instance, const fmi3ValueReference references[], size_t n,
                                    const fmi3UInt64 counters[], const fmi3UInt64 resolutions[], size_t nValues)
 {
-    if (nValues != n) return (fmi3Status)equations_refuse(MODEL(instance), __func__, "a scalar clock has one interval.");
-    enum answer answer = ANSWER_OK;
-    for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++)
-        answer = set_interval(MODEL(instance), __func__, references[i], (double)counters[i] / (double)resolutions[i]);
-    return (fmi3Status)answer;
+    EACH_ELEMENT(__func__, n, nValues, set_interval(MODEL(instance), __func__, references[i], element,
+                                                    (double)counters[at] / (double)resolutions[at]));
 }
 
 /* ---- Under another name than in FMI 3.0 ---- */

@@ -147,19 +147,26 @@ static struct clock_state *state_of(void *model, const struct clock *clock)
     return at(model, clock->offset);
 }
 
-static const struct clock *find_clock(uint32_t reference)
+static const struct clock *find_clock(uint32_t reference, size_t element)
 {
     for (size_t i = 0; i < equations.clock_count; i++)
-        if (equations.clocks[i].reference == reference) return &equations.clocks[i];
+        if (equations.clocks[i].reference == reference && element-- == 0) return &equations.clocks[i];
     return NULL;
 }
 
 /* The clock that an output clock of the draft arms. */
-static const struct clock *armed_by(uint32_t reference)
+static const struct clock *armed_by(uint32_t reference, size_t element)
 {
     for (size_t i = 0; equations_arm_by_clocks && i < equations.clock_count; i++)
-        if (reference != 0 && equations.clocks[i].arming == reference) return &equations.clocks[i];
+        if (reference != 0 && equations.clocks[i].arming == reference && element-- == 0) return &equations.clocks[i];
     return NULL;
+}
+
+size_t equations_clock_elements(uint32_t reference)
+{
+    size_t n = 0;
+    while (find_clock(reference, n) || armed_by(reference, n)) n++;
+    return n;
 }
 
 /* The clock that a variable belongs to. */
@@ -215,10 +222,10 @@ static void end_ticks(struct instance *instance)
     }
 }
 
-enum answer equations_set_clock(void *model, const char *function, uint32_t reference, bool active)
+enum answer equations_set_clock(void *model, const char *function, uint32_t reference, size_t element, bool active)
 {
     CALLED(EVENT_MODE);
-    const struct clock *clock = find_clock(reference);
+    const struct clock *clock = find_clock(reference, element);
     if (!clock || clock->kind == OUTPUT_CLOCK) return refuse(instance, "%s: there is no input clock %u.", function, reference);
     struct clock_state *state = state_of(model, clock);
     if (!active) return refuse(instance, "%s: to false, which says nothing.", function);
@@ -236,15 +243,19 @@ enum answer equations_get_clocks(void *model, const char *function, const uint32
     if (instance->clocks_read) return refuse(instance, "%s: twice in one iteration.", function);
     if (equations.tick) equations.tick(model);
     for (size_t i = 0; i < n; i++) {
-        const struct clock *armed = armed_by(references[i]);
-        if (armed) {
-            struct clock_state *state = state_of(model, armed);
-            active[i] = state->told = state->armed;
-            continue;
+        size_t elements = equations_clock_elements(references[i]);
+        if (elements == 0) return refuse(instance, "%s: there is no output clock %u.", function, references[i]);
+        for (size_t element = 0; element < elements; element++, active++) {
+            const struct clock *armed = armed_by(references[i], element);
+            if (armed) {
+                struct clock_state *state = state_of(model, armed);
+                *active = state->told = state->armed;
+                continue;
+            }
+            const struct clock *clock = find_clock(references[i], element);
+            if (clock->kind != OUTPUT_CLOCK) return refuse(instance, "%s: there is no output clock %u.", function, references[i]);
+            *active = state_of(model, clock)->active;
         }
-        const struct clock *clock = find_clock(references[i]);
-        if (!clock || clock->kind != OUTPUT_CLOCK) return refuse(instance, "%s: there is no output clock %u.", function, references[i]);
-        active[i] = state_of(model, clock)->active;
     }
     instance->clocks_read = true;
     return answer;
@@ -254,7 +265,7 @@ enum answer equations_get_interval(void *model, const char *function, uint32_t r
                                    enum qualifier *qualifier)
 {
     CALLED(INITIALIZATION | EVENT_MODE);
-    const struct clock *clock = find_clock(reference);
+    const struct clock *clock = find_clock(reference, 0);
     if (!clock || (clock->kind != CHANGING_CLOCK && clock->kind != COUNTDOWN_CLOCK))
         return refuse(instance, "%s: the interval of the clock %u is not the FMU's to say.", function, reference);
     struct clock_state *state = state_of(model, clock);
@@ -270,17 +281,19 @@ enum answer equations_get_interval(void *model, const char *function, uint32_t r
     return answer;
 }
 
-enum answer equations_get_delay(void *model, const char *function, uint32_t reference, double *delay)
+enum answer equations_get_delay(void *model, const char *function, uint32_t reference, size_t element, double *delay)
 {
     CALLED(EVENT_MODE);
-    const struct clock *clock = armed_by(reference);
+    bool is_array = equations_clock_elements(reference) > 1;
+    const struct clock *clock = armed_by(reference, element);
     *delay = 0.0;
     if (!clock) {
-        clock = find_clock(reference);
+        clock = find_clock(reference, element);
         bool is_active = clock && clock->kind == OUTPUT_CLOCK && instance->clocks_read && state_of(model, clock)->active;
-        return is_active ? answer : refuse(instance, "%s: there is no output clock %u that is active.", function, reference);
+        return is_active || is_array ? answer : refuse(instance, "%s: there is no output clock %u that is active.", function, reference);
     }
     struct clock_state *state = state_of(model, clock);
+    if (!state->told && is_array) return answer;
     if (!state->told) return refuse(instance, "%s: the clock %u is not active, or is asked twice.", function, reference);
     if (isfinite(state->then)) return refuse(instance, "%s: two ticks of the clock %u wait already.", function, clock->reference);
     *delay = state->interval;
@@ -292,9 +305,9 @@ enum answer equations_get_delay(void *model, const char *function, uint32_t refe
     return answer;
 }
 
-enum answer equations_set_interval(void *model, const char *function, uint32_t reference, double interval)
+enum answer equations_set_interval(void *model, const char *function, uint32_t reference, size_t element, double interval)
 {
-    const struct clock *clock = find_clock(reference);
+    const struct clock *clock = find_clock(reference, element);
     bool is_tunable = clock && clock->kind == TUNABLE_CLOCK;
     CALLED(INSTANTIATED | INITIALIZATION | (is_tunable ? (unsigned)EVENT_MODE : 0u));
     if (!is_tunable && !(clock && clock->kind == FIXED_CLOCK))

@@ -75,6 +75,8 @@ enum clock_kind {
     COUNTDOWN_CLOCK, /* `interval` after the model has set `armed` */
 };
 
+/* Rows with one reference are the elements of an array of clocks, which the draft has. */
+
 /* A clock's place in the model. */
 struct clock_state {
     bool active; /* in this iteration of an event */
@@ -214,13 +216,15 @@ enum answer equations_directional(void *model, const char *function, const uint3
 
 /* Clocks. How an interval is asked for is that of fmi3IntervalQualifier. */
 enum qualifier { QUALIFIER_NOT_YET_KNOWN, QUALIFIER_UNCHANGED, QUALIFIER_CHANGED };
-enum answer equations_set_clock(void *model, const char *function, uint32_t reference, bool active);
+size_t equations_clock_elements(uint32_t reference);
+enum answer equations_set_clock(void *model, const char *function, uint32_t reference, size_t element, bool active);
+/* Of all elements, one clock after the other. */
 enum answer equations_get_clocks(void *model, const char *function, const uint32_t references[], size_t n, bool active[]);
 enum answer equations_get_interval(void *model, const char *function, uint32_t reference, double *interval,
                                    enum qualifier *qualifier);
-/* How much later than an output clock, which is active, others follow. */
-enum answer equations_get_delay(void *model, const char *function, uint32_t reference, double *delay);
-enum answer equations_set_interval(void *model, const char *function, uint32_t reference, double interval);
+/* How much later than an output clock, of which some element is active, others follow. */
+enum answer equations_get_delay(void *model, const char *function, uint32_t reference, size_t element, double *delay);
+enum answer equations_set_interval(void *model, const char *function, uint32_t reference, size_t element, double interval);
 
 /* Saved states. */
 void *equations_save(const void *model, void *into);

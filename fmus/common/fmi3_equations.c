@@ -82,7 +82,7 @@ fmi3Status fmi3SetClock(fmi3Instance instance, const fmi3ValueReference referenc
 {
     enum answer answer = ANSWER_OK;
     for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++)
-        answer = equations_set_clock(MODEL(instance), __func__, references[i], values[i]);
+        answer = equations_set_clock(MODEL(instance), __func__, references[i], 0, values[i]);
     return (fmi3Status)answer;
 }
 
@@ -108,7 +108,7 @@ fmi3Status fmi3SetIntervalDecimal(fmi3Instance instance, const fmi3ValueReferenc
 {
     enum answer answer = ANSWER_OK;
     for (size_t i = 0; i < n && answer <= ANSWER_WARNING; i++)
-        answer = equations_set_interval(MODEL(instance), __func__, references[i], intervals[i]);
+        answer = equations_set_interval(MODEL(instance), __func__, references[i], 0, intervals[i]);
     return (fmi3Status)answer;
 }
 

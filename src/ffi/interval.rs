@@ -161,7 +161,9 @@ impl Shared {
                 self.call_draft(function, cause, |f, i| {
                     let (counters, resolutions, n) = (counters.as_mut_ptr(), resolutions.as_mut_ptr(), counters.len());
                     // SAFETY: as many references as said, and room for as many of each value as said.
-                    unsafe { (f.get_interval_fraction)(i, references.as_ptr(), references.len(), counters, resolutions, n) }
+                    unsafe {
+                        (f.get_interval_fraction)(i, references.as_ptr(), references.len(), counters, resolutions, n)
+                    }
                 })
             }
         }

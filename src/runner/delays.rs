@@ -53,7 +53,8 @@ impl Delays {
         // Elements of one clock stand together; all of them are asked when one has ticked.
         let mut at = 0;
         // Input clocks, where they are among them, come after all output clocks.
-        for clock in plan.output_clocks.chunk_by(|a, b| a.reference == b.reference).take_while(|c| c[0].input.is_none()) {
+        for clock in plan.output_clocks.chunk_by(|a, b| a.reference == b.reference).take_while(|c| c[0].input.is_none())
+        {
             let elements = at..at + clock.len();
             at = elements.end;
             if clock[0].aperiodic && active[elements.clone()].contains(&1) {

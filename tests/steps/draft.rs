@@ -152,14 +152,3 @@ fn an_fmu_of_the_draft_is_told_why_there_is_an_event() {
         });
     }
 }
-
-/// A clock that nobody would ever tick is no clock.
-#[test]
-fn a_model_of_the_draft_with_clocks_is_refused_with_its_place() {
-    let rig = Rig::of_text("[rig]\nstop_time = 1\n[fmu.b]\npath = 'ball_draft'\n");
-    let clock = "<Clock name=\"tick\" valueReference=\"50\" causality=\"output\" variability=\"clock\" clockType=\"synchronousTime\"/>";
-    changed(&rig, "ball_draft", "</ModelVariables>", &format!("{clock}</ModelVariables>"));
-    let outcome = run(&rig, "virtual").exits(2);
-    let words = ["modelDescription.xml:", "the clock \"tick\" would never tick", "export the FMU for released FMI 3.0"];
-    assert!(words.iter().all(|word| outcome.stderr.contains(word)), "{}", outcome.stderr);
-}

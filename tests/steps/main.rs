@@ -18,6 +18,7 @@ mod parts;
 mod random;
 mod references;
 mod sampled;
+mod sampled_draft;
 mod slopes;
 mod status;
 mod strides;

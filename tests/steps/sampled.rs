@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-fn fmu(name: &str) -> PathBuf {
+pub fn fmu(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus").join(name)
 }
 
@@ -16,17 +16,31 @@ fn fmu(name: &str) -> PathBuf {
 const SOLVER: &str = "solver = 'rk4'\ninternal_step = '1/2000'\n";
 
 /// A rig in which `@NAME` is the path of an FMU of this project, and `SOLVER` the keys of a solver.
-fn rig(seconds: &str, rest: &str) -> Rig {
-    let mut text =
-        format!("[rig]\nstop_time = {seconds}\n[record]\nclocks = true\n{}", rest.replace("SOLVER\n", SOLVER));
-    for name in ["sampled", "three_input_clocks", "engine_plant", "step_clocks", "rejecting", "integrator"] {
+pub fn rig(seconds: &str, rest: &str) -> Rig {
+    rig_that_records("", seconds, rest)
+}
+
+/// Such a rig with further keys of `[record]`.
+pub fn rig_that_records(keys: &str, seconds: &str, rest: &str) -> Rig {
+    let rest = rest.replace("SOLVER\n", SOLVER);
+    let mut text = format!("[rig]\nstop_time = {seconds}\n[record]\nclocks = true\n{keys}{rest}");
+    for name in [
+        "sampled",
+        "sampled_draft",
+        "bank_draft",
+        "three_input_clocks",
+        "engine_plant",
+        "step_clocks",
+        "rejecting",
+        "integrator",
+    ] {
         text = text.replace(&format!("@{name}'"), &format!("{}'", fmu(name).display()));
     }
     Rig::of_text(&text)
 }
 
 /// The instants at which a recorded clock has ticked.
-fn ticks(outcome: &Outcome, clock: &str) -> Vec<f64> {
+pub fn ticks(outcome: &Outcome, clock: &str) -> Vec<f64> {
     let signals = outcome.signals();
     let rows = signals.times().into_iter().zip(signals.column(clock));
     // Before a partition has run it has no values.
@@ -34,14 +48,14 @@ fn ticks(outcome: &Outcome, clock: &str) -> Vec<f64> {
 }
 
 /// What both modes record, which is the same.
-fn in_both_modes(test: &str, rig: &Rig) -> Outcome {
+pub fn in_both_modes(test: &str, rig: &Rig) -> Outcome {
     let outcome = run(rig, "virtual").exits(0);
     real_time(test, || assert_eq!(run(rig, "realtime").exits(0).file("signals.csv"), outcome.file("signals.csv")));
     outcome
 }
 
 /// The multiples of an interval in milliseconds from 0 up to before the end, in seconds.
-fn each(interval: u32, end: u32) -> Vec<f64> {
+pub fn each(interval: u32, end: u32) -> Vec<f64> {
     (0..).map(|k| k * interval).take_while(|at| *at < end).map(|at| f64::from(at) / 1000.0).collect()
 }
 
@@ -78,7 +92,7 @@ impl Plant {
     }
 }
 
-fn off(a: f64, b: f64) -> f64 {
+pub fn off(a: f64, b: f64) -> f64 {
     (a - b).abs()
 }
 
@@ -123,18 +137,24 @@ fn clocks_of_all_kinds_tick_between_integrator_steps_at_their_instants_in_both_m
     points.dedup();
     let times = outcome.signals().times();
     assert_eq!(times, points);
-    let [x, y, v] = ["s.x", "s.y", "s.v"].map(|column| numbers(&outcome, column));
+    follows_the_closed_form(&outcome);
+}
+
+/// Each row of a plant `s` has what the closed form has, where each call gives 0.5 that the next tick of `later` takes back.
+pub fn follows_the_closed_form(outcome: &Outcome) {
+    let [x, y, v] = ["s.x", "s.y", "s.v"].map(|column| numbers(outcome, column));
+    let [sample, called, later] = ["s.sample", "s.called", "s.later"].map(|clock| ticks(outcome, clock));
     let mut plant = Plant::new(0.2, 0.0);
     let (mut given, mut worst) = (0.0, 0.0_f64);
-    for (row, &time) in times.iter().enumerate() {
-        if ticks(&outcome, "s.sample").contains(&time) {
+    for (row, &time) in outcome.signals().times().iter().enumerate() {
+        if sample.contains(&time) {
             plant.sample(time);
         }
         plant.go(time);
         if later.contains(&time) {
             plant.x -= std::mem::take(&mut given);
         }
-        if ticks(&outcome, "s.called").contains(&time) {
+        if called.contains(&time) {
             (plant.x, given) = (plant.x + 0.5, given + 0.5);
         }
         worst = worst.max(off(x[row], plant.x)).max(off(y[row], plant.y)).max(off(v[row], plant.v));
@@ -161,7 +181,7 @@ fn a_countdown_of_nothing_ticks_in_the_same_instant() {
 }
 
 /// Rows of a run in which x is to rise from 0 to 1 with nobody to control it, crosses `level`, and is thrown back where something calls.
-fn crossing(level: f64) -> f64 {
+pub fn crossing(level: f64) -> f64 {
     // 1 - exp(-t / T) = level.
     -0.1 * (1.0 - level).ln()
 }

@@ -284,7 +284,9 @@ impl Functions {
         unsafe {
             match &self.own {
                 Own::Fmi3(own) => (own.set_clock)(i, references, n, bytes.as_ptr()),
-                Own::Draft(own) => (own.set_clock)(i, references, n, integers.as_ptr(), std::ptr::null(), integers.len()),
+                Own::Draft(own) => {
+                    (own.set_clock)(i, references, n, integers.as_ptr(), std::ptr::null(), integers.len())
+                }
                 Own::Fmi1(_) | Own::Fmi2(_) => NOT_CALLED,
             }
         }

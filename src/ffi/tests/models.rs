@@ -230,7 +230,9 @@ const WITH_NUMBERS: &[Abi] = &[Abi::Fmi3, Abi::Draft];
 const FUNCTIONS: &[Row] = &[
     (F::SetFloat64, true, EVERY, false, |model| plain(model.event_mode().unwrap().set(&batch()))),
     (F::GetFloat64, true, EVERY, false, |model| plain(model.event_mode().unwrap().get(&mut batch()))),
-    (F::SetClock, true, &[Abi::Fmi3], false, |model| plain(model.event_mode().unwrap().set_clocks(&InputClocks::ticking(&[1])))),
+    (F::SetClock, true, &[Abi::Fmi3], false, |model| {
+        plain(model.event_mode().unwrap().set_clocks(&InputClocks::ticking(&[1])))
+    }),
     (F::GetClock, true, &[Abi::Fmi3], false, |model| {
         plain(model.event_mode().unwrap().get_clocks(&mut OutputClocks::new(&[(X, 1)])))
     }),

@@ -8,8 +8,8 @@ use super::saved::{Mode, Slot};
 use super::{Mouth, protocol};
 use crate::ffi::{
     Attempt, Batch, Configuration, DerivativeError, Differentiable, Failure, Function, Getting, Health, ImplicitForm,
-    Initialization, InputClocks, Instance, InstanceControl, Instantiated, Interval, Jacobian, Library, MadeFor, Model, Numbers,
-    OutputClocks, Partition, Provides, Reasons, Running, StateSupport, StepOptions, Stepper, Terminated,
+    Initialization, InputClocks, Instance, InstanceControl, Instantiated, Interval, Jacobian, Library, MadeFor, Model,
+    Numbers, OutputClocks, Partition, Provides, Reasons, Running, StateSupport, StepOptions, Stepper, Terminated,
 };
 use crate::fmu::description::{
     Causality, Interface, InterfaceOffer, InterfaceType, ModelDescription, ValueReference, Values, Variable,

@@ -1,0 +1,1 @@
+../../common/draft_equations.c
