@@ -231,7 +231,7 @@ fn allowed(abi: Abi, instance: &mut Instance, function: Function, number: usize)
         (F::GetContinuousStates | F::GetNominalsOfContinuousStates, S::Event | S::ContinuousTime) => Ok(state),
         (F::GetDirectionalDerivative, S::Initialization | S::Event | S::ContinuousTime) => Ok(state),
         (F::GetNumberOfContinuousStates | F::GetNumberOfEventIndicators, _) => Ok(state),
-        (F::GetClock | F::SetClock, S::Event) => Ok(state),
+        (F::GetClock | F::SetClock | F::GetIntervalDecimal | F::GetIntervalFraction, S::Event) => Ok(state),
         (F::Terminate, S::Event | S::ContinuousTime) => Ok(S::Terminated),
         _ => Err("in this state"),
     }
@@ -478,9 +478,41 @@ fn draft() -> Functions {
         let roots = if roots.is_null() { &[][..] } else { unsafe { std::slice::from_raw_parts(roots, n) } };
         call(instance, Function::EnterEventMode, 0, &format!("({step_event},{roots:?},{time_event})"))
     }
+    // SAFETY (of calling it): as many references and values as said, of subactive ones as many or null for none.
+    unsafe extern "C" fn set_clock(
+        instance: RawInstance,
+        references: *const u32,
+        n: usize,
+        values: *const RawDraftClock,
+        subactive: *const RawBool,
+        n_values: usize,
+    ) -> RawStatus {
+        // SAFETY: this function's contract.
+        let (references, values) =
+            unsafe { (std::slice::from_raw_parts(references, n), std::slice::from_raw_parts(values, n_values)) };
+        let which = if subactive.is_null() { "" } else { " subactive" };
+        call(instance, Function::SetClock, 0, &format!("({references:?},{values:?}{which})"))
+    }
     common(Own::Draft(DraftFunctions {
         instantiate_model_exchange: instantiate,
         enter_event_mode: enter_event,
+        set_clock,
+        // Whatever is not 0 is active: all but the first.
+        get_clock: judged!(get_clock_d: GetClock(_r: *const u32, _n: usize, v: *mut RawDraftClock, c: usize) "", {
+            // SAFETY: whoever calls an FMU has as much room as it says.
+            (0..c).for_each(|at| unsafe { *v.add(at) = (at as RawDraftClock) << 8 });
+        }),
+        get_interval_decimal: judged!(
+            get_decimal_d: GetIntervalDecimal(_r: *const u32, n: usize, v: *mut f64, c: usize) format!("({n})"), { fill(v, c) }
+        ),
+        get_interval_fraction: judged!(
+            get_fraction_d: GetIntervalFraction(_r: *const u32, n: usize, v: *mut u64, w: *mut u64, c: usize)
+                format!("({n})"),
+            {
+                // SAFETY: whoever calls an FMU has as much room as it says.
+                (0..c).for_each(|at| unsafe { (*v.add(at), *w.add(at)) = (at as u64 + 1, 1000) });
+            }
+        ),
         ..DraftFunctions::refusing()
     }))
 }

@@ -56,12 +56,13 @@ fn pattern() -> Pattern {
 /// What can be done in Event Mode.
 fn handle_event(mut event: EventMode, number: u8) {
     for which in 0..number % 4 {
-        match (number / 4 + which) % 6 {
+        match (number / 4 + which) % 7 {
             0 => drop(event.set(&batch())),
             1 => drop(event.get(&mut batch())),
             2 => drop(event.set_clocks(&InputClocks::ticking(&[1, 2]))),
             3 => drop(event.get_clocks(&mut OutputClocks::new(&[(X, 1)]))),
-            4 => drop(pattern().read(&mut event, &mut [0.0])),
+            4 => drop(event.get_draft_intervals(&[1], ElementIntervals::Decimal(&mut [0.0]))),
+            5 => drop(pattern().read(&mut event, &mut [0.0])),
             _ => drop(event.update()),
         }
     }

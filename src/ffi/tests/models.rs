@@ -230,11 +230,15 @@ const WITH_NUMBERS: &[Abi] = &[Abi::Fmi3, Abi::Draft];
 const FUNCTIONS: &[Row] = &[
     (F::SetFloat64, true, EVERY, false, |model| plain(model.event_mode().unwrap().set(&batch()))),
     (F::GetFloat64, true, EVERY, false, |model| plain(model.event_mode().unwrap().get(&mut batch()))),
-    (F::SetClock, true, &[Abi::Fmi3], false, |model| {
+    (F::SetClock, true, WITH_NUMBERS, false, |model| {
         plain(model.event_mode().unwrap().set_clocks(&InputClocks::ticking(&[1])))
     }),
-    (F::GetClock, true, &[Abi::Fmi3], false, |model| {
+    (F::GetClock, true, WITH_NUMBERS, false, |model| {
         plain(model.event_mode().unwrap().get_clocks(&mut OutputClocks::new(&[(X, 1)])))
+    }),
+    (F::GetIntervalDecimal, true, &[Abi::Draft], false, |model| {
+        let mut intervals = [0.0];
+        plain(model.event_mode().unwrap().get_draft_intervals(&[1], ElementIntervals::Decimal(&mut intervals)))
     }),
     (F::UpdateDiscreteStates, true, EVERY, false, |model| {
         // Twice: the first one of FMI 1.0 is no call.
@@ -434,17 +438,56 @@ fn numbers_are_those_of_the_instance_or_of_the_description() {
     }
 }
 
-/// What only FMI 3.0 has is refused without harm.
+/// What only FMI 3.0 has, and its draft, is refused without harm; and what only one of both has, in the other.
 #[test]
 fn clocks_of_other_versions_are_not_called() {
-    for abi in [Abi::Fmi1, Abi::Fmi2, Abi::Draft] {
+    for abi in judge::ALL {
         let (_control, mut model) = model(abi, true);
         let mut event = model.event_mode().unwrap();
+        if abi != Abi::Draft {
+            let mut intervals = [0.0];
+            let asked = event.get_draft_intervals(&[1], ElementIntervals::Decimal(&mut intervals));
+            assert!(asked.unwrap_err().refused);
+        }
+        if abi != Abi::Fmi3 {
+            assert!(event.get_interval(X, true).unwrap_err().refused);
+        }
+        assert_eq!((calls().as_str(), event.shared().health()), ("", Health::Healthy));
+        if WITH_NUMBERS.contains(&abi) {
+            continue;
+        }
         assert!(event.set_clocks(&InputClocks::ticking(&[1])).unwrap_err().refused);
         assert!(event.get_clocks(&mut OutputClocks::new(&[(X, 1)])).unwrap_err().refused);
-        assert!(event.get_interval(X, true).unwrap_err().refused);
         assert_eq!((calls().as_str(), model.health()), ("", Health::Healthy));
     }
+}
+
+/// Values of all elements, of clocks that tick alone, and of output clocks read as any integer but 0.
+#[test]
+fn clocks_of_the_draft_are_set_whole_and_none_is_subactive() {
+    let (control, mut model) = model(Abi::Draft, true);
+    let mut event = model.event_mode().unwrap();
+    let mut clocks = InputClocks::with_capacity(2, 4);
+    assert!(clocks.is_empty());
+    clocks.push(ValueReference(5), [false, true, true]);
+    clocks.push(X, [true]);
+    event.set_clocks(&clocks).unwrap();
+    assert_eq!(calls(), "SetClock([5, 1],[0, 1, 1, 1])");
+    clocks.clear();
+    clocks.push(X, [true]);
+    event.set_clocks(&clocks).unwrap();
+    assert_eq!(calls(), "SetClock([1],[1])");
+    let mut outputs = OutputClocks::new(&[(X, 1), (ValueReference(5), 3)]);
+    event.get_clocks(&mut outputs).unwrap();
+    assert_eq!(outputs.active(), [0, 1, 1, 1]);
+    let (mut decimals, mut counters, mut resolutions) = ([0.0; 3], [0; 3], [0; 3]);
+    event.get_draft_intervals(&[5], ElementIntervals::Decimal(&mut decimals)).unwrap();
+    let fraction = ElementIntervals::Fraction { counters: &mut counters, resolutions: &mut resolutions };
+    event.get_draft_intervals(&[5], fraction).unwrap();
+    assert_eq!((decimals, counters, resolutions), ([1.0, 2.0, 3.0], [1, 2, 3], [1000; 3]));
+    assert_eq!(calls(), "GetClock GetIntervalDecimal(1) GetIntervalFraction(1)");
+    control.terminate(vec![model]).unwrap();
+    assert_eq!(judge::verdict().broken, Vec::<String>::new());
 }
 
 /// Two columns without a common row are had by one call, as often as one likes.
