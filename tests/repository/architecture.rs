@@ -304,7 +304,6 @@ const ASK_WORK: &[(&str, &str)] = &[
     ("runner::unit", "what a task calls"),
     ("runner::clocks", "what is told and asked of clocks in Initialization Mode"),
     ("runner::world", "only some kinds of clocks are armed, or get another interval"),
-    ("runner::thread_host", "the callbacks of Scheduled Execution"),
 ];
 
 /// Who may ask with which interface type an FMU runs, and for what.
@@ -312,7 +311,6 @@ const ASK_INTERFACE: &[(&str, &str)] = &[
     ("plan::model", "what only an instance of that interface type has"),
     ("plan::instances", "makes the instances"),
     ("runner::initialise", "what is set before Initialization Mode"),
-    ("runner::thread_host", "the callbacks of Scheduled Execution"),
 ];
 
 fn below(path: &str, module: &str) -> bool {
