@@ -304,6 +304,7 @@ const ASK_WORK: &[(&str, &str)] = &[
     ("runner::unit", "what a task calls"),
     ("runner::clocks", "what is told and asked of clocks in Initialization Mode"),
     ("runner::world", "only some kinds of clocks are armed, or get another interval"),
+    ("runner::thread_host", "the callbacks of Scheduled Execution"),
 ];
 
 /// Who may ask with which interface type an FMU runs, and for what.
