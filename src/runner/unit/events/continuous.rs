@@ -56,6 +56,8 @@ pub struct Continuous {
     is_told: bool,
     /// A step of the solver may go on beyond a communication point: nobody else knows of what lies ahead, nor changes it.
     looks_ahead: bool,
+    /// Besides, there is one FMU alone, without clocks.
+    is_by_itself: bool,
     /// May be taken back with their states (`fmi3SetFMUState`).
     goes_back: bool,
     saved: Saved,
@@ -201,6 +203,7 @@ impl Continuous {
         let plan = &world.plan;
         let (members, integration) = integrated(plan, task)?;
         let Room { drive, parts, nominals, saved } = Room::of(world, task)?;
+        let looks_ahead = is_alone(world, &members);
         Some(Continuous {
             integration,
             leader: plan.tasks[task.0].fmu,
@@ -216,7 +219,8 @@ impl Continuous {
             bounds_all: !members.iter().any(|task| plan.tasks[task.0].shows_events()),
             is_counted: false,
             is_told: false,
-            looks_ahead: is_alone(world, &members),
+            looks_ahead,
+            is_by_itself: looks_ahead && members.len() == 1 && is_by_itself(plan, task),
             goes_back: members.iter().any(|task| plan.tasks[task.0].goes_back()),
             saved,
             settled: None,
@@ -236,6 +240,12 @@ impl Continuous {
         self.is_counted = true;
     }
 
+    /// Whether nothing has come about since it has gone on, and nobody else can do anything.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.is_by_itself && !self.was_event
+    }
+
     /// Whether what comes up to the end of the step is handled there alone, also time events.
     pub fn is_restless(&self) -> bool {
         self.bounds_all && self.events == 0
@@ -250,6 +260,14 @@ impl Continuous {
         self.figures.begin();
     }
 
+    /// Events at this communication point are over, if there were any: goes on with what they have left.
+    pub fn leave_event(&mut self, group: &mut Group, point: Instant) -> Result<(), Failed> {
+        if std::mem::take(&mut self.was_event) {
+            self.restart(group, point)?;
+        }
+        Ok(())
+    }
+
     /// All that is set at this communication point is set: the FMUs are told where they stand. Whether inputs have made a state event
     /// of it.
     pub fn settle(&mut self, group: &mut Group, point: Instant) -> Result<bool, Failed> {
@@ -260,10 +278,7 @@ impl Continuous {
     }
 
     fn look(&mut self, group: &mut Group, point: Instant) -> Result<bool, Failed> {
-        if std::mem::take(&mut self.was_event) {
-            self.restart(group, point)?;
-            return Ok(false);
-        }
+        self.leave_event(group, point)?;
         if !self.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
             return Ok(false);
         }
@@ -514,6 +529,11 @@ fn is_alone(world: &World, members: &[TaskId]) -> bool {
         && !members.iter().any(is_set)
         && !is_controlled
         && !world.saves
+}
+
+/// Whether the FMU of this task has no clocks, and no master makes its steps.
+fn is_by_itself(plan: &Plan, task: TaskId) -> bool {
+    plan.fmus[plan.tasks[task.0].fmu.0].output_clocks.is_empty() && plan.master_of(task).is_none()
 }
 
 fn drive(integration: IntegrationPlan, parts: &[Part], states: usize, indicators: usize) -> Drive {
