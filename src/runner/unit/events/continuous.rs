@@ -28,6 +28,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// So many right-hand sides are computed until it is looked whether somebody has asked for the end of the run.
 const STRETCH: u64 = 1000;
 
+/// Events of an FMU that is simulated by itself come together if they are no further apart than this, of their time or of a second.
+const TOGETHER: f64 = 1e-9;
+
 /// All that is integrated in one unit.
 pub struct Continuous {
     integration: IntegrationPlan,
@@ -47,8 +50,10 @@ pub struct Continuous {
     target: Option<Instant>,
     /// Events that may still be handled before.
     events: u32,
-    /// Events of all kinds are bounded, those at the begin of a step left aside. Else only state events are: each event has rows of its
-    /// own, for which nobody waits.
+    /// Of an FMU that is simulated by itself: the time of the first of the events that count together, s.
+    counted_from: f64,
+    /// Events of all kinds are bounded, those at the begin of a step left aside. Else only state events are that come together
+    /// ([`TOGETHER`]): each event has rows of its own, for which nobody waits.
     bounds_all: bool,
     /// The event that comes to be handled is taken from `events` already, or is not to be: a clock ticks there, which cannot be put off.
     is_counted: bool,
@@ -216,6 +221,7 @@ impl Continuous {
             from: plan.start,
             target: None,
             events: integration.max_events,
+            counted_from: f64::NEG_INFINITY,
             bounds_all: !members.iter().any(|task| plan.tasks[task.0].shows_events()),
             is_counted: false,
             is_told: false,
@@ -246,6 +252,14 @@ impl Continuous {
         self.is_by_itself && !self.was_event
     }
 
+    /// Where nobody waits for events, only those count that come together.
+    fn count_anew(&mut self) {
+        let now = self.drive.time();
+        if !self.bounds_all && now - self.counted_from > TOGETHER * now.abs().max(1.0) {
+            (self.events, self.counted_from) = (self.integration.max_events, now);
+        }
+    }
+
     /// Whether what comes up to the end of the step is handled there alone, also time events.
     pub fn is_restless(&self) -> bool {
         self.bounds_all && self.events == 0
@@ -254,7 +268,10 @@ impl Continuous {
     /// A release goes from this communication point to `target` at most, where the step of the grid ends.
     pub fn begin(&mut self, point: Instant, target: Instant) {
         if self.target.is_none_or(|before| before <= point) {
-            (self.from, self.events, self.is_told) = (point, self.integration.max_events, false);
+            (self.from, self.is_told) = (point, false);
+            if self.bounds_all {
+                self.events = self.integration.max_events;
+            }
         }
         (self.target, self.settled) = (Some(target), None);
         self.figures.begin();
@@ -381,6 +398,7 @@ impl Continuous {
         known: Option<Instant>,
     ) -> Result<Instant, Failed> {
         self.settled = None;
+        self.count_anew();
         let between = [(self.drive.time(), from), (to.seconds(), to)];
         self.parts.iter().for_each(|part| group.member(part.member).1.computes());
         let until = to.seconds();
