@@ -14,8 +14,15 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-RIGS = ("examples/engine.toml", "examples/engine_cs.toml", "bench/rt-vm/one_clock.toml", "bench/rt-vm/two_clocks.toml", "bench/rt-vm/inheritance.toml")
-FMUS = ("engine_plant", "engine_ecu", "engine_control", "engine_cs", "mixer", "tracer")
+RIGS = (
+    "examples/engine.toml",
+    "examples/engine_cs.toml",
+    "examples/suspension.toml",
+    "bench/rt-vm/one_clock.toml",
+    "bench/rt-vm/two_clocks.toml",
+    "bench/rt-vm/inheritance.toml",
+)
+FMUS = ("engine_plant", "engine_ecu", "engine_control", "engine_cs", "suspension", "suspension_control", "mixer", "tracer")
 LIBRARIES = "lib/x86_64-linux-gnu"  # where Debian's loader looks without being told
 # Each instruction takes 4 ns of the guest's time, and time in which it sleeps is jumped over: what the host does
 # besides does not matter.
@@ -42,12 +49,12 @@ def put(source, target):
 
 
 def make_tree(packages, vecud, scratch, parameters):
-    """Lays out the guest's file system in a folder and gives its name."""
+    """Lays out the file system of the first two boots in a folder and gives its name."""
     tree = f"{scratch}/tree"
     for folder in ("dev", "proc", "sys", "tmp"):
         os.makedirs(f"{tree}/{folder}")
-    put(f"{HERE}/init", f"{tree}/init")
-    put(f"{HERE}/stages.sh", f"{tree}/stages.sh")
+    for file in ("init", "stages.sh", "measurements.sh", "loops.sh"):
+        put(f"{HERE}/{file}", f"{tree}/{file}")
     with open(f"{tree}/parameters", "w") as file:
         file.writelines(f"{name}={value}\n" for name, value in parameters.items())
     programs = put_programs(packages, vecud, tree, ("busybox", "chrt", "cyclictest", "pi_stress"))

@@ -1,4 +1,4 @@
-"""What has to be true of vecud as a service of systemd, in the second boot of the virtual machine."""
+"""What has to be true of vecud as a service of systemd, in the third boot of the virtual machine."""
 
 import json
 

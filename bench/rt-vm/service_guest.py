@@ -1,4 +1,4 @@
-"""The file system of the second boot: Debian's systemd as the first process, and nothing of it but what the units of systemd/ need."""
+"""The file system of the third boot: Debian's systemd as the first process, and nothing of it but what the units of systemd/ need."""
 
 import os
 import subprocess

@@ -15,7 +15,7 @@ use crate::report::compare::NamedTolerance;
 use crate::report::{self, Run};
 use crate::rig::Solver;
 use crate::supervisor::{self, Axis, Error, EventSink, Host, Options, Rows, Simulated, Wanted};
-use crate::sys::process::outlive_file_size_limit;
+use crate::sys::process::{is_null_device, outlive_file_size_limit};
 use crate::sys::{confine, offspring, stop};
 use crate::time::{Fraction, Instant};
 use std::fs::File;
@@ -342,7 +342,8 @@ fn rows(arguments: &Arguments) -> Result<Rows, Error> {
         Some(file) => open("--output-file", file)?,
         None => copy(stdout().as_fd())?,
     };
-    Ok(Rows { out: Box::new(out), printed, log, logging_on: arguments.log.logging_on, drawn: false })
+    let are_read = !is_null_device(out.as_fd());
+    Ok(Rows { out: Box::new(out), are_read, printed, log, logging_on: arguments.log.logging_on, drawn: false })
 }
 
 /// Whether two names stand for one file.

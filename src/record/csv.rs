@@ -165,6 +165,8 @@ impl Sheet for Csv {
 /// A stream: what is written cannot be taken back.
 pub(super) struct Stream {
     out: Box<dyn Write + Send>,
+    /// `false`: nobody sees them, so that no text is made of them.
+    are_read: bool,
     rows: Rows,
     /// The time of the last row, and that of the last one that is written.
     last: Option<Instant>,
@@ -174,7 +176,7 @@ pub(super) struct Stream {
 impl Stream {
     /// Rows that go there, behind their header.
     pub(super) fn new(out: Box<dyn Write + Send>, plan: &Plan, texts: &Texts) -> Stream {
-        Stream { out, rows: Rows::new(plan, texts), last: None, reached: None }
+        Stream { out, are_read: true, rows: Rows::new(plan, texts), last: None, reached: None }
     }
 
     /// The same rows without a header, which each begin with these cells.
@@ -182,6 +184,11 @@ impl Stream {
         self.rows.text.clear();
         self.rows.begin = begin;
         self
+    }
+
+    /// Nobody sees the rows.
+    pub(super) fn unread(self) -> Stream {
+        Stream { are_read: false, ..self }
     }
 
     /// Writes what there is, if it is the header alone.
@@ -199,8 +206,12 @@ impl Stream {
 
 impl Sheet for Stream {
     fn row(&mut self, time: Instant, values: &[Option<u64>]) -> io::Result<()> {
-        self.rows.add(time, values);
         self.last = Some(time);
+        if !self.are_read {
+            self.reached = self.last;
+            return Ok(());
+        }
+        self.rows.add(time, values);
         if self.rows.text.len() >= ENOUGH { self.write() } else { Ok(()) }
     }
 

@@ -286,6 +286,11 @@ impl<'a> SignalWriter<'a> {
         SignalWriter { stream, ..SignalWriter::nowhere(plan, texts) }
     }
 
+    /// Nobody sees what is written to the stream: rows are counted, and no text is made of them.
+    pub fn unread(self) -> Self {
+        SignalWriter { stream: self.stream.map(Stream::unread), ..self }
+    }
+
     /// Rows are a part of a larger table, and begin with these `cells` of it; there is no header.
     pub fn into_part(self, cells: String) -> Self {
         SignalWriter { stream: self.stream.map(|stream| stream.into_part(cells)), ..self }

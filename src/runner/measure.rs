@@ -26,11 +26,33 @@ pub struct Stopwatch<'a> {
     /// Time that partitions have executed on this core, ns.
     executed: &'a AtomicI64,
     began: Reading,
-    entered: Reading,
-    /// When the unit of the task began to compute, then how long that took.
+    computing: Computing,
+}
+
+/// The time in which the unit of the task computes, in as many pieces as there are.
+#[derive(Default)]
+struct Computing {
+    /// When the present piece began, in ticks, and what others had had by then.
+    since: (u64, Reading),
+    /// How long all pieces took, in ticks.
     ticks: u64,
-    /// What others had of the time in which the unit computed.
-    inside: Reading,
+    /// What others had of that.
+    others: Reading,
+}
+
+impl Computing {
+    #[inline]
+    fn enter(&mut self, at: u64, now: Reading) {
+        self.since = (at, now);
+    }
+
+    #[inline]
+    fn leave(&mut self, at: u64, now: Reading) {
+        let (since, before) = self.since;
+        self.ticks += at.wrapping_sub(since);
+        self.others.executed += now.executed - before.executed;
+        self.others.blocked += now.blocked - before.blocked;
+    }
 }
 
 /// What has gone to others, ns.
@@ -65,14 +87,7 @@ impl<'a> Stopwatch<'a> {
     /// Just before the first FMI call.
     #[inline]
     pub fn new(host: &'a PartitionHost, executed: &'a AtomicI64) -> Stopwatch<'a> {
-        let mut watch = Stopwatch {
-            host,
-            executed,
-            began: Reading::default(),
-            entered: Reading::default(),
-            ticks: 0,
-            inside: Reading::default(),
-        };
+        let mut watch = Stopwatch { host, executed, began: Reading::default(), computing: Computing::default() };
         watch.began = watch.read();
         watch
     }
@@ -89,7 +104,8 @@ impl<'a> Stopwatch<'a> {
         let preempted = (now.executed - self.began.executed).clamp(0, total.max(0));
         let blocked = (now.blocked - self.began.blocked).clamp(0, total.max(0) - preempted);
         let execution = total.max(0) - preempted - blocked;
-        let inside = world.scale.nanos(self.ticks) as i64 - self.inside.executed - self.inside.blocked;
+        let Computing { ticks: computed, others, .. } = self.computing;
+        let inside = world.scale.nanos(computed) as i64 - others.executed - others.blocked;
         let set_get = execution - inside.clamp(0, execution);
         Within { execution, preempted, blocked, set_get, ended, executed: self.executed.load(Relaxed) + execution }
     }
@@ -98,16 +114,15 @@ impl<'a> Stopwatch<'a> {
 impl Meter for Stopwatch<'_> {
     #[inline]
     fn enter(&mut self) {
-        self.entered = self.read();
-        self.ticks = ticks();
+        let now = self.read();
+        self.computing.enter(ticks(), now);
     }
 
     #[inline]
     fn leave(&mut self) {
-        self.ticks = ticks().wrapping_sub(self.ticks);
+        let at = ticks();
         let now = self.read();
-        self.inside.executed = now.executed - self.entered.executed;
-        self.inside.blocked = now.blocked - self.entered.blocked;
+        self.computing.leave(at, now);
     }
 }
 
@@ -362,4 +377,21 @@ fn sink(others: &mut [Option<Other>; OTHERS], mut pushed: Other, more: &mut u32)
         }
     }
     *more += 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A release with events computes in pieces, between which is set and read.
+    #[test]
+    fn all_pieces_of_computing_count() {
+        let mut computing = Computing::default();
+        for (from, to) in [(100, 130), (200, 205)] {
+            let others = |at: u64| Reading { executed: at as i64 / 10, blocked: at as i64 / 5 };
+            computing.enter(from, others(from));
+            computing.leave(to, others(to));
+        }
+        assert_eq!((computing.ticks, computing.others.executed, computing.others.blocked), (35, 3, 7));
+    }
 }

@@ -4,7 +4,7 @@ use super::collect::Facts;
 use super::{Prepared, tasks};
 use crate::ffi::{Function, Status};
 use crate::plain::plain;
-use crate::plan::{DatagramSource, FmuId, OnNan, OnWarning, Plan, Release, TaskId};
+use crate::plan::{DatagramSource, FmuId, OnNan, OnWarning, Plan, Release, TaskId, TaskPlan};
 use crate::record::board::{Board, FmuWord, Global, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::unusable::Unusable;
@@ -134,6 +134,10 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
         Finding::UpdateOutsideStep => format!(
             "refused {} from a thread (thread {value}) that makes no step of it",
             some(count, "intermediate update")
+        ),
+        Finding::TooManyEvents if prepared.plan.tasks.iter().any(TaskPlan::shows_events) => format!(
+            "had more than {value} events within a billionth of a second (or of the time): what came after those was handled at the \
+             next row"
         ),
         Finding::TooManyEvents => format!(
             "had more than {value} events in {}: what came after those was handled at the end of the step (max_events)",

@@ -298,8 +298,31 @@ pub fn is_same_file(one: BorrowedFd, other: BorrowedFd) -> bool {
     file(one).is_some_and(|one| file(other) == Some(one))
 }
 
+/// Whether what is written to a descriptor is seen by nobody: it is `/dev/null`, by whatever name.
+pub fn is_null_device(file: BorrowedFd) -> bool {
+    let device = |is: rustix::fs::Stat| (rustix::fs::FileType::from_raw_mode(is.st_mode), is.st_rdev);
+    let null = (rustix::fs::FileType::CharacterDevice, rustix::fs::makedev(1, 3));
+    rustix::fs::fstat(file).is_ok_and(|is| device(is) == null)
+}
+
 /// The signal that ended a process, for people.
 pub fn signal_name(status: ExitStatus) -> Option<String> {
     let number = status.signal()?;
     Some(Signal::try_from(number).map_or_else(|_| format!("signal {number}"), |signal| signal.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn the_null_device_is_known_by_whatever_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        let is_null = |path: &std::path::Path| is_null_device(File::open(path).unwrap().as_fd());
+        assert!(is_null("/dev/null".as_ref()) && is_null(&link));
+        assert!(!is_null("/dev/zero".as_ref()) && !is_null(folder.path()));
+    }
 }

@@ -11,6 +11,7 @@ mod foretold;
 mod joint;
 mod loops;
 mod refused;
+mod thrown;
 mod values;
 
 use program::{Outcome, Rig};

@@ -337,6 +337,26 @@ fn lines_are_followed_through_a_long_file() {
     assert!((simulated.column("x").last().unwrap() - area).abs() < 1e-10);
 }
 
+/// However far apart rows are, all events are located: here more than a hundred between two of them.
+#[test]
+fn rows_do_not_bound_the_number_of_events() {
+    let events = |interval: &str| {
+        let more = ["--solver", "rk4", "--output-interval", interval, "--fixed-step-size", "0.01", "--stop-time", "2"];
+        let simulated = simulate(fmu("ball"), &more).exits(0);
+        assert_eq!(simulated.stderr, "", "{interval}");
+        *simulated.column("switches").last().unwrap()
+    };
+    let scale = |interval: &str| {
+        let simulated = simulate(fmu("scale"), &["--output-interval", interval, "--stop-time", "40"]).exits(0);
+        assert_eq!(simulated.stderr, "", "{interval}");
+        simulated.rows().len()
+    };
+    assert_eq!(events("2"), events("0.5"));
+    // Each event has two rows beside those at 0, 1, ... s.
+    assert_eq!(scale("40") - 2, scale("1") - 41);
+    assert!(scale("40") > 2 + 2 * 100);
+}
+
 /// More events than may be located in a step: what is left comes at its end, and is told.
 #[test]
 fn events_without_end_are_bounded_and_told() {

@@ -1,6 +1,6 @@
 //! Rows of events: from before and from after each, both with its time.
 
-use super::{fmu, simulate};
+use super::{Place, fmu, simulate};
 
 /// Time events every 15 ms and state events every 25 ms, off the grid of 10 ms and on it, and one at the stop time.
 #[test]
@@ -26,6 +26,35 @@ fn each_event_has_a_row_from_before_and_one_from_after_it() {
     ];
     assert_eq!(rows, expected);
     assert_eq!(simulated.column("updates")[0], 1.0, "the first row comes after the first Event Mode");
+}
+
+/// An input that jumps has what it jumps to in the event that this is, and beside every other event at the same time.
+#[test]
+fn an_input_that_jumps_throws_a_switch() {
+    let place = Place::new().with("pulse.csv", "time,u\n0,0\n1,0\n1,1\n3,1\n3,0\n");
+    for solver in ["euler", "rk4", "dopri5", "bdf", "auto"] {
+        for next in ["next=1", "next=3", "next=100"] {
+            let more = ["--start-value", next, "--output-interval", "0.5", "--solver", solver];
+            let simulated = place.simulate(fmu("threshold"), &[&["-i", "pulse.csv"][..], &more].concat()).exits(0);
+            let last = |name: &str| *simulated.column(name).last().unwrap();
+            let case = format!("{solver}, {next}: {}", simulated.stdout);
+            assert!((last("x") - 2.0).abs() < 1e-9 && last("on") == 0.0, "{case}");
+            assert_eq!(
+                last("seen"),
+                if next == "next=1" {
+                    1.0
+                } else if next == "next=3" {
+                    0.0
+                } else {
+                    -1.0
+                },
+                "{case}"
+            );
+            let rows: Vec<(f64, f64)> = simulated.column("time").into_iter().zip(simulated.column("on")).collect();
+            let jump = |time: f64| rows.iter().filter(|row| row.0 == time).map(|row| row.1).collect::<Vec<_>>();
+            assert_eq!((jump(1.0), jump(3.0)), (vec![0.0, 1.0], vec![1.0, 0.0]), "{case}");
+        }
+    }
 }
 
 /// Without Event Mode events are the FMU's affair.

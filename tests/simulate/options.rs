@@ -2,6 +2,7 @@
 
 use super::{Place, fmu, simulate};
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::process::Stdio;
 
 /// The default experiment has a second and steps of 10 ms; rows stand at communication points, the last one at the stop time.
@@ -70,6 +71,18 @@ fn variables_that_are_asked_for_have_columns_and_rows_go_to_a_file() {
     assert_eq!(place.names(), ["a.csv"]);
     let text = std::fs::read_to_string(place.path("a.csv")).unwrap();
     assert!(text.starts_with("time,n,salt\n0.0,0,0\n0.01,1,0\n") && text.ends_with("1.0,100,0\n"), "{text}");
+}
+
+/// No text is made of rows that nobody sees; what is simulated is the same.
+#[test]
+fn rows_that_go_to_the_null_device_leave_the_state_at_the_end_as_it_is() {
+    let place = Place::new();
+    let end = |place: &Place, name: &str| std::fs::read(place.path(name)).unwrap();
+    place.simulate(fmu("own_state"), &["--final-fmu-state-file", "a", "-o", "a.csv"]).exits(0);
+    let unseen = place.simulate(fmu("own_state"), &["--final-fmu-state-file", "b", "-o", "/dev/null"]);
+    assert_eq!(unseen.exits(0).stdout, "");
+    assert_eq!(end(&place, "a"), end(&place, "b"));
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
 }
 
 /// A reader that goes away has seen enough: `| head` ends quietly, and soon.

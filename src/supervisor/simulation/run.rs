@@ -44,6 +44,8 @@ const YOUNG: i64 = 50_000_000;
 pub struct Rows {
     /// Rows of CSV.
     pub out: Box<dyn Write + Send>,
+    /// `false`: nobody sees them there (`/dev/null`).
+    pub are_read: bool,
     /// What FMU code prints.
     pub printed: File,
     /// Where what the FMU logs goes; `None`: to whoever hears of events.
@@ -70,6 +72,9 @@ pub fn simulate(prepared: Prepared, rows: Rows, events: &EventSink) -> Result<Si
     let shared = Arc::new(Shared::create(prepared)?);
     let plan = shared.plan();
     let mut signals = SignalWriter::to_stream(plan, rows.out);
+    if !rows.are_read {
+        signals = signals.unread();
+    }
     if rows.drawn {
         signals = signals.drawn(plan);
     }

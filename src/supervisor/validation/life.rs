@@ -107,7 +107,8 @@ pub fn live(
     change(&mut prepared);
     let (text, mut printed) = (Text::default(), file()?);
     let copy = printed.try_clone().map_err(|error| Error::System(error.to_string()))?;
-    let rows = Rows { out: Box::new(text.clone()), printed: copy, log: None, logging_on: false, drawn: false };
+    let rows =
+        Rows { out: Box::new(text.clone()), are_read: true, printed: copy, log: None, logging_on: false, drawn: false };
     let simulated = match simulation::simulate(prepared.clone(), rows, &EventSink::default()) {
         Ok(simulated) => simulated,
         Err(error) => return refused(error).map(|remarks| Err(with_words(remarks, &mut printed))),

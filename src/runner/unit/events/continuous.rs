@@ -28,6 +28,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// So many right-hand sides are computed until it is looked whether somebody has asked for the end of the run.
 const STRETCH: u64 = 1000;
 
+/// Events of an FMU that is simulated by itself come together if they are no further apart than this, of their time or of a second.
+const TOGETHER: f64 = 1e-9;
+
 /// All that is integrated in one unit.
 pub struct Continuous {
     integration: IntegrationPlan,
@@ -47,8 +50,10 @@ pub struct Continuous {
     target: Option<Instant>,
     /// Events that may still be handled before.
     events: u32,
-    /// Events of all kinds are bounded, those at the begin of a step left aside. Else only state events are: each event has rows of its
-    /// own, for which nobody waits.
+    /// Of an FMU that is simulated by itself: the time of the first of the events that count together, s.
+    counted_from: f64,
+    /// Events of all kinds are bounded, those at the begin of a step left aside. Else only state events are that come together
+    /// ([`TOGETHER`]): each event has rows of its own, for which nobody waits.
     bounds_all: bool,
     /// The event that comes to be handled is taken from `events` already, or is not to be: a clock ticks there, which cannot be put off.
     is_counted: bool,
@@ -56,6 +61,8 @@ pub struct Continuous {
     is_told: bool,
     /// A step of the solver may go on beyond a communication point: nobody else knows of what lies ahead, nor changes it.
     looks_ahead: bool,
+    /// Besides, there is one FMU alone, without clocks.
+    is_by_itself: bool,
     /// May be taken back with their states (`fmi3SetFMUState`).
     goes_back: bool,
     saved: Saved,
@@ -201,6 +208,7 @@ impl Continuous {
         let plan = &world.plan;
         let (members, integration) = integrated(plan, task)?;
         let Room { drive, parts, nominals, saved } = Room::of(world, task)?;
+        let looks_ahead = is_alone(world, &members);
         Some(Continuous {
             integration,
             leader: plan.tasks[task.0].fmu,
@@ -213,10 +221,12 @@ impl Continuous {
             from: plan.start,
             target: None,
             events: integration.max_events,
+            counted_from: f64::NEG_INFINITY,
             bounds_all: !members.iter().any(|task| plan.tasks[task.0].shows_events()),
             is_counted: false,
             is_told: false,
-            looks_ahead: is_alone(world, &members),
+            looks_ahead,
+            is_by_itself: looks_ahead && members.len() == 1 && is_by_itself(plan, task),
             goes_back: members.iter().any(|task| plan.tasks[task.0].goes_back()),
             saved,
             settled: None,
@@ -236,6 +246,20 @@ impl Continuous {
         self.is_counted = true;
     }
 
+    /// Whether nothing has come about since it has gone on, and nobody else can do anything.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.is_by_itself && !self.was_event
+    }
+
+    /// Where nobody waits for events, only those count that come together.
+    fn count_anew(&mut self) {
+        let now = self.drive.time();
+        if !self.bounds_all && now - self.counted_from > TOGETHER * now.abs().max(1.0) {
+            (self.events, self.counted_from) = (self.integration.max_events, now);
+        }
+    }
+
     /// Whether what comes up to the end of the step is handled there alone, also time events.
     pub fn is_restless(&self) -> bool {
         self.bounds_all && self.events == 0
@@ -244,10 +268,21 @@ impl Continuous {
     /// A release goes from this communication point to `target` at most, where the step of the grid ends.
     pub fn begin(&mut self, point: Instant, target: Instant) {
         if self.target.is_none_or(|before| before <= point) {
-            (self.from, self.events, self.is_told) = (point, self.integration.max_events, false);
+            (self.from, self.is_told) = (point, false);
+            if self.bounds_all {
+                self.events = self.integration.max_events;
+            }
         }
         (self.target, self.settled) = (Some(target), None);
         self.figures.begin();
+    }
+
+    /// Events at this communication point are over, if there were any: goes on with what they have left.
+    pub fn leave_event(&mut self, group: &mut Group, point: Instant) -> Result<(), Failed> {
+        if std::mem::take(&mut self.was_event) {
+            self.restart(group, point)?;
+        }
+        Ok(())
     }
 
     /// All that is set at this communication point is set: the FMUs are told where they stand. Whether inputs have made a state event
@@ -260,10 +295,7 @@ impl Continuous {
     }
 
     fn look(&mut self, group: &mut Group, point: Instant) -> Result<bool, Failed> {
-        if std::mem::take(&mut self.was_event) {
-            self.restart(group, point)?;
-            return Ok(false);
-        }
+        self.leave_event(group, point)?;
         if !self.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
             return Ok(false);
         }
@@ -366,6 +398,7 @@ impl Continuous {
         known: Option<Instant>,
     ) -> Result<Instant, Failed> {
         self.settled = None;
+        self.count_anew();
         let between = [(self.drive.time(), from), (to.seconds(), to)];
         self.parts.iter().for_each(|part| group.member(part.member).1.computes());
         let until = to.seconds();
@@ -514,6 +547,11 @@ fn is_alone(world: &World, members: &[TaskId]) -> bool {
         && !members.iter().any(is_set)
         && !is_controlled
         && !world.saves
+}
+
+/// Whether the FMU of this task has no clocks, and no master makes its steps.
+fn is_by_itself(plan: &Plan, task: TaskId) -> bool {
+    plan.fmus[plan.tasks[task.0].fmu.0].output_clocks.is_empty() && plan.master_of(task).is_none()
 }
 
 fn drive(integration: IntegrationPlan, parts: &[Part], states: usize, indicators: usize) -> Drive {

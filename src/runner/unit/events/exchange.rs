@@ -22,6 +22,8 @@ pub struct Exchange {
     members: Vec<State>,
     /// Wires whose inputs change in Event Mode alone.
     discrete: Vec<usize>,
+    /// All others between FMUs that are integrated.
+    flowing: Vec<usize>,
     /// Where the step of the grid ends that has begun.
     until: Option<Instant>,
 }
@@ -74,7 +76,12 @@ impl Exchange {
         };
         let is_integrated = |task: &TaskId| plan.tasks[task.0].integration().is_some();
         let state = |task| State { is_read: false, is_pending: true, is_integrated: is_integrated(task) };
+        let of_inner = |exchange: &master::Exchange| match exchange {
+            master::Exchange::Connection(wire) => vec![*wire],
+            master::Exchange::Loop(wires) => wires.clone(),
+        };
         Exchange {
+            flowing: master.inner.iter().flat_map(of_inner).collect(),
             inner: master.inner.clone(),
             loops: loops.map(newton).collect(),
             members: members.iter().map(state).collect(),
@@ -156,6 +163,36 @@ impl Exchange {
             }
         }
         Ok(())
+    }
+
+    /// Sets the inputs of an FMU that is integrated and that wait for it, in Event Mode: what an event does may depend on them.
+    pub fn set_in_event(&mut self, group: &mut Group, member: usize, point: Instant) -> Result<(), Failed> {
+        if self.members[member].is_integrated { self.set(group, member, point) } else { Ok(()) }
+    }
+
+    /// Remembers what FMUs that are integrated hand to each other before an iteration of an event.
+    pub fn remember(&mut self, group: &mut Group, point: Instant) -> Result<(), Failed> {
+        for number in 0..self.flowing.len() {
+            let wire = self.flowing[number];
+            let from = self.wires[wire].from;
+            self.read(group, from, point)?;
+            self.wires[wire].remember(group.member(from).1);
+        }
+        Ok(())
+    }
+
+    /// An FMU that is integrated and to which another one hands something else since that iteration; `None`: there is none. Values of a loop
+    /// that is not solved are no news as long as the FMUs that hand them have not changed.
+    pub fn has_news(&mut self, group: &mut Group, point: Instant) -> Result<Option<usize>, Failed> {
+        for number in 0..self.flowing.len() {
+            let wire = self.flowing[number];
+            let from = self.wires[wire].from;
+            self.read(group, from, point)?;
+            if self.wires[wire].has_changed(group.member(from).1) {
+                return Ok(Some(self.wires[wire].to));
+            }
+        }
+        Ok(None)
     }
 
     /// Brings what FMUs that are integrated hand to each other to where they stand: after another time or other states were told, and in the

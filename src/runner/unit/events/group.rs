@@ -74,7 +74,11 @@ impl Group<'_> {
     }
 
     /// What serves the FMU of that number.
+    #[inline]
     pub fn host(&mut self, number: usize) -> &'static PartitionHost {
+        if number == 0 {
+            return self.host;
+        }
         let task = self.task(number);
         self.host.of(self.world.plan.tasks[task.0].fmu)
     }
@@ -162,8 +166,8 @@ impl Group<'_> {
         self.member(number).0.stepping.reached.is_none_or(|reached| reached == point)
     }
 
-    /// Takes up what each has to know for the release `due`: its time, and where its work ends.
-    pub fn fetch(&mut self, due: &Due) -> Result<(Instant, Instant), Failed> {
+    /// Takes up what each has to know for the release `due`: where its work ends.
+    pub fn fetch(&mut self, due: &Due) -> Result<Instant, Failed> {
         let (leader, time) = (&self.leader.0.stepping, due.time);
         let end = leader.end_of(due);
         let target = leader.stop.map_or(end, |stop| end.min(stop));
@@ -184,7 +188,7 @@ impl Group<'_> {
         if let Some(exchange) = &mut self.exchange {
             exchange.begin(target);
         }
-        Ok((time, target))
+        Ok(target)
     }
 
     /// Handles events at this communication point, and what somebody wants to have set there, in a release at `time`. `false`: the run is
@@ -196,6 +200,8 @@ impl Group<'_> {
             if self.has_end() {
                 return Ok(false);
             }
+            // Before anything is set that was not in the event, so that it is seen what that does.
+            self.integrate(|continuous, group| continuous.leave_event(group, point))?;
             again = self.carry_out_in_step_mode(point, time)?;
             if !again {
                 return Ok(true);
@@ -205,8 +211,49 @@ impl Group<'_> {
 
     /// The work of the release `due`.
     pub fn release(&mut self, due: &Due, meter: &mut impl Meter) -> Result<(), Failed> {
-        let (time, target) = self.fetch(due)?;
-        let mut is_first = true;
+        let time = due.time;
+        if let Some(target) = self.quiet_until(due) {
+            self.pass(time, target, meter)?;
+            return match self.is_done(time, time, target)? {
+                true => self.publish(time),
+                false => self.go_on((time, target), false, meter),
+            };
+        }
+        let target = self.fetch(due)?;
+        self.go_on((time, target), true, meter)
+    }
+
+    /// Where the step of the release `due` ends, if there is nothing to do but that: one FMU that is integrated, from which others take
+    /// nothing and which takes nothing, and which has no event here nor knows of one on the way.
+    #[inline]
+    fn quiet_until(&mut self, due: &Due) -> Option<Instant> {
+        let continuous = self.continuous.as_ref().filter(|continuous| continuous.is_quiet())?;
+        let target = self.leader.0.quiet_until(due)?;
+        (!continuous.is_restless()).then_some(target)
+    }
+
+    /// Makes the step of a [quiet](Group::quiet_until) release.
+    fn pass(&mut self, time: Instant, target: Instant, meter: &mut impl Meter) -> Result<(), Failed> {
+        let (member, calls) = (&mut *self.leader.0, &mut *self.leader.1);
+        calls.begin();
+        member.record(calls, self.world, self.host, time);
+        let known = [member.stepping.stop, member.time_event(time)].into_iter().flatten().min();
+        meter.enter();
+        let passed = self.integrate(|continuous, group| {
+            continuous.begin(time, target);
+            continuous.go(group, (time, target), known)
+        });
+        meter.leave();
+        passed.map(drop)
+    }
+
+    /// What is left to be done of a release from `time` to `target`, of which the step `is_first` or was begun.
+    fn go_on(
+        &mut self,
+        (time, target): (Instant, Instant),
+        mut is_first: bool,
+        meter: &mut impl Meter,
+    ) -> Result<(), Failed> {
         loop {
             let point = self.point(time);
             if !self.come_to_rest(point, time)? {
@@ -230,20 +277,27 @@ impl Group<'_> {
             let stepped = self.step(point, target);
             meter.leave();
             stepped?;
-            let reached = self.point(time);
-            if reached >= target || self.has_end() {
-                break;
-            }
-            if reached > time && (self.is_stopped() || !self.goes_on_within()) {
-                self.leader.0.stepping.go_on_at(reached);
-                break;
-            }
-            if reached == point && !self.wants_event() {
-                let failure = way::stuck(self.leader.0.stepping.unit.value(point));
-                return Err(Failed { member: 0, halt: Halt::Call(failure) });
+            if self.is_done(point, time, target)? {
+                return self.publish(time);
             }
         }
-        self.publish(time)
+    }
+
+    /// Whether nothing more is stepped in the release at `time` to `target`, after a step from `point` on.
+    fn is_done(&mut self, point: Instant, time: Instant, target: Instant) -> Result<bool, Failed> {
+        let reached = self.point(time);
+        if reached >= target || self.has_end() {
+            return Ok(true);
+        }
+        if reached > time && (self.is_stopped() || !self.goes_on_within()) {
+            self.leader.0.stepping.go_on_at(reached);
+            return Ok(true);
+        }
+        if reached == point && !self.wants_event() {
+            let failure = way::stuck(self.leader.0.stepping.unit.value(point));
+            return Err(Failed { member: 0, halt: Halt::Call(failure) });
+        }
+        Ok(false)
     }
 
     /// Whether one of them has asked for the end of the run.
@@ -405,11 +459,15 @@ impl Group<'_> {
                 // What those before it have computed in this iteration.
                 let is_mastered = self.exchange.is_some();
                 self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
+                self.exchanging(|exchange, group| exchange.set_in_event(group, number, point))?;
                 self.with(number, |member, calls, world, host| {
                     if !is_mastered && (iteration > 0 || number > 0) {
                         calls.fetch(world, host, time);
                     }
                     calls.has_changed();
+                    if !is_mastered && member.is_integrated() {
+                        member.set(calls, host, time)?;
+                    }
                     member.set_in_event_mode(calls)?;
                     member.get_in_event_mode(calls, world, host, point)
                 })?;
@@ -418,6 +476,7 @@ impl Group<'_> {
                 }
                 self.hand_out(number, point);
             }
+            self.exchanging(|exchange, group| exchange.remember(group, point))?;
             let mut again = None;
             for number in 0..self.len() {
                 if self.is_at(number, point) && self.with(number, |member, calls, _, _| member.update(calls, point))? {
@@ -446,7 +505,8 @@ impl Group<'_> {
         Err(Failed { member: restless, halt: Halt::Call(failure) })
     }
 
-    /// Whether an iteration of an event has changed what one of them takes in Event Mode from others that a master steps with it: which.
+    /// Whether an iteration of an event has changed what one of them takes from others that a master steps with it, in Event Mode or, of what
+    /// is integrated, at all times: which.
     fn has_news(&mut self, point: Instant) -> Result<Option<usize>, Failed> {
         if self.exchange.is_none() {
             return Ok(None);
@@ -460,6 +520,10 @@ impl Group<'_> {
                 }
             }
         }
+        self.exchanging(|exchange, group| {
+            news = news.or(exchange.has_news(group, point)?);
+            Ok(())
+        })?;
         Ok(news)
     }
 

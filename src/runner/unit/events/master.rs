@@ -65,7 +65,7 @@ impl Master {
 
     /// The work of the release `due`.
     pub fn release(&self, group: &mut Group, due: &Due, meter: &mut impl Meter) -> Result<(), Failed> {
-        let (time, target) = group.fetch(due)?;
+        let (time, target) = (due.time, group.fetch(due)?);
         for number in 0..group.len() {
             let stepping = &mut group.member(number).0.stepping;
             stepping.begin_at(time);
@@ -316,7 +316,10 @@ impl Slaves for Working<'_, '_> {
             true => continuous.settle(group, from),
             false => Ok(false),
         })?;
-        members.iter().try_for_each(|member| self.record(*member))?;
+        // The row from after a state event that inputs have made comes when that is handled.
+        if settled != Some(true) {
+            members.iter().try_for_each(|member| self.record(*member))?;
+        }
         let reached = match is_integrated {
             true if settled == Some(true) => from,
             true => {

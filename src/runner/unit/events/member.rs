@@ -154,6 +154,18 @@ impl Member {
         self.clocks.is_due(world, point, before) | self.wants_event | timed | self.stepping.has_jumped()
     }
 
+    /// Where the release `due` ends, if it is one whole step, and there is no event here nor until then, but for ticks of clocks.
+    #[inline]
+    pub fn quiet_until(&mut self, due: &Due) -> Option<Instant> {
+        let Member { stepping, next_event, .. } = self;
+        if self.wants_event || self.input_row.is_some() || !stepping.strides_from(due.time) {
+            return None;
+        }
+        let end = stepping.usual_end(due)?;
+        let is_until = |event: &Instant| *event <= end || stepping.is_now(*event, end);
+        (!next_event.as_ref().is_some_and(is_until)).then_some(end)
+    }
+
     /// Whether it wants Event Mode at the communication point that it has reached.
     pub fn wants_event(&self) -> bool {
         self.wants_event

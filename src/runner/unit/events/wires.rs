@@ -19,6 +19,8 @@ pub struct Wire {
     target: End,
     conversion: Option<Conversion>,
     words: Vec<u64>,
+    /// As many, as they come from its FMU.
+    remembered: Vec<u64>,
     /// Of strings and binaries, one for each element, with how long it is; `None` of one that is longer than there is room for.
     texts: Vec<(Vec<u8>, Option<usize>)>,
 }
@@ -68,6 +70,7 @@ impl Wire {
             target: End::of(&to.set, wire.connection, &connection.to_elements),
             conversion: Some(connection.conversion).filter(|conversion| *conversion != Conversion::NONE),
             words: vec![0; if is_text { 0 } else { elements }],
+            remembered: vec![0; if is_text { 0 } else { elements }],
             texts: (0..if is_text { elements } else { 0 }).map(|_| text()).collect(),
         }
     }
@@ -106,6 +109,20 @@ impl Wire {
                 Some(bytes.len())
             });
         }
+    }
+
+    /// Remembers the numbers that its FMU has read last.
+    pub fn remember(&mut self, calls: &Calls) {
+        let values = calls.got(self.source.call);
+        let elements = self.source.elements(values);
+        self.remembered.iter_mut().zip(elements).for_each(|(word, element)| *word = values.word(element));
+    }
+
+    /// Whether they are others now.
+    pub fn has_changed(&self, calls: &Calls) -> bool {
+        let values = calls.got(self.source.call);
+        let mut pairs = self.remembered.iter().zip(self.source.elements(values));
+        pairs.any(|(word, element)| values.word(element) != *word)
     }
 
     /// What it has taken up, as numbers.

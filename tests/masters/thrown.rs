@@ -1,0 +1,78 @@
+//! State events that inputs make: a switch that its input throws (`fmus/threshold`), by a file and by another switch, in a rig, in a group
+//! by each algorithm, and where another event is at the same time.
+
+use super::{Outcome, last, numbers, run};
+use crate::program::Rig;
+
+/// 1 from 1 s to 3 s, else 0.
+const PULSE: &str = "time,first.u\n0,0\n1,1\n3,0\n";
+
+fn thrown(text: &str) -> Outcome {
+    let rig: Rig = super::rig(text);
+    std::fs::write(rig.folder().join("pulse.csv"), PULSE).unwrap();
+    let outcome = run(&rig, "virtual");
+    assert_eq!(outcome.code, 0, "{}\n{text}", outcome.stderr);
+    outcome
+}
+
+/// One or three switches, each thrown by the one before. `keys` are those of the FMUs or of their group.
+fn switches(names: &[&str], start: &str, fmu_keys: &str, more: &str) -> String {
+    let mut text = "[rig]\nstop_time = 5\n[[stimulus]]\nfile = 'pulse.csv'\n[record]\nsignals = ['*.u', '*.on', '*.x', '*.seen']\n".to_owned();
+    for name in names {
+        text += &format!("[fmu.{name}]\npath = '@threshold'\nstart = {{ {start} }}\n{fmu_keys}\n");
+    }
+    for pair in names.windows(2) {
+        text += &format!("[[connect]]\nfrom = '{}.on'\nto = '{}.u'\n", pair[0], pair[1]);
+    }
+    text + more
+}
+
+/// Whatever else is at 1 s and 3 s: nothing, the FMU's own time event, or the end of a step.
+#[test]
+fn an_input_that_jumps_throws_the_switch_beside_every_other_event() {
+    for solver in ["euler", "rk4", "dopri5", "bdf"] {
+        let inner = if ["euler", "rk4"].contains(&solver) { "internal_step = '1/100'\n" } else { "" };
+        for next in ["1", "3", "2", "100"] {
+            for step in ["1/2", "1"] {
+                let keys = format!("step = '{step}'\nsolver = '{solver}'\n{inner}");
+                let outcome = thrown(&switches(&["first"], &format!("next = {next}"), &keys, ""));
+                let case = format!("{solver}, next = {next}, step = {step}");
+                assert!((last(&outcome, "first.x") - 2.0).abs() < 1e-9, "{case}: {}", last(&outcome, "first.x"));
+                assert_eq!(last(&outcome, "first.on"), 0.0, "{case}");
+                // In that event the input has what it has from there on.
+                let seen = match next {
+                    "1" | "2" => 1.0,
+                    "3" => 0.0,
+                    _ => -1.0,
+                };
+                assert_eq!(last(&outcome, "first.seen"), seen, "{case}");
+                // The row of the jump has what the switch was thrown to.
+                let rows = numbers(&outcome, "first.u").into_iter().zip(numbers(&outcome, "first.on"));
+                assert!(rows.clone().all(|(u, on)| u == on), "{case}: {:?}", rows.collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+/// What a switch throws in an event is thrown in the same event: all are on for 2 s.
+#[test]
+fn in_a_group_a_switch_throws_the_next_one_in_the_same_event() {
+    for algorithm in ["jacobi", "gauss-seidel", "rollback", "predictable"] {
+        for next in ["1", "100"] {
+            let master =
+                format!("[master.g]\nfmus = ['first', 'second', 'third']\nstep = '1/2'\nalgorithm = '{algorithm}'\n");
+            let outcome = thrown(&switches(&["first", "second", "third"], &format!("next = {next}"), "", &master));
+            for name in ["first", "second", "third"] {
+                let (x, on) = (last(&outcome, &format!("{name}.x")), last(&outcome, &format!("{name}.on")));
+                assert!((x - 2.0).abs() < 1e-6, "{algorithm}, next = {next}: {name} was on for {x} s");
+                assert_eq!(on, 0.0, "{algorithm}, next = {next}: {name}");
+                let rows = numbers(&outcome, "first.u").into_iter().zip(numbers(&outcome, &format!("{name}.on")));
+                assert!(
+                    rows.clone().all(|(u, on)| u == on),
+                    "{algorithm}, next = {next}: {name}: {:?}",
+                    rows.collect::<Vec<_>>()
+                );
+            }
+        }
+    }
+}
