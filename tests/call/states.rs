@@ -279,3 +279,48 @@ fn a_variable_is_set_only_where_its_class_is() {
         assert_eq!(code, 0, "{fmu}, {sets:?}: {:?}", lines.last());
     }
 }
+
+/// The description has neither states nor indicators, the FMU one of each.
+#[test]
+fn numbers_that_are_not_those_of_the_description_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let fmu = folder.path().join("failing");
+    let copied = std::process::Command::new("cp").arg("-rL").arg(example("failing")).arg(&fmu).status().unwrap();
+    assert!(copied.success());
+    let file = fmu.join("modelDescription.xml");
+    let mut description = std::fs::read_to_string(&file).unwrap();
+    for line in ["<EventIndicator valueReference", "<ContinuousStateDerivative valueReference"] {
+        assert!(description.contains(line), "{line}");
+        description = description.lines().filter(|own| !own.contains(line)).collect::<Vec<_>>().join("\n");
+    }
+    std::fs::write(&file, description).unwrap();
+    let asks = ["derivatives", "indicators", "GetContinuousStates"];
+    let (code, lines) = json(
+        &fmu,
+        &[],
+        &[&super::TO_CONTINUOUS_TIME[..4], &["update"], &super::TO_CONTINUOUS_TIME[4..], &asks].concat(),
+    );
+    assert_eq!(code, 0, "{lines:?}");
+    let [derivatives, indicators, states] = &lines[lines.len() - 3..] else { panic!("{lines:?}") };
+    let numbers = ["fmi3GetNumberOfContinuousStates", "fmi3GetNumberOfEventIndicators"];
+    assert_eq!(called(derivatives), [&numbers[..], &["fmi3GetContinuousStateDerivatives"]].concat());
+    let notes = numbers.map(|function| format!("{function} says 1, and by its modelDescription.xml it has 0"));
+    assert_eq!(derivatives["notes"], serde_json::json!(notes));
+    // They are asked for once.
+    assert_eq!(called(indicators), ["fmi3GetEventIndicators"]);
+    assert_eq!(called(states), ["fmi3GetContinuousStates"]);
+    assert_eq!(states["notes"], serde_json::json!([]));
+}
+
+#[test]
+fn that_nothing_is_called_of_an_fmu_without_states_is_told() {
+    let (code, lines) = json(
+        &example("inc"),
+        &["--interface-type", "me"],
+        &[&super::TO_CONTINUOUS_TIME[..], &["derivatives"]].concat(),
+    );
+    assert_eq!(code, 0, "{lines:?}");
+    let line = lines.last().unwrap();
+    assert!(!called(line).contains(&"fmi3GetContinuousStateDerivatives"), "{line}");
+    assert_eq!(line["notes"], serde_json::json!(["nothing is called: the FMU has no continuous states"]));
+}

@@ -278,6 +278,7 @@ impl ByHand {
                 }
                 Message::Logged { status, category, message } => hear(Heard::Logged(status, category, message)),
                 Message::CalledBack(words) => hear(Heard::CalledBack(words)),
+                Message::Noted(words) => hear(Heard::Note(words)),
                 Message::Over(_) => {}
             });
         let answer = match answer {
