@@ -184,12 +184,15 @@ pub fn deviation(text: &str) -> Result<NamedTolerance, String> {
     format!("*={text}").parse()
 }
 
+/// What is taken for `bdf`.
+const CVODE: &str = "cvode";
+
 fn solver(text: &str) -> Result<Solver, String> {
     // The solver of SUNDIALS that other simulators have is one of the same kind.
-    let wanted = if text == "cvode" { Solver::Bdf.word() } else { text };
+    let wanted = if text == CVODE { Solver::Bdf.word() } else { text };
     let known = Solver::WORDS.iter().find(|(word, _)| *word == wanted).map(|(_, solver)| *solver);
     let words = || Solver::WORDS.map(|(word, _)| word).join(", ");
-    known.ok_or_else(|| format!("must be one of {}", words()))
+    known.ok_or_else(|| format!("must be one of {}, or {CVODE}, which is taken for {}", words(), Solver::Bdf.word()))
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

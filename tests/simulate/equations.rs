@@ -224,7 +224,11 @@ fn a_jacobian_takes_as_few_calls_as_it_can() {
 #[test]
 fn options_of_the_integration_that_do_not_fit_are_named() {
     for (name, arguments, words) in [
-        ("spring", &["--solver", "runge"][..], "must be one of euler, rk4, dopri5"),
+        (
+            "spring",
+            &["--solver", "runge"][..],
+            "must be one of euler, rk4, dopri5, bdf, auto, or cvode, which is taken for bdf",
+        ),
         (
             "spring",
             &["--solver", "dopri5", "--fixed-step-size", "0.001"],
