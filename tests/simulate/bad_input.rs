@@ -20,8 +20,6 @@ fn options_that_do_not_fit_the_fmu_are_named() {
         (&["--fixed-step-size", "0.3", "--output-interval", "0.5"], "is no multiple of --fixed-step-size 0.3"),
         (&["--tolerance", "no"], "must be a number above 0"),
         (&["--input-file", "nowhere.csv"], "nowhere.csv: No such file"),
-        (&["--tolerance", "1e300"], "--tolerance 1e300: the tolerance of stepper, 1e300, is not from 1e-15 to below 1"),
-        (&["--tolerance", "1e-300"], "--tolerance 1e-300: the tolerance of stepper, 1e-300, is not from"),
         (&["--stop-time", "0"], "is not after the start time, 0 s: nothing would run; give a later --stop-time"),
         (&["--reference-file", "nowhere.csv"], "nowhere.csv: there is no such file"),
         (&["--output-file", "no/where.csv"], "no/where.csv: No such file"),
