@@ -654,14 +654,11 @@ impl Caller {
             _ => self.numbers,
         };
         let Life::Equations(_, model) = &mut self.life else { return Err(Why::NotHere) };
-        match request {
-            Request::GetStateValueReferences => {
-                let mut references = vec![0; states];
-                let done = model.state_references(&mut references);
-                self.nothing(done)?;
-                return Ok(Given::References(references));
-            }
-            _ => {}
+        if request == Request::GetStateValueReferences {
+            let mut references = vec![0; states];
+            let done = model.state_references(&mut references);
+            self.nothing(done)?;
+            return Ok(Given::References(references));
         }
         let mut continuous = model.continuous_time().ok_or(Why::NotHere)?;
         let vector = |length: usize| vec![0.0; length];
