@@ -39,7 +39,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// The exit code where a call has failed.
+/// The exit code where a call has failed, or what came of one could not be written.
 const FAILED: u8 = 1;
 /// The exit code where a line is wrong, or the FMU is invalid.
 const WRONG: u8 = 2;
@@ -117,7 +117,12 @@ impl Talk<'_> {
             match self.line(conversation, &line) {
                 // Whoever has read what was printed has seen enough.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-                Err(error) => return Err(Error::System(format!("write the result to standard output: {error}"))),
+                Err(error) => {
+                    say(&format!("what came of it cannot be written to standard output: {error}"));
+                    // The FMU was called: this is no mistake of whoever asked.
+                    self.code = FAILED;
+                    return Ok(());
+                }
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
             }

@@ -1,7 +1,7 @@
 //! `vecud plot`: recorded signals of any stretch of time, of one recording or of two over each other.
 
 use super::report::drawn::{self, Stretch};
-use super::report::{Input, check_place, finite, write};
+use super::report::{Input, OUT, check_place, finite, write};
 use super::{browser, results};
 use crate::plan::glob;
 use crate::recording::envelope::Overview;
@@ -63,7 +63,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
                 )));
             }
         };
-    check_place(&out)?;
+    check_place(&out, OUT)?;
     let mut notes = Vec::new();
     let mut recordings = Vec::new();
     for input in &inputs {
@@ -74,7 +74,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let times = (stretch.from.or(begin).unwrap_or(0.0), stretch.to.or(end).unwrap_or(0.0));
     let title = title(&inputs[0]);
     let plot = Plot { title, recordings, times, notes };
-    write(&out, &if is_drawing { report::plot_svg(&plot) } else { report::plot_html(&plot) })?;
+    write(&out, OUT, &if is_drawing { report::plot_svg(&plot) } else { report::plot_html(&plot) })?;
     results::print(&format!("plot: {}\n", out.display()), None)?;
     if arguments.open {
         browser::show(&out);

@@ -184,12 +184,15 @@ pub fn deviation(text: &str) -> Result<NamedTolerance, String> {
     format!("*={text}").parse()
 }
 
+/// What is taken for `bdf`.
+const CVODE: &str = "cvode";
+
 fn solver(text: &str) -> Result<Solver, String> {
     // The solver of SUNDIALS that other simulators have is one of the same kind.
-    let wanted = if text == "cvode" { Solver::Bdf.word() } else { text };
+    let wanted = if text == CVODE { Solver::Bdf.word() } else { text };
     let known = Solver::WORDS.iter().find(|(word, _)| *word == wanted).map(|(_, solver)| *solver);
     let words = || Solver::WORDS.map(|(word, _)| word).join(", ");
-    known.ok_or_else(|| format!("must be one of {}", words()))
+    known.ok_or_else(|| format!("must be one of {}, or {CVODE}, which is taken for {}", words(), Solver::Bdf.word()))
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -197,7 +200,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|tolerance: &f64| tolerance.is_finite() && *tolerance > 0.0).ok_or_else(wrong)
 }
 
-/// The exit code of a simulation of which rows could not be written.
+/// The exit code of a simulation of which rows, its page or its state could not be written.
 const FAILED: u8 = 1;
 /// The exit code of a simulation that deviates from its reference.
 const DEVIATES: u8 = 3;
@@ -238,16 +241,18 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
     for problem in &run.problems {
         events.say(format!("{}: {}", problem.severity.prefix(), plain::message(&problem.message())));
     }
-    if let Some(file) = arguments.states.final_fmu_state_file.as_ref().filter(|_| !final_state.is_empty()) {
-        supervisor::write_whole(file, &final_state).map_err(Error::file(file))?;
-    }
+    let state_file = arguments.states.final_fmu_state_file.as_ref().filter(|_| !final_state.is_empty());
+    let kept = state_file.map_or(Ok(()), |file| supervisor::write_whole(file, &final_state).map_err(Error::file(file)));
     if arguments.log.show_stats {
         stats(&run).into_iter().for_each(|line| events.say(line));
     }
-    if let Some(page) = &page {
-        page.write(&run, reference)?;
+    let drawn = page.as_ref().map_or(Ok(()), |page| page.write(&run, reference));
+    let mut code = unwritten.map_or_else(|| report::exit_code(&run), |error| cut_short(&error, file, events));
+    // Something was simulated: what cannot be written of it is a result that is missing, and no mistake in the command.
+    for error in [kept, drawn].into_iter().filter_map(Result::err) {
+        events.complain(format_args!("{error}"));
+        code = FAILED;
     }
-    let code = unwritten.map_or_else(|| report::exit_code(&run), |error| cut_short(&error, file, events));
     let Some((rows, reference)) = copied.zip(reference).filter(|_| code == 0) else { return Ok(code) };
     let deviations = reference::deviations(&rows, reference, arguments.shown.reference_tolerance.as_ref())?;
     deviations.iter().for_each(|line| events.complain(format_args!("{line}")));

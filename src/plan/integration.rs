@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::inputs::control;
 use super::{IntegrationPlan, JacobianPlan, Length, Mode, ModelExchangePlan, ResizableEquations, Solver};
 use crate::fmu::description::{ModelExchange, Unknown};
-use crate::rig::{At, Rig};
+use crate::rig::{At, Rig, float_text};
 use crate::time::Fraction;
 use std::ops::Range;
 
@@ -76,8 +76,10 @@ pub(super) fn check(rig: &Rig, described: &DescribedFmu, step: &At<Fraction>, fi
         findings.rig(internal.place, message);
     }
     if let Some(at) = said.tolerance.as_ref().filter(|at| !TOLERANCES.contains(&at.value)) {
-        let message =
-            format!("the tolerance of {name}, {}, is not from 1e-15 to below 1: nothing is computed with it", at.value);
+        let message = format!(
+            "the tolerance of {name}, {}, is not from 1e-15 to below 1: nothing is computed with it",
+            float_text(at.value)
+        );
         findings.rig(at.place, message);
     }
     if let Some(at) = said.solver.as_ref().filter(|at| at.value.is_adaptive() && rig.mode == Mode::RealTime) {

@@ -63,7 +63,7 @@ fn take(left: &mut Vec<&Problem>, is: impl Fn(&Problem) -> bool) -> Vec<(&'stati
 
 /// Overruns, the limit on start latency where there is one, and everything else that is said of the clock.
 fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<TestCase> {
-    let own = Subject::Clock { fmu: clock.fmu.clone(), clock: clock.clock.clone() };
+    let own = Subject::task(&clock.fmu, &clock.clock, clock.kind);
     let about = |topic: Topic| {
         let own = &own;
         move |problem: &Problem| problem.subject == *own && problem.kind.topic() == topic

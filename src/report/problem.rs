@@ -4,6 +4,7 @@
 use super::format::{duration, short_duration, some};
 use super::{FindingResult, LimitKey};
 use crate::plain::plain;
+use crate::plan::TaskKind;
 use std::fmt;
 
 /// Something that went wrong.
@@ -51,6 +52,13 @@ pub enum Subject {
         /// Name of the clock.
         clock: String,
     },
+    /// The task that makes the steps of an instance, or of a group that it leads: it has no clock.
+    Steps {
+        /// Name of the instance in the rig.
+        fmu: String,
+        /// Name of the task.
+        task: String,
+    },
     /// A connection, as the rig's arrow.
     Connection(String),
     /// A stimulus, by its file.
@@ -58,10 +66,19 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// A task of an instance.
+    pub fn task(fmu: &str, task: &str, kind: TaskKind) -> Subject {
+        let (fmu, task) = (fmu.to_owned(), task.to_owned());
+        match kind.makes_steps() {
+            true => Subject::Steps { fmu, task },
+            false => Subject::Clock { fmu, clock: task },
+        }
+    }
+
     /// The instance that it is or belongs to.
     pub fn fmu(&self) -> Option<&str> {
         match self {
-            Subject::Fmu(fmu) | Subject::Clock { fmu, .. } => Some(fmu),
+            Subject::Fmu(fmu) | Subject::Clock { fmu, .. } | Subject::Steps { fmu, .. } => Some(fmu),
             Subject::Run | Subject::Connection(_) | Subject::Stimulus(_) => None,
         }
     }
@@ -73,6 +90,7 @@ impl fmt::Display for Subject {
             Subject::Run => f.write_str("the run"),
             Subject::Fmu(fmu) => write!(f, "fmu `{fmu}`"),
             Subject::Clock { fmu, clock } => write!(f, "clock {}", plain(&format!("{fmu}.{clock}"))),
+            Subject::Steps { fmu, task } => f.write_str(&plain(&format!("{fmu}.{task}"))),
             Subject::Connection(arrow) => write!(f, "connection {arrow}"),
             Subject::Stimulus(file) => write!(f, "stimulus {file}"),
         }

@@ -39,15 +39,16 @@ fn offender<'f>(words: &str, fmus: &'f [FmuResult]) -> Option<&'f FmuResult> {
 
 /// Whom words begin with. Of names that begin alike, the longer one is meant.
 fn subject(words: &str, fmus: &[FmuResult], clocks: &[ClockResult]) -> Subject {
+    // Steps are told without that word, and were told with it by earlier versions.
+    let name = words.strip_prefix("clock ").unwrap_or(words);
     let begins = |clock: &&ClockResult| {
-        let rest =
-            words.strip_prefix("clock ")?.strip_prefix(plain(&format!("{}.{}", clock.fmu, clock.clock)).as_str());
+        let rest = name.strip_prefix(plain(&format!("{}.{}", clock.fmu, clock.clock)).as_str());
         rest.filter(|rest| rest.starts_with([':', ' ']))
     };
     let clock =
         clocks.iter().filter(|clock| begins(clock).is_some()).max_by_key(|clock| clock.fmu.len() + clock.clock.len());
-    if let Some(ClockResult { fmu, clock, .. }) = clock {
-        return Subject::Clock { fmu: fmu.clone(), clock: clock.clone() };
+    if let Some(ClockResult { fmu, clock, kind, .. }) = clock {
+        return Subject::task(fmu, clock, *kind);
     }
     match fmus.iter().find(|fmu| words.starts_with(&format!("fmu `{}`", fmu.name))) {
         Some(fmu) => Subject::Fmu(fmu.name.clone()),
@@ -73,12 +74,15 @@ fn topic(words: &str) -> Topic {
 mod tests {
     use super::super::{Broken, FailureKey, FindingResult, LimitKey, ReportFile, hlog, html, json, junit, sample};
     use super::*;
+    use crate::plan::TaskKind;
 
     /// What reports sort problems by is in their words, too, so that a report that was read back sorts them alike.
     #[test]
     fn subject_and_topic_are_found_again_in_the_words() {
         let mut run = sample(1);
         run.clocks[5].clock = "task_1ms: b".into();
+        let steps = run.clocks.iter_mut().find(|clock| clock.clock == "step").unwrap();
+        steps.kind = TaskKind::Step;
         let finding = FindingResult { kind: "lock_leaked".into(), count: 1, message: "fmu `plant`: it did".into() };
         run.fmus[1].findings.push(finding.clone());
         let clock = |clock: &str| Subject::Clock { fmu: "ecu".into(), clock: clock.into() };
@@ -156,6 +160,10 @@ mod tests {
             },
             Problem { severity: Severity::Finding, subject: fmu(), kind: Kind::Offence(finding) },
             Problem::warning(clock("task_1ms"), Kind::Overruns { count: 3, queues: false }),
+            Problem::warning(
+                Subject::Steps { fmu: "plant".into(), task: "step".into() },
+                Kind::Overruns { count: 3, queues: false },
+            ),
             Problem::warning(clock("task_1ms"), Kind::OtherCore { count: 1, planned: 2 }),
             Problem::warning(
                 Subject::Run,

@@ -12,7 +12,7 @@ use crate::time::{Fraction, Nanos};
 /// Whom problems of a task are about.
 pub fn subject(plan: &Plan, task: TaskId) -> Subject {
     let planned = &plan.tasks[task.0];
-    Subject::Clock { fmu: plan.fmus[planned.fmu.0].name.clone(), clock: planned.name.clone() }
+    Subject::task(&plan.fmus[planned.fmu.0].name, &planned.name, planned.kind())
 }
 
 /// What a task has measured, as far as limits are about it.

@@ -58,7 +58,7 @@ fn stop_times() {
     for time in ["-1", "0", "-0.0", "1e-300"] {
         let words = bench.refused(bench.command(["run", "a", "--stop-time", time])).stderr;
         assert!(words.starts_with("a: the stop time, "), "{words}");
-        assert!(words.ends_with("nothing would run; set stop_time in [rig], or use --stop-time\n"), "{words}");
+        assert!(words.ends_with("nothing would run; give a later --stop-time\n"), "{words}");
     }
     bench.edit("a/modelDescription.xml", "stopTime=\"1\"", "");
     bench.refuses(

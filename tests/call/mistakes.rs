@@ -117,3 +117,15 @@ fn programs_are_told_of_mistakes_in_the_same_form() {
     assert_eq!(lines[2]["results"][0]["text"].as_str(), Some("3.0"));
     assert_eq!(lines[2]["state"].as_str(), Some("no instance"));
 }
+
+/// As README has it: the FMU was called, so that this is no mistake in a line.
+#[test]
+fn results_that_cannot_be_written_are_exit_code_1() {
+    for options in [&["-c", "instantiate"][..], &["-c", "instantiate", "--json"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = command(&example("linear"), options).stdout(full).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{options:?}: {told}");
+        assert!(told.contains("cannot be written to standard output: No space left"), "{options:?}: {told}");
+    }
+}

@@ -187,3 +187,140 @@ fn what_an_fmu_does_not_offer_is_not_called() {
     let message = lines.last().unwrap()["message"].as_str().unwrap();
     assert!(message.contains("the FMU does not offer it (providesDirectionalDerivatives is not true)"), "{message}");
 }
+
+/// Each of these would be set by an FMU that does not look, and refused by one that does.
+#[test]
+fn a_variable_is_set_only_where_its_class_is() {
+    let initialised = ["Instantiate", "EnterInitializationMode", "ExitInitializationMode"];
+    let longer = |more: &[&'static str]| initialised.iter().chain(more).copied().collect::<Vec<_>>();
+    let continuous = longer(&["update", "update", "EnterContinuousTimeMode"]);
+    for (fmu, way, set, words) in [
+        (
+            "ball",
+            initialised.to_vec(),
+            "set v 3",
+            "fmi3SetFloat64 was not called: the instance is in Event Mode, and v, a continuous output with initial = \"exact\", is \
+             set in Instantiated, Initialization Mode, Continuous-Time Mode; fmi3EnterContinuousTimeMode leads on",
+        ),
+        (
+            "ball",
+            continuous.clone(),
+            "set g 3",
+            "fmi3SetFloat64 was not called: the instance is in Continuous-Time Mode, and g, a fixed parameter, is set in \
+             Instantiated, Initialization Mode; fmi3Reset leads on",
+        ),
+        (
+            "ball",
+            vec!["Instantiate"],
+            "set bounces 3",
+            "fmi3SetInt32 was not called: bounces is a discrete output with initial = \"calculated\", which is never set",
+        ),
+        (
+            "failing",
+            continuous.clone(),
+            "set d 3",
+            "fmi3SetFloat64 was not called: the instance is in Continuous-Time Mode, and d, a discrete input, is set in \
+             Instantiated, Initialization Mode, Event Mode; fmi3EnterEventMode leads on",
+        ),
+        (
+            "failing_fmi2",
+            continuous.clone(),
+            "set gain 3",
+            "fmi2SetReal was not called: the instance is in Continuous-Time Mode, and gain, a tunable parameter, is set in \
+             Instantiated, Initialization Mode, Event Mode; fmi2EnterEventMode leads on",
+        ),
+        (
+            "failing_fmi2",
+            vec!["Instantiate"],
+            "set u 3",
+            "fmi2SetReal was not called: the instance is instantiated, and u, a continuous input, is set in Initialization Mode, \
+             Event Mode, Continuous-Time Mode; fmi2EnterInitializationMode leads on",
+        ),
+        (
+            "ball_fmi1",
+            vec!["Instantiate", "Initialize"],
+            "set g 3",
+            "fmiSetReal was not called: the instance is in Event Mode, and g, a fixed parameter, is set in Instantiated; \
+             fmiFreeModelInstance leads on",
+        ),
+        (
+            "predicting",
+            longer(&["update", "EnterStepMode"]),
+            "set first 3",
+            "fmi3SetFloat64 was not called: the instance is in Step Mode, and first, a fixed parameter, is set in Instantiated, \
+             Initialization Mode; fmi3Reset leads on",
+        ),
+        (
+            "structural",
+            vec!["Instantiate", "EnterConfigurationMode"],
+            "set gain 3",
+            "is set in Instantiated, Initialization Mode, Clock Activation Mode, Partition Activated; \
+             fmi3ExitConfigurationMode leads on",
+        ),
+    ] {
+        let (_, lines) = json(&example(fmu), &["--keep-going"], &[&way[..], &[set]].concat());
+        let line = lines.last().unwrap();
+        let what = format!("{fmu}, {way:?}: {line}");
+        assert_eq!(line["outcome"].as_str(), Some("refused"), "{what}");
+        assert!(called(line).is_empty(), "{what}");
+        assert!(line["message"].as_str().unwrap().contains(words), "{what}, not {words}");
+    }
+    // What is allowed reaches the FMUs, which answer Error to all else.
+    for (fmu, way, sets) in [
+        ("failing", vec!["Instantiate"], &["set gain 3", "set u 1", "set d 1", "set x 1"][..]),
+        ("failing", initialised.to_vec(), &["set gain 3", "set u 1", "set d 1"]),
+        ("failing", continuous.clone(), &["set u 1"]),
+        ("failing_fmi2", vec!["Instantiate"], &["set gain 3", "set x 1"]),
+        ("failing_fmi2", vec!["Instantiate", "EnterInitializationMode"], &["set gain 3", "set u 1", "set d 1"]),
+        ("failing_fmi2", continuous, &["set u 1"]),
+        ("predicting", longer(&["update", "EnterStepMode"]), &["set u 1"]),
+    ] {
+        let (code, lines) = json(&example(fmu), &[], &[&way[..], sets].concat());
+        assert_eq!(code, 0, "{fmu}, {sets:?}: {:?}", lines.last());
+    }
+}
+
+/// The description has neither states nor indicators, the FMU one of each.
+#[test]
+fn numbers_that_are_not_those_of_the_description_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let fmu = folder.path().join("failing");
+    let copied = std::process::Command::new("cp").arg("-rL").arg(example("failing")).arg(&fmu).status().unwrap();
+    assert!(copied.success());
+    let file = fmu.join("modelDescription.xml");
+    let mut description = std::fs::read_to_string(&file).unwrap();
+    for line in ["<EventIndicator valueReference", "<ContinuousStateDerivative valueReference"] {
+        assert!(description.contains(line), "{line}");
+        description = description.lines().filter(|own| !own.contains(line)).collect::<Vec<_>>().join("\n");
+    }
+    std::fs::write(&file, description).unwrap();
+    let asks = ["derivatives", "indicators", "GetContinuousStates"];
+    let (code, lines) = json(
+        &fmu,
+        &[],
+        &[&super::TO_CONTINUOUS_TIME[..4], &["update"], &super::TO_CONTINUOUS_TIME[4..], &asks].concat(),
+    );
+    assert_eq!(code, 0, "{lines:?}");
+    let [derivatives, indicators, states] = &lines[lines.len() - 3..] else { panic!("{lines:?}") };
+    let numbers = ["fmi3GetNumberOfContinuousStates", "fmi3GetNumberOfEventIndicators"];
+    assert_eq!(called(derivatives), [&numbers[..], &["fmi3GetContinuousStateDerivatives"]].concat());
+    let notes = numbers.map(|function| format!("{function} says 1, and by its modelDescription.xml it has 0"));
+    assert_eq!(derivatives["notes"], serde_json::json!(notes));
+    // They are asked for once.
+    assert_eq!(called(indicators), ["fmi3GetEventIndicators"]);
+    assert_eq!(called(states), ["fmi3GetContinuousStates"]);
+    assert_eq!(states["notes"], serde_json::json!([]));
+}
+
+#[test]
+fn that_nothing_is_called_of_an_fmu_without_states_is_told() {
+    let (code, lines) = json(
+        &example("inc"),
+        &["--interface-type", "me"],
+        &[&super::TO_CONTINUOUS_TIME[..], &["derivatives"]].concat(),
+    );
+    assert_eq!(code, 0, "{lines:?}");
+    let line = lines.last().unwrap();
+    assert!(!called(line).contains(&"fmi3GetContinuousStateDerivatives"), "{line}");
+    assert_eq!(line["notes"], serde_json::json!(["nothing is called: the FMU has no continuous states"]));
+}

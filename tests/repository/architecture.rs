@@ -294,6 +294,7 @@ const ASK_ABI: &[(&str, &str)] = &[
     ("record::trace::chrome", "kinds of clocks in words"),
     ("supervisor::fmus", "what mends a failed call"),
     ("supervisor::error", "which key of the rig overrides a description"),
+    ("supervisor::by_hand::settable", "the table of the states in which variables are set, as each version has it"),
     ("cli::inspect::render", "shows it"),
 ];
 

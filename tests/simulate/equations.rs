@@ -224,7 +224,11 @@ fn a_jacobian_takes_as_few_calls_as_it_can() {
 #[test]
 fn options_of_the_integration_that_do_not_fit_are_named() {
     for (name, arguments, words) in [
-        ("spring", &["--solver", "runge"][..], "must be one of euler, rk4, dopri5"),
+        (
+            "spring",
+            &["--solver", "runge"][..],
+            "must be one of euler, rk4, dopri5, bdf, auto, or cvode, which is taken for bdf",
+        ),
         (
             "spring",
             &["--solver", "dopri5", "--fixed-step-size", "0.001"],
@@ -236,6 +240,12 @@ fn options_of_the_integration_that_do_not_fit_are_named() {
             &["--solver", "rk4", "--fixed-step-size", "0.5", "--output-interval", "0.1"],
             "is longer than its step",
         ),
+        (
+            "spring",
+            &["--tolerance", "1e300"],
+            "--tolerance 1e300: the tolerance of spring, 1e300, is not from 1e-15 to below 1",
+        ),
+        ("spring", &["--tolerance", "1e-300"], "--tolerance 1e-300: the tolerance of spring, 1e-300, is not from"),
         ("spring", &["--event-mode-used", "true"], "--event-mode-used is for FMUs that run with Co-Simulation"),
         ("stepper", &["--solver", "rk4"], "--solver is for FMUs that run with Model Exchange"),
         ("tracer", &["--tolerance", "1e-3"], "is for FMUs that run with Co-Simulation or Model Exchange"),

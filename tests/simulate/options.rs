@@ -164,6 +164,22 @@ fn the_course_of_the_rows_can_be_drawn() {
     assert!(std::fs::read_to_string(place.path("plot.html")).unwrap().contains("a.csv"));
 }
 
+/// Everything was simulated by then, and the rows are there.
+#[test]
+fn a_page_or_a_state_that_cannot_be_written_is_exit_code_1_and_named_by_its_option() {
+    let place = Place::new().with("mine.txt", "no page");
+    let failed = place.simulate(fmu("stepper"), &["--plot", "/dev/full"]).exits(1);
+    let words = "/dev/full: the page cannot be written: No space left on device (os error 28); choose another place with --plot FILE";
+    assert!(failed.stderr.contains(words), "{}", failed.stderr);
+    assert_eq!(failed.rows().len(), 101);
+    let refused = place.simulate(fmu("stepper"), &["--plot", "mine.txt"]).exits(2);
+    assert!(refused.stderr.contains("that is no page; choose another place with --plot FILE"), "{}", refused.stderr);
+    assert!(refused.rows().is_empty(), "{}", refused.stdout);
+    let failed = place.simulate(fmu("stepper"), &["--final-fmu-state-file", "no/state"]).exits(1);
+    assert!(failed.stderr.contains("no/state: "), "{}", failed.stderr);
+    assert!(!failed.rows().is_empty(), "{}", failed.stderr);
+}
+
 /// Above the integers of TOML, however it is given.
 #[test]
 fn a_uint64_has_its_whole_range() {

@@ -201,6 +201,7 @@ fn given(given: &Given) -> Value {
 /// A line with all that came of it.
 pub fn json(line: u64, command: &str, heard: &[Heard], done: &Done, conversation: &ByHand) -> String {
     let (mut calls, mut log, mut callbacks, mut results) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut notes = Vec::new();
     for one in heard {
         match one {
             Heard::Called(Call { function, arguments, status, nanos }) => calls
@@ -219,7 +220,7 @@ pub fn json(line: u64, command: &str, heard: &[Heard], done: &Done, conversation
                 }
                 results.push(result);
             }
-            Heard::Note(_) => {}
+            Heard::Note(words) => notes.push(json!(words)),
         }
     }
     let (outcome, message) = match done {
@@ -237,6 +238,7 @@ pub fn json(line: u64, command: &str, heard: &[Heard], done: &Done, conversation
         "calls": calls,
         "log": log,
         "callbacks": callbacks,
+        "notes": notes,
         "results": results,
         "state": conversation.state().name(),
         "time": number(conversation.time()),

@@ -1,7 +1,7 @@
 //! `vecud report A --against B`.
 
 use super::side::{Input, Recording, Signals};
-use super::{Arguments, browser, check_place, screen, show, write};
+use super::{Arguments, OUT, browser, check_place, screen, show, write};
 use crate::recording::{ReadError, series};
 use crate::report;
 use crate::report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, Tolerances};
@@ -18,7 +18,7 @@ const SAME_TIME: f64 = 1e-9;
 pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
     let inputs = [Input::of(&arguments.run)?, Input::of(reference)?];
     let out = arguments.out.clone().unwrap_or_else(|| inputs[0].folder.join("comparison.html"));
-    check_place(&out)?;
+    check_place(&out, OUT)?;
     let tolerances = Tolerances {
         absolute: arguments.abs.unwrap_or(0.0),
         relative: arguments.rel.unwrap_or(0.0),
@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
     if comparison.never_met() {
         return Err(never_met(&comparison, arguments));
     }
-    write(&out, &report::comparison_html(&comparison))?;
+    write(&out, OUT, &report::comparison_html(&comparison))?;
     show(&compare::comparison_summary(&comparison, &out.display().to_string(), screen()), &out)?;
     if arguments.open {
         browser::show(&out);

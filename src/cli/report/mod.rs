@@ -103,7 +103,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
 fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
     let folder = Folder::of(&arguments.run)?;
     let page = arguments.out.clone().unwrap_or_else(|| folder.path.join("report.html"));
-    check_place(&page)?;
+    check_place(&page, OUT)?;
     let report = folder.report()?;
     let overview = overview(&folder, &report);
     let run = match report.of_checkpoint() {
@@ -119,13 +119,13 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
                     return Err(Error::Report(folder.path.clone(), None, failures.join("; ")));
                 }
             } else {
-                write(&page, &report::html(&run))?;
+                write(&page, OUT, &report::html(&run))?;
             }
             run
         }
         None => {
             let run = Run { overview, ..with_histograms(&folder, &report)? };
-            write(&page, &report::html(&run))?;
+            write(&page, OUT, &report::html(&run))?;
             if arguments.out.is_none() {
                 write_for_programs(&folder.path, &run)?;
             }
@@ -193,12 +193,16 @@ fn write_for_programs(folder: &Path, run: &Run) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the page may have this place: it replaces another page, and nothing else that lies there.
-pub(super) fn check_place(page: &Path) -> Result<(), Error> {
+/// The option that gives the place of a page.
+pub(super) const OUT: &str = "--out";
+
+/// Whether the page may have this place, which the `option` gives: it replaces another page, and nothing else that lies there.
+pub(super) fn check_place(page: &Path, option: &str) -> Result<(), Error> {
     /// Of pages, and of drawings.
     const BEGINS: [&[u8]; 2] = [b"<!doctype html>", b"<svg xmlns="];
-    let wrong =
-        |what: &str| Err(Error::Report(page.to_owned(), None, format!("{what}; choose another place with --out FILE")));
+    let wrong = |what: &str| {
+        Err(Error::Report(page.to_owned(), None, format!("{what}; choose another place with {option} FILE")))
+    };
     match std::fs::metadata(page) {
         Ok(metadata) if metadata.is_dir() => wrong("the page cannot be written: this is a folder"),
         Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {
@@ -213,7 +217,8 @@ pub(super) fn check_place(page: &Path) -> Result<(), Error> {
     }
 }
 
-pub(super) fn write(page: &Path, text: &str) -> Result<(), Error> {
+/// Writes the page to its place, which the `option` gives.
+pub(super) fn write(page: &Path, option: &str, text: &str) -> Result<(), Error> {
     // A device or a pipe is written to, and not replaced.
     let written = match std::fs::metadata(page) {
         Ok(metadata) if !metadata.is_file() => {
@@ -225,7 +230,7 @@ pub(super) fn write(page: &Path, text: &str) -> Result<(), Error> {
         Error::Report(
             page.to_owned(),
             None,
-            format!("the page cannot be written: {error}; choose another place with --out FILE"),
+            format!("the page cannot be written: {error}; choose another place with {option} FILE"),
         )
     })
 }

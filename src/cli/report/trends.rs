@@ -1,7 +1,7 @@
 //! `vecud report A B C ...`: many runs in one page, or as JSON.
 
 use super::side::Folder;
-use super::{Arguments, check_place, show, write};
+use super::{Arguments, OUT, check_place, show, write};
 use crate::cli::{browser, results, say};
 use crate::report::format::plural;
 use crate::report::{ReportFile, Trends, trends, trends_html, trends_json};
@@ -19,11 +19,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         out => Some(out.clone().unwrap_or_else(|| PathBuf::from(PAGE))),
     };
     if let Some(page) = &page {
-        check_place(page)?;
+        check_place(page, OUT)?;
     }
     let trends = trends(&reports(arguments)?);
     if let Some(page) = &page {
-        write(page, &trends_html(&trends))?;
+        write(page, OUT, &trends_html(&trends))?;
     }
     match (arguments.json, &page) {
         (false, Some(page)) => show(&summary(&trends, page), page)?,

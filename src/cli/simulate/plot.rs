@@ -9,6 +9,9 @@ use crate::supervisor::Error;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+/// The option that gives the place of the page.
+const PLOT: &str = "--plot";
+
 /// Where the page goes.
 pub struct Page {
     path: PathBuf,
@@ -27,7 +30,7 @@ impl Page {
             }
             None => return Ok(None),
         };
-        check_place(&path)?;
+        check_place(&path, PLOT)?;
         Ok(Some(Page { path, shows }))
     }
 
@@ -44,7 +47,7 @@ impl Page {
         }];
         recordings.extend(reference.map(plotted).transpose()?.flatten());
         let plot = Plot { title: run.rig.clone(), recordings, times, notes: Vec::new() };
-        write(&self.path, &report::plot_html(&plot))?;
+        write(&self.path, PLOT, &report::plot_html(&plot))?;
         if self.shows {
             browser::show(&self.path);
         }

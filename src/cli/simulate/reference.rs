@@ -52,6 +52,13 @@ impl<A: Write, B: Write> Write for Both<A, B> {
 /// A reference can be read, and has a column in common with what is to be computed.
 pub fn check(reference: &Path, names: &[String]) -> Result<(), Error> {
     let refused = |what: &str| Error::Report(reference.to_owned(), None, what.to_owned());
+    // Some file is asked for, while elsewhere the output folder of a run is.
+    if let Err(error) = reference.metadata() {
+        return Err(match error.kind() {
+            io::ErrorKind::NotFound => refused("there is no such file"),
+            _ => refused(&error.to_string()),
+        });
+    }
     let input = Input::of(reference)?;
     let signals = input.signals.as_ref().ok_or_else(|| refused("there is no recording"))?;
     let table = signals.open()?;

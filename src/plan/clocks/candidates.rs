@@ -404,9 +404,13 @@ pub fn timetable(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> T
     let stop = given(&rig.stop_time, experiment.and_then(|e| e.stop_time));
     match &stop {
         Some(stop) if stop.value <= start => {
+            // What comes from no rig file is not to be changed in one.
+            let way = match stop.place.line {
+                0 => "give a later --stop-time",
+                _ => "set stop_time in [rig], or use --stop-time",
+            };
             let message = format!(
-                "the stop time, {} s, is not after the start time, {} s: nothing would run; set stop_time in [rig], or use \
-                 --stop-time",
+                "the stop time, {} s, is not after the start time, {} s: nothing would run; {way}",
                 stop.value.seconds(),
                 start.seconds()
             );

@@ -376,7 +376,7 @@ fn beyond_eight_clocks_the_shorter_ones_are_not_drawn_and_counted() {
 #[test]
 fn problems_come_first_with_what_to_do_and_where_to_look() {
     let mut run = sample(1);
-    let step = Subject::Clock { fmu: "plant".into(), clock: "step".into() };
+    let step = Subject::Steps { fmu: "plant".into(), task: "step".into() };
     run.problems = vec![
         Problem { severity: Severity::Limit, subject: step, kind: Kind::LatencyLimit { reached: 2_000, limit: 1_000 } },
         Problem::warning(

@@ -58,6 +58,10 @@ pub(super) struct Caller {
     pub(super) iterates: bool,
     /// As described, or as the instance was asked last.
     numbers: Numbers,
+    /// As described.
+    described: Numbers,
+    /// The instance was asked for its numbers.
+    has_told_numbers: bool,
 }
 
 /// Does something with the instance while nothing of it computes, whichever state it is in, and puts it back.
@@ -137,6 +141,8 @@ impl Caller {
         let (states, event_indicators) = description.numbers_of_equations(elements);
         Caller {
             numbers: Numbers { states, event_indicators },
+            described: Numbers { states, event_indicators },
+            has_told_numbers: false,
             subject,
             description,
             mouth,
@@ -391,6 +397,7 @@ impl Caller {
         self.mouth.returned(function, format!("{name:?}, loggingOn {logging_on}"), begun.elapsed().as_nanos() as u64);
         instance.declare_states(support);
         self.event_mode_used = event_mode;
+        (self.numbers, self.has_told_numbers) = (self.described, false);
         self.life = Life::Instantiated(instance);
         Ok(Given::Nothing)
     }
@@ -594,25 +601,65 @@ impl Caller {
         self.nothing(done)
     }
 
+    /// How many states and event indicators there are, as the instance says. Where the description says otherwise that is told.
+    fn ask_numbers(&mut self) -> Result<Numbers> {
+        let Life::Equations(_, model) = &mut self.life else { return Err(Why::NotHere) };
+        let numbers = model.numbers();
+        let numbers = numbers.map_err(|failure| self.failed(failure))?;
+        (self.numbers, self.has_told_numbers) = (numbers, true);
+        // With them sizes change, and the numbers of the description are not the last word.
+        let is_structural = |own: &Variable| own.causality == Causality::StructuralParameter;
+        if !self.description.variables.iter().any(is_structural) {
+            let Numbers { states, event_indicators } = self.described;
+            for (function, told, described) in [
+                (Function::GetNumberOfContinuousStates, numbers.states, states),
+                (Function::GetNumberOfEventIndicators, numbers.event_indicators, event_indicators),
+            ] {
+                if told != described {
+                    let function = self.word(function);
+                    self.mouth
+                        .note(format!("{function} says {told}, and by its modelDescription.xml it has {described}"));
+                }
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// Of what there is none of by the description the FMU is asked first, where it can tell, and that nothing is called is told.
+    fn tell_of_none(&mut self, request: &Request) -> Result<()> {
+        let (what, of): (_, fn(&Numbers) -> usize) = match request {
+            Request::SetContinuousStates { .. }
+            | Request::GetContinuousStates
+            | Request::GetContinuousStateDerivatives
+            | Request::GetNominalsOfContinuousStates => ("continuous states", |numbers| numbers.states),
+            Request::GetEventIndicators => ("event indicators", |numbers| numbers.event_indicators),
+            _ => return Ok(()),
+        };
+        if of(&self.numbers) == 0 && !self.has_told_numbers {
+            self.ask_numbers()?;
+        }
+        if of(&self.numbers) == 0 {
+            self.mouth.note(format!("nothing is called: the FMU has no {what}"));
+        }
+        Ok(())
+    }
+
     /// What only Model Exchange has.
     fn equations(&mut self, request: Request) -> Result<Given> {
-        let Life::Equations(_, model) = &mut self.life else { return Err(Why::NotHere) };
-        let Numbers { states, event_indicators } = self.numbers;
-        match request {
+        self.tell_of_none(&request)?;
+        let Numbers { states, event_indicators } = match request {
             Request::GetNumbers => {
-                let numbers = model.numbers();
-                let numbers = numbers.map_err(|failure| self.failed(failure))?;
-                self.numbers = numbers;
-                let Numbers { states, event_indicators } = numbers;
+                let Numbers { states, event_indicators } = self.ask_numbers()?;
                 return Ok(Given::Numbers { states, event_indicators });
             }
-            Request::GetStateValueReferences => {
-                let mut references = vec![0; states];
-                let done = model.state_references(&mut references);
-                self.nothing(done)?;
-                return Ok(Given::References(references));
-            }
-            _ => {}
+            _ => self.numbers,
+        };
+        let Life::Equations(_, model) = &mut self.life else { return Err(Why::NotHere) };
+        if request == Request::GetStateValueReferences {
+            let mut references = vec![0; states];
+            let done = model.state_references(&mut references);
+            self.nothing(done)?;
+            return Ok(Given::References(references));
         }
         let mut continuous = model.continuous_time().ok_or(Why::NotHere)?;
         let vector = |length: usize| vec![0.0; length];

@@ -41,6 +41,11 @@ impl Mouth {
         let _nobody_listens = protocol::send(&mut *stream, message);
     }
 
+    /// Says what somebody should know who sees what is given.
+    fn note(&self, words: String) {
+        self.say(&Message::Noted(words));
+    }
+
     /// What a function is called in C.
     fn name(&self, function: Function) -> &'static str {
         function.name_of(self.abi, self.interface).unwrap_or(function.name_in(self.abi))

@@ -491,6 +491,8 @@ pub enum Message {
     },
     /// The FMU has called back, in words.
     CalledBack(String),
+    /// What should be known of what is given.
+    Noted(String),
     /// The request is over.
     Over(Answer),
 }

@@ -1,6 +1,7 @@
 //! A line that somebody writes → what is asked of the instance. What is wrong with it is said before the FMU hears of anything.
 
 use super::functions::{Dialect, ENTRIES, Entry};
+use super::settable::can_be_set;
 use crate::ffi::{Function, get_function, set_function};
 use crate::fmu::description::{
     Causality, Dimension, Interface, InterfaceType, ModelDescription, ValueReference, Values, Variable, VariableType,
@@ -527,7 +528,18 @@ impl Language<'_> {
 
     /// The states in which something is called that instances of this interface type have.
     pub fn states(&self, verb: Verb) -> Vec<State> {
-        let has = |state: &State| match state {
+        verb.states().iter().copied().filter(|state| self.has(*state)).collect()
+    }
+
+    /// Those of them in which a variable is set.
+    pub fn states_to_set(&self, variable: &Variable) -> Vec<State> {
+        let is_set = |state: &State| can_be_set(self.description, self.dialect.interface, variable, *state);
+        self.states(Verb::Set).into_iter().filter(is_set).collect()
+    }
+
+    /// Whether instances of this interface type come into a state.
+    fn has(&self, state: State) -> bool {
+        match state {
             State::ClockActivationMode | State::PartitionActivated => {
                 self.dialect.interface == Interface::ScheduledExecution
             }
@@ -542,8 +554,7 @@ impl Language<'_> {
             }
             State::InitializationMode => self.dialect.abi.has_initialization_mode(),
             _ => true,
-        };
-        verb.states().iter().copied().filter(has).collect()
+        }
     }
 
     /// Whether there is any use for an entry, as the description has it.

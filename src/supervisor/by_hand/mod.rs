@@ -6,6 +6,7 @@
 mod functions;
 mod language;
 mod process;
+mod settable;
 
 pub use crate::runner::by_hand::{Call, Given, Length, State};
 
@@ -13,7 +14,7 @@ use self::functions::{Dialect, Entry};
 use self::language::{Asked, Language, Named, Setup};
 use self::process::{FmuProcess, Gone};
 use super::Error;
-use crate::ffi::Function;
+use crate::ffi::{Function, set_function};
 use crate::fmu::archive::{BuildChoices, Cache, Unpacked};
 use crate::fmu::description::{Causality, Interface, ModelDescription, ValueReference, Values, Variable};
 use crate::plan;
@@ -254,6 +255,9 @@ impl ByHand {
     fn ask(&mut self, Named { name, request }: Named, hear: &mut dyn FnMut(Heard)) -> Done {
         let verb = request.verb();
         let name_of_call = self.name_of_call(&request);
+        if let Err(wrong) = self.can_set(&name, &request) {
+            return Done::Wrong(wrong);
+        }
         if self.process.is_none() {
             // Of what needs no instance the library is asked.
             if !verb.states().contains(&State::NoInstance) {
@@ -274,6 +278,7 @@ impl ByHand {
                 }
                 Message::Logged { status, category, message } => hear(Heard::Logged(status, category, message)),
                 Message::CalledBack(words) => hear(Heard::CalledBack(words)),
+                Message::Noted(words) => hear(Heard::Note(words)),
                 Message::Over(_) => {}
             });
         let answer = match answer {
@@ -389,6 +394,30 @@ impl ByHand {
             }
             _ => variable.unit.as_deref().unwrap_or_default().to_owned(),
         }
+    }
+
+    /// Refuses to set a variable whose class has no setting in this state.
+    fn can_set(&self, name: &str, request: &Request) -> Result<(), String> {
+        let language = self.language();
+        let (Request::Set { place, .. }, Some(variable)) = (request, self.description.variable(name)) else {
+            return Ok(());
+        };
+        let states = language.states_to_set(variable);
+        if states.contains(&self.state) || !Verb::Set.states().contains(&self.state) {
+            return Ok(());
+        }
+        let function = language.dialect.word(set_function(place.variable_type));
+        let class = settable::class_of(variable);
+        let reason = match states.as_slice() {
+            [] => format!("{name} is {class}, which is never set"),
+            states => {
+                let names: Vec<&str> = states.iter().map(|state| state.name()).collect();
+                let way = self.way_out(states).map(|way| format!("; {way} leads on")).unwrap_or_default();
+                let place = place_of(self.state);
+                format!("the instance is {place}, and {name}, {class}, is set in {}{way}", names.join(", "))
+            }
+        };
+        Err(format!("{function} was not called: {reason}"))
     }
 
     /// Why something is not called in this state, and where it is.

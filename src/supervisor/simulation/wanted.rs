@@ -6,7 +6,7 @@ use crate::fmu::description::{
     Causality, Clock, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Variable,
 };
 use crate::plan::{self, CallWatch, Mode, glob};
-use crate::rig::{self, At, Endpoint, Place, Rig, RigFmu, RigRecord, RigTrigger, Solver, TriggerSource};
+use crate::rig::{self, At, Endpoint, Place, Rig, RigFmu, RigRecord, RigTrigger, Solver, TriggerSource, float_text};
 use crate::supervisor::prepare::plan_of;
 use crate::supervisor::{Error, EventSink, Options, Prepared, give_start_values};
 use crate::time::{Fraction, Instant};
@@ -188,7 +188,7 @@ fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> R
         rig.fmus[0].wishes.steps_per_row = steps_per_row;
     }
     let tolerance = wanted.tolerance.map(|tolerance| {
-        let place = rig.add_option(format!("--tolerance {tolerance}"));
+        let place = rig.add_option(format!("--tolerance {}", float_text(tolerance)));
         At { value: tolerance, place }
     });
     let fmu = &mut rig.fmus[0];

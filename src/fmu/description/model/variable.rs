@@ -129,6 +129,19 @@ pub enum Variability {
     Continuous,
 }
 
+impl Variability {
+    /// The value of the attribute, as it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Variability::Constant => "constant",
+            Variability::Fixed => "fixed",
+            Variability::Tunable => "tunable",
+            Variability::Discrete => "discrete",
+            Variability::Continuous => "continuous",
+        }
+    }
+}
+
 /// `initial`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the standard's words
