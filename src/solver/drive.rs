@@ -186,7 +186,7 @@ impl Drive {
         if self.integrator.restart() {
             self.pace = 0.0;
         }
-        self.look(equations)?;
+        self.look(equations, false)?;
         self.roots.remember();
         self.is_at_event = false;
         Ok(())
@@ -195,10 +195,16 @@ impl Drive {
     /// Must follow where anything but the integration and events has changed what the model answers, as continuous inputs do that were
     /// set at a communication point. Says whether that has changed the domain of an indicator: a state event at [`Drive::time`].
     pub fn after_inputs<E: Indicators>(&mut self, equations: &mut E) -> Result<bool, Stopped<E::Failure>> {
-        if self.under_way.is_some() && self.integrator.restart() {
+        // A step that has been made leads beyond, by what the model was before.
+        let mut goes_on = self.under_way.is_none();
+        let looks_back = goes_on && self.integrator.looks_back();
+        self.look(equations, looks_back)?;
+        if looks_back {
+            goes_on = self.knows_derivatives && self.integrator.leads_on(&self.weights, &self.x, &self.step.f0);
+        }
+        if !goes_on && self.integrator.restart() {
             self.pace = 0.0;
         }
-        self.look(equations)?;
         self.is_at_event |= self.roots.begin_has_changed();
         if self.is_at_event {
             self.roots.note_found();
@@ -207,15 +213,26 @@ impl Drive {
         Ok(self.is_at_event)
     }
 
-    /// Forgets what was known of the model, and asks for the indicators where it stands.
-    fn look<E: Indicators>(&mut self, equations: &mut E) -> Result<(), Stopped<E::Failure>> {
+    /// Forgets what was known of the model, and asks for the indicators where it stands; for the derivatives as well where that is wanted.
+    fn look<E: Indicators>(&mut self, equations: &mut E, wants_derivatives: bool) -> Result<(), Stopped<E::Failure>> {
         self.under_way = None;
         self.knows_derivatives = false;
-        let mut bound = Bound { events: 0, right_hand_sides: 0 };
+        let mut bound = Bound { events: 0, right_hand_sides: 1 };
         let mut asked = Asked::new(equations, self.counts, &mut bound);
         let mut looked = asked.tell(self.t, &self.x);
         if looked.is_ok() && !self.roots.is_empty() {
             looked = asked.indicators(&mut self.roots.begin);
+        }
+        if looked.is_ok() && wants_derivatives {
+            looked = match asked.derivatives(&mut self.step.f0) {
+                Ok(()) => {
+                    self.knows_derivatives = true;
+                    Ok(())
+                }
+                // They are asked for again where they are needed.
+                Err(Trouble::Smaller(_)) => Ok(()),
+                stop => stop,
+            };
         }
         self.counts = asked.counts;
         looked.map_err(Trouble::stopped)

@@ -130,6 +130,19 @@ impl Integrator {
         }
     }
 
+    /// Whether the next step is built upon those before.
+    pub(super) fn looks_back(&self) -> bool {
+        self.bdf().is_some_and(Bdf::has_begun)
+    }
+
+    /// Whether these derivatives are those that the steps before lead to.
+    pub(super) fn leads_on(&mut self, weights: &Weights, x: &[f64], f: &[f64]) -> bool {
+        match self {
+            Integrator::Bdf(bdf) | Integrator::Auto { bdf, is_stiff: true, .. } => bdf.leads_on(weights, x, f),
+            _ => true,
+        }
+    }
+
     /// With which power of its length the estimated error of a first step grows.
     pub(super) fn first_power(&self) -> f64 {
         if self.bdf().is_some() { 2.0 } else { 5.0 }
