@@ -269,7 +269,11 @@ impl Drive {
                 match self.pass(asked, goal.until) {
                     Ok(None) => return Ok(Reached::Until { step_ended: false }),
                     Ok(Some(earlier)) => ending = earlier,
-                    Err(Trouble::Stop(stopped)) => return Err(stopped),
+                    // What the step has become by then is none that may be gone on with, nor looked into.
+                    Err(Trouble::Stop(stopped)) => {
+                        self.give_up_step(goal.until);
+                        return Err(stopped);
+                    }
                     Err(Trouble::Smaller(_)) => {
                         self.give_up_step(goal.until);
                         asked.counts.discarded += 1;
