@@ -79,6 +79,8 @@ pub struct Drive {
     step: Step,
     /// How the step ends that was made but whose end has not been reached.
     under_way: Option<Ending>,
+    /// How many steps were given up on the way to a goal, since the model refuses to be there.
+    given_up: u32,
     /// How long the next step is to be where the method chooses it, in seconds; 0 where that is not known yet.
     pace: f64,
     roots: Roots,
@@ -116,6 +118,7 @@ impl Drive {
             knows_derivatives: false,
             step: Step::new(states),
             under_way: None,
+            given_up: 0,
             pace: 0.0,
             roots: Roots::new(indicators),
             is_at_event: true,
@@ -216,6 +219,7 @@ impl Drive {
     /// Forgets what was known of the model, and asks for the indicators where it stands; for the derivatives as well where that is wanted.
     fn look<E: Indicators>(&mut self, equations: &mut E, wants_derivatives: bool) -> Result<(), Stopped<E::Failure>> {
         self.under_way = None;
+        self.given_up = 0;
         self.knows_derivatives = false;
         let mut bound = Bound { events: 0, right_hand_sides: 1 };
         let mut asked = Asked::new(equations, self.counts, &mut bound);
@@ -267,15 +271,23 @@ impl Drive {
             if goal.until < self.step.to {
                 self.under_way = Some(ending);
                 match self.pass(asked, goal.until) {
-                    Ok(None) => return Ok(Reached::Until { step_ended: false }),
+                    Ok(None) => {
+                        self.given_up = 0;
+                        return Ok(Reached::Until { step_ended: false });
+                    }
                     Ok(Some(earlier)) => ending = earlier,
                     // What the step has become by then is none that may be gone on with, nor looked into.
                     Err(Trouble::Stop(stopped)) => {
                         self.give_up_step(goal.until);
                         return Err(stopped);
                     }
-                    Err(Trouble::Smaller(_)) => {
+                    Err(Trouble::Smaller(stopped)) => {
+                        let is_last = self.given_up == HALVINGS || goal.until - self.t <= narrow(goal.until);
                         self.give_up_step(goal.until);
+                        if is_last {
+                            return Err(stopped);
+                        }
+                        self.given_up += 1;
                         asked.counts.discarded += 1;
                         continue;
                     }
@@ -283,6 +295,9 @@ impl Drive {
             }
             self.under_way = None;
             self.arrive(asked)?;
+            if self.t >= goal.until {
+                self.given_up = 0;
+            }
             let is_late = ending == Ending::Plain && self.t >= goal.until && self.roots.begin_has_changed();
             if ending == Ending::Event || is_late {
                 self.is_at_event = true;
