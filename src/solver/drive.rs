@@ -60,7 +60,7 @@ pub enum Reached {
 /// to the bit for methods that look back no further than to the beginning of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// How long the next step is to be, in seconds; 0 where that is not known yet.
+    /// How long the next step is to be, in seconds; 0 where that is not known yet, or only together with the steps before.
     pub length: f64,
     /// The error of the step before, in units of what is tolerable.
     pub error: f64,
@@ -172,23 +172,23 @@ impl Drive {
 
     /// What a run is taken up again with.
     pub fn pace(&self) -> Pace {
-        Pace { length: self.pace, error: self.integrator.last_error() }
+        let length = if self.integrator.looks_back() { 0.0 } else { self.pace };
+        Pace { length, error: self.integrator.last_error() }
     }
 
-    /// Takes a run up again, after [`Drive::restart`].
+    /// Takes a run up again, after [`Drive::restart`] where that is no event: what was known of the next step still holds.
     pub fn set_pace(&mut self, pace: Pace) {
         self.pace = pace.length;
         self.integrator.set_last_error(pace.error);
     }
 
     /// Starts at a time, with the states that it has ([`Drive::states_mut`]): at first, and after each event, when the model is in
-    /// Continuous-Time Mode (again). The model is told both, and the domains of its indicators are remembered from here. Dopri5 begins
-    /// with the length of step that it had, Bdf with order 1 and a length that is found anew.
+    /// Continuous-Time Mode (again). The model is told both, and the domains of its indicators are remembered from here. A method that
+    /// chooses its steps finds the length of the first one anew, Bdf with order 1: a step as long as those before could pass over all that
+    /// follows closely upon the event, as the next bounce of a ball does.
     pub fn restart<E: Indicators>(&mut self, equations: &mut E, t: f64) -> Result<(), Stopped<E::Failure>> {
         self.t = t;
-        if self.integrator.restart() {
-            self.pace = 0.0;
-        }
+        self.begin_anew();
         self.look(equations, false)?;
         self.roots.remember();
         self.is_at_event = false;
@@ -205,8 +205,8 @@ impl Drive {
         if looks_back {
             goes_on = self.knows_derivatives && self.integrator.leads_on(&self.weights, &self.x, &self.step.f0);
         }
-        if !goes_on && self.integrator.restart() {
-            self.pace = 0.0;
+        if !goes_on {
+            self.begin_anew();
         }
         self.is_at_event |= self.roots.begin_has_changed();
         if self.is_at_event {
@@ -214,6 +214,12 @@ impl Drive {
             self.counts.events += 1;
         }
         Ok(self.is_at_event)
+    }
+
+    /// What was computed before says nothing of the next step.
+    fn begin_anew(&mut self) {
+        self.integrator.restart();
+        self.pace = 0.0;
     }
 
     /// Forgets what was known of the model, and asks for the indicators where it stands; for the derivatives as well where that is wanted.

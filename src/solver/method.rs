@@ -108,9 +108,8 @@ impl Integrator {
         }
     }
 
-    /// Other equations begin: an event was handled. Says whether the length of the steps before means nothing for the next one.
-    pub(super) fn restart(&mut self) -> bool {
-        let loses_its_pace = self.bdf().is_some();
+    /// Other equations begin: an event was handled.
+    pub(super) fn restart(&mut self) {
         match self {
             Integrator::Euler | Integrator::Rk4(_) => {}
             Integrator::Dopri5(dopri5) => dopri5.restart(),
@@ -120,7 +119,6 @@ impl Integrator {
                 bdf.restart();
             }
         }
-        loses_its_pace
     }
 
     /// The model refuses: what was computed from its answers so far is not to be built upon. The equations are the same.
