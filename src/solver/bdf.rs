@@ -23,6 +23,8 @@ const SUMS: [f64; MAX_ORDER + 1] = [0.0, 1.0, 1.5, 11.0 / 6.0, 25.0 / 12.0, 137.
 const ITERATIONS: u32 = 4;
 /// How much of the tolerable error may be left of the iteration's.
 const ITERATED: f64 = 0.1;
+/// However much closer the last iterations have come, a first one is not trusted to come closer than this.
+const SMALLEST_RATE: f64 = 0.02;
 const SAFETY: f64 = 0.75;
 /// The least and the most by which one step is longer than the one before.
 const SHRINKS_TO: f64 = 0.2;
@@ -50,6 +52,8 @@ pub(super) struct Bdf {
     equal_steps: usize,
     /// The states at the end of the history and their backward differences.
     differences: [Vec<f64>; MAX_ORDER + 3],
+    /// Whether the step that was tried last was made, and the history is in its length.
+    is_made: bool,
     /// The order of the polynomial of the step that was made last, and the time of its end, in seconds.
     made: (usize, f64),
     jacobian: Dense,
@@ -69,6 +73,8 @@ pub(super) struct Bdf {
     /// What the corrector adds to the prediction.
     correction: Vec<f64>,
     change: Vec<f64>,
+    /// What the formula was short of before that change.
+    residual: Vec<f64>,
     f: Vec<f64>,
     moved: Vec<f64>,
 }
@@ -83,6 +89,7 @@ impl Bdf {
             length: 0.0,
             equal_steps: 0,
             differences: std::array::from_fn(|_| none.clone()),
+            is_made: false,
             made: (1, 0.0),
             jacobian: Dense::new(states),
             has_jacobian: false,
@@ -96,6 +103,7 @@ impl Bdf {
             history: none.clone(),
             correction: none.clone(),
             change: none.clone(),
+            residual: none.clone(),
             f: none.clone(),
             moved: none,
         }
@@ -114,6 +122,23 @@ impl Bdf {
         self.has_begun
     }
 
+    /// Whether these derivatives at the end of the history are those that its last step has come to, as far as a step of that length can
+    /// tell. Else it leads elsewhere than the states go from there.
+    pub(super) fn leads_on(&mut self, weights: &Weights, x: &[f64], f: &[f64]) -> bool {
+        if !self.is_made {
+            return false;
+        }
+        let (order, _) = self.made;
+        let leaning = LEANING[order] * SUMS[order];
+        for (state, change) in self.change.iter_mut().enumerate() {
+            let known: f64 = (1..=order).map(|number| self.differences[number][state] / number as f64).sum();
+            let reached = known - leaning * self.differences[order + 1][state];
+            *change = (self.length * f[state] - reached) / (SUMS[order] - leaning);
+        }
+        self.factors.solve(&mut self.change);
+        rms(x.len(), |i| self.change[i] / weights.tolerable(i, x[i].abs())) < 1.0
+    }
+
     /// Tries a step, and says how long the next one should be.
     pub(super) fn attempt<E: Equations>(
         &mut self,
@@ -127,6 +152,7 @@ impl Bdf {
             asked.begin_step();
             self.has_begun = false;
         }
+        self.is_made = false;
         if !self.has_begun {
             self.begin(step);
         }
@@ -297,6 +323,7 @@ impl Bdf {
             for (state, change) in self.change.iter_mut().enumerate() {
                 *change = share * self.f[state] - self.history[state] / alpha - self.correction[state];
             }
+            self.residual.copy_from_slice(&self.change);
             self.factors.solve(&mut self.change);
             let size = rms(self.change.len(), |i| self.change[i] / weights.tolerable(i, self.predicted[i].abs()));
             for (state, &change) in self.change.iter().enumerate() {
@@ -312,14 +339,25 @@ impl Bdf {
                 if rate >= 1.0 || rate.powi(left) / (1.0 - rate) * size > ITERATED {
                     return Ok(None);
                 }
-                self.rate = Some(self.rate.map_or(rate, |before| rate.max(0.9 * before)));
+                self.rate = Some(self.rate.map_or(rate, |before| rate.max(0.9 * before)).max(SMALLEST_RATE));
             }
-            if size == 0.0 || self.rate.is_some_and(|rate| rate / (1.0 - rate) * size < ITERATED) {
+            if size == 0.0
+                || (iteration > 1 || self.is_first_trusted(weights, size))
+                    && self.rate.is_some_and(|rate| rate / (1.0 - rate) * size < ITERATED)
+            {
                 return Ok(Some(iteration));
             }
             last = size;
         }
         Ok(None)
+    }
+
+    /// Whether how iterations came closer before says how close the first one of this step has come, whose change is this large. Where the
+    /// matrix makes a change small that would be large without it, that is as it should be, or the equations are not as stiff any more as
+    /// the matrix. Nothing but another iteration tells one from the other: the error of the step is estimated from the changes, too.
+    fn is_first_trusted(&self, weights: &Weights, size: f64) -> bool {
+        let damped = |i: usize| (self.residual[i] - self.change[i]).abs();
+        (0..self.change.len()).all(|i| damped(i) <= size * weights.tolerable(i, self.predicted[i].abs()))
     }
 
     /// The step is good: its end joins the history.
@@ -334,6 +372,7 @@ impl Bdf {
             }
         }
         self.equal_steps += 1;
+        self.is_made = true;
         self.made = (order, to);
     }
 

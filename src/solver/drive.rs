@@ -60,7 +60,7 @@ pub enum Reached {
 /// to the bit for methods that look back no further than to the beginning of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// How long the next step is to be, in seconds; 0 where that is not known yet.
+    /// How long the next step is to be, in seconds; 0 where that is not known yet, or only together with the steps before.
     pub length: f64,
     /// The error of the step before, in units of what is tolerable.
     pub error: f64,
@@ -79,6 +79,8 @@ pub struct Drive {
     step: Step,
     /// How the step ends that was made but whose end has not been reached.
     under_way: Option<Ending>,
+    /// How many steps were given up on the way to a goal, since the model refuses to be there.
+    given_up: u32,
     /// How long the next step is to be where the method chooses it, in seconds; 0 where that is not known yet.
     pace: f64,
     roots: Roots,
@@ -116,6 +118,7 @@ impl Drive {
             knows_derivatives: false,
             step: Step::new(states),
             under_way: None,
+            given_up: 0,
             pace: 0.0,
             roots: Roots::new(indicators),
             is_at_event: true,
@@ -169,24 +172,24 @@ impl Drive {
 
     /// What a run is taken up again with.
     pub fn pace(&self) -> Pace {
-        Pace { length: self.pace, error: self.integrator.last_error() }
+        let length = if self.integrator.looks_back() { 0.0 } else { self.pace };
+        Pace { length, error: self.integrator.last_error() }
     }
 
-    /// Takes a run up again, after [`Drive::restart`].
+    /// Takes a run up again, after [`Drive::restart`] where that is no event: what was known of the next step still holds.
     pub fn set_pace(&mut self, pace: Pace) {
         self.pace = pace.length;
         self.integrator.set_last_error(pace.error);
     }
 
     /// Starts at a time, with the states that it has ([`Drive::states_mut`]): at first, and after each event, when the model is in
-    /// Continuous-Time Mode (again). The model is told both, and the domains of its indicators are remembered from here. Dopri5 begins
-    /// with the length of step that it had, Bdf with order 1 and a length that is found anew.
+    /// Continuous-Time Mode (again). The model is told both, and the domains of its indicators are remembered from here. A method that
+    /// chooses its steps finds the length of the first one anew, Bdf with order 1: a step as long as those before could pass over all that
+    /// follows closely upon the event, as the next bounce of a ball does.
     pub fn restart<E: Indicators>(&mut self, equations: &mut E, t: f64) -> Result<(), Stopped<E::Failure>> {
         self.t = t;
-        if self.integrator.restart() {
-            self.pace = 0.0;
-        }
-        self.look(equations)?;
+        self.begin_anew();
+        self.look(equations, false)?;
         self.roots.remember();
         self.is_at_event = false;
         Ok(())
@@ -195,10 +198,16 @@ impl Drive {
     /// Must follow where anything but the integration and events has changed what the model answers, as continuous inputs do that were
     /// set at a communication point. Says whether that has changed the domain of an indicator: a state event at [`Drive::time`].
     pub fn after_inputs<E: Indicators>(&mut self, equations: &mut E) -> Result<bool, Stopped<E::Failure>> {
-        if self.under_way.is_some() && self.integrator.restart() {
-            self.pace = 0.0;
+        // A step that has been made leads beyond, by what the model was before.
+        let mut goes_on = self.under_way.is_none();
+        let looks_back = goes_on && self.integrator.looks_back();
+        self.look(equations, looks_back)?;
+        if looks_back {
+            goes_on = self.knows_derivatives && self.integrator.leads_on(&self.weights, &self.x, &self.step.f0);
         }
-        self.look(equations)?;
+        if !goes_on {
+            self.begin_anew();
+        }
         self.is_at_event |= self.roots.begin_has_changed();
         if self.is_at_event {
             self.roots.note_found();
@@ -207,15 +216,33 @@ impl Drive {
         Ok(self.is_at_event)
     }
 
-    /// Forgets what was known of the model, and asks for the indicators where it stands.
-    fn look<E: Indicators>(&mut self, equations: &mut E) -> Result<(), Stopped<E::Failure>> {
+    /// What was computed before says nothing of the next step.
+    fn begin_anew(&mut self) {
+        self.integrator.restart();
+        self.pace = 0.0;
+    }
+
+    /// Forgets what was known of the model, and asks for the indicators where it stands; for the derivatives as well where that is wanted.
+    fn look<E: Indicators>(&mut self, equations: &mut E, wants_derivatives: bool) -> Result<(), Stopped<E::Failure>> {
         self.under_way = None;
+        self.given_up = 0;
         self.knows_derivatives = false;
-        let mut bound = Bound { events: 0, right_hand_sides: 0 };
+        let mut bound = Bound { events: 0, right_hand_sides: 1 };
         let mut asked = Asked::new(equations, self.counts, &mut bound);
         let mut looked = asked.tell(self.t, &self.x);
         if looked.is_ok() && !self.roots.is_empty() {
             looked = asked.indicators(&mut self.roots.begin);
+        }
+        if looked.is_ok() && wants_derivatives {
+            looked = match asked.derivatives(&mut self.step.f0) {
+                Ok(()) => {
+                    self.knows_derivatives = true;
+                    Ok(())
+                }
+                // They are asked for again where they are needed.
+                Err(Trouble::Smaller(_)) => Ok(()),
+                stop => stop,
+            };
         }
         self.counts = asked.counts;
         looked.map_err(Trouble::stopped)
@@ -250,11 +277,23 @@ impl Drive {
             if goal.until < self.step.to {
                 self.under_way = Some(ending);
                 match self.pass(asked, goal.until) {
-                    Ok(None) => return Ok(Reached::Until { step_ended: false }),
+                    Ok(None) => {
+                        self.given_up = 0;
+                        return Ok(Reached::Until { step_ended: false });
+                    }
                     Ok(Some(earlier)) => ending = earlier,
-                    Err(Trouble::Stop(stopped)) => return Err(stopped),
-                    Err(Trouble::Smaller(_)) => {
+                    // What the step has become by then is none that may be gone on with, nor looked into.
+                    Err(Trouble::Stop(stopped)) => {
                         self.give_up_step(goal.until);
+                        return Err(stopped);
+                    }
+                    Err(Trouble::Smaller(stopped)) => {
+                        let is_last = self.given_up == HALVINGS || goal.until - self.t <= narrow(goal.until);
+                        self.give_up_step(goal.until);
+                        if is_last {
+                            return Err(stopped);
+                        }
+                        self.given_up += 1;
                         asked.counts.discarded += 1;
                         continue;
                     }
@@ -262,6 +301,9 @@ impl Drive {
             }
             self.under_way = None;
             self.arrive(asked)?;
+            if self.t >= goal.until {
+                self.given_up = 0;
+            }
             let is_late = ending == Ending::Plain && self.t >= goal.until && self.roots.begin_has_changed();
             if ending == Ending::Event || is_late {
                 self.is_at_event = true;

@@ -108,9 +108,8 @@ impl Integrator {
         }
     }
 
-    /// Other equations begin: an event was handled. Says whether the length of the steps before means nothing for the next one.
-    pub(super) fn restart(&mut self) -> bool {
-        let loses_its_pace = self.bdf().is_some();
+    /// Other equations begin: an event was handled.
+    pub(super) fn restart(&mut self) {
         match self {
             Integrator::Euler | Integrator::Rk4(_) => {}
             Integrator::Dopri5(dopri5) => dopri5.restart(),
@@ -120,13 +119,25 @@ impl Integrator {
                 bdf.restart();
             }
         }
-        loses_its_pace
     }
 
     /// The model refuses: what was computed from its answers so far is not to be built upon. The equations are the same.
     pub(super) fn forget(&mut self) {
         if let Integrator::Bdf(bdf) | Integrator::Auto { bdf, .. } = self {
             bdf.restart();
+        }
+    }
+
+    /// Whether the next step is built upon those before.
+    pub(super) fn looks_back(&self) -> bool {
+        self.bdf().is_some_and(Bdf::has_begun)
+    }
+
+    /// Whether these derivatives are those that the steps before lead to.
+    pub(super) fn leads_on(&mut self, weights: &Weights, x: &[f64], f: &[f64]) -> bool {
+        match self {
+            Integrator::Bdf(bdf) | Integrator::Auto { bdf, is_stiff: true, .. } => bdf.leads_on(weights, x, f),
+            _ => true,
         }
     }
 

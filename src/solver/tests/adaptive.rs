@@ -210,6 +210,47 @@ fn who_refuses_to_be_in_the_midst_of_a_step_gets_another_one() {
 }
 
 #[test]
+fn work_that_ends_while_an_event_is_looked_for_leaves_no_step_that_is_half_made() {
+    // Positive for a fiftieth of a second about the third goal, in a step that was made beyond it.
+    for method in CHOOSING {
+        for right_hand_sides in 6..60 {
+            let f = |t: f64, _: &[f64], dx: &mut [f64]| {
+                dx[0] = t.cos();
+                Ok(())
+            };
+            let mut model = with_indicators(f, |t, _, z| {
+                z[0] = 0.01 - (t - 0.3).abs();
+                Ok(())
+            });
+            let mut drive = started(method, &mut model, &[0.0], 1);
+            let mut events = Vec::new();
+            for row in 1..=10 {
+                let goal = Goal { limit: 1.0, ..Goal::end(0.0, 0.1 * f64::from(row)) };
+                let mut bound = Bound { events: 9, right_hand_sides };
+                loop {
+                    match drive.to(&mut model, &goal, &mut bound) {
+                        Ok(Reached::Event { .. }) => {
+                            let now = drive.time();
+                            events.push(now);
+                            drive.restart(&mut model, now).unwrap();
+                        }
+                        // What one call needs is not to be had in pieces.
+                        Err(Stopped::NoWorkLeft { .. }) => bound.right_hand_sides = 1000,
+                        reached => break assert_eq!(reached.map(|_| drive.time()), Ok(goal.until)),
+                    }
+                }
+                let error = (drive.states()[0] - drive.time().sin()).abs();
+                assert!(error < 1e-4, "{method:?}, {right_hand_sides}: {error} at {}", drive.time());
+            }
+            assert!(
+                events.len() == 2 && (events[0] - 0.29).abs() < 1e-12,
+                "{method:?}, {right_hand_sides}: {events:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn inputs_that_jump_at_communication_points_cost_accuracy_nowhere() {
     // x' = 20 (u - x), u = 1 and 0 in turn for a tenth of a second each.
     let u = std::cell::Cell::new(0.0);

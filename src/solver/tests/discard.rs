@@ -134,3 +134,26 @@ fn a_model_without_states_may_refuse_as_well() {
         assert_eq!((reached, drive.time()), (Ok(Reached::Until { step_ended: true }), 2.0), "{method:?}");
     }
 }
+
+#[test]
+fn a_goal_at_which_the_model_refuses_to_be_is_named_after_as_many_steps_that_ended_before_it() {
+    for method in METHODS.into_iter().filter(|method| method.tolerance().is_some()) {
+        for steps in [false, true] {
+            let mut model = with_indicators(decay, |t, _, z| {
+                z[0] = 1.0;
+                if t == 0.3 { Err(Refused::Discard("not at 0.3 s")) } else { Ok(()) }
+            });
+            let mut drive = started(method, &mut model, &[1.0], 1);
+            let goal = Goal { limit: 1.0, steps, ..Goal::end(0.0, 0.3) };
+            let mut bound = Bound { events: 9, right_hand_sides: 10_000 };
+            let stopped = loop {
+                match drive.to(&mut model, &goal, &mut bound) {
+                    Ok(reached) => assert_eq!(reached, Reached::Step, "{method:?}"),
+                    Err(stopped) => break stopped,
+                }
+            };
+            assert_eq!(stopped, Stopped::Refused { t: 0.3, failure: "not at 0.3 s" }, "{method:?}");
+            assert!(drive.counts().discarded <= 10 && drive.time() > 0.299, "{method:?}: {:?}", drive.counts());
+        }
+    }
+}

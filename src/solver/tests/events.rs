@@ -56,6 +56,36 @@ fn a_ball_bounces_when_the_closed_form_says() {
 }
 
 #[test]
+fn a_ball_bounces_as_often_however_far_apart_the_goals_are() {
+    for method in &METHODS[2..] {
+        for between in [0.01, 0.1, 0.37, 1.0, 2.5] {
+            // With a hysteresis: at a bounce it is below the floor, and stays there for a moment. A step that would end where it has
+            // come down again has missed the flight.
+            let (is_above, mut bounces) = (std::cell::Cell::new(true), 0);
+            let mut ball = with_indicators(fall, |_, x, z| {
+                z[0] = x[0] + if is_above.get() { 1e-14 } else { -1e-14 };
+                Ok(())
+            });
+            let mut drive = started(*method, &mut ball, &[1.0, 0.0], 1);
+            for number in 1..=(2.5f64 / between).ceil() as u32 {
+                let until = 2.5f64.min(between * f64::from(number));
+                let goal = Goal::end(until - between, until);
+                while let Reached::Event { .. } = drive.to(&mut ball, &goal, &mut PLENTY.clone()).unwrap() {
+                    if is_above.get() {
+                        drive.states_mut()[1] *= -0.7;
+                        bounces += 1;
+                    }
+                    is_above.set(!is_above.get());
+                    let now = drive.time();
+                    drive.restart(&mut ball, now).unwrap();
+                }
+            }
+            assert_eq!((bounces, drive.states()[0] > 0.0), (11, true), "{method:?}, {between}");
+        }
+    }
+}
+
+#[test]
 fn the_right_side_is_as_close_in_steps_that_would_end_far_beyond() {
     // Without loss each bounce is as late as the one before, and a late one adds to the speed.
     let mut ball = with_indicators(fall, height);

@@ -336,3 +336,81 @@ fn goals_that_are_hardly_apart_do_no_harm() {
         assert!(error < 1e-3 && drive.counts().right_hand_sides < 600, "{gap}: {error}, {:?}", drive.counts());
     }
 }
+
+/// A state that is drawn to 1 + 0.3 sin(t / 10) by so much: that is its solution, too, if it begins there.
+fn drawn(l: f64, t: f64, x: &[f64], dx: &mut [f64]) -> Answered {
+    let (slow, g) = (0.1 * t, 1.0 + 0.3 * (0.1 * t).sin());
+    dx[0] = -l * (x[0] - g) + 0.03 * slow.cos();
+    Ok(())
+}
+
+#[test]
+fn a_jacobian_is_made_anew_when_stiffness_fades_away() {
+    // Goals that are equally far apart keep the length of steps, and so the matrix.
+    for tolerance in [1e-4, 1e-6] {
+        let mut model = smooth(|t, x, dx| drawn(1e6 * (-3.0 * t).exp(), t, x, dx));
+        let mut drive = started(Method::Bdf { tolerance }, &mut model, &[1.0], 0);
+        for number in 0..40 {
+            let (from, until) = (0.5 * f64::from(number), 0.5 * f64::from(number + 1));
+            drive.to(&mut model, &Goal::end(from, until), &mut PLENTY.clone()).unwrap();
+            let error = (drive.states()[0] - 1.0 - 0.3 * (0.1 * until).sin()).abs();
+            assert!(error < 10.0 * tolerance, "{tolerance}: {error} at {until}");
+        }
+        assert!(drive.counts().right_hand_sides < 300, "{tolerance}: {:?}", drive.counts());
+    }
+}
+
+#[test]
+fn a_jacobian_is_made_anew_when_inputs_have_changed_it() {
+    for method in [Method::Bdf { tolerance: 1e-7 }, Method::Auto { tolerance: 1e-7 }] {
+        let l = std::cell::Cell::new(8e5);
+        let mut model = smooth(|t, x, dx| drawn(l.get(), t, x, dx));
+        let mut drive = started(method, &mut model, &[1.0], 0);
+        for number in 0..40 {
+            l.set(if number < 20 { 8e5 } else { 0.2 });
+            assert_eq!(drive.after_inputs(&mut model), Ok(false));
+            let (from, until) = (f64::from(number), f64::from(number + 1));
+            drive.to(&mut model, &Goal::end(from, until), &mut PLENTY.clone()).unwrap();
+            let error = (drive.states()[0] - 1.0 - 0.3 * (0.1 * until).sin()).abs();
+            assert!(error < 1e-6, "{method:?}: {error} at {until}");
+        }
+    }
+}
+
+#[test]
+fn inputs_that_turn_the_solution_sharply_begin_it_anew() {
+    // x' = l (u - x): with the history from before, steps would have to be shorter than time can tell until one is good.
+    for method in [Method::Bdf { tolerance: 1e-8 }, Method::Auto { tolerance: 1e-8 }] {
+        let (l, u) = (std::cell::Cell::new(1e4), std::cell::Cell::new(1.0));
+        let mut model = smooth(|_, x, dx| {
+            dx[0] = l.get() * (u.get() - x[0]);
+            Ok(())
+        });
+        let mut drive = started(method, &mut model, &[0.0], 0);
+        drive.to(&mut model, &Goal::end(0.0, 20.0), &mut PLENTY.clone()).unwrap();
+        (l.set(1e7), u.set(2.0));
+        assert_eq!(drive.after_inputs(&mut model), Ok(false));
+        let reached = drive.to(&mut model, &Goal::end(20.0, 21.0), &mut PLENTY.clone());
+        assert_eq!(reached, Ok(Reached::Until { step_ended: true }), "{method:?}");
+        assert!((drive.states()[0] - 2.0).abs() < 1e-7, "{method:?}: {:?}", drive.states());
+    }
+}
+
+#[test]
+fn inputs_that_change_nothing_cost_one_right_hand_side_and_leave_the_steps_as_they_are() {
+    let run = |sets: bool| {
+        let mut model = smooth(van_der_pol(10.0));
+        let mut drive = started(Method::Bdf { tolerance: 1e-5 }, &mut model, &[2.0, 0.0], 0);
+        for number in 0..100 {
+            if sets && number > 0 {
+                assert_eq!(drive.after_inputs(&mut model), Ok(false));
+            }
+            let (from, until) = (0.1 * f64::from(number), 0.1 * f64::from(number + 1));
+            drive.to(&mut model, &Goal::end(from, until), &mut PLENTY.clone()).unwrap();
+        }
+        (drive.states().to_vec(), drive.counts())
+    };
+    let ((states, counts), (same, more)) = (run(false), run(true));
+    assert_eq!((states, counts.steps), (same, more.steps));
+    assert_eq!(more.right_hand_sides, counts.right_hand_sides + 99);
+}

@@ -18,7 +18,7 @@ use crate::runner::stimuli::Lines;
 use crate::runner::unit::figures::IntegrationFigures;
 use crate::runner::world::World;
 use crate::solver::{
-    Answer, Bound, Dense, Drive, Equations, Goal, Indicators, Method, Reached, Refused, Stopped, Structure,
+    Answer, Bound, Dense, Drive, Equations, Goal, Indicators, Method, Pace, Reached, Refused, Stopped, Structure,
 };
 use crate::time::{Instant, TimeUnit};
 use std::ops::Range;
@@ -105,6 +105,7 @@ impl Handover {
 struct Saved {
     time: f64,
     states: Vec<f64>,
+    pace: Pace,
 }
 
 /// One FMU of them.
@@ -193,12 +194,9 @@ impl Room {
             });
             (states, indicators) = (states + now.states, indicators + now.event_indicators);
         }
-        Some(Room {
-            drive: drive(integration, &parts, states, indicators),
-            parts,
-            nominals: vec![1.0; states],
-            saved: Saved { time: 0.0, states: vec![0.0; states] },
-        })
+        let drive = drive(integration, &parts, states, indicators);
+        let saved = Saved { time: 0.0, states: vec![0.0; states], pace: drive.pace() };
+        Some(Room { drive, parts, nominals: vec![1.0; states], saved })
     }
 }
 
@@ -450,6 +448,7 @@ impl Continuous {
     pub fn save(&mut self) {
         self.saved.time = self.drive.time();
         self.saved.states.copy_from_slice(self.drive.states());
+        self.saved.pace = self.drive.pace();
     }
 
     /// Takes all back to the communication point that was kept, at which each of them is by its own word already. No event was handled
@@ -461,7 +460,9 @@ impl Continuous {
         let point = Instant::not_before(saved.time).unwrap_or(Instant::ZERO);
         drive
             .restart(&mut Joint { group, parts, between: [(saved.time, point); 2] }, saved.time)
-            .map_err(|stopped| failed(stopped, parts, group))
+            .map_err(|stopped| failed(stopped, parts, group))?;
+        drive.set_pace(saved.pace);
+        Ok(())
     }
 
     /// The instant at which the drive stands on its way `to` there.
