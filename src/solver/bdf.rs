@@ -54,6 +54,8 @@ pub(super) struct Bdf {
     differences: [Vec<f64>; MAX_ORDER + 3],
     /// Whether the step that was tried last was made, and the history is in its length.
     is_made: bool,
+    /// Whether the equations may be others since.
+    is_in_doubt: bool,
     /// The order of the polynomial of the step that was made last, and the time of its end, in seconds.
     made: (usize, f64),
     jacobian: Dense,
@@ -90,6 +92,7 @@ impl Bdf {
             equal_steps: 0,
             differences: std::array::from_fn(|_| none.clone()),
             is_made: false,
+            is_in_doubt: false,
             made: (1, 0.0),
             jacobian: Dense::new(states),
             has_jacobian: false,
@@ -136,6 +139,7 @@ impl Bdf {
             *change = (self.length * f[state] - reached) / (SUMS[order] - leaning);
         }
         self.factors.solve(&mut self.change);
+        self.is_in_doubt = true;
         rms(x.len(), |i| self.change[i] / weights.tolerable(i, x[i].abs())) < 1.0
     }
 
@@ -166,7 +170,14 @@ impl Bdf {
         let order = self.order;
         self.is_jacobian_new = false;
         self.predict();
-        let Some(iterations) = self.correct(asked, weights, step)? else {
+        let is_in_doubt = std::mem::take(&mut self.is_in_doubt);
+        let corrected = self.correct(asked, weights, step)?;
+        if is_in_doubt && self.is_jacobian_new {
+            // They are. A matrix that was too stiff for them has hidden that the history leads elsewhere.
+            self.has_begun = false;
+            return Ok(Attempt::Bad { next: h });
+        }
+        let Some(iterations) = corrected else {
             return Ok(Attempt::Bad { next: 0.5 * h });
         };
         let safety = SAFETY * f64::from(2 * ITERATIONS + 1) / f64::from(2 * ITERATIONS + iterations);

@@ -388,11 +388,38 @@ fn inputs_that_turn_the_solution_sharply_begin_it_anew() {
         });
         let mut drive = started(method, &mut model, &[0.0], 0);
         drive.to(&mut model, &Goal::end(0.0, 20.0), &mut PLENTY.clone()).unwrap();
-        (l.set(1e7), u.set(2.0));
+        l.set(1e7);
+        u.set(2.0);
         assert_eq!(drive.after_inputs(&mut model), Ok(false));
         let reached = drive.to(&mut model, &Goal::end(20.0, 21.0), &mut PLENTY.clone());
         assert_eq!(reached, Ok(Reached::Until { step_ended: true }), "{method:?}");
         assert!((drive.states()[0] - 2.0).abs() < 1e-7, "{method:?}: {:?}", drive.states());
+    }
+}
+
+#[test]
+fn a_bend_is_seen_behind_a_matrix_that_was_too_stiff_for_it() {
+    // What is drawn along a sine, firmly, is let go of: the matrix of before makes nothing of the bend.
+    for (w, last) in (1..10).flat_map(|w| (1..12).map(move |last| (0.1 * f64::from(w), last))) {
+        let firm = std::cell::Cell::new(true);
+        let g = |t: f64| 0.9 + 0.94 * (w * t).sin();
+        let mut model = smooth(|t, x, dx| {
+            dx[0] = if firm.get() { 2e5 * (g(t) - x[0]) + 0.94 * w * (w * t).cos() } else { 0.03 * (0.7 - x[0]) };
+            Ok(())
+        });
+        let mut drive = started(Method::Bdf { tolerance: 2e-4 }, &mut model, &[0.9], 0);
+        let free = 0.5 * f64::from(last);
+        for number in 0..20 {
+            if number == last {
+                firm.set(false);
+                assert_eq!(drive.after_inputs(&mut model), Ok(false));
+            }
+            let (from, until) = (0.5 * f64::from(number), 0.5 * f64::from(number + 1));
+            drive.to(&mut model, &Goal::end(from, until), &mut PLENTY.clone()).unwrap();
+            let exact = if firm.get() { g(until) } else { 0.7 + (g(free) - 0.7) * (0.03 * (free - until)).exp() };
+            let error = (drive.states()[0] - exact).abs();
+            assert!(error < 4e-3, "{w}, let go of at {free}: {error} at {until}");
+        }
     }
 }
 
