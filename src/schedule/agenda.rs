@@ -33,8 +33,10 @@ use crate::time::{Fraction, Instant, Nanos};
 /// What comes next among all tasks.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// The timelines of tasks that share a grid, as they were when the agenda was made.
+    /// The timelines; of tasks that share a grid, as they were when they came to it.
     timelines: Vec<Timeline>,
+    /// Per task: the grid that it shares, or has left and may come back to, and how often that had passed when it came.
+    shared: Vec<Option<(usize, u64)>>,
     /// Per task: what its next activation comes from.
     noted: Vec<Noted>,
     /// An instant is worked off: that of `taken`.
@@ -73,6 +75,7 @@ impl Agenda {
         let (grids, shared) = SharedGrids::of(&timelines);
         let mut agenda = Agenda {
             timelines,
+            shared: shared.iter().map(|grid| Some(((*grid)?, 0))).collect(),
             noted: shared.iter().map(|grid| grid.map_or(Noted::Nowhere, Noted::Grid)).collect(),
             working: false,
             instants: 0,
@@ -131,11 +134,21 @@ impl Agenda {
         let (word, bit) = (task.0 / 64, 1 << (task.0 % 64));
         let is_due = self.sets().any(|set| set[word] & bit != 0);
         let passed = self.grids.leave(grid, task);
-        self.timelines[task.0].pass(passed - u64::from(is_due));
+        let before = self.shared[task.0].map_or(0, |(_, before)| before);
+        self.timelines[task.0].pass(passed - before - u64::from(is_due));
         self.noted[task.0] = if is_due { Noted::Due } else { Noted::Nowhere };
         if !is_due {
             self.note(task);
         }
+    }
+
+    /// A task whose timeline is nothing but the grid again that it has left shares that again. Whether it is.
+    fn rejoin_grid(&mut self, task: TaskId) -> bool {
+        let Some((grid, _)) = self.shared[task.0] else { return false };
+        let Some((own, _)) = self.timelines[task.0].nothing_but_grid() else { return false };
+        let Some(passed) = self.grids.rejoin(grid, task, own) else { return false };
+        (self.shared[task.0], self.noted[task.0]) = (Some((grid, passed)), Noted::Grid(grid));
+        true
     }
 
     /// Goes to the next instant at which somebody is due, unless there is one; the word of the first that is, `None`: there
@@ -231,7 +244,9 @@ impl Agenda {
     fn take_alone(&mut self, task: TaskId) {
         let due = self.timelines[task.0].take().expect("its timeline says so");
         self.noted[task.0] = Noted::Nowhere;
-        self.note(task);
+        if !self.rejoin_grid(task) {
+            self.note(task);
+        }
         (self.taken, self.taken_alone) = (due, true);
     }
 
@@ -268,7 +283,9 @@ impl Agenda {
 
     /// Finds out the next instant of the grid or list of the activation of `task` that was taken last.
     pub fn tell_next(&mut self, task: TaskId) {
-        if let Noted::Grid(grid) = self.noted[task.0] {
+        if let Noted::Grid(grid) = self.noted[task.0]
+            && !self.taken_alone
+        {
             self.taken.next = Some(self.grids.next_of(grid));
         }
     }

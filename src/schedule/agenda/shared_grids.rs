@@ -2,9 +2,10 @@
 //! second that all grids have in common.
 //!
 //! A task is released by its shared grid as long as nothing concerns it alone (a tick, another interval). What its own
-//! timeline would be is worked out when it leaves, from how often the grid has passed. A grid that would need too small
-//! parts is not shared.
+//! timeline would be is worked out when it leaves, from how often the grid has passed; it comes back when its timeline comes next
+//! when the grid does. A grid that would need too small parts is not shared.
 
+use super::super::grid::Grid;
 use super::super::{Due, Timeline};
 use super::queue::Queue;
 use crate::plan::TaskId;
@@ -199,6 +200,18 @@ impl SharedGrids {
         let grid = &mut self.all[grid];
         grid.words().filter(|(of, _)| *of == word).for_each(|(_, bits)| *bits &= !bit);
         (grid.next - grid.first) / grid.interval
+    }
+
+    /// A task that has left a grid comes back to it, if its `own` one is the same from here on; how many instants the grid has passed.
+    pub(super) fn rejoin(&mut self, grid: usize, task: TaskId, own: &Grid) -> Option<u64> {
+        let (next, interval) = (self.next_of(grid), self.parts.length(own.interval()));
+        let grid = &mut self.all[grid];
+        if grid.next >= grid.stop || interval != Some(grid.interval) || next != own.next() {
+            return None;
+        }
+        let (word, bit) = (task.0 / 64, 1 << (task.0 % 64));
+        grid.words().filter(|(of, _)| *of == word).for_each(|(_, bits)| *bits |= bit);
+        Some((grid.next - grid.first) / grid.interval)
     }
 
     /// The next instant of a grid, whether it comes before the stop or not.

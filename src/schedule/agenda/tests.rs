@@ -112,6 +112,7 @@ enum Step {
     Tick(usize, u64),
     Arm(usize, u64),
     Retune(usize, u64),
+    Beside(usize, u64),
     Take,
     Instants(u64),
 }
@@ -121,13 +122,31 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (any::<usize>(), 0u64..60).prop_map(|(task, millis)| Step::Tick(task, millis)),
         1 => (any::<usize>(), 0u64..60).prop_map(|(task, millis)| Step::Arm(task, millis)),
         1 => (any::<usize>(), 0u64..60).prop_map(|(task, millis)| Step::Retune(task, millis)),
+        2 => (any::<usize>(), 0u64..600).prop_map(|(task, tenths)| Step::Beside(task, tenths)),
         3 => Just(Step::Take),
         1 => (0u64..40).prop_map(Step::Instants),
     ]
 }
 
+/// What has been released beside its grid costs no more than before, once that is over.
+#[test]
+fn after_a_release_beside_it_a_task_shares_its_grid_again() {
+    let mut agenda = Agenda::new(vec![every("0.01"), every("0.01")]);
+    assert_eq!(agenda.take().unwrap(), TaskId(0));
+    agenda.beside(TaskId(0), at(0.005));
+    assert_eq!(agenda.take().unwrap(), TaskId(1));
+    assert!(agenda.next_instants().is_none(), "one of them comes before the grid does");
+    assert_eq!((agenda.take().unwrap(), agenda.due().time), (TaskId(0), at(0.005)));
+    let mut next = || (agenda.take().unwrap(), agenda.due().time);
+    assert_eq!([next(), next()], [(TaskId(0), at(0.01)), (TaskId(1), at(0.01))]);
+    let stretch = agenda.next_instants().unwrap();
+    assert_eq!((stretch.left(), agenda.released(&stretch).collect::<Vec<_>>()), (2, vec![TaskId(0), TaskId(1)]));
+    let expected = [(0, 0.02), (1, 0.02), (0, 0.03), (1, 0.03), (0, 0.04), (1, 0.04)];
+    assert_eq!(order(&mut agenda), expected);
+}
+
 proptest! {
-    /// Whatever is ticked, armed and retuned when, also in the past, and whatever is taken in stretches: always the earliest of all timelines, and of equal ones
+    /// Whatever is ticked, armed, retuned and released beside its grid when, also in the past, and whatever is taken in stretches: always the earliest of all timelines, and of equal ones
     /// the first; and each timeline is in the end what it would be without an agenda, however many share their grids.
     #[test]
     fn an_agenda_is_all_timelines_one_by_one(
@@ -146,6 +165,7 @@ proptest! {
         let mut expected = OneByOne(timelines.clone());
         let mut agenda = Agenda::new(timelines);
         for step in steps {
+            let at_tenths = |tenths: u64| at(tenths as f64 / 10_000.0);
             let at = |millis: u64| at(millis as f64 / 1000.0);
             match step {
                 Step::Tick(task, millis) => {
@@ -164,6 +184,13 @@ proptest! {
                     agenda.retune(task, interval, at(millis));
                     expected.0[task.0].retune(interval, at(millis));
                 }
+                // One at a time.
+                Step::Beside(task, tenths) if expected.0[task % tasks].nothing_but_grid().is_some() => {
+                    let (task, time) = (TaskId(task % tasks), at_tenths(tenths));
+                    agenda.beside(task, time);
+                    expected.0[task.0].beside(time);
+                }
+                Step::Beside(..) => {}
                 Step::Take => {
                     prop_assert_eq!(agenda.peek(), expected.next().map(|(time, _)| time));
                     prop_assert_eq!(take(&mut agenda), expected.take());
