@@ -147,7 +147,7 @@ fn a_run_that_goes_on_has_no_event_of_an_input_that_has_not_changed() {
 #[test]
 fn a_long_step_ends_before_its_state_is_saved() {
     let rig = Rig::of_text(&format!(
-        "[rig]\nmode = 'virtual'\nshutdown_timeout = 0.1\nstop_time = 1e6\n[record]\n[fmu.spring]\npath = '{}'\nstep = 20\n\
+        "[rig]\nmode = 'virtual'\nshutdown_timeout = 0.5\nstop_time = 1e6\n[record]\n[fmu.spring]\npath = '{}'\nstep = 20\n\
          solver = 'rk4'\ninternal_step = '1/20000'\n",
         fmu("spring").display()
     ));
