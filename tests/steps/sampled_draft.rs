@@ -3,7 +3,10 @@
 //! an output clock that is not asked for its interval, and every call that is out of place. `fmus/bank_draft` has arrays of clocks.
 
 use super::program::{Outcome, Rig, cache};
-use super::sampled::{crossing, each, fmu, follows_the_closed_form, in_both_modes, off, rig, rig_that_records, ticks};
+use super::sampled::{
+    crossing, each, fmu, follows_the_closed_form, in_both_modes, off, records_the_same_when_cut, rig, rig_that_records,
+    ticks,
+};
 use super::{numbers, run};
 use std::process::Command;
 use std::time::Duration;
@@ -146,21 +149,8 @@ fn a_run_of_a_plant_of_the_draft_that_is_cut_anywhere_ticks_and_records_the_same
         "[fmu.s]\npath = '@sampled_draft'\nstart = { message = 0.1, level = 0.4, delay = 0.012 }\nSOLVER\n\
          [[trigger]]\nclock = 's.called'\nat = [0.025, 0.045, 0.1, 0.195]\n",
     );
-    let state = rig.folder().join("state");
-    let state = state.to_str().unwrap();
-    let rows = |arguments: &[&str]| {
-        let outcome = rig.run_with(&[&["--mode", "virtual"], arguments].concat()).exits(0);
-        outcome.file("signals.csv").lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
-    };
-    let whole = rows(&["--stop-time", "0.2"]);
     // At 30, 50 and 110 ms a tick is still to follow, at 80 ms none.
-    for cut in ["0.03", "0.05", "0.08", "0.11"] {
-        let mut parts = rows(&["--stop-time", cut, "--save-state", state]);
-        parts.extend(rows(&["--stop-time", "0.2", "--restore-state", state]));
-        let different = parts.iter().zip(&whole).find(|(part, whole)| part != whole);
-        assert_eq!(different, None, "cut at {cut}");
-        assert_eq!(parts.len(), whole.len(), "cut at {cut}");
-    }
+    records_the_same_when_cut(&rig, &["0.03", "0.05", "0.08", "0.11"]);
 }
 
 /// Before Initialization Mode, and in it no more: the FMU refuses that.

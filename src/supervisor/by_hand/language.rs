@@ -531,7 +531,7 @@ impl Language<'_> {
         verb.states().iter().copied().filter(|state| self.has(*state)).collect()
     }
 
-    /// Those of them in which a variable is set.
+    /// The states in which this variable can be set, of those that instances of this interface type have.
     pub fn states_to_set(&self, variable: &Variable) -> Vec<State> {
         let is_set = |state: &State| can_be_set(self.description, self.dialect.interface, variable, *state);
         self.states(Verb::Set).into_iter().filter(is_set).collect()

@@ -247,7 +247,7 @@ impl Group<'_> {
         passed.map(drop)
     }
 
-    /// What is left to be done of a release from `time` to `target`, of which the step `is_first` or was begun.
+    /// The work of a release at `time`, or what is left of it, up to `target`. `is_first`: nothing of it was done, and it has no row yet.
     fn go_on(
         &mut self,
         (time, target): (Instant, Instant),
