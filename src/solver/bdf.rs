@@ -22,9 +22,13 @@ const SUMS: [f64; MAX_ORDER + 1] = [0.0, 1.0, 1.5, 11.0 / 6.0, 25.0 / 12.0, 137.
 /// How often the corrector is iterated before its matrix, or the length of the step, is to blame.
 const ITERATIONS: u32 = 4;
 /// How much of the tolerable error may be left of the iteration's.
-const ITERATED: f64 = 0.1;
+const ITERATED: f64 = 0.15;
 /// However much closer the last iterations have come, a first one is not trusted to come closer than this.
-const SMALLEST_RATE: f64 = 0.02;
+const SMALLEST_RATE: f64 = 0.04;
+/// Iterations that come closer by less than this with one matrix say nothing of how they will with the next one.
+const TELLING_RATE: f64 = 0.3;
+/// With each iteration that comes closer, so much is still held of how much worse those before were.
+const REMEMBERED: f64 = 0.5;
 const SAFETY: f64 = 0.75;
 /// The least and the most by which one step is longer than the one before.
 const SHRINKS_TO: f64 = 0.2;
@@ -54,8 +58,10 @@ pub(super) struct Bdf {
     differences: [Vec<f64>; MAX_ORDER + 3],
     /// Whether the step that was tried last was made, and the history is in its length.
     is_made: bool,
-    /// Whether the equations may be others since.
+    /// Whether the equations may be others since: then `doubt` is by how much the history misses the derivatives that they have at its
+    /// end, as the corrector would see it.
     is_in_doubt: bool,
+    doubt: Vec<f64>,
     /// The order of the polynomial of the step that was made last, and the time of its end, in seconds.
     made: (usize, f64),
     jacobian: Dense,
@@ -93,6 +99,7 @@ impl Bdf {
             differences: std::array::from_fn(|_| none.clone()),
             is_made: false,
             is_in_doubt: false,
+            doubt: none.clone(),
             made: (1, 0.0),
             jacobian: Dense::new(states),
             has_jacobian: false,
@@ -133,13 +140,19 @@ impl Bdf {
         }
         let (order, _) = self.made;
         let leaning = LEANING[order] * SUMS[order];
-        for (state, change) in self.change.iter_mut().enumerate() {
+        for (state, doubt) in self.doubt.iter_mut().enumerate() {
             let known: f64 = (1..=order).map(|number| self.differences[number][state] / number as f64).sum();
             let reached = known - leaning * self.differences[order + 1][state];
-            *change = (self.length * f[state] - reached) / (SUMS[order] - leaning);
+            *doubt = (self.length * f[state] - reached) / (SUMS[order] - leaning);
         }
-        self.factors.solve(&mut self.change);
         self.is_in_doubt = true;
+        self.is_within_doubt(weights, x)
+    }
+
+    /// Whether the corrector would change these states at the end of the history by less than is tolerable.
+    fn is_within_doubt(&mut self, weights: &Weights, x: &[f64]) -> bool {
+        self.change.copy_from_slice(&self.doubt);
+        self.factors.solve(&mut self.change);
         rms(x.len(), |i| self.change[i] / weights.tolerable(i, x[i].abs())) < 1.0
     }
 
@@ -172,8 +185,8 @@ impl Bdf {
         self.predict();
         let is_in_doubt = std::mem::take(&mut self.is_in_doubt);
         let corrected = self.correct(asked, weights, step)?;
-        if is_in_doubt && self.is_jacobian_new {
-            // They are. A matrix that was too stiff for them has hidden that the history leads elsewhere.
+        if is_in_doubt && self.is_jacobian_new && !self.is_within_doubt(weights, &step.x0) {
+            // They are others. A matrix that was too stiff for them has hidden that the history leads elsewhere.
             self.has_begun = false;
             return Ok(Attempt::Bad { next: h });
         }
@@ -292,7 +305,7 @@ impl Bdf {
             }
             if self.factored != share {
                 asked.counts.factorisations += 1;
-                self.rate = None;
+                self.expect_of_matrix(share);
                 self.factored = share;
                 for row in 0..self.jacobian.size() {
                     for (element, &j) in self.matrix.row_mut(row).iter_mut().zip(self.jacobian.row(row)) {
@@ -311,6 +324,17 @@ impl Bdf {
             }
             self.has_jacobian = false;
         }
+    }
+
+    /// How iterations will come closer with another matrix of the same Jacobian: what is wrong about that counts by its share, so that a
+    /// smaller one is taken to be no better. Nothing is known of a new Jacobian.
+    fn expect_of_matrix(&mut self, share: f64) {
+        let worse = (share / self.factored).max(1.0);
+        self.rate = if self.is_jacobian_new {
+            None
+        } else {
+            self.rate.map(|rate| worse * rate).filter(|&rate| rate < TELLING_RATE)
+        };
     }
 
     /// Simplified Newton iterations from the predicted states. `None` if they do not come close.
@@ -350,7 +374,7 @@ impl Bdf {
                 if rate >= 1.0 || rate.powi(left) / (1.0 - rate) * size > ITERATED {
                     return Ok(None);
                 }
-                self.rate = Some(self.rate.map_or(rate, |before| rate.max(0.9 * before)).max(SMALLEST_RATE));
+                self.rate = Some(self.rate.map_or(rate, |before| rate.max(REMEMBERED * before)).max(SMALLEST_RATE));
             }
             if size == 0.0
                 || (iteration > 1 || self.is_first_trusted(weights, size))

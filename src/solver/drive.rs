@@ -81,6 +81,8 @@ pub struct Drive {
     under_way: Option<Ending>,
     /// How many steps were given up on the way to a goal, since the model refuses to be there.
     given_up: u32,
+    /// Whether the model has refused something since the last restart, and so may refuse the end of a step as well.
+    has_refused: bool,
     /// How long the next step is to be where the method chooses it, in seconds; 0 where that is not known yet.
     pace: f64,
     roots: Roots,
@@ -119,6 +121,7 @@ impl Drive {
             step: Step::new(states),
             under_way: None,
             given_up: 0,
+            has_refused: false,
             pace: 0.0,
             roots: Roots::new(indicators),
             is_at_event: true,
@@ -226,6 +229,7 @@ impl Drive {
     fn look<E: Indicators>(&mut self, equations: &mut E, wants_derivatives: bool) -> Result<(), Stopped<E::Failure>> {
         self.under_way = None;
         self.given_up = 0;
+        self.has_refused = false;
         self.knows_derivatives = false;
         let mut bound = Bound { events: 0, right_hand_sides: 1 };
         let mut asked = Asked::new(equations, self.counts, &mut bound);
@@ -463,6 +467,7 @@ impl Drive {
                     }
                     halvings += 1;
                     asked.counts.discarded += 1;
+                    self.has_refused = true;
                     self.integrator.forget();
                 }
             }
@@ -510,7 +515,12 @@ impl Drive {
                 self.pace = if is_shortened && !is_estimate { next.max(self.pace) } else { next };
             }
         }
-        self.end_step(asked).map(Some)
+        let ending = self.end_step(asked)?;
+        // As with fixed steps: where the end is refused, there is no way back from it. Methods that leave its derivatives have asked.
+        if self.has_refused && ending == Ending::Plain && !self.integrator.leaves_derivatives() {
+            asked.derivatives(&mut self.step.f1)?;
+        }
+        Ok(Some(ending))
     }
 
     /// Prepares a step, with the derivatives at its beginning.

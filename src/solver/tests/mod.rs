@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod discard;
+mod economy;
 mod events;
 mod fixed;
 mod oracle;
