@@ -423,7 +423,7 @@ fn set_up(plan: &plan::FmuPlan, instance: Instance<Instantiated>) -> Result<Inst
         }
         instance = configuration.exit_configuration_mode()?;
     }
-    for start in plan.start_values.iter().filter(|start| !start.clocked) {
+    for start in plan.start_values.iter().filter(|start| !start.in_initialization_mode) {
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;
     }
     for clock in plan.draft_clocks.iter().flat_map(|clocks| &clocks.intervals) {
@@ -441,8 +441,7 @@ fn enter(world: &World, fmu: FmuId, instance: Instance<Instantiated>) -> Result<
     let stop =
         world.plan.stop.filter(|_| !world.saves && !plan.keeps_final_state).map(|stop| plan.time_unit.value(stop));
     let instance = instance.enter_initialization_mode(plan.time_unit.value(world.plan.start), stop, plan.tolerance)?;
-    // Clocked variables are accessible while their clock is active, and in Initialization Mode (FMI 3.0.2, 2.2.7.2).
-    for start in plan.start_values.iter().filter(|start| start.clocked) {
+    for start in plan.start_values.iter().filter(|start| start.in_initialization_mode) {
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;
     }
     Ok(instance)

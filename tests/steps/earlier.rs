@@ -146,3 +146,26 @@ fn a_call_that_fails_is_named_before_an_end_that_hangs() {
         }
     }
 }
+
+/// FMI 2.0, 2.2.7: inputs have no `initial`, and so are set in Initialization Mode and not before.
+#[test]
+fn inputs_of_fmi_2_begin_with_what_they_are_given_and_not_before_initialization_mode() {
+    let rig = integrator(2, "", "if (((Model *)c)->u != 2.0) return fmi2Error;");
+    let source = rig.folder().join("m/sources/all.c");
+    let text = fs::read_to_string(&source).unwrap();
+    let enters = "fmi2EnterInitializationMode(fmi2Component c) {";
+    assert!(text.contains(enters));
+    let text = text.replace(enters, &format!("{enters} if (((Model *)c)->u != 0.0) return fmi2Error;"));
+    fs::write(&source, text).unwrap();
+    let outcome = run(&rig, "virtual").exits(0);
+    assert_eq!(outcome.count("m", "step", "activations"), 10);
+    let simulate = Command::new(env!("CARGO_BIN_EXE_vecud"))
+        .args(["simulate", "--stop-time", "0.1", "--start-value", "u=2", "--output-interval", "0.01"])
+        .arg(rig.folder().join("m"))
+        .env("VECUD_CACHE", super::program::cache())
+        .output()
+        .unwrap();
+    assert_eq!(simulate.status.code(), Some(0), "{}", String::from_utf8_lossy(&simulate.stderr));
+    let rows = String::from_utf8_lossy(&simulate.stdout).into_owned();
+    assert!(rows.lines().last().is_some_and(|row| row.starts_with("0.1,1.2")), "{rows}");
+}

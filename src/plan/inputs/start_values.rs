@@ -3,7 +3,7 @@
 use super::elements::replaced;
 use super::elements::{Named, Selection, find};
 use crate::exchange::word;
-use crate::fmu::description::{Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
+use crate::fmu::description::{Abi, Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
 use crate::plan::StartValue;
 use crate::plan::connections::conversion::integer;
 use crate::plan::described::{DescribedFmu, ELEMENTS};
@@ -87,7 +87,8 @@ fn of(described: &DescribedFmu, structural: bool, findings: &mut Findings) -> St
             name: v.name.clone(),
             variable_type: v.variable_type,
             values,
-            clocked: !v.clocks.is_empty(),
+            in_initialization_mode: !v.clocks.is_empty()
+                || v.causality == Causality::Input && described.abi() == Abi::Fmi2,
         };
         starts.insert(index, start);
     }

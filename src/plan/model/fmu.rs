@@ -36,7 +36,7 @@ pub struct FmuPlan {
     pub control: ControlPlan,
     /// All categories of `<LogCategories>`.
     pub log_categories: Vec<String>,
-    /// Values to set before Initialization Mode, or in it where [`StartValue::clocked`], in document order: the rig's.
+    /// Values to set before Initialization Mode, or in it where [`StartValue::in_initialization_mode`], in document order: the rig's.
     pub start_values: Vec<StartValue>,
     /// All output clocks; of array clocks all elements, one after the other in row-major order. Where events are handled
     /// between steps, its input clocks stand after them: those tick others too.
@@ -261,9 +261,9 @@ pub struct StartValue {
     pub variable_type: VariableType,
     /// All its elements.
     pub values: Values,
-    /// The variable belongs to a clock, so it may be set in Initialization Mode and not before (FMI 3.0.2, 2.2.7.2 and
-    /// 2.3.2).
-    pub clocked: bool,
+    /// The variable may be set in Initialization Mode and not before: it belongs to a clock (FMI 3.0.2, 2.2.7.2 and 2.3.2), or is an
+    /// input of FMI 2.0, which has no `initial` (2.2.7).
+    pub in_initialization_mode: bool,
 }
 
 /// The intervals of a periodic clock of the draft that is not strict, where the rig changes or adds them.

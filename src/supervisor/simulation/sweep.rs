@@ -376,7 +376,7 @@ mod tests {
                 name: "k".to_owned(),
                 variable_type: VariableType::Float64,
                 values: Values::Float64(vec![0.0]),
-                clocked: false,
+                in_initialization_mode: false,
             };
             (text.to_owned(), own)
         };
