@@ -78,8 +78,8 @@ pub fn timelines(world: &World, learned: &[Learned], resumed: Option<&Snapshot>)
                 return Ok(timeline);
             };
             let left = snapshot.timelines.get(index).cloned().ok_or("is not in the state");
-            let name = || format!("clock {}", plan.full_name(task));
-            left.and_then(|left| left.resume(&task.release, plan.stop)).map_err(|why| format!("{} {why}", name()))
+            left.and_then(|left| left.resume(&task.release, plan.stop))
+                .map_err(|why| format!("{} {why}", plan.told_name(task)))
         })
         .collect();
     let keeping = |timeline: Timeline| if world.saves { timeline.keeping() } else { timeline };

@@ -111,10 +111,9 @@ impl Snapshot {
             between.fits(fmu, self, plan)?;
         }
         for (timeline, task) in self.timelines.iter().zip(&plan.tasks) {
-            let name = || format!("clock {}", plan.full_name(task));
             let resumed = timeline.clone().resume(&task.release, plan.stop);
             let left = resumed.and_then(|_| timeline.could_be_left(self.time, plan.tasks.len()));
-            left.map_err(|why| format!("{} {why}", name()))?;
+            left.map_err(|why| format!("{} {why}", plan.told_name(task)))?;
         }
         Ok(())
     }

@@ -324,7 +324,7 @@ impl<'a> Recorder<'a> {
             // What comes meanwhile waits: in virtual time it would never end.
             if !writer.take(task, ring, waiting) || broken {
                 let task = &self.plan.tasks[task.0];
-                self.damage.insert(format!("samples of clock {}", self.plan.full_name(task)));
+                self.damage.insert(format!("samples of {}", self.plan.told_name(task)));
             }
         }
         // After `complete` was read: a value is acknowledged before the activation that it was set for is complete.

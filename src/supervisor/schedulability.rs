@@ -64,10 +64,9 @@ fn slower(plan: &Plan, analysis: &Analysis, task: TaskId, clock: &ClockResult) -
     };
     let wakeup = analysis.known.wakeup[task.0].0;
     Some(format!(
-        "clock {}.{}: its response reached {} µs, more than the {} µs computed from the rig's figures: {execution}; other \
+        "{}: its response reached {} µs, more than the {} µs computed from the rig's figures: {execution}; other \
          figures to look at are those of more urgent clocks, and wakeup_us = {} of [host]",
-        clock.fmu,
-        clock.clock,
+        plan.told_name(&plan.tasks[task.0]),
         micros(response),
         micros(predicted),
         wakeup.0 as f64 / 1e3

@@ -135,8 +135,10 @@ impl Threads {
             _ => format!(", and so for {} more of its threads", count - 1),
         };
         let message = format!(
-            "fmu `{}`: its code has changed how thread {} of clock {} is scheduled: {what}{more}",
-            plan.fmus[fmu.0].name, planned.thread, planned.name
+            "fmu `{}`: its code has changed how thread {} of {} is scheduled: {what}{more}",
+            plan.fmus[fmu.0].name,
+            planned.thread,
+            plan.told_name(planned)
         );
         Some(FindingResult { kind: "thread_changed".into(), count, message })
     }

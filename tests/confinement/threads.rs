@@ -65,7 +65,7 @@ fn hostile(folder: &TempDir) -> PathBuf {
 #[track_caller]
 fn is_found(run: &Outcome, words: &[&str]) {
     assert_eq!(run.finding("a", "thread_changed"), Some(1), "{:#?}", run.problems());
-    let begin = "fmu `a`: its code has changed how thread a.fast of clock fast is scheduled";
+    let begin = "fmu `a`: its code has changed how thread a.fast of clock a.fast is scheduled";
     let message = run.problem(&[&[begin], words].concat());
     let place = run.problems().iter().position(|problem| *problem == message).unwrap();
     assert_eq!(run.report()["problem_severities"][place], "finding");

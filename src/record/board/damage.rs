@@ -307,7 +307,7 @@ impl Inspection<'_, '_> {
     fn task(&mut self, task: TaskId) {
         let cells = self.board.task(task);
         let planned = &self.plan.tasks[task.0];
-        let name = format!("clock {}: ", self.plan.full_name(planned));
+        let name = format!("{}: ", self.plan.told_name(planned));
         self.each(&name, cells.words, TASK_WORDS.iter().map(|(word, range)| (format!("{word:?}"), *range)));
         self.calls(&name, self.board.calls(task));
         for (metric, what) in METRICS {

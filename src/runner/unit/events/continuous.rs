@@ -4,26 +4,17 @@
 //! located here and handled by [`Group`]; after them, the states are read again of those FMUs alone that have changed them.
 
 use super::engine::Engine;
-use super::exchange::is_discard;
 use super::group::{Failed, Group};
+use super::joint::{Joint, failed};
 use super::member::{Anew, NO_MODE};
-use crate::ffi::{
-    Attempt, ContinuousTime, DerivativeError, Failure, Function, Jacobian, Numbers, Outcome, Pattern, Provides, Status,
-};
-use crate::plan::{FmuId, FmuPlan, IntegrationPlan, JacobianPlan, Mode, ModelExchangePlan, Plan, Solver, TaskId};
+use super::room::{Handover, Part, Room, integrated};
+use crate::plan::{FmuId, IntegrationPlan, Mode, Plan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
-use crate::record::unusable::Unusable;
-use crate::runner::halt::Halt;
-use crate::runner::stimuli::Lines;
 use crate::runner::unit::figures::IntegrationFigures;
 use crate::runner::world::World;
-use crate::solver::{
-    Answer, Bound, Dense, Drive, Equations, Goal, Indicators, Method, Pace, Reached, Refused, Stopped, Structure,
-};
-use crate::time::{Instant, TimeUnit};
-use std::ops::Range;
+use crate::solver::{Bound, Goal, Reached, Stopped};
+use crate::time::Instant;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// So many right-hand sides are computed until it is looked whether somebody has asked for the end of the run.
 const STRETCH: u64 = 1000;
@@ -36,9 +27,7 @@ pub struct Continuous {
     integration: IntegrationPlan,
     /// The FMU whose task makes the steps of all.
     leader: FmuId,
-    drive: Drive,
-    parts: Vec<Part>,
-    nominals: Vec<f64>,
+    room: Room,
     figures: IntegrationFigures,
     /// Each step of the solver is stopped at: some FMU is to be told that it is complete.
     stops_at_steps: bool,
@@ -65,139 +54,8 @@ pub struct Continuous {
     is_by_itself: bool,
     /// May be taken back with their states (`fmi3SetFMUState`).
     goes_back: bool,
-    saved: Saved,
     /// It was looked at the point where all stand now what inputs have made of it, and whether that is a state event.
     settled: Option<bool>,
-}
-
-/// All that is as large as there are states and event indicators.
-pub struct Room {
-    drive: Drive,
-    parts: Vec<Part>,
-    nominals: Vec<f64>,
-    saved: Saved,
-}
-
-/// [`Room`] on its way from where memory may be taken to the thread that integrates, and back to where it may be given up. Each of both
-/// looks while the other one is at rest, so that nobody waits.
-#[derive(Default)]
-pub struct Handover(Mutex<Hands>);
-
-#[derive(Default)]
-struct Hands {
-    ready: Option<Box<Room>>,
-    over: Option<Box<Room>>,
-}
-
-impl Handover {
-    fn hands(&self) -> MutexGuard<'_, Hands> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Makes room for the numbers that the FMUs whose steps `task` makes have by now. Takes memory.
-    pub fn make(&self, world: &World, task: TaskId) {
-        let ready = Room::of(world, task).map(Box::new);
-        *self.hands() = Hands { ready, over: None };
-    }
-}
-
-/// A communication point to which all may have to be taken back.
-struct Saved {
-    time: f64,
-    states: Vec<f64>,
-    pace: Pace,
-}
-
-/// One FMU of them.
-struct Part {
-    /// Its number in the unit.
-    member: usize,
-    fmu: FmuId,
-    /// How often its structural parameters had changed when its numbers were these.
-    seen: u64,
-    states: Range<usize>,
-    indicators: Range<usize>,
-    /// A 0 for each indicator, which the member takes once it has so many.
-    roots: Vec<i32>,
-    needs_completed_steps: bool,
-    /// Inputs of it are on the lines of a file.
-    is_on_lines: bool,
-    /// Its unit of time.
-    unit: TimeUnit,
-    /// What is known of how its derivatives depend on its states.
-    jacobian: Option<JacobianPlan>,
-    /// Computes that; `None`: the FMU does not.
-    pattern: Option<PatternRead>,
-}
-
-/// The elements of an FMU's Jacobian that may be other than 0, read by directional derivatives.
-struct PatternRead {
-    pattern: Pattern,
-    values: Vec<f64>,
-}
-
-impl PatternRead {
-    fn new(plan: &JacobianPlan) -> PatternRead {
-        let provides = Provides { directional: true, ..Provides::default() };
-        let pattern = Pattern::new(Jacobian::new(provides, &plan.derivatives, &plan.states), plan.places.clone());
-        PatternRead { values: vec![0.0; pattern.places().len()], pattern }
-    }
-}
-
-/// How many states and event indicators an instance has by its description.
-pub fn described(fmu: &FmuPlan) -> Numbers {
-    let numbers = |own: &ModelExchangePlan| Numbers { states: own.states, event_indicators: own.indicators };
-    fmu.model_exchange().map(numbers).unwrap_or_default()
-}
-
-/// How many it has with the structural parameters that it has now.
-pub fn described_now(world: &World, fmu: FmuId) -> Numbers {
-    let size = |size: usize| world.instances[fmu.0].sizes[size].load(Relaxed);
-    let own = world.plan.fmus[fmu.0].model_exchange();
-    let numbers = own.map(|own| own.numbers(size)).unwrap_or_default();
-    Numbers { states: numbers.0, event_indicators: numbers.1 }
-}
-
-/// The FMUs of the unit of this task, and how they are integrated; `None`: none is.
-fn integrated(plan: &Plan, task: TaskId) -> Option<(Vec<TaskId>, IntegrationPlan)> {
-    let members: Vec<TaskId> = [task].into_iter().chain(plan.led_by(task)).collect();
-    let integration = members.iter().find_map(|member| plan.tasks[member.0].integration())?;
-    Some((members, integration))
-}
-
-impl Room {
-    /// For the numbers that the FMUs of the unit of this task have now; `None`: nothing is integrated.
-    fn of(world: &World, task: TaskId) -> Option<Room> {
-        let plan = &world.plan;
-        let (members, integration) = integrated(plan, task)?;
-        let mut parts = Vec::new();
-        let (mut states, mut indicators) = (0, 0);
-        for (member, task) in members.iter().enumerate() {
-            let id = plan.tasks[task.0].fmu;
-            let fmu = &plan.fmus[id.0];
-            let Some(own) = fmu.model_exchange() else { continue };
-            let now = described_now(world, id);
-            // The dependencies of elements are known for the planned numbers alone.
-            let jacobian = own.jacobian.as_ref().filter(|_| now == described(fmu));
-            parts.push(Part {
-                member,
-                fmu: id,
-                seen: 0,
-                states: states..states + now.states,
-                indicators: indicators..indicators + now.event_indicators,
-                roots: vec![0; now.event_indicators],
-                needs_completed_steps: own.needs_completed_step,
-                is_on_lines: Lines::are_for(plan, *task),
-                unit: fmu.time_unit,
-                pattern: jacobian.filter(|jacobian| jacobian.is_provided).map(PatternRead::new),
-                jacobian: jacobian.cloned(),
-            });
-            (states, indicators) = (states + now.states, indicators + now.event_indicators);
-        }
-        let drive = drive(integration, &parts, states, indicators);
-        let saved = Saved { time: 0.0, states: vec![0.0; states], pace: drive.pace() };
-        Some(Room { drive, parts, nominals: vec![1.0; states], saved })
-    }
 }
 
 impl Continuous {
@@ -205,16 +63,14 @@ impl Continuous {
     pub fn of(world: &World, task: TaskId) -> Option<Continuous> {
         let plan = &world.plan;
         let (members, integration) = integrated(plan, task)?;
-        let Room { drive, parts, nominals, saved } = Room::of(world, task)?;
+        let room = Room::of(world, task)?;
         let looks_ahead = is_alone(world, &members);
         Some(Continuous {
             integration,
             leader: plan.tasks[task.0].fmu,
-            stops_at_steps: stops_at_steps(&parts),
-            drive,
-            figures: IntegrationFigures::new(world, members[parts.first().map_or(0, |part| part.member)]),
-            parts,
-            nominals,
+            stops_at_steps: stops_at_steps(&room.parts),
+            figures: IntegrationFigures::new(world, members[room.parts.first().map_or(0, |part| part.member)]),
+            room,
             was_event: true,
             from: plan.start,
             target: None,
@@ -226,7 +82,6 @@ impl Continuous {
             looks_ahead,
             is_by_itself: looks_ahead && members.len() == 1 && is_by_itself(plan, task),
             goes_back: members.iter().any(|task| plan.tasks[task.0].goes_back()),
-            saved,
             settled: None,
         })
     }
@@ -252,7 +107,7 @@ impl Continuous {
 
     /// Where nobody waits for events, only those count that come together.
     fn count_anew(&mut self) {
-        let now = self.drive.time();
+        let now = self.room.drive.time();
         if !self.bounds_all && now - self.counted_from > TOGETHER * now.abs().max(1.0) {
             (self.events, self.counted_from) = (self.integration.max_events, now);
         }
@@ -294,10 +149,10 @@ impl Continuous {
 
     fn look(&mut self, group: &mut Group, point: Instant) -> Result<bool, Failed> {
         self.leave_event(group, point)?;
-        if !self.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
+        if !self.room.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
             return Ok(false);
         }
-        let Continuous { drive, parts, .. } = self;
+        let Room { drive, parts, .. } = &mut self.room;
         let mut joint = Joint { group, parts, between: [(drive.time(), point); 2] };
         let has_event = drive.after_inputs(&mut joint).map_err(|stopped| failed(stopped, parts, group))?;
         if has_event && self.events == 0 {
@@ -316,7 +171,7 @@ impl Continuous {
     fn follow_sizes(&mut self, group: &mut Group) {
         let instances = &group.world.instances;
         let mut has_changed = false;
-        for part in &mut self.parts {
+        for part in &mut self.room.parts {
             let resized = instances[part.fmu.0].resized.load(Relaxed);
             if std::mem::replace(&mut part.seen, resized) != resized {
                 group.member(part.member).0.anew = Anew::ALL;
@@ -331,29 +186,27 @@ impl Continuous {
     /// Goes on with other numbers, if there is room for them. What was not changed is as before.
     #[cold]
     fn move_to(&mut self, group: &mut Group, handover: &Handover) {
-        let mut hands = handover.hands();
-        let Some(mut room) = hands.ready.take() else { return };
-        let Room { drive, parts, nominals, saved } = &mut *room;
-        for (new, old) in parts.iter_mut().zip(&self.parts).filter(|(new, old)| new.states.len() == old.states.len()) {
-            drive.states_mut()[new.states.clone()].copy_from_slice(&self.drive.states()[old.states.clone()]);
-            nominals[new.states.clone()].copy_from_slice(&self.nominals[old.states.clone()]);
+        let is_replaced = handover.replace(&mut self.room, |new, old| {
+            let Room { drive, parts, nominals, .. } = new;
+            for (own, before) in parts.iter_mut().zip(&old.parts) {
+                own.seen = before.seen;
+                if own.states.len() == before.states.len() {
+                    drive.states_mut()[own.states.clone()].copy_from_slice(&old.drive.states()[before.states.clone()]);
+                    nominals[own.states.clone()].copy_from_slice(&old.nominals[before.states.clone()]);
+                }
+            }
+            drive.follow(&old.drive);
+        });
+        if is_replaced {
+            self.stops_at_steps = stops_at_steps(&self.room.parts);
+            self.room.parts.iter_mut().for_each(|part| group.member(part.member).0.take_roots(&mut part.roots));
         }
-        parts.iter_mut().zip(&self.parts).for_each(|(new, old)| new.seen = old.seen);
-        drive.follow(&self.drive);
-        std::mem::swap(drive, &mut self.drive);
-        std::mem::swap(parts, &mut self.parts);
-        std::mem::swap(nominals, &mut self.nominals);
-        std::mem::swap(saved, &mut self.saved);
-        self.stops_at_steps = stops_at_steps(&self.parts);
-        self.parts.iter_mut().for_each(|part| group.member(part.member).0.take_roots(&mut part.roots));
-        // Its memory is not given up here.
-        hands.over = Some(room);
     }
 
     /// Goes on after events, with what the FMUs have now.
     fn restart(&mut self, group: &mut Group, point: Instant) -> Result<(), Failed> {
         self.follow_sizes(group);
-        let Continuous { drive, parts, nominals, .. } = self;
+        let Room { drive, parts, nominals, .. } = &mut self.room;
         let mut has_nominals = false;
         for part in parts.iter() {
             let (states, nominals) = (&mut drive.states_mut()[part.states.clone()], &mut nominals[part.states.clone()]);
@@ -375,7 +228,7 @@ impl Continuous {
             drive.set_nominals(nominals);
         }
         let now = self.now(point);
-        let Continuous { drive, parts, .. } = self;
+        let Room { drive, parts, .. } = &mut self.room;
         drive
             .restart(&mut Joint { group, parts, between: [(now, point); 2] }, now)
             .map_err(|stopped| failed(stopped, parts, group))
@@ -383,7 +236,7 @@ impl Continuous {
 
     /// A communication point in seconds: that at which an event was located is where the drive stands.
     fn now(&self, point: Instant) -> f64 {
-        let stands = self.drive.time();
+        let stands = self.room.drive.time();
         if Instant::not_before(stands) == Some(point) { stands } else { point.seconds() }
     }
 
@@ -397,8 +250,8 @@ impl Continuous {
     ) -> Result<Instant, Failed> {
         self.settled = None;
         self.count_anew();
-        let between = [(self.drive.time(), from), (to.seconds(), to)];
-        self.parts.iter().for_each(|part| group.member(part.member).1.computes());
+        let between = [(self.room.drive.time(), from), (to.seconds(), to)];
+        self.room.parts.iter().for_each(|part| group.member(part.member).1.computes());
         let until = to.seconds();
         let limit = match self.looks_ahead {
             true => known.map_or(f64::INFINITY, |known| known.seconds()),
@@ -407,15 +260,15 @@ impl Continuous {
         let goal = Goal { point: self.from.seconds(), until, limit, steps: self.stops_at_steps };
         loop {
             // One step may need a few for each state.
-            let right_hand_sides = STRETCH + 10 * self.nominals.len() as u64;
+            let right_hand_sides = STRETCH + 10 * self.room.nominals.len() as u64;
             let mut bound = Bound { events: self.events, right_hand_sides };
-            let Continuous { drive, parts, .. } = self;
+            let Room { drive, parts, .. } = &mut self.room;
             let reached = drive.to(&mut Joint { group, parts, between }, &goal, &mut bound);
             self.events = bound.events;
             let reached = match reached {
                 Err(Stopped::NoWorkLeft { .. }) if !group.is_stopped() => {
                     // So that nobody takes it for one that hangs.
-                    self.figures.note(self.drive.counts());
+                    self.figures.note(self.room.drive.counts());
                     continue;
                 }
                 Err(Stopped::NoWorkLeft { .. }) => return self.leave(group, to, between),
@@ -446,16 +299,16 @@ impl Continuous {
 
     /// Keeps the communication point at which all stand, [settled](Continuous::settle).
     pub fn save(&mut self) {
-        self.saved.time = self.drive.time();
-        self.saved.states.copy_from_slice(self.drive.states());
-        self.saved.pace = self.drive.pace();
+        let Room { drive, saved, .. } = &mut self.room;
+        (saved.time, saved.pace) = (drive.time(), drive.pace());
+        saved.states.copy_from_slice(drive.states());
     }
 
     /// Takes all back to the communication point that was kept, at which each of them is by its own word already. No event was handled
     /// since.
     pub fn restore(&mut self, group: &mut Group) -> Result<(), Failed> {
         self.settled = Some(false);
-        let Continuous { drive, parts, saved, .. } = self;
+        let Room { drive, parts, saved, .. } = &mut self.room;
         drive.states_mut().copy_from_slice(&saved.states);
         let point = Instant::not_before(saved.time).unwrap_or(Instant::ZERO);
         drive
@@ -467,15 +320,15 @@ impl Continuous {
 
     /// The instant at which the drive stands on its way `to` there.
     fn at(&self, to: Instant) -> Instant {
-        match self.drive.time() >= to.seconds() {
+        match self.room.drive.time() >= to.seconds() {
             true => to,
-            false => Instant::not_before(self.drive.time()).unwrap_or(to).min(to),
+            false => Instant::not_before(self.room.drive.time()).unwrap_or(to).min(to),
         }
     }
 
     fn arrive(&mut self, group: &mut Group, at: Instant) {
-        self.figures.note(self.drive.counts());
-        for part in &self.parts {
+        self.figures.note(self.room.drive.counts());
+        for part in &self.room.parts {
             group.member(part.member).0.stepping.integrated(at);
         }
     }
@@ -483,7 +336,7 @@ impl Continuous {
     /// Somebody has asked for the end of the run in the midst of a long way: it ends where the drive stands.
     #[cold]
     fn leave(&mut self, group: &mut Group, to: Instant, between: [(f64, Instant); 2]) -> Result<Instant, Failed> {
-        let Continuous { drive, parts, .. } = self;
+        let Room { drive, parts, .. } = &mut self.room;
         // What the FMUs were told last may be another point.
         let told = drive.after_inputs(&mut Joint { group, parts, between });
         let _nothing_follows = told.map_err(|stopped| failed(stopped, parts, group))?;
@@ -494,13 +347,13 @@ impl Continuous {
 
     /// Whether one of the FMUs has asked for the end of the run.
     fn is_over(&self, group: &mut Group) -> bool {
-        self.parts.iter().any(|part| group.member(part.member).0.stepping.is_over)
+        self.room.parts.iter().any(|part| group.member(part.member).0.stepping.is_over)
     }
 
     /// Says that an internal step is complete to those that want to hear of it. Whether one wants an event.
     fn complete(&self, group: &mut Group) -> Result<bool, Failed> {
         let (mut wants_event, is_final) = (false, !self.goes_back);
-        for part in self.parts.iter().filter(|part| part.needs_completed_steps) {
+        for part in self.room.parts.iter().filter(|part| part.needs_completed_steps) {
             wants_event |= group.with(part.member, |member, calls, _, _| {
                 let Engine::Equations(model) = &mut member.engine else { return Ok(false) };
                 let completed = model.continuous_time().ok_or(NO_MODE)?.completed_integrator_step(is_final)?;
@@ -515,15 +368,15 @@ impl Continuous {
 
     /// Tells each FMU which of its indicators have changed.
     fn tell_roots(&self, group: &mut Group) {
-        for part in &self.parts {
-            group.member(part.member).0.note_roots(&self.drive.roots()[part.indicators.clone()]);
+        for part in &self.room.parts {
+            group.member(part.member).0.note_roots(&self.room.drive.roots()[part.indicators.clone()]);
         }
     }
 
     /// More events have come in a step than may be handled within it; told once of each.
     #[cold]
     pub fn too_many(&mut self, group: &mut Group, time: Instant) {
-        let Some(part) = self.parts.first().filter(|_| !self.is_told) else { return };
+        let Some(part) = self.room.parts.first().filter(|_| !self.is_told) else { return };
         self.is_told = true;
         let (task, fmu) = (group.task(part.member), group.host(part.member).fmu());
         let value = u64::from(self.integration.max_events);
@@ -553,204 +406,4 @@ fn is_alone(world: &World, members: &[TaskId]) -> bool {
 /// Whether the FMU of this task has no clocks, and no master makes its steps.
 fn is_by_itself(plan: &Plan, task: TaskId) -> bool {
     plan.fmus[plan.tasks[task.0].fmu.0].output_clocks.is_empty() && plan.master_of(task).is_none()
-}
-
-fn drive(integration: IntegrationPlan, parts: &[Part], states: usize, indicators: usize) -> Drive {
-    let IntegrationPlan { tolerance, internal_step, .. } = integration;
-    let internal_step = internal_step.seconds();
-    let method = match integration.solver {
-        Solver::Euler => Method::Euler { internal_step },
-        Solver::Rk4 => Method::Rk4 { internal_step },
-        Solver::Dopri5 => Method::Dopri5 { tolerance },
-        Solver::Bdf => Method::Bdf { tolerance },
-        Solver::Auto => Method::Auto { tolerance },
-    };
-    let mut drive = Drive::new(method, states, indicators);
-    if parts.iter().all(|part| part.jacobian.is_some()) {
-        let of_part = |part: &Part| {
-            let begin = part.states.start;
-            let places = part.jacobian.iter().flat_map(|jacobian| &jacobian.places);
-            places.map(move |(row, column)| (begin + row, begin + column)).collect::<Vec<_>>()
-        };
-        let places: Vec<(usize, usize)> = parts.iter().flat_map(of_part).collect();
-        drive.set_structure(Structure::sparse(states, &places));
-    }
-    drive
-}
-
-/// A time in seconds as an FMU with another unit is told it, never beyond the communication points `between` which it is.
-fn in_unit(t: f64, unit: TimeUnit, between: &[(f64, Instant); 2]) -> f64 {
-    let [from, to] = between.map(|(_, point)| unit.value(point));
-    match between.iter().position(|(seconds, _)| *seconds == t) {
-        Some(0) => from,
-        Some(_) => to,
-        None => (t / unit.seconds().seconds()).max(from).min(to.max(from)),
-    }
-}
-
-/// In whose name the integration has ended.
-fn failed(stopped: Stopped<Failed>, parts: &[Part], group: &mut Group) -> Failed {
-    match stopped {
-        Stopped::Failed { failure, .. } | Stopped::Refused { failure, .. } => failure,
-        Stopped::NotFinite { t, answer } => {
-            let (function, number) = match answer {
-                Answer::Derivative(number) => (Function::GetContinuousStateDerivatives, number),
-                Answer::Indicator(number) => (Function::GetEventIndicators, number),
-            };
-            let range = |part: &Part| match answer {
-                Answer::Derivative(_) => part.states.clone(),
-                Answer::Indicator(_) => part.indicators.clone(),
-            };
-            let part = parts.iter().find(|part| range(part).contains(&number)).expect("it is of one of them");
-            let reading = Unusable::Element((number - range(part).start) as u64);
-            let (host, task) = (group.host(part.member), group.task(part.member));
-            let time = Instant::not_before(t).unwrap_or(Instant::ZERO);
-            Failed { member: part.member, halt: host.fail_reading(function, task, time, reading) }
-        }
-        Stopped::StepTooSmall { t } => {
-            let member = parts.first().map_or(0, |part| part.member);
-            let (function, time) =
-                (Function::GetContinuousStateDerivatives, Instant::not_before(t).unwrap_or(Instant::ZERO));
-            let (host, task) = (group.host(member), group.task(member));
-            Failed { member, halt: host.fail_reading(function, task, time, Unusable::NoStep) }
-        }
-        Stopped::NoWorkLeft { .. } => unreachable!("it is gone on with"),
-    }
-}
-
-/// The FMUs as one system of equations.
-struct Joint<'g, 'w, 'p> {
-    group: &'g mut Group<'w>,
-    parts: &'p mut [Part],
-    /// Two communication points in seconds and as instants, between which all times are; each FMU is told them rounded once in its unit.
-    between: [(f64, Instant); 2],
-}
-
-impl Joint<'_, '_, '_> {
-    /// Asks one FMU something that it may refuse for where it was asked.
-    fn ask(
-        &mut self,
-        part: usize,
-        ask: impl FnOnce(&mut ContinuousTime) -> Result<Attempt, Failure>,
-    ) -> Result<(), Refused<Failed>> {
-        let number = self.parts[part].member;
-        let attempt = self.group.with(number, |member, calls, _, _| {
-            let Engine::Equations(model) = &mut member.engine else { return Ok(Attempt::Done(Outcome::Ok)) };
-            let attempt = ask(&mut model.continuous_time().ok_or(NO_MODE)?)?;
-            if let Attempt::Done(outcome) = attempt {
-                calls.allow(outcome)?;
-            }
-            Ok(attempt)
-        });
-        answered(number, attempt)
-    }
-
-    /// Brings the inputs of one FMU to where they are on their lines at this time.
-    fn follow_lines(&mut self, part: usize, t: f64) -> Result<(), Refused<Failed>> {
-        let number = self.parts[part].member;
-        let attempt = self.group.with(number, |member, calls, _, _| {
-            let Engine::Equations(model) = &mut member.engine else { return Ok(Attempt::Done(Outcome::Ok)) };
-            let mut now = model.continuous_time().ok_or(NO_MODE)?;
-            let attempt = calls.set_on_lines(t, |batch| now.set(batch))?;
-            if let Attempt::Done(outcome) = attempt {
-                calls.allow(outcome)?;
-            }
-            Ok(attempt)
-        });
-        answered(number, attempt)
-    }
-}
-
-/// What an FMU has answered that may refuse for where it was asked.
-fn answered(member: usize, attempt: Result<Attempt, Failed>) -> Result<(), Refused<Failed>> {
-    match attempt.map_err(Refused::Failed)? {
-        Attempt::Done(_) => Ok(()),
-        Attempt::Discarded(failure) => Err(Refused::Discard(Failed { member, halt: Halt::Call(failure) })),
-    }
-}
-
-impl Equations for Joint<'_, '_, '_> {
-    type Failure = Failed;
-
-    fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), Refused<Failed>> {
-        for part in 0..self.parts.len() {
-            let Part { unit, ref states, .. } = self.parts[part];
-            let states = &x[states.clone()];
-            let time = if unit.is_second() { t } else { in_unit(t, unit, &self.between) };
-            self.ask(part, |now| match now.set_time(time)? {
-                Attempt::Done(outcome) => match now.set_states(states)? {
-                    Attempt::Done(other) => Ok(Attempt::Done(outcome.or(other))),
-                    discarded => Ok(discarded),
-                },
-                discarded => Ok(discarded),
-            })?;
-            if self.parts[part].is_on_lines {
-                self.follow_lines(part, t)?;
-            }
-        }
-        let time = self.between[0].1;
-        self.group.exchanging(|exchange, group| exchange.follow(group, time)).map_err(|failed| {
-            match is_discard(&failed) {
-                true => Refused::Discard(failed),
-                false => Refused::Failed(failed),
-            }
-        })
-    }
-
-    fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), Refused<Failed>> {
-        for part in 0..self.parts.len() {
-            let Part { unit, ref states, .. } = self.parts[part];
-            let own = &mut dx[states.clone()];
-            self.ask(part, |now| now.derivatives(own))?;
-            if !unit.is_second() {
-                let seconds = unit.seconds().seconds();
-                own.iter_mut().for_each(|derivative| *derivative /= seconds);
-            }
-        }
-        Ok(())
-    }
-
-    fn jacobian(&mut self, matrix: &mut Dense) -> Result<bool, Refused<Failed>> {
-        if self.parts.iter().any(|part| part.pattern.is_none() && !part.states.is_empty()) {
-            return Ok(false);
-        }
-        matrix.fill(0.0);
-        for Part { member, states, unit, pattern, .. } in self.parts.iter_mut() {
-            let Some(PatternRead { pattern, values }) = pattern else { continue };
-            let number = *member;
-            let read = self.group.with(number, |member, calls, _, _| {
-                let Engine::Equations(model) = &mut member.engine else { return Ok(Ok(())) };
-                match pattern.read(&mut model.continuous_time().ok_or(NO_MODE)?, values) {
-                    Ok(outcome) => calls.allow(outcome).map(Ok),
-                    Err(DerivativeError::Failed(failure)) if failure.status == Status::Discard => {
-                        Ok(Err(Some(failure)))
-                    }
-                    Err(DerivativeError::Failed(failure)) => Err(failure.into()),
-                    // What cannot be called is not, and differences do.
-                    Err(_) => Ok(Err(None)),
-                }
-            });
-            match read.map_err(Refused::Failed)? {
-                Ok(()) => (),
-                Err(None) => return Ok(false),
-                Err(Some(failure)) => {
-                    return Err(Refused::Discard(Failed { member: number, halt: Halt::Call(failure) }));
-                }
-            }
-            for (value, &(row, column)) in values.iter().zip(pattern.places()) {
-                matrix[(states.start + row, states.start + column)] = value / unit.seconds().seconds();
-            }
-        }
-        Ok(true)
-    }
-}
-
-impl Indicators for Joint<'_, '_, '_> {
-    fn indicators(&mut self, z: &mut [f64]) -> Result<(), Refused<Failed>> {
-        for part in 0..self.parts.len() {
-            let own = &mut z[self.parts[part].indicators.clone()];
-            self.ask(part, |now| now.indicators(own))?;
-        }
-        Ok(())
-    }
 }

@@ -2,8 +2,8 @@
 //! which mode (semantics S22).
 
 use super::clocks::StepClocks;
-use super::continuous;
 use super::engine::Engine;
+use super::room;
 use crate::exchange::Stamp;
 use crate::ffi::{Batch, EventMode, Failure, Function, Outcome, Part, Reasons, Status};
 use crate::master::WayBack;
@@ -110,7 +110,7 @@ impl Member {
             next_event: left.as_ref().and_then(|left| left.next_event),
             anew: Anew::ALL,
             step_event: false,
-            roots: vec![0; continuous::described_now(world, fmu).event_indicators],
+            roots: vec![0; room::described_now(world, fmu).event_indicators],
             input_row: None,
             before: None,
             may_return_early: plan.may_return_early,

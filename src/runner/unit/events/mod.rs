@@ -10,14 +10,16 @@ mod continuous;
 mod engine;
 mod exchange;
 mod group;
+mod joint;
 mod master;
 mod member;
+mod room;
 mod slopes;
 mod wires;
 
-pub use self::continuous::{Handover, described_now};
 pub use self::engine::Engine;
 pub use self::member::Member;
+pub use self::room::{Handover, described_now};
 
 use self::continuous::Continuous;
 use self::exchange::Exchange;
