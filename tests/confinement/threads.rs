@@ -44,7 +44,7 @@ static void change(void)
     if (!strcmp(what, "low")) set(SCHED_FIFO, 52);
     if (!strcmp(what, "high")) set(SCHED_FIFO, 89);
     if (!strcmp(what, "round robin")) set(SCHED_RR, 52);
-    if (!strcmp(what, "nice")) setpriority(PRIO_PROCESS, 0, 7);
+    if (!strcmp(what, "nice")) setpriority(PRIO_PROCESS, 0, 17);
     if (strcmp(what, "everywhere")) return;
     CPU_ZERO(&all);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) CPU_SET(cpu, &all);
@@ -104,7 +104,7 @@ fn a_change_without_real_time_priorities_is_found_too() {
         }
         let folder = tempfile::tempdir().unwrap();
         let run = changed(&hostile(&folder), "nice", 0.3, true, &[]).exits(0);
-        is_found(&run, &["SCHED_OTHER with the nice value 7"]);
+        is_found(&run, &["SCHED_OTHER with the nice value 17"]);
     });
 }
 
