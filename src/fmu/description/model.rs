@@ -106,6 +106,11 @@ impl Abi {
         self != Abi::Fmi1
     }
 
+    /// Whether inputs are set while an instance is being initialised and not before: in FMI 2.0, where they have no `initial` (2.2.7).
+    pub fn sets_inputs_in_initialization_mode_alone(self) -> bool {
+        self == Abi::Fmi2
+    }
+
     /// Whether a step that is discarded leaves the instance as it was, so that a shorter one may follow (FMI 3.0.2, 4.2.1:
     /// `fmi3DoStep`). Before, the instance is in the midst of it.
     pub fn may_step_again(self) -> bool {

@@ -3,7 +3,7 @@
 use super::elements::replaced;
 use super::elements::{Named, Selection, find};
 use crate::exchange::word;
-use crate::fmu::description::{Abi, Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
+use crate::fmu::description::{Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
 use crate::plan::StartValue;
 use crate::plan::connections::conversion::integer;
 use crate::plan::described::{DescribedFmu, ELEMENTS};
@@ -88,7 +88,7 @@ fn of(described: &DescribedFmu, structural: bool, findings: &mut Findings) -> St
             variable_type: v.variable_type,
             values,
             in_initialization_mode: !v.clocks.is_empty()
-                || v.causality == Causality::Input && described.abi() == Abi::Fmi2,
+                || v.causality == Causality::Input && described.abi().sets_inputs_in_initialization_mode_alone(),
         };
         starts.insert(index, start);
     }

@@ -28,9 +28,9 @@ pub fn can_be_set(description: &ModelDescription, interface: Interface, variable
         // FMI 1.0 initialises with one call, and sets inputs alone after it.
         (State::Instantiated, Abi::Fmi1) => starts(variable, true),
         (_, Abi::Fmi1) => is_input,
-        // Inputs of FMI 2.0 have no `initial`, and so cannot be set so early, as a note of 2.2.7 says.
-        (State::Instantiated, Abi::Fmi2) => starts(variable, true) && !is_input,
-        (State::Instantiated, _) => starts(variable, true),
+        (State::Instantiated, _) => {
+            starts(variable, true) && !(is_input && abi.sets_inputs_in_initialization_mode_alone())
+        }
         (State::InitializationMode, _) => starts(variable, false),
         (State::EventMode, Abi::Fmi2) => is_input || is_tunable_parameter,
         (State::EventMode, _) => {
