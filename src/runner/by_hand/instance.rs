@@ -3,19 +3,17 @@
 //! The types of `ffi` are the state machine. A request that they have no room for in the present state is refused before anything is
 //! called; which these are is said once, in [`Verb::states`](super::Verb::states).
 
-use super::protocol::{Answer, Given, Length, Message, Place, Request, State, Subject, Why};
+use super::protocol::{Answer, Given, Message, Place, Request, State, Subject, Why};
 use super::saved::{Mode, Slot};
 use super::{Mouth, protocol};
 use crate::ffi::{
-    Attempt, Batch, Configuration, DerivativeError, Differentiable, Failure, Function, Getting, Health, ImplicitForm,
-    Initialization, InputClocks, Instance, InstanceControl, Instantiated, Interval, Jacobian, Library, MadeFor, Model,
-    Numbers, OutputClocks, Partition, Provides, Reasons, Running, StateSupport, StepOptions, Stepper, Terminated,
+    Attempt, Configuration, DerivativeError, Differentiable, Failure, Function, Health, Initialization, InputClocks,
+    Instance, InstanceControl, Instantiated, Jacobian, Library, MadeFor, Model, Numbers, OutputClocks, Partition,
+    Provides, Reasons, Running, StateSupport, StepOptions, Stepper, Terminated,
 };
 use crate::fmu::description::{
-    Causality, Interface, InterfaceOffer, InterfaceType, ModelDescription, ValueReference, Values, Variable,
-    VariableType,
+    Causality, Interface, InterfaceOffer, InterfaceType, ModelDescription, ValueReference, Variable,
 };
-use crate::runner::values;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -23,9 +21,6 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Bytes of a string or a binary that is read, at first: of a longer one the FMU is asked again.
-const TEXT: usize = 4096;
 
 /// The instance, by what its state lets it do.
 pub(super) enum Life {
@@ -44,8 +39,8 @@ pub(super) type Result<T> = std::result::Result<T, Why>;
 /// Takes requests.
 pub(super) struct Caller {
     pub(super) subject: Subject,
-    description: ModelDescription,
-    mouth: Arc<Mouth>,
+    pub(super) description: ModelDescription,
+    pub(super) mouth: Arc<Mouth>,
     library: Option<Arc<Library>>,
     pub(super) life: Life,
     pub(super) slots: BTreeMap<String, Slot>,
@@ -57,11 +52,11 @@ pub(super) struct Caller {
     /// In Event Mode: another iteration is to come before it is left.
     pub(super) iterates: bool,
     /// As described, or as the instance was asked last.
-    numbers: Numbers,
+    pub(super) numbers: Numbers,
     /// As described.
-    described: Numbers,
+    pub(super) described: Numbers,
     /// The instance was asked for its numbers.
-    has_told_numbers: bool,
+    pub(super) has_told_numbers: bool,
 }
 
 /// Does something with the instance while nothing of it computes, whichever state it is in, and puts it back.
@@ -175,11 +170,11 @@ impl Caller {
         self.slots.clear();
     }
 
-    fn over(&self, state: State, result: Result<Given>) {
+    pub(super) fn over(&self, state: State, result: Result<Given>) {
         self.mouth.say(&Message::Over(Answer { state, time: self.time, result }));
     }
 
-    fn state(&self) -> State {
+    pub(super) fn state(&self) -> State {
         let (state, health) = match &self.life {
             Life::None => return State::NoInstance,
             Life::Instantiated(instance) => (State::Instantiated, instance.health()),
@@ -216,14 +211,14 @@ impl Caller {
         done.map(|_outcome_is_told| Given::Nothing).map_err(|failure| self.failed(failure))
     }
 
-    fn attempted(&self, attempt: std::result::Result<Attempt, Failure>) -> Result<()> {
+    pub(super) fn attempted(&self, attempt: std::result::Result<Attempt, Failure>) -> Result<()> {
         match attempt {
             Ok(Attempt::Done(_)) => Ok(()),
             Ok(Attempt::Discarded(failure)) | Err(failure) => Err(self.failed(failure)),
         }
     }
 
-    fn derived<T>(&self, done: std::result::Result<T, DerivativeError>) -> Result<T> {
+    pub(super) fn derived<T>(&self, done: std::result::Result<T, DerivativeError>) -> Result<T> {
         done.map_err(|error| match error {
             DerivativeError::Failed(failure) => self.failed(failure),
             error => Why::Refused(error.to_string()),
@@ -236,7 +231,7 @@ impl Caller {
         offer.ok_or_else(|| Why::Invalid(format!("the FMU does not offer {}", self.subject.interface.name())))
     }
 
-    fn common(&self) -> Result<&InterfaceType> {
+    pub(super) fn common(&self) -> Result<&InterfaceType> {
         self.offer().map(InterfaceOffer::common)
     }
 
@@ -436,102 +431,6 @@ impl Caller {
         Ok(self.split(running, self.event_mode_used))
     }
 
-    fn set(&mut self, place: Place, values: &Values) -> Result<Given> {
-        let Place { reference, variable_type, .. } = place;
-        if variable_type == VariableType::Clock {
-            return Err(Why::Refused("clocks are set by SetClock".to_owned()));
-        }
-        let done = match &mut self.life {
-            Life::Instantiated(instance) => instance.set_values(reference, variable_type, values),
-            Life::Configuration(instance) => instance.set_values(reference, variable_type, values),
-            Life::Initialization(instance) => instance.set_values(reference, variable_type, values),
-            Life::Clocks(_, partitions) => {
-                let partition = partitions.first_mut().ok_or(Why::Refused("the FMU has no input clock".to_owned()))?;
-                partition.begin().set(&filled(place, values))
-            }
-            Life::Steps(_, stepper) => match stepper.event_mode() {
-                Some(mut event) => event.set(&filled(place, values)),
-                None => stepper.begin().set(&filled(place, values)),
-            },
-            Life::Equations(_, model) => match model.continuous_time() {
-                Some(mut continuous) => {
-                    let attempt = continuous.set(&filled(place, values));
-                    self.attempted(attempt)?;
-                    return Ok(Given::Nothing);
-                }
-                None => model.event_mode().ok_or(Why::NotHere)?.set(&filled(place, values)),
-            },
-            Life::None | Life::Terminated(_) => return Err(Why::NotHere),
-        };
-        self.nothing(done)
-    }
-
-    fn get(&mut self, place: Place) -> Result<Values> {
-        let Place { reference, variable_type, elements } = place;
-        if variable_type == VariableType::Clock {
-            return Err(Why::Refused("clocks are read by GetClock".to_owned()));
-        }
-        let early = match &self.life {
-            Life::Instantiated(instance) => Some(instance.get_values(reference, variable_type, elements)),
-            Life::Initialization(instance) => Some(instance.get_values(reference, variable_type, elements)),
-            _ => None,
-        };
-        if let Some(values) = early {
-            return values.map_err(|failure| self.failed(failure));
-        }
-        let read = |life: &mut Life, batch: &mut Batch| match life {
-            Life::Steps(_, stepper) => Ok(match stepper.event_mode() {
-                Some(mut event) => event.get(batch).map(Attempt::Done),
-                None => stepper.get(batch).map(Attempt::Done),
-            }),
-            Life::Equations(_, model) => match model.continuous_time() {
-                Some(mut continuous) => Ok(continuous.get(batch)),
-                None => Ok(model.event_mode().ok_or(Why::NotHere)?.get(batch).map(Attempt::Done)),
-            },
-            _ => Err(Why::NotHere),
-        };
-        let mut room = TEXT;
-        loop {
-            let mut batch = empty(place, room);
-            let attempt = read(&mut self.life, &mut batch)?;
-            self.attempted(attempt)?;
-            match needed(&batch) {
-                Some(more) => room = more,
-                None => return values::load(&batch, 0).ok_or(Why::NotHere),
-            }
-        }
-    }
-
-    /// Intervals and shifts.
-    fn clock(&mut self, request: Request) -> Result<Given> {
-        let interval = |(interval, qualifier): (Interval, i32)| Given::Interval {
-            length: length(interval),
-            qualifier: Some(qualifier),
-        };
-        let given = match (&mut self.life, request) {
-            (Life::Initialization(instance), Request::GetInterval { clock, fraction }) => {
-                instance.get_interval(clock, fraction).map(interval)
-            }
-            (Life::Steps(_, stepper), Request::GetInterval { clock, fraction }) => {
-                stepper.event_mode().ok_or(Why::NotHere)?.get_interval(clock, fraction).map(interval)
-            }
-            (Life::Equations(_, model), Request::GetInterval { clock, fraction }) => {
-                model.event_mode().ok_or(Why::NotHere)?.get_interval(clock, fraction).map(interval)
-            }
-            (Life::Initialization(instance), Request::SetInterval { clock, interval }) => {
-                instance.set_interval(clock, of_length(interval)).map(|_told| Given::Nothing)
-            }
-            (Life::Initialization(instance), Request::GetShift { clock, fraction }) => instance
-                .get_shift(clock, fraction)
-                .map(|shift| Given::Interval { length: length(shift), qualifier: None }),
-            (Life::Initialization(instance), Request::SetShift { clock, shift }) => {
-                instance.set_shift(clock, of_length(shift)).map(|_told| Given::Nothing)
-            }
-            _ => return Err(Why::NotHere),
-        };
-        given.map_err(|failure| self.failed(failure))
-    }
-
     fn step(&mut self, point: Option<f64>, size: f64) -> Result<Given> {
         let Life::Steps(_, stepper) = &mut self.life else { return Err(Why::NotHere) };
         let point = point.unwrap_or(self.time);
@@ -601,225 +500,19 @@ impl Caller {
         self.nothing(done)
     }
 
-    /// How many states and event indicators there are, as the instance says. Where the description says otherwise that is told.
-    fn ask_numbers(&mut self) -> Result<Numbers> {
-        let Life::Equations(_, model) = &mut self.life else { return Err(Why::NotHere) };
-        let numbers = model.numbers();
-        let numbers = numbers.map_err(|failure| self.failed(failure))?;
-        (self.numbers, self.has_told_numbers) = (numbers, true);
-        // With them sizes change, and the numbers of the description are not the last word.
-        let is_structural = |own: &Variable| own.causality == Causality::StructuralParameter;
-        if !self.description.variables.iter().any(is_structural) {
-            let Numbers { states, event_indicators } = self.described;
-            for (function, told, described) in [
-                (Function::GetNumberOfContinuousStates, numbers.states, states),
-                (Function::GetNumberOfEventIndicators, numbers.event_indicators, event_indicators),
-            ] {
-                if told != described {
-                    let function = self.word(function);
-                    self.mouth
-                        .note(format!("{function} says {told}, and by its modelDescription.xml it has {described}"));
-                }
-            }
-        }
-        Ok(numbers)
-    }
-
-    /// Of what there is none of by the description the FMU is asked first, where it can tell, and that nothing is called is told.
-    fn tell_of_none(&mut self, request: &Request) -> Result<()> {
-        let (what, of): (_, fn(&Numbers) -> usize) = match request {
-            Request::SetContinuousStates { .. }
-            | Request::GetContinuousStates
-            | Request::GetContinuousStateDerivatives
-            | Request::GetNominalsOfContinuousStates => ("continuous states", |numbers| numbers.states),
-            Request::GetEventIndicators => ("event indicators", |numbers| numbers.event_indicators),
-            _ => return Ok(()),
-        };
-        if of(&self.numbers) == 0 && !self.has_told_numbers {
-            self.ask_numbers()?;
-        }
-        if of(&self.numbers) == 0 {
-            self.mouth.note(format!("nothing is called: the FMU has no {what}"));
-        }
-        Ok(())
-    }
-
-    /// What only Model Exchange has.
-    fn equations(&mut self, request: Request) -> Result<Given> {
-        self.tell_of_none(&request)?;
-        let Numbers { states, event_indicators } = match request {
-            Request::GetNumbers => {
-                let Numbers { states, event_indicators } = self.ask_numbers()?;
-                return Ok(Given::Numbers { states, event_indicators });
-            }
-            _ => self.numbers,
-        };
-        let Life::Equations(_, model) = &mut self.life else { return Err(Why::NotHere) };
-        if request == Request::GetStateValueReferences {
-            let mut references = vec![0; states];
-            let done = model.state_references(&mut references);
-            self.nothing(done)?;
-            return Ok(Given::References(references));
-        }
-        let mut continuous = model.continuous_time().ok_or(Why::NotHere)?;
-        let vector = |length: usize| vec![0.0; length];
-        let (attempt, given) = match request {
-            Request::SetTime { time } => {
-                let attempt = continuous.set_time(time);
-                if let Ok(Attempt::Done(_)) = attempt {
-                    self.time = time;
-                }
-                (attempt, Given::Nothing)
-            }
-            Request::SetContinuousStates { states: values } => {
-                if values.len() != states {
-                    let words = format!("the instance has {states} continuous states, not {}", values.len());
-                    return Err(Why::Refused(words));
-                }
-                (continuous.set_states(&values), Given::Nothing)
-            }
-            Request::GetContinuousStates => {
-                let mut values = vector(states);
-                (continuous.states(&mut values).map(Attempt::Done), Given::Vector(values))
-            }
-            Request::GetNominalsOfContinuousStates => {
-                let mut values = vector(states);
-                (continuous.nominals(&mut values).map(Attempt::Done), Given::Vector(values))
-            }
-            Request::GetContinuousStateDerivatives => {
-                let mut values = vector(states);
-                (continuous.derivatives(&mut values), Given::Vector(values))
-            }
-            Request::GetEventIndicators => {
-                let mut values = vector(event_indicators);
-                (continuous.indicators(&mut values), Given::Vector(values))
-            }
-            Request::CompletedIntegratorStep { no_set_fmu_state_prior_to_current_point } => {
-                let completed = continuous.completed_integrator_step(no_set_fmu_state_prior_to_current_point);
-                let said = completed.map_err(|failure| self.failed(failure))?;
-                return Ok(Given::Completed {
-                    enter_event_mode: said.enter_event_mode,
-                    terminate_simulation: said.terminate_simulation,
-                });
-            }
-            Request::Residual { derivatives } => {
-                let form = form(&self.description)?;
-                if derivatives.len() != form.states() {
-                    let words = format!("there are {} continuous states, not {}", form.states(), derivatives.len());
-                    return Err(Why::Refused(words));
-                }
-                let mut values = vector(form.states());
-                (form.residual(&mut continuous, &derivatives, &mut values), Given::Vector(values))
-            }
-            Request::Jacobian { by_differences } => {
-                let form = form(&self.description)?;
-                let mut form = if by_differences { form.by_differences() } else { form };
-                let (rows, columns, calls) = (form.rows(), form.states(), form.calls());
-                let mut elements = vector(rows * columns);
-                let done = form.jacobian(&mut continuous, &mut elements);
-                let attempt = self.derived(done)?;
-                self.attempted(Ok(attempt))?;
-                return Ok(Given::Matrix { rows, columns, elements, calls });
-            }
-            _ => return Err(Why::NotHere),
-        };
-        self.attempted(attempt)?;
-        Ok(given)
-    }
-
-    /// Activates a model partition, and answers what can be asked of it then. Gives the first request that is another one.
-    fn activate(&mut self, clock: ValueReference, time: f64, from: &mut UnixStream) -> Option<Request> {
-        let mut life = std::mem::replace(&mut self.life, Life::None);
-        let next = self.activate_of(&mut life, clock, time, from);
-        self.life = life;
-        match next {
-            Ok(next) => next,
-            Err(why) => {
-                self.over(self.state(), Err(why));
-                receive(from)
-            }
-        }
-    }
-
-    fn activate_of(
-        &mut self,
-        life: &mut Life,
-        clock: ValueReference,
-        time: f64,
-        from: &mut UnixStream,
-    ) -> Result<Option<Request>> {
-        let Life::Clocks(control, partitions) = life else { return Err(Why::NotHere) };
-        if control.health() != Health::Healthy {
-            return Err(Why::NotHere);
-        }
-        let own = partitions.iter_mut().find(|partition| partition.clock() == clock);
-        let partition = own.ok_or_else(|| Why::Refused("it is no input clock".to_owned()))?;
-        let mut getting = partition.begin().activate(time).map_err(|failure| self.failed(failure))?;
-        self.time = time;
-        self.over(State::PartitionActivated, Ok(Given::Nothing));
-        loop {
-            let result = match receive(from) {
-                Some(Request::Get { place }) => self.get_activated(&mut getting, place).map(Given::Values),
-                Some(Request::GetInterval { clock: own, fraction }) if own == clock => {
-                    let given = getting.get_interval(fraction).map(|(interval, qualifier)| Given::Interval {
-                        length: length(interval),
-                        qualifier: Some(qualifier),
-                    });
-                    given.map_err(|failure| self.failed(failure))
-                }
-                Some(Request::GetInterval { .. }) => {
-                    Err(Why::Refused("after an activation only its own clock is asked for an interval".to_owned()))
-                }
-                Some(Request::GetDerivative { adjoint, unknowns, knowns, seed }) => self
-                    .matrix_of(&unknowns, &knowns)
-                    .and_then(|of| self.derived(product(&mut getting, &of, adjoint, &seed))),
-                Some(other) if !other.verb().states().contains(&State::PartitionActivated) => Err(Why::NotHere),
-                other => return Ok(other),
-            };
-            let state = match control.health() {
-                Health::Healthy => State::PartitionActivated,
-                Health::Failed => State::Failed,
-                Health::Fatal | Health::Freed => State::Fatal,
-            };
-            self.over(state, result);
-            if state != State::PartitionActivated {
-                return Ok(receive(from));
-            }
-        }
-    }
-
-    fn get_activated(&self, getting: &mut Getting, place: Place) -> Result<Values> {
-        if place.variable_type == VariableType::Clock {
-            return Err(Why::Refused("in Scheduled Execution clocks are read when the FMU calls back".to_owned()));
-        }
-        let mut room = TEXT;
-        loop {
-            let mut batch = empty(place, room);
-            getting.get(&mut batch).map_err(|failure| self.failed(failure))?;
-            match needed(&batch) {
-                Some(more) => room = more,
-                None => return values::load(&batch, 0).ok_or(Why::NotHere),
-            }
-        }
-    }
-
-    fn matrix_of(&self, unknowns: &[Place], knowns: &[Place]) -> Result<Jacobian> {
+    pub(super) fn matrix_of(&self, unknowns: &[Place], knowns: &[Place]) -> Result<Jacobian> {
         let all = |places: &[Place]| places.iter().map(|place| (place.reference, place.elements)).collect::<Vec<_>>();
         Ok(Jacobian::new(Provides::from(self.common()?), &all(unknowns), &all(knowns)))
     }
 }
 
-fn receive(from: &mut UnixStream) -> Option<Request> {
+pub(super) fn receive(from: &mut UnixStream) -> Option<Request> {
     // What is no request comes from nobody who could be answered.
     protocol::receive(from).ok().flatten()
 }
 
-fn form(description: &ModelDescription) -> Result<ImplicitForm> {
-    ImplicitForm::of(description).map_err(|error| Why::Refused(error.to_string()))
-}
-
 /// The product of a matrix with a vector.
-fn product(
+pub(super) fn product(
     at: &mut impl Differentiable,
     of: &Jacobian,
     adjoint: bool,
@@ -832,44 +525,4 @@ fn product(
         at.directional_derivative(of, seed, &mut product)?;
     }
     Ok(Given::Vector(product))
-}
-
-/// A batch of one variable; `room`: bytes of each string or binary.
-fn empty(Place { reference, variable_type, elements }: Place, room: usize) -> Batch {
-    match variable_type {
-        VariableType::String | VariableType::Binary => {
-            Batch::awaiting_bytes(variable_type, &[(reference, elements, room)]).all_enabled()
-        }
-        other => Batch::new(other, vec![(reference, elements)]),
-    }
-}
-
-fn filled(place: Place, values: &Values) -> Batch {
-    let longest = match values {
-        Values::String(all) => all.iter().map(String::len).max(),
-        Values::Binary(all) => all.iter().map(Vec::len).max(),
-        _ => None,
-    };
-    let mut batch = empty(place, longest.unwrap_or(0));
-    values::store(&mut batch, 0, values);
-    batch
-}
-
-/// The size of the longest string or binary, where one has not found room.
-fn needed(batch: &Batch) -> Option<usize> {
-    batch.elements(0).filter_map(|element| batch.bytes(element).err()).max()
-}
-
-fn length(interval: Interval) -> Length {
-    match interval {
-        Interval::Decimal(value) => Length::Decimal(value),
-        Interval::Fraction { counter, resolution } => Length::Fraction { counter, resolution },
-    }
-}
-
-fn of_length(length: Length) -> Interval {
-    match length {
-        Length::Decimal(value) => Interval::Decimal(value),
-        Length::Fraction { counter, resolution } => Interval::Fraction { counter, resolution },
-    }
 }

@@ -4,9 +4,12 @@
 //! meanwhile. What an instance may be asked for in which state is what the types of [`crate::ffi`] allow; all else is refused before C
 //! is called ([`Verb::states`]). In shared memory stands which function the process is inside of, so that a crash and a hang have a place.
 
+mod activation;
+mod equations;
 mod instance;
 mod protocol;
 mod saved;
+mod variables;
 
 pub use protocol::{
     Answer, Call, Given, Length, Message, Place, Request, State, Subject, Verb, Why, length, read, send,
