@@ -70,6 +70,12 @@ pub trait Slaves {
     /// Jacobi and Gauss-Seidel: the slave has stopped before the end of its step and is to go on from there. Events are handled here;
     /// `true`: there was one, so that standing still is no sign of a slave that is stuck. Too many of them are a failure.
     fn stopped_early(&mut self, slave: usize, at: Instant) -> Result<bool, Self::Failure>;
+
+    /// Jacobi and Gauss-Seidel: whether a slave that has stopped before the end of its step is to stay there, since somebody has asked for
+    /// the end of all.
+    fn is_to_end(&self) -> bool {
+        false
+    }
 }
 
 /// What is assumed of all slaves, and of predictable ones.
@@ -145,6 +151,8 @@ pub enum Stop<F> {
         /// Where it stands.
         at: Instant,
     },
+    /// Somebody has asked for the end of all in the midst of the step.
+    Left,
 }
 
 impl<F> From<F> for Stop<F> {
@@ -442,6 +450,9 @@ impl<S: Slaves> Step<'_, S> {
             let reached = self.do_step_from(slave, at, to)?;
             if reached == to {
                 break;
+            }
+            if self.slaves.is_to_end() {
+                return Err(Stop::Left);
             }
             let was_event = self.slaves.stopped_early(slave, reached)?;
             idle = if reached == at && !was_event { idle + 1 } else { 0 };

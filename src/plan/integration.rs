@@ -17,6 +17,10 @@ const TOLERANCES: Range<f64> = 1e-15..1.0;
 /// The relative tolerance where neither the rig nor the FMU says one.
 const TOLERANCE: f64 = 1e-4;
 
+/// States that are integrated together, up to which there are matrices with a place for every two of them, as methods for stiff equations
+/// need them.
+pub const MATRIX_STATES: usize = 2000;
+
 /// What integrates an FMU, whose steps go over `step`.
 pub(super) fn plan(described: &DescribedFmu, step: Fraction) -> IntegrationPlan {
     let said = described.integration();
@@ -92,6 +96,40 @@ pub(super) fn check(rig: &Rig, described: &DescribedFmu, step: &At<Fraction>, fi
     }
 }
 
+/// Whether there are matrices for all that is integrated together with this FMU.
+pub(super) fn check_matrices(fmus: &[DescribedFmu], described: &DescribedFmu, findings: &mut Findings) {
+    let solver = described.integration().solver.as_ref();
+    let Some(at) = solver.filter(|at| described.model_exchange().is_some() && needs_matrices(at.value)) else { return };
+    let states = states_together(fmus, described);
+    if states <= MATRIX_STATES {
+        return;
+    }
+    let whose = match described.master {
+        Some(master) => format!("[master.{}] integrates {states} continuous states together", master.name.value),
+        None => format!("{} has {states} continuous states", described.name()),
+    };
+    let most = format!("matrices for stiff equations are made for {MATRIX_STATES} at most");
+    match at.value {
+        Solver::Bdf => {
+            findings
+                .rig(at.place, format!("{whose}, and {most}: take the solver dopri5, rk4 or euler in place of bdf"));
+        }
+        _ => findings.note(format!("{whose}, and {most}: auto stays with dopri5")),
+    }
+}
+
+fn needs_matrices(solver: Solver) -> bool {
+    matches!(solver, Solver::Bdf | Solver::Auto)
+}
+
+/// How many continuous states are integrated together with those of an FMU, its own among them.
+fn states_together(fmus: &[DescribedFmu], described: &DescribedFmu) -> usize {
+    let states = |own: &DescribedFmu| own.input.description.numbers_of_equations(|variable| own.elements(variable)).0;
+    let Some(master) = described.master else { return states(described) };
+    let members = fmus.iter().filter(|own| own.master.is_some_and(|other| std::ptr::eq(other, master)));
+    members.filter(|own| own.model_exchange().is_some()).map(states).sum()
+}
+
 /// What only an instance with Model Exchange has.
 pub(super) fn of_interface(described: &DescribedFmu, own: &ModelExchange) -> ModelExchangePlan {
     let (states, indicators) =
@@ -121,11 +159,13 @@ fn resizable(described: &DescribedFmu) -> Option<ResizableEquations> {
     lengths.any(|length| matches!(length, Length::By(_))).then_some(all)
 }
 
-/// Which derivatives depend on which states, by `<ModelStructure>`; `None`: any may depend on any, and nothing else is known.
+/// Which derivatives depend on which states, by `<ModelStructure>`; `None`: any may depend on any and nothing else is known, or nobody
+/// asks.
 fn jacobian(described: &DescribedFmu, own: &ModelExchange) -> Option<JacobianPlan> {
     let description = described.input.description;
-    let states = description.continuous_states(|variable| described.elements(variable))?;
-    if states.elements() == 0 {
+    let is_asked = described.integration().solver.as_ref().is_some_and(|solver| needs_matrices(solver.value));
+    let states = description.continuous_states(|variable| described.elements(variable)).filter(|_| is_asked)?;
+    if states.elements() == 0 || states.elements() > MATRIX_STATES {
         return None;
     }
     let mut plan = JacobianPlan {

@@ -60,6 +60,7 @@ pub use initialisation::{ClosingConnection, InitialLoop, InitialStep};
 pub use inputs::control;
 pub use inputs::own_starts::{OwnStarts, keep_changed};
 pub use inputs::start_values::values_of;
+pub use integration::MATRIX_STATES;
 pub use interfaces::{check_states, offer};
 pub use masters::{MasterPlan, SlavePlan, WirePlan};
 pub use model::*;

@@ -58,6 +58,9 @@ pub(super) fn candidates(
         check(rig, described, own, &step, times, findings);
         integration::check(rig, described, &step, findings);
         let leads = masters::leads(fmus, fmu);
+        if leads || described.master.is_none() {
+            integration::check_matrices(fmus, described, findings);
+        }
         let said = match described.master {
             Some(master) if leads => master.task.clone(),
             Some(_) => RigTask::default(),

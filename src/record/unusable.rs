@@ -23,11 +23,14 @@ pub enum Unusable {
     MaxStep(f64),
     /// So many continuous states, or event indicators; and how many they are by the description.
     Number(u64, u64),
+    /// No end of an event: how many iterations were made, and 1 if what an FMU gets from others has changed in the last one, 0 if it asks for
+    /// another one by itself.
+    Restless(u64, u64),
 }
 
 impl Unusable {
     /// How many kinds there are: the largest first word of [`Unusable::to_words`].
-    pub(super) const KINDS: u64 = 10;
+    pub(super) const KINDS: u64 = 11;
 
     /// As words; never three zeros.
     pub(super) fn to_words(self) -> [u64; 3] {
@@ -42,6 +45,7 @@ impl Unusable {
             Unusable::TooManyEvents(most) => [8, most, 0],
             Unusable::MaxStep(size) => [9, size.to_bits(), 0],
             Unusable::Number(said, described) => [10, said, described],
+            Unusable::Restless(iterations, by_others) => [11, iterations, by_others],
         }
     }
 
@@ -58,6 +62,7 @@ impl Unusable {
             8 => Some(Unusable::TooManyEvents(value)),
             9 => Some(Unusable::MaxStep(f64::from_bits(value))),
             10 => Some(Unusable::Number(value, resolution)),
+            11 => Some(Unusable::Restless(value, resolution)),
             _ => None,
         }
     }
@@ -80,6 +85,7 @@ mod tests {
             Unusable::TooManyEvents(100),
             Unusable::MaxStep(-0.25),
             Unusable::Number(8, 9),
+            Unusable::Restless(100, 1),
         ];
         assert_eq!(all.len() as u64, Unusable::KINDS);
         for (number, kind) in all.into_iter().enumerate() {

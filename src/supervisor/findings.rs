@@ -266,6 +266,15 @@ pub fn unusable(plan: &Plan, reading: Unusable, function: Option<Function>) -> S
         Unusable::Number(said, described) => {
             format!("{said}, and by its modelDescription.xml and its structural parameters there are {described},")
         }
+        Unusable::Restless(iterations, by_others) => {
+            let why = match by_others {
+                0 => "it still asks for another one",
+                _ => {
+                    "what its inputs get from others still changes: the connections are a circle in which no value stays"
+                }
+            };
+            format!("no end of an event: after {iterations} iterations {why},")
+        }
         Unusable::Qualifier(0) => {
             "the qualifier fmi3IntervalNotYetKnown, which only a countdown clock can have,".to_owned()
         }

@@ -151,13 +151,18 @@ fn rollback_and_prediction_come_to_the_same() {
 /// What contradicts the assumptions of the algorithms ends the run, in the name of the FMU; and where the step could be made all the same it is told.
 #[test]
 fn who_lies_is_named() {
-    for (algorithm, kind, lie, words) in [
-        ("rollback", "rejecting", 1, "(A0)"),
-        ("rollback", "rejecting", 2, "(A1)"),
-        ("predictable", "rejecting", 1, "(A0)"),
-        ("predictable", "predicting", 3, "(A4)"),
+    for (algorithm, kind, first, lie, words) in [
+        ("rollback", "rejecting", 0.2, 1, "(A0)"),
+        // Also where it says so of a step that has not ended early.
+        ("rollback", "rejecting", 100.0, 1, "(A0)"),
+        ("predictable", "rejecting", 100.0, 1, "(A0)"),
+        ("predictable", "predicting", 100.0, 1, "(A0)"),
+        ("jacobi", "rejecting", 100.0, 1, "(A0)"),
+        ("rollback", "rejecting", 0.2, 2, "(A1)"),
+        ("predictable", "rejecting", 0.2, 1, "(A0)"),
+        ("predictable", "predicting", 0.2, 3, "(A4)"),
     ] {
-        let more = format!("[fmu.liar]\npath = '@{kind}'\nstart = {{ first = 0.2, every = 10, lie = {lie} }}\n");
+        let more = format!("[fmu.liar]\npath = '@{kind}'\nstart = {{ first = {first:?}, every = 10, lie = {lie} }}\n");
         let outcome = run(&rig(&group(algorithm, &more, ", 'liar'")), "virtual");
         assert_ne!(outcome.code, 0, "{algorithm} {kind} {lie}: {}", outcome.stderr);
         let said = outcome.stdout.lines().find(|line| line.contains(words));

@@ -1,6 +1,9 @@
 //! FMUs for Model Exchange in one group are integrated as one system.
 
-use super::{last, numbers, succeeds};
+use super::program::send;
+use super::{last, numbers, rig, succeeds};
+use nix::sys::signal::Signal;
+use std::time::Duration;
 
 /// A spring and damper between an inertia and a wall, as one FMU or cut in two: the inertia, and what pulls at it.
 fn whole(solver: &str) -> String {
@@ -81,4 +84,28 @@ fn an_event_of_what_is_integrated_stops_all() {
     assert!(last(&outcome, "sum.steps") >= 2.0);
     let outcome = succeeds(&text("jacobi"));
     assert_eq!((last(&outcome, "sum.steps"), last(&outcome, "sum.y")), (1.0, 1.0));
+}
+
+/// Who is integrated for longer than anybody waits ends in the midst of its step when the run is to end, whatever its group does then: that
+/// is no fault of any FMU's.
+#[test]
+fn the_end_of_a_run_may_come_within_a_long_step() {
+    for algorithm in ["jacobi", "gauss-seidel", "rollback", "predictable"] {
+        let text = format!(
+            "[rig]\nmode = 'virtual'\nshutdown_timeout = 0.5\nstop_time = 1e6\n[record]\n[fmu.i]\npath = '@integrator'\n[fmu.spring]\npath = '@spring'\n\
+             [master.g]\nfmus = ['i', 'spring']\nstep = 200\nalgorithm = '{algorithm}'\nsolver = 'rk4'\ninternal_step = '1/20000'\n\
+             [[connect]]\nfrom = 'spring.inertia1.phi'\nto = 'i.u'\nunits = 'as_is'\n"
+        );
+        let rig = rig(&text);
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        std::thread::sleep(Duration::from_millis(100));
+        send(child.id().cast_signed(), Signal::SIGINT);
+        let outcome = rig.finish(child, Duration::from_secs(60)).exits(0);
+        assert_eq!(outcome.problems(), Vec::<String>::new(), "{algorithm}");
+        let rows = outcome.signals();
+        assert!(
+            ["i.y", "spring.inertia1.phi"].iter().all(|column| rows.column(column).iter().all(|cell| !cell.is_empty()))
+        );
+    }
 }

@@ -76,3 +76,22 @@ fn in_a_group_a_switch_throws_the_next_one_in_the_same_event() {
         }
     }
 }
+
+/// A switch that its own output throws back, through an FMU that is integrated as well, has no value that stays: what is said names neither
+/// a call that has failed nor what nobody has returned.
+#[test]
+fn an_event_in_which_no_value_stays_is_told_as_what_it_is() {
+    let outcome = run(
+        &super::rig(
+            "[rig]\nstop_time = 1\n[fmu.f]\npath = '@feedback'\nstart = { u1 = 1.0, a = 1.0, b = -2.0 }\n[fmu.t]\npath = '@threshold'\n\
+             [master.g]\nfmus = ['f', 't']\nstep = '1/10'\nloops = 'newton'\n\
+             [[connect]]\nfrom = 'f.y'\nto = 't.u'\n[[connect]]\nfrom = 't.on'\nto = 'f.u2'\n",
+        ),
+        "virtual",
+    );
+    let outcome = outcome.exits(1);
+    outcome.problem(&[
+        "fmi3UpdateDiscreteStates gave no end of an event: after 100 iterations",
+        "the connections are a circle in which no value stays, at 0 s",
+    ]);
+}

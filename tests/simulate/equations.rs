@@ -246,6 +246,11 @@ fn options_of_the_integration_that_do_not_fit_are_named() {
             "--tolerance 1e300: the tolerance of spring, 1e300, is not from 1e-15 to below 1",
         ),
         ("spring", &["--tolerance", "1e-300"], "--tolerance 1e-300: the tolerance of spring, 1e-300, is not from"),
+        (
+            "scale",
+            &["--solver", "bdf", "--start-value", "states=60000"],
+            "--solver bdf: scale has 60000 continuous states, and matrices for stiff equations are made for 2000 at most",
+        ),
         ("spring", &["--event-mode-used", "true"], "--event-mode-used is for FMUs that run with Co-Simulation"),
         ("stepper", &["--solver", "rk4"], "--solver is for FMUs that run with Model Exchange"),
         ("tracer", &["--tolerance", "1e-3"], "is for FMUs that run with Co-Simulation or Model Exchange"),

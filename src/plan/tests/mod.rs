@@ -8,6 +8,7 @@ mod draft;
 mod exchange;
 mod exchange_starts;
 mod initialisation;
+mod integration;
 mod masters;
 mod promise;
 mod record;

@@ -392,6 +392,11 @@ impl Stepping {
         self.reached = Some(to);
     }
 
+    /// Whether the last step has reached another time than it was to, by the FMU's own word and without an early return.
+    pub fn is_off(&self) -> bool {
+        self.off.is_some()
+    }
+
     /// It stands at this time, if it has made no step yet.
     pub fn begin_at(&mut self, time: Instant) {
         self.reached = self.reached.or(Some(time));

@@ -4,9 +4,10 @@
 use super::continuous::Continuous;
 use super::exchange::Exchange;
 use super::member::{Commanded, Member};
-use crate::ffi::{Failure, Function, Status, set_thread_host};
+use crate::ffi::{Function, set_thread_host};
 use crate::plan::{StepClock, TaskId};
 use crate::record::board::{Global, TaskWord};
+use crate::record::unusable::Unusable;
 use crate::runner::activation::{Activation, Calls, Meter};
 use crate::runner::halt::Halt;
 use crate::runner::inbox::Turn;
@@ -337,6 +338,16 @@ impl Group<'_> {
         })
     }
 
+    /// Records what is set at this time, and what was read last, of those that have no row for it yet.
+    pub fn record_what_is_missing(&mut self, time: Instant) -> Result<(), Failed> {
+        self.each(|member, calls, world, host| {
+            if member.lacks_row(time) {
+                member.record(calls, world, host, time);
+            }
+            Ok(())
+        })
+    }
+
     /// Steps all that are at this communication point to the next one, which is `target` at most.
     fn step(&mut self, point: Instant, target: Instant) -> Result<(), Failed> {
         let vary = (0..self.len()).all(|number| self.member(number).0.stepping.varies);
@@ -449,7 +460,7 @@ impl Group<'_> {
             continuous.note_tick();
         }
         self.at_point(point, |member, calls, _, _| calls.allow(member.enter_event_mode(point)?))?;
-        let mut restless = 0;
+        let (mut restless, mut by_others) = (0, false);
         for iteration in 0..ITERATIONS {
             self.exchanging(|exchange, group| exchange.follow(group, point))?;
             for number in 0..self.len() {
@@ -494,15 +505,15 @@ impl Group<'_> {
             if let Some(exchange) = &mut self.exchange {
                 exchange.have_computed();
             }
+            by_others = again.is_none();
             match again.or(self.has_news(point)?) {
                 Some(number) => restless = number,
                 None => return self.leave(point, time),
             }
         }
-        let at = Some(self.member(restless).0.stepping.unit.value(point));
-        let (function, status) = (Function::UpdateDiscreteStates, Status::Error);
-        let failure = Failure { function, status, clock: None, time: at, answer: None, refused: false };
-        Err(Failed { member: restless, halt: Halt::Call(failure) })
+        let (host, task) = (self.host(restless), self.task(restless));
+        let reading = Unusable::Restless(ITERATIONS.into(), by_others.into());
+        Err(Failed { member: restless, halt: host.fail_reading(Function::UpdateDiscreteStates, task, point, reading) })
     }
 
     /// Whether an iteration of an event has changed what one of them takes from others that a master steps with it, in Event Mode or, of what

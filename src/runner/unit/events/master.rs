@@ -83,7 +83,10 @@ impl Master {
             meter.enter();
             let stepped = self.step(group, (point, to), time, &mut left);
             meter.leave();
-            let stepped = stepped?;
+            let Some(stepped) = stepped? else {
+                // The end comes, with the FMUs at different times, of which nothing is read any more.
+                return group.record_what_is_missing(time);
+            };
             let reached = stepped.to;
             if reached >= target || group.has_end() {
                 break;
@@ -112,14 +115,14 @@ impl Master {
         group.publish(time)
     }
 
-    /// A step of the algorithm.
+    /// A step of the algorithm. `None`: somebody has asked for the end of the run in the midst of it.
     fn step(
         &self,
         group: &mut Group,
         (from, to): (Instant, Instant),
         time: Instant,
         left: &mut u32,
-    ) -> Result<Stepped, Failed> {
+    ) -> Result<Option<Stepped>, Failed> {
         let Master { setup, slaves, max_events, .. } = self;
         let mut working = Working { group, slaves, from, time, left, max_events: *max_events };
         match setup.step(&mut working, from, to) {
@@ -127,8 +130,9 @@ impl Master {
                 if let Some(violation) = stepped.violation {
                     self.note(group, violation);
                 }
-                Ok(stepped)
+                Ok(Some(stepped))
             }
+            Err(Stop::Left) => Ok(None),
             Err(Stop::Failed(failed)) => Err(failed),
             Err(Stop::Stuck { slave, at }) => Err(self.stuck(group, slave, at)),
             Err(Stop::Violated(violation)) => Err(self.violated(group, violation)),
@@ -359,5 +363,9 @@ impl Slaves for Working<'_, '_> {
         let is_event = self.group.wants_event();
         self.group.handle_events(at, self.time, Turn::EventMode { again: true })?;
         Ok(is_event)
+    }
+
+    fn is_to_end(&self) -> bool {
+        self.group.is_stopped()
     }
 }

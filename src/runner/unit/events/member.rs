@@ -49,6 +49,8 @@ pub struct Member {
     from: Option<Instant>,
     /// Its last step is rejected: the next one is in its place (`newStep`).
     steps_instead: bool,
+    /// A master makes its steps.
+    is_mastered: bool,
 }
 
 /// Something of it failed that an instance has in one of its modes alone.
@@ -117,6 +119,7 @@ impl Member {
             goes_back,
             from: None,
             steps_instead: false,
+            is_mastered: plan.is_grouped,
         }
     }
 
@@ -384,7 +387,8 @@ impl Member {
     /// Steps from one communication point to another, or as far as the FMU gets. If it can be taken back when it `rejects` a step, one that
     /// is discarded ends where the FMU says.
     pub fn step(&mut self, from: Instant, to: Instant, rejects: bool) -> Result<(Outcome, Instant), Failure> {
-        let Member { engine: Engine::Steps(stepper), stepping, wants_event, steps_instead, .. } = self else {
+        let Member { engine: Engine::Steps(stepper), stepping, wants_event, steps_instead, is_mastered, .. } = self
+        else {
             unreachable!("its equations are integrated together with those of others");
         };
         let mut way = Way::from(from);
@@ -408,8 +412,9 @@ impl Member {
             if let Came::Further(_, said) = way.follow(stepping, stepped, next)? {
                 *wants_event = said.event_handling_needed;
                 if way.at() >= to || said.early_return || stepping.is_over {
-                    // An early return beyond the end is none, and told as it is.
-                    let beyond = stepping.unit.instant(said.reached).filter(|_| said.early_return);
+                    // An early return beyond the end is none, and told as it is; to a master any step that passes its end.
+                    let passes = said.early_return || *is_mastered && stepping.is_off();
+                    let beyond = stepping.unit.instant(said.reached).filter(|_| passes);
                     let beyond = beyond.filter(|beyond| *beyond > to && !stepping.is_now(*beyond, to));
                     return Ok((way.outcome(), beyond.unwrap_or(way.at())));
                 }

@@ -4,7 +4,9 @@
 //! handed over (FMI 3.0, 2.3.8).
 
 use crate::ffi::{Jacobian, Numbers, Pattern, Provides};
-use crate::plan::{FmuId, FmuPlan, IntegrationPlan, JacobianPlan, ModelExchangePlan, Plan, Solver, TaskId};
+use crate::plan::{
+    FmuId, FmuPlan, IntegrationPlan, JacobianPlan, MATRIX_STATES, ModelExchangePlan, Plan, Solver, TaskId,
+};
 use crate::runner::stimuli::Lines;
 use crate::runner::world::World;
 use crate::solver::{Drive, Method, Pace, Structure};
@@ -162,7 +164,8 @@ fn drive(integration: IntegrationPlan, parts: &[Part], states: usize, indicators
         Solver::Rk4 => Method::Rk4 { internal_step },
         Solver::Dopri5 => Method::Dopri5 { tolerance },
         Solver::Bdf => Method::Bdf { tolerance },
-        Solver::Auto => Method::Auto { tolerance },
+        Solver::Auto if states <= MATRIX_STATES => Method::Auto { tolerance },
+        Solver::Auto => Method::Dopri5 { tolerance },
     };
     let mut drive = Drive::new(method, states, indicators);
     if parts.iter().all(|part| part.jacobian.is_some()) {
