@@ -9,6 +9,7 @@ use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
 use super::initialisation::place;
 use super::resolved::Resolved;
+use super::steps;
 use super::{ConnectionId, FmuId, TaskId, TaskPlan};
 use crate::fmu::description::{Causality, InterfaceOffer, Unknown, VariableType};
 use crate::master::{
@@ -204,7 +205,7 @@ pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], leaders: &mut [usize], find
 
 /// What a master is told of an FMU for Co-Simulation, in steps over `step`.
 fn abilities(described: &DescribedFmu, clocks: &Clocks, fmu: usize, step: Fraction) -> Abilities {
-    let (Some(InterfaceOffer::CoSimulation(own)), Some(steps)) = (described.offer, described.steps()) else {
+    let (Some(InterfaceOffer::CoSimulation(own)), Some(can)) = (described.offer, described.steps()) else {
         return Abilities {
             varies_step: true,
             may_return_early: true,
@@ -223,15 +224,18 @@ fn abilities(described: &DescribedFmu, clocks: &Clocks, fmu: usize, step: Fracti
     if described.input.tells_max_step {
         sources.push(Source::GetMaxStepSize);
     }
+    if let Some(internal) = steps::internal_step(described) {
+        sources.push(Source::InternalStep(steps::last_multiple(internal, step)));
+    }
     if let Some(max_step) = &described.rig.max_step {
         sources.push(Source::Rig(max_step.value));
     }
-    if !steps.varies {
+    if !can.varies {
         sources.push(Source::ConstantStep(step));
     }
     Abilities {
-        varies_step: steps.varies,
-        may_return_early: steps.may_return_early || !described.abi().tells_of_early_returns(),
+        varies_step: can.varies,
+        may_return_early: can.may_return_early || !described.abi().tells_of_early_returns(),
         way_back: match own.common.can_get_and_set_fmu_state {
             true => Ok(WayBack::State),
             false if own.can_reject_steps => Ok(WayBack::RejectedStep),

@@ -255,6 +255,19 @@ pub fn first_multiple(internal: Fraction, least: Fraction) -> Option<Fraction> {
     (about.saturating_sub(1).max(1)..=about + 2).filter_map(times).find(|step| *step >= least)
 }
 
+/// The last multiple of `internal` that is no more than `most`, or `internal` itself if that is longer.
+pub(super) fn last_multiple(internal: Fraction, most: Fraction) -> Fraction {
+    let next = first_multiple(internal, most).filter(|next| *next != most);
+    let before = next.and_then(|next| Instant::ZERO.after(next).minus(Instant::ZERO.after(internal)));
+    if next.is_none() { most } else { before.filter(|before| !before.is_zero()).unwrap_or(internal) }
+}
+
+/// `fixedInternalStepSize` in seconds.
+pub(super) fn internal_step(described: &DescribedFmu) -> Option<Fraction> {
+    let amount = Fraction::from_f64(described.steps()?.internal_step?).ok()?;
+    described.input.description.time.unit().duration(amount).ok().filter(|internal| !internal.is_zero())
+}
+
 /// Whether the FMU can make these steps up to the end of the run.
 fn check(
     rig: &Rig,
@@ -265,10 +278,7 @@ fn check(
     findings: &mut Findings,
 ) {
     let (name, h) = (described.name(), step.value);
-    let unit = described.input.description.time.unit();
-    let internal = own.internal_step.and_then(|value| Fraction::from_f64(value).ok());
-    let internal = internal.and_then(|amount| unit.duration(amount).ok()).filter(|internal| !internal.is_zero());
-    if let Some(internal) = internal.filter(|internal| !h.is_multiple_of(*internal)) {
+    if let Some(internal) = internal_step(described).filter(|internal| !h.is_multiple_of(*internal)) {
         let message = format!(
             "the step of {name}, {} s, is no multiple of its internal step of {} s (fixedInternalStepSize)",
             h.seconds(),
@@ -323,6 +333,10 @@ mod tests {
             prop_assert!(step.is_multiple_of(internal) && step >= least);
             let before = Instant::ZERO.after(step).minus(Instant::ZERO.after(internal)).unwrap();
             prop_assert!(before < least, "{before:?}");
+            let last = last_multiple(internal, least);
+            let is_longer = internal > least && last == internal;
+            prop_assert!(is_longer || last.is_multiple_of(internal) && last <= least, "{last:?}");
+            prop_assert!(Instant::ZERO.after(last).after(internal) > Instant::ZERO.after(least));
         }
     }
 }

@@ -237,3 +237,27 @@ fn a_chain_is_cut_in_real_time() {
         assert_eq!(states(&left, "x", left.rows.last().unwrap()).len() as u64, last);
     });
 }
+
+/// A tunable parameter is set in Event Mode, which is entered for it: the FMU refuses it elsewhere (FMI 3.0.2, 3.2.1; FMI 2.0.5, 3.2.1). What is
+/// integrated goes on from there with it.
+#[test]
+fn a_tunable_parameter_is_an_event_at_its_time() {
+    for fmu in ["failing", "failing_fmi2"] {
+        for solver in ["rk4", "auto", "bdf"] {
+            let keys = match solver {
+                "rk4" => KEYS.to_owned(),
+                _ => format!("step = '1/100'\nsolver = '{solver}'\ntolerance = 1e-9"),
+            };
+            let left = Bench::of(fmu, &keys, "").until(0.6).run(|control| {
+                control.set_together("x", &[("gain", Values::Float64(vec![0.5]))], at(0.2)).unwrap();
+            });
+            let left = left.passed();
+            for (time, x) in [(0.1, 0.1), (0.2, 0.2), (0.21, 0.205), (0.59, 0.395)] {
+                let row = left.rows.iter().find(|row| row[0].parse::<f64>().unwrap() == time).unwrap();
+                let column = left.header.iter().position(|name| name == "x.x").unwrap();
+                let own: f64 = row[column].parse().unwrap();
+                assert!((own - x).abs() < 1e-9, "{fmu} {solver}: {own} instead of {x} at {time}");
+            }
+        }
+    }
+}

@@ -2,6 +2,8 @@
 
 use super::{host, try_build};
 use crate::fmu::description::{ModelDescription, parse};
+use crate::master::{Class, Source};
+use crate::time::Fraction;
 
 /// An FMU for Co-Simulation with these flags.
 fn stepping(flags: &str) -> ModelDescription {
@@ -51,4 +53,23 @@ fn a_group_is_a_task_with_its_name() {
     let names: Vec<&str> = master.slaves.iter().map(|slave| slave.name.as_str()).collect();
     assert_eq!(names, ["fixed", "other"]);
     assert_eq!(plan.led_by(master.leader).len(), 1);
+}
+
+/// `fixedInternalStepSize` says how far an FMU can step that does not return early: to the last multiple within a step of the group. One
+/// that has nothing else to say for itself would be a second legacy one.
+#[test]
+fn an_internal_step_is_how_far_an_fmu_can_step() {
+    let varies = "canHandleVariableCommunicationStepSize=\"true\"";
+    for (internal, most) in [("0.001", "1/100"), ("0.01", "1/100"), ("0.003", "9/1000"), ("0.02", "1/50")] {
+        let flags = format!("{varies} fixedInternalStepSize=\"{internal}\"");
+        let text = "[rig]\nmode = \"virtual\"\nstop_time = 1\n[fmu.a]\npath = \"a\"\n[fmu.b]\npath = \"b\"\n\
+                    [master.g]\nfmus = [\"a\", \"b\"]\nstep = \"1/100\"\nalgorithm = \"predictable\"\n";
+        let plan = try_build(text, &[stepping(&flags), stepping(&flags)], &host()).unwrap();
+        for own in plan.masters[0].classes.slaves() {
+            assert_eq!(own.class, Class::Predictable, "{internal}");
+            assert_eq!(own.sources, [Source::InternalStep(Fraction::parse(most).unwrap())], "{internal}");
+        }
+        let refused = try_build(text, &[stepping(varies), stepping(varies)], &host()).unwrap_err();
+        assert!(refused.contains("2 of its FMUs can neither say how far they step nor go back"), "{refused}");
+    }
 }
