@@ -288,6 +288,7 @@ fn an_fmu_that_has_other_numbers_than_it_describes_is_refused() {
         std::fs::write(&file, description.replace(without, "")).unwrap();
         let refused = place.simulate("failing", &[]).exits(2);
         assert!(refused.stderr.contains("failing") && refused.stderr.contains(words), "{}", refused.stderr);
+        assert_eq!(refused.stderr.matches(words).count(), 1, "{}", refused.stderr);
         assert!(refused.rows().is_empty(), "{}", refused.stdout);
     }
 }

@@ -146,6 +146,8 @@ pub(super) struct OneRun<'a> {
     phase: Phase,
     started: SystemTime,
     unwritten: Option<io::Error>,
+    /// Errors of the host before the begin: the refusal has them, if one follows, and they are told otherwise.
+    reasons: Vec<String>,
 }
 
 /// How watching a simulation ends.
@@ -203,7 +205,15 @@ impl<'a> Watching<'a> {
         }
         self.number += 1;
         let phase = if self.number == 1 { Phase::Loading } else { Phase::Initialising };
-        OneRun { recorder, feeder, hangs: Hangs::new(plan), phase, started: SystemTime::now(), unwritten: None }
+        OneRun {
+            recorder,
+            feeder,
+            hangs: Hangs::new(plan),
+            phase,
+            started: SystemTime::now(),
+            unwritten: None,
+            reasons: Vec::new(),
+        }
     }
 
     /// What a simulation has come to, and whether the process waits for the next one.
@@ -222,10 +232,11 @@ impl<'a> Watching<'a> {
         // A runner that cannot even read its job says so by its exit code; FMU code may call exit(2) as well.
         let exit_called = self.board.global(Global::ExitCalled).load(SeqCst) == 1;
         let nothing_ran = run.phase < Phase::Running && !exit_called && status.code() == Some(2);
-        match run.phase == Phase::Refused || nothing_ran {
-            true => Err(Error::Refused(run.recorder.refusal(""))),
-            false => Ok((self.collect(run, status, gone), false)),
+        if run.phase == Phase::Refused || nothing_ran {
+            return Err(Error::Refused(run.recorder.refusal("")));
         }
+        run.reasons.drain(..).for_each(|line| self.events.say(line));
+        Ok((self.collect(run, status, gone), false))
     }
 
     /// Has the process end: there is no further simulation.
@@ -288,7 +299,12 @@ impl<'a> Watching<'a> {
     }
 
     fn drain(&mut self, run: &mut OneRun, after_the_end: bool) {
-        for (_, line) in run.recorder.drain(run.phase, after_the_end) {
+        let is_early = run.phase < Phase::Running || run.phase == Phase::Refused;
+        for (status, line) in run.recorder.drain(run.phase, after_the_end) {
+            if is_early && status >= 3 && line.starts_with("vecud: ") && self.log.is_none() {
+                run.reasons.push(line);
+                continue;
+            }
             match self.log.as_ref().map(|mut log| writeln!(log, "{}", Plain(&line))) {
                 Some(Ok(())) => (),
                 Some(Err(error)) => {

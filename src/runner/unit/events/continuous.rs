@@ -283,7 +283,7 @@ impl Continuous {
             if is_event {
                 self.tell_roots(group);
             }
-            let at = self.at(to);
+            let at = if self.room.drive.time() >= until { to } else { self.at(to) };
             let is_late = matches!(reached, Reached::Event { located: false });
             self.is_counted = is_event && !is_late;
             if is_late || (wants_event && self.is_restless()) {

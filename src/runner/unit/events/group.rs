@@ -238,7 +238,7 @@ impl Group<'_> {
         let (member, calls) = (&mut *self.leader.0, &mut *self.leader.1);
         calls.begin();
         member.record(calls, self.world, self.host, time);
-        let known = [member.stepping.stop, member.time_event(time)].into_iter().flatten().min();
+        let known = earlier(member.stepping.stop, member.time_event(time));
         meter.enter();
         let passed = self.integrate(|continuous, group| {
             continuous.begin(time, target);
@@ -626,5 +626,14 @@ impl Group<'_> {
                 }
             }
         }
+    }
+}
+
+/// The earlier one of two instants, as far as there are any. Without a list of both, since this is done for each step.
+#[inline]
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
