@@ -153,7 +153,7 @@ impl Continuous {
             return Ok(false);
         }
         let Room { drive, parts, .. } = &mut self.room;
-        let mut joint = Joint { group, parts, between: [(drive.time(), point); 2] };
+        let mut joint = Joint { group, parts, between: [(drive.time(), &point); 2] };
         let has_event = drive.after_inputs(&mut joint).map_err(|stopped| failed(stopped, parts, group))?;
         if has_event && self.events == 0 {
             self.too_many(group, point);
@@ -230,7 +230,7 @@ impl Continuous {
         let now = self.now(point);
         let Room { drive, parts, .. } = &mut self.room;
         drive
-            .restart(&mut Joint { group, parts, between: [(now, point); 2] }, now)
+            .restart(&mut Joint { group, parts, between: [(now, &point); 2] }, now)
             .map_err(|stopped| failed(stopped, parts, group))
     }
 
@@ -245,19 +245,21 @@ impl Continuous {
     pub fn go(
         &mut self,
         group: &mut Group,
-        (from, to): (Instant, Instant),
-        known: Option<Instant>,
+        (from, to): (&Instant, &Instant),
+        known: Option<&Instant>,
     ) -> Result<Instant, Failed> {
         self.settled = None;
         self.count_anew();
-        let between = [(self.room.drive.time(), from), (to.seconds(), to)];
-        self.room.parts.iter().for_each(|part| group.member(part.member).1.computes());
         let until = to.seconds();
+        let between = [(self.room.drive.time(), from), (until, to)];
+        self.room.parts.iter().for_each(|part| group.member(part.member).1.computes());
         let limit = match self.looks_ahead {
             true => known.map_or(f64::INFINITY, |known| known.seconds()),
             false => until,
         };
-        let goal = Goal { point: self.from.seconds(), until, limit, steps: self.stops_at_steps };
+        // Fixed steps alone are counted from there.
+        let point = if self.integration.solver.is_adaptive() { until } else { self.from.seconds() };
+        let goal = Goal { point, until, limit, steps: self.stops_at_steps };
         loop {
             // One step may need a few for each state.
             let right_hand_sides = STRETCH + 10 * self.room.nominals.len() as u64;
@@ -271,7 +273,7 @@ impl Continuous {
                     self.figures.note(self.room.drive.counts());
                     continue;
                 }
-                Err(Stopped::NoWorkLeft { .. }) => return self.leave(group, to, between),
+                Err(Stopped::NoWorkLeft { .. }) => return self.leave(group, *to, between),
                 reached => reached.map_err(|stopped| failed(stopped, parts, group))?,
             };
             let (is_complete, is_event) = match reached {
@@ -283,14 +285,14 @@ impl Continuous {
             if is_event {
                 self.tell_roots(group);
             }
-            let at = if self.room.drive.time() >= until { to } else { self.at(to) };
+            let at = if self.room.drive.time() >= until { *to } else { self.at(*to) };
             let is_late = matches!(reached, Reached::Event { located: false });
             self.is_counted = is_event && !is_late;
             if is_late || (wants_event && self.is_restless()) {
                 self.too_many(group, at);
             }
             let stops = is_event || (wants_event && !self.is_restless()) || self.is_over(group);
-            if at == to || stops || group.is_stopped() {
+            if at == *to || stops || group.is_stopped() {
                 self.arrive(group, at);
                 return Ok(at);
             }
@@ -312,7 +314,7 @@ impl Continuous {
         drive.states_mut().copy_from_slice(&saved.states);
         let point = Instant::not_before(saved.time).unwrap_or(Instant::ZERO);
         drive
-            .restart(&mut Joint { group, parts, between: [(saved.time, point); 2] }, saved.time)
+            .restart(&mut Joint { group, parts, between: [(saved.time, &point); 2] }, saved.time)
             .map_err(|stopped| failed(stopped, parts, group))?;
         drive.set_pace(saved.pace);
         Ok(())
@@ -335,7 +337,7 @@ impl Continuous {
 
     /// Somebody has asked for the end of the run in the midst of a long way: it ends where the drive stands.
     #[cold]
-    fn leave(&mut self, group: &mut Group, to: Instant, between: [(f64, Instant); 2]) -> Result<Instant, Failed> {
+    fn leave(&mut self, group: &mut Group, to: Instant, between: [(f64, &Instant); 2]) -> Result<Instant, Failed> {
         let Room { drive, parts, .. } = &mut self.room;
         // What the FMUs were told last may be another point.
         let told = drive.after_inputs(&mut Joint { group, parts, between });

@@ -226,7 +226,7 @@ impl Group<'_> {
 
     /// Where the step of the release `due` ends, if there is nothing to do but that: one FMU that is integrated, from which others take
     /// nothing and which takes nothing, and which has no event here nor knows of one on the way.
-    #[inline]
+    #[inline(always)] // the instant stays in registers, in the one place
     fn quiet_until(&mut self, due: &Due) -> Option<Instant> {
         let continuous = self.continuous.as_ref().filter(|continuous| continuous.is_quiet())?;
         let target = self.leader.0.quiet_until(due)?;
@@ -234,6 +234,7 @@ impl Group<'_> {
     }
 
     /// Makes the step of a [quiet](Group::quiet_until) release.
+    #[inline(always)] // in the one place
     fn pass(&mut self, time: Instant, target: Instant, meter: &mut impl Meter) -> Result<(), Failed> {
         let (member, calls) = (&mut *self.leader.0, &mut *self.leader.1);
         calls.begin();
@@ -242,7 +243,7 @@ impl Group<'_> {
         meter.enter();
         let passed = self.integrate(|continuous, group| {
             continuous.begin(time, target);
-            continuous.go(group, (time, target), known)
+            continuous.go(group, (&time, &target), known.as_ref())
         });
         meter.leave();
         passed.map(drop)
@@ -377,7 +378,8 @@ impl Group<'_> {
         for early in [true, false] {
             if !early {
                 to = to.min(
-                    self.integrate(|continuous, group| continuous.go(group, (point, to), all_known))?.unwrap_or(to),
+                    self.integrate(|continuous, group| continuous.go(group, (&point, &to), all_known.as_ref()))?
+                        .unwrap_or(to),
                 );
             }
             for number in 0..self.len() {

@@ -16,7 +16,7 @@ pub struct Joint<'g, 'w, 'p> {
     pub group: &'g mut Group<'w>,
     pub parts: &'p mut [Part],
     /// Two communication points in seconds and as instants, between which all times are; each FMU is told them rounded once in its unit.
-    pub between: [(f64, Instant); 2],
+    pub between: [(f64, &'p Instant); 2],
 }
 
 impl Joint<'_, '_, '_> {
@@ -81,7 +81,7 @@ impl Equations for Joint<'_, '_, '_> {
                 self.follow_lines(part, t)?;
             }
         }
-        let time = self.between[0].1;
+        let time = *self.between[0].1;
         self.group.exchanging(|exchange, group| exchange.follow(group, time)).map_err(|failed| {
             match is_discard(&failed) {
                 true => Refused::Discard(failed),
@@ -149,8 +149,8 @@ impl Indicators for Joint<'_, '_, '_> {
 }
 
 /// A time in seconds as an FMU with another unit is told it, never beyond the communication points `between` which it is.
-fn in_unit(t: f64, unit: TimeUnit, between: &[(f64, Instant); 2]) -> f64 {
-    let [from, to] = between.map(|(_, point)| unit.value(point));
+fn in_unit(t: f64, unit: TimeUnit, between: &[(f64, &Instant); 2]) -> f64 {
+    let [from, to] = between.map(|(_, point)| unit.value(*point));
     match between.iter().position(|(seconds, _)| *seconds == t) {
         Some(0) => from,
         Some(_) => to,

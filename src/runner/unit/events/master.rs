@@ -327,8 +327,9 @@ impl Slaves for Working<'_, '_> {
         let reached = match is_integrated {
             true if settled == Some(true) => from,
             true => {
-                let go =
-                    |continuous: &mut Continuous, group: &mut Group| continuous.go(group, (from, until), Some(until));
+                let go = |continuous: &mut Continuous, group: &mut Group| {
+                    continuous.go(group, (&from, &until), Some(&until))
+                };
                 self.group.integrate(go)?.unwrap_or(to)
             }
             false => {

@@ -158,7 +158,7 @@ impl Member {
     }
 
     /// Where the release `due` ends, if it is one whole step, and there is no event here nor until then, but for ticks of clocks.
-    #[inline]
+    #[inline(always)] // the instant stays in registers
     pub fn quiet_until(&mut self, due: &Due) -> Option<Instant> {
         let Member { stepping, next_event, .. } = self;
         if self.wants_event || self.input_row.is_some() || !stepping.strides_from(due.time) {
