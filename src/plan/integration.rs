@@ -4,6 +4,7 @@
 use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::inputs::control;
+use super::masters;
 use super::{IntegrationPlan, JacobianPlan, Length, Mode, ModelExchangePlan, ResizableEquations, Solver};
 use crate::fmu::description::{ModelExchange, Unknown};
 use crate::rig::{At, Rig, float_text};
@@ -126,7 +127,7 @@ fn needs_matrices(solver: Solver) -> bool {
 fn states_together(fmus: &[DescribedFmu], described: &DescribedFmu) -> usize {
     let states = |own: &DescribedFmu| own.input.description.numbers_of_equations(|variable| own.elements(variable)).0;
     let Some(master) = described.master else { return states(described) };
-    let members = fmus.iter().filter(|own| own.master.is_some_and(|other| std::ptr::eq(other, master)));
+    let members = masters::members(fmus, master).into_iter().map(|fmu| &fmus[fmu]);
     members.filter(|own| own.model_exchange().is_some()).map(states).sum()
 }
 

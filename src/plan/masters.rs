@@ -93,7 +93,7 @@ pub(super) fn leads(fmus: &[DescribedFmu], fmu: usize) -> bool {
 }
 
 /// The FMUs of a group as places in the rig, by their names.
-fn members(fmus: &[DescribedFmu], master: &RigMaster) -> Vec<usize> {
+pub(super) fn members(fmus: &[DescribedFmu], master: &RigMaster) -> Vec<usize> {
     let is_its = |fmu: &usize| fmus[*fmu].master.is_some_and(|own| std::ptr::eq(own, master));
     let mut members: Vec<usize> = (0..fmus.len()).filter(is_its).collect();
     members.sort_by_key(|fmu| fmus[*fmu].name());

@@ -3,7 +3,7 @@
 use super::program::Rig;
 use super::run;
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// An FMU `m` of this version (2 or 1) from sources, x' = u. `step`: C code at the begin of each step, `initialised`: where
 /// Initialization Mode ends, which of FMI 1.0 is its initialisation.
@@ -40,6 +40,16 @@ pub fn integrator(version: u32, step: &str, initialised: &str) -> Rig {
     fs::write(folder.join("sources/all.c"), format!("{head}#include <string.h>\n#define GAIN 1.0\n{source}")).unwrap();
     fs::write(folder.join("modelDescription.xml"), description).unwrap();
     rig
+}
+
+/// The FMU alone, with u = 2, as `vecud simulate` has it.
+fn simulated(rig: &Rig) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_vecud"))
+        .args(["simulate", "--stop-time", "0.1", "--start-value", "u=2", "--output-interval", "0.01"])
+        .arg(rig.folder().join("m"))
+        .env("VECUD_CACHE", super::program::cache())
+        .output()
+        .unwrap()
 }
 
 #[test]
@@ -133,12 +143,7 @@ fn a_call_that_fails_is_named_before_an_end_that_hangs() {
             if function != functions[1] {
                 continue;
             }
-            let simulate = Command::new(env!("CARGO_BIN_EXE_vecud"))
-                .args(["simulate", "--stop-time", "0.1", "--start-value", "u=2", "--output-interval", "0.01"])
-                .arg(rig.folder().join("m"))
-                .env("VECUD_CACHE", super::program::cache())
-                .output()
-                .unwrap();
+            let simulate = simulated(&rig);
             let said = String::from_utf8_lossy(&simulate.stderr);
             let failed = said.find(&format!("{function} returned {fmi}Error"));
             let hangs = said.find(&format!("in {end}"));
@@ -159,12 +164,7 @@ fn inputs_of_fmi_2_begin_with_what_they_are_given_and_not_before_initialization_
     fs::write(&source, text).unwrap();
     let outcome = run(&rig, "virtual").exits(0);
     assert_eq!(outcome.count("m", "step", "activations"), 10);
-    let simulate = Command::new(env!("CARGO_BIN_EXE_vecud"))
-        .args(["simulate", "--stop-time", "0.1", "--start-value", "u=2", "--output-interval", "0.01"])
-        .arg(rig.folder().join("m"))
-        .env("VECUD_CACHE", super::program::cache())
-        .output()
-        .unwrap();
+    let simulate = simulated(&rig);
     assert_eq!(simulate.status.code(), Some(0), "{}", String::from_utf8_lossy(&simulate.stderr));
     let rows = String::from_utf8_lossy(&simulate.stdout).into_owned();
     assert!(rows.lines().last().is_some_and(|row| row.starts_with("0.1,1.2")), "{rows}");

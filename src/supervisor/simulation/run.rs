@@ -227,7 +227,10 @@ impl<'a> Watching<'a> {
         self.drain(&mut run, true);
         let status = match ended {
             Ended::Process(status) => status,
-            Ended::Run => return Ok((self.collect(run, ExitStatus::default(), gone), true)),
+            Ended::Run => {
+                run.reasons.drain(..).for_each(|line| self.events.say(line));
+                return Ok((self.collect(run, ExitStatus::default(), gone), true));
+            }
         };
         // A runner that cannot even read its job says so by its exit code; FMU code may call exit(2) as well.
         let exit_called = self.board.global(Global::ExitCalled).load(SeqCst) == 1;
