@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// tests/recording/foxglove.rs shows to somebody else's validator what messages have.
+    /// tests/reports/recording/foxglove.rs shows to somebody else's validator what messages have.
     #[test]
     fn a_property_has_one_word_for_its_type_and_refers_to_what_else_it_may_be() {
         let reference = |variable_type, partial| {

@@ -1,6 +1,6 @@
 //! A daemon in a folder of its own, and who speaks to it.
 
-use super::program::{cache, send, skipped, wait_until};
+use super::program::{PATIENCE, cache, send, skipped, wait_until};
 use nix::sys::signal::Signal::{SIGKILL, SIGTERM};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -9,7 +9,6 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
 use tempfile::TempDir;
 
 /// What was answered.
@@ -153,7 +152,7 @@ impl Daemon {
     /// Sends these bytes, and reads all that is answered.
     pub fn raw(&self, bytes: &[u8]) -> Vec<u8> {
         let stream = UnixStream::connect(self.socket()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         exchange(stream, bytes)
     }
 

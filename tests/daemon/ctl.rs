@@ -1,7 +1,7 @@
 //! `vecud ctl`: what it says, and its exit codes.
 
 use super::client::{Daemon, tracer};
-use super::program::{send, the_core, wait_until};
+use super::program::{send, shared_core, wait_until};
 use super::tcp::{TOKEN, over_tcp};
 use nix::sys::signal::Signal::SIGTERM;
 use std::path::Path;
@@ -67,7 +67,7 @@ fn the_environment_says_where_the_daemon_is() {
 
 #[test]
 fn a_rig_is_put_started_looked_at_stopped_and_its_report_is_brought() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         assert_eq!(ask(&daemon, &["list"], 0).out, "rig  state  since  last outcome  run\n");
         let rig = file(&daemon, "rig.toml", &tracer(""));
@@ -156,7 +156,7 @@ fn mistakes_have_the_place_in_the_file_that_was_put() {
 fn the_exit_code_of_a_run_is_that_of_its_report() {
     let daemon = Daemon::new();
     let late = format!("{}clock.fast = {{ max_latency_us = 1 }}\n", tracer("stop_time = 0.2"));
-    the_core(|| {
+    shared_core(|| {
         daemon.put("late", &late);
         daemon.post("/v1/rigs/late/start", "").json(200);
         wait_until("it is over", || !["preparing", "running", "stopping"].contains(&daemon.state("late").as_str()));
@@ -209,7 +209,7 @@ fn a_daemon_that_is_not_there_and_requests_that_are_none() {
 /// Values of a run: shown, set and waited for; clocks ticked.
 #[test]
 fn a_run_is_looked_at_and_changed_while_it_goes_on() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         let watch = "[record]\nsignals = ['tracer.count_fast']\n[daemon]\nwatch = ['tracer.in_*', 'tracer.out_f64']\n";
         daemon.put("a", &format!("{}{watch}", tracer(""))).json(201);

@@ -1,12 +1,11 @@
 //! What happens to rigs, as server-sent events, and figures that begin anew.
 
 use super::client::{Daemon, tracer};
-use super::program::{the_core, wait_until};
+use super::program::{PATIENCE, shared_core, wait_until};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::thread;
-use std::time::Duration;
 
 /// A stream of events that is being read.
 struct Stream(BufReader<UnixStream>);
@@ -14,7 +13,7 @@ struct Stream(BufReader<UnixStream>);
 impl Stream {
     fn of(daemon: &Daemon, path: &str) -> Stream {
         let mut stream = UnixStream::connect(daemon.socket()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: vecud\r\n\r\n").as_bytes()).unwrap();
         let mut stream = Stream(BufReader::new(stream));
         let head: Vec<String> = std::iter::from_fn(|| stream.line().filter(|line| !line.is_empty())).collect();
@@ -65,7 +64,7 @@ fn a_stream_ends_when_its_rig_is_deleted() {
 /// What went wrong in a run comes to whoever listens, before it is over.
 #[test]
 fn whoever_listens_hears_why_a_run_has_failed() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("bad", &format!("{}start = {{ fail_kind = 5, fail_at = 20 }}\n", tracer(""))).json(201);
         let mut events = Stream::of(&daemon, "/v1/rigs/bad/events");
@@ -84,7 +83,7 @@ fn whoever_listens_hears_why_a_run_has_failed() {
 
 #[test]
 fn whoever_listens_hears_of_states_problems_figures_and_signals() {
-    the_core(|| {
+    shared_core(|| {
         let mut daemon = Daemon::new();
         daemon.put("a", &format!("{}[daemon]\nwatch = ['tracer.count_*']\n", tracer(""))).json(201);
         let mut events = Stream::of(&daemon, "/v1/rigs/a/events?match=tracer.count_fast");
@@ -127,7 +126,7 @@ fn whoever_listens_hears_of_states_problems_figures_and_signals() {
 
 #[test]
 fn figures_of_clocks_begin_anew_and_the_report_keeps_everything() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("a", &tracer("")).json(201);
         daemon.post("/v1/rigs/a/clocks/reset", "").detail(409);

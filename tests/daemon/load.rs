@@ -1,10 +1,10 @@
 //! Many requests, and many who ask nothing: everybody has an answer, and rigs that run know nothing of it.
 
 use super::client::{Daemon, kept_every_release, tracer};
-use super::program::{the_core, wait_until};
+use super::program::{PATIENCE, shared_core, wait_until};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Connections that ask.
 const ASKING: usize = 8;
@@ -17,7 +17,7 @@ const IDLE: usize = 100;
 /// Asks so often, and counts the answers that are as they should be.
 fn ask(daemon: &Daemon) -> usize {
     let mut stream = UnixStream::connect(daemon.socket()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut answers = BufReader::new(stream.try_clone().unwrap());
     let piece = "GET /v1/rigs/a HTTP/1.1\r\nhost: vecud\r\n\r\n".repeat(AT_ONCE);
     let mut good = 0;
@@ -46,7 +46,7 @@ fn ask(daemon: &Daemon) -> usize {
 
 #[test]
 fn twenty_thousand_requests_cost_a_rig_no_release() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("a", &tracer("overrun = 'queue'")).json(201);
         daemon.post("/v1/rigs/a/start", "").json(200);

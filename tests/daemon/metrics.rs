@@ -2,7 +2,7 @@
 
 use super::client::{Daemon, kept_every_release, tracer};
 use super::exposition::{Exposition, Labels, scraped};
-use super::program::{changed_tracer, skipped, the_core, wait_until};
+use super::program::{changed_tracer, shared_core, skipped, wait_until};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -64,7 +64,7 @@ fn resting(folder: &Path) -> String {
 #[test]
 fn families_are_as_prometheus_wants_them() {
     let test = "families_are_as_prometheus_wants_them";
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         let names = |exposition: &Exposition| exposition.families.keys().cloned().collect::<Vec<_>>();
         let before = scraped(&daemon);
@@ -112,7 +112,7 @@ fn the_format_is_the_one_that_is_asked_for() {
 /// At rest all figures are those of `GET clocks` and of the files.
 #[test]
 fn figures_are_those_of_the_clocks() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("a", &resting(daemon.folder.path())).json(201);
         let run = daemon.post("/v1/rigs/a/start", "").json(200)["run"].as_str().unwrap().to_owned();
@@ -174,7 +174,7 @@ fn figures_are_those_of_the_clocks() {
 /// Of histograms each bucket has those below it as well, and the last one all.
 #[test]
 fn buckets_are_cumulative_and_the_last_one_has_all() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("a", &tracer("")).json(201);
         daemon.post("/v1/rigs/a/start", "").json(200);
@@ -211,7 +211,7 @@ fn buckets_are_cumulative_and_the_last_one_has_all() {
 /// Nothing that grows falls as long as a run goes on; a rig that does not run has nothing of it; the next run begins at 0.
 #[test]
 fn counters_grow_until_the_run_is_over() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("a", &tracer("")).json(201);
         daemon.post("/v1/rigs/a/start", "").json(200);
@@ -255,7 +255,7 @@ fn counters_grow_until_the_run_is_over() {
 /// What a rig is doing, and what came of its runs.
 #[test]
 fn states_verdicts_problems_and_restarts_are_there() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("good", &tracer("mode = 'virtual'\nstop_time = 0.1")).json(201);
         let keys = "[daemon]\nrestart = 'on-failure'\nrestart_delay = 0.1\nmax_restarts = 2\n";
@@ -328,7 +328,7 @@ fn a_run_in_virtual_time_has_counters_and_no_latencies() {
 #[test]
 fn scrapes_leave_rigs_that_run_alone() {
     const RIGS: [&str; 3] = ["a", "b", "c"];
-    the_core(|| {
+    shared_core(|| {
         let daemon = &Daemon::new();
         for rig in RIGS {
             daemon.put(rig, &tracer("overrun = 'queue'\nstop_time = 8.0")).json(201);

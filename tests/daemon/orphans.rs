@@ -1,7 +1,7 @@
 //! Processes that FMU code leaves behind, while several rigs run and one of them begins anew again and again.
 
 use super::client::Daemon;
-use super::program::{copied_tracer, the_core, wait_until};
+use super::program::{copied_tracer, shared_core, wait_until};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -86,7 +86,7 @@ fn left(report: &Value) -> u64 {
 
 #[test]
 fn what_fmu_code_leaves_behind_ends_with_its_own_rig_and_leaves_no_zombie() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         let folder = daemon.folder.path();
         let rig =

@@ -1,7 +1,7 @@
 //! Pause, resume, reset and reload of a rig.
 
 use super::client::{Daemon, tracer};
-use super::program::{runner_of, send, the_core, wait_until};
+use super::program::{PATIENCE, runner_of, send, shared_core, wait_until};
 use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -25,7 +25,7 @@ fn report(daemon: &Daemon, status: &Value) -> Value {
 
 #[test]
 fn a_rig_pauses_and_goes_on() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = started("");
         assert!(daemon.post("/v1/rigs/a/resume", "").detail(409).contains("it is running"));
         assert_eq!(daemon.post("/v1/rigs/a/pause", "").json(200)["state"], "paused");
@@ -45,7 +45,7 @@ fn a_rig_pauses_and_goes_on() {
 
 #[test]
 fn a_reset_ends_what_runs_and_forgets_what_has_failed() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = started("");
         daemon.post("/v1/rigs/a/pause", "").json(200);
         let reset = daemon.post("/v1/rigs/a/reset", "").json(200);
@@ -64,7 +64,7 @@ fn a_reset_ends_what_runs_and_forgets_what_has_failed() {
 /// The run that goes on has its report; the new one is started as the former one was.
 #[test]
 fn a_rig_that_runs_is_made_another_one() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("a", &tracer("mode = 'virtual'\nname = 'one'")).json(201);
         let one = daemon.post("/v1/rigs/a/start", r#"{"mode": "realtime"}"#).json(200);
@@ -87,7 +87,7 @@ fn a_rig_that_runs_is_made_another_one() {
 /// What is set in a pause is set before the next activation; a tick waits for its end.
 #[test]
 fn what_is_asked_for_in_a_pause_comes_after_it() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = started("");
         daemon.post("/v1/rigs/a/pause", "").json(200);
         let set = daemon.ask("PATCH", "/v1/rigs/a/variables", r#"{"tracer.in_f64": 7.0}"#).json(202);
@@ -113,7 +113,7 @@ fn teeth(daemon: &Daemon, number: u64) -> Value {
 /// One that is asked for in a pause, and one that is asked for as soon as the rig goes on, when its simulation time may still stand.
 #[test]
 fn a_tick_around_a_pause_is_recorded() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         let fmu = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/engine_ecu");
         let rig = format!("[rig]\n[fmu.ecu]\npath = '{}'\n[record]\nsignals = ['ecu.*']\n", fmu.display());
@@ -139,7 +139,7 @@ fn a_tick_around_a_pause_is_recorded() {
 /// Ticks of a pause have their places in the queue of their clock, as others have: none is taken that is lost later.
 #[test]
 fn as_many_ticks_wait_in_a_pause_as_outside_of_one() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = started("[daemon]\nwatch = ['tracer.count_*', 'tracer.violations']");
         let high = || {
             let clocks = daemon.get("/v1/rigs/a/clocks").json(200);
@@ -186,7 +186,7 @@ fn in_a_pause_of_virtual_time_ticks_come_with_the_instant_after_it() {
 /// Whoever asks for a pause is answered in time, and what is refused does not come later.
 #[test]
 fn a_pause_of_a_rig_whose_runner_is_stopped_is_withdrawn() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = started("shutdown_timeout = 0.3");
         let runner = runner_of(daemon.child());
         send(runner, SIGSTOP);
@@ -196,7 +196,7 @@ fn a_pause_of_a_rig_whose_runner_is_stopped_is_withdrawn() {
         send(runner, SIGCONT);
         let detail = answer.detail(409);
         assert!(detail.contains("within 0.3 s (rig: shutdown_timeout)") && detail.contains("withdrawn"), "{detail}");
-        assert!(took < Duration::from_millis(1300), "{took:?}");
+        assert!(took < PATIENCE, "{took:?}");
         let before = activations(&daemon, "a");
         wait_until("it goes on", || activations(&daemon, "a") > before + 100);
         assert_eq!(daemon.state("a"), "running");

@@ -1,14 +1,14 @@
 //! Rigs: what they are, and what they do.
 
 use super::client::{Daemon, kept_every_release, tracer};
-use super::program::{runner_of, send, the_core, wait_until};
+use super::program::{PATIENCE, runner_of, send, shared_core, wait_until};
 use nix::sys::signal::Signal::SIGKILL;
 use std::time::{Duration, Instant};
 
 /// From nothing to a report.
 #[test]
 fn a_rig_is_put_started_looked_at_stopped_and_has_a_report() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         assert_eq!(daemon.get("/v1/rigs").json(200), serde_json::json!([]));
         let put = daemon.put("a", &tracer("")).json(201);
@@ -53,7 +53,7 @@ fn a_rig_is_put_started_looked_at_stopped_and_has_a_report() {
 /// Whoever asks for the end of a run while it comes to its end waits for that end; by force it ends for whoever says so.
 #[test]
 fn several_may_stop_a_rig_at_once_and_force_is_asked_for_by_name() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("a", &tracer("")).json(201);
         daemon.post("/v1/rigs/a/start", "").json(200);
@@ -80,7 +80,7 @@ fn several_may_stop_a_rig_at_once_and_force_is_asked_for_by_name() {
         let began = Instant::now();
         let stopped = daemon.post("/v1/rigs/hangs/stop?now=true", "").json(200);
         assert_eq!((&stopped["state"], &stopped["exit_code"]), (&"failed".into(), &1.into()));
-        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+        assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     });
 }
 
@@ -132,7 +132,7 @@ fn a_start_says_how_and_a_run_ends_by_itself() {
 /// A rig of one of these says so, and the other one goes on.
 #[test]
 fn a_rig_that_fails_is_failed_and_another_one_goes_on() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("good", &tracer("")).json(201);
         daemon.post("/v1/rigs/good/start", "").json(200);
@@ -155,7 +155,7 @@ fn crashing(keys: &str) -> String {
 /// As often as it says, and each run has its report; the other one keeps every release.
 #[test]
 fn a_rig_that_fails_starts_anew_by_its_policy() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("good", &format!("{}[daemon]\nrestart = 'on-failure'\n", tracer("overrun = 'queue'"))).json(201);
         daemon.post("/v1/rigs/good/start", "").json(200);
@@ -187,7 +187,7 @@ fn a_rig_that_fails_starts_anew_by_its_policy() {
 /// every release.
 #[test]
 fn a_rig_that_hangs_starts_anew_by_its_policy() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("good", &tracer("overrun = 'queue'")).json(201);
         daemon.post("/v1/rigs/good/start", "").json(200);
@@ -215,7 +215,7 @@ fn a_rig_that_hangs_starts_anew_by_its_policy() {
 /// Whatever ends a runner, its run has a report, and the rig goes on by its policy; the other one keeps every release.
 #[test]
 fn a_runner_that_is_killed_is_a_run_that_has_failed() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         let restarts = format!("{}[daemon]\nrestart = 'on-failure'\nrestart_delay = 0.1\n", tracer(""));
         daemon.put("killed", &restarts).json(201);
@@ -241,7 +241,7 @@ fn a_runner_that_is_killed_is_a_run_that_has_failed() {
 /// Who stops it, or the daemon, while it waits for that: it does not.
 #[test]
 fn a_restart_that_is_awaited_is_given_up_at_a_stop() {
-    the_core(|| {
+    shared_core(|| {
         let mut daemon = Daemon::new();
         daemon.put("bad", &crashing("restart = 'on-failure'\nrestart_delay = 3600")).json(201);
         daemon.post("/v1/rigs/bad/start", "").json(200);
@@ -262,7 +262,7 @@ fn a_restart_that_is_awaited_is_given_up_at_a_stop() {
 /// Nothing of the rig is changed while it runs, and what does not run is not stopped.
 #[test]
 fn what_cannot_be_done_in_a_state_is_refused_and_changes_nothing() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("a", &tracer("")).json(201);
         for path in ["stop", "clocks"] {

@@ -1,7 +1,7 @@
 //! What a service manager is told: here the test is the service manager.
 
 use super::client::{Daemon, tracer};
-use super::program::{runner_now, send, skipped, the_core, wait_until};
+use super::program::{runner_now, send, shared_core, skipped, wait_until};
 use nix::errno::Errno;
 use nix::sys::ptrace;
 use nix::sys::signal::Signal::SIGHUP;
@@ -87,7 +87,7 @@ impl Service {
 
 #[test]
 fn it_is_told_that_the_daemon_is_ready_what_runs_and_that_it_ends() {
-    the_core(|| {
+    shared_core(|| {
         let mut service = Service::start(None);
         // One of them comes first.
         let before = service.wait_for("READY=1");
@@ -120,7 +120,7 @@ fn a_service_manager_that_is_gone_is_no_obstacle() {
 
 #[test]
 fn a_hangup_has_files_of_rigs_looked_at_anew_and_ends_nothing() {
-    the_core(|| {
+    shared_core(|| {
         let mut service = Service::start(None);
         service.wait_for("READY=1");
         let folder = service.daemon.folder.path().to_owned();
@@ -209,7 +209,7 @@ impl Drop for Held {
 /// Each of those that have to go on, held: the known-wrong variants. The others go on all the while.
 #[test]
 fn it_is_fed_only_while_everybody_goes_on() {
-    the_core(|| {
+    shared_core(|| {
         let mut service = Service::start(Some(WATCHDOG));
         service.daemon.put("a", &tracer("")).json(201);
         service.daemon.put("b", &tracer("")).json(201);
@@ -284,7 +284,7 @@ fn who_waits_for_a_slow_disk_is_not_mistaken_for_who_is_stuck() {
             &"no file system may be mounted and frozen here",
         );
     };
-    the_core(|| {
+    shared_core(|| {
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(&disk.0, folder.path().join("state")).unwrap();
         let mut service = Service::start_in(folder, Some(WATCHDOG));

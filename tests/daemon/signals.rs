@@ -1,7 +1,7 @@
 //! Newest values of rigs that run, and variables that are set while they do.
 
 use super::client::{Daemon, tracer};
-use super::program::{the_core, wait_until};
+use super::program::{shared_core, wait_until};
 use serde_json::{Value, json};
 
 /// What is recorded, and what is only watched, of a tracer.
@@ -26,7 +26,7 @@ fn refused(daemon: &Daemon, values: &str, status: u16) -> String {
 /// Recorded and watched variables are shown, in both modes, and files have the recorded ones alone.
 #[test]
 fn newest_values_are_those_of_recorded_and_of_watched_variables() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("a", &format!("{}{RECORDED}{WATCHED}", tracer(""))).json(201);
         assert!(daemon.get("/v1/rigs/a/signals").detail(409).contains("does not run"));
@@ -95,7 +95,7 @@ fn a_pattern_of_watch_that_is_wrong_has_its_place() {
 /// Of every type, of several clocks at a time, and as the FMU hands them on.
 #[test]
 fn variables_are_set_while_a_rig_runs() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("a", &format!("{}{RECORDED}{WATCHED}", tracer(""))).json(201);
         assert!(refused(&daemon, "{\"tracer.in_f64\": 1}", 409).contains("does not run"));

@@ -1,7 +1,7 @@
 //! A daemon that starts and ends: on a socket and a folder that are its own, with what it knew before.
 
 use super::client::{Daemon, tracer};
-use super::program::{runner_now, skipped, the_core, wait_until};
+use super::program::{runner_now, shared_core, skipped, wait_until};
 use nix::sys::signal::Signal::SIGKILL;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -48,7 +48,7 @@ fn its_memory_is_closed() {
 
 #[test]
 fn an_end_in_good_order_is_that_of_its_rigs_and_they_are_known_afterwards() {
-    the_core(|| {
+    shared_core(|| {
         let mut daemon = Daemon::new();
         daemon.put("a", &tracer("")).json(201);
         daemon.put("b", &tracer("")).json(201);
@@ -73,7 +73,7 @@ fn an_end_in_good_order_is_that_of_its_rigs_and_they_are_known_afterwards() {
 /// Its runners end with it; what was wanted is wanted still, and the run that was cut off has a report.
 #[test]
 fn a_daemon_that_is_killed_leaves_nothing_that_runs_and_comes_back_as_wished() {
-    the_core(|| {
+    shared_core(|| {
         let mut daemon = Daemon::new();
         daemon.put("a", &format!("{}[report]\ncheckpoint = 1\n", tracer(""))).json(201);
         let run = daemon.post("/v1/rigs/a/start", "").json(200)["run"].as_str().unwrap().to_owned();

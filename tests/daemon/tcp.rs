@@ -2,10 +2,10 @@
 
 use super::client::{Answer, Daemon, exchange, request, tracer};
 use super::program::wait_until;
+use crate::program::PATIENCE;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
 
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 pub const AUTHORIZATION: &str = "authorization: Bearer 0123456789abcdef0123456789abcdef\r\n";
@@ -30,7 +30,7 @@ fn token_file(folder: &Path, token: &str, mode: u32) -> String {
 
 pub fn connect(port: u16) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }
 

@@ -1,7 +1,7 @@
 //! Ticks that clients ask for, of clocks that nothing else ticks.
 
 use super::client::{Daemon, tracer};
-use super::program::{the_core, wait_until};
+use super::program::{shared_core, wait_until};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::thread;
@@ -24,7 +24,7 @@ fn clock(daemon: &Daemon, name: &str) -> Value {
 
 #[test]
 fn a_clock_ticks_when_a_client_asks_for_it() {
-    the_core(|| {
+    shared_core(|| {
         let daemon = Daemon::new();
         daemon.put("a", &format!("{}{WATCHED}", tracer(""))).json(201);
         assert!(daemon.post("/v1/rigs/a/ticks/tracer.high", "").detail(409).contains("does not run"));

@@ -5,14 +5,16 @@
 mod clocks;
 mod invariants;
 mod outcome;
+mod permit;
 pub mod random;
-mod schema;
+pub mod schema;
 mod stalls;
 mod trace;
 
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use invariants::{Kind, Seen, check_threads};
 pub use outcome::Outcome;
+pub use permit::{own_core, shared_core};
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use random::{Drawn, Random, behaviour, draw};
 #[allow(unused_imports, reason = "each test program uses a part of it")]
@@ -27,25 +29,29 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-/// Runs a test in real time, with the cores of the partitions for it alone. See `stalls.rs` for when it is repeated.
-pub fn the_core<T: Send>(test: impl Fn() -> T + Sync) -> T {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    stalls::through_stalls(test)
-}
-
-/// [`the_core`], or a visible word that this test needs a privilege that is not there.
+/// [`shared_core`], or a visible word that this test needs a privilege that is not there.
 pub fn real_time(name: &str, test: impl Fn() + Sync) {
     match vecud::sys::scheduling::probe_fifo(89) {
-        Ok(()) => the_core(test),
+        Ok(()) => shared_core(test),
         Err(error) => skipped(name, &error),
     }
 }
+
+/// [`own_core`], likewise.
+pub fn real_time_on_own_core(name: &str, test: impl Fn() + Sync) {
+    match vecud::sys::scheduling::probe_fifo(89) {
+        Ok(()) => own_core(test),
+        Err(error) => skipped(name, &error),
+    }
+}
+
+/// How long a test waits for what has to come, and for the end of what has to end: longer than any machine is that busy, and no part
+/// of what is tested.
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Says past the test harness, which would keep it to itself, that a test was not run.
 pub fn skipped(test: &str, why: &dyn std::fmt::Display) {
@@ -169,7 +175,7 @@ impl Rig {
 
     /// Runs it to its end, in the mode that the rig says.
     pub fn run(&self) -> Outcome {
-        self.finish(self.start(self.command()), Duration::from_secs(30))
+        self.finish(self.start(self.command()))
     }
 
     /// Runs it to its end in virtual time.
@@ -181,7 +187,7 @@ impl Rig {
     pub fn run_with(&self, arguments: &[&str]) -> Outcome {
         let mut command = self.command();
         command.args(arguments);
-        self.finish(self.start(command), Duration::from_secs(30))
+        self.finish(self.start(command))
     }
 
     /// Starts it; [`Rig::finish`] waits for its end.
@@ -192,18 +198,18 @@ impl Rig {
         command.stdout(file("stdout")).stderr(file("stderr")).spawn().unwrap()
     }
 
-    /// Waits for the end, at most so long.
-    pub fn finish(&self, mut child: Child, at_most: Duration) -> Outcome {
+    /// Waits for the end.
+    pub fn finish(&self, mut child: Child) -> Outcome {
         let began = Instant::now();
         let status = loop {
             if let Some(status) = child.try_wait().unwrap() {
                 break status;
             }
-            if began.elapsed() > at_most {
+            if began.elapsed() > PATIENCE {
                 // The runner goes with the supervisor.
                 child.kill().unwrap();
                 child.wait().unwrap();
-                panic!("vecud has not ended after {at_most:?}; stderr:\n{}", self.read("stderr"));
+                panic!("vecud has not ended after {PATIENCE:?}; stderr:\n{}", self.read("stderr"));
             }
             std::thread::sleep(Duration::from_millis(5));
         };
@@ -266,7 +272,7 @@ fn take_signals() {
 pub fn wait_until(what: &str, mut come: impl FnMut() -> bool) {
     let began = Instant::now();
     while !come() {
-        assert!(began.elapsed() < Duration::from_secs(20), "waited in vain until {what}");
+        assert!(began.elapsed() < PATIENCE, "waited in vain until {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -1,5 +1,5 @@
 //! docs/report.schema.json says what `report.json` has, no more and no less. That reports of runs are what it says is seen wherever a
-//! test reads one (`tests/program`, `tests/results/checkpoints.rs`).
+//! test reads one (`tests/program`, `tests/reports/results/checkpoints.rs`).
 
 use crate::json_schema::Schema;
 use serde_json::{Value, json};

@@ -1,0 +1,48 @@
+//! What FMU code may do to the machine and to vecud itself: hostile code in a library's constructor and in activations, as
+//! root and as somebody without privileges.
+
+mod limits;
+mod privileges;
+mod processes;
+use crate::program;
+mod threads;
+
+use program::{Outcome, Rig, copied_tracer};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+
+const NOBODY: u32 = 65534;
+
+/// A tracer that has this C code besides its own, and this at the beginning of each activation (of the clock
+/// `clockReference` at `activationTime`), in a folder that everybody may read.
+fn tracer_with(folder: &Path, code: &str, activation: &str) -> PathBuf {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let fmu = copied_tracer(&folder.join("hostile"));
+    let file = fmu.join("sources/fmu.c");
+    let text = fs::read_to_string(&file).unwrap();
+    let begin = "    trace_begin(fmu, TRACE_ACTIVATE,";
+    assert!(text.contains(begin));
+    let text = text.replacen(begin, &format!("    {activation}\n{begin}"), 1);
+    fs::write(&file, format!("#define _GNU_SOURCE\n{code}\n{text}\n")).unwrap();
+    fmu
+}
+
+/// Runs a rig as this user, or as somebody without any privilege, with these variables in its environment.
+fn run_as(rig: &Rig, nobody: bool, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
+    let mut command = rig.command();
+    if nobody && nix::unistd::geteuid().is_root() {
+        let program = rig.folder().join("vecud");
+        fs::copy(env!("CARGO_BIN_EXE_vecud"), &program).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        // The folder is that user's: a cache where others may write is not used.
+        std::os::unix::fs::chown(rig.folder(), Some(NOBODY), Some(NOBODY)).unwrap();
+        fs::set_permissions(rig.folder(), fs::Permissions::from_mode(0o755)).unwrap();
+        command = rig.command_of(&program);
+        command.env("VECUD_CACHE", rig.folder().join("cache")).env("TMPDIR", rig.folder());
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command.args(arguments).envs(variables.iter().copied());
+    rig.finish(rig.start(command))
+}

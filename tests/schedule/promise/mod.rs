@@ -1,0 +1,128 @@
+//! Real time records the numbers of virtual time, to the byte, whatever the schedule makes of it (semantics S11, S15): for
+//! signals that depend on delayed connections, known times and own state only.
+//!
+//! A run whose report says that something was too late proves nothing about the rest of it: what it recorded up to the time
+//! that the report names is compared all the same, and the run is repeated, at most five times.
+
+mod all_kinds;
+mod closed_loop;
+mod engine;
+mod kinds;
+mod pauses;
+use crate::program;
+mod report;
+mod rigs;
+#[cfg(feature = "wrong_exchange")]
+mod wrong;
+
+use program::{Outcome, Rig};
+use serde_json::Value;
+use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+/// How often a run is begun that something is too late in.
+const TRIALS: u32 = 5;
+
+/// Runs a rig in a mode.
+fn run(rig: &Rig, mode: &str, more: &[(&str, &str)]) -> Outcome {
+    let mut command = rig.command();
+    command.args(["--mode", mode]).envs(more.iter().copied());
+    rig.finish(rig.start(command)).exits(0)
+}
+
+/// Keeps both cores busy with other work while `body` runs.
+fn under_load<T>(body: impl FnOnce() -> T) -> T {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut x = 1u64;
+                while !over.load(SeqCst) {
+                    (0..10_000).for_each(|i| x = std::hint::black_box(x.wrapping_mul(6_364_136_223_846_793_005) + i));
+                }
+            });
+        }
+        let result = body();
+        over.store(true, SeqCst);
+        result
+    })
+}
+
+/// The first line in which two recordings differ, among those before `until` (s).
+fn difference(expected: &str, recorded: &str, until: Option<f64>) -> Option<String> {
+    let early = |line: &&str| {
+        let time = line.split(',').next().and_then(|time| time.parse::<f64>().ok());
+        until.is_none_or(|until| time.is_none_or(|time| time < until))
+    };
+    let (mut a, mut b) = (expected.lines().filter(early), recorded.lines().filter(early));
+    loop {
+        match (a.next(), b.next()) {
+            (None, None) => return None,
+            (a, b) if a == b => (),
+            (a, b) => return Some(format!("virtual time: {a:?}\nreal time:    {b:?}")),
+        }
+    }
+}
+
+/// How often a mixer began later than the next release of the mixer that it reads, at least: as far as the percentiles of
+/// its start latency tell.
+fn late_starts(report: &Value) -> u64 {
+    let of = |end: &Value| {
+        let fmu = end.as_str()?.split('.').next()?.to_owned();
+        report["clocks"].as_array()?.iter().find(|clock| clock["fmu"] == *fmu && clock["clock"] == "step")
+    };
+    let late = |connection: &Value| {
+        let (producer, consumer) = (of(&connection["from"])?, of(&connection["to"])?);
+        let (period, latency) = (producer["interval_s"].as_f64()? * 1e9, &consumer["start_latency"]);
+        let count = latency["count"].as_f64()?;
+        let later = |(name, share): (&str, f64)| {
+            let over = latency[name].as_f64().is_some_and(|latency| latency > period);
+            over.then(|| ((count * share) as u64).max(1))
+        };
+        [("p50", 0.5), ("p90", 0.1), ("p99", 0.01), ("max", 0.0)].into_iter().find_map(later)
+    };
+    report["connections"].as_array().unwrap().iter().filter_map(late).sum()
+}
+
+/// What came of a comparison.
+enum Judgement {
+    /// With so many late starts.
+    Same(u64),
+    Different(String),
+    /// Something was too late in every trial.
+    Late(Value),
+}
+
+/// Compares a run in real time, under load, with one in virtual time, all of whose columns are promised.
+fn judge(rig: &Rig, environment: &[(&str, &str)]) -> Judgement {
+    let expected = run(rig, "virtual", environment).file("signals.csv");
+    let mut late = Value::Null;
+    for _ in 0..TRIALS {
+        let outcome = under_load(|| run(rig, "realtime", environment));
+        let (recorded, report) = (outcome.file("signals.csv"), outcome.report());
+        let promise = report["promise"].clone();
+        assert_eq!(promise["covered"], promise["columns"], "all columns are promised");
+        assert!(promise["columns"].as_u64() > Some(5), "{promise}");
+        let holds = promise["holds"] == true;
+        if let Some(different) = difference(&expected, &recorded, promise["until_s"].as_f64().filter(|_| !holds)) {
+            return Judgement::Different(format!("{promise}\n{different}"));
+        }
+        if holds {
+            assert!(expected == recorded);
+            return Judgement::Same(late_starts(&report));
+        }
+        let _ = writeln!(std::io::stderr(), "REPEATED: {promise}");
+        late = promise;
+    }
+    Judgement::Late(late)
+}
+
+/// Gives the number of late starts.
+#[track_caller]
+fn is_the_same(rig: &Rig) -> u64 {
+    match judge(rig, &[]) {
+        Judgement::Same(late) => late,
+        Judgement::Different(how) => panic!("real time recorded other bytes than virtual time: {how}"),
+        Judgement::Late(promise) => panic!("something was too late in {TRIALS} trials: {promise}"),
+    }
+}

@@ -1,0 +1,171 @@
+//! FMUs of FMI 2.0 and 1.0: what people are told is in the words of that version.
+
+use super::program::Rig;
+use super::run;
+use std::fs;
+use std::process::{Command, Output};
+
+/// An FMU `m` of this version (2 or 1) from sources, x' = u. `step`: C code at the begin of each step, `initialised`: where
+/// Initialization Mode ends, which of FMI 1.0 is its initialisation.
+pub fn integrator(version: u32, step: &str, initialised: &str) -> Rig {
+    let (source, description, head, end) = match version {
+        1 => (
+            include_str!("../../fmus/archive/earlier/integrator1.c"),
+            include_str!("../../fmus/mutations/earlier/fmi1.xml").to_owned(),
+            "#define MODEL_IDENTIFIER integrator\n#include \"fmiFunctions.h\"\n",
+            "fmiInitializeSlave(fmiComponent c, fmiReal start, fmiBoolean has_stop, fmiReal stop) {",
+        ),
+        _ => {
+            let description = include_str!("../../fmus/mutations/earlier/fmi2.xml");
+            let (before, rest) = description.split_once("<SourceFiles>").unwrap();
+            let (_, after) = rest.split_once("</SourceFiles>").unwrap();
+            (
+                include_str!("../../fmus/archive/earlier/integrator2.c"),
+                format!("{before}{after}"),
+                "#include \"fmi2Functions.h\"\n",
+                "fmi2ExitInitializationMode(fmi2Component c) {",
+            )
+        }
+    };
+    let computes = "    m->x += m->gain * m->u * step;\n";
+    assert!(source.contains(computes) && source.contains(end));
+    let source = source.replace(computes, &format!("    {step}\n{computes}"));
+    let source = source.replace(end, &format!("{end} {initialised}"));
+    let rig = Rig::of_text(
+        "[rig]\nstop_time = 0.1\nshutdown_timeout = 0.3\ncall_timeout = 0.5\n[record]\n\
+         [fmu.m]\npath = 'm'\nstep = '1/100'\nstart = { u = 2.0 }\n",
+    );
+    let folder = rig.folder().join("m");
+    fs::create_dir_all(folder.join("sources")).unwrap();
+    fs::write(folder.join("sources/all.c"), format!("{head}#include <string.h>\n#define GAIN 1.0\n{source}")).unwrap();
+    fs::write(folder.join("modelDescription.xml"), description).unwrap();
+    rig
+}
+
+/// The FMU alone, with u = 2, as `vecud simulate` has it.
+fn simulated(rig: &Rig) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_vecud"))
+        .args(["simulate", "--stop-time", "0.1", "--start-value", "u=2", "--output-interval", "0.01"])
+        .arg(rig.folder().join("m"))
+        .env("VECUD_CACHE", super::program::cache())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_call_that_fails_hangs_or_crashes_has_its_name_in_that_version() {
+    for (version, fmi, initialised) in [(2, "fmi2", "fmi2ExitInitializationMode"), (1, "fmi", "fmiInitializeSlave")] {
+        for (answer, words) in [
+            (format!("return {fmi}Error;"), format!("{fmi}DoStep returned {fmi}Error at 0 s")),
+            (format!("return {fmi}Fatal;"), format!("{fmi}DoStep returned {fmi}Fatal")),
+            ("for (;;);".to_owned(), format!("has been in {fmi}DoStep at 0 s for 0.5 s")),
+            ("*(volatile int *)0 = 0;".to_owned(), format!("crashed (SIGSEGV): m.step was in {fmi}DoStep at 0 s")),
+        ] {
+            run(&integrator(version, &answer, ""), "virtual").exits(1).problem(&["m", &words]);
+        }
+        let hangs = run(&integrator(version, "", "for (;;);"), "virtual").exits(1);
+        hangs.problem(&[&format!("fmu `m` has been in {initialised} for 0.5 s")]);
+        let warns =
+            run(&integrator(version, &format!("m->x += m->u * step; return {fmi}Warning;"), ""), "virtual").exits(0);
+        warns.problem(&[&format!("10 calls returned {fmi}Warning")]);
+    }
+}
+
+#[test]
+fn an_instance_that_is_not_made_has_its_function_in_that_version() {
+    for (version, name) in [(2, "fmi2Instantiate"), (1, "fmiInstantiateSlave")] {
+        let rig = integrator(version, "", "");
+        let source = rig.folder().join("m/sources/all.c");
+        let text = fs::read_to_string(&source).unwrap();
+        fs::write(&source, text.replace("m->x = 1.0;", "return NULL;")).unwrap();
+        let outcome = run(&rig, "virtual");
+        assert_eq!(outcome.code, 2);
+        assert!(outcome.stderr.contains(&format!(": {name} returned NULL")), "{}", outcome.stderr);
+        assert!(!outcome.stderr.contains("fmi3"), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn log_messages_are_printed_with_their_arguments_and_the_names_of_variables() {
+    let arguments = "\"cat\", \"#r2# is %g in step %d of %s, ##%.2f%%\", m->u, 1, \"ten\", 12.345";
+    for (version, logger) in [
+        (2, "m->functions->logger(m->functions->componentEnvironment, \"m\", fmi2OK,"),
+        (1, "m->functions.logger(m, \"m\", fmiOK,"),
+    ] {
+        let outcome = run(&integrator(version, &format!("{logger} {arguments});"), ""), "virtual").exits(0);
+        let log = outcome.fmu("m")["log"].to_string();
+        assert!(log.contains("[cat] u is 2 in step 1 of ten, #12.35%"), "{log}");
+    }
+}
+
+/// What has no arguments is told as it stands where it asks for none; where it does, nobody can look whether they are there. What
+/// lies in the place of a missing text here is no address.
+#[test]
+fn a_log_message_without_its_arguments_crashes_in_the_call_that_logs() {
+    for (version, fmi, logger) in [
+        (2, "fmi2", "m->functions->logger(m->functions->componentEnvironment, \"m\", fmi2OK, \"cat\","),
+        (1, "fmi", "m->functions.logger(m, \"m\", fmiOK, \"cat\","),
+    ] {
+        let outcome = run(&integrator(version, &format!("{logger} \"5 %, or 10 %\");"), ""), "virtual").exits(0);
+        assert!(outcome.fmu("m")["log"].to_string().contains("[cat] 5 %, or 10 %"), "{}", outcome.fmu("m"));
+        let crashes = run(&integrator(version, &format!("{logger} \"x is %s\", (char *)1);"), ""), "virtual").exits(1);
+        crashes.problem(&["fmu `m`", &format!("crashed (SIGSEGV): m.step was in {fmi}DoStep at 0 s")]);
+    }
+}
+
+/// What comes first is the cause: a call that has failed, wherever that is, and then the end that does not come.
+#[test]
+fn a_call_that_fails_is_named_before_an_end_that_hangs() {
+    for (version, fmi, component, functions) in [
+        (2, "fmi2", "fmi2Component c", ["fmi2SetReal", "fmi2EnterInitializationMode", "fmi2DoStep", "fmi2Terminate"]),
+        (1, "fmi", "fmiComponent c", ["fmiSetReal", "fmiInitializeSlave", "fmiDoStep", "fmiTerminateSlave"]),
+    ] {
+        let end = if version == 2 { "fmi2FreeInstance" } else { "fmiFreeSlaveInstance" };
+        for function in functions {
+            let rig = integrator(version, "", "");
+            let source = rig.folder().join("m/sources/all.c");
+            let mut text = fs::read_to_string(&source).unwrap();
+            for (name, code) in [(function, format!("return {fmi}Error;")), (end, "for (;;);".to_owned())] {
+                let place = text.find(&format!("{name}({component}")).unwrap_or_else(|| panic!("no {name}"));
+                let body = place + text[place..].find('{').unwrap() + 1;
+                text.insert_str(body, &format!(" {code} "));
+            }
+            fs::write(&source, text).unwrap();
+            let failed = format!("fmu `m`: {function} returned {fmi}Error");
+            let run = run(&rig, "virtual").exits(1);
+            let problems = run.problems();
+            let place = |words: &str| problems.iter().position(|problem| problem.contains(words));
+            let hangs = format!("fmu `m` has been in {end}");
+            let (first, then) = (place(&failed), place(&hangs));
+            assert!(first.is_some() && then.is_some() && first < then, "{function}: {problems:#?}");
+            assert_eq!(run.status("m"), "hung");
+            // Which waits for longer.
+            if function != functions[1] {
+                continue;
+            }
+            let simulate = simulated(&rig);
+            let said = String::from_utf8_lossy(&simulate.stderr);
+            let failed = said.find(&format!("{function} returned {fmi}Error"));
+            let hangs = said.find(&format!("in {end}"));
+            assert!(failed.is_some() && hangs.is_some() && failed < hangs, "{function}: {said}");
+        }
+    }
+}
+
+/// FMI 2.0, 2.2.7: inputs have no `initial`, and so are set in Initialization Mode and not before.
+#[test]
+fn inputs_of_fmi_2_begin_with_what_they_are_given_and_not_before_initialization_mode() {
+    let rig = integrator(2, "", "if (((Model *)c)->u != 2.0) return fmi2Error;");
+    let source = rig.folder().join("m/sources/all.c");
+    let text = fs::read_to_string(&source).unwrap();
+    let enters = "fmi2EnterInitializationMode(fmi2Component c) {";
+    assert!(text.contains(enters));
+    let text = text.replace(enters, &format!("{enters} if (((Model *)c)->u != 0.0) return fmi2Error;"));
+    fs::write(&source, text).unwrap();
+    let outcome = run(&rig, "virtual").exits(0);
+    assert_eq!(outcome.count("m", "step", "activations"), 10);
+    let simulate = simulated(&rig);
+    assert_eq!(simulate.status.code(), Some(0), "{}", String::from_utf8_lossy(&simulate.stderr));
+    let rows = String::from_utf8_lossy(&simulate.stdout).into_owned();
+    assert!(rows.lines().last().is_some_and(|row| row.starts_with("0.1,1.2")), "{rows}");
+}
