@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_may_change_a_folder_or_one_above_is_found() {
+    fn whoever_may_change_a_folder_or_one_above_is_found_as_this_user() {
         let me = rustix::process::geteuid().as_raw();
         let trusted = [ROOT, me];
         let (_guard, base) = folder();

@@ -54,14 +54,6 @@ fn what_is_no_recording_says_where() {
     assert!(read(b"\x89PNG\r\n\x1a\n--------").2.is_some());
 }
 
-#[cfg(not(feature = "arrow"))]
-#[test]
-fn a_program_without_the_feature_says_what_an_arrow_stream_needs() {
-    let message =
-        "is an Arrow stream, and this vecud was built without the feature arrow: cargo install --features arrow";
-    assert_eq!(read(b"\xFF\xFF\xFF\xFF\x10\0\0\0").2.as_deref(), Some(message));
-}
-
 #[test]
 fn cells_have_places_that_count_characters_and_lines_inside_of_quotes() {
     let text = "time,\"a\nä\" ,\tb\n0,\"é\"\"\" , x \r\n";

@@ -317,14 +317,6 @@ mod tests {
         assert_eq!(formats("format = [\"arrow\", \"csv\"]"), [Format::Csv, Format::Arrow]);
     }
 
-    #[cfg(not(feature = "arrow"))]
-    #[test]
-    fn a_program_without_the_feature_says_which_one_it_needs() {
-        let message =
-            "4:18: format = \"arrow\": this vecud was built without the feature arrow: cargo install --features arrow";
-        assert_eq!(read("format = [\"csv\", \"arrow\"]").unwrap_err(), format!("rig.toml:{message}"));
-    }
-
     #[test]
     fn a_recording_goes_on_in_further_files_by_time_or_size() {
         let rotation = |record: &str| read(record).unwrap().rotation;

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn held_or_refused_with_a_fix() {
+    fn held_or_refused_with_a_fix_as_this_user() {
         match CpuDmaLatency::hold() {
             Ok(held) => drop(held),
             Err(error) => assert!(error.to_string().contains("/dev/cpu_dma_latency"), "{error}"),

@@ -185,10 +185,10 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_thread_becomes_fifo_and_is_demoted_again() {
+    fn a_thread_becomes_fifo_and_is_demoted_again_as_this_user() {
         if let Err(error) = probe_fifo(5) {
             // Not by a macro: the test harness would keep its output to itself.
-            let test = "a_thread_becomes_fifo_and_is_demoted_again";
+            let test = "a_thread_becomes_fifo_and_is_demoted_again_as_this_user";
             let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {error}");
             return;
         }

@@ -29,9 +29,9 @@ fn on_a_small_disk(test: &str) -> Option<Daemon> {
 }
 
 #[test]
-fn a_full_disk_is_told_and_costs_a_rig_that_runs_no_release() {
+fn a_full_disk_is_told_and_costs_a_rig_that_runs_no_release_as_this_user() {
     shared_core(|| {
-        let test = "a_full_disk_is_told_and_costs_a_rig_that_runs_no_release";
+        let test = "a_full_disk_is_told_and_costs_a_rig_that_runs_no_release_as_this_user";
         let Some(daemon) = on_a_small_disk(test) else { return };
         let state = PathBuf::from(format!("/proc/{}/root", daemon.pid()))
             .join(daemon.folder.path().join("state").strip_prefix("/").unwrap());

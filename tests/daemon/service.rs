@@ -208,7 +208,7 @@ impl Drop for Held {
 
 /// Each of those that have to go on, held: the known-wrong variants. The others go on all the while.
 #[test]
-fn it_is_fed_only_while_everybody_goes_on() {
+fn it_is_fed_only_while_everybody_goes_on_as_this_user() {
     shared_core(|| {
         let mut service = Service::start(Some(WATCHDOG));
         service.daemon.put("a", &tracer("")).json(201);
@@ -227,7 +227,7 @@ fn it_is_fed_only_while_everybody_goes_on() {
             assert!(service.is_fed_within(WATCHDOG), "all go on");
             let Some(held) = Held::hold(threads) else {
                 return skipped(
-                    "it_is_fed_only_while_everybody_goes_on",
+                    "it_is_fed_only_while_everybody_goes_on_as_this_user",
                     &"threads of a daemon, which only root may hold",
                 );
             };
@@ -276,11 +276,11 @@ impl Drop for Disk {
 
 /// A session that cannot write what it records is slow, not stuck.
 #[test]
-fn who_waits_for_a_slow_disk_is_not_mistaken_for_who_is_stuck() {
+fn who_waits_for_a_slow_disk_is_not_mistaken_for_who_is_stuck_as_this_user() {
     let folder = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::mount(folder.path()) else {
         return skipped(
-            "who_waits_for_a_slow_disk_is_not_mistaken_for_who_is_stuck",
+            "who_waits_for_a_slow_disk_is_not_mistaken_for_who_is_stuck_as_this_user",
             &"no file system may be mounted and frozen here",
         );
     };

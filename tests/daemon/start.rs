@@ -1,7 +1,7 @@
 //! A daemon that starts and ends: on a socket and a folder that are its own, with what it knew before.
 
 use super::client::{Daemon, tracer};
-use super::program::{runner_now, shared_core, skipped, wait_until};
+use super::program::{runner_now, shared_core, skipped, user, wait_until};
 use nix::sys::signal::Signal::SIGKILL;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -33,12 +33,11 @@ fn its_group_may_speak_to_it_and_two_never_have_one_socket_or_folder() {
 
 /// No other process of its user, FMU code included, may read or change its memory, in which the token is: what /proc has of it is root's.
 #[test]
-fn its_memory_is_closed() {
+fn its_memory_is_closed_as_this_user() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Daemon::command(folder.path());
-    let nobody = 65534;
-    if nix::unistd::geteuid().is_root() {
-        command.gid(nobody);
+    if user::is_root() {
+        command.gid(user::NOBODY);
     }
     let daemon = Daemon::by(folder, command);
     wait_until("the daemon answers", || UnixStream::connect(daemon.socket()).is_ok());
@@ -121,10 +120,13 @@ fn what_somebody_has_put_into_the_state_folder_is_told_and_hurts_nobody() {
 
 /// With the rights of root nothing is kept where somebody else may write.
 #[test]
-fn a_state_folder_that_others_may_change_is_refused() {
+fn a_state_folder_that_others_may_change_is_refused_as_this_user() {
     let folder = tempfile::tempdir().unwrap();
-    if !nix::unistd::geteuid().is_root() {
-        return skipped("a_state_folder_that_others_may_change_is_refused", &"only root is in such danger");
+    if !user::is_root() {
+        return skipped(
+            "a_state_folder_that_others_may_change_is_refused_as_this_user",
+            &"only root is in such danger",
+        );
     }
     let state = folder.path().join("state");
     std::fs::create_dir(&state).unwrap();

@@ -1,8 +1,7 @@
 //! Over TCP: with a token, under a name of this machine, and for no page of another site.
 
 use super::client::{Answer, Daemon, exchange, request, tracer};
-use super::program::wait_until;
-use crate::program::PATIENCE;
+use super::program::{PATIENCE, user, wait_until};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -131,7 +130,7 @@ fn requests_name_this_machine_and_pages_of_others_ask_nothing() {
 
 /// What is refused before anything listens: the exit code is 2, and the way out is told.
 #[test]
-fn a_token_that_is_none_and_an_address_for_others_are_refused() {
+fn a_token_that_is_none_and_an_address_for_others_are_refused_as_this_user() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |options: &[&str], words: &str| {
         let output = Daemon::command(folder.path()).args(options).output().unwrap();
@@ -153,8 +152,8 @@ fn a_token_that_is_none_and_an_address_for_others_are_refused() {
     at(&folder.path().join("none").display().to_string(), "none: ");
     at(&folder.path().display().to_string(), "no file");
     let file = token_file(folder.path(), TOKEN, 0o600);
-    if nix::unistd::geteuid().is_root() {
-        std::os::unix::fs::chown(&file, Some(65534), None).unwrap();
+    if user::is_root() {
+        std::os::unix::fs::chown(&file, Some(user::NOBODY), None).unwrap();
         at(&file, "belong");
         std::os::unix::fs::chown(&file, Some(0), None).unwrap();
     }

@@ -4,12 +4,14 @@
 
 mod clocks;
 mod invariants;
+pub mod jail;
 mod outcome;
 mod permit;
 pub mod random;
 pub mod schema;
 mod stalls;
 mod trace;
+pub mod user;
 
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use invariants::{Kind, Seen, check_threads};
@@ -21,6 +23,11 @@ pub use random::{Drawn, Random, behaviour, draw};
 pub use schema::Schema;
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use trace::{End, Event, Trace, clock};
+// What is the same for all users, whatever has to be done for that.
+#[allow(unused_imports, reason = "each test program uses a part of it")]
+pub use jail::without_real_time;
+#[allow(unused_imports, reason = "each test program uses a part of it")]
+pub use user::{limit_files, limit_memory};
 
 use nix::sys::signal::SigHandler::SigDfl;
 use nix::sys::signal::Signal::{SIGINT, SIGQUIT};
@@ -35,18 +42,21 @@ use tempfile::TempDir;
 
 /// [`shared_core`], or a visible word that this test needs a privilege that is not there.
 pub fn real_time(name: &str, test: impl Fn() + Sync) {
-    match vecud::sys::scheduling::probe_fifo(89) {
-        Ok(()) => shared_core(test),
-        Err(error) => skipped(name, &error),
+    if has_real_time(name) {
+        shared_core(test);
     }
 }
 
 /// [`own_core`], likewise.
 pub fn real_time_on_own_core(name: &str, test: impl Fn() + Sync) {
-    match vecud::sys::scheduling::probe_fifo(89) {
-        Ok(()) => own_core(test),
-        Err(error) => skipped(name, &error),
+    if has_real_time(name) {
+        own_core(test);
     }
+}
+
+/// Whether there are real-time priorities, or a visible word that there are none.
+pub fn has_real_time(name: &str) -> bool {
+    user::may_have_fifo(89).map_err(|error| skipped(name, &error)).is_ok()
 }
 
 /// How long a test waits for what has to come, and for the end of what has to end: longer than any machine is that busy, and no part
@@ -215,6 +225,9 @@ impl Rig {
         };
         let traces = self.fmus.iter().map(|(name, ..)| (name.clone(), self.trace_file(name))).collect();
         let folder = Arc::clone(&self.folder);
+        // So that no rig keeps others from their core whose tests know nothing of it.
+        let in_real_time = self.read("out/report.json").contains("\"scheduling\": \"fifo\"");
+        assert!(permit::is_permitted() || !in_real_time, "a rig in real time needs a permit");
         Outcome::new(status, began.elapsed(), self.read("stdout"), self.read("stderr"), folder, traces)
     }
 

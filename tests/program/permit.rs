@@ -18,6 +18,7 @@
 
 use super::stalls;
 use nix::fcntl::{Flock, FlockArg};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::Write as _;
 use std::panic::resume_unwind;
@@ -40,6 +41,16 @@ pub fn shared_core<T: Send>(test: impl Fn() -> T + Sync) -> T {
 /// Runs a test in real time whose rigs need a core for themselves, or keep others from it.
 pub fn own_core<T: Send>(test: impl Fn() -> T + Sync) -> T {
     trials(Use::Own, test)
+}
+
+thread_local! {
+    /// Whether this thread's test has a permit.
+    static PERMITTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the test of this thread has a permit.
+pub fn is_permitted() -> bool {
+    PERMITTED.get()
 }
 
 fn trials<T: Send>(mut wanted: Use, test: impl Fn() -> T + Sync) -> T {
@@ -73,6 +84,7 @@ fn apart<T: Send>(name: &str, test: &(impl Fn() -> T + Sync)) -> std::thread::Re
         let prior = || {
             // SAFETY: takes three numbers; of Linux it is the calling thread's value. Where it is refused, all share alike.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
+            PERMITTED.set(true);
             test()
         };
         std::thread::Builder::new()

@@ -10,3 +10,4 @@ mod schema;
 #[path = "../source/mod.rs"]
 mod source;
 mod systemd_unit;
+mod users;

@@ -17,6 +17,13 @@ pub struct Named {
     pub line: usize,
 }
 
+/// A function with all that is in it, other functions included; or, without a name, what is in none.
+pub struct Function {
+    pub name: String,
+    pub is_test: bool,
+    pub tokens: Vec<Token>,
+}
+
 /// A source file.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -70,10 +77,40 @@ impl Source {
 
     /// Without `mod tests { … }` and without anything if it is a file of tests.
     pub fn outside_tests(&self) -> Source {
+        Source { tokens: self.tokens[..self.begin_of_tests()].to_vec(), ..self.clone() }
+    }
+
+    /// The rest.
+    pub fn tests(&self) -> Source {
+        Source { tokens: self.tokens[self.begin_of_tests()..].to_vec(), ..self.clone() }
+    }
+
+    fn begin_of_tests(&self) -> usize {
         let is_tests = self.module.split("::").any(|part| part == "tests" || part.ends_with("_tests"));
         let inline = |at: &usize| texts(&self.tokens[*at..]).take(3).eq(["mod", "tests", "{"]);
-        let end = if is_tests { 0 } else { (0..self.tokens.len()).find(inline).unwrap_or(self.tokens.len()) };
-        Source { tokens: self.tokens[..end].to_vec(), ..self.clone() }
+        if is_tests { 0 } else { (0..self.tokens.len()).find(inline).unwrap_or(self.tokens.len()) }
+    }
+
+    /// All functions that are in no other one; the last one is what is in none.
+    pub fn functions(&self) -> Vec<Function> {
+        let mut all = Vec::new();
+        let mut others = Function { name: String::new(), is_test: false, tokens: Vec::new() };
+        let (mut at, mut is_test) = (0, false);
+        while at < self.tokens.len() {
+            let rest = &self.tokens[at..];
+            is_test |= texts(rest).take(4).eq(["#", "[", "test", "]"]);
+            let is_function = rest[0].text == "fn" && rest.get(1).is_some_and(|name| is_word(&name.text));
+            let length = if is_function { function_length(rest) } else { 1 };
+            if is_function {
+                all.push(Function { name: rest[1].text.clone(), is_test, tokens: rest[..length].to_vec() });
+                is_test = false;
+            } else {
+                others.tokens.push(rest[0].clone());
+            }
+            at += length;
+        }
+        all.push(others);
+        all
     }
 
     /// Lines in which one of the words stands.
@@ -181,6 +218,22 @@ impl Source {
 
 fn texts(tokens: &[Token]) -> impl Iterator<Item = &str> {
     tokens.iter().map(|token| token.text.as_str())
+}
+
+/// How many tokens a function has, up to its closing brace, or its semicolon where it has no body.
+fn function_length(tokens: &[Token]) -> usize {
+    let mut depth = 0;
+    for (at, text) in texts(tokens).enumerate() {
+        match text {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 && (text == "}" || text == ";") {
+            return at + 1;
+        }
+    }
+    tokens.len()
 }
 
 fn is_word(text: &str) -> bool {

@@ -26,7 +26,7 @@ fn the_users_cache_follows_the_environment() {
 }
 
 #[test]
-fn without_a_home_the_cache_is_private_under_the_temporary_directory() {
+fn without_a_home_the_cache_is_private_under_the_temporary_directory_as_this_user() {
     let temp = tempfile::tempdir().unwrap();
     let folder = chosen(&[], temp.path()).unwrap();
     assert_eq!(folder.parent(), Some(temp.path()));
@@ -107,7 +107,7 @@ fn chmod(path: &Path, mode: u32) {
 
 /// A library that another user puts there would be executed.
 #[test]
-fn a_folder_that_others_may_write_to_is_not_used() {
+fn a_folder_that_others_may_write_to_is_not_used_as_this_user() {
     let base = tempfile::tempdir().unwrap();
     let (shared, home, temp) = (base.path().join("shared"), base.path().join("home"), base.path().join("temp"));
     for folder in [&shared, &home, &temp] {
@@ -148,9 +148,12 @@ fn a_folder_that_others_may_write_to_is_not_used() {
 
 /// As root with the home of the user behind sudo.
 #[test]
-fn a_folder_of_another_user_is_neither_used_nor_written_to() {
+fn a_folder_of_another_user_is_neither_used_nor_written_to_as_this_user() {
     if !rustix::process::geteuid().is_root() {
-        let _ = writeln!(io::stderr(), "SKIPPED: a_folder_of_another_user_is_neither_used_nor_written_to: needs root");
+        let _ = writeln!(
+            io::stderr(),
+            "SKIPPED: a_folder_of_another_user_is_neither_used_nor_written_to_as_this_user: needs root"
+        );
         return;
     }
     let base = tempfile::tempdir().unwrap();
@@ -167,7 +170,7 @@ fn a_folder_of_another_user_is_neither_used_nor_written_to() {
 
 /// What another user, or anybody, has changed in an entry is made anew: content, links, owners, modes.
 #[test]
-fn an_entry_that_was_changed_is_made_anew() {
+fn an_entry_that_was_changed_is_made_anew_as_this_user() {
     let base = tempfile::tempdir().unwrap();
     let cache = Cache::at(base.path());
     let get = || {

@@ -8,9 +8,11 @@ use crate::runner::activation::{Calls, Recorded};
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::World;
 use crate::schedule::{Due, first_after};
-#[cfg(feature = "wrong_exchange")]
+#[cfg(debug_assertions)]
 use crate::time::Nanos;
 use crate::time::{Fraction, Instant, Stride, TimeUnit};
+#[cfg(debug_assertions)]
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// How often a step that is discarded is halved (semantics S23).
@@ -335,14 +337,14 @@ impl Stepping {
     }
 
     /// The time at which what is set at a release is to be visible.
-    #[cfg(not(feature = "wrong_exchange"))]
+    #[cfg(not(debug_assertions))]
     #[inline(always)] // it is the same time
     pub fn looks_at(&self, time: Instant) -> Instant {
         time
     }
 
     /// The same of hosts that are known to be wrong.
-    #[cfg(feature = "wrong_exchange")]
+    #[cfg(debug_assertions)]
     pub fn looks_at(&self, time: Instant) -> Instant {
         let step = self.stride.length();
         match () {
@@ -458,13 +460,13 @@ impl Stepping {
 /// Hosts that are known to be wrong, for tests that are to notice them: "hole" leaves out what was missed, "early" shows what a
 /// step has computed from its begin on, "end" sets what is visible at the end of the step, "after" what was at the begin of the
 /// one before, as if it were set after the step.
-#[cfg(feature = "wrong_exchange")]
-#[cold]
+#[cfg(debug_assertions)]
 pub fn is_wrong(how: &str) -> bool {
-    std::env::var("VECUD_WRONG_STEP").is_ok_and(|wrong| wrong == how)
+    static ASKED: OnceLock<Option<String>> = OnceLock::new();
+    ASKED.get_or_init(|| std::env::var("VECUD_WRONG_STEP").ok()).as_deref() == Some(how)
 }
 
-#[cfg(not(feature = "wrong_exchange"))]
+#[cfg(not(debug_assertions))]
 #[inline(always)] // nothing is
 pub fn is_wrong(_how: &str) -> bool {
     false

@@ -233,12 +233,12 @@ fn on_a_small_disk(options: &str) {
 }
 
 #[test]
-fn no_space_for_the_bytes() {
+fn no_space_for_the_bytes_as_this_user() {
     on_a_small_disk("size=1m");
 }
 
 #[test]
-fn no_space_for_the_files() {
+fn no_space_for_the_files_as_this_user() {
     on_a_small_disk("size=64m,nr_inodes=12");
 }
 

@@ -1,7 +1,6 @@
 //! One small FMU and what a run of it has to be: a description, a hook in C, and the activations worked out by hand.
 
-use crate::legal::jail;
-use crate::program::{Outcome, Rig, real_time, shared_core, skipped};
+use crate::program::{Outcome, Rig, real_time, shared_core, without_real_time};
 use roxmltree::{Document, Node};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -11,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 use tempfile::TempDir;
-use vecud::sys::scheduling::probe_fifo;
 
 /// The base that all of these FMUs share, compiled once.
 static BASE: LazyLock<TempDir> = LazyLock::new(|| {
@@ -244,9 +242,6 @@ impl Legal {
         let name = std::thread::current().name().unwrap_or("legal").to_owned();
         self.run_in(Mode::Virtual);
         real_time(&name, || self.run_in(Mode::RealTime));
-        if !nix::unistd::geteuid().is_root() && probe_fifo(89).is_ok() {
-            return skipped(&name, &"as a cooperative run: it needs root to take the privilege away");
-        }
         // Its releases wait, so that it disturbs nobody and nobody disturbs it.
         shared_core(|| self.run_in(Mode::Cooperative));
     }
@@ -289,9 +284,8 @@ impl Legal {
         }
         match mode {
             Mode::Virtual => drop(command.args(["--mode", "virtual"])),
-            Mode::RealTime => (),
-            Mode::Cooperative if nix::unistd::geteuid().is_root() => jail::without_nice(&mut command),
-            Mode::Cooperative => (),
+            Mode::Cooperative if !without_real_time("a cooperative run of a legal FMU", &mut command) => return,
+            Mode::RealTime | Mode::Cooperative => (),
         }
         let run = rig.finish(rig.start(command));
         let noted = |name: &str| fs::read_to_string(results.join(name)).unwrap_or_default();

@@ -4,10 +4,6 @@
 //! without privileges.
 
 mod case;
-#[allow(dead_code, reason = "only what takes privileges away is used")]
-#[path = "../../rigs/privileges/jail.rs"]
-mod jail;
-
 mod clocks;
 mod life;
 mod refusals;

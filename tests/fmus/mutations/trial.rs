@@ -1,17 +1,15 @@
 //! One run of the program in a folder of its own, and all that came of it.
 
-use crate::program::PATIENCE;
+use crate::program::{PATIENCE, limit_memory};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Read, Seek};
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
-
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 /// An environment variable that every process of a run inherits.
 const MARK: &str = "VECUD_MUTATION";
@@ -64,10 +62,10 @@ pub fn run(folder: &Path, words: &[String], at_most: Duration, memory: u64) -> R
     command.args(words).current_dir(folder).env(MARK, &mark);
     command.env("VECUD_CACHE", cache).env("TMPDIR", folder.join("tmp")).env_remove("CC").env("LC_ALL", "C");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr.try_clone().unwrap());
-    // SAFETY: the closure makes one system call and is async-signal-safe.
-    unsafe { command.pre_exec(move || limit_memory(memory)) };
     lower_own_mark();
     let child = command.spawn().unwrap();
+    // From here, and not by the child itself: a process with threads that forks copies all of its page tables.
+    limit_memory(&child, memory);
     let ended = wait(child, began + at_most * LOAD);
     let mut said = Vec::new();
     stderr.rewind().unwrap();
@@ -79,12 +77,6 @@ pub fn run(folder: &Path, words: &[String], at_most: Duration, memory: u64) -> R
     let refused = status.code() == Some(2);
     let left = processes(&mark).or_else(|| misplaced(folder, &before, refused));
     Ok(Outcome { status, stderr, took, memory, left })
-}
-
-/// Lets this process have so many bytes of address space at most; where a lower limit holds already, that.
-fn limit_memory(most: u64) -> std::io::Result<()> {
-    let (soft, hard) = getrlimit(Resource::RLIMIT_AS)?;
-    Ok(setrlimit(Resource::RLIMIT_AS, soft.min(most), hard)?)
 }
 
 /// Gives back the memory that this program no longer needs, and forgets that it had more: to the kernel the most that a process

@@ -1,6 +1,6 @@
 //! The flight recorder: the last seconds, and what was around an incident.
 
-use crate::program::{Outcome, Rig, shared_core};
+use crate::program::{Outcome, Rig, own_core};
 use crate::trace::json::TraceFile;
 
 fn files(run: &Outcome) -> Vec<(String, Vec<String>)> {
@@ -18,7 +18,7 @@ fn late_sleeper(rig: &str, keys: &str) -> Rig {
 
 #[test]
 fn an_overrun_is_written_with_what_was_before_and_after_it() {
-    shared_core(|| {
+    own_core(|| {
         let run = late_sleeper("", "").run().exits(0);
         let files = files(&run);
         // A machine that stops brings incidents of its own, before and after it.
@@ -44,7 +44,7 @@ fn an_overrun_is_written_with_what_was_before_and_after_it() {
 
 #[test]
 fn the_end_of_a_run_has_its_last_seconds_and_no_more() {
-    shared_core(|| {
+    own_core(|| {
         let run = Rig::new("stop_time = 0.5\noverrun = 'queue'")
             .tracer("a", "")
             .more("[trace]\nseconds = 0.1")
@@ -62,7 +62,7 @@ fn the_end_of_a_run_has_its_last_seconds_and_no_more() {
 
 #[test]
 fn exceeded_limits_are_incidents() {
-    shared_core(|| {
+    own_core(|| {
         let run = late_sleeper("overrun = 'queue'", "clock.equal_a = { max_latency_us = 4500 }").run().exits(3);
         let why = files(&run)[0].1.join("; ");
         assert!(why.contains("start latency of a.equal_a"), "{why}");
@@ -93,7 +93,7 @@ fn kept_for(files: &[(String, Vec<String>)]) -> Vec<Vec<&str>> {
 
 #[test]
 fn of_many_incidents_the_first_the_worst_and_the_last_have_files() {
-    shared_core(|| {
+    own_core(|| {
         // Of each 20 ms 6 are slept away, and a file takes 2.5 ms after an incident and what the supervisor needs to look.
         let run = Rig::new("stop_time = 1")
             .tracer("a", "fast_sleep_every = 20, fast_sleep_us = 6000")
@@ -127,7 +127,7 @@ fn of_many_incidents_the_first_the_worst_and_the_last_have_files() {
 
 #[test]
 fn what_is_worse_later_is_kept() {
-    shared_core(|| {
+    own_core(|| {
         // A clock that sleeps 3 ms in each 50th activation, and another one that sleeps 30 ms once, at 0.7 s.
         let run = Rig::new("stop_time = 1")
             .tracer("a", "fast_sleep_every = 50, fast_sleep_us = 3000")

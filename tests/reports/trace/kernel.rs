@@ -1,6 +1,6 @@
 //! The kernel's own trace: that it stops on a limit with what led to it, and leaves nothing behind in the kernel.
 
-use crate::program::{Outcome, Rig, send, shared_core, skipped, wait_until};
+use crate::program::{Outcome, Rig, own_core, send, skipped, user, wait_until};
 use nix::sys::signal::Signal::{SIGINT, SIGKILL};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn instances() -> Option<PathBuf> {
 
 /// Runs a test that needs tracefs, or says visibly that it is not there.
 fn traced(name: &str, test: impl Fn(&Path) + Sync) {
-    shared_core(|| match instances() {
+    own_core(|| match instances() {
         Some(instances) => test(&instances),
         None => skipped(name, &"tracefs is not mounted at /sys/kernel/tracing, or not for this user"),
     });
@@ -63,8 +63,8 @@ fn late(keys: &str) -> Rig {
 }
 
 #[test]
-fn what_led_to_an_exceeded_limit_is_kept_with_its_instant() {
-    traced("what_led_to_an_exceeded_limit_is_kept_with_its_instant", |instances| {
+fn what_led_to_an_exceeded_limit_is_kept_with_its_instant_as_this_user() {
+    traced("what_led_to_an_exceeded_limit_is_kept_with_its_instant_as_this_user", |instances| {
         let rig = late("clock.equal_a = { max_latency_us = 25000 }");
         let run = finished(&rig, started(&rig, instances), instances).exits(3);
         let trace = trace(&run);
@@ -97,8 +97,8 @@ fn what_led_to_an_exceeded_limit_is_kept_with_its_instant() {
 }
 
 #[test]
-fn nothing_is_kept_without_an_exceeded_limit() {
-    traced("nothing_is_kept_without_an_exceeded_limit", |instances| {
+fn nothing_is_kept_without_an_exceeded_limit_as_this_user() {
+    traced("nothing_is_kept_without_an_exceeded_limit_as_this_user", |instances| {
         let rig = late("clock.fast = { max_overruns = 1000000 }");
         let run = finished(&rig, started(&rig, instances), instances).exits(0);
         let trace = trace(&run);
@@ -108,8 +108,8 @@ fn nothing_is_kept_without_an_exceeded_limit() {
 }
 
 #[test]
-fn in_a_rig_without_limits_the_end_is_kept() {
-    traced("in_a_rig_without_limits_the_end_is_kept", |instances| {
+fn in_a_rig_without_limits_the_end_is_kept_as_this_user() {
+    traced("in_a_rig_without_limits_the_end_is_kept_as_this_user", |instances| {
         let rig = late("");
         let run = finished(&rig, started(&rig, instances), instances).exits(0);
         let report = run.report();
@@ -125,8 +125,8 @@ fn in_a_rig_without_limits_the_end_is_kept() {
 }
 
 #[test]
-fn an_interrupted_run_leaves_no_instance_and_a_killed_one_leaves_it_to_the_next() {
-    traced("an_interrupted_run_leaves_no_instance_and_a_killed_one_leaves_it_to_the_next", |instances| {
+fn an_interrupted_run_leaves_no_instance_and_a_killed_one_leaves_it_to_the_next_as_this_user() {
+    traced("an_interrupted_run_leaves_no_instance_and_a_killed_one_leaves_it_to_the_next_as_this_user", |instances| {
         let forever =
             || Rig::new("").tracer_with("a", "", "clock.slow = { max_overruns = 9 }").more("[trace]\nkernel = true");
         let rig = forever();
@@ -154,7 +154,7 @@ fn an_interrupted_run_leaves_no_instance_and_a_killed_one_leaves_it_to_the_next(
 
 /// The command in a view of the machine that has no tracefs; as it is, where that cannot be made and there is none anyway.
 fn without_tracefs(command: Command) -> Command {
-    if !nix::unistd::geteuid().is_root() {
+    if !user::is_root() {
         return command;
     }
     let cover = "mount -t tmpfs none /sys/kernel/tracing && { [ ! -d /sys/kernel/debug/tracing ] || mount -t tmpfs none \
@@ -168,15 +168,15 @@ fn without_tracefs(command: Command) -> Command {
 }
 
 #[test]
-fn without_tracefs_the_run_goes_on_and_says_what_is_missing() {
+fn without_tracefs_the_run_goes_on_and_says_what_is_missing_as_this_user() {
     let rig = Rig::new("stop_time = 0.05")
         .tracer_with("a", "", "clock.fast = { max_overruns = 1000 }")
         .more("[trace]\nkernel = true");
-    shared_core(|| {
+    own_core(|| {
         let child = rig.start(without_tracefs(rig.command()));
         let run = rig.finish(child).exits(0);
         let warning = run.problem(&["the kernel is not traced ([trace] kernel = true)"]);
-        if nix::unistd::geteuid().is_root() {
+        if user::is_root() {
             assert!(warning.contains("tracefs is not mounted") && warning.contains("mount -t tracefs"), "{warning}");
         }
         let trace = trace(&run);

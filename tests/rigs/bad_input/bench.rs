@@ -2,7 +2,7 @@
 //!
 //! Files are named relative to that folder, so that messages can be compared as they are printed.
 
-use crate::program::PATIENCE;
+use crate::program::{PATIENCE, user};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -260,15 +260,15 @@ pub fn skip(test: &str, why: &str) {
 
 /// The words that start a program as a user who owns nothing, or `None` where that is impossible.
 pub fn as_nobody(test: &str) -> Option<&'static [&'static str]> {
-    const NOBODY: &[&str] = &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-    if !rustix::process::geteuid().is_root() {
+    if !user::is_root() {
         return Some(&[]);
     }
     // The program itself may lie where nobody but root gets in.
-    let works = Command::new(NOBODY[0]).args(&NOBODY[1..]).args([VECUD, "--version"]).output();
+    let (program, options) = user::AS_NOBODY.split_first().unwrap();
+    let works = Command::new(program).args(options).args([VECUD, "--version"]).output();
     if works.is_ok_and(|output| output.status.success()) {
-        return Some(NOBODY);
+        return Some(user::AS_NOBODY);
     }
-    skip(test, "setpriv cannot start the program as nobody");
+    skip(test, "the program cannot be started as nobody");
     None
 }

@@ -1,16 +1,17 @@
 //! Each output of a run stands on its own: whichever cannot be written, all others are there, whole, and `report.json` names it.
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use crate::bad_input::bench::{Bench, Outcome, wait};
+use crate::program::limit_files;
 
 /// What a run in real time writes at its end, beside what it writes while it runs.
 const NAMES: [&str; 6] =
     ["report.json", "report.html", "histograms.hlog", "junit.xml", "cyclictest.json", "a.fast.execution.hgrm"];
 
 /// Runs the tracer for a moment, and does something once it records.
-fn run_and(bench: &Bench, spoil: impl FnOnce(i32)) -> Outcome {
+fn run_and(bench: &Bench, spoil: impl FnOnce(&Child)) -> Outcome {
     let mut command = bench.command(["run", "a", "--stop-time", "0.4", "--out", "o", "--quiet"]);
     let streams = ["stdout", "stderr"].map(|name| fs::File::create(bench.path(name)).unwrap());
     let [stdout, stderr] = streams.map(Stdio::from);
@@ -18,7 +19,7 @@ fn run_and(bench: &Bench, spoil: impl FnOnce(i32)) -> Outcome {
     while !bench.path("o/signals.csv").exists() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    spoil(i32::try_from(child.id()).unwrap());
+    spoil(&child);
     let code = wait(&mut child).code();
     let [stdout, stderr] = ["stdout", "stderr"].map(|name| fs::read_to_string(bench.path(name)).unwrap());
     Outcome { code, stdout, stderr }
@@ -77,11 +78,7 @@ fn a_folder_that_takes_the_place_of_an_output_while_the_run_goes_on_costs_that_o
 #[test]
 fn a_limit_on_the_size_of_files_costs_those_that_are_longer() {
     let bench = Bench::with_fmu("a");
-    let outcome = run_and(&bench, |process| {
-        let limit = rustix::process::Rlimit { current: Some(150_000), maximum: Some(150_000) };
-        let process = rustix::process::Pid::from_raw(process);
-        rustix::process::prlimit(process, rustix::process::Resource::Fsize, limit).unwrap();
-    });
+    let outcome = run_and(&bench, |child| limit_files(child, 150_000));
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     others_are_whole(&bench, &["report.html"], "a limit of 150 kB");
     assert!(!bench.path("o/report.html").exists());

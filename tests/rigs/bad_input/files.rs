@@ -84,8 +84,8 @@ fn model_descriptions_that_are_no_text() {
 }
 
 #[test]
-fn files_that_may_not_be_read() {
-    let Some(nobody) = as_nobody("files_that_may_not_be_read") else { return };
+fn files_that_may_not_be_read_as_this_user() {
+    let Some(nobody) = as_nobody("files_that_may_not_be_read_as_this_user") else { return };
     let bench = Bench::with_fmu("a");
     bench.pack("a", "a.fmu");
     bench.write("rig.toml", "[fmu.a]\npath = \"a\"\n");

@@ -13,7 +13,7 @@ fn run(file: &str) -> Vec<&str> {
 }
 
 #[test]
-fn without_a_home() {
+fn without_a_home_as_this_user() {
     let bench = Bench::with_fmu("a");
     bench.pack("a", "a.fmu");
     fs::create_dir(bench.path("tmp")).unwrap();
@@ -37,7 +37,7 @@ fn without_a_home() {
 }
 
 #[test]
-fn caches_that_cannot_be_written() {
+fn caches_that_cannot_be_written_as_this_user() {
     let bench = Bench::with_fmu("a");
     bench.pack("a", "a.fmu");
     bench.write("file", "");
@@ -55,7 +55,7 @@ fn caches_that_cannot_be_written() {
             )
         );
     }
-    let Some(nobody) = as_nobody("caches_that_cannot_be_written") else { return };
+    let Some(nobody) = as_nobody("caches_that_cannot_be_written_as_this_user") else { return };
     let mut command = bench.wrapped(nobody, ["check", "a.fmu"]);
     fs::create_dir(bench.path("locked")).unwrap();
     fs::set_permissions(bench.path("locked"), std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
@@ -70,7 +70,7 @@ fn caches_that_cannot_be_written() {
 }
 
 #[test]
-fn a_full_cache() {
+fn a_full_cache_as_this_user() {
     let bench = Bench::with_fmu("a");
     bench.pack("a", "a.fmu");
     bench.source_fmu("s");
@@ -78,7 +78,7 @@ fn a_full_cache() {
         let script = format!(
             "export VECUD_CACHE=$PWD/disk/c; \"$V\" check {fmu}; code=$?; ls -A disk/c | sed 's/^/left: /'; exit $code"
         );
-        let Some(outcome) = on_disk(&bench, "a_full_cache", "size=64k", &script) else { return };
+        let Some(outcome) = on_disk(&bench, "a_full_cache_as_this_user", "size=64k", &script) else { return };
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
         let words = outcome.stderr.replace(&format!("{}disk", bench.path("").display()), "disk");
         assert!(words.starts_with(&format!("{fmu}: no space left in disk/c")), "{words}");
@@ -88,19 +88,20 @@ fn a_full_cache() {
 }
 
 #[test]
-fn a_cache_that_holds_no_programs() {
+fn a_cache_that_holds_no_programs_as_this_user() {
+    let test = "a_cache_that_holds_no_programs_as_this_user";
     let bench = Bench::with_fmu("a");
     bench.pack("a", "a.fmu");
     for command in ["run", "check"] {
         let script = format!("VECUD_CACHE=$PWD/disk/c exec \"$V\" {command} a.fmu");
-        let Some(outcome) = on_disk(&bench, "a_cache_that_holds_no_programs", "noexec", &script) else { return };
+        let Some(outcome) = on_disk(&bench, test, "noexec", &script) else { return };
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
         let start = "a.fmu: its library lies on a disk from which no code may run (mounted noexec): ";
         assert!(outcome.stderr.starts_with(start), "{}", outcome.stderr);
         assert!(outcome.stderr.ends_with("; set VECUD_CACHE to a folder on another disk\n"), "{}", outcome.stderr);
     }
     let script = "cp -r a disk/ && exec \"$V\" run disk/a";
-    let Some(outcome) = on_disk(&bench, "a_cache_that_holds_no_programs", "noexec", script) else { return };
+    let Some(outcome) = on_disk(&bench, test, "noexec", script) else { return };
     assert!(outcome.stderr.ends_with("; copy the FMU to another one, or pack it (.fmu)\n"), "{}", outcome.stderr);
 }
 

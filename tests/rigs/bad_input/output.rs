@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 
 use crate::bad_input::bench::{Bench, Outcome, VECUD, as_nobody, finish, notes, skip, wait};
+use crate::program::user;
 
 const SHORT: &str = "--mode virtual --stop-time 0.02";
 
@@ -177,9 +178,9 @@ fn pipes_in_the_place_of_files_are_refused_at_once() {
 
 /// Whoever may change the folder could put links where root is about to write.
 #[test]
-fn root_writes_to_no_folder_that_a_third_user_may_change() {
-    let test = "root_writes_to_no_folder_that_a_third_user_may_change";
-    if !rustix::process::geteuid().is_root() {
+fn root_writes_to_no_folder_that_a_third_user_may_change_as_this_user() {
+    let test = "root_writes_to_no_folder_that_a_third_user_may_change_as_this_user";
+    if !user::is_root() {
         return skip(test, "needs root");
     }
     let bench = Bench::with_fmu("a");
@@ -223,8 +224,8 @@ fn root_writes_to_no_folder_that_a_third_user_may_change() {
 }
 
 #[test]
-fn an_output_folder_of_somebody_else() {
-    let Some(nobody) = as_nobody("an_output_folder_of_somebody_else") else { return };
+fn an_output_folder_of_somebody_else_as_this_user() {
+    let Some(nobody) = as_nobody("an_output_folder_of_somebody_else_as_this_user") else { return };
     let bench = Bench::with_fmu("a");
     fs::create_dir(bench.path("theirs")).unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o555);
@@ -248,8 +249,8 @@ fn an_output_folder_of_somebody_else() {
 
 /// Found out before anything is started: an earlier run could not be kept.
 #[test]
-fn a_folder_for_earlier_runs_that_is_somebody_elses() {
-    let Some(nobody) = as_nobody("a_folder_for_earlier_runs_that_is_somebody_elses") else { return };
+fn a_folder_for_earlier_runs_that_is_somebody_elses_as_this_user() {
+    let Some(nobody) = as_nobody("a_folder_for_earlier_runs_that_is_somebody_elses_as_this_user") else { return };
     let bench = Bench::with_fmu("a");
     fs::create_dir_all(bench.path("o/runs")).unwrap();
     let mode =
@@ -371,9 +372,8 @@ fn results_that_cannot_be_written_are_errors() {
 pub fn on_disk(bench: &Bench, test: &str, options: &str, script: &str) -> Option<Outcome> {
     fs::create_dir_all(bench.path("disk")).unwrap();
     let script = format!("mount -t tmpfs -o {options} none disk || exit 99; {script}");
-    let root = rustix::process::geteuid().is_root();
     let mut command = Command::new("unshare");
-    command.arg(if root { "-m" } else { "-rm" }).args(["sh", "-c", &script]);
+    command.arg(if user::is_root() { "-m" } else { "-rm" }).args(["sh", "-c", &script]);
     command.current_dir(bench.path("")).env("VECUD_CACHE", bench.path("cache")).env("V", VECUD).env_remove("CC");
     let there = Command::new("unshare").arg("--version").output().is_ok();
     let outcome = there.then(|| finish(&mut command));
@@ -387,9 +387,9 @@ pub fn on_disk(bench: &Bench, test: &str, options: &str, script: &str) -> Option
 }
 
 #[test]
-fn a_disk_that_fills_up_during_the_run() {
+fn a_disk_that_fills_up_during_the_run_as_this_user() {
     let bench = Bench::with_fmu("a");
-    let test = "a_disk_that_fills_up_during_the_run";
+    let test = "a_disk_that_fills_up_during_the_run_as_this_user";
     let script = "\"$V\" run a --mode virtual --stop-time 10 --out disk/o; code=$?; cp -r disk/o kept; exit $code";
     let Some(outcome) = on_disk(&bench, test, "size=3m", script) else { return };
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
@@ -417,9 +417,9 @@ const NO_ROOM: &str = "disk/o: the output folder cannot be used: there is no roo
      28); choose another one with --out DIR\n";
 
 #[test]
-fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
+fn a_disk_that_fills_up_leaves_whole_files_of_messages_as_this_user() {
     let bench = Bench::with_fmu("a");
-    let test = "a_disk_that_fills_up_leaves_whole_files_of_messages";
+    let test = "a_disk_that_fills_up_leaves_whole_files_of_messages_as_this_user";
     let record = "[record]\nformat = [\"csv\", \"mcap\"]\nmcap = \"json\"\n[[record.rule]]\nsignals = [\"a.count_slow\"]\nevery = 2\n";
     bench.write("rig.toml", format!("[rig]\nmode = \"virtual\"\nstop_time = 10\n[fmu.a]\npath = \"a\"\n{record}"));
     let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
@@ -446,8 +446,8 @@ fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
 }
 
 #[test]
-fn a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run() {
-    let test = "a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run";
+fn a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run_as_this_user() {
+    let test = "a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run_as_this_user";
     let bench = Bench::with_fmu("a");
     let record = "[record]\nformat = [\"csv\", \"mcap\"]\nmcap = \"json\"\n[trace]\nmode = \"off\"\n";
     bench.write("rig.toml", format!("[rig]\nstop_time = 3\noverrun = \"queue\"\n[fmu.a]\npath = \"a\"\n{record}"));
@@ -486,9 +486,9 @@ fn a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run() {
 }
 
 #[test]
-fn a_disk_that_fills_up_leaves_a_trace_of_whole_events() {
+fn a_disk_that_fills_up_leaves_a_trace_of_whole_events_as_this_user() {
     let bench = Bench::with_fmu("a");
-    let test = "a_disk_that_fills_up_leaves_a_trace_of_whole_events";
+    let test = "a_disk_that_fills_up_leaves_a_trace_of_whole_events_as_this_user";
     let tables = "[record]\nsignals = []\n[trace]\nmode = \"all\"\n";
     bench.write("rig.toml", format!("[rig]\nmode = \"virtual\"\nstop_time = 10\n[fmu.a]\npath = \"a\"\n{tables}"));
     let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
@@ -507,9 +507,9 @@ fn a_disk_that_fills_up_leaves_a_trace_of_whole_events() {
 
 /// What was written before that stays, in two whole files, and the report says of which part of the run they are.
 #[test]
-fn a_disk_that_fills_up_after_the_trace_was_begun_anew_leaves_both_files() {
+fn a_disk_that_fills_up_after_the_trace_was_begun_anew_leaves_both_files_as_this_user() {
     let bench = Bench::with_fmu("a");
-    let test = "a_disk_that_fills_up_after_the_trace_was_begun_anew_leaves_both_files";
+    let test = "a_disk_that_fills_up_after_the_trace_was_begun_anew_leaves_both_files_as_this_user";
     let tables = "[record]\nsignals = []\n[trace]\nmode = \"all\"\nlimit_mib = 4\n";
     bench.write("rig.toml", format!("[rig]\nmode = \"virtual\"\nstop_time = 40\n[fmu.a]\npath = \"a\"\n{tables}"));
     let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
@@ -534,9 +534,9 @@ fn a_disk_that_fills_up_after_the_trace_was_begun_anew_leaves_both_files() {
 
 /// Who records for weeks loses no more than the hour in which the disk was full.
 #[test]
-fn a_rotated_recording_goes_on_when_a_full_disk_has_room_again() {
+fn a_rotated_recording_goes_on_when_a_full_disk_has_room_again_as_this_user() {
     let bench = Bench::with_fmu("a");
-    let test = "a_rotated_recording_goes_on_when_a_full_disk_has_room_again";
+    let test = "a_rotated_recording_goes_on_when_a_full_disk_has_room_again_as_this_user";
     let record = "[record]\nsignals = [\"*.out_*\"]\nrotate = \"500ms\"\n";
     bench.write("r.toml", format!("[rig]\nstop_time = 60\n[fmu.a]\npath = \"a\"\n{record}"));
     let full = "dd if=/dev/zero of=disk/full bs=1k 2>/dev/null; sleep 1.2; rm disk/full";
@@ -559,9 +559,9 @@ fn a_rotated_recording_goes_on_when_a_full_disk_has_room_again() {
 }
 
 #[test]
-fn a_disk_without_room_for_report_json_is_refused_before_the_run() {
+fn a_disk_without_room_for_report_json_is_refused_before_the_run_as_this_user() {
     let bench = Bench::with_fmu("a");
-    let test = "a_disk_without_room_for_report_json_is_refused_before_the_run";
+    let test = "a_disk_without_room_for_report_json_is_refused_before_the_run_as_this_user";
     let run = format!("\"$V\" run a {SHORT} --out disk/o");
     let full = "dd if=/dev/zero of=disk/full bs=1k 2>/dev/null";
     for (size, before) in [("8k", "true"), ("64k", full), ("1m", full)] {
@@ -584,9 +584,9 @@ fn a_disk_without_room_for_report_json_is_refused_before_the_run() {
 /// A disk that has no room for another run beside the one that is to be kept: nothing is run, and nothing of the earlier one is
 /// lost. Where it has too many of them, the oldest make room.
 #[test]
-fn a_disk_without_room_for_two_runs_costs_the_oldest_kept_one_and_never_the_last() {
+fn a_disk_without_room_for_two_runs_costs_the_oldest_kept_one_and_never_the_last_as_this_user() {
     let bench = Bench::with_fmu("a");
-    let test = "a_disk_without_room_for_two_runs_costs_the_oldest_kept_one_and_never_the_last";
+    let test = "a_disk_without_room_for_two_runs_costs_the_oldest_kept_one_and_never_the_last_as_this_user";
     let rig = |stop: f64| {
         format!(
             "[rig]\nmode = \"virtual\"\nstop_time = {stop}\n[fmu.a]\npath = \"a\"\n[record]\n[report]\nkeep_runs = 1\n"
@@ -612,9 +612,9 @@ fn a_disk_without_room_for_two_runs_costs_the_oldest_kept_one_and_never_the_last
 }
 
 #[test]
-fn what_is_left_of_a_small_disk_goes_to_report_json_first() {
+fn what_is_left_of_a_small_disk_goes_to_report_json_first_as_this_user() {
     let bench = Bench::with_fmu("a");
-    let test = "what_is_left_of_a_small_disk_goes_to_report_json_first";
+    let test = "what_is_left_of_a_small_disk_goes_to_report_json_first_as_this_user";
     // Earlier runs are not kept, or they would have their space for themselves.
     let tables = "[record]\n[report]\nkeep_runs = 0\n";
     bench.write("a.toml", format!("[rig]\nmode = \"virtual\"\nstop_time = 10\n[fmu.a]\npath = \"a\"\n{tables}"));

@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::bad_input::bench::Bench;
+use crate::program::has_real_time;
 
 const HEAD: &str = "[rig]\nmode = \"virtual\"\nstop_time = 0.02\n[fmu.plant]\npath = \"a\"\n[fmu.ecu]\npath = \"a\"\n";
 
@@ -153,12 +154,9 @@ fn cores_and_priorities() {
              some would share a FIFO priority: make it wider (at most [1, 99]), or allow that by leaving strict_priorities out"
         )
     };
-    match vecud::sys::scheduling::probe_fifo(1) {
-        Ok(()) => refuses(
-            "[host]\nfifo_priorities = [60, 61]\nstrict_priorities = true\n",
-            &format!("{}\n{}", narrow("ecu"), narrow("plant")),
-        ),
-        Err(error) => crate::bad_input::bench::skip("strict_priorities of cores_and_priorities", &error.to_string()),
+    if has_real_time("strict_priorities of cores_and_priorities") {
+        let narrow = format!("{}\n{}", narrow("ecu"), narrow("plant"));
+        refuses("[host]\nfifo_priorities = [60, 61]\nstrict_priorities = true\n", &narrow);
     }
     refuses(
         "[host]\nfifo_priorities = [0, 99]\n",

@@ -7,13 +7,10 @@ mod processes;
 use crate::program;
 mod threads;
 
-use program::{Outcome, Rig, copied_tracer};
+use program::{Outcome, Rig, copied_tracer, jail, user};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-
-const NOBODY: u32 = 65534;
 
 /// A tracer that has this C code besides its own, and this at the beginning of each activation (of the clock
 /// `clockReference` at `activationTime`), in a folder that everybody may read.
@@ -29,19 +26,19 @@ fn tracer_with(folder: &Path, code: &str, activation: &str) -> PathBuf {
     fmu
 }
 
-/// Runs a rig as this user, or as somebody without any privilege, with these variables in its environment.
-fn run_as(rig: &Rig, nobody: bool, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
+/// Runs a rig as somebody without any privilege, with these variables in its environment.
+fn run_as_nobody(rig: &Rig, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
     let mut command = rig.command();
-    if nobody && nix::unistd::geteuid().is_root() {
+    if user::is_root() {
         let program = rig.folder().join("vecud");
         fs::copy(env!("CARGO_BIN_EXE_vecud"), &program).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         // The folder is that user's: a cache where others may write is not used.
-        std::os::unix::fs::chown(rig.folder(), Some(NOBODY), Some(NOBODY)).unwrap();
+        std::os::unix::fs::chown(rig.folder(), Some(user::NOBODY), Some(user::NOBODY)).unwrap();
         fs::set_permissions(rig.folder(), fs::Permissions::from_mode(0o755)).unwrap();
         command = rig.command_of(&program);
         command.env("VECUD_CACHE", rig.folder().join("cache")).env("TMPDIR", rig.folder());
-        command.uid(NOBODY).gid(NOBODY);
+        jail::become_nobody(&mut command, None);
     }
     command.args(arguments).envs(variables.iter().copied());
     rig.finish(rig.start(command))

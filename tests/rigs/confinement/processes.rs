@@ -1,7 +1,7 @@
 //! Processes that FMU code starts end with the run, and the report names them.
 
-use crate::confinement::{run_as, tracer_with};
-use crate::program::{Outcome, Rig, changed_tracer, send, wait_until};
+use crate::confinement::{run_as_nobody, tracer_with};
+use crate::program::{Outcome, Rig, changed_tracer, send, shared_core, wait_until};
 use nix::sys::signal::Signal;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -75,12 +75,12 @@ fn started(run: &Outcome) -> Vec<u32> {
 
 /// Whatever they have done to look like others: new sessions, no environment, another name, lowered limits.
 #[test]
-fn processes_that_fmu_code_starts_end_with_the_run_and_are_named() {
+fn processes_that_fmu_code_starts_end_with_the_run_and_are_named_as_this_user() {
     let folder = tempfile::tempdir().unwrap();
     let fmu = tracer_with(folder.path(), CODE, "");
     for nobody in [false, true] {
         let rig = Rig::new("stop_time = 0.05").fmu("a", fmu.clone(), "", "");
-        let run = run_as(&rig, nobody, &["--mode", "virtual"], &[]).exits(0);
+        let run = if nobody { run_as_nobody(&rig, &["--mode", "virtual"], &[]) } else { rig.run_virtual() }.exits(0);
         let started = started(&run);
         assert_eq!(started.len(), 3, "{}", run.file("run.log"));
         assert!(started.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists()), "{started:?}");
@@ -90,7 +90,7 @@ fn processes_that_fmu_code_starts_end_with_the_run_and_are_named() {
         assert!(started.iter().all(|pid| message.contains(&format!("{pid} ("))), "{message}");
     }
     let rig = Rig::new("stop_time = 0.05").fmu("a", fmu, "", "");
-    run_as(&rig, false, &["--mode", "virtual", "--strict"], &[]).exits(1).problem(&["has left processes behind"]);
+    rig.run_with(&["--mode", "virtual", "--strict"]).exits(1).problem(&["has left processes behind"]);
 }
 
 /// Its orphans come to vecud, which takes them off the table of processes when they have ended, long before the run has.
@@ -130,26 +130,31 @@ __attribute__((constructor)) static void start(void)
 /// A shell that becomes vecud hands over its children; they are nobody's finding and go on.
 #[test]
 fn children_that_vecud_has_inherited_are_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let fmu = tracer_with(folder.path(), CODE, "");
-    let rig = Rig::new("stop_time = 1.0").fmu("a", fmu, "", "");
-    let direct = rig.command();
-    let mut shell = Command::new("/bin/sh");
-    // The second one forks after the run has begun, and leaves its child to whoever adopts orphans.
-    let script = "sleep 30 & echo $! > pids; (sleep 0.3; sleep 30 & echo $! >> pids) & exec \"$0\" \"$@\"";
-    shell.arg("-c").arg(script).arg(direct.get_program()).args(direct.get_args());
-    shell.envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("QUIET", "1");
-    shell.current_dir(rig.folder()).process_group(0);
-    let run = rig.finish(rig.start(shell)).exits(0);
-    assert_eq!(run.finding("a", "process_left"), None, "{:#?}", run.problems());
-    let pids: Vec<i32> =
-        std::fs::read_to_string(rig.folder().join("pids")).unwrap().lines().map(|line| line.parse().unwrap()).collect();
-    assert_eq!(pids.len(), 2);
-    for pid in pids {
-        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        assert!(!state.contains(") Z"), "{state}");
-        send(pid, Signal::SIGKILL);
-    }
+    shared_core(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let fmu = tracer_with(folder.path(), CODE, "");
+        let rig = Rig::new("stop_time = 1.0").fmu("a", fmu, "", "");
+        let direct = rig.command();
+        let mut shell = Command::new("/bin/sh");
+        // The second one forks after the run has begun, and leaves its child to whoever adopts orphans.
+        let script = "sleep 30 & echo $! > pids; (sleep 0.3; sleep 30 & echo $! >> pids) & exec \"$0\" \"$@\"";
+        shell.arg("-c").arg(script).arg(direct.get_program()).args(direct.get_args());
+        shell.envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("QUIET", "1");
+        shell.current_dir(rig.folder()).process_group(0);
+        let run = rig.finish(rig.start(shell)).exits(0);
+        assert_eq!(run.finding("a", "process_left"), None, "{:#?}", run.problems());
+        let pids: Vec<i32> = std::fs::read_to_string(rig.folder().join("pids"))
+            .unwrap()
+            .lines()
+            .map(|line| line.parse().unwrap())
+            .collect();
+        assert_eq!(pids.len(), 2);
+        for pid in pids {
+            let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+            assert!(!state.contains(") Z"), "{state}");
+            send(pid, Signal::SIGKILL);
+        }
+    });
 }
 
 /// `fork()` without an `exec` makes a second runner that goes on where the first one was: nothing that it does counts.

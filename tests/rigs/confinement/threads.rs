@@ -1,8 +1,8 @@
 //! FMU code that changes how its thread is scheduled is found from outside, and what vecud itself does to a thread is no
 //! finding.
 
-use crate::confinement::{run_as, tracer_with};
-use crate::program::{Outcome, Rig, real_time, shared_core, skipped};
+use crate::confinement::{run_as_nobody, tracer_with};
+use crate::program::{Outcome, Rig, real_time, shared_core, skipped, user};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -52,10 +52,17 @@ static void change(void)
 }
 "#;
 
+/// The hostile FMU beside a tracer.
+fn rig(fmu: &Path, stop: f64) -> Rig {
+    Rig::new(&format!("stop_time = {stop}")).fmu("a", fmu.to_owned(), "", "").tracer("b", "")
+}
+
 /// Does `what` in activations of `fast` from 0.03 s on: in a run of 0.05 s only the last look can see it.
-fn changed(fmu: &Path, what: &str, stop: f64, nobody: bool, arguments: &[&str]) -> Outcome {
-    let rig = Rig::new(&format!("stop_time = {stop}")).fmu("a", fmu.to_owned(), "", "").tracer("b", "");
-    run_as(&rig, nobody, arguments, &[("HOSTILE", what)])
+fn changed(fmu: &Path, what: &str, stop: f64, arguments: &[&str]) -> Outcome {
+    let rig = rig(fmu, stop);
+    let mut command = rig.command();
+    command.args(arguments).env("HOSTILE", what);
+    rig.finish(rig.start(command))
 }
 
 fn hostile(folder: &TempDir) -> PathBuf {
@@ -78,7 +85,7 @@ fn a_change_of_a_threads_policy_priority_or_cores_is_found() {
     real_time("a_change_of_a_threads_policy_priority_or_cores_is_found", || {
         let folder = tempfile::tempdir().unwrap();
         let fmu = hostile(&folder);
-        let run = |what, stop| changed(&fmu, what, stop, false, &[]).exits(0);
+        let run = |what, stop| changed(&fmu, what, stop, &[]).exits(0);
         for stop in [0.05, 0.3] {
             is_found(&run("ordinary", stop), &["SCHED_OTHER", "on core", "now, not SCHED_FIFO 8"]);
         }
@@ -86,7 +93,7 @@ fn a_change_of_a_threads_policy_priority_or_cores_is_found() {
         // Where the preemption lock would take it for a while.
         is_found(&run("high", 0.05), &["SCHED_FIFO 89 on core"]);
         is_found(&run("round robin", 0.05), &["scheduling policy 2 with priority 52"]);
-        changed(&fmu, "ordinary", 0.05, false, &["--strict"]).exits(1).problem(&["has changed how thread a.fast"]);
+        changed(&fmu, "ordinary", 0.05, &["--strict"]).exits(1).problem(&["has changed how thread a.fast"]);
         if vecud::sys::affinity::allowed_cpus().unwrap().len() > 1 {
             is_found(&run("everywhere", 0.05), &["SCHED_FIFO 8", "on cores 0, 1", "now, not"]);
         } else {
@@ -97,13 +104,13 @@ fn a_change_of_a_threads_policy_priority_or_cores_is_found() {
 
 /// Without real-time priorities it is what an ordinary thread has: its nice value and its cores.
 #[test]
-fn a_change_without_real_time_priorities_is_found_too() {
+fn a_change_without_real_time_priorities_is_found_too_as_this_user() {
     shared_core(|| {
-        if !nix::unistd::geteuid().is_root() && vecud::sys::scheduling::probe_fifo(89).is_ok() {
-            return skipped("a_change_without_real_time_priorities_is_found_too", &"this user has the privilege");
+        if !user::can_do_without_real_time("a_change_without_real_time_priorities_is_found_too_as_this_user") {
+            return;
         }
         let folder = tempfile::tempdir().unwrap();
-        let run = changed(&hostile(&folder), "nice", 0.3, true, &[]).exits(0);
+        let run = run_as_nobody(&rig(&hostile(&folder), 0.3), &[], &[("HOSTILE", "nice")]).exits(0);
         is_found(&run, &["SCHED_OTHER with the nice value 17"]);
     });
 }

@@ -85,7 +85,7 @@ fn a_value_that_is_no_number_is_shown_and_not_believed() {
 }
 
 #[test]
-fn what_this_user_may_not_read_is_said() {
+fn what_this_user_may_not_read_is_said_as_this_user() {
     let machine = good();
     let folder = machine.tree().path("/sys/kernel/debug");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();

@@ -1,10 +1,9 @@
 //! The whole program on this machine, whatever it is.
 
-use crate::program::{PATIENCE, Rig, cache, shared_core, skipped};
+use crate::program::{PATIENCE, Rig, cache, jail, shared_core, skipped, user};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -28,7 +27,7 @@ fn json(output: &Output) -> serde_json::Value {
 }
 
 #[test]
-fn a_page_for_people() {
+fn a_page_for_people_as_this_user() {
     let output = shared_core(|| doctor(&["--seconds", "0.2"]));
     let page = text(&output.stdout);
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "silent in a pipe");
@@ -72,7 +71,7 @@ fn reports_have_what_was_measured_last() {
 
 /// Whoever has a cache that is not used, or none that can be made, is told so, with its path.
 #[test]
-fn a_cache_that_cannot_keep_what_was_measured_is_named() {
+fn a_cache_that_cannot_keep_what_was_measured_is_named_as_this_user() {
     use std::os::unix::fs::PermissionsExt;
     shared_core(|| {
         let folder = tempfile::tempdir().unwrap();
@@ -95,7 +94,7 @@ fn a_cache_that_cannot_keep_what_was_measured_is_named() {
 }
 
 #[test]
-fn json_has_the_documented_fields() {
+fn json_has_the_documented_fields_as_this_user() {
     let output = shared_core(|| doctor(&["--json", "--seconds", "0.2"]));
     let value = json(&output);
     let core = &value["probe"]["cores"][0];
@@ -131,7 +130,7 @@ fn json_has_the_documented_fields() {
 }
 
 #[test]
-fn the_script_is_one_that_shells_take() {
+fn the_script_is_one_that_shells_take_as_this_user() {
     let output = doctor(&["--fix", "--seconds", "0"]);
     assert_eq!(output.status.code(), Some(0));
     let mut shell = Command::new("sh").arg("-n").stdin(Stdio::piped()).spawn().unwrap();
@@ -210,10 +209,9 @@ fn ctrl_c_ends_the_probe_and_the_page_is_there() {
 }
 
 #[test]
-fn an_ordinary_user_sees_what_is_refused() {
-    const NOBODY: u32 = 65534;
-    if !nix::unistd::geteuid().is_root() {
-        skipped("an_ordinary_user_sees_what_is_refused", &"only root can become somebody else");
+fn an_ordinary_user_sees_what_is_refused_as_this_user() {
+    if !user::is_root() {
+        skipped("an_ordinary_user_sees_what_is_refused_as_this_user", &"only root can become somebody else");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -222,17 +220,8 @@ fn an_ordinary_user_sees_what_is_refused() {
     fs::copy(env!("CARGO_BIN_EXE_vecud"), &program).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(&program);
-    command.args(["doctor", "--json", "--seconds", "0.1"]).uid(NOBODY).gid(NOBODY).stdin(Stdio::null());
-    // SAFETY: setrlimit reads one rlimit and is async-signal-safe.
-    unsafe {
-        command.pre_exec(|| {
-            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-            match libc::setrlimit(libc::RLIMIT_RTPRIO, &none) | libc::setrlimit(libc::RLIMIT_MEMLOCK, &none) {
-                0 => Ok(()),
-                _ => Err(std::io::Error::last_os_error()),
-            }
-        });
-    }
+    command.args(["doctor", "--json", "--seconds", "0.1"]).stdin(Stdio::null());
+    jail::become_nobody(&mut command, Some(0));
     let value = json(&command.output().unwrap());
     let findings = value["findings"].as_array().unwrap();
     for check in ["fifo", "memory"] {

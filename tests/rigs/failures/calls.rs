@@ -6,13 +6,13 @@ use super::*;
 fn a_leaked_lock_is_released_and_reported() {
     in_both_modes(
         || in_activation(LEAK_LOCK, ""),
-        |run, realtime| {
+        |run, _| {
             assert_eq!(run.code, 0, "{}", run.stderr);
             let lock = &run.fmu("a")["lock"];
             assert_eq!((&lock["leaked"], &lock["unbalanced"], &lock["violations"]), (&1.into(), &0.into(), &1.into()));
             run.problem(&["fmu `a`", "1 time a partition", "preemption lock held"]);
             assert_eq!(run.count("a", "fast", "activations") + run.count("a", "fast", "skipped"), 200);
-            let (_, broken) = run.trace("b").check(kind(realtime));
+            let (_, broken) = run.trace("b").check(kind(run));
             assert!(broken.is_empty(), "{broken:#?}");
         },
     );
@@ -48,13 +48,13 @@ fn a_lock_that_is_leaked_while_outputs_are_read_is_released_and_reported() {
 fn an_unlock_without_a_lock_has_no_effect_and_is_reported() {
     in_both_modes(
         || in_activation(UNLOCK_UNLOCKED, ""),
-        |run, realtime| {
+        |run, _| {
             assert_eq!(run.code, 0, "{}", run.stderr);
             let lock = &run.fmu("a")["lock"];
             assert_eq!((&lock["leaked"], &lock["unbalanced"], &lock["violations"]), (&0.into(), &1.into(), &1.into()));
             run.problem(&["fmu `a`", "1 call of unlockPreemption without a lock"]);
             for fmu in ["a", "b"] {
-                let (_, broken) = run.trace(fmu).check(kind(realtime));
+                let (_, broken) = run.trace(fmu).check(kind(run));
                 assert!(broken.is_empty(), "{broken:#?}");
             }
         },
@@ -75,11 +75,11 @@ fn a_warning_is_what_the_rig_says() {
     );
     in_both_modes(
         || two(&start, "", "on_warning = 'ignore'"),
-        |run, realtime| {
+        |run, _| {
             assert_eq!((run.code, run.status("a").as_str()), (0, "terminated"), "{}", run.stderr);
             let about = run.problems().into_iter().filter(|problem| problem.contains("Warning"));
             assert_eq!(about.collect::<Vec<_>>(), Vec::<String>::new());
-            let (_, broken) = run.trace("a").check(kind(realtime));
+            let (_, broken) = run.trace("a").check(kind(run));
             assert!(broken.is_empty(), "{broken:#?}");
         },
     );

@@ -1,6 +1,6 @@
 //! FMU code that does not return: somebody hears of it, the rig's `call_timeout` ends it, and the report is whole.
 
-use crate::program::{Outcome, PATIENCE, Rig, changed_tracer, real_time, runner_of, send, wait_until};
+use crate::program::{Outcome, PATIENCE, Rig, changed_tracer, real_time, runner_of, send, shared_core, wait_until};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -54,12 +54,15 @@ fn an_instance_that_is_never_made_is_ended_and_named() {
 
 #[test]
 fn a_constructor_that_does_not_return_is_ended_and_named() {
-    let (_folder, path) = tracer_with(&format!("__attribute__((constructor)) static void never(void) {{ {SLEEP} }}"));
-    for mode in ["virtual", "realtime"] {
-        let rig = format!("mode = '{mode}'\nstop_time = 0.2\ncall_timeout = 0.5");
-        let run = Rig::new(&rig).fmu("a", path.clone(), "", "").run();
-        hung(&run, &["fmu `a` has been in the constructors of its library", "for 0.5 s"]);
-    }
+    shared_core(|| {
+        let (_folder, path) =
+            tracer_with(&format!("__attribute__((constructor)) static void never(void) {{ {SLEEP} }}"));
+        for mode in ["virtual", "realtime"] {
+            let rig = format!("mode = '{mode}'\nstop_time = 0.2\ncall_timeout = 0.5");
+            let run = Rig::new(&rig).fmu("a", path.clone(), "", "").run();
+            hung(&run, &["fmu `a` has been in the constructors of its library", "for 0.5 s"]);
+        }
+    });
 }
 
 #[test]
@@ -74,41 +77,47 @@ fn a_crash_in_a_constructor_is_that_of_the_fmu() {
 /// being unloaded is named.
 #[test]
 fn a_destructor_that_hangs_or_crashes_leaves_a_whole_report() {
-    for (code, how, end) in
-        [(SLEEP, "did not return within", "hung"), ("raise(SIGSEGV); raise(SIGSEGV);", "crashed (SIGSEGV)", "crashed")]
-    {
-        let (_folder, path) = tracer_with(&format!("__attribute__((destructor)) static void never(void) {{ {code} }}"));
-        for mode in ["virtual", "realtime"] {
-            let rig = format!("mode = '{mode}'\nstop_time = 0.2\nshutdown_timeout = 0.3");
-            let run = Rig::new(&rig).fmu("a", path.clone(), "", "").tracer("b", "").run().exits(1);
-            run.problem(&["the run was over", "fmu `a`", how, "in the destructors of its library"]);
-            assert_eq!((run.status("a").as_str(), run.status("b").as_str()), (end, "terminated"));
-            let skipped = run.count("a", "fast", "skipped");
-            assert_eq!(run.count("a", "fast", "activations") + skipped, 200, "everything is in the report");
-            assert!(run.took < PATIENCE, "{:?}", run.took);
+    shared_core(|| {
+        for (code, how, end) in [
+            (SLEEP, "did not return within", "hung"),
+            ("raise(SIGSEGV); raise(SIGSEGV);", "crashed (SIGSEGV)", "crashed"),
+        ] {
+            let (_folder, path) =
+                tracer_with(&format!("__attribute__((destructor)) static void never(void) {{ {code} }}"));
+            for mode in ["virtual", "realtime"] {
+                let rig = format!("mode = '{mode}'\nstop_time = 0.2\nshutdown_timeout = 0.3");
+                let run = Rig::new(&rig).fmu("a", path.clone(), "", "").tracer("b", "").run().exits(1);
+                run.problem(&["the run was over", "fmu `a`", how, "in the destructors of its library"]);
+                assert_eq!((run.status("a").as_str(), run.status("b").as_str()), (end, "terminated"));
+                let skipped = run.count("a", "fast", "skipped");
+                assert_eq!(run.count("a", "fast", "activations") + skipped, 200, "everything is in the report");
+                assert!(run.took < PATIENCE, "{:?}", run.took);
+            }
         }
-    }
+    });
 }
 
 /// A signal that FMU code raises stops the whole process: nothing in there can notice that.
 #[test]
 fn a_process_that_has_stopped_itself_is_ended_and_named() {
-    let (_folder, path) = tracer_with("__attribute__((constructor)) static void stop(void) { raise(SIGSTOP); }");
-    let run = Rig::new("mode = 'virtual'\nstop_time = 0.2\ncall_timeout = 0.5").fmu("a", path, "", "").run();
-    hung(&run, &["stopped by a signal", "fmu `a` was in the constructors of its library", "call_timeout"]);
-    let folder = tempfile::tempdir().unwrap();
-    let change = [
-        ("for (;;) nanosleep(&day, NULL);", "raise(SIGSTOP); (void)day;"),
-        ("static void hang_asleep(void)", "#include <signal.h>\nstatic void hang_asleep(void)"),
-    ];
-    let path = changed_tracer(folder.path(), "failures.c", &change);
-    let start = format!("fail_kind = {HANG_ASLEEP}, fail_clock = 1, fail_at = 51");
-    for mode in ["virtual", "realtime"] {
-        // In real time the activation never returns; nobody in the runner can look whether its time is over.
-        let rig = format!("mode = '{mode}'\nstop_time = 0.2\ncall_timeout = 0.5");
-        let run = Rig::new(&rig).fmu("a", path.clone(), &start, "").run();
-        hung(&run, &["stopped by a signal", "clock a.fast was in fmi3ActivateModelPartition", "call_timeout"]);
-    }
+    shared_core(|| {
+        let (_folder, path) = tracer_with("__attribute__((constructor)) static void stop(void) { raise(SIGSTOP); }");
+        let run = Rig::new("mode = 'virtual'\nstop_time = 0.2\ncall_timeout = 0.5").fmu("a", path, "", "").run();
+        hung(&run, &["stopped by a signal", "fmu `a` was in the constructors of its library", "call_timeout"]);
+        let folder = tempfile::tempdir().unwrap();
+        let change = [
+            ("for (;;) nanosleep(&day, NULL);", "raise(SIGSTOP); (void)day;"),
+            ("static void hang_asleep(void)", "#include <signal.h>\nstatic void hang_asleep(void)"),
+        ];
+        let path = changed_tracer(folder.path(), "failures.c", &change);
+        let start = format!("fail_kind = {HANG_ASLEEP}, fail_clock = 1, fail_at = 51");
+        for mode in ["virtual", "realtime"] {
+            // In real time the activation never returns; nobody in the runner can look whether its time is over.
+            let rig = format!("mode = '{mode}'\nstop_time = 0.2\ncall_timeout = 0.5");
+            let run = Rig::new(&rig).fmu("a", path.clone(), &start, "").run();
+            hung(&run, &["stopped by a signal", "clock a.fast was in fmi3ActivateModelPartition", "call_timeout"]);
+        }
+    });
 }
 
 /// A debugger may take its time, but nobody is one whom FMU code has made its tracer: the supervisor, or a child of its own.
@@ -214,29 +223,31 @@ fn a_fault_signal_from_outside_is_nobodys_crash() {
 /// named, also when that is in the C library (`abort`). Two that share a library cannot be told apart.
 #[test]
 fn a_crash_in_a_thread_of_an_fmu_is_put_on_no_activation() {
-    for (fall, signal, mode) in [
-        ("*(volatile int *)0 = 1", "SIGSEGV", "virtual"),
-        ("*(volatile int *)0 = 1", "SIGSEGV", "realtime"),
-        ("abort()", "SIGABRT", "virtual"),
-        ("exit(7)", "exit(7)", "virtual"),
-    ] {
-        let code = format!(
-            "#include <pthread.h>\n#include <stdlib.h>\n\
+    shared_core(|| {
+        for (fall, signal, mode) in [
+            ("*(volatile int *)0 = 1", "SIGSEGV", "virtual"),
+            ("*(volatile int *)0 = 1", "SIGSEGV", "realtime"),
+            ("abort()", "SIGABRT", "virtual"),
+            ("exit(7)", "exit(7)", "virtual"),
+        ] {
+            let code = format!(
+                "#include <pthread.h>\n#include <stdlib.h>\n\
              static void *fall(void *none) {{ struct timespec soon = {{0, 50000000}}; nanosleep(&soon, 0); {fall}; return none; }}\n\
              __attribute__((constructor)) static void begin(void) {{ pthread_t thread; pthread_create(&thread, 0, fall, 0); }}"
-        );
-        let (_folder, path) = tracer_with(&code);
-        let rig = || Rig::new(&format!("mode = '{mode}'\nstop_time = 3000.0"));
-        let alone = rig().fmu("a", path.clone(), "", "").run();
-        assert_eq!((alone.code, alone.status("a").as_str()), (1, "crashed"), "{}", alone.stderr);
-        alone.problem(&["fmu `a`", signal, "in a thread that its code has made"]);
-        let two = rig().tracer("b", "").fmu("a", path.clone(), "", "").tracer("c", "").run();
-        let status = ["a", "b", "c"].map(|fmu| two.status(fmu));
-        two.problem(&["fmu `a`", signal, "in a thread that its code has made"]);
-        assert_eq!((two.code, status), (1, ["crashed", "aborted", "aborted"].map(str::to_owned)), "{}", two.stderr);
-        let same = rig().tracer("b", "").fmu("a", path.clone(), "", "").fmu("c", path.clone(), "", "").run();
-        same.problem(&["FMU code", signal, "in a thread that it has made itself", "which of `a`, `c` has made it"]);
-        let status = ["a", "b", "c"].map(|fmu| same.status(fmu));
-        assert_eq!((same.code, status), (1, ["aborted"; 3].map(str::to_owned)), "{}", same.stderr);
-    }
+            );
+            let (_folder, path) = tracer_with(&code);
+            let rig = || Rig::new(&format!("mode = '{mode}'\nstop_time = 3000.0"));
+            let alone = rig().fmu("a", path.clone(), "", "").run();
+            assert_eq!((alone.code, alone.status("a").as_str()), (1, "crashed"), "{}", alone.stderr);
+            alone.problem(&["fmu `a`", signal, "in a thread that its code has made"]);
+            let two = rig().tracer("b", "").fmu("a", path.clone(), "", "").tracer("c", "").run();
+            let status = ["a", "b", "c"].map(|fmu| two.status(fmu));
+            two.problem(&["fmu `a`", signal, "in a thread that its code has made"]);
+            assert_eq!((two.code, status), (1, ["crashed", "aborted", "aborted"].map(str::to_owned)), "{}", two.stderr);
+            let same = rig().tracer("b", "").fmu("a", path.clone(), "", "").fmu("c", path.clone(), "", "").run();
+            same.problem(&["FMU code", signal, "in a thread that it has made itself", "which of `a`, `c` has made it"]);
+            let status = ["a", "b", "c"].map(|fmu| same.status(fmu));
+            assert_eq!((same.code, status), (1, ["aborted"; 3].map(str::to_owned)), "{}", same.stderr);
+        }
+    });
 }

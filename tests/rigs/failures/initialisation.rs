@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::program::PATIENCE;
+use crate::program::own_core;
 
 /// C code that never returns.
 const SPIN: &str = "for (;;) { __asm__ volatile(\"\"); }";
@@ -81,38 +82,43 @@ fn ended_in_time(run: &Outcome) {
 /// Its call did not fail alone: the end hangs, too.
 #[test]
 fn free_instance_that_never_returns_is_bounded() {
-    let folder = tempfile::tempdir().unwrap();
-    let free = "trace_begin(fmu, TRACE_FREE, NO_CLOCK, 0, 0, 0.0);";
-    let path = changed_tracer(folder.path(), "fmu.c", &[(free, &format!("{free}\n    {SPIN}"))]);
-    let spinning = |start: &str| Rig::new("stop_time = 0.1\nshutdown_timeout = 0.3").fmu("a", path.clone(), start, "");
-    for mode in ["virtual", "realtime"] {
-        for (function, name) in [(2, "fmi3EnterInitializationMode"), (3, "fmi3ExitInitializationMode")] {
-            let start = format!("fail_kind = {ERROR}, fail_function = {function}");
-            let run = spinning(&start).run_with(&["--mode", mode]).exits(1);
-            run.problem(&["fmu `a` was ended by force", "0.3 s", "shutdown_timeout", "in fmi3FreeInstance"]);
-            assert_eq!(run.status("a"), "hung", "after {name}");
+    own_core(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let free = "trace_begin(fmu, TRACE_FREE, NO_CLOCK, 0, 0, 0.0);";
+        let path = changed_tracer(folder.path(), "fmu.c", &[(free, &format!("{free}\n    {SPIN}"))]);
+        let spinning =
+            |start: &str| Rig::new("stop_time = 0.1\nshutdown_timeout = 0.3").fmu("a", path.clone(), start, "");
+        for mode in ["virtual", "realtime"] {
+            for (function, name) in [(2, "fmi3EnterInitializationMode"), (3, "fmi3ExitInitializationMode")] {
+                let start = format!("fail_kind = {ERROR}, fail_function = {function}");
+                let run = spinning(&start).run_with(&["--mode", mode]).exits(1);
+                run.problem(&["fmu `a` was ended by force", "0.3 s", "shutdown_timeout", "in fmi3FreeInstance"]);
+                assert_eq!(run.status("a"), "hung", "after {name}");
+                ended_in_time(&run);
+            }
+            // The instance of another FMU is never made: that refuses the run, whatever comes after it.
+            let run = spinning("").tracer("fail_instantiate_1", "").run_with(&["--mode", mode]);
+            assert_eq!(run.code, 2, "{}", run.stderr);
+            assert!(run.stderr.contains("fmu `fail_instantiate_1`"), "{}", run.stderr);
             ended_in_time(&run);
         }
-        // The instance of another FMU is never made: that refuses the run, whatever comes after it.
-        let run = spinning("").tracer("fail_instantiate_1", "").run_with(&["--mode", mode]);
-        assert_eq!(run.code, 2, "{}", run.stderr);
-        assert!(run.stderr.contains("fmu `fail_instantiate_1`"), "{}", run.stderr);
-        ended_in_time(&run);
-    }
+    });
 }
 
 #[test]
 fn a_destructor_that_never_returns_is_bounded_and_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let asleep = "static void hang_asleep(void)";
-    let spin = format!("__attribute__((destructor)) static void never(void) {{ {SPIN} }}\n{asleep}");
-    let path = changed_tracer(folder.path(), "failures.c", &[(asleep, &spin)]);
-    for mode in ["virtual", "realtime"] {
-        let start = format!("fail_kind = {ERROR}, fail_function = 2");
-        let rig = Rig::new("stop_time = 0.1\nshutdown_timeout = 0.3").fmu("a", path.clone(), &start, "");
-        let run = rig.run_with(&["--mode", mode]).exits(1);
-        run.problem(&["fmu `a`: fmi3EnterInitializationMode returned fmi3Error"]);
-        run.problem(&["did not return within 0.3 s", "shutdown_timeout", "in the destructors of its library"]);
-        ended_in_time(&run);
-    }
+    own_core(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let asleep = "static void hang_asleep(void)";
+        let spin = format!("__attribute__((destructor)) static void never(void) {{ {SPIN} }}\n{asleep}");
+        let path = changed_tracer(folder.path(), "failures.c", &[(asleep, &spin)]);
+        for mode in ["virtual", "realtime"] {
+            let start = format!("fail_kind = {ERROR}, fail_function = 2");
+            let rig = Rig::new("stop_time = 0.1\nshutdown_timeout = 0.3").fmu("a", path.clone(), &start, "");
+            let run = rig.run_with(&["--mode", mode]).exits(1);
+            run.problem(&["fmu `a`: fmi3EnterInitializationMode returned fmi3Error"]);
+            run.problem(&["did not return within 0.3 s", "shutdown_timeout", "in the destructors of its library"]);
+            ended_in_time(&run);
+        }
+    });
 }

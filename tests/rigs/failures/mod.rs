@@ -70,9 +70,8 @@ fn failed(run: &Outcome, a: &str, b: &str) {
     assert!(run.out.join("report.html").exists());
 }
 
-fn kind(realtime: bool) -> Kind {
-    let fifo = realtime && vecud::sys::scheduling::probe_fifo(89).is_ok();
-    if fifo { Kind::Preemptive } else { Kind::OneAtATime }
+fn kind(run: &Outcome) -> Kind {
+    if run.report()["host"]["scheduling"] == "fifo" { Kind::Preemptive } else { Kind::OneAtATime }
 }
 
 /// What was recorded before the failure at 0.05 s is there, and nothing of the failed activation.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::program::PATIENCE;
+use crate::program::shared_core;
 
 #[test]
 fn a_signal_from_outside_ends_the_run_and_not_its_report() {
@@ -42,7 +43,7 @@ fn sigint_and_sigterm_lead_to_an_orderly_end() {
             assert!((0.05..50.0).contains(&report["end_time"].as_f64().unwrap()), "{}", report["end_time"]);
             for fmu in ["a", "b"] {
                 assert_eq!(run.status(fmu), "terminated");
-                let (_, broken) = run.trace(fmu).check(kind(report["host"]["scheduling"] == "fifo"));
+                let (_, broken) = run.trace(fmu).check(kind(&run));
                 assert!(broken.is_empty(), "{broken:#?}");
                 let recorded = run.signals().last(&format!("{fmu}.count_fast"));
                 assert_eq!(recorded, run.count(fmu, "fast", "activations"), "all that ran is recorded");
@@ -98,13 +99,15 @@ fn a_second_sigint_ends_it_the_hard_way() {
 
 #[test]
 fn a_hang_while_it_is_initialised_ends_by_a_signal() {
-    let rig = in_function(HANG_ASLEEP, 2, 1);
-    let child = rig.start(rig.command());
-    wait_until("it hangs", || rig.folder().join("a.trace.csv").exists());
-    send(child.id() as i32, Signal::SIGTERM);
-    let run = rig.finish(child);
-    failed(&run, "hung", "aborted");
-    run.problem(&["fmu `a`", "fmi3EnterInitializationMode", "did not return within"]);
+    shared_core(|| {
+        let rig = in_function(HANG_ASLEEP, 2, 1);
+        let child = rig.start(rig.command());
+        wait_until("it hangs", || rig.folder().join("a.trace.csv").exists());
+        send(child.id() as i32, Signal::SIGTERM);
+        let run = rig.finish(child);
+        failed(&run, "hung", "aborted");
+        run.problem(&["fmu `a`", "fmi3EnterInitializationMode", "did not return within"]);
+    });
 }
 
 #[test]

@@ -45,11 +45,11 @@ fn limited_all(mode: &str) {
 }
 
 #[test]
-fn limits_in_virtual_time() {
+fn limits_in_virtual_time_as_this_user() {
     limited_all("virtual");
 }
 
 #[test]
-fn limits_in_real_time() {
+fn limits_in_real_time_as_this_user() {
     shared_core(|| limited_all("realtime"));
 }

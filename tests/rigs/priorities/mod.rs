@@ -3,10 +3,9 @@
 
 mod fmu;
 
-use super::privileges::jail;
 use crate::program;
 use fmu::{count, releases};
-use program::{Outcome, Rig, cache, real_time, shared_core};
+use program::{Outcome, Rig, cache, jail, real_time, shared_core};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -76,16 +75,14 @@ fn virtual_time_knows_no_limit() {
 
 /// As root without CAP_SYS_NICE; who is no root has no such priorities anyway, or the test says so.
 #[test]
-fn a_cooperative_run_knows_no_limit() {
+fn a_cooperative_run_knows_no_limit_as_this_user() {
     shared_core(|| {
         // Many threads take turns slowly, and leave many files: each has one.
         for (clocks, stop_ms, host) in [(61, STOP_MS, ""), (130, 20, ""), (61, STOP_MS, "strict_priorities = true")] {
             let rig = rig_until(stop_ms, clocks, host);
             let mut command = rig.command();
-            if nix::unistd::geteuid().is_root() {
-                jail::without_nice(&mut command);
-            } else if vecud::sys::scheduling::probe_fifo(1).is_ok() {
-                return program::skipped("a_cooperative_run_knows_no_limit", &"it needs root to take a privilege away");
+            if !jail::without_real_time("a_cooperative_run_knows_no_limit_as_this_user", &mut command) {
+                return;
             }
             let run = rig.finish(rig.start(command)).exits(0);
             assert_eq!(run.report()["host"]["scheduling"], "cooperative");

@@ -1,9 +1,10 @@
 //! Random rigs as somebody without privileges: one partition of an instance at a time, the most urgent due one next, as
 //! the tracer has noted it.
 
-use crate::privileges::jail::{self, as_nobody, root};
 use crate::program::clock::{DELAYED, EQUAL_A, EQUAL_B, HIGH, LOW, NAMES, OUT_HIGH, OUT_LOW, PERIOD, PRIORITY, SLOW};
-use crate::program::{Event, Kind, Outcome, Random, Rig, Seen, Trace, behaviour, check_threads, shared_core};
+use crate::program::{
+    Event, Kind, Outcome, Random, Rig, Seen, Trace, behaviour, check_threads, jail, shared_core, user,
+};
 use std::collections::BTreeMap;
 
 const STOP_MS: u64 = 400;
@@ -106,15 +107,15 @@ fn check(run: &Outcome) -> (Seen, u64, Vec<String>) {
 }
 
 #[test]
-fn random_rigs_run_in_turns_the_most_urgent_due_one_next() {
-    if !root("random_rigs_run_in_turns_the_most_urgent_due_one_next") {
+fn random_rigs_run_in_turns_the_most_urgent_due_one_next_as_this_user() {
+    if !user::root("random_rigs_run_in_turns_the_most_urgent_due_one_next_as_this_user") {
         return;
     }
     shared_core(|| {
         let (mut total, mut stood_back) = (Seen::default(), 0);
         for seed in 1..=8 {
             let rig = random_rig(seed);
-            let run = rig.finish(rig.start(as_nobody(&rig, 1 << 20))).exits(0);
+            let run = rig.finish(rig.start(jail::as_nobody(&rig, 1 << 20))).exits(0);
             assert_eq!(run.report()["host"]["scheduling"], "cooperative");
             let (seen, number, broken) = check(&run);
             println!("seed {seed}: {seen:?}, {number} stood back");
@@ -130,14 +131,14 @@ fn random_rigs_run_in_turns_the_most_urgent_due_one_next() {
 }
 
 #[test]
-fn equal_partitions_have_their_turns_in_the_order_of_their_releases() {
-    if !root("equal_partitions_have_their_turns_in_the_order_of_their_releases") {
+fn equal_partitions_have_their_turns_in_the_order_of_their_releases_as_this_user() {
+    if !user::root("equal_partitions_have_their_turns_in_the_order_of_their_releases_as_this_user") {
         return;
     }
     shared_core(|| {
         // slow keeps the turn for 3.5 ms: meanwhile equal_a (2 ms) and equal_b (3 ms) become due, one before the other.
         let rig = Rig::new("stop_time = 0.4").fmu("a", jail::fmu("tracer"), "slow_burn_us = 3500", "");
-        let run = rig.finish(rig.start(as_nobody(&rig, 1 << 20))).exits(0);
+        let run = rig.finish(rig.start(jail::as_nobody(&rig, 1 << 20))).exits(0);
         let trace = run.trace("a");
         let (_, broken) = check_precedence(&trace, run.report()["start_monotonic_ns"].as_i64().unwrap());
         assert!(broken.is_empty(), "{broken:#?}");

@@ -1,13 +1,11 @@
 //! A run goes on without the privileges that it asks for, with the same results, and says what was refused (semantics S8).
 
 mod cooperative;
-pub mod jail;
 use crate::program;
 mod refusals;
 mod threads;
 
-use jail::{as_nobody, as_root, root, start_with_rtprio};
-use program::{Outcome, Random, Rig, shared_core};
+use program::{Outcome, Random, Rig, jail, shared_core, user};
 use std::process::Child;
 
 const STOP_MS: u64 = 1200;
@@ -51,24 +49,24 @@ fn undisturbed(rig: &Rig, start: impl Fn(&Rig) -> Child) -> Outcome {
 }
 
 #[test]
-fn the_same_rig_as_root_and_as_an_ordinary_user_gives_the_same_signals() {
-    if !root("the_same_rig_as_root_and_as_an_ordinary_user_gives_the_same_signals") {
+fn the_same_rig_as_root_and_as_an_ordinary_user_gives_the_same_signals_as_this_user() {
+    if !user::root("the_same_rig_as_root_and_as_an_ordinary_user_gives_the_same_signals_as_this_user") {
         return;
     }
     shared_core(|| {
         for seed in 1..=3 {
             let rig = independent(seed);
             let expected = {
-                let mut command = as_root(&rig);
+                let mut command = jail::as_root(&rig);
                 command.args(["--mode", "virtual"]);
                 rig.finish(rig.start(command)).exits(0).signals()
             };
             assert!(expected.rows.len() > 60, "{} rows", expected.rows.len());
-            let limited = |rig: &Rig, limit| start_with_rtprio(rig, as_root(rig), limit);
+            let limited = |rig: &Rig, limit| jail::start_with_rtprio(rig, jail::as_root(rig), limit);
             type Start<'a> = &'a dyn Fn(&Rig) -> Child;
             let everybody: [(&str, Start, Option<[u8; 2]>); 5] = [
-                ("root", &|rig| rig.start(as_root(rig)), Some([80, 89])),
-                ("nobody", &|rig| rig.start(as_nobody(rig, 1 << 20)), None),
+                ("root", &|rig| rig.start(jail::as_root(rig)), Some([80, 89])),
+                ("nobody", &|rig| rig.start(jail::as_nobody(rig, 1 << 20)), None),
                 ("up to 60", &|rig| limited(rig, 60), Some([51, 60])),
                 ("up to 5", &|rig| limited(rig, 5), Some([1, 5])),
                 ("up to 3", &|rig| limited(rig, 3), None),

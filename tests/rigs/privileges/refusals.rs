@@ -1,8 +1,7 @@
 //! What the kernel refuses: one line each, with what, the errno, and the command that changes it.
 
-use crate::privileges::jail::{self, as_nobody, as_root, root, start_with_rtprio};
 use crate::privileges::{independent, undisturbed};
-use crate::program::{Outcome, Rig, check_threads, shared_core, skipped};
+use crate::program::{Outcome, Rig, check_threads, jail, shared_core, skipped, user};
 use std::path::Path;
 use std::process::Command;
 
@@ -30,13 +29,13 @@ fn only(run: &Outcome, words: &[&str]) {
 }
 
 #[test]
-fn a_limit_on_priorities_is_used_as_far_as_it_goes_and_named() {
-    if !root("a_limit_on_priorities_is_used_as_far_as_it_goes_and_named") {
+fn a_limit_on_priorities_is_used_as_far_as_it_goes_and_named_as_this_user() {
+    if !user::root("a_limit_on_priorities_is_used_as_far_as_it_goes_and_named_as_this_user") {
         return;
     }
     shared_core(|| {
         let rig = rig();
-        let run = undisturbed(&rig, |rig| start_with_rtprio(rig, as_root(rig), 55));
+        let run = undisturbed(&rig, |rig| jail::start_with_rtprio(rig, jail::as_root(rig), 55));
         let words = [
             "REAL-TIME PRIORITIES ARE LIMITED",
             "the rig asks for 51 to 89",
@@ -53,26 +52,26 @@ fn a_limit_on_priorities_is_used_as_far_as_it_goes_and_named() {
         assert_eq!(lowest, Some(46));
 
         // With ten levels down to 51 nothing of the kernel's comes between.
-        let run = undisturbed(&rig, |rig| start_with_rtprio(rig, as_root(rig), 60));
+        let run = undisturbed(&rig, |rig| jail::start_with_rtprio(rig, jail::as_root(rig), 60));
         assert!(!run.problem(&["partitions run at 51 to 60"]).contains("interrupts"));
     });
 }
 
 #[test]
-fn too_few_priorities_for_one_fmu_make_a_cooperative_run_with_that_reason() {
-    if !root("too_few_priorities_for_one_fmu_make_a_cooperative_run_with_that_reason") {
+fn too_few_priorities_for_one_fmu_make_a_cooperative_run_with_that_reason_as_this_user() {
+    if !user::root("too_few_priorities_for_one_fmu_make_a_cooperative_run_with_that_reason_as_this_user") {
         return;
     }
     shared_core(|| {
         let rig = rig();
-        let run = rig.finish(start_with_rtprio(&rig, as_root(&rig), 3)).exits(0);
+        let run = rig.finish(jail::start_with_rtprio(&rig, jail::as_root(&rig), 3)).exits(0);
         only(&run, &["NO REAL-TIME PRIORITY", "EPERM", "only up to 3", "alone needs 5 priority levels", "cooperative"]);
     });
 }
 
 #[test]
-fn check_shows_what_this_machine_gives() {
-    if !root("check_shows_what_this_machine_gives") {
+fn check_shows_what_this_machine_gives_as_this_user() {
+    if !user::root("check_shows_what_this_machine_gives_as_this_user") {
         return;
     }
     let rig = rig();
@@ -83,25 +82,25 @@ fn check_shows_what_this_machine_gives() {
         check.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         std::mem::swap(&mut command, &mut check);
         let child = match limit {
-            Some(limit) => start_with_rtprio(&rig, command, limit),
+            Some(limit) => jail::start_with_rtprio(&rig, command, limit),
             None => rig.start(command),
         };
         rig.finish(child).exits(0).stdout
     };
-    let text = check(as_root(&rig), None);
+    let text = check(jail::as_root(&rig), None);
     assert!(text.contains("SCHED_FIFO 80 to 89 of 51 to 89\n"), "{text}");
-    let text = check(as_root(&rig), Some(60));
+    let text = check(jail::as_root(&rig), Some(60));
     assert!(
         text.contains("SCHED_FIFO 51 to 60, since it ends at 60 and the rig asks for 51 to 89: cannot set"),
         "{text}"
     );
-    let text = check(as_root(&rig), Some(3));
+    let text = check(jail::as_root(&rig), Some(3));
     assert!(text.contains("cooperative, since SCHED_FIFO ends at 3 and fmu `"), "{text}");
 }
 
 #[test]
-fn a_limit_on_memory_is_used_as_far_as_it_goes() {
-    if !root("a_limit_on_memory_is_used_as_far_as_it_goes") {
+fn a_limit_on_memory_is_used_as_far_as_it_goes_as_this_user() {
+    if !user::root("a_limit_on_memory_is_used_as_far_as_it_goes_as_this_user") {
         return;
     }
     shared_core(|| {
@@ -109,7 +108,7 @@ fn a_limit_on_memory_is_used_as_far_as_it_goes() {
         let host = |run: &Outcome| run.report()["host"].clone();
         let bytes = |run: &Outcome, name: &str| host(run)[name].as_u64().unwrap();
         for limit in [2 << 20, 6 << 20] {
-            let mut command = as_root(&rig);
+            let mut command = jail::as_root(&rig);
             jail::with_memlock(&mut command, limit);
             let child = rig.start(command);
             rig.wait_until_it_runs();
@@ -126,19 +125,18 @@ fn a_limit_on_memory_is_used_as_far_as_it_goes() {
             assert!(run.file("report.html").contains("locked only in part"));
         }
         // Nothing may be locked at all, by somebody without privileges.
-        let run = run(&rig, as_nobody(&rig, 0));
+        let run = run(&rig, jail::as_nobody(&rig, 0));
         let line = run.problem(&["MEMORY IS NOT LOCKED", "EPERM", "- memlock unlimited"]);
         assert_eq!((bytes(&run, "memory_locked_bytes"), &host(&run)["memory_locked"]), (0, &false.into()), "{line}");
         // More than there is: everything is locked, and nothing is wrong.
-        let Ok((_, most)) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_MEMLOCK) else { return };
         let enough = bytes(&run, "memory_wanted_bytes") * 2;
-        if most < enough {
+        if user::most_to_be_locked() < enough {
             return skipped(
                 "a limit beyond what there is to be locked",
                 &format!("this process cannot set one of {enough}"),
             );
         }
-        let mut command = as_root(&rig);
+        let mut command = jail::as_root(&rig);
         jail::with_memlock(&mut command, enough);
         let run = self::run(&rig, command);
         assert_eq!(host(&run)["memory_locked"], true);
@@ -148,30 +146,33 @@ fn a_limit_on_memory_is_used_as_far_as_it_goes() {
 }
 
 #[test]
-fn root_without_the_capability_hears_of_containers() {
-    if !root("root_without_the_capability_hears_of_containers") {
+fn root_without_the_capability_hears_of_containers_as_this_user() {
+    if !user::root("root_without_the_capability_hears_of_containers_as_this_user") {
         return;
     }
     shared_core(|| {
         let rig = rig();
-        let mut command = as_root(&rig);
+        let mut command = jail::as_root(&rig);
         jail::without_nice(&mut command);
         only(&run(&rig, command), &["NO REAL-TIME PRIORITY", "EPERM", "docker run --cap-add=SYS_NICE"]);
     });
 }
 
 #[test]
-fn a_user_namespace_is_told_from_a_missing_capability() {
-    if !root("a_user_namespace_is_told_from_a_missing_capability") {
+fn a_user_namespace_is_told_from_a_missing_capability_as_this_user() {
+    if !user::root("a_user_namespace_is_told_from_a_missing_capability_as_this_user") {
         return;
     }
     shared_core(|| {
         let rig = rig();
-        let mut command = as_root(&rig);
+        let mut command = jail::as_root(&rig);
         jail::in_a_user_namespace(&mut command);
         let child = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| rig.start(command)));
         let Ok(child) = child else {
-            return skipped("a_user_namespace_is_told_from_a_missing_capability", &"there are no user namespaces here");
+            return skipped(
+                "a_user_namespace_is_told_from_a_missing_capability_as_this_user",
+                &"there are no user namespaces here",
+            );
         };
         let run = rig.finish(child).exits(0);
         run.problem(&["NO REAL-TIME PRIORITY", "EPERM", "CAP_SYS_NICE does not count in this user namespace"]);
@@ -181,9 +182,9 @@ fn a_user_namespace_is_told_from_a_missing_capability() {
 }
 
 #[test]
-fn a_control_group_without_real_time_time_is_named_with_its_file() {
-    const TEST: &str = "a_control_group_without_real_time_time_is_named_with_its_file";
-    if !root(TEST) {
+fn a_control_group_without_real_time_time_is_named_with_its_file_as_this_user() {
+    const TEST: &str = "a_control_group_without_real_time_time_is_named_with_its_file_as_this_user";
+    if !user::root(TEST) {
         return;
     }
     shared_core(|| {
@@ -194,7 +195,7 @@ fn a_control_group_without_real_time_time_is_named_with_its_file() {
             .find(|folder| std::fs::create_dir(folder).is_ok() && Path::new(folder).join("cpu.rt_runtime_us").exists());
         let Some(group) = group else { return skipped(TEST, &"no control group (version 1) with real-time time here") };
         let rig = rig();
-        let mut command = as_root(&rig);
+        let mut command = jail::as_root(&rig);
         jail::in_group(&mut command, Path::new(&group));
         let run = run(&rig, command);
         std::fs::remove_dir(&group).unwrap();
@@ -203,14 +204,14 @@ fn a_control_group_without_real_time_time_is_named_with_its_file() {
 }
 
 #[test]
-fn a_filter_of_system_calls_is_named_and_outlived() {
-    if !root("a_filter_of_system_calls_is_named_and_outlived") {
+fn a_filter_of_system_calls_is_named_and_outlived_as_this_user() {
+    if !user::root("a_filter_of_system_calls_is_named_and_outlived_as_this_user") {
         return;
     }
     shared_core(|| {
         let rig = rig();
         let refused = |calls: &[libc::c_long]| {
-            let mut command = as_root(&rig);
+            let mut command = jail::as_root(&rig);
             jail::refusing(&mut command, calls);
             run(&rig, command)
         };
@@ -238,7 +239,7 @@ fn a_filter_of_system_calls_is_named_and_outlived() {
         let text = text.replace("{FMU}", &jail::fmu("own_state").display().to_string());
         let rig = Rig::of_text(&text.replace("{SOCKET}", &socket.display().to_string()));
         for call in [libc::SYS_prctl, libc::SYS_sched_setaffinity] {
-            let mut command = as_root(&rig);
+            let mut command = jail::as_root(&rig);
             jail::refusing(&mut command, &[call]);
             run(&rig, command);
         }
@@ -246,15 +247,15 @@ fn a_filter_of_system_calls_is_named_and_outlived() {
 }
 
 #[test]
-fn on_any_core_partitions_still_run_one_at_a_time() {
-    if !root("on_any_core_partitions_still_run_one_at_a_time") {
+fn on_any_core_partitions_still_run_one_at_a_time_as_this_user() {
+    if !user::root("on_any_core_partitions_still_run_one_at_a_time_as_this_user") {
         return;
     }
     shared_core(|| {
         let rig = Rig::new("stop_time = 0.4")
             .fmu("a", jail::fmu("tracer"), "slow_burn_us = 300, equal_a_burn_us = 200, fast_tick_high_every = 3", "")
             .trigger("a.out_high", "a.high");
-        let mut command = as_root(&rig);
+        let mut command = jail::as_root(&rig);
         jail::refusing(&mut command, &[libc::SYS_sched_setaffinity]);
         let run = run(&rig, command);
         let (seen, broken) = run.trace("a").check(crate::program::Kind::OneAtATime);
@@ -267,17 +268,16 @@ fn on_any_core_partitions_still_run_one_at_a_time() {
 }
 
 #[test]
-fn a_limit_on_the_time_of_real_time_threads_is_named_before_it_strikes() {
-    if !root("a_limit_on_the_time_of_real_time_threads_is_named_before_it_strikes") {
+fn a_limit_on_the_time_of_real_time_threads_is_named_before_it_strikes_as_this_user() {
+    if !user::root("a_limit_on_the_time_of_real_time_threads_is_named_before_it_strikes_as_this_user") {
         return;
     }
     shared_core(|| {
         let rig = rig();
-        let mut command = as_root(&rig);
+        let mut command = jail::as_root(&rig);
         jail::with_rttime(&mut command, 400_000);
         let run = run(&rig, command);
-        use rustix::thread::{CapabilitySet, capabilities};
-        if capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_RESOURCE)) {
+        if user::may_raise_limits() {
             assert!(refusals(&run).is_empty(), "lifted: {:#?}", run.problems());
         } else {
             only(

@@ -1,7 +1,6 @@
 //! Where the system has no further thread to give, a run in virtual time does without, and one in real time cannot begin.
 
-use super::jail::without_threads;
-use super::program::{Outcome, Rig};
+use super::program::{Outcome, Rig, jail};
 use std::fmt::Write as _;
 use std::io::BufReader;
 use vecud::recording::{Recording, Row};
@@ -35,13 +34,13 @@ fn rows_of_messages(rig: &Rig) -> Vec<String> {
 fn run(rig: &Rig, threads: bool) -> Outcome {
     let mut command = rig.command();
     if !threads {
-        without_threads(&mut command);
+        jail::without_threads(&mut command);
     }
     rig.finish(rig.start(command))
 }
 
 #[test]
-fn a_run_in_virtual_time_needs_no_further_thread() {
+fn a_run_in_virtual_time_needs_no_further_thread_as_this_user() {
     let rig = fed("virtual", 20);
     let usual = run(&rig, true).exits(0);
     let (signals, messages) = (usual.file("signals.csv"), rows_of_messages(&rig));
@@ -55,7 +54,7 @@ fn a_run_in_virtual_time_needs_no_further_thread() {
 }
 
 #[test]
-fn a_run_in_real_time_that_gets_no_thread_fails_before_its_start_and_says_why() {
+fn a_run_in_real_time_that_gets_no_thread_fails_before_its_start_and_says_why_as_this_user() {
     let rig = fed("realtime", 1);
     let failed = run(&rig, false).exits(1);
     failed.problem(&["cannot start thread `a.slow`", "EAGAIN", "ulimit -u"]);

@@ -5,7 +5,7 @@
 use crate::program;
 
 use nix::sys::signal::Signal;
-use program::{Outcome, PATIENCE, Rig, copied_tracer, send, wait_until};
+use program::{Outcome, PATIENCE, Rig, copied_tracer, send, shared_core, wait_until};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicU64;
@@ -80,19 +80,22 @@ fn seeds() -> std::ops::Range<u64> {
 
 #[test]
 fn words_stored_over_the_shared_memory_leave_a_report_that_reads() {
-    let (mut failed, mut noticed) = (Vec::new(), 0);
-    for seed in seeds() {
-        match std::panic::catch_unwind(|| survives(seed)) {
-            Ok(run) => {
-                let damaged = run.problems().iter().any(|problem| problem.contains("shared memory was overwritten"));
-                assert!(!damaged || run.code == 1, "seed {seed}: {}", run.code);
-                noticed += u32::from(damaged);
+    shared_core(|| {
+        let (mut failed, mut noticed) = (Vec::new(), 0);
+        for seed in seeds() {
+            match std::panic::catch_unwind(|| survives(seed)) {
+                Ok(run) => {
+                    let damaged =
+                        run.problems().iter().any(|problem| problem.contains("shared memory was overwritten"));
+                    assert!(!damaged || run.code == 1, "seed {seed}: {}", run.code);
+                    noticed += u32::from(damaged);
+                }
+                Err(_) => failed.push(seed),
             }
-            Err(_) => failed.push(seed),
         }
-    }
-    assert!(failed.is_empty(), "seeds {failed:?}");
-    assert!(noticed > 0, "no stray write was noticed");
+        assert!(failed.is_empty(), "seeds {failed:?}");
+        assert!(noticed > 0, "no stray write was noticed");
+    });
 }
 
 /// What cannot be true is taken away at once, so what is read afterwards is within bounds.
@@ -162,29 +165,33 @@ fn a_second_signal_ends_the_supervisor_whatever_it_does() {
 /// Each in a run of its own: the recording, the log, the trace of everything.
 #[test]
 fn a_recording_that_is_taken_away_fails_the_run() {
-    let remove = |path: &std::path::Path| std::fs::remove_file(path).unwrap();
-    let replace = |path: &std::path::Path| {
-        std::fs::write(path.with_extension("other"), "").unwrap();
-        std::fs::rename(path.with_extension("other"), path).unwrap();
-    };
-    let cut = |path: &std::path::Path| std::fs::File::options().write(true).open(path).unwrap().set_len(1).unwrap();
-    type Harm<'a> = &'a dyn Fn(&std::path::Path);
-    let ways: [(&str, Harm, &str); 5] = [
-        ("signals.csv", &remove, "was removed"),
-        ("signals.mcap", &replace, "was replaced"),
-        ("signals.csv", &cut, "was cut"),
-        ("run.log", &remove, "was removed"),
-        ("trace.json", &remove, "was removed"),
-    ];
-    for (name, harm, word) in ways {
-        let rig = Rig::new("stop_time = 1.0").tracer("a", "");
-        let rig = rig.more("[trace]\nmode = 'all'\n[record]\nsignals = ['*']\nformat = ['csv', 'mcap']");
-        let child = rig.start(rig.command());
-        let file = rig.out().join(name);
-        wait_until("it is there", || std::fs::metadata(&file).is_ok_and(|file| file.len() > 100 || name == "run.log"));
-        harm(&file);
-        let run = rig.finish(child).exits(1);
-        run.problem(&[name, word]);
-        assert_eq!(run.report()["verdict"], "fail");
-    }
+    shared_core(|| {
+        let remove = |path: &std::path::Path| std::fs::remove_file(path).unwrap();
+        let replace = |path: &std::path::Path| {
+            std::fs::write(path.with_extension("other"), "").unwrap();
+            std::fs::rename(path.with_extension("other"), path).unwrap();
+        };
+        let cut = |path: &std::path::Path| std::fs::File::options().write(true).open(path).unwrap().set_len(1).unwrap();
+        type Harm<'a> = &'a dyn Fn(&std::path::Path);
+        let ways: [(&str, Harm, &str); 5] = [
+            ("signals.csv", &remove, "was removed"),
+            ("signals.mcap", &replace, "was replaced"),
+            ("signals.csv", &cut, "was cut"),
+            ("run.log", &remove, "was removed"),
+            ("trace.json", &remove, "was removed"),
+        ];
+        for (name, harm, word) in ways {
+            let rig = Rig::new("stop_time = 1.0").tracer("a", "");
+            let rig = rig.more("[trace]\nmode = 'all'\n[record]\nsignals = ['*']\nformat = ['csv', 'mcap']");
+            let child = rig.start(rig.command());
+            let file = rig.out().join(name);
+            wait_until("it is there", || {
+                std::fs::metadata(&file).is_ok_and(|file| file.len() > 100 || name == "run.log")
+            });
+            harm(&file);
+            let run = rig.finish(child).exits(1);
+            run.problem(&[name, word]);
+            assert_eq!(run.report()["verdict"], "fail");
+        }
+    });
 }

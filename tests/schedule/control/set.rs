@@ -1,7 +1,7 @@
 //! Tunable parameters and inputs: when they are set, by whom, and that none is lost.
 
 use super::bench::{Bench, SOON, at};
-use super::program::{real_time, shared_core, skipped, wait_until};
+use super::program::{real_time, shared_core, user, wait_until};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use vecud::fmu::description::Values;
@@ -188,23 +188,17 @@ fn a_storm_of_values_loses_none_and_none_comes_where_it_may_not() {
 }
 
 #[test]
-fn so_it_is_in_turns_without_privileges() {
-    let test = "so_it_is_in_turns_without_privileges";
-    if nix::unistd::geteuid().is_root() && std::process::Command::new("setpriv").arg("--version").output().is_err() {
-        return skipped(test, &"setpriv cannot take root's privileges");
-    }
+fn so_it_is_in_turns_without_privileges_as_this_user() {
+    let test = "so_it_is_in_turns_without_privileges_as_this_user";
+    let Some(words) = user::words_without_real_time(test) else { return };
     shared_core(|| {
-        let bench = Bench::new(BUSY, "").in_real_time().with_runner(WITHOUT_PRIVILEGES);
+        let bench = Bench::new(BUSY, "").in_real_time().with_runner(words);
         let (commands, left) = storm(&bench);
         assert_eq!(bench.report()["host"]["scheduling"], "cooperative");
         assert!(commands > 100, "{commands} prove nothing");
         assert_eq!(left.last("x.preempted"), "0");
     });
 }
-
-/// Takes the privilege of real-time scheduling from the runner.
-pub const WITHOUT_PRIVILEGES: &str =
-    "ulimit -r 0; test $(id -u) = 0 && exec setpriv --bounding-set=-sys_nice PROGRAM \"$@\"; exec PROGRAM \"$@\"";
 
 /// `fmus/events` takes its continuous input in Step Mode alone and its discrete one in Event Mode alone, which it is in at first.
 #[test]

@@ -9,11 +9,10 @@ mod ends;
 mod receiver;
 
 use program::clock::{HIGH, LOW, NAMES};
-use program::{Kind, Outcome, Rig, real_time, shared_core, skipped};
+use program::{Kind, Outcome, Rig, jail, real_time, shared_core, skipped, user};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -146,10 +145,11 @@ fn a_hundred_datagrams_are_a_hundred_activations_at_the_times_of_their_arrival()
 }
 
 #[test]
-fn without_privileges_too_a_hundred_datagrams_are_a_hundred_activations() {
+fn without_privileges_too_a_hundred_datagrams_are_a_hundred_activations_as_this_user() {
     shared_core(|| {
-        if !nix::unistd::geteuid().is_root() && vecud::sys::scheduling::probe_fifo(89).is_ok() {
-            return skipped("without_privileges_too", &"this user has the privilege and cannot give it up");
+        let test = "without_privileges_too_a_hundred_datagrams_are_a_hundred_activations_as_this_user";
+        if !user::can_do_without_real_time(test) {
+            return;
         }
         // Nobody must be able to read the FMU and to write beside the rig.
         let folder = tempfile::tempdir().unwrap();
@@ -163,19 +163,8 @@ fn without_privileges_too_a_hundred_datagrams_are_a_hundred_activations() {
         std::fs::copy(env!("CARGO_BIN_EXE_vecud"), &program).unwrap();
         let mut command = rig.command_of(&program);
         command.env("VECUD_CACHE", rig.folder().join("cache")).env("TMPDIR", rig.folder());
-        if nix::unistd::geteuid().is_root() {
-            // SAFETY: both only set limits and ids, and are async-signal-safe; they run between fork and exec.
-            unsafe {
-                command.pre_exec(|| {
-                    const NOBODY: u32 = 65534;
-                    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-                    let set = libc::setrlimit(libc::RLIMIT_RTPRIO, &none) == 0
-                        && libc::setgroups(0, std::ptr::null()) == 0
-                        && libc::setgid(NOBODY) == 0
-                        && libc::setuid(NOBODY) == 0;
-                    if set { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-                });
-            }
+        if user::is_root() {
+            jail::become_nobody(&mut command, None);
         }
         let path = rig.folder().join("events.sock");
         a_hundred_of_each(&rig, command, to, &path, Kind::OneAtATime, "cooperative");

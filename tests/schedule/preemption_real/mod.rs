@@ -4,12 +4,13 @@
 mod mechanism;
 mod stress;
 
+use crate::program::has_real_time;
 use mechanism::Kind;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stress::{Found, TOP, run};
+use stress::{Found, run};
 use vecud::sys::preemption::{LockMember, PreemptionLock, Unlocked};
 use vecud::sys::scheduling::{Policy, scheduling};
 use vecud::sys::wake::{WakeWord, monotonic_now};
@@ -19,14 +20,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// The core for this test alone, or a visible word that it cannot be run.
 fn real_time(test: &str) -> Option<MutexGuard<'static, ()>> {
-    match fifo::probe_fifo(TOP) {
-        Ok(()) => Some(ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)),
-        Err(error) => {
-            // Not by a macro: the test harness would keep its output to itself.
-            let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {error}");
-            None
-        }
-    }
+    has_real_time(test).then(|| ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// How many activations the mechanism has to bear; some 20,000 take a second.

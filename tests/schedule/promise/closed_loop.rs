@@ -2,14 +2,14 @@
 //! Exchange (`examples/suspension.toml`), on one core and on two.
 
 use super::is_the_same;
-use super::program::{Rig, real_time};
+use super::program::{Rig, real_time_on_own_core};
 use std::fs;
 use std::path::Path;
 
 /// The example of that name, whose control unit is that FMU, with the plant on the core of this number among those that are allowed, and
 /// the control unit on that one; with twenty times as much time, so that a machine which stops for milliseconds leaves nothing out.
 fn is_the_same_on(example: &str, control_unit: &str, plant: usize, control: usize) {
-    real_time(example, || {
+    real_time_on_own_core(example, || {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let cpus: Vec<usize> = vecud::sys::affinity::allowed_cpus().unwrap().into_iter().collect();
         let on = |name: &str, number: usize| format!("[fmu.{name}]\ncpu = {}", cpus[number % cpus.len()]);

@@ -1,7 +1,7 @@
 //! The examples that have delayed connections only, the engine and the car with a transmission: as they are, up to where the first
 //! release was left out, and with ten times as much time, so that a machine which stops for milliseconds leaves none out.
 
-use super::program::{Rig, real_time};
+use super::program::{Rig, real_time_on_own_core};
 use super::{difference, is_the_same, run, under_load};
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn example(name: &str, fmus: &Path) -> String {
 }
 
 fn is_the_same_up_to_where_its_report_says(name: &str) {
-    real_time(name, || {
+    real_time_on_own_core(name, || {
         let text = example(name, &repository().join("fmus"));
         let rig = Rig::of_text(&text.replace("stop_time = 10.0", "stop_time = 6.0"));
         let expected = run(&rig, "virtual", &[]).file("signals.csv");
@@ -73,7 +73,7 @@ fn slow_engine(folder: &Path) {
 }
 
 fn slow(seed: u64) {
-    real_time("the engine with delayed connections", || {
+    real_time_on_own_core("the engine with delayed connections", || {
         let folder = tempfile::tempdir().unwrap();
         slow_engine(folder.path());
         let start = format!("start = {{ initial_speed = {} }}\n\n[fmu.control]", 900 + 50 * seed);
@@ -90,7 +90,7 @@ fn slow(seed: u64) {
 /// Three gears are engaged, each beside the grid, whichever core the transmission has.
 #[test]
 fn the_transmission_on_two_cores_records_the_bytes_of_virtual_time() {
-    real_time("the transmission on two cores", || {
+    real_time_on_own_core("the transmission on two cores", || {
         let folder = tempfile::tempdir().unwrap();
         slow_engine(folder.path());
         changed("transmission", folder.path(), &[]);

@@ -12,13 +12,14 @@ mod pauses;
 use crate::program;
 mod report;
 mod rigs;
-#[cfg(feature = "wrong_exchange")]
+#[cfg(debug_assertions)]
 mod wrong;
 
 use program::{Outcome, Rig};
 use serde_json::Value;
 use std::io::Write as _;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 /// How often a run is begun that something is too late in.
 const TRIALS: u32 = 5;
@@ -30,22 +31,25 @@ fn run(rig: &Rig, mode: &str, more: &[(&str, &str)]) -> Outcome {
     rig.finish(rig.start(command)).exits(0)
 }
 
-/// Keeps both cores busy with other work while `body` runs.
+/// Keeps both cores busy with other work while `body` runs, which has no precedence over it. Tests that want that at the same time
+/// share the work.
 fn under_load<T>(body: impl FnOnce() -> T) -> T {
-    let over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
+    static WANTED: AtomicUsize = AtomicUsize::new(0);
+    // SAFETY: takes three numbers; of Linux it is the calling thread's value, and that of the programs that it starts.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 0) };
+    if WANTED.fetch_add(1, SeqCst) == 0 {
         for _ in 0..3 {
-            scope.spawn(|| {
+            std::thread::spawn(|| {
                 let mut x = 1u64;
-                while !over.load(SeqCst) {
+                while WANTED.load(SeqCst) > 0 {
                     (0..10_000).for_each(|i| x = std::hint::black_box(x.wrapping_mul(6_364_136_223_846_793_005) + i));
                 }
             });
         }
-        let result = body();
-        over.store(true, SeqCst);
-        result
-    })
+    }
+    let result = catch_unwind(AssertUnwindSafe(body));
+    WANTED.fetch_sub(1, SeqCst);
+    result.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// The first line in which two recordings differ, among those before `until` (s).

@@ -1,7 +1,7 @@
 //! A run that pauses now and then records what one does that does not (semantics S26): simulation time stands meanwhile, goes on
 //! where it stood, and no release is left out, or late by the pause.
 
-use super::program::{Random, Rig, cache, real_time};
+use super::program::{Random, Rig, cache, real_time_on_own_core};
 use super::{TRIALS, all_kinds, difference, run};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ fn paused(rig: &Rig, random: &mut Random) -> (Finished, u64) {
 }
 
 fn seed(seed: u64) {
-    real_time("a run that pauses", || {
+    real_time_on_own_core("a run that pauses", || {
         let rig = all_kinds::drawn(seed);
         let expected = run(&rig, "virtual", &[]).file("signals.csv");
         let mut random = Random(seed);

@@ -1,6 +1,6 @@
 //! What is too late is told: which clock, and from which time on the numbers may be others.
 
-use super::program::{Rig, real_time};
+use super::program::{Rig, real_time_on_own_core};
 use super::{difference, run};
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn late() -> Rig {
 
 #[test]
 fn an_overrun_and_a_value_that_was_not_there_are_told_with_clock_and_time() {
-    real_time("values that come too late", || {
+    real_time_on_own_core("values that come too late", || {
         let rig = late();
         let expected = run(&rig, "virtual", &[]);
         assert_eq!(expected.report()["promise"]["holds"], true);
@@ -58,7 +58,7 @@ fn the_summary_of_a_run_without_delays_says_what_is_not_promised() {
 /// An activation in whose midst another partition of the instance fails is never recorded, and in virtual time it is.
 #[test]
 fn a_failure_that_meets_another_partition_before_it_is_done_breaks_the_promise() {
-    real_time("a failure in the midst of another partition", || {
+    real_time_on_own_core("a failure in the midst of another partition", || {
         let start = "slow_burn_us = 5000, slow_tick_high_every = 0, slow_lock_every = 0, fast_lock_every = 0, \
                      fail_kind = 1, fail_clock = 1, fail_at = 23";
         let rig = Rig::new("stop_time = 0.05\non_error = 'continue'").tracer("a", start);

@@ -1,15 +1,12 @@
-//! The same judge over exchanges that are known to be wrong, which are compiled in for this test only:
-//!
-//!     cargo test --features wrong_exchange --test promise
+//! The same judge over exchanges that are known to be wrong, which builds with debug assertions have.
 
-use super::program::{Rig, real_time};
+use super::program::{Rig, real_time_on_own_core};
 use super::rigs::{mixed, twenty};
 use super::{Judgement, judge, run};
 use std::path::Path;
-use std::time::Duration;
 
 fn is_noticed(wrong: &str) {
-    real_time("a wrong exchange", || match judge(&twenty(1), &[("VECUD_WRONG_EXCHANGE", wrong)]) {
+    real_time_on_own_core("a wrong exchange", || match judge(&twenty(1), &[("VECUD_WRONG_EXCHANGE", wrong)]) {
         Judgement::Different(how) => println!("{wrong}: {how}"),
         Judgement::Same(_) => panic!("{wrong} was not noticed"),
         Judgement::Late(promise) => panic!("something was too late in every trial: {promise}"),
@@ -29,7 +26,7 @@ fn an_exchange_that_is_a_double_buffer_is_noticed() {
 /// The run itself tells that a value was not there when it was to be seen.
 #[test]
 fn a_step_that_shows_at_its_begin_what_it_computes_is_noticed() {
-    real_time("steps that show too early", || {
+    real_time_on_own_core("steps that show too early", || {
         let rig = mixed(1, |number| number % 4 < 2);
         let promise = run(&rig, "realtime", &[("VECUD_WRONG_STEP", "early")]).report()["promise"].clone();
         assert_eq!(promise["holds"], false);
@@ -40,7 +37,7 @@ fn a_step_that_shows_at_its_begin_what_it_computes_is_noticed() {
 /// The FMU itself refuses a step that does not begin where the one before has ended.
 #[test]
 fn a_host_that_leaves_out_what_was_missed_is_noticed() {
-    real_time("a host that leaves out steps", || {
+    real_time_on_own_core("a host that leaves out steps", || {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/stepper");
         let start = "start = { fail_kind = 10, fail_at = 0.05 }";
         let rig = Rig::of_text(&format!(

@@ -1,11 +1,10 @@
 //! What the operating system says of a run while it runs: as root, and as somebody without any privilege.
 
 use crate::program::clock::{EQUAL_A, EQUAL_B, FAST, SLOW};
-use crate::program::{Kind, Rig, check_threads, real_time, runner_of, shared_core, skipped};
+use crate::program::{Kind, Rig, check_threads, jail, real_time, runner_of, shared_core, skipped, user};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -149,8 +148,7 @@ fn threads_and_memory_are_what_check_promises() {
 }
 
 /// The command as somebody without any privilege, by a program that nobody may read.
-fn as_nobody(rig: &Rig) -> Option<Command> {
-    const NOBODY: u32 = 65534;
+fn as_nobody(rig: &Rig) -> Command {
     let program = rig.folder().join("vecud");
     fs::copy(env!("CARGO_BIN_EXE_vecud"), &program).unwrap();
     // The FMUs are built by now, by whom may write there; nobody only uses them.
@@ -159,26 +157,15 @@ fn as_nobody(rig: &Rig) -> Option<Command> {
     open(rig.folder(), 0o1777);
     let mut command = rig.command_of(&program);
     command.env("VECUD_CACHE", rig.folder().join("cache")).env("TMPDIR", rig.folder());
-    if nix::unistd::geteuid().is_root() {
-        // SAFETY: both only set ids, and are async-signal-safe; they run between fork and exec.
-        unsafe {
-            command.pre_exec(|| {
-                let set = libc::setgroups(0, std::ptr::null()) == 0 && libc::setgid(NOBODY) == 0;
-                let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-                let limited = libc::setrlimit(libc::RLIMIT_RTPRIO, &limit) == 0;
-                match set && limited && libc::setuid(NOBODY) == 0 {
-                    true => Ok(()),
-                    false => Err(std::io::Error::last_os_error()),
-                }
-            });
-        }
+    if user::is_root() {
+        jail::become_nobody(&mut command, None);
     }
-    Some(command)
+    command
 }
 
 /// An ordinary user's run: what it says, and that its results are those of a privileged one.
 #[test]
-fn without_privileges_the_run_is_cooperative_loud_and_right() {
+fn without_privileges_the_run_is_cooperative_loud_and_right_as_this_user() {
     shared_core(|| {
         // Nobody must be able to read the FMUs: a copy in the rig's folder.
         let folder = tempfile::tempdir().unwrap();
@@ -192,11 +179,10 @@ fn without_privileges_the_run_is_cooperative_loud_and_right() {
             .trigger("a.out_low", "b.low")
             .trigger("b.out_low", "a.low")
             .connect("a.out_f64", "b.in_f64");
-        if !nix::unistd::geteuid().is_root() && vecud::sys::scheduling::probe_fifo(89).is_ok() {
-            return skipped("without_privileges", &"this user has the privilege and cannot give it up");
+        if !user::can_do_without_real_time("without_privileges_the_run_is_cooperative_loud_and_right_as_this_user") {
+            return;
         }
-        let Some(command) = as_nobody(&rig) else { return };
-        let run = rig.finish(rig.start(command)).exits(0);
+        let run = rig.finish(rig.start(as_nobody(&rig))).exits(0);
 
         let host = &run.report()["host"];
         assert_eq!((&host["scheduling"], &host["dma_latency_held"]), (&"cooperative".into(), &false.into()), "{host}");

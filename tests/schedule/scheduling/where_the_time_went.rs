@@ -1,6 +1,6 @@
 //! What the report says of where the time of activations went, against what tracers were told to do.
 
-use crate::program::{Outcome, Rig, changed_tracer, real_time, send};
+use crate::program::{Outcome, Rig, changed_tracer, real_time_on_own_core, send};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use std::time::Duration;
@@ -74,7 +74,7 @@ fn is_sound(run: &Outcome) {
 
 #[test]
 fn the_parts_add_up_to_the_response_and_the_worst_are_the_worst() {
-    real_time("the_parts_add_up_to_the_response_and_the_worst_are_the_worst", || {
+    real_time_on_own_core("the_parts_add_up_to_the_response_and_the_worst_are_the_worst", || {
         let run = Rig::new("stop_time = 0.5")
             .tracer("a", "slow_burn_us = 900, equal_b_burn_us = 300")
             .trigger("a.out_high", "a.high")
@@ -99,7 +99,7 @@ fn virtual_time_has_no_causes() {
 
 #[test]
 fn time_of_more_urgent_clocks_is_preemption() {
-    real_time("time_of_more_urgent_clocks_is_preemption", || {
+    real_time_on_own_core("time_of_more_urgent_clocks_is_preemption", || {
         let run = Rig::new("stop_time = 0.5").tracer("a", "fast_burn_us = 300, slow_burn_us = 4000").run().exits(0);
         is_sound(&run);
         let slow = run.clock("a", "slow");
@@ -119,7 +119,7 @@ fn time_of_more_urgent_clocks_is_preemption() {
 
 #[test]
 fn a_wakeup_after_more_urgent_clocks_is_the_rigs_and_not_the_machines() {
-    real_time("a_wakeup_after_more_urgent_clocks_is_the_rigs_and_not_the_machines", || {
+    real_time_on_own_core("a_wakeup_after_more_urgent_clocks_is_the_rigs_and_not_the_machines", || {
         // Each release of slow is one of fast as well, which has the core first.
         let run = Rig::new("stop_time = 1").tracer("a", "fast_burn_us = 500, slow_burn_us = 100").run().exits(0);
         is_sound(&run);
@@ -137,7 +137,7 @@ fn a_wakeup_after_more_urgent_clocks_is_the_rigs_and_not_the_machines() {
 
 #[test]
 fn a_wait_for_the_lock_names_its_holder() {
-    real_time("a_wait_for_the_lock_names_its_holder", || {
+    real_time_on_own_core("a_wait_for_the_lock_names_its_holder", || {
         // Fast sleeps in its locked section in the first 400 µs of each millisecond; slow begins after that, and asks for
         // the lock 500 µs later.
         let run = Rig::new("stop_time = 0.5")
@@ -160,7 +160,7 @@ fn a_wait_for_the_lock_names_its_holder() {
 
 #[test]
 fn a_wait_at_the_gate_is_a_part_of_its_own() {
-    real_time("a_wait_at_the_gate_is_a_part_of_its_own", || {
+    real_time_on_own_core("a_wait_at_the_gate_is_a_part_of_its_own", || {
         let run = Rig::new("stop_time = 0.5").tracer("a", "slow_lock_us = 1500").run().exits(0);
         is_sound(&run);
         let fast = run.clock("a", "fast");
@@ -174,7 +174,7 @@ fn a_wait_at_the_gate_is_a_part_of_its_own() {
 /// that one's own: nothing of it was polled, and the wake-up was in time.
 #[test]
 fn a_wait_at_the_gate_before_the_release_is_a_wait_at_the_gate() {
-    real_time("a_wait_at_the_gate_before_the_release_is_a_wait_at_the_gate", || {
+    real_time_on_own_core("a_wait_at_the_gate_before_the_release_is_a_wait_at_the_gate", || {
         let run = Rig::new("stop_time = 0.5").tracer("a", "slow_lock_us = 1500").more("[host]\nspin_us = 50\n").run();
         let run = run.exits(0);
         is_sound(&run);
@@ -195,7 +195,7 @@ fn a_wait_at_the_gate_before_the_release_is_a_wait_at_the_gate() {
 
 #[test]
 fn each_overrun_has_its_cause() {
-    real_time("each_overrun_has_its_cause", || {
+    real_time_on_own_core("each_overrun_has_its_cause", || {
         let run = Rig::new("stop_time = 0.3").tracer("a", "slow_burn_us = 23000").run().exits(0);
         is_sound(&run);
         let slow = run.clock("a", "slow");
@@ -220,7 +220,7 @@ fn each_overrun_has_its_cause() {
 
 #[test]
 fn the_kernels_counts_are_those_of_the_thread() {
-    real_time("the_kernels_counts_are_those_of_the_thread", || {
+    real_time_on_own_core("the_kernels_counts_are_those_of_the_thread", || {
         let run = Rig::new("stop_time = 0.5").tracer("a", "slow_burn_us = 2000").run().exits(0);
         let counts = |clock: &str| run.clock("a", clock)["causes"]["thread"]["later"].clone();
         let (fast, slow) = (counts("fast"), counts("slow"));
@@ -236,7 +236,7 @@ fn the_kernels_counts_are_those_of_the_thread() {
 
 #[test]
 fn a_report_that_is_rebuilt_has_the_same_causes() {
-    real_time("a_report_that_is_rebuilt_has_the_same_causes", || {
+    real_time_on_own_core("a_report_that_is_rebuilt_has_the_same_causes", || {
         let run = Rig::new("stop_time = 0.2").tracer("a", "slow_burn_us = 13000").run().exits(0);
         let page = run.file("report.html");
         for part in ["<h3>Where the time went</h3>", "<h3>The worst activations</h3>", "<h3>Overruns</h3>"] {
@@ -256,7 +256,7 @@ fn a_report_that_is_rebuilt_has_the_same_causes() {
 #[test]
 fn nothing_is_lost_while_the_supervisor_does_not_read() {
     for mode in ["flight", "off"] {
-        real_time("nothing_is_lost_while_the_supervisor_does_not_read", || {
+        real_time_on_own_core("nothing_is_lost_while_the_supervisor_does_not_read", || {
             let folder = tempfile::tempdir().unwrap();
             let fast = ("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.0002\"");
             let fmu = changed_tracer(folder.path(), "../modelDescription.xml", &[fast]);

@@ -32,8 +32,8 @@ fn joined(parts: &[Recorded]) -> (String, Vec<u64>) {
 }
 
 #[track_caller]
-fn sound(run: &Outcome, realtime: bool) {
-    let fifo = realtime && vecud::sys::scheduling::probe_fifo(89).is_ok();
+fn sound(run: &Outcome) {
+    let fifo = run.report()["host"]["scheduling"] == "fifo";
     for fmu in ["a", "b"] {
         let (_, broken) = run.trace(fmu).check(if fifo { Kind::Preemptive } else { Kind::OneAtATime });
         assert!(broken.is_empty(), "{broken:#?}");
@@ -49,10 +49,10 @@ fn tracers_cut_anywhere_record_the_same_bytes_as_in_one_go() {
     // On the grids, between them, right behind a start and right before the stop.
     for cut in ["0.1", "0.25", "0.0837", "0.2000000001", "0.0005", "0.3999", "0.03", "0.003"] {
         let first = run(&rig, &["--stop-time", cut, "--save-state", text(&file)]).exits(0);
-        sound(&first, false);
+        sound(&first);
         let first = recorded(&first);
         let second = run(&rig, &["--restore-state", text(&file)]).exits(0);
-        sound(&second, false);
+        sound(&second);
         let report = second.report();
         assert_eq!((report["start_time"].as_f64(), report["end_time"].as_f64()), (cut.parse().ok(), Some(0.4)));
         // A deadline that was armed before the cut and is due behind it.
@@ -245,10 +245,10 @@ fn a_run_in_real_time_goes_on_on_its_grids() {
         let rig = two("");
         let file = state(&rig, "state");
         let first = run(&rig, &["--mode", "realtime", "--stop-time", "0.203", "--save-state", text(&file)]).exits(0);
-        sound(&first, true);
+        sound(&first);
         let one = looked_up(&first);
         let second = run(&rig, &["--mode", "realtime", "--restore-state", text(&file)]).exits(0);
-        sound(&second, true);
+        sound(&second);
         let two = looked_up(&second);
         // Nothing of the time before the cut is made up for, and the wall clock starts at the cut.
         assert_eq!(second.report()["start_time"].as_f64(), Some(0.203));
@@ -280,7 +280,7 @@ fn a_run_in_real_time_that_is_left_by_a_signal_keeps_what_waits() {
         let stop_text = format!("{stop:.3}");
         // In virtual time: the mode is no part of a state.
         let second = run(&rig, &["--stop-time", &stop_text, "--restore-state", text(&file)]).exits(0);
-        sound(&second, false);
+        sound(&second);
         let two = looked_up(&second);
         grids_go_on(&[first, second], &[one.0, two.0], &[one.1, two.1], stop_text.parse().unwrap());
     });

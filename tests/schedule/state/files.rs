@@ -1,6 +1,6 @@
 //! State files that cannot be read, written, or taken up: exit code 2 before anything runs, and nothing is left behind.
 
-use super::program::{Rig, cache, changed_tracer, skipped};
+use super::program::{Rig, cache, changed_tracer, skipped, user};
 use super::{left, run, state, text, two};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -187,7 +187,7 @@ fn other_start_values_are_told_and_the_saved_ones_hold() {
 }
 
 #[test]
-fn a_disk_that_is_full_leaves_the_old_file_and_nothing_half_written() {
+fn a_disk_that_is_full_leaves_the_old_file_and_nothing_half_written_as_this_user() {
     let rig = two("");
     let folder = rig.folder().display().to_string();
     std::fs::create_dir(rig.folder().join("disk")).unwrap();
@@ -198,15 +198,17 @@ fn a_disk_that_is_full_leaves_the_old_file_and_nothing_half_written() {
     );
     rig.file();
     let mut command = Command::new("unshare");
-    let root = rustix::process::geteuid().is_root();
-    command.arg(if root { "-m" } else { "-rm" }).args(["sh", "-c", &script]).env("VECUD_CACHE", cache());
+    command.arg(if user::is_root() { "-m" } else { "-rm" }).args(["sh", "-c", &script]).env("VECUD_CACHE", cache());
     if Command::new("unshare").arg("--version").output().is_err() {
-        return skipped("a_disk_that_is_full_leaves_the_old_file_and_nothing_half_written", &"there is no unshare");
+        return skipped(
+            "a_disk_that_is_full_leaves_the_old_file_and_nothing_half_written_as_this_user",
+            &"there is no unshare",
+        );
     }
     let outcome = rig.finish(rig.start(command));
     if outcome.code == 99 || outcome.stderr.contains("unshare failed") {
         let why = "this user may not mount a small file system";
-        return skipped("a_disk_that_is_full_leaves_the_old_file_and_nothing_half_written", &why);
+        return skipped("a_disk_that_is_full_leaves_the_old_file_and_nothing_half_written_as_this_user", &why);
     }
     let outcome = outcome.exits(1);
     outcome.problem(&["the state is not saved to disk/state", "No space left on device"]);

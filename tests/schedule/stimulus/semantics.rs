@@ -1,6 +1,6 @@
 //! An activation at `t` gets what the file says of `t`, whoever is late (semantics S15).
 
-use super::program::{Event, Outcome, Rig, clock, shared_core};
+use super::program::{Event, Outcome, Rig, clock, jail, shared_core};
 use super::{Drawn, Numbers, draw, drive, fed, run};
 
 const HEADER: &str = "a.in_f64,a.in_i32,a.in_bool,a.in_array[3],a.in_u8,a.in_enum,a.high,a.low";
@@ -191,12 +191,8 @@ fn repeated_runs_get_the_same_and_a_file_that_vanishes_was_read() {
 }
 
 #[test]
-fn so_it_is_in_turns_without_privileges() {
-    let test = "so_it_is_in_turns_without_privileges";
-    let root = nix::unistd::geteuid().is_root();
-    if root && std::process::Command::new("setpriv").arg("--version").output().is_err() {
-        return super::program::skipped(test, &"setpriv cannot take root's privileges");
-    }
+fn so_it_is_in_turns_without_privileges_as_this_user() {
+    let test = "so_it_is_in_turns_without_privileges_as_this_user";
     for interpolation in ["hold", "linear"] {
         let drawn = draw(5, "a.in_f64,a.in_array[3],a.high,a.low", &[float, float, boolean, boolean]);
         let rig = fed("0.5", &format!("interpolation = '{interpolation}'"), &drawn.text);
@@ -205,11 +201,11 @@ fn so_it_is_in_turns_without_privileges() {
         let (signals, expected_ticks) = (expected.file("signals.csv"), ticks(&expected));
         assert!(expected_ticks.iter().all(|ticks| ticks.len() > 20));
         shared_core(|| {
-            let own = rig.command();
-            let mut command = std::process::Command::new("sh");
-            let script = "ulimit -r 0; [ $(id -u) != 0 ] || exec setpriv --bounding-set=-sys_nice \"$0\" \"$@\"; exec \"$0\" \"$@\"";
-            command.args(["-c", script]).arg(own.get_program()).args(own.get_args()).args(["--mode", "realtime"]);
-            command.env("VECUD_CACHE", super::program::cache()).stdin(std::process::Stdio::null());
+            let mut command = rig.command();
+            command.args(["--mode", "realtime"]);
+            if !jail::without_real_time(test, &mut command) {
+                return;
+            }
             let outcome = rig.finish(rig.start(command)).exits(0);
             let report = outcome.report();
             assert_eq!(report["host"]["scheduling"], "cooperative");

@@ -3,6 +3,7 @@
 
 use super::{last, numbers, rig, run, succeeds};
 use crate::program::Outcome;
+use crate::program::shared_core;
 
 /// A group over one step of 1 s: `a` gets what `b` has computed, and has its event at 0.37 s; `more` are further FMUs, and their names.
 fn group(algorithm: &str, more: &str, names: &str) -> String {
@@ -219,22 +220,24 @@ fn a_crash_is_that_of_the_fmu_that_crashes() {
 /// A group is one task, on one thread: in real time it records what it does in virtual time.
 #[test]
 fn real_time_computes_the_same() {
-    let text = "[rig]\nstop_time = 1\n[record]\nsignals = ['*.y', '*.u']\n\
+    shared_core(|| {
+        let text = "[rig]\nstop_time = 1\n[record]\nsignals = ['*.y', '*.u']\n\
                 [fmu.a]\npath = '@rejecting'\nstart = { first = 0.0037, every = 0.01 }\n\
                 [fmu.b]\npath = '@rejecting'\nstart = { first = 5, every = 10, u = 1 }\n\
                 [master.g]\nfmus = ['a', 'b']\nstep = '1/100'\nalgorithm = 'rollback'\n\
                 [[connect]]\nfrom = 'b.y'\nto = 'a.u'\n";
-    let expected = succeeds(text).file("signals.csv");
-    let outcome = run(&rig(text), "realtime");
-    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
-    let seen = outcome.file("signals.csv");
-    // A release that was missed on a shared machine has no row.
-    let strange = seen.lines().find(|line| !expected.lines().any(|own| own == *line));
-    assert_eq!(strange, None);
-    let report = outcome.report();
-    let clocks = report["clocks"].as_array().unwrap();
-    let group = clocks.iter().find(|clock| clock["kind"] == "group").expect("one entry is the group's");
-    assert_eq!((group["fmu"].as_str(), group["clock"].as_str()), (Some("a"), Some("g")));
-    let threads: Vec<&str> = clocks.iter().filter_map(|clock| clock["thread"].as_str()).collect();
-    assert_eq!(threads, [threads[0]; 2]);
+        let expected = succeeds(text).file("signals.csv");
+        let outcome = run(&rig(text), "realtime");
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        let seen = outcome.file("signals.csv");
+        // A release that was missed on a shared machine has no row.
+        let strange = seen.lines().find(|line| !expected.lines().any(|own| own == *line));
+        assert_eq!(strange, None);
+        let report = outcome.report();
+        let clocks = report["clocks"].as_array().unwrap();
+        let group = clocks.iter().find(|clock| clock["kind"] == "group").expect("one entry is the group's");
+        assert_eq!((group["fmu"].as_str(), group["clock"].as_str()), (Some("a"), Some("g")));
+        let threads: Vec<&str> = clocks.iter().filter_map(|clock| clock["thread"].as_str()).collect();
+        assert_eq!(threads, [threads[0]; 2]);
+    });
 }

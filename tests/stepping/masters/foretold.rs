@@ -3,6 +3,7 @@
 
 use super::{last, rig, run, succeeds};
 use crate::program::Outcome;
+use crate::program::shared_core;
 
 /// Two that can be asked, of which one is fed by the other, over steps of 1/4 s; `a` has the `lie`.
 fn group(algorithm: &str, recorded: &str, lie: u32) -> String {
@@ -113,10 +114,12 @@ fn who_steps_less_than_it_has_told_is_named() {
 /// A group in real time asks as one in virtual time does.
 #[test]
 fn real_time_asks_as_well() {
-    let expected = succeeds(&group("predictable", VALUES, 0)).file("signals.csv");
-    let outcome = run(&rig(&group("predictable", VALUES, 0)), "realtime");
-    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
-    let seen = outcome.file("signals.csv");
-    let strange = seen.lines().find(|line| !expected.lines().any(|own| own == *line));
-    assert_eq!(strange, None);
+    shared_core(|| {
+        let expected = succeeds(&group("predictable", VALUES, 0)).file("signals.csv");
+        let outcome = run(&rig(&group("predictable", VALUES, 0)), "realtime");
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        let seen = outcome.file("signals.csv");
+        let strange = seen.lines().find(|line| !expected.lines().any(|own| own == *line));
+        assert_eq!(strange, None);
+    });
 }

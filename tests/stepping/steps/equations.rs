@@ -1,6 +1,6 @@
 //! FMUs for Model Exchange in the schedule: integrated over their steps, with events in the midst of them (semantics S25).
 
-use super::program::{Outcome, Rig, real_time, send};
+use super::program::{Outcome, Rig, real_time, send, shared_core};
 use super::{numbers, run};
 use nix::sys::signal::Signal;
 use std::path::{Path, PathBuf};
@@ -27,20 +27,22 @@ fn recorded(outcome: &Outcome) -> String {
 /// With a fixed step work is bounded, and real time records what virtual time does, events in the midst of steps included.
 #[test]
 fn real_time_integrates_to_the_same_bytes() {
-    let rig = ball_and_spring("solver = 'rk4'");
-    let virtual_time = run(&rig, "virtual");
-    assert_eq!(virtual_time.code, 0, "{}", virtual_time.stderr);
-    let expected = recorded(&virtual_time);
-    assert_eq!(numbers(&virtual_time, "ball.bounces").last(), Some(&1.0));
-    assert_eq!(numbers(&virtual_time, "ball.switches").last(), Some(&2.0));
-    let rows = numbers(&virtual_time, "time").len();
-    assert_eq!(rows, 101, "an event within a step has no row of its own");
-    let real_time = run(&rig, "realtime");
-    assert_eq!(real_time.code, 0, "{}", real_time.stderr);
-    // What was missed on a shared machine has no row; one longer step makes up for it, in the same steps of the solver.
-    let seen = recorded(&real_time);
-    let strange = seen.lines().find(|line| !expected.lines().any(|own| own == *line));
-    assert_eq!((strange, seen.lines().last()), (None, expected.lines().last()));
+    shared_core(|| {
+        let rig = ball_and_spring("solver = 'rk4'");
+        let virtual_time = run(&rig, "virtual");
+        assert_eq!(virtual_time.code, 0, "{}", virtual_time.stderr);
+        let expected = recorded(&virtual_time);
+        assert_eq!(numbers(&virtual_time, "ball.bounces").last(), Some(&1.0));
+        assert_eq!(numbers(&virtual_time, "ball.switches").last(), Some(&2.0));
+        let rows = numbers(&virtual_time, "time").len();
+        assert_eq!(rows, 101, "an event within a step has no row of its own");
+        let real_time = run(&rig, "realtime");
+        assert_eq!(real_time.code, 0, "{}", real_time.stderr);
+        // What was missed on a shared machine has no row; one longer step makes up for it, in the same steps of the solver.
+        let seen = recorded(&real_time);
+        let strange = seen.lines().find(|line| !expected.lines().any(|own| own == *line));
+        assert_eq!((strange, seen.lines().last()), (None, expected.lines().last()));
+    });
 }
 
 /// As many steps as a tolerance asks for are for virtual time.

@@ -6,7 +6,7 @@
 
 mod judge;
 pub mod rigs;
-#[cfg(feature = "wrong_exchange")]
+#[cfg(debug_assertions)]
 mod wrong;
 
 use self::judge::{Seen, judge};

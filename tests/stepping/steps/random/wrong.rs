@@ -1,6 +1,4 @@
-//! The same judge over hosts that are known to be wrong, which are compiled in for this test only:
-//!
-//!     cargo test --features wrong_exchange --test steps wrong::
+//! The same judge over hosts that are known to be wrong, which builds with debug assertions have.
 
 use super::super::program::real_time;
 use super::judge::judge;

@@ -1,6 +1,7 @@
 //! Programs that may less than this test: other users, limits, filters of system calls.
 
-use crate::program::{Rig, skipped};
+use super::Rig;
+use super::user::{NOBODY, can_do_without_real_time, is_root};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -10,8 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::OnceLock;
 use tempfile::TempDir;
-
-const NOBODY: u32 = 65534;
 
 // What filters of system calls are made of.
 const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
@@ -57,15 +56,6 @@ fn open(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// This user as he is, or a visible word that the test needs root.
-pub fn root(test: &str) -> bool {
-    let root = nix::unistd::geteuid().is_root() && vecud::sys::scheduling::probe_fifo(89).is_ok();
-    if !root {
-        skipped(test, &"this test needs root with CAP_SYS_NICE, to take privileges away");
-    }
-    root
-}
-
 /// `vecud run` by this user.
 pub fn as_root(rig: &Rig) -> Command {
     // It may be another user's, from the run before.
@@ -75,16 +65,21 @@ pub fn as_root(rig: &Rig) -> Command {
     command
 }
 
-/// `vecud run` by somebody without any capability, who may use real-time priorities up to `rtprio` (the limit of this
-/// process if that is less) and lock `memlock` bytes.
+/// `vecud run` by somebody without any capability, who may lock `memlock` bytes.
 pub fn as_nobody(rig: &Rig, memlock: u64) -> Command {
     let _ = fs::remove_dir_all(rig.out());
     open(rig.folder(), 0o1777);
     let mut command = rig.command_of(&public().join("vecud"));
     command.env("VECUD_CACHE", public().join("nobodys_cache")).env("TMPDIR", rig.folder());
-    before(&mut command, move || {
+    become_nobody(&mut command, Some(memlock));
+    command
+}
+
+/// Runs the program as somebody without any capability and without real-time priorities, who may lock `memlock` bytes.
+pub fn become_nobody(command: &mut Command, memlock: Option<u64>) {
+    before(command, move || {
         limit(libc::RLIMIT_RTPRIO, 0)?;
-        limit(libc::RLIMIT_MEMLOCK, memlock)?;
+        memlock.map_or(Ok(()), |bytes| limit(libc::RLIMIT_MEMLOCK, bytes))?;
         // SAFETY: these only set ids and are async-signal-safe.
         ok(unsafe { libc::setgroups(0, std::ptr::null()) })?;
         // SAFETY: as above.
@@ -92,7 +87,14 @@ pub fn as_nobody(rig: &Rig, memlock: u64) -> Command {
         // SAFETY: as above.
         ok(unsafe { libc::setuid(NOBODY) })
     });
-    command
+}
+
+/// Takes real-time priorities away from the program, whoever this user is; where that cannot be done, `false` and a visible word.
+pub fn without_real_time(test: &str, command: &mut Command) -> bool {
+    if is_root() {
+        without_nice(command);
+    }
+    can_do_without_real_time(test)
 }
 
 /// Takes CAP_IPC_LOCK away from the program and sets its limit.
