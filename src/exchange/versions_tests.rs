@@ -209,12 +209,20 @@ proptest! {
     }
 }
 
-/// A producer and consumers on threads of their own, all of them late by some and different times: how often a consumer got
-/// what it was to get, how often another version and it was told, and how often and nobody knew.
-fn in_threads(wrong: Option<Wrong>, by_release: bool) -> [usize; 3] {
-    const PERIOD: i64 = 10;
-    const CONSUMERS: [i64; 2] = [7, 25];
-    let end = if cfg!(miri) { 300 } else { 20_000 };
+const PERIOD: i64 = 10;
+const CONSUMERS: [i64; 2] = [7, 25];
+
+/// Whether those who look are on time, or late by some and different times.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Punctuality {
+    OnTime,
+    Late,
+}
+
+/// A producer and consumers on threads of their own until `end`: how often a consumer got what it was to get, how often another
+/// version and it was told, and how often and nobody knew.
+fn in_threads(wrong: Option<Wrong>, by_release: bool, end: i64, punctuality: Punctuality) -> [usize; 3] {
+    let is_late = punctuality == Punctuality::Late;
     let grids: Vec<u64> = CONSUMERS.iter().map(|every| *every as u64).filter(|_| by_release).collect();
     let mut versions = Versions::new(8, &[lane(64, &grids)], 2);
     versions.wrong = wrong;
@@ -236,7 +244,13 @@ fn in_threads(wrong: Option<Wrong>, by_release: bool) -> [usize; 3] {
         let mut last = None;
         for time in (0..end).step_by(every as usize) {
             // Every other one starts late, by up to three periods of the producer.
-            wait(time + if random(time) & 1 << 40 == 0 { 0 } else { (random(time) >> 41) as i64 % (3 * PERIOD) });
+            wait(
+                time + if !is_late || random(time) & 1 << 40 == 0 {
+                    0
+                } else {
+                    (random(time) >> 41) as i64 % (3 * PERIOD)
+                },
+            );
             let read = versions.read_with(ms(time), &mut reader, |words| {
                 last = Some((words.get(0), (1..words.len()).all(|i| words.get(i) == words.get(0))));
             });
@@ -279,10 +293,13 @@ fn in_threads(wrong: Option<Wrong>, by_release: bool) -> [usize; 3] {
         });
         let consume = &consume;
         let consumers = [0, 1].map(|i| scope.spawn(move || consume(i, &done[i + 1])));
-        // Nobody is left behind by more than this, but by so much everybody may be.
+        // Nobody is left behind by more than this, but by so much everybody may be who is late.
         const BEHIND: i64 = 60;
+        let steps = [PERIOD, CONSUMERS[0], CONSUMERS[1]];
         while clock.load(SeqCst) < end {
-            if done.iter().all(|done| done.load(SeqCst) >= clock.load(SeqCst) - BEHIND) {
+            let now = clock.load(SeqCst);
+            let due = |step: i64| if is_late { now - BEHIND } else { now / step * step };
+            if done.iter().zip(steps).all(|(done, step)| done.load(SeqCst) >= due(step)) {
                 clock.fetch_add(1, SeqCst);
             }
             std::thread::yield_now();
@@ -293,20 +310,34 @@ fn in_threads(wrong: Option<Wrong>, by_release: bool) -> [usize; 3] {
     })
 }
 
+/// How often consumers look until `end`, but for the first time.
+fn looks(end: i64) -> usize {
+    CONSUMERS.iter().map(|every| (end as usize).div_ceil(*every as usize) - 1).sum()
+}
+
+#[test]
+fn a_consumer_that_is_on_time_gets_its_version() {
+    let end = 300;
+    for by_release in [false, true] {
+        assert_eq!(in_threads(None, by_release, end, Punctuality::OnTime), [looks(end), 0, 0]);
+    }
+}
+
 #[test]
 fn whoever_is_late_a_consumer_gets_its_version_or_it_is_told_that_it_has_not() {
+    let end = if cfg!(miri) { 300 } else { 20_000 };
     for by_release in [false, true] {
-        let [right, told, silent] = in_threads(None, by_release);
+        let [right, told, silent] = in_threads(None, by_release, end, Punctuality::Late);
         println!("by_release {by_release}: {right} right, {told} told");
-        assert_eq!(silent, 0);
-        assert!(right > told, "{right} right, {told} told");
+        assert_eq!((right + told, silent), (looks(end), 0));
     }
 }
 
 #[test]
 fn exchanges_that_are_wrong_do_not_pass_that() {
     for wrong in [Wrong::Latest, Wrong::DoubleBuffer] {
-        let [right, told, silent] = in_threads(Some(wrong), false);
+        let [right, told, silent] =
+            in_threads(Some(wrong), false, if cfg!(miri) { 300 } else { 20_000 }, Punctuality::Late);
         println!("{wrong:?}: {right} right, {told} told, {silent} wrong");
         assert!(silent > right / 20, "{wrong:?} gave {silent} wrong versions");
     }

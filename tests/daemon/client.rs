@@ -52,7 +52,8 @@ pub fn kept_every_release(report: &Value) {
     let may_skip = report["host"]["scheduling"] == "cooperative";
     for clock in report["clocks"].as_array().unwrap() {
         let (skipped, discarded) = (clock["skipped"].as_u64().unwrap(), clock["discarded"].as_u64().unwrap());
-        assert!(discarded == 0 && (skipped == 0 || may_skip), "{clock}");
+        // One may be due just when the run ends.
+        assert!(discarded <= 1 && (skipped == 0 || may_skip), "{clock}");
     }
 }
 

@@ -48,7 +48,8 @@ fn kept(report: &Value) -> (BTreeSet<u64>, BTreeSet<u64>) {
     assert_eq!((&report["verdict"], &report["host"]["scheduling"]), (&"pass".into(), &"fifo".into()));
     let clocks = report["clocks"].as_array().unwrap();
     for clock in clocks {
-        assert_eq!((&clock["skipped"], &clock["discarded"]), (&0.into(), &0.into()), "{clock}");
+        // One may be due just when the run ends.
+        assert!(clock["skipped"] == 0 && clock["discarded"].as_u64() <= Some(1), "{clock}");
     }
     let all = |key: &str| clocks.iter().map(|clock| clock[key].as_u64().unwrap()).collect();
     (all("cpu"), all("fifo_priority"))

@@ -141,7 +141,8 @@ fn what_fmu_code_leaves_behind_ends_with_its_own_rig_and_leaves_no_zombie() {
         let report = daemon.get(&format!("/v1/rigs/steady/runs/{steady}")).json(200);
         assert_eq!((&report["verdict"], left(&report)), (&"pass".into(), LEFT), "{:#}", report["problems"]);
         for clock in report["clocks"].as_array().unwrap() {
-            assert_eq!(clock["discarded"], 0, "{clock}");
+            // One may be due just when the run ends.
+            assert!(clock["discarded"].as_u64() <= Some(1), "{clock}");
         }
         wait_until("the daemon has no child", || children(daemon.pid()).is_empty());
         assert!(!of_steady.iter().any(is_there));

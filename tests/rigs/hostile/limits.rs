@@ -4,8 +4,8 @@ use crate::hostile::judge;
 use crate::program::{cache, shared_core};
 use std::process::Command;
 
-/// Hardly more than what the loader needs for the program itself (0.9 MiB without optimization): there is nothing that it could say.
-const LITTLE_DATA: u64 = if cfg!(debug_assertions) { 2 << 20 } else { 1 << 20 };
+/// Hardly more than what the loader needs for the program itself (2.0 MiB without optimization): there is nothing that it could say.
+const LITTLE_DATA: u64 = if cfg!(debug_assertions) { 3 << 20 } else { 1 << 20 };
 
 /// Limits that a shell, a container or a service manager may have set: what `prlimit` calls them, and values.
 const LIMITS: &[(&str, &[u64])] = &[

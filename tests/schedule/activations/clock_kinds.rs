@@ -2,7 +2,7 @@
 //! asked and told, and refuses needless calls: exact activation times in virtual time, counts in real time, and answers
 //! that no clock can have.
 
-use crate::program::{Outcome, Rig, Trace, real_time};
+use crate::program::{Outcome, Rig, Trace, real_time, shared_core};
 use proptest::prelude::*;
 use std::path::Path;
 use vecud::time::{Fraction, Instant};
@@ -307,12 +307,14 @@ fn before_the_run_an_interval_that_a_clock_cannot_have_fails_it_by_name() {
 
 #[test]
 fn an_interval_too_short_for_real_time_fails_the_run_by_name() {
-    let start = "odd_clock = 3, odd_kind = 9";
-    let run = kinds("stop_time = 0.1", start, "").run().exits(1);
-    fails(
-        &run,
-        &["fmi3GetIntervalDecimal", "0.000000000001 s, which is shorter than there can be", "fixed_asked at 0 s"],
-    );
+    shared_core(|| {
+        let start = "odd_clock = 3, odd_kind = 9";
+        let run = kinds("stop_time = 0.1", start, "").run().exits(1);
+        fails(
+            &run,
+            &["fmi3GetIntervalDecimal", "0.000000000001 s, which is shorter than there can be", "fixed_asked at 0 s"],
+        );
+    });
 }
 
 /// Design S13: the instance fails, since its clock has no next tick; the rig says what that means for the others.

@@ -31,15 +31,15 @@ fn run(rig: &Rig, mode: &str, more: &[(&str, &str)]) -> Outcome {
     rig.finish(rig.start(command)).exits(0)
 }
 
-/// Keeps both cores busy with other work while `body` runs, which has no precedence over it. Tests that want that at the same time
-/// share the work.
+/// Keeps all cores busy with other work while `body` runs: real-time threads always wake up a core that is busy. Tests that want
+/// that at the same time share the work, and other tests come before it.
 fn under_load<T>(body: impl FnOnce() -> T) -> T {
     static WANTED: AtomicUsize = AtomicUsize::new(0);
-    // SAFETY: takes three numbers; of Linux it is the calling thread's value, and that of the programs that it starts.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 0) };
     if WANTED.fetch_add(1, SeqCst) == 0 {
         for _ in 0..3 {
             std::thread::spawn(|| {
+                // SAFETY: takes three numbers; of Linux it is the calling thread's value.
+                unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
                 let mut x = 1u64;
                 while WANTED.load(SeqCst) > 0 {
                     (0..10_000).for_each(|i| x = std::hint::black_box(x.wrapping_mul(6_364_136_223_846_793_005) + i));

@@ -110,38 +110,42 @@ fn breaks_off(rig: &Rig) {
 
 #[test]
 fn an_activation_that_comes_before_its_row_is_counted() {
-    // Far more rows in a moment than anybody reads in that moment.
-    let mut text = "time,a.in_f64\n0,1\n0.1,2\n".to_owned();
-    (0..400_000).for_each(|i| text += &format!("{:.9},{i}\n", 0.2 + f64::from(i) * 1e-9));
-    text += "0.9,3\n";
-    let rig = fed("0.3", "", &text);
-    let outcome = run(&rig, &["--mode", "realtime"]).exits(0);
-    let stimulus = &outcome.report()["stimuli"][0];
-    assert!(stimulus["starved"].as_u64().unwrap() > 0, "{stimulus}");
-    assert_eq!(stimulus["first_starved"]["clock"], "a.fast");
-    assert!((0.2..0.3).contains(&stimulus["first_starved"]["time"].as_f64().unwrap()), "{stimulus}");
-    outcome.problem(&["came before the file was read that far", "first clock a.fast at 0.2"]);
-    let outcome = run(&rig, &[]).exits(0);
-    assert_eq!(outcome.report()["stimuli"][0]["starved"], 0, "virtual time waits");
+    shared_core(|| {
+        // Far more rows in a moment than anybody reads in that moment.
+        let mut text = "time,a.in_f64\n0,1\n0.1,2\n".to_owned();
+        (0..400_000).for_each(|i| text += &format!("{:.9},{i}\n", 0.2 + f64::from(i) * 1e-9));
+        text += "0.9,3\n";
+        let rig = fed("0.3", "", &text);
+        let outcome = run(&rig, &["--mode", "realtime"]).exits(0);
+        let stimulus = &outcome.report()["stimuli"][0];
+        assert!(stimulus["starved"].as_u64().unwrap() > 0, "{stimulus}");
+        assert_eq!(stimulus["first_starved"]["clock"], "a.fast");
+        assert!((0.2..0.3).contains(&stimulus["first_starved"]["time"].as_f64().unwrap()), "{stimulus}");
+        outcome.problem(&["came before the file was read that far", "first clock a.fast at 0.2"]);
+        let outcome = run(&rig, &[]).exits(0);
+        assert_eq!(outcome.report()["stimuli"][0]["starved"], 0, "virtual time waits");
+    });
 }
 
 #[test]
 fn ctrl_c_in_the_midst_leaves_nobody_behind() {
-    let text = (0..200_000)
-        .fold("time,a.in_f64,a.high\n".to_owned(), |text, i| text + &format!("{},{i},1\n", f64::from(i) / 1e4));
-    for mode in ["virtual", "realtime"] {
-        let rig = fed("1000", "", &text);
-        let mut command = rig.command();
-        command.args(["--mode", mode]);
-        let child = rig.start(command);
-        rig.wait_until_it_runs();
-        std::thread::sleep(Duration::from_millis(100));
-        let runner = runner_of(&child);
-        send(child.id() as i32, Signal::SIGINT);
-        let outcome = rig.finish(child).exits(0);
-        assert_eq!(outcome.report()["end"], "signal");
-        assert!(!std::path::Path::new(&format!("/proc/{runner}")).exists(), "{runner} is still there");
-    }
+    shared_core(|| {
+        let text = (0..200_000)
+            .fold("time,a.in_f64,a.high\n".to_owned(), |text, i| text + &format!("{},{i},1\n", f64::from(i) / 1e4));
+        for mode in ["virtual", "realtime"] {
+            let rig = fed("1000", "", &text);
+            let mut command = rig.command();
+            command.args(["--mode", mode]);
+            let child = rig.start(command);
+            rig.wait_until_it_runs();
+            std::thread::sleep(Duration::from_millis(100));
+            let runner = runner_of(&child);
+            send(child.id() as i32, Signal::SIGINT);
+            let outcome = rig.finish(child).exits(0);
+            assert_eq!(outcome.report()["end"], "signal");
+            assert!(!std::path::Path::new(&format!("/proc/{runner}")).exists(), "{runner} is still there");
+        }
+    });
 }
 
 #[test]
@@ -175,28 +179,30 @@ fn a_run_does_not_overwrite_what_it_reads() {
 
 #[test]
 fn a_file_that_changes_while_it_is_read_is_told() {
-    let text =
-        (0..200_000).fold("time,a.in_f64\n".to_owned(), |text, i| text + &format!("{},{i}.5\n", f64::from(i) / 1e4));
     shared_core(|| {
-        let rig = fed("3", "", &text);
+        let text = (0..200_000)
+            .fold("time,a.in_f64\n".to_owned(), |text, i| text + &format!("{},{i}.5\n", f64::from(i) / 1e4));
+        shared_core(|| {
+            let rig = fed("3", "", &text);
+            let mut command = rig.command();
+            command.args(["--mode", "realtime"]);
+            let child = rig.start(command);
+            rig.wait_until_it_runs();
+            // In the midst of a number, and so early that the run comes to it.
+            std::fs::File::options().write(true).open(drive(&rig)).unwrap().set_len(400_002).unwrap();
+            let outcome = rig.finish(child).exits(0);
+            outcome.problem(&["drive.csv", "was changed while it was read", "400002 bytes"]);
+        });
+        // One that is whole again before the next run, or is changed when it was read, is nobody's concern.
+        let rig = fed("0.1", "", "time,a.in_f64\n0,1\n");
         let mut command = rig.command();
-        command.args(["--mode", "realtime"]);
+        command.args(["--mode", "realtime", "--stop-time", "0.5"]);
         let child = rig.start(command);
         rig.wait_until_it_runs();
-        // In the midst of a number, and so early that the run comes to it.
-        std::fs::File::options().write(true).open(drive(&rig)).unwrap().set_len(400_002).unwrap();
+        std::fs::write(drive(&rig), "time,a.in_f64\n0,2\n").unwrap();
         let outcome = rig.finish(child).exits(0);
-        outcome.problem(&["drive.csv", "was changed while it was read", "400002 bytes"]);
+        assert!(!outcome.problems().iter().any(|problem| problem.contains("changed")), "{:?}", outcome.problems());
     });
-    // One that is whole again before the next run, or is changed when it was read, is nobody's concern.
-    let rig = fed("0.1", "", "time,a.in_f64\n0,1\n");
-    let mut command = rig.command();
-    command.args(["--mode", "realtime", "--stop-time", "0.5"]);
-    let child = rig.start(command);
-    rig.wait_until_it_runs();
-    std::fs::write(drive(&rig), "time,a.in_f64\n0,2\n").unwrap();
-    let outcome = rig.finish(child).exits(0);
-    assert!(!outcome.problems().iter().any(|problem| problem.contains("changed")), "{:?}", outcome.problems());
 }
 
 #[test]
