@@ -118,29 +118,40 @@ mod tests {
         batches.flat_map(|batch| column(batch.unwrap())).collect()
     }
 
-    /// A stream, what makes messages for it, and its file.
-    fn stream() -> (Stream<States>, impl FnMut(&mut Stream<States>, Vec<i64>) -> io::Result<()>, States) {
-        let states = States::default();
-        let mut stream = Stream::new(states.clone());
-        let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::Int64, false)]));
-        let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
-        stream.append(writer.get_mut()).unwrap();
-        let write = move |stream: &mut Stream<States>, values: Vec<i64>| {
-            let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(Int64Array::from(values))]).unwrap();
-            writer.write(&batch).unwrap();
-            stream.append(writer.get_mut())
-        };
-        (stream, write, states)
+    /// A stream of values, and the crate's writer of its messages.
+    struct Values {
+        stream: Stream<States>,
+        writer: StreamWriter<Vec<u8>>,
+        schema: Arc<Schema>,
+    }
+
+    impl Values {
+        /// Begins a stream in this file.
+        fn new(file: &States) -> Values {
+            let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::Int64, false)]));
+            let writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+            let mut values = Values { stream: Stream::new(file.clone()), writer, schema };
+            values.stream.append(values.writer.get_mut()).unwrap();
+            values
+        }
+
+        fn write(&mut self, values: Vec<i64>) -> io::Result<()> {
+            let column = Arc::new(Int64Array::from(values));
+            let batch = RecordBatch::try_new(self.schema.clone(), vec![column]).unwrap();
+            self.writer.write(&batch).unwrap();
+            self.stream.append(self.writer.get_mut())
+        }
     }
 
     #[test]
     fn whoever_is_killed_while_he_writes_leaves_a_whole_stream() {
-        let (mut stream, mut write, states) = stream();
+        let states = States::default();
+        let mut stream = Values::new(&states);
         states.seen.take();
         let mut expected = Vec::new();
         for length in [1, 20, 5000, 3, 100_000, 60, 8192] {
             let more: Vec<i64> = (0..length).collect();
-            write(&mut stream, more.clone()).unwrap();
+            stream.write(more.clone()).unwrap();
             let before = expected.clone();
             expected.extend(more);
             for state in states.seen.take() {
@@ -148,17 +159,18 @@ mod tests {
                 assert!(seen == before || seen == expected, "{} of {} values", seen.len(), expected.len());
             }
             assert!(values(&states.now.borrow()) == expected);
-            assert_eq!(states.now.borrow().len() as u64, stream.length());
+            assert_eq!(states.now.borrow().len() as u64, stream.stream.length());
         }
     }
 
     #[test]
     fn what_finds_no_space_leaves_what_was_there() {
-        let (mut stream, mut write, states) = stream();
-        write(&mut stream, vec![1, 2]).unwrap();
+        let states = States::default();
+        let mut stream = Values::new(&states);
+        stream.write(vec![1, 2]).unwrap();
         let whole = states.now.borrow().clone();
         *states.space.borrow_mut() = Some(PAGE);
-        write(&mut stream, vec![3; 1000]).unwrap_err();
+        stream.write(vec![3; 1000]).unwrap_err();
         assert!(*states.now.borrow() == whole && values(&whole) == [1, 2]);
     }
 }
