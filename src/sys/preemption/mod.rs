@@ -38,7 +38,7 @@
 //!
 //! *Unlock*: clear the section, give the word back, take the own priority again.
 //!
-//! `tests/schedule/preemption_model` explores all of this, and shows for each part what goes wrong without it.
+//! `tests/preemption_model` explores all of this, and shows for each part what goes wrong without it.
 //!
 //! *Quiesce*: take the tokens of all levels, the lowest first, by a thread that is no partition's; *resume*: give them
 //! back. Whoever has all tokens knows that no level is active, and everybody who comes waits at its own token, to which

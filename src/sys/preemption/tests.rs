@@ -1,4 +1,4 @@
-//! The lock's bookkeeping, thread by thread. Its promises are shown by `tests/schedule/preemption_model` and `preemption_real`.
+//! The lock's bookkeeping, thread by thread. Its promises are shown by `tests/schedule/preemption_model.rs` and `preemption_real`.
 
 use super::*;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! The lock's protocol as a machine of single atomic steps, with its known-wrong variants, and FMU code that does its worst.
 
-use crate::preemption_model::judge::Violation;
-use crate::preemption_model::kernel::{Machine, NOBODY, Status, THREADS};
-use crate::preemption_model::scene::{Gate, Mechanism, Raise, Scene};
+use crate::judge::Violation;
+use crate::kernel::{Machine, NOBODY, Status, THREADS};
+use crate::scene::{Gate, Mechanism, Raise, Scene};
 
 const WORD: u8 = 0;
 const fn token(level: u8) -> u8 {

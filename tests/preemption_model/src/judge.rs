@@ -1,7 +1,7 @@
 //! What must never happen, and whether it does.
 
-use crate::preemption_model::kernel::Status;
-use crate::preemption_model::protocol::{Model, State};
+use crate::kernel::Status;
+use crate::protocol::{Model, State};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Violation {

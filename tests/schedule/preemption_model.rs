@@ -1,20 +1,7 @@
-//! An explicit-state model of the preemption lock: every interleaving of a few threads on one core.
-//!
-//! `kernel.rs` is the scheduler, `protocol.rs` the lock, one atomic step at a time, `scene.rs` its variants and what they are
-//! put to, `judge.rs` what must never happen, `search.rs` the search; here what it must find: nothing with the whole
-//! mechanism, and without any one part the violation that the part is there against.
-//! The model is written apart from `src/sys/preemption`, from the same protocol; `tests/schedule/preemption_real` puts the code
-//! itself under real threads.
+//! What the model of the preemption lock (the package `tests/preemption_model`) finds: nothing with the whole mechanism, and
+//! without any one part the violation that the part is there against.
 
-mod judge;
-mod kernel;
-mod protocol;
-mod scene;
-mod search;
-
-use judge::Violation;
-use scene::{Gate, Mechanism, Raise, Scene};
-use search::explore;
+use preemption_model::{Gate, Mechanism, Raise, Scene, Violation, explore};
 
 /// The mechanism of `src/sys/preemption`.
 const RIGHT: Mechanism = Mechanism {

@@ -1,9 +1,9 @@
 //! The search: every state, every step, shortest traces.
 
-use crate::preemption_model::judge::Violation;
-use crate::preemption_model::kernel::NOBODY;
-use crate::preemption_model::protocol::{Label, Model, State};
-use crate::preemption_model::scene::{Mechanism, Scene};
+use crate::judge::Violation;
+use crate::kernel::NOBODY;
+use crate::protocol::{Label, Model, State};
+use crate::scene::{Mechanism, Scene};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
