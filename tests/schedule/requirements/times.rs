@@ -1,7 +1,7 @@
 //! Start, stop, the grid, and what keeps it.
 
 use super::program::clock::{EQUAL_A, FAST, LOW, SLOW};
-use super::program::{Rig, real_time, send, shared_core, skipped, wait_until};
+use super::program::{Rig, real_time, real_time_on_own_core, send, shared_core, skipped, wait_until};
 use super::{spans, tracer};
 use nix::sys::signal::Signal;
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ fn no_release_comes_early_and_late_ones_do_not_add_up() {
 /// The founding text's engine with a long calculation in the background: partitions of 1 ms, and one of 35 ms beneath.
 #[test]
 fn an_activation_of_35_ms_does_not_concern_one_of_1_ms() {
-    real_time("an_activation_of_35_ms_does_not_concern_one_of_1_ms", || {
+    real_time_on_own_core("an_activation_of_35_ms_does_not_concern_one_of_1_ms", || {
         let start = "low_burn_us = 35000, equal_a_tick_low_every = 25, slow_tick_high_every = 0, arm_every = 0";
         let mut inside = Vec::new();
         for _ in 0..10 {
@@ -159,7 +159,7 @@ fn partition_threads_fault_no_page_once_they_are_under_way() {
 /// What the report says of `equal_a`, which `equal_b` keeps waiting now and then, and of `slow`, which `fast` interrupts.
 #[test]
 fn reported_latencies_are_those_that_the_fmu_has_seen() {
-    real_time("reported_latencies_are_those_that_the_fmu_has_seen", || {
+    real_time_on_own_core("reported_latencies_are_those_that_the_fmu_has_seen", || {
         let start = "equal_b_burn_us = 700, slow_burn_us = 1500, slow_lock_us = 500, fast_burn_us = 150";
         let run = Rig::new("stop_time = 0.3").tracer("a", start).run().exits(0);
         let (trace, start) = (run.trace("a"), run.report()["start_monotonic_ns"].as_i64().unwrap());
