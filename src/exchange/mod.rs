@@ -9,7 +9,7 @@ mod latest;
 mod tick_queue;
 pub mod versions;
 pub mod word;
-#[cfg(debug_assertions)]
+#[cfg(any(test, debug_assertions))]
 pub mod wrong;
 
 pub use latest::{FEW, Latest, NewWords, Words};

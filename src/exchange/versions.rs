@@ -110,7 +110,7 @@ pub type Kept = ((Instant, Instant), Vec<u64>);
 #[derive(Debug)]
 pub struct Versions {
     lanes: Box<[Lane]>,
-    #[cfg(debug_assertions)]
+    #[cfg(any(test, debug_assertions))]
     wrong: Option<super::wrong::Wrong>,
 }
 
@@ -347,7 +347,7 @@ impl Versions {
     pub fn new(words: usize, lanes: &[LaneShape], readers: usize) -> Versions {
         Versions {
             lanes: lanes.iter().map(|shape| Lane::new(words, shape, readers)).collect(),
-            #[cfg(debug_assertions)]
+            #[cfg(any(test, debug_assertions))]
             wrong: super::wrong::Wrong::asked(),
         }
     }
@@ -361,9 +361,9 @@ impl Versions {
     /// Publishes a version of a producer, whose activation times increase; `fill` writes its words. Words that it leaves out
     /// mean nothing.
     pub fn write_with(&self, lane: usize, stamp: Stamp, fill: impl FnOnce(NewWords)) {
-        #[cfg(debug_assertions)]
+        #[cfg(any(test, debug_assertions))]
         let keep = self.wrong.is_some();
-        #[cfg(not(debug_assertions))]
+        #[cfg(not(any(test, debug_assertions)))]
         let keep = false;
         self.lanes[lane].write(stamp, keep, fill);
     }
@@ -405,7 +405,7 @@ impl Versions {
     }
 
     fn find(&self, lane: &Lane, time: Instant, seen: &mut (u64, u64)) -> Option<Found> {
-        #[cfg(debug_assertions)]
+        #[cfg(any(test, debug_assertions))]
         if let Some(back) = self.wrong.map(super::wrong::Wrong::back) {
             let head = lane.head.load(Ordering::SeqCst);
             let _right = lane.find(time, seen);

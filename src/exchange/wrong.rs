@@ -1,4 +1,4 @@
-//! Exchanges that are wrong, for tests that must notice them (semantics S11). Only builds with debug assertions have them.
+//! Exchanges that are wrong, for tests that must notice them (semantics S11). Only tests and builds with debug assertions have them.
 
 use std::sync::OnceLock;
 

@@ -119,18 +119,18 @@ mod tests {
     }
 
     /// A stream of values, and the crate's writer of its messages.
-    struct Values {
+    struct IntegerStream {
         stream: Stream<States>,
         writer: StreamWriter<Vec<u8>>,
         schema: Arc<Schema>,
     }
 
-    impl Values {
+    impl IntegerStream {
         /// Begins a stream in this file.
-        fn new(file: &States) -> Values {
+        fn new(file: &States) -> IntegerStream {
             let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::Int64, false)]));
             let writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
-            let mut values = Values { stream: Stream::new(file.clone()), writer, schema };
+            let mut values = IntegerStream { stream: Stream::new(file.clone()), writer, schema };
             values.stream.append(values.writer.get_mut()).unwrap();
             values
         }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn whoever_is_killed_while_he_writes_leaves_a_whole_stream() {
         let states = States::default();
-        let mut stream = Values::new(&states);
+        let mut stream = IntegerStream::new(&states);
         states.seen.take();
         let mut expected = Vec::new();
         for length in [1, 20, 5000, 3, 100_000, 60, 8192] {
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn what_finds_no_space_leaves_what_was_there() {
         let states = States::default();
-        let mut stream = Values::new(&states);
+        let mut stream = IntegerStream::new(&states);
         stream.write(vec![1, 2]).unwrap();
         let whole = states.now.borrow().clone();
         *states.space.borrow_mut() = Some(PAGE);
