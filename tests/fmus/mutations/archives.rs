@@ -9,7 +9,7 @@ use zip::write::SimpleFileOptions;
 use crate::mutations::chance::Chance;
 use crate::mutations::raw_zip::{Entry, archive, stored, zeros};
 use crate::mutations::trial::{Outcome, words};
-use crate::mutations::{Kind, LONGEST, campaign, try_one};
+use crate::mutations::{Kind, LONGEST, MOST_MEMORY, campaign, try_one};
 
 /// A description that can be planned, of an FMU whose library is `m`.
 const DESCRIPTION: &str = r#"<?xml version="1.0"?>
@@ -160,7 +160,7 @@ fn huge_counts_are_read_or_refused_in_time() {
             look: &unpacked,
         };
         // As many files take the disk of a busy machine their time.
-        let outcome = try_one(&kind, 0, 4 * LONGEST).unwrap();
+        let outcome = try_one(&kind, 0, 4 * LONGEST, MOST_MEMORY).unwrap();
         assert!(outcome.accepted() || stated != 60_001, "{outcome:?}");
     }
 }

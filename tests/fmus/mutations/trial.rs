@@ -30,8 +30,6 @@ pub struct Outcome {
     pub stderr: String,
     /// Processor time.
     pub took: Duration,
-    /// The most that one of its processes had in memory, bytes.
-    pub memory: u64,
     /// What it has left behind that it should not.
     pub left: Option<String>,
 }
@@ -48,7 +46,7 @@ pub fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
-/// Runs vecud in this folder, with `memory` bytes of address space at most. A folder `cache` in it is its cache, else [`cache`].
+/// Runs vecud in this folder, each of its processes with `memory` bytes of address space at most. A folder `cache` in it is its cache, else [`cache`].
 /// `Err`: it has taken more than `at_most` of processor time, or has not ended within [`LOAD`] times that.
 pub fn run(folder: &Path, words: &[String], at_most: Duration, memory: u64) -> Result<Outcome, String> {
     let mark = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, SeqCst));
@@ -62,7 +60,6 @@ pub fn run(folder: &Path, words: &[String], at_most: Duration, memory: u64) -> R
     command.args(words).current_dir(folder).env(MARK, &mark);
     command.env("VECUD_CACHE", cache).env("TMPDIR", folder.join("tmp")).env_remove("CC").env("LC_ALL", "C");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr.try_clone().unwrap());
-    lower_own_mark();
     let child = command.spawn().unwrap();
     // From here, and not by the child itself: a process with threads that forks copies all of its page tables.
     limit_memory(&child, memory);
@@ -71,25 +68,16 @@ pub fn run(folder: &Path, words: &[String], at_most: Duration, memory: u64) -> R
     stderr.rewind().unwrap();
     stderr.read_to_end(&mut said).unwrap();
     let stderr = String::from_utf8_lossy(&said).chars().take(20_000).collect();
-    let Some((status, memory, took)) = ended.filter(|(.., took)| *took <= at_most) else {
+    let Some((status, took)) = ended.filter(|(_, took)| *took <= at_most) else {
         return Err(format!("it has not ended after {at_most:?}: vecud {}: {stderr}", words.join(" ")));
     };
     let refused = status.code() == Some(2);
     let left = processes(&mark).or_else(|| misplaced(folder, &before, refused));
-    Ok(Outcome { status, stderr, took, memory, left })
+    Ok(Outcome { status, stderr, took, left })
 }
 
-/// Gives back the memory that this program no longer needs, and forgets that it had more: to the kernel the most that a process
-/// has had includes what the one that started it had.
-fn lower_own_mark() {
-    // SAFETY: it may be called at any time.
-    unsafe { libc::malloc_trim(0) };
-    let _then_the_figures_are_too_high = fs::write("/proc/self/clear_refs", "5");
-}
-
-/// Waits for the end, and says how many bytes of memory were the most and how much processor time it and its children took; `None`:
-/// there is no end before `deadline`.
-fn wait(child: Child, deadline: Instant) -> Option<(ExitStatus, u64, Duration)> {
+/// Waits for the end, and says how much processor time it and its children took; `None`: there is no end before `deadline`.
+fn wait(child: Child, deadline: Instant) -> Option<(ExitStatus, Duration)> {
     let process = child.id() as libc::pid_t;
     let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
     let mut killed = false;
@@ -105,7 +93,7 @@ fn wait(child: Child, deadline: Instant) -> Option<(ExitStatus, u64, Duration)> 
             let usage = unsafe { usage.assume_init() };
             let took = [usage.ru_utime, usage.ru_stime]
                 .map(|time| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000));
-            return Some((ExitStatus::from_raw(status), usage.ru_maxrss as u64 * 1024, took.iter().sum()));
+            return Some((ExitStatus::from_raw(status), took.iter().sum()));
         }
         if Instant::now() > deadline {
             nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), nix::sys::signal::SIGKILL).unwrap();
