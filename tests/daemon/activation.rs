@@ -22,7 +22,7 @@ fn command(folder: &Path, socket: OwnedFd, options: &[&str]) -> Command {
 }
 
 fn folder() -> TempDir {
-    tempfile::tempdir().unwrap()
+    crate::program::tempdir().unwrap()
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub struct Daemon {
 impl Daemon {
     /// One of which nothing is known yet.
     pub fn new() -> Daemon {
-        Daemon::with(tempfile::tempdir().unwrap(), &[])
+        Daemon::with(crate::program::tempdir().unwrap(), &[])
     }
 
     /// One in this folder, with these further options.

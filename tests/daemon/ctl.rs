@@ -42,7 +42,7 @@ fn file(daemon: &Daemon, name: &str, text: &str) -> String {
 /// `$VECUD_SOCKET` is where the daemon listens and where it is asked, `vecud.sock` in `$XDG_RUNTIME_DIR` where that names nothing.
 #[test]
 fn the_environment_says_where_the_daemon_is() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let vecud = |name: &str, value: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
         for other in ["VECUD_SOCKET", "RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"] {

@@ -37,7 +37,7 @@ fn schemathesis(test: &str, names: &Path, port: u16, seconds: u32, arguments: &[
 /// Everything but the streams of events, which do not end, of a rig that runs as long as nobody stops it, and then without one.
 #[test]
 fn every_answer_is_described_and_none_is_a_mistake_of_ours() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let file = folder.path().join("schemathesis.toml");
     std::fs::write(&file, "[parameters]\nrig = 'a'\nclock = 'tracer.high'\n").unwrap();
     let (daemon, port) = over_tcp(&[]);

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 /// A daemon whose state is on a file system of 16 MiB; `None`: it cannot be made here.
 fn on_a_small_disk(test: &str) -> Option<Daemon> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("state")).unwrap();
     let mounts = Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
     if !mounts.is_ok_and(|output| output.status.success()) {

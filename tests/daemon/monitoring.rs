@@ -132,7 +132,7 @@ fn the_dashboard_is_one() {
 #[test]
 fn prometheus_takes_all_of_it() {
     let test = "prometheus_takes_all_of_it";
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let asked = folder.path().join("dashboard.yml");
     let mut rules = "groups:\n- name: dashboard\n  rules:\n".to_owned();
     for (number, expression) in expressions(&dashboard()).into_iter().enumerate() {

@@ -25,7 +25,7 @@ struct Service {
 impl Service {
     /// One whose watchdog wants to hear from the daemon within `watchdog`.
     fn start(watchdog: Option<Duration>) -> Service {
-        Service::start_in(tempfile::tempdir().unwrap(), watchdog)
+        Service::start_in(crate::program::tempdir().unwrap(), watchdog)
     }
 
     fn start_in(folder: TempDir, watchdog: Option<Duration>) -> Service {
@@ -110,7 +110,7 @@ fn it_is_told_that_the_daemon_is_ready_what_runs_and_that_it_ends() {
 /// Who does not listen keeps nobody from running.
 #[test]
 fn a_service_manager_that_is_gone_is_no_obstacle() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let nobody = folder.path().join("nobody").into_os_string();
     let mut daemon = Daemon::in_environment(folder, &[], vec![("NOTIFY_SOCKET", nobody)]);
     assert_eq!(daemon.get("/healthz").status, 200);
@@ -277,7 +277,7 @@ impl Drop for Disk {
 /// A session that cannot write what it records is slow, not stuck.
 #[test]
 fn who_waits_for_a_slow_disk_is_not_mistaken_for_who_is_stuck_as_this_user() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let Some(disk) = Disk::mount(folder.path()) else {
         return skipped(
             "who_waits_for_a_slow_disk_is_not_mistaken_for_who_is_stuck_as_this_user",
@@ -285,7 +285,7 @@ fn who_waits_for_a_slow_disk_is_not_mistaken_for_who_is_stuck_as_this_user() {
         );
     };
     shared_core(|| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         std::os::unix::fs::symlink(&disk.0, folder.path().join("state")).unwrap();
         let mut service = Service::start_in(folder, Some(WATCHDOG));
         let rig = format!("{}[record]\nsignals = ['*']\n[report]\ncheckpoint = 1\n", tracer(""));

@@ -34,7 +34,7 @@ fn its_group_may_speak_to_it_and_two_never_have_one_socket_or_folder() {
 /// No other process of its user, FMU code included, may read or change its memory, in which the token is: what /proc has of it is root's.
 #[test]
 fn its_memory_is_closed_as_this_user() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let mut command = Daemon::command(folder.path());
     if user::is_root() {
         command.gid(user::NOBODY);
@@ -121,7 +121,7 @@ fn what_somebody_has_put_into_the_state_folder_is_told_and_hurts_nobody() {
 /// With the rights of root nothing is kept where somebody else may write.
 #[test]
 fn a_state_folder_that_others_may_change_is_refused_as_this_user() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     if !user::is_root() {
         return skipped(
             "a_state_folder_that_others_may_change_is_refused_as_this_user",

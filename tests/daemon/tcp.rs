@@ -11,7 +11,7 @@ pub const AUTHORIZATION: &str = "authorization: Bearer 0123456789abcdef012345678
 
 /// A daemon that listens at a free port, too, and that port.
 pub fn over_tcp(options: &[&str]) -> (Daemon, u16) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let file = token_file(folder.path(), TOKEN, 0o600);
     let daemon = Daemon::with(folder, &[&["--listen", "127.0.0.1:0", "--token-file", &file], options].concat());
     let port = || daemon.log().split("listening on http://127.0.0.1:").nth(1)?.lines().next()?.parse().ok();
@@ -131,7 +131,7 @@ fn requests_name_this_machine_and_pages_of_others_ask_nothing() {
 /// What is refused before anything listens: the exit code is 2, and the way out is told.
 #[test]
 fn a_token_that_is_none_and_an_address_for_others_are_refused_as_this_user() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let refused = |options: &[&str], words: &str| {
         let output = Daemon::command(folder.path()).args(options).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);

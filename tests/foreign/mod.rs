@@ -19,7 +19,7 @@ pub struct Folder(tempfile::TempDir);
 
 impl Folder {
     pub fn new() -> Folder {
-        Folder(tempfile::tempdir().unwrap())
+        Folder(crate::program::tempdir().unwrap())
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -22,7 +22,7 @@ const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 pub fn public() -> &'static Path {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = super::scratch::tempdir().unwrap();
         open(folder.path(), 0o755);
         fs::copy(env!("CARGO_BIN_EXE_vecud"), folder.path().join("vecud")).unwrap();
         open(&folder.path().join("vecud"), 0o755);

@@ -7,8 +7,10 @@ mod invariants;
 pub mod jail;
 mod outcome;
 mod permit;
+
 pub mod random;
 pub mod schema;
+mod scratch;
 mod stalls;
 mod trace;
 pub mod user;
@@ -21,6 +23,7 @@ pub use permit::{own_core, shared_core};
 pub use random::{Drawn, Random, behaviour, draw};
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use schema::Schema;
+pub use scratch::tempdir;
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use trace::{End, Event, Trace, clock};
 // What is the same for all users, whatever has to be done for that.
@@ -80,7 +83,7 @@ pub struct Rig {
 impl Rig {
     /// `rig` is what goes into the table `[rig]`.
     pub fn new(rig: &str) -> Rig {
-        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let folder = Arc::new(tempdir().unwrap());
         Rig { folder, rig: rig.to_owned(), fmus: Vec::new(), rest: String::new(), file: None }
     }
 

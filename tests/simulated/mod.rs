@@ -48,7 +48,7 @@ pub struct Place(TempDir);
 
 impl Place {
     pub fn new() -> Place {
-        Place(TempDir::new().unwrap())
+        Place(crate::program::tempdir().unwrap())
     }
 
     /// Writes a file.

@@ -16,7 +16,7 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Bench {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let cache = Cache::at(folder.path().join("cache"));
         Bench { folder, cache }
     }

@@ -283,7 +283,7 @@ fn a_variable_is_set_only_where_its_class_is() {
 /// The description has neither states nor indicators, the FMU one of each.
 #[test]
 fn numbers_that_are_not_those_of_the_description_are_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let fmu = folder.path().join("failing");
     let copied = std::process::Command::new("cp").arg("-rL").arg(example("failing")).arg(&fmu).status().unwrap();
     assert!(copied.success());

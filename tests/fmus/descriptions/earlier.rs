@@ -249,7 +249,7 @@ fn vecud(folder: &std::path::Path, arguments: &[&str]) -> Output {
 #[test]
 fn users_see_them_and_are_told_what_is_missing_to_run_them() {
     for (xml, version) in [(FMI1, "1.0"), (FMI2, "2.0")] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("x")).unwrap();
         std::fs::write(folder.path().join("x/modelDescription.xml"), xml).unwrap();
         let text = vecud(folder.path(), &["inspect", "x"]);

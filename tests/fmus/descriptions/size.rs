@@ -83,7 +83,7 @@ fn warnings_of_a_description_in_one_line() {
 /// takes 5 kB for each.
 #[test]
 fn as_json_a_hundred_thousand_variables_fit_into_600_mb_of_address_space() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     std::fs::write(folder.path().join("modelDescription.xml"), large::xml(VARIABLES)).unwrap();
     let mut vecud = std::process::Command::new("sh");
     vecud.args(["-c", "ulimit -v 600000 && exec \"$0\" inspect --json ."]).arg(env!("CARGO_BIN_EXE_vecud"));
@@ -96,7 +96,7 @@ fn as_json_a_hundred_thousand_variables_fit_into_600_mb_of_address_space() {
 /// One name of a megabyte is written once: other rows are not padded to it, which would make 20 GB of this table.
 #[test]
 fn a_table_is_as_long_as_what_stands_in_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let name = "n".repeat(1_000_000);
     let xml = large::xml(20_000).replacen("vehicle.subsystem[7].signal", &name, 1);
     std::fs::write(folder.path().join("modelDescription.xml"), &xml).unwrap();

@@ -46,7 +46,7 @@ struct Place(TempDir);
 
 impl Place {
     fn new() -> Place {
-        Place(TempDir::new().unwrap())
+        Place(crate::program::tempdir().unwrap())
     }
 
     fn path(&self, name: &str) -> PathBuf {

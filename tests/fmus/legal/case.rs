@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 /// The base that all of these FMUs share, compiled once.
 static BASE: LazyLock<TempDir> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     compile(
         folder.path(),
         &["-c".as_ref(), &sources().join("strict.c"), "-o".as_ref(), &folder.path().join("strict.o")],
@@ -372,7 +372,7 @@ impl Legal {
 
     /// Compiles the FMU with a program of this C source, runs it, and returns what it prints.
     pub fn driven_by(&self, program: &str) -> String {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let source = folder.path().join("driver.c");
         fs::write(&source, self.c_source(&self.description()) + program).unwrap();
         let driver = folder.path().join("driver");

@@ -77,7 +77,7 @@ fn campaign(kind: &Kind) {
 
 /// Tries one mutation. `Err`: which rule is broken.
 fn try_one(kind: &Kind, seed: u64, at_most: Duration, memory: u64) -> Result<Outcome, String> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let words = (kind.lay)(&mut Chance::new(seed), folder.path());
     let outcome = trial::run(folder.path(), &words, at_most, memory)?;
     let said = format!("{outcome:?} of vecud {}", words.join(" "));

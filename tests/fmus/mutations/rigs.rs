@@ -59,7 +59,7 @@ fn with_fmus(rig: &str, fmus: &Path) -> String {
 
 #[test]
 fn rigs_are_planned_or_refused() {
-    let fmus = tempfile::tempdir().unwrap();
+    let fmus = crate::program::tempdir().unwrap();
     for (name, text) in descriptions::all() {
         descriptions::lay(&text, &fmus.path().join(name));
     }

@@ -29,7 +29,7 @@ pub fn rig(mode: &str) -> String {
 impl Runs {
     /// Runs them: `virtual` in virtual time, with a saved state, and `realtime` as its name says.
     pub fn new() -> Runs {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         for mode in ["virtual", "realtime"] {
             let own = folder.path().join(mode);
             fs::create_dir(&own).unwrap();

@@ -37,7 +37,7 @@ struct Loaded {
 }
 
 fn load(fmu: &ReferenceFmu, abi: Abi) -> Loaded {
-    let folder = tempfile::TempDir::new().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     ZipArchive::new(File::open(&fmu.path).unwrap()).unwrap().extract(folder.path()).unwrap();
     let platform = if abi == Abi::Fmi3 { "x86_64-linux" } else { "linux64" };
     // As the archives are called, so are the libraries in them.

@@ -253,7 +253,7 @@ fn lives_of(abi: Abi, version: &str, found: &[ReferenceFmu]) -> usize {
     let mut lived = 0;
     // One of them reads a file of its archive as soon as it is initialised, and one has Scheduled Execution alone.
     for fmu in of_version.filter(|fmu| !["Clocks", "Resource"].contains(&&*fmu.attribute("modelName"))) {
-        let dir = tempfile::TempDir::new().unwrap();
+        let dir = crate::program::tempdir().unwrap();
         ZipArchive::new(File::open(&fmu.path).unwrap()).unwrap().extract(dir.path()).unwrap();
         let document = roxmltree::Document::parse(&fmu.xml).unwrap();
         let root = document.root_element();

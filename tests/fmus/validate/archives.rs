@@ -3,12 +3,11 @@
 use super::{Fmu, json, validate};
 use serde_json::json;
 use std::fs;
-use tempfile::TempDir;
 
 /// What is no FMU at all is none of its findings: exit code 2, as of every command.
 #[test]
 fn what_is_no_fmu_is_refused() {
-    let folder = TempDir::new().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     fs::write(folder.path().join("text.fmu"), "no archive").unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
     for (name, words) in

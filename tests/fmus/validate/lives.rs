@@ -76,7 +76,8 @@ fn ctrl_c_ends_it_whatever_the_fmu_does() {
 #[test]
 fn a_slow_life_ends_early_and_is_no_finding() {
     let slow = "if (stepper->burn_us > 0) burn(stepper->burn_us);";
-    let said = Fmu::like("stepper").with(SOURCE, slow, "burn(50000);").validate(&["--timeout", "2"]).exits(0);
+    let slower = "nanosleep(&(struct timespec){0, 50000000}, 0);";
+    let said = Fmu::like("stepper").with(SOURCE, slow, slower).validate(&["--timeout", "2"]).exits(0);
     said.says(&["Co-Simulation  ", "ok", "ended after 2 s (--timeout)"]);
 }
 

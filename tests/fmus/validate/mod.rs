@@ -63,7 +63,7 @@ struct Fmu {
 impl Fmu {
     /// A copy of an example.
     fn like(name: &str) -> Fmu {
-        let fmu = Fmu { folder: TempDir::new().unwrap(), name: name.to_owned() };
+        let fmu = Fmu { folder: crate::program::tempdir().unwrap(), name: name.to_owned() };
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus").join(name), &fmu.path());
         fmu
     }

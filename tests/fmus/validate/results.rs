@@ -59,8 +59,9 @@ fn wrong_results_are_a_finding() {
 fn results_that_take_too_long_are_not_tried() {
     let rows = simulated("stepper", &[]);
     let slow = "if (stepper->burn_us > 0) burn(stepper->burn_us);";
-    let fmu = carrying("stepper", &rows).with("sources/stepper.c", slow, "burn(50000);");
-    let said = fmu.validate(&["--timeout", "1"]).exits(0);
+    let slower = "nanosleep(&(struct timespec){0, 50000000}, 0);";
+    let fmu = carrying("stepper", &rows).with("sources/stepper.c", slow, slower);
+    let said = fmu.validate(&["--timeout", "2"]).exits(0);
     assert_eq!(said.outcome("reference out.csv"), "not tried");
     said.says(&["it takes longer than --timeout allows"]);
 }
@@ -69,7 +70,7 @@ fn results_that_take_too_long_are_not_tried() {
 #[test]
 fn inputs_in_the_result_are_fed() {
     let inputs = "time,a\n0,1\n0.5,3\n1,3\n";
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let file = folder.path().join("in.csv");
     std::fs::write(&file, inputs).unwrap();
     let fed = ["-i", file.to_str().unwrap(), "--output-variable", "a", "--output-variable", "x"];

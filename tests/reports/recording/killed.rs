@@ -79,8 +79,9 @@ fn at_whatever_instant_it_is_killed_the_file_is_whole() {
     for round in 0..20 {
         let _ = std::fs::remove_file(&file);
         let mut child = rig.start(rig.command());
-        super::program::wait_until("there is a file", || file.exists());
-        std::thread::sleep(Duration::from_millis(37 * round));
+        let long = || std::fs::metadata(&file).map(|file| file.len());
+        super::program::wait_until("there is so much of a file", || long().is_ok_and(|long| long > 10_000 * round));
+        std::thread::sleep(Duration::from_micros(370 * round));
         send(child.id() as i32, SIGKILL);
         child.wait().unwrap();
         let messages = messages(&file);

@@ -39,7 +39,8 @@ fn rows(file: &Path) -> (Vec<String>, Vec<(f64, Vec<String>)>) {
     (recording.names().to_vec(), rows)
 }
 
-/// The same file, whose chunks are not compressed, for the crate's reader. Its indexes are those of the other one.
+/// The same file up to its first footer, as readers take it, whose chunks are not compressed, for the crate's reader. Its indexes are
+/// those of the other one.
 fn uncompressed(file: &[u8]) -> Vec<u8> {
     let mut out = file[..mcap::MAGIC.len()].to_vec();
     let mut rest = &file[out.len()..];
@@ -55,10 +56,14 @@ fn uncompressed(file: &[u8]) -> Vec<u8> {
                 let length = (40 + plain.len() as u64).to_le_bytes();
                 out.extend([&record[..1], &length, &record[9..37], &[0; 4], &size, &plain].concat());
             }
+            mcap::records::Record::Footer(_) => {
+                // A process that was killed while it put a chunk in the place of this end has left a part of that behind it.
+                out.extend([record, &rest[..mcap::MAGIC.len()]].concat());
+                break;
+            }
             _ => out.extend_from_slice(record),
         }
     }
-    out.extend_from_slice(rest);
     out
 }
 

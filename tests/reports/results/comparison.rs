@@ -18,7 +18,7 @@ struct Result {
 
 impl Runs {
     fn new() -> Runs {
-        Runs(tempfile::tempdir().unwrap())
+        Runs(crate::program::tempdir().unwrap())
     }
 
     fn path(&self, name: &str) -> PathBuf {

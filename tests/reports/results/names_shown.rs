@@ -26,7 +26,7 @@ fn is_harmless(bytes: &[u8]) {
 
 #[test]
 fn control_characters_in_names_show_as_escapes() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let clock = format!("clock{REFERENCES}");
     let xml = format!(
         "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"model{REFERENCES}\" instantiationToken=\"t{REFERENCES}\" \

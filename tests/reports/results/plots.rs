@@ -12,7 +12,7 @@ struct Bench(TempDir);
 
 impl Bench {
     fn new() -> Bench {
-        let bench = Bench(tempfile::tempdir().unwrap());
+        let bench = Bench(crate::program::tempdir().unwrap());
         let rows = |last: usize, gain: f64| -> String {
             let row = |n: usize| format!("{},{},{}\n", n as f64 / 10.0, 800.0 + gain * n as f64, u8::from(n > 5));
             (0..=last).map(row).collect()

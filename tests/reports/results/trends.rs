@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 /// A folder with the reports `one`, `two` and `three`, of which the second lacks a clock and failed.
 fn three() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let run = Rig::new("stop_time = 0.1").tracer("a", "").run_virtual().exits(0);
     let report = run.report();
     for (number, name) in ["one", "two", "three"].into_iter().enumerate() {

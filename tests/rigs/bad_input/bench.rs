@@ -50,7 +50,7 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Bench {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         // Other users, as whom some tests run, must get in.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         Bench { folder }

@@ -33,7 +33,7 @@ fn run(folder: &Path, what: &str, host: &str, arguments: &[&str]) -> Outcome {
 /// However it comes to its limit, the report names the limit with the crash.
 #[test]
 fn memory_that_fmu_code_may_not_have_is_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     tracer_with(folder.path(), CODE, "if (clockReference == 1 && activationTime >= 0.03) misbehave();");
     shared_core(|| {
         for mode in ["realtime", "virtual"] {
@@ -64,7 +64,7 @@ fn numbers(lines: &[String]) -> Vec<u64> {
 /// What FMU code prints faster than anybody can follow is left out, with a warning; the run goes on to its end.
 #[test]
 fn a_log_that_grows_too_fast_is_cut_off() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     tracer_with(folder.path(), CODE, "if (clockReference == 1) misbehave();");
     shared_core(|| {
         let run = run(folder.path(), "print", "log_limit = 3", &["--mode", "virtual"]).exits(0);
@@ -83,7 +83,7 @@ fn a_log_that_grows_too_fast_is_cut_off() {
 /// Of what is printed for long the newest part is there, without a gap: at most as much as the rig allows.
 #[test]
 fn a_log_that_grows_for_long_has_its_newest_part() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     tracer_with(folder.path(), CODE, "if (clockReference == 1) misbehave();");
     shared_core(|| {
         let run = run(folder.path(), "count", "log_limit = 2", &["--mode", "realtime", "--stop-time", "3"]).exits(0);
@@ -105,7 +105,7 @@ fn a_log_that_grows_for_long_has_its_newest_part() {
 /// With `--repeat` each run has its log, and what that was before, in its own folder: nothing goes to another run's.
 #[test]
 fn each_of_several_runs_begins_its_own_log_anew() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     tracer_with(folder.path(), CODE, "if (clockReference == 1) misbehave();");
     shared_core(|| {
         let arguments = ["--mode", "realtime", "--stop-time", "1.2", "--repeat", "2"];
@@ -128,7 +128,7 @@ fn each_of_several_runs_begins_its_own_log_anew() {
 /// What the log was before is part of the results, too: who takes it away fails the run.
 #[test]
 fn what_the_log_was_before_is_missed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let fmu = tracer_with(folder.path(), CODE, "if (clockReference == 1) misbehave();");
     shared_core(|| {
         let rig = Rig::new("stop_time = 1.2").fmu("a", fmu.clone(), "", "").more("[host]\nlog_limit = 2");

@@ -95,7 +95,7 @@ fn check(run: &Outcome) {
 #[test]
 fn fmu_code_has_no_capability_and_cannot_open_the_supervisor_as_this_user() {
     shared_core(|| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let fmu = tracer_with(folder.path(), LOOK, "");
         for mode in ["realtime", "virtual"] {
             let rig = Rig::new("stop_time = 0.05").fmu("a", fmu.clone(), "", "");

@@ -76,7 +76,7 @@ fn started(run: &Outcome) -> Vec<u32> {
 /// Whatever they have done to look like others: new sessions, no environment, another name, lowered limits.
 #[test]
 fn processes_that_fmu_code_starts_end_with_the_run_and_are_named_as_this_user() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let fmu = tracer_with(folder.path(), CODE, "");
     for nobody in [false, true] {
         let rig = Rig::new("stop_time = 0.05").fmu("a", fmu.clone(), "", "");
@@ -111,7 +111,7 @@ __attribute__((constructor)) static void start(void)
     while (wait(NULL) > 0) ;
 }
 "#;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let fmu = tracer_with(folder.path(), ORPHANS, "");
     let rig = Rig::new("mode = 'virtual'\nstop_time = 1e6")
         .fmu("a", fmu, "", "")
@@ -131,7 +131,7 @@ __attribute__((constructor)) static void start(void)
 #[test]
 fn children_that_vecud_has_inherited_are_left_alone() {
     shared_core(|| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let fmu = tracer_with(folder.path(), CODE, "");
         let rig = Rig::new("stop_time = 1.0").fmu("a", fmu, "", "");
         let direct = rig.command();
@@ -160,7 +160,7 @@ fn children_that_vecud_has_inherited_are_left_alone() {
 /// `fork()` without an `exec` makes a second runner that goes on where the first one was: nothing that it does counts.
 #[test]
 fn a_copy_of_the_runner_that_fmu_code_makes_counts_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let fork =
         [("for (;;) nanosleep(&day, NULL);", "fork(); (void)day;"), ("#include", "#include <unistd.h>\n#include")];
     let fmu = changed_tracer(folder.path(), "failures.c", &fork);

@@ -83,7 +83,7 @@ fn is_found(run: &Outcome, words: &[&str]) {
 #[test]
 fn a_change_of_a_threads_policy_priority_or_cores_is_found() {
     real_time("a_change_of_a_threads_policy_priority_or_cores_is_found", || {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let fmu = hostile(&folder);
         let run = |what, stop| changed(&fmu, what, stop, &[]).exits(0);
         for stop in [0.05, 0.3] {
@@ -109,7 +109,7 @@ fn a_change_without_real_time_priorities_is_found_too_as_this_user() {
         if !user::can_do_without_real_time("a_change_without_real_time_priorities_is_found_too_as_this_user") {
             return;
         }
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let run = run_as_nobody(&rig(&hostile(&folder), 0.3), &[], &[("HOSTILE", "nice")]).exits(0);
         is_found(&run, &["SCHED_OTHER with the nice value 17"]);
     });
@@ -129,7 +129,7 @@ fn what_vecud_does_to_a_thread_is_no_finding() {
         assert_eq!(run.finding("a", "thread_changed"), None, "{:#?}", run.problems());
 
         // fast interrupts slow and sleeps in FMU code; slow, below it, goes on with a section of 250 ms.
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let long = "if (clockReference == 1 && activationTime == 0.022) usleep(300000);
     if (clockReference == 4 && activationTime == 0.02) hold(fmu->base.lock_preemption, fmu->base.unlock_preemption);";
         let fmu = tracer_with(folder.path(), CODE, long);

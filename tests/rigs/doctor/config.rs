@@ -130,7 +130,7 @@ fn install(root: &Path, arguments: &[&str]) -> Output {
 }
 
 fn installed(arguments: &[&str]) -> tempfile::TempDir {
-    let root = tempfile::tempdir().unwrap();
+    let root = crate::program::tempdir().unwrap();
     let output = install(root.path(), arguments);
     assert!(output.status.success(), "{}", said(&output));
     root
@@ -146,7 +146,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn what_is_installed_is_taken_away_again_and_nothing_else() {
-    let root = tempfile::tempdir().unwrap();
+    let root = crate::program::tempdir().unwrap();
     let others = root.path().join("etc/sysctl.d/10-mine.conf");
     fs::create_dir_all(others.parent().unwrap()).unwrap();
     fs::write(&others, "vm.swappiness = 1\n").unwrap();
@@ -165,7 +165,7 @@ fn what_is_installed_is_taken_away_again_and_nothing_else() {
 
 #[test]
 fn a_wrong_list_of_cores_installs_nothing() {
-    let root = tempfile::tempdir().unwrap();
+    let root = crate::program::tempdir().unwrap();
     for bad in [&["--cores", "2;reboot"][..], &["--cores", "-1"], &["--cores", "2-"], &["grub"], &[], &["nothing"]] {
         let output = install(root.path(), bad);
         assert_eq!(output.status.code(), Some(2), "{bad:?}: {}", said(&output));

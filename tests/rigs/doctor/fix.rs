@@ -69,7 +69,7 @@ fn shells_take_it_whatever_the_machine_holds() {
     machine.put("/proc/cmdline", "isolcpus=$(reboot)';exit nohz=\n");
     machine.trials.memory_refused = refusal("cannot: '$(exit 9)'\nexit 9");
     let script = show::script(&machine.case(), &machine.findings());
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let file = folder.path().join("fix.sh");
     std::fs::write(&file, &script).unwrap();
     for shell in ["sh", "bash", "dash", "busybox"] {

@@ -76,7 +76,7 @@ pub fn good() -> Machine {
         refused: None,
     };
     let machine = Machine {
-        folder: tempfile::tempdir().unwrap(),
+        folder: crate::program::tempdir().unwrap(),
         target: Target { rig: None, cpus: CPUS.to_vec(), band: (51, 89) },
         trials: Trials { fifo: Some(99), ..Trials::default() },
         probe: Probe { seconds: 5.0, cut_short: false, cores: CPUS.map(core).to_vec(), interrupts: Default::default() },

@@ -18,7 +18,7 @@ fn everything(case: &Case) -> [String; 3] {
 
 #[test]
 fn a_machine_without_any_file_has_a_page_too() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     for root in [folder.path(), Path::new("/does/not/exist"), Path::new("/dev/null")] {
         let target = Target { rig: None, cpus: vec![0, 9999], band: (51, 89) };
         let facts = Facts::read(&Tree::at(root), &target.cpus);

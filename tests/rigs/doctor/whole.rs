@@ -74,7 +74,7 @@ fn reports_have_what_was_measured_last() {
 fn a_cache_that_cannot_keep_what_was_measured_is_named_as_this_user() {
     use std::os::unix::fs::PermissionsExt;
     shared_core(|| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let open = folder.path().join("open");
         fs::create_dir(&open).unwrap();
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
@@ -157,7 +157,7 @@ fn a_rig_says_which_cores_and_priorities() {
 
 #[test]
 fn what_is_wrong_is_exit_code_2() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
         fs::write(&path, text).unwrap();
@@ -214,7 +214,7 @@ fn an_ordinary_user_sees_what_is_refused_as_this_user() {
         skipped("an_ordinary_user_sees_what_is_refused_as_this_user", &"only root can become somebody else");
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let program = folder.path().join("vecud");
     fs::copy(env!("CARGO_BIN_EXE_vecud"), &program).unwrap();

@@ -11,7 +11,7 @@ const SLEEP: &str = "struct timespec day = {86400, 0}; for (;;) nanosleep(&day, 
 
 /// A tracer with this C code among its functions.
 fn tracer_with(code: &str) -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let code = format!("#include <signal.h>\n#include <time.h>\n{code}\nstatic void hang_asleep(void)");
     let path = changed_tracer(folder.path(), "failures.c", &[("static void hang_asleep(void)", &code)]);
     (folder, path)
@@ -104,7 +104,7 @@ fn a_process_that_has_stopped_itself_is_ended_and_named() {
         let (_folder, path) = tracer_with("__attribute__((constructor)) static void stop(void) { raise(SIGSTOP); }");
         let run = Rig::new("mode = 'virtual'\nstop_time = 0.2\ncall_timeout = 0.5").fmu("a", path, "", "").run();
         hung(&run, &["stopped by a signal", "fmu `a` was in the constructors of its library", "call_timeout"]);
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let change = [
             ("for (;;) nanosleep(&day, NULL);", "raise(SIGSTOP); (void)day;"),
             ("static void hang_asleep(void)", "#include <signal.h>\nstatic void hang_asleep(void)"),

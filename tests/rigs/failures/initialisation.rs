@@ -10,7 +10,7 @@ const SPIN: &str = "for (;;) { __asm__ volatile(\"\"); }";
 
 /// `a`, whose fmi3FreeInstance begins with `code`, and `b` and `c`, of which `b` fails in `function`.
 fn freed_badly(code: &str, function: i32, repeat: &[&str]) -> Outcome {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let free = "trace_begin(fmu, TRACE_FREE, NO_CLOCK, 0, 0, 0.0);";
     let path = changed_tracer(folder.path(), "fmu.c", &[(free, &format!("{free}\n    {code}"))]);
     let rig = Rig::new("stop_time = 0.1\nmode = 'virtual'")
@@ -83,7 +83,7 @@ fn ended_in_time(run: &Outcome) {
 #[test]
 fn free_instance_that_never_returns_is_bounded() {
     own_core(|| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let free = "trace_begin(fmu, TRACE_FREE, NO_CLOCK, 0, 0, 0.0);";
         let path = changed_tracer(folder.path(), "fmu.c", &[(free, &format!("{free}\n    {SPIN}"))]);
         let spinning =
@@ -108,7 +108,7 @@ fn free_instance_that_never_returns_is_bounded() {
 #[test]
 fn a_destructor_that_never_returns_is_bounded_and_named() {
     own_core(|| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let asleep = "static void hang_asleep(void)";
         let spin = format!("__attribute__((destructor)) static void never(void) {{ {SPIN} }}\n{asleep}");
         let path = changed_tracer(folder.path(), "failures.c", &[(asleep, &spin)]);

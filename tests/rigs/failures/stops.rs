@@ -212,7 +212,7 @@ fn gone(process: i32, what: &str) {
 
 #[test]
 fn a_call_of_exit_2_is_not_taken_for_a_refusal() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let path = changed_tracer(folder.path(), "failures.c", &[("exit(3)", "exit(2)")]);
     let start = format!("fail_kind = {EXIT}, fail_function = 2");
     let run = Rig::new("stop_time = 0.1\nmode = 'virtual'").fmu("a", path, &start, "").run().exits(1);
@@ -222,7 +222,7 @@ fn a_call_of_exit_2_is_not_taken_for_a_refusal() {
 
 #[test]
 fn the_log_has_what_fmus_say_and_what_they_print() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let say =
         "if (activation->clock == SLOW) printf(\"printed at %g\\n\", activation->time), fflush(stdout);\n    burn(";
     let changes = [

@@ -27,7 +27,7 @@ struct Outcome {
 
 impl Desk {
     fn new() -> Desk {
-        Desk(tempfile::tempdir().unwrap())
+        Desk(crate::program::tempdir().unwrap())
     }
 
     fn path(&self, name: &str) -> PathBuf {

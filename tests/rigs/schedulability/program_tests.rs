@@ -153,7 +153,7 @@ fn what_a_run_has_measured_serves_the_next_check() {
 #[test]
 fn measured_figures_must_be_of_a_run_of_this_rig() {
     let rig = tracer("name = 'mine'", 200, HOST);
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let wrong = |name: &str, words: &[&str]| says(&check(&rig, &["--measured", &path(name)]), 2, &[], words);
     wrong("nowhere", &["there is no such folder"]);

@@ -116,7 +116,7 @@ fn a_tick_that_comes_too_late_gets_the_time_of_its_dispatch() {
 #[test]
 fn a_deadline_that_passes_before_the_clock_is_armed_anew_is_activated() {
     // low takes 35 ms of every 50 ms, and delayed is made less urgent: slow arms it anew every 10 ms meanwhile.
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let change = ("clocks=\"4\" priority=\"3\"", "clocks=\"4\" priority=\"6\"");
     let path = changed_tracer(folder.path(), "../modelDescription.xml", &[change]);
     let start =
@@ -144,7 +144,7 @@ fn a_deadline_that_passes_before_the_clock_is_armed_anew_is_activated() {
 #[test]
 fn a_deadline_at_which_the_clock_is_armed_anew_is_reached_and_ticks() {
     for priority in [6, 4] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let less_urgent = format!("clocks=\"4\" priority=\"{priority}\"");
         let change = ("clocks=\"4\" priority=\"3\"", less_urgent.as_str());
         let path = changed_tracer(folder.path(), "../modelDescription.xml", &[change]);
@@ -249,7 +249,7 @@ fn every_call_begins_with_default_floating_point_control() {
 
 #[test]
 fn a_fixed_clock_is_told_its_interval_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     // The tracer's functions for other clocks, and for shifts, return fmi3Error; without its interval it finds a violation.
     let change = ("\"constant\" intervalDecimal=\"0.01\"", "\"fixed\" intervalDecimal=\"0.01\" shiftDecimal=\"0.005\"");
     let path = changed_tracer(folder.path(), "../modelDescription.xml", &[change]);

@@ -336,7 +336,7 @@ fn callbacks_from_where_they_may_not_come_are_refused_and_counted() {
 
 #[test]
 fn the_fmu_is_told_its_resources_as_a_uri_and_logs_with_five_arguments() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let fmu = folder.path().join("ä b");
     copy(&draft_clocks(), &fmu);
     std::fs::create_dir(fmu.join("resources")).unwrap();
@@ -363,7 +363,7 @@ fn copy(from: &Path, to: &Path) {
 /// are the times that it gets and says; what the rig and the report say is in s (`src/time/unit.rs`).
 #[test]
 fn an_fmu_that_counts_milliseconds_is_activated_at_its_times() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let fmu = folder.path().join("milliseconds");
     copy(&draft_clocks(), &fmu);
     let units = "<UnitDefinitions><Unit name=\"ms\"><BaseUnit s=\"1\" factor=\"0.001\"/></Unit></UnitDefinitions>";
@@ -427,7 +427,7 @@ const RELEASED: [&str; 2] = ["-Isrc/fmu/headers", "fmus/tracer/sources/fmi3_base
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_released_library_behind_a_draft_description_is_refused_by_name() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let fmu = binary_fmu(folder.path(), &draft_description(), &RELEASED);
     let run = Rig::new("stop_time = 0.1").fmu("d", fmu, "", "").run_virtual().exits(2);
     for words in ["fmu `d`", "fmi3DeserializeFMUState", "the draft of FMI 3.0", "dialect = \"released\" in [fmu.d]"] {
@@ -439,7 +439,7 @@ fn a_released_library_behind_a_draft_description_is_refused_by_name() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_draft_library_behind_a_released_description_is_refused_and_the_rig_overrides() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let description = "<fmiModelDescription fmiVersion='3.0' modelName='m' instantiationToken='{vecud-draft-clocks-1}'>\
         <ScheduledExecution modelIdentifier='draft_clocks'/><ModelVariables>\
         <Float64 name='t' valueReference='99' causality='independent' variability='continuous'/>\
@@ -461,7 +461,7 @@ fn a_draft_library_behind_a_released_description_is_refused_and_the_rig_override
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn functions_that_the_rig_needs_and_a_library_lacks_are_listed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let hidden = "-Wl,--version-script=".to_owned() + folder.path().join("map").to_str().unwrap();
     std::fs::write(
         folder.path().join("map"),

@@ -10,7 +10,7 @@ use vecud::fmu::description::{Abi, Interface, ValueReference, VariableType};
 fn run(idle_speed: f64) -> Outcome {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(manifest.join("examples/engine.toml")).unwrap();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let changed = text
         .replace("idle_speed = 850.0", &format!("idle_speed = {idle_speed:?}"))
         .replace("../fmus", manifest.join("fmus").to_str().unwrap());

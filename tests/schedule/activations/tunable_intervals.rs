@@ -15,7 +15,7 @@ const TUNABLE_ASKED: u32 = 6;
 /// Runs `fmus/clock_kinds` to 0.5 s, with these intervals of `tunable_asked` set at these times: exit code, problems, and
 /// what the FMU has noted.
 fn run(mode: Mode, start: &str, changes: Vec<(f64, f64)>) -> (u8, String, Trace) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let fmu = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/clock_kinds");
     let trace = folder.path().join("trace.csv");
     let text = format!(

@@ -61,7 +61,7 @@ static void activate(struct edge *edge, unsigned clock, double time)
 /// Activation times in s, by hand, of a run from 1 s to 1.1 s; the FMU got the same in ms.
 #[test]
 fn an_fmu_that_counts_milliseconds_is_activated_at_its_times() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let xml = format!("{}{KINDS}", independent());
     let path = fmu(folder.path(), "milliseconds", &unit("s=\"1\" factor=\"0.001\""), &xml, KINDS_MODEL);
     let rig = |clock: &str| format!("[fmu.a]\npath = '{}'\n{clock}", path.display());
@@ -113,7 +113,7 @@ static void activate(struct edge *edge, unsigned clock, double time)
 /// How long a radian takes nobody knows: real time refuses, virtual time takes one as 1 s and says so.
 #[test]
 fn a_unit_that_is_no_time_is_an_error_in_real_time_and_a_note_in_virtual_time() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let path = fmu(folder.path(), "radians", &unit("rad=\"1\""), &format!("{}{BASE}", independent()), BASE_MODEL);
     let rig = |key: &str| {
         let text = format!("[rig]\nstop_time = 0.05\n[fmu.a]\npath = '{}'\n{key}\n[record]\n", path.display());
@@ -131,7 +131,7 @@ fn a_unit_that_is_no_time_is_an_error_in_real_time_and_a_note_in_virtual_time() 
 
 #[test]
 fn a_unit_of_time_with_an_offset_or_a_factor_that_is_none_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     for (base, words) in [
         ("s=\"1\" offset=\"3\"", "has the offset 3: a unit of time has none"),
         ("s=\"1\" factor=\"-1\"", "has the factor -1, by which no time can be reckoned"),

@@ -51,7 +51,7 @@ static void activate(struct edge *edge, unsigned clock, double time)
 /// it at that instant; the delayed consumer at 15 ms · k has it from the next release of `base` on: 30 ms, 60 ms and 90 ms.
 #[test]
 fn variables_of_an_output_clock_are_read_when_it_has_ticked_and_keep_their_values_else() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let a = fmu(folder.path(), "ticker", "", &format!("{INDEPENDENT}{TICKER}"), TICKER_MODEL);
     let b = fmu(folder.path(), "consumer", "", &format!("{INDEPENDENT}{CONSUMER}"), CONSUMER_MODEL);
     let tables = format!(
@@ -109,7 +109,7 @@ static void activate(struct edge *edge, unsigned clock, double time)
     update(edge);
 }
 ";
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let a = fmu(folder.path(), "surfacing", "", &format!("{INDEPENDENT}{xml}"), model);
     let tables = format!("[fmu.a]\npath = '{}'", a.display());
     // Cooperatively nothing interrupts `slow`.
@@ -142,7 +142,7 @@ static void activate(struct edge *edge, unsigned clock, double time)
     edge->values[11] = edge->values[10] + edge->values[12];
 }
 ";
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let a = fmu(folder.path(), "started", "", &format!("{INDEPENDENT}{xml}"), model);
     let tables = format!("[fmu.a]\npath = '{}'\nstart = {{ u = 40.0, p = 2.0 }}", a.display());
     in_both_modes("stop_time = 0.05", &tables, |run| {

@@ -48,7 +48,7 @@ impl Bench {
 
     /// One of another FMU of this project by the name of `x`.
     pub fn of(fmu: &str, keys: &str, more: &str) -> Bench {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let fmu = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus").join(fmu);
         let record = if more.contains("[record]") { "" } else { "[record]\nformat = ['csv', 'mcap']\n" };
         let text = format!("[fmu.x]\npath = '{}'\n{keys}\n{record}{more}\n", fmu.display());

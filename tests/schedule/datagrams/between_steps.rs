@@ -118,7 +118,7 @@ fn the_plan_says_what_ticks_and_that_real_time_alone_has_it() {
 
 #[test]
 fn an_fmu_that_makes_steps_has_one_source() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let copy = folder.path().join("two");
     assert!(Command::new("cp").arg("-rL").arg(step_clocks()).arg(&copy).status().unwrap().success());
     let description = copy.join("modelDescription.xml");

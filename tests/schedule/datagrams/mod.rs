@@ -152,7 +152,7 @@ fn without_privileges_too_a_hundred_datagrams_are_a_hundred_activations_as_this_
             return;
         }
         // Nobody must be able to read the FMU and to write beside the rig.
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o1777)).unwrap();
         open(folder.path());
         let to = address();

@@ -13,7 +13,7 @@ fn is_the_same_on(example: &str, control_unit: &str, plant: usize, control: usiz
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let cpus: Vec<usize> = vecud::sys::affinity::allowed_cpus().unwrap().into_iter().collect();
         let on = |name: &str, number: usize| format!("[fmu.{name}]\ncpu = {}", cpus[number % cpus.len()]);
-        let fmus = tempfile::tempdir().unwrap();
+        let fmus = crate::program::tempdir().unwrap();
         let slower = ("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.02\"");
         super::engine::changed(control_unit, fmus.path(), &[slower]);
         let text = fs::read_to_string(root.join("examples").join(example)).unwrap();

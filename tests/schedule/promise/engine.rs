@@ -74,7 +74,7 @@ fn slow_engine(folder: &Path) {
 
 fn slow(seed: u64) {
     real_time_on_own_core("the engine with delayed connections", || {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         slow_engine(folder.path());
         let start = format!("start = {{ initial_speed = {} }}\n\n[fmu.control]", 900 + 50 * seed);
         let text = example("engine_delayed.toml", folder.path())
@@ -91,7 +91,7 @@ fn slow(seed: u64) {
 #[test]
 fn the_transmission_on_two_cores_records_the_bytes_of_virtual_time() {
     real_time_on_own_core("the transmission on two cores", || {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         slow_engine(folder.path());
         changed("transmission", folder.path(), &[]);
         changed("dashboard", folder.path(), &[]);

@@ -89,7 +89,7 @@ fn check_says_when_that_is() {
 /// The first release strictly after the activation time (semantics S11) may be the first one of all.
 #[test]
 fn a_deadline_before_the_first_release_of_its_root_is_visible_at_that() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let base = "priority=\"1\" intervalVariability=\"constant\" intervalDecimal=\"0.01\"";
     changed("clock_kinds", folder.path(), &[(base, &format!("{base} shiftDecimal=\"0.035\""))]);
     let mixer = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/mixer");

@@ -6,7 +6,7 @@ use super::tracer;
 /// What belongs to other interface types, and to Event Mode, ends the process.
 #[test]
 fn no_function_of_event_mode_or_of_other_interface_types_is_ever_called() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let names = "static bool forbidden(const char *function)
 {
     static const char *const names[] = {\"fmi3SetClock\", \"fmi3EnterEventMode\", \"fmi3EnterStepMode\", \"fmi3DoStep\",

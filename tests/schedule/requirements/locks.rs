@@ -43,7 +43,7 @@ fn nobody_starts_inside_of_a_section_although_nobody_else_locks() {
 #[test]
 fn three_values_that_are_written_under_the_lock_are_never_seen_mixed() {
     real_time("three_values_that_are_written_under_the_lock_are_never_seen_mixed", || {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let run = "    burn(fmu, activation, set->burn_us * INT64_C(500));\n    if (every(set->lock_every";
         let more = "    static volatile int16_t buffer[3];
     for (int i = 0; activation->clock == SLOW && i < 10000; i++) {

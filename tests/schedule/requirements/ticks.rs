@@ -56,7 +56,7 @@ fn a_tick_activates_all_clocks_of_all_fmus_that_it_triggers_once_in_the_merged_o
 #[test]
 fn a_tick_that_another_partitions_callback_collects_is_dispatched_once_at_its_own_time() {
     real_time("a_tick_that_another_partitions_callback_collects", || {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let ticked = "    fmu->ticked[output_clock] = true;\n";
         let later = format!("{ticked}    if (activation->clock == SLOW) burn(fmu, activation, 2500000);\n");
         let whose = ("../modelDescription.xml", "clocks=\"1 2 3 4 5 7\"", "clocks=\"4\"");

@@ -26,7 +26,7 @@ const STOP: [(&str, &str, &str); 2] = [
 
 #[test]
 fn the_run_is_what_lies_from_the_start_to_before_the_stop_and_fmus_are_told_so() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let [(file, before, after), activate] = STOP;
     let declared = ("fmu.c", "/* A change of state:", "static double last_time;\n/* A change of state:");
     let path = tracer(folder.path(), &[declared, (file, before, after), activate]);

@@ -168,7 +168,7 @@ fn as_nobody(rig: &Rig) -> Command {
 fn without_privileges_the_run_is_cooperative_loud_and_right_as_this_user() {
     shared_core(|| {
         // Nobody must be able to read the FMUs: a copy in the rig's folder.
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let path = crate::program::changed_tracer(folder.path(), "fmu.c", &[]);
         let rig = Rig::new("stop_time = 0.6")

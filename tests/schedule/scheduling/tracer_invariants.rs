@@ -135,7 +135,7 @@ fn partitions_that_sleep_keep_every_rule() {
 fn a_middle_partition_does_not_slip_in_before_a_ticked_higher_one() {
     let test = "a_middle_partition_does_not_slip_in_before_a_ticked_higher_one";
     real_time(test, || {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let unlock = "    if (in_lock) unlock(fmu, activation);";
         let later = format!("    if (in_lock) burn(fmu, activation, 1500000);\n{unlock}");
         let path = changed_tracer(folder.path(), "partitions.c", &[(unlock, &later)]);

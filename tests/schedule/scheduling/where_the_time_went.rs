@@ -129,9 +129,11 @@ fn a_wakeup_after_more_urgent_clocks_is_the_rigs_and_not_the_machines() {
         assert!(wakeup >= 500_000 && machine < 300_000, "{machine} of {wakeup}: {slow}");
         let late: Vec<_> = list(&slow, "worst_responses").iter().map(|moment| number(moment, "wakeup_rig")).collect();
         assert!(late.iter().all(|rig| *rig >= 500_000), "{late:?}");
-        // Nobody is more urgent than fast.
+        // Nobody is more urgent than fast; what has waited for its own last activation moves the median by a little.
         let fast = run.clock("a", "fast");
-        assert_eq!(median(&fast["parts"]["wakeup_machine"]), median(&fast["wakeup_latency"]), "{fast}");
+        let (wakeup, machine) = (median(&fast["wakeup_latency"]), median(&fast["parts"]["wakeup_machine"]));
+        let waited = number(&fast, "overruns") + number(&fast, "skipped") > 0;
+        assert!(machine == wakeup || waited && machine <= wakeup && machine >= wakeup / 10 * 9, "{fast}");
     });
 }
 
@@ -257,7 +259,7 @@ fn a_report_that_is_rebuilt_has_the_same_causes() {
 fn nothing_is_lost_while_the_supervisor_does_not_read() {
     for mode in ["flight", "off"] {
         real_time_on_own_core("nothing_is_lost_while_the_supervisor_does_not_read", || {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = crate::program::tempdir().unwrap();
             let fast = ("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.0002\"");
             let fmu = changed_tracer(folder.path(), "../modelDescription.xml", &[fast]);
             let rig = Rig::new("stop_time = 3.0").fmu("a", fmu, "", "").more(&format!("[trace]\nmode = '{mode}'\n"));

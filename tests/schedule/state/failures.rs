@@ -107,7 +107,7 @@ fn an_fmu_that_does_not_know_its_own_bytes_again_fails_the_run() {
     let rig = two("");
     let file = state(&rig, "state");
     run(&rig, &["--stop-time", "0.1", "--save-state", text(&file)]).exits(0);
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let path = changed_tracer(folder.path(), "states.c", &[("tracer-state-1", "tracer-state-2")]);
     let text_of_rig = std::fs::read_to_string(rig.file()).unwrap();
     let first = text_of_rig.lines().find(|line| line.starts_with("path = ")).unwrap();

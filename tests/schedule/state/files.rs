@@ -69,7 +69,7 @@ fn a_state_of_another_rig_is_refused_with_the_difference() {
             assert!(text_of_rig.contains(before), "{before} in {text_of_rig}");
             text_of_rig = text_of_rig.replace(before, after);
         }
-        let other = tempfile::tempdir().unwrap();
+        let other = crate::program::tempdir().unwrap();
         let path = other.path().join("test.toml");
         std::fs::write(&path, text_of_rig).unwrap();
         let rig = Rig::of_file(text(&path));
@@ -97,7 +97,7 @@ fn a_state_of_another_rig_is_refused_with_the_difference() {
 fn a_state_of_another_fmu_is_refused() {
     let (rig, file) = saved();
     let token = ("{vecud-tracer-1}", "{vecud-tracer-2}");
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let path = changed_tracer(folder.path(), "fmu.c", &[token]);
     changed_text(&path.join("modelDescription.xml"), token);
     let text_of_rig = std::fs::read_to_string(rig.file()).unwrap();
@@ -130,7 +130,7 @@ fn an_fmu_that_cannot_save_its_state_is_found_before_anything_runs() {
     for (before, after) in
         [("canSerializeFMUState=\"true\"", ""), ("canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"", "")]
     {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let path = changed_tracer(folder.path(), "../modelDescription.xml", &[(before, after)]);
         let rig = Rig::new("mode = 'virtual'\nstop_time = 0.1").tracer("a", "").fmu("simple", path, "", "");
         let file = state(&rig, "state");

@@ -92,7 +92,7 @@ fn runs_in_real_time_each_have_their_own_counts() {
 
 #[test]
 fn what_fmus_say_and_print_goes_to_the_log_of_its_run() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let changes = [
         ("#include <errno.h>", "#include <errno.h>\n#include <stdio.h>"),
         (
@@ -160,7 +160,7 @@ fn the_exit_code_is_that_of_the_worst_run() {
 
 #[test]
 fn a_crash_in_a_later_run_leaves_the_reports_of_all() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let changes = [(
         "    if (status < fmi3Discard) restart(fmu);\n    return",
         "    if (status < fmi3Discard) restart(fmu);\n    static int resets;\n    if (++resets == 2) *(volatile int *)NULL = 0;\n    return",

@@ -190,7 +190,7 @@ fn check_shows_what_is_ticked_and_who_has_no_event_mode_is_refused() {
     for expected in ["drive.csv s.called → s.called ticks", "by s.called of drive.csv, ticks in s.step"] {
         assert!(words.iter().any(|line| line.contains(expected)), "{expected} is not in\n{text}");
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let copy = folder.path().join("modeless");
     assert!(Command::new("cp").arg("-rL").arg(fmu("step_clocks")).arg(&copy).status().unwrap().success());
     let description = copy.join("modelDescription.xml");

@@ -113,7 +113,7 @@ impl Fmu {
             .unwrap_or_else(|e| panic!("{e}"));
         // SAFETY: the library is the repository's own, built from fmus/three_input_clocks_draft, without initialisers.
         let library = unsafe { Library::new(path).unwrap() };
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let trace = folder.path().join("trace.csv");
         // SAFETY: the type is that of the draft's header, the strings live through the call.
         let instance = unsafe {

@@ -33,7 +33,7 @@ fn without_a_way_back(name: &str) -> TempDir {
             }
         }
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     copy(&fmu(name), folder.path());
     let description = folder.path().join("modelDescription.xml");
     let text = fs::read_to_string(&description).unwrap();

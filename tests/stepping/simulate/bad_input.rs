@@ -53,7 +53,7 @@ fn an_output_file_takes_the_place_of_nothing_that_is_read() {
 /// Of a simulation that was refused there is no table, not even a header, wherever it would have gone; of one that has failed there is one.
 #[test]
 fn a_refusal_prints_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let other = folder.path().join("spring");
     copy(&fmu("spring"), &other);
     let description = other.join("modelDescription.xml");

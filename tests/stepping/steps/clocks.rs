@@ -196,7 +196,7 @@ fn what_cannot_be_is_refused_by_name() {
 /// An FMU whose steps may not vary has ticks at instants of its grid alone, and so has who makes steps together with it.
 #[test]
 fn clocks_off_the_grid_of_steps_that_may_not_vary_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let rigid = folder.path().join("rigid");
     copy(Path::new(&fmu("step_clocks")), &rigid);
     let xml = std::fs::read_to_string(rigid.join("modelDescription.xml")).unwrap();
@@ -270,7 +270,7 @@ fn the_can_bus_of_fmi_ls_bus_carries_its_published_frames() {
 /// that has passed t' and cannot be taken back has the tick at its own end.
 #[test]
 fn what_ticks_where_one_has_returned_early_ticks_there_in_all_that_can() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::program::tempdir().unwrap();
     let stays = folder.path().join("stays");
     copy(Path::new(&fmu("step_clocks")), &stays);
     let xml = std::fs::read_to_string(stays.join("modelDescription.xml")).unwrap();

@@ -48,7 +48,7 @@ impl Seed {
 
     /// Its library, built once, as another tool would build it: with the headers of the FMI standard and without vecud.
     fn library(&self) -> Vec<u8> {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::program::tempdir().unwrap();
         let (source, built) = (folder.path().join("all.c"), folder.path().join("integrator.so"));
         let text: String = self.files().into_iter().rev().map(|(_, text)| text).collect();
         // FMI 2.0 has plain names in shared libraries.
