@@ -324,7 +324,7 @@ impl Legal {
     /// The report of each run.
     fn reports(&self, run: &Outcome) -> Vec<Value> {
         match self.repeats {
-            1 => vec![run.report()],
+            1 => vec![(*run.report()).clone()],
             runs => (1..=runs)
                 .map(|number| serde_json::from_str(&run.file(&format!("run-{number}/report.json"))).unwrap())
                 .collect(),
