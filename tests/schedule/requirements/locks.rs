@@ -59,6 +59,7 @@ fn three_values_that_are_written_under_the_lock_are_never_seen_mixed() {
 ";
         let path = tracer(folder.path(), &[("partitions.c", run, &format!("{more}{run}"))]);
         let start = "equal_a_tick_low_every = 0, slow_tick_high_every = 0, arm_every = 0";
+        // 1.3 seconds: `fast` reads a million times, although some of its releases may be left out.
         let run = Rig::new("stop_time = 1.3\nshutdown_timeout = 5").fmu("a", path, start, "").run().exits(0);
         let trace = run.trace("a");
         assert_eq!(trace.violations(), 0, "{:?}", trace.summary);
