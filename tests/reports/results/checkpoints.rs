@@ -100,7 +100,7 @@ fn a_report_of_a_run_that_was_cut_off_names_the_recordings_that_lie_there() {
         .more("[record]\nsignals = [\"a.count_*\"]\nrotate = \"50ms\"\nkeep = 3\n");
     let run = rig.run().exits(0);
     let out = rig.out();
-    let mut known = run.report();
+    let mut known = (*run.report()).clone();
     let kept = known["recordings"][0].clone();
     let [first, last] = ["first", "last"].map(|which| kept[which].as_str().unwrap().to_owned());
     // As a checkpoint had it, one file before the end; its histograms are those of the run.

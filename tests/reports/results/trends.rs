@@ -12,7 +12,7 @@ fn three() -> tempfile::TempDir {
     let run = Rig::new("stop_time = 0.1").tracer("a", "").run_virtual().exits(0);
     let report = run.report();
     for (number, name) in ["one", "two", "three"].into_iter().enumerate() {
-        let mut report = report.clone();
+        let mut report = (*report).clone();
         report["started"] = format!("2026-03-0{}T02:00:00Z", number + 1).into();
         if name == "two" {
             report["clocks"].as_array_mut().unwrap().remove(0);

@@ -248,19 +248,11 @@ fn real_time_activates_the_same_times_as_virtual_time() {
         let rig = || kinds("stop_time = 0.8\noverrun = 'queue'", start, "");
         let (real, simulated) = (rig().run().exits(0), rig().run_virtual().exits(0));
         no_violation(&real);
+        let (own, expected) = (real.trace("k"), simulated.trace("k"));
         for clock in BASE..=TRIGGERED {
-            assert_eq!(
-                real.trace("k").activations(clock),
-                simulated.trace("k").activations(clock),
-                "{}",
-                NAMES[clock as usize]
-            );
-            assert_eq!(
-                calls(&real.trace("k"), clock),
-                calls(&simulated.trace("k"), clock),
-                "{}",
-                NAMES[clock as usize]
-            );
+            let name = NAMES[clock as usize];
+            assert_eq!(own.activations(clock), expected.activations(clock), "{name}");
+            assert_eq!(calls(&own, clock), calls(&expected, clock), "{name}");
         }
         assert!(real.count("k", "changing", "activations") > 100);
     });

@@ -3,6 +3,7 @@
 
 use super::bench::{Bench, Left, SOON, at};
 use super::program::{real_time, wait_until};
+use crate::wait_until_recorded;
 use vecud::fmu::description::Values;
 use vecud::supervisor::ControlError;
 
@@ -230,7 +231,7 @@ fn a_chain_is_cut_in_real_time() {
             running.control.reconfigure("x", &numbers(last, 0), None).unwrap().wait(SOON).unwrap();
             std::thread::sleep(std::time::Duration::from_millis(round % 7));
         }
-        std::thread::sleep(std::time::Duration::from_millis(60));
+        wait_until_recorded(&bench.folder.path().join("out"), "x.resized", 20.0);
         running.control.end();
         let left = running.finish().passed();
         assert_eq!((left.last("x.resized"), left.last("x.states")), ("20", last.to_string().as_str()));

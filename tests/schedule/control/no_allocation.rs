@@ -1,7 +1,8 @@
 //! Partition threads do not touch the allocator for values that are set while they run, of whatever type (semantics S17).
 
 use super::bench::{Bench, Left, SOON};
-use super::program::{real_time, skipped, wait_until};
+use super::program::{real_time, skipped};
+use crate::wait_until_recorded;
 use std::path::Path;
 use std::process::Command;
 use vecud::fmu::description::Values;
@@ -37,8 +38,7 @@ fn counted(
         );
         let bench = bench.with_runner(&preload);
         let running = bench.start(|_| ());
-        wait_until("the run begins", || bench.is_recording());
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        wait_until_recorded(&bench.folder.path().join("out"), "time", 0.1);
         let last = work(&running.control);
         running.control.end();
         check(running.finish().passed());

@@ -2,8 +2,8 @@
 
 use super::bench::{Bench, SOON, at};
 use super::program::{real_time, shared_core, user, wait_until};
+use crate::wait_until_recorded;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use vecud::fmu::description::Values;
 use vecud::supervisor::{Control, ControlError};
 
@@ -127,8 +127,6 @@ fn of_two_values_the_one_that_was_sent_last_stays() {
 
 /// Threads that send for the whole run: the sum of what was acknowledged is what the FMU has added up.
 fn storm(bench: &Bench) -> (u64, super::bench::Left) {
-    static SENT: AtomicU64 = AtomicU64::new(0);
-    SENT.store(0, Relaxed);
     let running = bench.start(|_| ());
     wait_until("the run begins", || bench.is_recording());
     let names = ["add_any", "add_fast", "add_slow", "add_any"];
@@ -140,15 +138,15 @@ fn storm(bench: &Bench) -> (u64, super::bench::Left) {
             std::thread::spawn(move || send(&control, number as u64 + 1, name))
         })
         .collect();
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    let commands: u64 = senders.into_iter().map(|sender| sender.join().unwrap()).sum();
+    let commands: Vec<u64> = senders.into_iter().map(|sender| sender.join().unwrap()).collect();
+    let sent: u64 = commands.iter().zip(1..).map(|(commands, amount)| commands * amount).sum();
     // Everything is in; slow has to see it.
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    wait_until_recorded(&bench.folder.path().join("out"), "x.total", sent as f64);
     running.control.end();
     let left = running.finish().passed().was_lawful();
-    assert_eq!(left.last("x.total"), SENT.load(Relaxed).to_string());
+    assert_eq!(left.last("x.total"), sent.to_string());
     assert!(left.changes("x.gain_seen").len() > 10, "gain and twin were set all the time");
-    return (commands, left);
+    return (commands.into_iter().sum(), left);
 
     fn send(control: &Control, amount: u64, name: &str) -> u64 {
         let began = std::time::Instant::now();
@@ -168,7 +166,6 @@ fn storm(bench: &Bench) -> (u64, super::bench::Left) {
         }
         for ticket in &tickets {
             ticket.wait(SOON).unwrap();
-            SENT.fetch_add(amount, Relaxed);
         }
         tickets.len() as u64
     }

@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// The lines that it says, but for those of an FMU that has been built for long, as on a busy machine.
+fn told(stderr: &str) -> Vec<&str> {
+    stderr.lines().filter(|line| !line.starts_with("opening FMU `a`, building it if need be: for ")).collect()
+}
+
 /// A rig that is refused with these words, and leaves nothing behind.
 #[track_caller]
 fn refused(rig: &Rig, words: &[&str]) {
@@ -9,7 +14,7 @@ fn refused(rig: &Rig, words: &[&str]) {
     for word in words {
         assert!(run.stderr.contains(word), "no {word:?} in: {}", run.stderr);
     }
-    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    assert_eq!(told(&run.stderr).len(), 1, "{}", run.stderr);
     assert!(!run.out.exists() && !run.has_trace("a"), "nothing has run");
 }
 
@@ -20,7 +25,7 @@ fn refused_by_check(rig: &Rig, words: &[&str]) {
     let mut check = Command::new(env!("CARGO_BIN_EXE_vecud"));
     let output = check.arg("check").arg(rig.file()).env("VECUD_CACHE", program::cache()).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stdout));
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), rig.run().stderr);
+    assert_eq!(told(&String::from_utf8(output.stderr).unwrap()), told(&rig.run().stderr));
 }
 
 /// `triggers` begin in line 9; each takes four lines, the second its clock's, the third its address's.

@@ -11,18 +11,19 @@ fn each_datagram_is_a_tick_at_the_next_communication_point() {
     real_time("each_datagram_is_a_tick_at_the_next_communication_point", || {
         let to = address();
         let rig = Rig::of_text(&format!(
-            "[rig]\nstop_time = 1.5\n[record]\n[fmu.s]\npath = '{}'\nstart = {{ out_each = 0 }}\n{}",
+            "[rig]\nstop_time = 100\n[record]\n[fmu.s]\npath = '{}'\nstart = {{ out_each = 0 }}\n{}",
             step_clocks().display(),
             udp("s.called", to, "")
         ));
         let child = rig.start(rig.command());
-        rig.wait_until_it_runs();
-        std::thread::sleep(Duration::from_millis(60));
+        wait_until_recorded(&rig.out(), "time", 0.0);
         let sender = Sender::udp(to);
         for _ in 0..30 {
             assert!(sender.send(b"called"));
             std::thread::sleep(Duration::from_millis(20));
         }
+        wait_until_recorded(&rig.out(), "s.n_called", 30.0);
+        send(child.id() as i32, SIGINT);
         let run = rig.finish(child).exits(0);
         assert_eq!(run.signals().last("s.n_called"), 30);
         let count = |what| run.count("s", "step", what);
@@ -63,8 +64,7 @@ fn what_comes_when_the_steps_are_over_is_counted() {
                 udp("s.called", to, "max_rate = 1e6")
             ));
             let child = rig.start(rig.command());
-            rig.wait_until_it_runs();
-            std::thread::sleep(Duration::from_millis(60));
+            wait_until_recorded(&rig.out(), "time", 0.0);
             let (_, run) = ends::flood(to, &rig.folder().join("nothing"), || rig.finish(child));
             let run = run.exits(3);
             assert!(every_datagram_has_a_fate(&run) > 16);

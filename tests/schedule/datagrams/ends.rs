@@ -2,11 +2,10 @@
 
 use super::*;
 use nix::sys::signal::Signal;
-use program::send;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 /// Ends what looks at it.
-struct Over<'a>(&'a AtomicBool);
+pub struct Over<'a>(pub &'a AtomicBool);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
@@ -46,7 +45,7 @@ fn a_flood_does_not_hold_up_the_stop_nor_ctrl_c() {
             rig.wait_until_it_runs();
             let (sent, run) = flood(to, &path, || {
                 if let Some(signal) = signal {
-                    std::thread::sleep(Duration::from_millis(300));
+                    wait_until_recorded(&rig.out(), "time", 0.25);
                     send(child.id() as i32, signal);
                 }
                 // Far less than the grace of seconds that a run has which does not end.
@@ -81,7 +80,7 @@ fn the_file_of_a_socket_is_private_while_it_is_there_and_gone_after_any_end() {
             let child = rig.start(rig.command());
             rig.wait_until_it_runs();
             assert_eq!(path.symlink_metadata().unwrap().permissions().mode() & 0o777, 0o600);
-            std::thread::sleep(Duration::from_millis(60));
+            wait_until_recorded(&rig.out(), "time", 0.0);
             let sender = Sender::unix(&path);
             let sent = (0..5).filter(|_| sender.send(b"x")).count() as u64;
             if let Some(signal) = signal {

@@ -1,15 +1,16 @@
 //! External events: each datagram is one activation, and what is not activated is counted (row
 //! 19: "inject 100 events, 100 activations with increasing time").
 
-use crate::program;
+use crate::{program, wait_until_recorded};
 
 mod bad_input;
 mod between_steps;
 mod ends;
 mod receiver;
 
+use nix::sys::signal::Signal::SIGINT;
 use program::clock::{HIGH, LOW, NAMES};
-use program::{Kind, Outcome, Rig, jail, real_time, shared_core, skipped, user};
+use program::{Kind, Outcome, Rig, jail, real_time, send, shared_core, skipped, user};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
@@ -85,8 +86,7 @@ fn accounted(run: &Outcome, fmu: &str, clock: u32) -> u64 {
 #[track_caller]
 fn a_hundred_of_each(rig: &Rig, command: Command, to: SocketAddr, path: &Path, kind: Kind, scheduling: &str) {
     let child = rig.start(command);
-    rig.wait_until_it_runs();
-    std::thread::sleep(Duration::from_millis(60));
+    wait_until_recorded(&rig.out(), "time", 0.0);
     let (one, other) = (Sender::udp(to), Sender::unix(path));
     let mut sent = Vec::new();
     for _ in 0..100 {
@@ -99,6 +99,10 @@ fn a_hundred_of_each(rig: &Rig, command: Command, to: SocketAddr, path: &Path, k
         sent.push((before, monotonic_now()));
         std::thread::sleep(Duration::from_millis(3));
     }
+    for (column, least) in [("a.count_high", 100.0), ("a.count_low", 100.0), ("a.activations", 1001.0)] {
+        wait_until_recorded(&rig.out(), column, least);
+    }
+    send(child.id() as i32, SIGINT);
     let run = rig.finish(child).exits(0);
     assert_eq!(run.report()["host"]["scheduling"], scheduling);
     let start = run.report()["start_monotonic_ns"].as_i64().unwrap();
@@ -137,7 +141,7 @@ fn a_hundred_datagrams_are_a_hundred_activations_at_the_times_of_their_arrival()
     let test = "a_hundred_datagrams_are_a_hundred_activations_at_the_times_of_their_arrival";
     real_time(test, || {
         let to = address();
-        let rig = Rig::new("stop_time = 1.2").tracer("a", ALONE);
+        let rig = Rig::new("stop_time = 100").tracer("a", ALONE);
         let rig = rig.more(&udp("a.high", to, "")).more(&unix("a.low", "events.sock", ""));
         let path = rig.folder().join("events.sock");
         a_hundred_of_each(&rig, rig.command(), to, &path, Kind::Preemptive, "fifo");
@@ -156,7 +160,7 @@ fn without_privileges_too_a_hundred_datagrams_are_a_hundred_activations_as_this_
         let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o1777)).unwrap();
         open(folder.path());
         let to = address();
-        let rig = Rig::new("stop_time = 1.2").fmu("a", program::changed_tracer(folder.path(), "fmu.c", &[]), ALONE, "");
+        let rig = Rig::new("stop_time = 100").fmu("a", program::changed_tracer(folder.path(), "fmu.c", &[]), ALONE, "");
         let rig = rig.more(&udp("a.high", to, "")).more(&unix("a.low", "events.sock", ""));
         open(rig.folder());
         let program = rig.folder().join("vecud");
@@ -177,8 +181,7 @@ fn a_flood_is_cut_to_the_rate_and_the_rest_is_counted() {
         let to = address();
         let rig = Rig::new("stop_time = 1.0").tracer("a", ALONE).more(&udp("a.high", to, "max_rate = 100"));
         let child = rig.start(rig.command());
-        rig.wait_until_it_runs();
-        std::thread::sleep(Duration::from_millis(60));
+        wait_until_recorded(&rig.out(), "time", 0.0);
         let sender = Sender::udp(to);
         let began = monotonic_now();
         const SENT: u64 = 10_000;
@@ -206,11 +209,10 @@ fn a_flood_is_cut_to_the_rate_and_the_rest_is_counted() {
 fn what_is_in_a_datagram_and_how_long_it_is_does_not_matter() {
     shared_core(|| {
         let to = address();
-        let rig = Rig::new("stop_time = 0.8").tracer("a", ALONE);
+        let rig = Rig::new("stop_time = 100").tracer("a", ALONE);
         let rig = rig.more(&udp("a.high", to, "")).more(&unix("a.low", "events.sock", ""));
         let child = rig.start(rig.command());
-        rig.wait_until_it_runs();
-        std::thread::sleep(Duration::from_millis(60));
+        wait_until_recorded(&rig.out(), "time", 0.0);
         let (one, other) = (Sender::udp(to), Sender::unix(&rig.folder().join("events.sock")));
         for length in [0, 1, 1500, 65_507] {
             assert!(one.send(&vec![0xFF; length]), "{length}");
@@ -220,6 +222,8 @@ fn what_is_in_a_datagram_and_how_long_it_is_does_not_matter() {
             assert!(other.send(&vec![0xFF; length]), "{length}");
             std::thread::sleep(Duration::from_millis(20));
         }
+        ["a.count_high", "a.count_low"].iter().for_each(|count| wait_until_recorded(&rig.out(), count, 4.0));
+        send(child.id() as i32, SIGINT);
         let run = rig.finish(child).exits(0);
         for clock in [HIGH, LOW] {
             assert_eq!(accounted(&run, "a", clock), 4);

@@ -1,6 +1,7 @@
 //! The thread that receives: where it runs, and what happens when it has to share a core with partitions.
 
 use super::*;
+use program::real_time_on_own_core;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
@@ -37,7 +38,7 @@ fn thread(process: i32, name: &str) -> (i32, i32, String) {
 fn the_receiver_is_where_check_says() {
     real_time("the_receiver_is_where_check_says", || {
         // Served by the receiver is only the least urgent clock.
-        let rig = Rig::new("stop_time = 0.4").tracer("a", ALONE).more(&unix("a.low", "events.sock", ""));
+        let rig = Rig::new("stop_time = 100").tracer("a", ALONE).more(&unix("a.low", "events.sock", ""));
         let check = Command::new(env!("CARGO_BIN_EXE_vecud"))
             .arg("check")
             .arg(rig.file())
@@ -50,6 +51,7 @@ fn the_receiver_is_where_check_says() {
         let runner = program::runner_of(&child);
         let (priority, policy, cores) = thread(runner, "vecud.receiver");
         let (own, ..) = thread(runner, "a.low");
+        send(child.id() as i32, SIGINT);
         rig.finish(child).exits(0);
         assert!(text.contains(&format!("received on core {cores} at FIFO {priority}")), "{priority} {cores}: {text}");
         assert_eq!((policy, priority), (libc::SCHED_FIFO, own), "as urgent as its clock, and not more");
@@ -60,14 +62,13 @@ fn the_receiver_is_where_check_says() {
 #[test]
 fn the_time_of_an_event_is_that_of_its_arrival_however_late_it_is_received() {
     let test = "the_time_of_an_event_is_that_of_its_arrival_however_late_it_is_received";
-    real_time(test, || {
-        let Some(rig) = shared("stop_time = 0.8", "high_burn_us = 80000") else { return skipped(test, &NO_TWO_CORES) };
+    real_time_on_own_core(test, || {
+        let Some(rig) = shared("stop_time = 100", "high_burn_us = 80000") else { return skipped(test, &NO_TWO_CORES) };
         let to = address();
         let rig = rig.more(&udp("a.high", to, ""));
         let child = rig.start(rig.command());
-        rig.wait_until_it_runs();
+        wait_until_recorded(&rig.out(), "time", 0.0);
         keep_off_a();
-        std::thread::sleep(Duration::from_millis(60));
         let sender = Sender::udp(to);
         let sent = [0, 8, 57].map(|wait| {
             std::thread::sleep(Duration::from_millis(wait));
@@ -75,6 +76,8 @@ fn the_time_of_an_event_is_that_of_its_arrival_however_late_it_is_received() {
             assert!(sender.send(b"x"));
             (before, monotonic_now())
         });
+        wait_until_recorded(&rig.out(), "a.count_high", 3.0);
+        send(child.id() as i32, SIGINT);
         let run = rig.finish(child).exits(0);
         assert_eq!(accounted(&run, "a", HIGH), 3);
         let start = run.report()["start_monotonic_ns"].as_i64().unwrap();
@@ -101,8 +104,8 @@ fn the_time_of_an_event_is_that_of_its_arrival_however_late_it_is_received() {
 #[test]
 fn what_came_before_the_end_is_not_forgotten() {
     let test = "what_came_before_the_end_is_not_forgotten";
-    real_time(test, || {
-        for signal in [None, Some(nix::sys::signal::Signal::SIGINT)] {
+    real_time_on_own_core(test, || {
+        for signal in [None, Some(SIGINT)] {
             let stop = if signal.is_some() { 100.0 } else { 0.4 };
             let rig = shared(&format!("stop_time = {stop}"), "high_burn_us = 80000");
             let Some(rig) = rig else { return skipped(test, &NO_TWO_CORES) };
@@ -110,10 +113,12 @@ fn what_came_before_the_end_is_not_forgotten() {
             let rig = rig.more(&udp("a.high", to, ""));
             let sender = Sender::udp(to);
             let child = rig.start(rig.command());
-            rig.wait_until_it_runs();
             // In a thread of its own: it is pinned, and what is started next must not be.
             let send_all = || {
                 keep_off_a();
+                // Not later than that, whatever else the machine does.
+                vecud::sys::scheduling::set_fifo(90).unwrap();
+                rig.wait_until_it_runs();
                 // The start is up to 40 ms after the files were made: 300 to 340 ms after it, then.
                 std::thread::sleep(Duration::from_millis(340));
                 let sent = [0, 8, 1, 1].map(|wait| {
@@ -121,7 +126,7 @@ fn what_came_before_the_end_is_not_forgotten() {
                     assert!(sender.send(b"x"));
                     monotonic_now()
                 });
-                signal.into_iter().for_each(|signal| program::send(child.id() as i32, signal));
+                signal.into_iter().for_each(|signal| send(child.id() as i32, signal));
                 sent
             };
             let sent = std::thread::scope(|scope| scope.spawn(send_all).join().unwrap());
@@ -142,7 +147,7 @@ fn what_came_before_the_end_is_not_forgotten() {
 #[test]
 fn a_flood_on_the_core_of_partitions_leaves_them_their_time() {
     let test = "a_flood_on_the_core_of_partitions_leaves_them_their_time";
-    real_time(test, || {
+    real_time_on_own_core(test, || {
         let Some(rig) = shared("stop_time = 1.0", "high_burn_us = 100") else { return skipped(test, &NO_TWO_CORES) };
         let to = address();
         let rig = rig.more(&udp("a.high", to, "max_rate = 1000"));
@@ -165,29 +170,31 @@ fn a_flood_on_the_core_of_partitions_leaves_them_their_time() {
 /// `high` is looked at first, and more comes for it than is ever looked at.
 #[test]
 fn a_flood_at_one_socket_holds_up_no_event_at_another() {
-    real_time("a_flood_at_one_socket_holds_up_no_event_at_another", || {
+    real_time_on_own_core("a_flood_at_one_socket_holds_up_no_event_at_another", || {
         let to = address();
-        let rig = Rig::new("stop_time = 1.0").tracer("a", ALONE);
+        let rig = Rig::new("stop_time = 100").tracer("a", ALONE);
         let rig = rig.more(&udp("a.high", to, "max_rate = 500")).more(&unix("a.low", "events.sock", ""));
         let path = rig.folder().join("events.sock");
         let child = rig.start(rig.command());
         rig.wait_until_it_runs();
-        let flooding = AtomicBool::new(true);
+        let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let sender = Sender::udp(to);
-                while flooding.load(SeqCst) {
+                while !over.load(SeqCst) {
                     sender.send(b"flood");
                 }
             });
-            std::thread::sleep(Duration::from_millis(200));
+            let _over = ends::Over(&over);
+            wait_until_recorded(&rig.out(), "time", 0.15);
             let sender = Sender::unix(&path);
             for _ in 0..5 {
                 assert!(sender.send(b"event"));
                 std::thread::sleep(Duration::from_millis(70));
             }
-            flooding.store(false, SeqCst);
+            wait_until_recorded(&rig.out(), "a.count_low", 5.0);
         });
+        send(child.id() as i32, SIGINT);
         let run = rig.finish(child).exits(0);
         let flood = run.clock("a", "high");
         assert!(flood["kernel_dropped"].as_u64().unwrap() > 1000, "no flood: {flood}");

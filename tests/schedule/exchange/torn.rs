@@ -11,6 +11,7 @@ fn cores() -> usize {
 #[test]
 fn what_is_written_at_1_khz_is_whole_on_another_core() {
     real_time("what_is_written_at_1_khz_is_whole_on_another_core", || {
+        // Three seconds: the consumer looks each 10 ms, and has to see many values.
         let other = if cores() > 1 { "cpu = 1" } else { "cpu = 0" };
         let rig = rig("stop_time = 3.0", &[("a", "", "cpu = 0"), ("b", "", other)])
             .connect("a.wide", "b.wide_in")

@@ -4,7 +4,7 @@
 mod mechanism;
 mod stress;
 
-use crate::program::has_real_time;
+use crate::program::{has_real_time, wait_until};
 use mechanism::Kind;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -109,14 +109,15 @@ fn a_sleeper_does_not_go_on_inside_a_section() {
     let cpu = *affinity::allowed_cpus().unwrap().last().unwrap();
     let lock = Arc::new(PreemptionLock::new(2, Some(40)).unwrap());
     let start = Arc::new(WakeWord::new());
-    let (sleeping, awake) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let [ready, sleeping, awake] = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
     let high = {
         let (lock, start) = (Arc::clone(&lock), Arc::clone(&start));
-        let (sleeping, awake) = (Arc::clone(&sleeping), Arc::clone(&awake));
+        let [ready, sleeping, awake] = [&ready, &sleeping, &awake].map(Arc::clone);
         std::thread::spawn(move || {
             affinity::pin_to(cpu).unwrap();
             fifo::set_fifo(40).unwrap();
             let me = LockMember::new(0, Some(40));
+            ready.store(true, SeqCst);
             start.wait_until(0, None);
             lock.enter(&me, || {});
             sleeping.store(true, SeqCst);
@@ -130,7 +131,8 @@ fn a_sleeper_does_not_go_on_inside_a_section() {
         thread::minimize_timer_slack().unwrap();
         fifo::set_fifo(30).unwrap();
         let me = LockMember::new(1, Some(30));
-        std::thread::sleep(Duration::from_millis(20));
+        // It has the core only when the higher one waits.
+        wait_until("the higher one waits", || ready.load(SeqCst));
         lock.enter(&me, || {});
         start.wake();
         assert!(sleeping.load(SeqCst), "the higher one preempts at once and sleeps");

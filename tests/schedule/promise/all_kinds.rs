@@ -29,6 +29,7 @@ pub fn drawn(seed: u64) -> Rig {
     let mut random = Random(seed);
     let fmus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus");
     let fmus = fmus.display();
+    // Two seconds: each kind ticks more than twenty times, whatever the seed draws.
     let start_time = [0.0, 1.0 / 3.0, -0.25, 1000.0][random.below(4) as usize];
     let mut text = format!("[rig]\nstart_time = {start_time}\nstop_time = {}\n", start_time + 2.0);
     text += "[record]\nsignals = ['*']\n";

@@ -16,6 +16,7 @@ fn is_the_same_on(example: &str, control_unit: &str, plant: usize, control: usiz
         let fmus = crate::program::tempdir().unwrap();
         let slower = ("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.02\"");
         super::engine::changed(control_unit, fmus.path(), &[slower]);
+        // Three seconds: the bump comes at 1 s, and steps only each 20 ms.
         let text = fs::read_to_string(root.join("examples").join(example)).unwrap();
         let own = format!("../fmus/{control_unit}");
         let changes = [

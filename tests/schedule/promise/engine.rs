@@ -19,6 +19,7 @@ fn example(name: &str, fmus: &Path) -> String {
 
 fn is_the_same_up_to_where_its_report_says(name: &str) {
     real_time_on_own_core(name, || {
+        // Six seconds: the load comes at 4 s, the third gear at 5.7 s.
         let text = example(name, &repository().join("fmus"));
         let rig = Rig::of_text(&text.replace("stop_time = 10.0", "stop_time = 6.0"));
         let expected = run(&rig, "virtual", &[]).file("signals.csv");
@@ -76,6 +77,7 @@ fn slow(seed: u64) {
     real_time_on_own_core("the engine with delayed connections", || {
         let folder = crate::program::tempdir().unwrap();
         slow_engine(folder.path());
+        // Five seconds: the load comes at 4 s.
         let start = format!("start = {{ initial_speed = {} }}\n\n[fmu.control]", 900 + 50 * seed);
         let text = example("engine_delayed.toml", folder.path())
             .replace("stop_time = 10.0", "stop_time = 5.0")
@@ -95,6 +97,7 @@ fn the_transmission_on_two_cores_records_the_bytes_of_virtual_time() {
         slow_engine(folder.path());
         changed("transmission", folder.path(), &[]);
         changed("dashboard", folder.path(), &[]);
+        // Six seconds: the third gear is engaged at 5.7 s.
         let text = example("cs_vecu.toml", folder.path())
             .replace("stop_time = 10.0", "stop_time = 6.0")
             .replace("step = \"1/200\"", "step = \"1/50\"\ncpu = 0")

@@ -14,6 +14,7 @@ pub fn twenty(seed: u64) -> Rig {
 
 /// The same, with steps of Co-Simulation in the place of partitions where `steps` says so for a number.
 pub fn mixed(seed: u64, steps: impl Fn(usize) -> bool) -> Rig {
+    // Five seconds: the slowest ones have thirty instants.
     let mut random = Random(seed);
     let fmus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus");
     let mut text = "[rig]\nname = 'twenty'\nstop_time = 5\n[record]\nsignals = ['*']\n".to_owned();

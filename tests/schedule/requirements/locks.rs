@@ -1,8 +1,10 @@
 //! lockPreemption and unlockPreemption.
 
 use super::program::clock::{FAST, SLOW};
-use super::program::{Kind, Rig, real_time, shared_core};
+use super::program::{Kind, Rig, real_time, real_time_on_own_core, send, shared_core};
 use super::tracer;
+use crate::wait_until_recorded;
+use nix::sys::signal::Signal::SIGINT;
 
 #[test]
 fn a_million_locked_sections_are_balanced_in_both_modes() {
@@ -42,7 +44,7 @@ fn nobody_starts_inside_of_a_section_although_nobody_else_locks() {
 /// The example of the founding text: three values written by a slow task and read by a fast one, both under the lock.
 #[test]
 fn three_values_that_are_written_under_the_lock_are_never_seen_mixed() {
-    real_time("three_values_that_are_written_under_the_lock_are_never_seen_mixed", || {
+    real_time_on_own_core("three_values_that_are_written_under_the_lock_are_never_seen_mixed", || {
         let folder = crate::program::tempdir().unwrap();
         let run = "    burn(fmu, activation, set->burn_us * INT64_C(500));\n    if (every(set->lock_every";
         let more = "    static volatile int16_t buffer[3];
@@ -59,7 +61,13 @@ fn three_values_that_are_written_under_the_lock_are_never_seen_mixed() {
 ";
         let path = tracer(folder.path(), &[("partitions.c", run, &format!("{more}{run}"))]);
         let start = "equal_a_tick_low_every = 0, slow_tick_high_every = 0, arm_every = 0";
-        let run = Rig::new("stop_time = 1.3\nshutdown_timeout = 5").fmu("a", path, start, "").run().exits(0);
+        let rig = Rig::new("stop_time = 100\nshutdown_timeout = 5").fmu("a", path, start, "");
+        let child = rig.start(rig.command());
+        // A second and more: `fast` comes a thousand times, each millisecond but for what is left out.
+        wait_until_recorded(&rig.out(), "a.count_fast", 1000.0);
+        wait_until_recorded(&rig.out(), "a.count_slow", 50.0);
+        send(child.id() as i32, SIGINT);
+        let run = rig.finish(child).exits(0);
         let trace = run.trace("a");
         assert_eq!(trace.violations(), 0, "{:?}", trace.summary);
         let (fast, slow) = (run.count("a", "fast", "activations"), run.count("a", "slow", "activations"));

@@ -1,7 +1,9 @@
 //! What the operating system says of a run while it runs: as root, and as somebody without any privilege.
 
 use crate::program::clock::{EQUAL_A, EQUAL_B, FAST, SLOW};
-use crate::program::{Kind, Rig, check_threads, jail, real_time, runner_of, shared_core, skipped, user};
+use crate::program::{Kind, Rig, check_threads, jail, real_time, runner_of, send, shared_core, skipped, user};
+use crate::wait_until_recorded;
+use nix::sys::signal::Signal::SIGINT;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 fn rig() -> Rig {
-    Rig::new("stop_time = 0.6")
+    Rig::new("stop_time = 100")
         .tracer("a", "equal_a_burn_us = 40, equal_b_burn_us = 60")
         .tracer("b", "equal_a_tick_low_every = 3")
         .trigger("a.out_high", "a.high")
@@ -103,6 +105,8 @@ fn threads_and_memory_are_what_check_promises() {
             .filter_map(|entry| Some(fs::read_link(entry.ok()?.path()).ok()?.display().to_string()))
             .collect();
         let reset = planned.iter().all(|(name, ..)| resets_on_fork(runner, name));
+        wait_until_recorded(&rig.out(), "time", 0.5);
+        send(child.id() as i32, SIGINT);
         let run = rig.finish(child).exits(0);
 
         for (name, priority, core) in &planned {

@@ -262,6 +262,7 @@ fn nothing_is_lost_while_the_supervisor_does_not_read() {
             let folder = crate::program::tempdir().unwrap();
             let fast = ("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.0002\"");
             let fmu = changed_tracer(folder.path(), "../modelDescription.xml", &[fast]);
+            // Three seconds: the notes fill their room within one, and the supervisor reads again before the end.
             let rig = Rig::new("stop_time = 3.0").fmu("a", fmu, "", "").more(&format!("[trace]\nmode = '{mode}'\n"));
             let child = rig.start(rig.command());
             rig.wait_until_it_runs();

@@ -3,6 +3,7 @@
 use super::program::clock::{DELAYED, INPUTS, NAMES, PERIOD};
 use super::program::{Kind, Outcome, Rig, send, shared_core};
 use super::{run, state, text, text as text_of, two};
+use crate::wait_until_recorded;
 use nix::sys::signal::Signal;
 use std::time::Duration;
 
@@ -265,8 +266,7 @@ fn a_run_in_real_time_that_is_left_by_a_signal_keeps_what_waits() {
         let mut command = rig.command();
         command.args(["--mode", "realtime", "--stop-time", "100", "--save-state", text(&file)]);
         let child = rig.start(command);
-        rig.wait_until_it_runs();
-        std::thread::sleep(Duration::from_millis(150));
+        wait_until_recorded(&rig.out(), "time", 0.15);
         send(child.id() as i32, Signal::SIGTERM);
         let first = rig.finish(child).exits(0);
         // A tick of the last activations may find the thread gone that it is for: it waits, instead of preempting them.

@@ -2,6 +2,7 @@
 
 use super::program::{PATIENCE, Rig, clock, runner_of, send, shared_core};
 use super::{Numbers, draw, drive, fed, run};
+use crate::wait_until_recorded;
 use nix::sys::signal::Signal;
 use std::time::Duration;
 
@@ -57,8 +58,7 @@ fn a_run_that_a_signal_cuts_in_real_time_loses_no_tick_and_repeats_none() {
         let mut command = rig.command();
         command.args(["--mode", "realtime", "--save-state", state]);
         let child = rig.start(command);
-        rig.wait_until_it_runs();
-        std::thread::sleep(Duration::from_millis(300));
+        wait_until_recorded(&rig.out(), "time", 0.3);
         send(child.id() as i32, Signal::SIGTERM);
         let first = rig.finish(child).exits(0);
         let mut ticks = first.trace("a").activations(clock::HIGH);
@@ -182,17 +182,16 @@ fn a_file_that_changes_while_it_is_read_is_told() {
     shared_core(|| {
         let text = (0..200_000)
             .fold("time,a.in_f64\n".to_owned(), |text, i| text + &format!("{},{i}.5\n", f64::from(i) / 1e4));
-        shared_core(|| {
-            let rig = fed("3", "", &text);
-            let mut command = rig.command();
-            command.args(["--mode", "realtime"]);
-            let child = rig.start(command);
-            rig.wait_until_it_runs();
-            // In the midst of a number, and so early that the run comes to it.
-            std::fs::File::options().write(true).open(drive(&rig)).unwrap().set_len(400_002).unwrap();
-            let outcome = rig.finish(child).exits(0);
-            outcome.problem(&["drive.csv", "was changed while it was read", "400002 bytes"]);
-        });
+        // Three seconds: what is cut off has not been read when the file becomes shorter, and the run comes to it.
+        let rig = fed("3", "", &text);
+        let mut command = rig.command();
+        command.args(["--mode", "realtime"]);
+        let child = rig.start(command);
+        rig.wait_until_it_runs();
+        // In the midst of a number.
+        std::fs::File::options().write(true).open(drive(&rig)).unwrap().set_len(400_002).unwrap();
+        let outcome = rig.finish(child).exits(0);
+        outcome.problem(&["drive.csv", "was changed while it was read", "400002 bytes"]);
         // One that is whole again before the next run, or is changed when it was read, is nobody's concern.
         let rig = fed("0.1", "", "time,a.in_f64\n0,1\n");
         let mut command = rig.command();

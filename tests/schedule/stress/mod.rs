@@ -127,7 +127,8 @@ fn say(what: &str, found: &Found) {
 fn two_instances_under_stress_keep_every_rule() {
     real_time("two_instances_under_stress_keep_every_rule", || {
         let wanted = activations();
-        // Long enough that starting the program does not count, short enough for different rounds.
+        // Ten seconds where the count that is given is large: long enough that starting the program does not count, short enough for
+        // different rounds.
         let seconds = (wanted as f64 / 100_000.0).clamp(1.0, 10.0);
         let mut found = [Found::default(), Found::default()];
         let mut round = 0;
@@ -159,7 +160,7 @@ fn partitions_that_run_in_parallel_are_seen() {
         if cpus.len() < 2 {
             return skipped(test, &"there is but one core");
         }
-        let rig = rig(2.0, 0, false);
+        let rig = rig(1.0, 0, false);
         let child = rig.start(rig.command());
         rig.wait_until_it_runs();
         let mut everywhere = nix::sched::CpuSet::new();
