@@ -241,6 +241,11 @@ fn a_run_is_looked_at_and_changed_while_it_goes_on() {
         let late = ask(&daemon, &["wait", "a", "tracer.count_fast < 0", "--timeout", "0.2"], 1).err;
         assert!(late.contains("not held"), "{late}");
         let waits = ctl(&daemon).args(["wait", "a", "tracer.count_fast < 0"]).stderr(Stdio::piped()).spawn().unwrap();
+        let open = || std::fs::read_dir(format!("/proc/{}/fd", waits.id())).unwrap();
+        let is_socket = |path: std::path::PathBuf| path.to_string_lossy().starts_with("socket:");
+        wait_until("it is connected", || {
+            open().filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok()).any(is_socket)
+        });
         std::thread::sleep(std::time::Duration::from_millis(200));
         ask(&daemon, &["stop", "a"], 0);
         let waited = said(&waits.wait_with_output().unwrap(), 1);

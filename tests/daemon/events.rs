@@ -90,6 +90,7 @@ fn whoever_listens_hears_of_states_problems_figures_and_signals() {
         assert_eq!(events.next_of("state")["state"], "idle", "as it is when the stream begins");
         daemon.post("/v1/rigs/a/start", "").json(200);
         while events.next_of("state")["state"] != "running" {}
+        // More than a second: figures come once in each.
         let first = events.next_of("figures");
         let second = events.next_of("figures");
         let between = second["elapsed"].as_f64().unwrap() - first["elapsed"].as_f64().unwrap();
@@ -136,6 +137,7 @@ fn figures_of_clocks_begin_anew_and_the_report_keeps_everything() {
             clocks.as_array().unwrap().iter().find(|clock| clock["clock"] == "fast").unwrap().clone()
         };
         let activations = |clock: &Value| clock["activations"].as_u64().unwrap();
+        // A second and a half, which nobody needs to ask for them once more: they are fewer then.
         wait_until("it has run for a while", || activations(&fast()) > 1500);
         let before = fast();
         assert_eq!(daemon.post("/v1/rigs/a/clocks/reset", "").status, 204);

@@ -92,6 +92,7 @@ fn thousands_of_requests_that_are_none_harm_nobody() {
         assert_eq!(daemon.get("/healthz").status, 200);
         let before = descriptors();
         let (random, seeds, began) = (&mut Random(26), seeds(), Instant::now());
+        // It takes as long as so many requests do.
         let mut sent = 0;
         while sent < REQUESTS && began.elapsed() < LONGEST {
             let bytes = mutated(&seeds[random.below(seeds.len() as u64) as usize], random);
@@ -184,7 +185,7 @@ fn heads_that_do_not_come_end_their_connection() {
                     }
                 }
                 let took = began.elapsed();
-                assert!(took > Duration::from_secs(8) && took < Duration::from_secs(60), "{start:?}: {took:?}");
+                assert!(took > Duration::from_secs(8) && took < PATIENCE, "{start:?}: {took:?}");
             });
         }
     });

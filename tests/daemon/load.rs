@@ -51,6 +51,7 @@ fn twenty_thousand_requests_cost_a_rig_no_release() {
         daemon.put("a", &tracer("overrun = 'queue'")).json(201);
         daemon.post("/v1/rigs/a/start", "").json(200);
         let idle: Vec<_> = (0..IDLE).map(|_| UnixStream::connect(daemon.socket()).unwrap()).collect();
+        // It takes as long as so many requests do.
         let began = Instant::now();
         let good: usize = std::thread::scope(|scope| {
             let asking: Vec<_> = (0..ASKING).map(|_| scope.spawn(|| ask(&daemon))).collect();

@@ -234,6 +234,7 @@ fn counters_grow_until_the_run_is_over() {
             exposition.value("vecud_clock_activations_total", &[("rig", "a"), ("clock", "fast")])
         };
         let before = fast(&scraped(&daemon)).unwrap();
+        // One second, within which the next run is looked at.
         wait_until("there is more of it than there can be soon", || fast(&scraped(&daemon)).unwrap() > before + 1000.0);
         daemon.post("/v1/rigs/a/stop", "").json(200);
         let idle = scraped(&daemon);
@@ -331,6 +332,7 @@ fn scrapes_leave_rigs_that_run_alone() {
     shared_core(|| {
         let daemon = &Daemon::new();
         for rig in RIGS {
+            // Eight seconds: on a machine that is busy the third one runs late, and all of them have to be seen while they run.
             daemon.put(rig, &tracer("overrun = 'queue'\nstop_time = 8.0")).json(201);
             daemon.post(&format!("/v1/rigs/{rig}/start"), "").json(200);
         }

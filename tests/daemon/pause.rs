@@ -106,7 +106,7 @@ fn what_is_asked_for_in_a_pause_comes_after_it() {
 }
 
 fn teeth(daemon: &Daemon, number: u64) -> Value {
-    let wanted = json!({"condition": format!("ecu.teeth == {number}"), "timeout": 5});
+    let wanted = json!({"condition": format!("ecu.teeth == {number}"), "timeout": PATIENCE.as_secs()});
     daemon.post("/v1/rigs/a/waits", &wanted.to_string()).json(200)
 }
 
@@ -155,7 +155,8 @@ fn as_many_ticks_wait_in_a_pause_as_outside_of_one() {
         daemon.post("/v1/rigs/a/resume", "").json(200);
         wait_until("all are activated", || high()[0] == 16);
         assert!(tick().json(200)["time"].is_number());
-        let wanted = json!({"condition": "tracer.count_high == 17 and tracer.violations == 0", "timeout": 5});
+        let wanted =
+            json!({"condition": "tracer.count_high == 17 and tracer.violations == 0", "timeout": PATIENCE.as_secs()});
         daemon.post("/v1/rigs/a/waits", &wanted.to_string()).json(200);
         assert_eq!(high(), [17, 1, 0]);
         // What waits when a run ends is counted, and not lost without a word.
@@ -175,7 +176,7 @@ fn in_a_pause_of_virtual_time_ticks_come_with_the_instant_after_it() {
     daemon.post("/v1/rigs/a/pause", "").json(200);
     (0..70).for_each(|_| assert!(daemon.post("/v1/rigs/a/ticks/tracer.low", "").json(202)["time"].is_null()));
     daemon.post("/v1/rigs/a/resume", "").json(200);
-    let wanted = json!({"condition": "tracer.count_low == 1", "timeout": 5});
+    let wanted = json!({"condition": "tracer.count_low == 1", "timeout": PATIENCE.as_secs()});
     daemon.post("/v1/rigs/a/waits", &wanted.to_string()).json(200);
     let clocks = daemon.get("/v1/rigs/a/clocks").json(200);
     let low = clocks.as_array().unwrap().iter().find(|clock| clock["clock"] == "low").unwrap();

@@ -3,7 +3,7 @@
 use super::client::{Daemon, kept_every_release, tracer};
 use super::program::{PATIENCE, runner_of, send, shared_core, wait_until};
 use nix::sys::signal::Signal::SIGKILL;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// From nothing to a report.
 #[test]
@@ -69,14 +69,15 @@ fn several_may_stop_a_rig_at_once_and_force_is_asked_for_by_name() {
         assert_eq!((&status["verdict"], &status["exit_code"]), (&"pass".into(), &0.into()), "{status}");
         assert_eq!(status["last_run"], status["run"]);
         assert_eq!(daemon.post("/v1/rigs/a/stop?now=perhaps", "").status, 400);
+        let trace = daemon.folder.path().join("hangs.trace.csv");
         let hangs = format!(
-            "{}start = {{ fail_kind = 4, fail_at = 20 }}\n",
-            tracer("call_timeout = 60\nshutdown_timeout = 60")
+            "{}start = {{ fail_kind = 4, fail_at = 20, trace_file = '{}' }}\n",
+            tracer("call_timeout = 60\nshutdown_timeout = 60"),
+            trace.display()
         );
         daemon.put("hangs", &hangs).json(201);
         daemon.post("/v1/rigs/hangs/start", "").json(200);
-        // Sooner or later one of its activations does not return.
-        std::thread::sleep(Duration::from_millis(300));
+        wait_until("one of its activations does not return", || trace.exists());
         let began = Instant::now();
         let stopped = daemon.post("/v1/rigs/hangs/stop?now=true", "").json(200);
         assert_eq!((&stopped["state"], &stopped["exit_code"]), (&"failed".into(), &1.into()));

@@ -237,7 +237,7 @@ fn it_is_fed_only_while_everybody_goes_on_as_this_user() {
             drop(held);
             wait_until(&format!("{who} goes on"), || service.is_fed_within(WATCHDOG));
         }
-        // From here on nobody reads what is told.
+        // From here on nobody reads what is told, for many keep-alives.
         std::thread::sleep(UNFED);
         service.daemon.end();
     });
@@ -305,6 +305,7 @@ fn who_waits_for_a_slow_disk_is_not_mistaken_for_who_is_stuck_as_this_user() {
         let stat = || std::fs::read_to_string(format!("/proc/{}/task/{session}/stat", service.daemon.pid())).unwrap();
         let waits = |stat: String| stat.contains(") D ");
         wait_until("the session waits for its disk", || waits(stat()));
+        // Four times as long as who is stuck may be.
         std::thread::sleep(4 * UNFED);
         assert!(waits(stat()), "all that time");
         assert!(service.is_fed_within(WATCHDOG), "{}", service.daemon.log());

@@ -1,7 +1,7 @@
 //! Ticks that clients ask for, of clocks that nothing else ticks.
 
 use super::client::{Daemon, tracer};
-use super::program::{shared_core, wait_until};
+use super::program::{PATIENCE, shared_core, wait_until};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::thread;
@@ -33,7 +33,7 @@ fn a_clock_ticks_when_a_client_asks_for_it() {
         for count in 1..=20 {
             let time = tick(&daemon, "tracer.high");
             assert!(time > last, "activation times increase: {time} after {last}");
-            let wanted = json!({"condition": format!("tracer.count_high == {count}"), "timeout": 10});
+            let wanted = json!({"condition": format!("tracer.count_high == {count}"), "timeout": PATIENCE.as_secs()});
             let held = daemon.post("/v1/rigs/a/waits", &wanted.to_string()).json(200);
             assert_eq!(held["time"].as_f64(), Some(time), "it is activated at the time that was answered");
             assert_eq!(newest(&daemon, "tracer.time_high").as_f64(), Some(time), "of which the FMU is told");

@@ -1,13 +1,13 @@
 //! A prompt, on a terminal.
 
 use super::{command, example};
-use crate::program::PATIENCE;
+use crate::program::{PATIENCE, wait_until};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A terminal with a prompt in it.
 struct Prompt {
@@ -115,12 +115,17 @@ fn ctrl_c_gives_up_a_line_at_the_prompt_and_an_fmu_that_hangs() {
     prompt.shows("no instance> ");
     prompt.types("half a line", "half a line");
     prompt.types(CTRL_C, "no instance> ");
-    for line in ["Instantiate", "set fail_kind 4", "set fail_clock 1", "set fail_at 1", "EnterInitializationMode"] {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace.csv");
+    let file = format!("set trace_file {}", trace.display());
+    for line in
+        ["Instantiate", &file, "set fail_kind 4", "set fail_clock 1", "set fail_at 1", "EnterInitializationMode"]
+    {
         prompt.types(&format!("{line}\n"), "0.0> ");
     }
     prompt.types("ExitInitializationMode\n", "Clock Activation Mode 0.0> ");
     prompt.types("activate fast 0\n", "activate fast 0\r\n");
-    std::thread::sleep(Duration::from_millis(300));
+    wait_until("it hangs", || trace.exists());
     prompt.types(CTRL_C, "the FMU was ended in fmi3ActivateModelPartition, as somebody has asked for it");
     prompt.shows("no instance> ");
     prompt.types("Instantiate\n", "Instantiated 0.0> ");

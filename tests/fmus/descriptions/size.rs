@@ -9,7 +9,7 @@ use vecud::fmu::description::{self, ValueReference};
 const VARIABLES: u32 = 100_000;
 
 /// Processor time of this thread: what others do on the machine is not in it.
-fn processor_time() -> Duration {
+pub fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

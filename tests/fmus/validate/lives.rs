@@ -1,11 +1,11 @@
 //! What an FMU does wrong while it lives: each is a finding that says where, and validation goes on.
 
 use super::{Fmu, command};
-use crate::program::PATIENCE;
+use crate::program::{PATIENCE, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const SOURCE: &str = "sources/stepper.c";
 /// Where the stepper decides whether something goes wrong.
@@ -54,12 +54,21 @@ fn a_step_that_does_not_return_is_a_finding_in_bounded_time() {
 #[test]
 fn ctrl_c_ends_it_whatever_the_fmu_does() {
     let fmu = failing("FAIL_HANG");
+    let hangs = fmu.folder.path().join("hangs");
+    let tells = format!("case FAIL_HANG:\n        fclose(fopen(\"{}\", \"w\"));", hangs.display());
+    let fmu = fmu.with(SOURCE, "case FAIL_HANG:", &tells).with(
+        SOURCE,
+        "enum fail_kind {",
+        "#include <stdio.h>\nenum fail_kind {",
+    );
     // Builds it.
     fmu.validate(&["--timeout", "0.2"]).exits(3);
     for more in [&[][..], &["--json"]] {
+        // The validation before may have come to it, or not.
+        let _ = std::fs::remove_file(&hangs);
         let mut command = command(&fmu.path(), &[&["--timeout", "600"], more].concat());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(1500));
+        wait_until("it hangs", || hangs.exists());
         kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
         let asked = Instant::now();
         let output = child.wait_with_output().unwrap();

@@ -5,7 +5,7 @@ use super::{BOTH, messages, rows, two};
 use nix::sys::signal::Signal::SIGKILL;
 use std::time::{Duration, Instant};
 
-/// Kills a process of a run of 10 s in its middle, and gives the simulation time that it had come to by then, and for how
+/// Kills a process of a run in its middle, and gives the simulation time that it had come to by then, and for how
 /// long the supervisor was on a core, and waited for one (s).
 fn kill_in_the_middle(rig: &Rig, runner: bool) -> (f64, [f64; 2]) {
     let mut child = rig.start(rig.command());
@@ -13,7 +13,8 @@ fn kill_in_the_middle(rig: &Rig, runner: bool) -> (f64, [f64; 2]) {
     // The start lies before this, so the run has come further than that.
     let seen = Instant::now();
     let of_runner = runner_of(&child);
-    std::thread::sleep(Duration::from_secs(5));
+    // Two seconds: the last of them may be missing, and the other one has to be there.
+    std::thread::sleep(Duration::from_secs(2));
     let elapsed = seen.elapsed().as_secs_f64();
     let cores = std::fs::read_to_string(format!("/proc/{}/schedstat", child.id())).unwrap_or_default();
     let mut cores = cores.split_whitespace().map(|word| word.parse().map_or(f64::NAN, |nanos: f64| nanos / 1e9));
@@ -94,7 +95,7 @@ fn at_whatever_instant_it_is_killed_the_file_is_whole() {
 #[test]
 fn a_trace_that_is_written_meanwhile_does_not_hold_up_the_recording() {
     shared_core(|| {
-        // An overrun at 4 s, and a trace of all that was before it: it takes long to write, in pieces, and between any two of them
+        // Seven seconds, since the trace has to take longer than a look at the recording: an overrun at 4 s, and a trace of all that was before it: it takes long to write, in pieces, and between any two of them
         // what has come meanwhile is recorded.
         let late = "count_up = true, fast_sleep_every = 4000, fast_sleep_us = 5000";
         let rig = Rig::new("stop_time = 7").tracer("a", late);

@@ -172,14 +172,15 @@ fn the_messages_of_real_time_are_those_of_virtual_time() {
     let rig = |mode: &str| {
         let (path, record) = (fmu.display(), "[[record.rule]]\nsignals = ['two.x_*']\nevery = 3\n");
         let fmus = format!("[fmu.one]\npath = '{path}'\n[fmu.two]\npath = '{path}'\n");
-        let triggers = "[[trigger]]\nclock = 'one.event'\nat = [0.015, 0.5, 1.2]\n";
-        let rig = format!("[rig]\nstop_time = 2\nmode = '{mode}'\n");
+        let triggers = "[[trigger]]\nclock = 'one.event'\nat = [0.015, 0.25, 0.6]\n";
+        // Late or not, each of its releases comes.
+        let rig = format!("[rig]\nstop_time = 1\noverrun = 'queue'\nmode = '{mode}'\n");
         Rig::of_text(&format!(
             "{rig}{fmus}{triggers}[record]\nformat = 'mcap'\nmcap = 'json'\nsignals = ['*.x_*', '*.n_*']\n{record}"
         ))
     };
     let expected = messages_of(&rig("virtual").run().exits(0));
-    assert!(expected.len() > 500, "{}", expected.len());
+    assert!(expected.len() > 250, "{}", expected.len());
     real_time("the_messages_of_real_time_are_those_of_virtual_time", || {
         let run = rig("realtime").run().exits(0);
         let messages = messages_of(&run);
@@ -248,16 +249,17 @@ fn a_rule_may_be_for_one_element_of_an_array() {
 
 #[test]
 fn samples_that_nobody_fetches_in_time_are_counted_for_both_files() {
-    use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
+    use nix::sys::signal::Signal::{SIGCONT, SIGINT, SIGSTOP};
     real_time("samples_that_nobody_fetches_in_time_are_counted_for_both_files", || {
-        // Some 1000 samples of `fast` find room.
+        // Some 1000 samples of `fast` find room: of 1.7 s more than 500 are lost.
         let record = "[record]\nformat = ['csv', 'mcap']\nsignals = ['a.out_array', 'a.count_fast']\n";
-        let rig = Rig::new("stop_time = 3").tracer("a", "").more(record);
+        let rig = Rig::new("").tracer("a", "").more(record);
         let child = rig.start(rig.command());
         rig.wait_until_it_runs();
         program::send(child.id() as i32, SIGSTOP);
-        std::thread::sleep(std::time::Duration::from_millis(2500));
+        std::thread::sleep(std::time::Duration::from_millis(1700));
         program::send(child.id() as i32, SIGCONT);
+        program::send(child.id() as i32, SIGINT);
         let run = rig.finish(child).exits(0);
         let dropped = run.report()["samples_dropped"].as_u64().unwrap();
         assert!(dropped > 500, "{dropped}");

@@ -63,6 +63,7 @@ const FILES: [&str; 5] = ["report.html", "histograms.hlog", "junit.xml", "cyclic
 #[test]
 fn of_a_supervisor_that_is_killed_the_last_checkpoint_is_left() {
     shared_core(|| {
+        // Two seconds: a checkpoint is written each second, and the second one takes the place of the first.
         let rig = endless("checkpoint = 1");
         let mut child = rig.start(rig.command());
         let last = checkpoint_after(&rig.out(), 1.5);
@@ -169,10 +170,13 @@ fn a_checkpoint_that_cannot_be_written_is_a_warning() {
         let child = rig.start(rig.command());
         rig.wait_until_it_runs();
         fs::create_dir(rig.out().join("checkpoint.json.part")).unwrap();
-        std::thread::sleep(Duration::from_millis(3500));
+        let words = "checkpoint.json cannot be written, the run goes on: Is a directory (os error 21)";
+        let said = || fs::read_to_string(rig.folder().join("stderr")).unwrap().contains(words);
+        wait_until("it is said", said);
+        // More than two seconds: a checkpoint is tried each second, and again after the one that was told.
+        std::thread::sleep(Duration::from_millis(1200));
         send(child.id() as i32, SIGINT);
         let run = rig.finish(child).exits(0);
-        let words = "checkpoint.json cannot be written, the run goes on: Is a directory (os error 21)";
         run.problem(&[words]);
         assert_eq!(run.stderr.matches(words).count(), 1, "{}", run.stderr);
     });

@@ -1,6 +1,6 @@
 //! Earlier runs in the folder `runs`: each start moves the run before there, and nothing of a crash is lost by a restart.
 
-use super::program::{Rig, cache, runner_of, send, shared_core};
+use super::program::{Rig, cache, runner_of, send, shared_core, wait_until};
 use nix::sys::signal::Signal::SIGKILL;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -171,7 +171,8 @@ fn a_restart_after_a_crash_keeps_the_evidence() {
         let mut child = rig.start(rig.command());
         rig.wait_until_it_runs();
         let _runner = runner_of(&child);
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        let recorded = || fs::read_to_string(rig.out().join("signals.csv")).unwrap().lines().count();
+        wait_until("something is recorded", || recorded() > 1);
         send(child.id() as i32, SIGKILL);
         child.wait().unwrap();
         let recorded = fs::read(rig.out().join("signals.csv")).unwrap();

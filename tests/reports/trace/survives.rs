@@ -82,8 +82,10 @@ fn of_a_trace_that_gets_too_large_the_newest_part_is_kept() {
 #[test]
 fn a_trace_that_was_taken_away_before_it_is_begun_anew_is_the_only_one_that_is_missed() {
     shared_core(|| {
+        // Six of them, so that there is enough of it within a second to begin it anew.
         let rig =
-            Rig::new("stop_time = 3").tracer("a", "").tracer("b", "").more("[trace]\nmode = 'all'\nlimit_mib = 1");
+            ["a", "b", "c", "d", "e", "f"].into_iter().fold(Rig::new("stop_time = 1"), |rig, fmu| rig.tracer(fmu, ""));
+        let rig = rig.more("[trace]\nmode = 'all'\nlimit_mib = 1");
         let child = rig.start(rig.command());
         let file = rig.out().join("trace.json");
         wait_until("there is a trace", || std::fs::metadata(&file).is_ok_and(|file| file.len() > 1000));

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 
 use crate::bad_input::bench::{Bench, Outcome, VECUD, as_nobody, finish, notes, skip, wait};
-use crate::program::user;
+use crate::program::{shared_core, user};
 
 const SHORT: &str = "--mode virtual --stop-time 0.02";
 
@@ -447,42 +447,46 @@ fn a_disk_that_fills_up_leaves_whole_files_of_messages_as_this_user() {
 
 #[test]
 fn a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run_as_this_user() {
-    let test = "a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run_as_this_user";
-    let bench = Bench::with_fmu("a");
-    let record = "[record]\nformat = [\"csv\", \"mcap\"]\nmcap = \"json\"\n[trace]\nmode = \"off\"\n";
-    bench.write("rig.toml", format!("[rig]\nstop_time = 3\noverrun = \"queue\"\n[fmu.a]\npath = \"a\"\n{record}"));
-    let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
-    let Some(outcome) = on_disk(&bench, test, "size=4m", script) else { return };
-    assert_eq!(outcome.code, Some(1), "{outcome:?}");
-    let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
-    assert_eq!(
-        (&report["end"], &report["verdict"], &report["end_time"]),
-        (&"stop_time".into(), &"fail".into(), &3.0.into())
-    );
-    // Whoever ran before the disk was full ran afterwards: each release is an activation, or counted as left out.
-    let number = |clock: &str, key: &str| {
-        let clocks = report["clocks"].as_array().unwrap();
-        clocks.iter().find(|own| own["clock"] == clock).unwrap()[key].as_u64().unwrap()
-    };
-    assert_eq!(number("fast", "activations") + number("fast", "skipped"), 3000);
-    let dropped = report["samples_dropped"].as_u64().unwrap();
-    for name in ["signals.csv", "signals.mcap"] {
-        let file = std::io::BufReader::new(fs::File::open(bench.path(format!("kept/{name}"))).unwrap());
-        let mut recording = vecud::recording::Recording::new(file).unwrap();
-        let (mut rows, mut last, mut row) = (0, 0.0, vecud::recording::Row::default());
-        while recording.read(&mut row).unwrap_or_else(|error| panic!("{name}: {error}")) {
-            (rows, last) = (rows + 1, row.time);
+    shared_core(|| {
+        let test = "a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run_as_this_user";
+        let bench = Bench::with_fmu("a");
+        let record = "[record]\nformat = [\"csv\", \"mcap\"]\nmcap = \"json\"\n[trace]\nmode = \"off\"\n";
+        // Three seconds: who waits for a core for half of one still writes in several pieces before the disk is full.
+        bench.write("rig.toml", format!("[rig]\nstop_time = 3\noverrun = \"queue\"\n[fmu.a]\npath = \"a\"\n{record}"));
+        let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
+        let Some(outcome) = on_disk(&bench, test, "size=4m", script) else { return };
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        let report: serde_json::Value =
+            serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
+        assert_eq!(
+            (&report["end"], &report["verdict"], &report["end_time"]),
+            (&"stop_time".into(), &"fail".into(), &3.0.into())
+        );
+        // Whoever ran before the disk was full ran afterwards: each release is an activation, or counted as left out.
+        let number = |clock: &str, key: &str| {
+            let clocks = report["clocks"].as_array().unwrap();
+            clocks.iter().find(|own| own["clock"] == clock).unwrap()[key].as_u64().unwrap()
+        };
+        assert_eq!(number("fast", "activations") + number("fast", "skipped"), 3000);
+        let dropped = report["samples_dropped"].as_u64().unwrap();
+        for name in ["signals.csv", "signals.mcap"] {
+            let file = std::io::BufReader::new(fs::File::open(bench.path(format!("kept/{name}"))).unwrap());
+            let mut recording = vecud::recording::Recording::new(file).unwrap();
+            let (mut rows, mut last, mut row) = (0, 0.0, vecud::recording::Row::default());
+            while recording.read(&mut row).unwrap_or_else(|error| panic!("{name}: {error}")) {
+                (rows, last) = (rows + 1, row.time);
+            }
+            assert!((0.1..2.9).contains(&last), "{name}: {last}");
+            // Up to there nothing is missing but what is counted.
+            assert!(rows + dropped + number("fast", "skipped") > (last * 1000.0).round() as u64, "{name}: {rows} rows");
+            let message = format!("{name} ends at {last} s, the run goes on: No space left on device (os error 28)");
+            let problems = report["problems"].as_array().unwrap();
+            assert!(problems.iter().any(|problem| *problem == message.as_str()), "{message}: {problems:?}");
+            assert!(outcome.stderr.contains(&format!("vecud: error: {message}\n")), "{}", outcome.stderr);
         }
-        assert!((0.1..2.9).contains(&last), "{name}: {last}");
-        // Up to there nothing is missing but what is counted.
-        assert!(rows + dropped + number("fast", "skipped") > (last * 1000.0).round() as u64, "{name}: {rows} rows");
-        let message = format!("{name} ends at {last} s, the run goes on: No space left on device (os error 28)");
-        let problems = report["problems"].as_array().unwrap();
-        assert!(problems.iter().any(|problem| *problem == message.as_str()), "{message}: {problems:?}");
-        assert!(outcome.stderr.contains(&format!("vecud: error: {message}\n")), "{}", outcome.stderr);
-    }
-    let bytes = fs::read(bench.path("kept/signals.mcap")).unwrap();
-    assert!(mcap::MessageStream::new(&bytes).unwrap().all(|message| message.is_ok()));
+        let bytes = fs::read(bench.path("kept/signals.mcap")).unwrap();
+        assert!(mcap::MessageStream::new(&bytes).unwrap().all(|message| message.is_ok()));
+    });
 }
 
 #[test]
@@ -535,27 +539,31 @@ fn a_disk_that_fills_up_after_the_trace_was_begun_anew_leaves_both_files_as_this
 /// Who records for weeks loses no more than the hour in which the disk was full.
 #[test]
 fn a_rotated_recording_goes_on_when_a_full_disk_has_room_again_as_this_user() {
-    let bench = Bench::with_fmu("a");
-    let test = "a_rotated_recording_goes_on_when_a_full_disk_has_room_again_as_this_user";
-    let record = "[record]\nsignals = [\"*.out_*\"]\nrotate = \"500ms\"\n";
-    bench.write("r.toml", format!("[rig]\nstop_time = 60\n[fmu.a]\npath = \"a\"\n{record}"));
-    let full = "dd if=/dev/zero of=disk/full bs=1k 2>/dev/null; sleep 1.2; rm disk/full";
-    let during = format!("until test -s disk/o/signals-000002.csv; do sleep 0.01; done; {full}");
-    // The run is ended in the second file that was begun after there was room again; the first may have been begun just before.
-    let newest = "newest() { ls disk/o/signals-*.csv | tail -n 1; }";
-    let newer = "while kill -0 $run && test \"$(newest)\" = \"$before\"; do sleep 0.01; done";
-    let twice = format!("before=$(newest); {newer}; before=$(newest); {newer}");
-    let end = "sleep 0.2; kill -INT $run; wait $run; code=$?; cp -r disk/o kept; exit $code";
-    let script = format!("{newest}; \"$V\" run r.toml --out disk/o & run=$!; {during}; {twice}; {end}");
-    let Some(outcome) = on_disk(&bench, test, "size=8m", &script) else { return };
-    assert_eq!(outcome.code, Some(1), "{outcome:?}");
-    let ends = "s, the run goes on, and its recording at ";
-    assert!(outcome.stdout.contains("signals-00000") && outcome.stdout.contains(ends), "{}", outcome.stdout);
-    let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
-    let (end, last) = (report["end_time"].as_f64().unwrap(), report["recordings"][0]["last"].as_str().unwrap());
-    let csv = fs::read_to_string(bench.path("kept").join(last)).unwrap();
-    let time: f64 = csv.lines().next_back().unwrap().split(',').next().unwrap().parse().unwrap();
-    assert!(end < 59.0 && time > end - 0.1 && csv.ends_with('\n'), "{last} ends at {time} s, the run at {end} s");
+    shared_core(|| {
+        let bench = Bench::with_fmu("a");
+        let test = "a_rotated_recording_goes_on_when_a_full_disk_has_room_again_as_this_user";
+        let record = "[record]\nsignals = [\"*.out_*\"]\nrotate = \"100ms\"\n";
+        bench.write("r.toml", format!("[rig]\nstop_time = 60\n[fmu.a]\npath = \"a\"\n{record}"));
+        let ended = "while kill -0 $run && ! grep -q 'its recording at' said; do sleep 0.01; done";
+        let full = format!("dd if=/dev/zero of=disk/full bs=1k 2>/dev/null; {ended}; rm disk/full");
+        let during = format!("until test -s disk/o/signals-000002.csv; do sleep 0.01; done; {full}");
+        // The run is ended in the second file that was begun after there was room again; the first may have been begun just before.
+        let newest = "newest() { ls disk/o/signals-*.csv | tail -n 1; }";
+        let newer = "while kill -0 $run && test \"$(newest)\" = \"$before\"; do sleep 0.01; done";
+        let twice = format!("before=$(newest); {newer}; before=$(newest); {newer}");
+        let end = "sleep 0.2; kill -INT $run; wait $run; code=$?; cp -r disk/o kept; exit $code";
+        let script = format!("{newest}; \"$V\" run r.toml --out disk/o 2>said & run=$!; {during}; {twice}; {end}");
+        let Some(outcome) = on_disk(&bench, test, "size=8m", &script) else { return };
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        let ends = "s, the run goes on, and its recording at ";
+        assert!(outcome.stdout.contains("signals-0000") && outcome.stdout.contains(ends), "{}", outcome.stdout);
+        let report: serde_json::Value =
+            serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
+        let (end, last) = (report["end_time"].as_f64().unwrap(), report["recordings"][0]["last"].as_str().unwrap());
+        let csv = fs::read_to_string(bench.path("kept").join(last)).unwrap();
+        let time: f64 = csv.lines().next_back().unwrap().split(',').next().unwrap().parse().unwrap();
+        assert!(end < 59.0 && time > end - 0.1 && csv.ends_with('\n'), "{last} ends at {time} s, the run at {end} s");
+    });
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Memory and the log have limits; what comes to them is named.
 
 use crate::confinement::tracer_with;
-use crate::program::{Outcome, Rig, shared_core, wait_until};
+use crate::program::{Outcome, Rig, send, shared_core, wait_until};
+use nix::sys::signal::Signal;
 use std::path::Path;
 
 const CODE: &str = r#"
@@ -86,6 +87,7 @@ fn a_log_that_grows_for_long_has_its_newest_part() {
     let folder = crate::program::tempdir().unwrap();
     tracer_with(folder.path(), CODE, "if (clockReference == 1) misbehave();");
     shared_core(|| {
+        // Three seconds: it is begun anew several times, each so late that a supervisor without a core for 0.3 s can follow.
         let run = run(folder.path(), "count", "log_limit = 2", &["--mode", "realtime", "--stop-time", "3"]).exits(0);
         let printed = run.count("a", "fast", "activations");
         assert!(!run.problems().iter().any(|problem| problem.contains("cut off")), "{:?}", run.problems());
@@ -108,7 +110,7 @@ fn each_of_several_runs_begins_its_own_log_anew() {
     let folder = crate::program::tempdir().unwrap();
     tracer_with(folder.path(), CODE, "if (clockReference == 1) misbehave();");
     shared_core(|| {
-        let arguments = ["--mode", "realtime", "--stop-time", "1.2", "--repeat", "2"];
+        let arguments = ["--mode", "realtime", "--stop-time", "1", "--repeat", "2"];
         let all = run(folder.path(), "count", "log_limit = 2", &arguments).exits(0);
         let mut before = 0;
         for folder in ["run-1/", "run-2/"] {
@@ -131,13 +133,14 @@ fn what_the_log_was_before_is_missed() {
     let folder = crate::program::tempdir().unwrap();
     let fmu = tracer_with(folder.path(), CODE, "if (clockReference == 1) misbehave();");
     shared_core(|| {
-        let rig = Rig::new("stop_time = 1.2").fmu("a", fmu.clone(), "", "").more("[host]\nlog_limit = 2");
+        let rig = Rig::new("").fmu("a", fmu.clone(), "", "").more("[host]\nlog_limit = 2");
         let mut command = rig.command();
         command.env("HOSTILE", "count");
         let child = rig.start(command);
         let earlier = rig.out().join("run-earlier.log");
         wait_until("the log was begun anew", || earlier.exists());
         std::fs::remove_file(&earlier).unwrap();
+        send(child.id() as i32, Signal::SIGINT);
         let run = rig.finish(child).exits(1);
         run.problem(&["run-earlier.log was removed while the run went on"]);
         assert_eq!(run.report()["verdict"], "fail");

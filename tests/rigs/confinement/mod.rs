@@ -30,14 +30,11 @@ fn tracer_with(folder: &Path, code: &str, activation: &str) -> PathBuf {
 fn run_as_nobody(rig: &Rig, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
     let mut command = rig.command();
     if user::is_root() {
-        let program = rig.folder().join("vecud");
-        fs::copy(env!("CARGO_BIN_EXE_vecud"), &program).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        // The folder is that user's: a cache where others may write is not used.
+        // The folder is that user's, and so is the cache: one where others may write is not used.
         std::os::unix::fs::chown(rig.folder(), Some(user::NOBODY), Some(user::NOBODY)).unwrap();
         fs::set_permissions(rig.folder(), fs::Permissions::from_mode(0o755)).unwrap();
-        command = rig.command_of(&program);
-        command.env("VECUD_CACHE", rig.folder().join("cache")).env("TMPDIR", rig.folder());
+        command = rig.command_of(&jail::public().join("vecud"));
+        command.env("VECUD_CACHE", jail::public().join("nobodys_cache")).env("TMPDIR", rig.folder());
         jail::become_nobody(&mut command, None);
     }
     command.args(arguments).envs(variables.iter().copied());

@@ -3,7 +3,6 @@
 use crate::program::{PATIENCE, Rig, cache, jail, shared_core, skipped, user};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -214,12 +213,7 @@ fn an_ordinary_user_sees_what_is_refused_as_this_user() {
         skipped("an_ordinary_user_sees_what_is_refused_as_this_user", &"only root can become somebody else");
         return;
     }
-    let folder = crate::program::tempdir().unwrap();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let program = folder.path().join("vecud");
-    fs::copy(env!("CARGO_BIN_EXE_vecud"), &program).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = Command::new(&program);
+    let mut command = Command::new(jail::public().join("vecud"));
     command.args(["doctor", "--json", "--seconds", "0.1"]).stdin(Stdio::null());
     jail::become_nobody(&mut command, Some(0));
     let value = json(&command.output().unwrap());

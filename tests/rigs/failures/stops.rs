@@ -9,8 +9,7 @@ fn a_signal_from_outside_ends_the_run_and_not_its_report() {
     shared_core(|| {
         let rig = in_activation(0, "").more("");
         let child = rig.start(long(&rig));
-        rig.wait_until_it_runs();
-        std::thread::sleep(Duration::from_millis(150));
+        wait_until("it is recorded", || rows(&rig) > 51);
         send(runner_of(&child), Signal::SIGSEGV);
         let run = rig.finish(child);
         assert_eq!(run.code, 1, "{}", run.stderr);
@@ -19,6 +18,11 @@ fn a_signal_from_outside_ends_the_run_and_not_its_report() {
         let count = run.signals().last("a.count_fast");
         assert!(count > 50 && count + 3 > run.count("a", "fast", "activations"), "{count}");
     });
+}
+
+/// Rows of the recording so far.
+fn rows(rig: &Rig) -> usize {
+    std::fs::read_to_string(rig.out().join("signals.csv")).map_or(0, |text| text.lines().count().saturating_sub(1))
 }
 
 /// The command with a stop time far away.
@@ -70,8 +74,7 @@ fn a_hang_and_a_signal_end_within_the_timeout() {
     shared_core(|| {
         let rig = in_activation(HANG_ASLEEP, "");
         let child = rig.start(long(&rig));
-        rig.wait_until_it_runs();
-        std::thread::sleep(Duration::from_millis(150));
+        wait_until("it hangs", || rig.folder().join("a.trace.csv").exists());
         send(child.id() as i32, Signal::SIGTERM);
         let run = rig.finish(child);
         failed(&run, "hung", "aborted");
@@ -85,10 +88,13 @@ fn a_second_sigint_ends_it_the_hard_way() {
         let start = format!("fail_kind = {HANG_ASLEEP}, fail_clock = 1, fail_at = 51");
         let rig = Rig::new("stop_time = 100\nshutdown_timeout = 60").tracer("a", &start);
         let child = rig.start(rig.command());
-        rig.wait_until_it_runs();
-        std::thread::sleep(Duration::from_millis(150));
+        wait_until("it hangs", || rig.folder().join("a.trace.csv").exists());
         send(child.id() as i32, Signal::SIGINT);
         std::thread::sleep(Duration::from_millis(100));
+        // Two that are there at once are one.
+        let status = format!("/proc/{}/status", child.id());
+        let has_come = || std::fs::read_to_string(&status).unwrap().contains("ShdPnd:\t0000000000000000");
+        wait_until("the first one has come", has_come);
         send(child.id() as i32, Signal::SIGINT);
         let run = rig.finish(child).exits(1);
         assert_eq!(run.status("a"), "crashed");

@@ -98,6 +98,7 @@ fn lasts(report: &serde_json::Value) -> bool {
 #[test]
 fn reports_without_an_end_say_what_lasts() {
     shared_core(|| {
+        // A second and a half: the first checkpoint comes after one.
         let rig = hanging(100.0, HANG_ASLEEP, "", "").more("[report]\ncheckpoint = 1\n");
         let mut child = rig.start(rig.command());
         rig.wait_until_it_runs();
@@ -173,6 +174,7 @@ fn stop_and_limits_act_while_it_hangs() {
 #[test]
 fn with_on_error_continue_the_others_go_on_without_it() {
     shared_core(|| {
+        // 2.8 s: longer than that memory.
         let run = hanging(2.8, HANG_ASLEEP, "on_error = 'continue'", "max_overruns = 0").run();
         failed(&run, "hung", "aborted");
         run.problem(&["clock a.fast", "after it was over max_overruns", "hangs"]);
@@ -187,7 +189,7 @@ fn with_on_error_continue_the_others_go_on_without_it() {
 #[test]
 fn a_partition_that_more_urgent_ones_keep_from_running_does_not_hang() {
     real_time("a_partition_that_more_urgent_ones_keep_from_running_does_not_hang", || {
-        let run = Rig::new("stop_time = 1.5\nshutdown_timeout = 0.2")
+        let run = Rig::new("stop_time = 1\nshutdown_timeout = 0.2")
             .tracer_with("a", "fast_burn_us = 850, slow_burn_us = 60000", "clock.slow = { max_overruns = 0 }")
             .run()
             .exits(3);
@@ -201,6 +203,7 @@ fn a_partition_that_more_urgent_ones_keep_from_running_does_not_hang() {
 #[test]
 fn somebody_hears_of_it_within_a_second_or_so() {
     shared_core(|| {
+        // 1.3 s: the warning comes after one second.
         let run = hanging(1.3, HANG_ASLEEP, "", "").run();
         let line = run.stderr.lines().find(|line| line.starts_with("warning: fmu `a` has been in")).unwrap_or_default();
         for words in ["for clock fast at 0.0", "for 1 s", "found it still running", "recordings wait for it since 0.0"]

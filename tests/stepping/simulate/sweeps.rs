@@ -1,6 +1,7 @@
 //! `--sweep`: one table of the simulations of all points.
 
 use super::{Place, fmu, simulate};
+use crate::program::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::process::Stdio;
@@ -72,7 +73,14 @@ fn a_study_that_is_interrupted_says_what_there_is_of_it() {
     place.simulate(fmu("stepper"), &["--stop-time=0.01"]).exits(0);
     let child =
         place.command(&fmu("stepper"), &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(3));
+    let runners = || {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
+        let children = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
+        children.map(|children| children.split_whitespace().count()).sum::<usize>()
+    };
+    // Each of them takes at least ten seconds.
+    wait_until("two are simulated", || runners() == 2);
+    std::thread::sleep(Duration::from_millis(300));
     kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
