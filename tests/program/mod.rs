@@ -33,7 +33,7 @@ pub use jail::without_real_time;
 pub use user::{limit_files, limit_memory};
 
 use nix::sys::signal::SigHandler::SigDfl;
-use nix::sys::signal::Signal::{SIGINT, SIGQUIT};
+use nix::sys::signal::Signal::{self, SIGINT, SIGQUIT};
 use nix::sys::signal::signal;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -65,6 +65,14 @@ pub fn has_real_time(name: &str) -> bool {
 /// How long a test waits for what has to come, and for the end of what has to end: longer than any machine is that busy, and no part
 /// of what is tested.
 pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Whether a process has a handler for this signal, or has ended already.
+pub fn handles(process: i32, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_none_or(|mask| mask >> (signal as i32 - 1) & 1 == 1) || status.contains("State:\tZ")
+}
 
 /// Says past the test harness, which would keep it to itself, that a test was not run.
 pub fn skipped(test: &str, why: &dyn std::fmt::Display) {
@@ -320,6 +328,6 @@ pub fn runner_now(supervisor: &Child) -> Option<i32> {
 }
 
 /// Sends a signal.
-pub fn send(process: i32, signal: nix::sys::signal::Signal) {
+pub fn send(process: i32, signal: Signal) {
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), signal).unwrap();
 }

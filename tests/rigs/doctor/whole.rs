@@ -1,6 +1,7 @@
 //! The whole program on this machine, whatever it is.
 
-use crate::program::{PATIENCE, Rig, cache, jail, shared_core, skipped, user};
+use crate::program::{PATIENCE, Rig, cache, handles, jail, send, shared_core, skipped, user, wait_until};
+use nix::sys::signal::Signal::SIGINT;
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -195,13 +196,12 @@ fn a_reader_that_goes_away_is_no_error() {
 fn ctrl_c_ends_the_probe_and_the_page_is_there() {
     let began = Instant::now();
     let child = command(&["--seconds", "600", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
-    // Before its handlers are there, the signal would end it: the probe's thread comes after them.
-    let tasks = format!("/proc/{}/task", child.id());
-    while fs::read_dir(&tasks).map_or(0, Iterator::count) < 2 || began.elapsed() < Duration::from_millis(500) {
-        assert!(began.elapsed() < PATIENCE);
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    crate::program::send(child.id() as i32, nix::sys::signal::Signal::SIGINT);
+    // Before its handler is there, the signal would end it; the probe's thread comes after that.
+    let process = child.id() as i32;
+    let probes = || fs::read_dir(format!("/proc/{process}/task")).is_ok_and(|tasks| tasks.count() >= 2);
+    wait_until("it probes, and catches the signal", || handles(process, SIGINT) && probes());
+    std::thread::sleep(Duration::from_millis(500));
+    send(process, SIGINT);
     let output = child.wait_with_output().unwrap();
     assert!(began.elapsed() < PATIENCE);
     assert_eq!(json(&output)["probe"]["cut_short"], true);

@@ -1,7 +1,7 @@
 //! Runs that are interrupted at random instants, from the first instruction to the last.
 
 use crate::hostile::judge;
-use crate::program::{PATIENCE, Random, send, shared_core, wait_until};
+use crate::program::{PATIENCE, Random, handles, send, shared_core, wait_until};
 use nix::sys::signal::Signal::{self, SIGINT, SIGKILL, SIGTERM};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -30,14 +30,6 @@ fn interrupt(mode: &str, seed: u64) {
     let judged = running.end(&what);
     assert!(matches!(judged.code, Some(0..=2)), "{what}: {:?}\n{}", judged.code, judged.stderr);
     assert!(judged.report.is_some() || judged.code == Some(2), "{what}: no report\n{}", judged.stderr);
-}
-
-/// Whether a process has a handler for this signal, or has ended already.
-fn handles(process: i32, signal: Signal) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    let caught = line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    caught.is_none_or(|mask| mask >> (signal as i32 - 1) & 1 == 1) || status.contains("State:\tZ")
 }
 
 fn seeds(some: u64, all: u64) -> std::ops::Range<u64> {

@@ -188,7 +188,7 @@ fn ticks(
 
 /// Runs `judge` for one seed; gives what was seen, or says how to repeat it.
 fn seed(test: &str, seed: u64, judge: impl FnOnce() -> Verdict) -> Result<Verdict, String> {
-    let again = || format!("VECUD_SEED={seed} cargo test --test random_rigs {test}");
+    let again = || format!("VECUD_SEED={seed} cargo test --test schedule {test}");
     match catch_unwind(AssertUnwindSafe(judge)) {
         Ok(verdict) if verdict.broken.is_empty() => {
             println!("seed {seed}: {:?}", verdict.seen);

@@ -31,7 +31,7 @@ fn keep_every_rule(test: &str, mode: &str, seeds: Vec<u64>) -> Seen {
         let first: Vec<&String> = broken.iter().take(8).collect();
         assert!(
             broken.is_empty(),
-            "{} rules broken (VECUD_SEED={seed} cargo test --test steps {test}): {first:#?}",
+            "{} rules broken (VECUD_SEED={seed} cargo test --test stepping {test}): {first:#?}",
             broken.len()
         );
         all += seen;
