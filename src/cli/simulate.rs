@@ -176,7 +176,7 @@ fn instant(text: &str) -> Result<Instant, String> {
 
 fn duration(text: &str) -> Result<Fraction, String> {
     let wrong = || "must be a number of seconds above 0, as 0.01 or 1/100".to_owned();
-    Fraction::parse(text).ok().filter(|duration| !duration.is_zero()).ok_or_else(wrong)
+    Fraction::parse_duration(text).ok().filter(|duration| !duration.is_zero()).ok_or_else(wrong)
 }
 
 /// How far rows may be from a reference.

@@ -159,9 +159,10 @@ impl Expansion<'_> {
     /// What the patterns match gets columns; what each of them has matched.
     fn expand(&mut self, patterns: &[At<String>], purpose: &Purpose, findings: &mut Findings) -> Vec<Match> {
         let mut used = vec![Match::Nothing; patterns.len()];
+        let patterns: Vec<Pattern> = patterns.iter().map(|pattern| Pattern::of(&pattern.value, self.fmus)).collect();
         for (fmu, described) in self.fmus.iter().enumerate() {
             for (index, v) in described.variables().iter().enumerate() {
-                let Some(name) = chosen_name(described, v, patterns, self.opted_in, &mut used) else { continue };
+                let Some(name) = chosen_name(described, v, &patterns, self.opted_in, &mut used) else { continue };
                 let id = (fmu, index);
                 if !self.columns.of.contains_key(&id) && !self.columns.clocks.contains_key(&id) {
                     self.add(id, v, &name, *purpose, findings);
@@ -260,11 +261,31 @@ enum Match {
     Something,
 }
 
+/// What a text asks for: the variable of this name, else those whose names fit.
+struct Pattern<'a> {
+    text: &'a str,
+    is_name: bool,
+}
+
+impl<'a> Pattern<'a> {
+    fn of(text: &'a str, fmus: &[DescribedFmu]) -> Pattern<'a> {
+        let has_it = |fmu: &DescribedFmu| {
+            let own = text.strip_prefix(fmu.name()).and_then(|rest| rest.strip_prefix('.'));
+            own.is_some_and(|name| fmu.find(name).is_some())
+        };
+        Pattern { text, is_name: fmus.iter().any(has_it) }
+    }
+
+    fn matches(&self, full: &str) -> bool {
+        if self.is_name { self.text == full } else { matches(self.text, full) }
+    }
+}
+
 /// The name under which some pattern wants the variable: its own, else an alias.
 fn chosen_name(
     described: &DescribedFmu,
     v: &Variable,
-    patterns: &[At<String>],
+    patterns: &[Pattern],
     opted_in: OptedIn,
     used: &mut [Match],
 ) -> Option<String> {
@@ -276,7 +297,7 @@ fn chosen_name(
         }
         let full = format!("{}.{name}", described.name());
         for (pattern, used) in patterns.iter().zip(used.iter_mut()) {
-            if matches(&pattern.value, &full) {
+            if pattern.matches(&full) {
                 if recordable {
                     *used = Match::Something;
                     chosen.get_or_insert_with(|| full.clone());

@@ -30,6 +30,10 @@ pub(super) fn candidates(
     masters::check(rig, fmus, findings);
     let mut steps: Vec<Option<At<Fraction>>> = fmus.iter().map(|described| step(described, findings)).collect();
     masters::steps(rig, fmus, &mut steps, findings);
+    let length = times.stop.and_then(|stop| stop.minus(times.start));
+    for step in steps.iter_mut().flatten() {
+        step.value = length.map_or(step.value, |length| ending_with(length, step.value));
+    }
     for ((fmu, described), step) in fmus.iter().enumerate().zip(steps) {
         let Some(own) = described.steps() else {
             refuse_keys(described, findings);
@@ -216,18 +220,12 @@ fn refuse_keys(described: &DescribedFmu, findings: &mut Findings) {
 /// How far an FMU goes in one step by itself: the step of the rig, else the one that the description suggests. `None`: nobody says, or it
 /// makes none.
 fn step(described: &DescribedFmu, findings: &mut Findings) -> Option<At<Fraction>> {
-    let own = described.steps()?;
+    described.steps()?;
     if let Some(step) = &described.rig.step {
         return Some(step.clone());
     }
-    let unit = described.input.description.time.unit();
-    let seconds = |value: f64| {
-        let amount = Fraction::from_f64(value).ok().filter(|amount| !amount.is_zero())?;
-        unit.duration(amount).ok()
-    };
-    let suggested = described.input.description.default_experiment.step_size.and_then(seconds);
-    let internal = own.internal_step.and_then(seconds);
-    let step = match (suggested, internal) {
+    let suggested = described.input.description.default_experiment.step_size;
+    let step = match (suggested, internal_step(described)) {
         (Some(step), None) => Some(step),
         (step, Some(internal)) => first_multiple(internal, step.unwrap_or(SHORTEST_DEFAULT)),
         (None, None) => None,
@@ -247,6 +245,20 @@ fn step(described: &DescribedFmu, findings: &mut Findings) -> Option<At<Fraction
     step.map(At::unplaced)
 }
 
+/// A step of which the run of `length` is a whole number, where what `step` leaves over at its end is nothing but rounding: less than
+/// a billionth of a step. Else `step`.
+fn ending_with(length: Fraction, step: Fraction) -> Fraction {
+    let count = (length.seconds() / step.seconds()).round();
+    if !(1.0..1e15).contains(&count) {
+        return step;
+    }
+    let count = count as u64;
+    let rest = Instant::ZERO.after(length).minus(Instant::ZERO.after_many(step, count));
+    let is_rounding = |rest: Fraction| !rest.is_zero() && rest.seconds() < step.seconds() * 1e-9;
+    let share = || Fraction::new(length.counter(), length.resolution().checked_mul(count)?).ok();
+    rest.filter(|rest| is_rounding(*rest)).and_then(|_| share()).unwrap_or(step)
+}
+
 /// The first multiple of `internal` that is at least `least`.
 pub fn first_multiple(internal: Fraction, least: Fraction) -> Option<Fraction> {
     let times = |count: u64| Instant::ZERO.after_many(internal, count).minus(Instant::ZERO);
@@ -264,7 +276,7 @@ pub(super) fn last_multiple(internal: Fraction, most: Fraction) -> Fraction {
 
 /// `fixedInternalStepSize` in seconds.
 pub(super) fn internal_step(described: &DescribedFmu) -> Option<Fraction> {
-    let amount = Fraction::from_f64(described.steps()?.internal_step?).ok()?;
+    let amount = Fraction::duration(described.steps()?.internal_step?).ok()?;
     described.input.description.time.unit().duration(amount).ok().filter(|internal| !internal.is_zero())
 }
 

@@ -254,9 +254,9 @@ fn read_fraction(section: &Section, key: &str) -> Option<At<Fraction>> {
     let item = section.get(key)?;
     let place = section.place_of(item);
     let fraction = match (item.as_str(), number(item)) {
-        (Some(text), _) => Fraction::parse(text).map_err(|reason| format!("{key} = \"{text}\" {reason}")),
+        (Some(text), _) => Fraction::parse_duration(text).map_err(|reason| format!("{key} = \"{text}\" {reason}")),
         (None, Some(value)) => {
-            Fraction::from_f64(value).map_err(|reason| format!("{key} = {} {reason}", float_text(value)))
+            Fraction::duration(value).map_err(|reason| format!("{key} = {} {reason}", float_text(value)))
         }
         (None, None) => {
             Err(format!("{key} must be a number of seconds or a fraction as \"1/100\", not {}", describe(item)))

@@ -123,6 +123,24 @@ impl Fraction {
         }
     }
 
+    /// A duration as somebody has written it down: [`Fraction::parse`], but a decimal to which a fraction was divided out
+    /// (`0.016666666666666666`) is that fraction (1/60).
+    pub fn parse_duration(text: &str) -> Result<Fraction, NotAFraction> {
+        let divided = || divided_out(parts(text.trim()).ok()?, text.trim().parse().ok()?);
+        divided().map_or_else(|| Fraction::parse(text), Ok)
+    }
+
+    /// A duration as an FMU gives it: [`Fraction::from_f64`], but a decimal to which a fraction was divided out is that fraction.
+    /// Allocates nothing.
+    pub fn duration(seconds: f64) -> Result<Fraction, NotAFraction> {
+        let divided = || {
+            let mut text = ShortText::default();
+            write!(text, "{seconds:e}").ok()?;
+            divided_out(parts(text.as_str()).ok()?, seconds)
+        };
+        divided().map_or_else(|| Fraction::from_f64(seconds), Ok)
+    }
+
     /// The numerator in lowest terms.
     pub fn counter(self) -> u64 {
         self.counter
@@ -199,8 +217,8 @@ impl fmt::Write for ShortText {
     }
 }
 
-/// A decimal literal (`[+-]digits[.digits][e[+-]digits]`) as an exact fraction.
-fn decimal(text: &str) -> Result<Fraction, NotAFraction> {
+/// A decimal literal (`[+-]digits[.digits][e[+-]digits]`) as a whole number and the power of ten that divides it.
+fn parts(text: &str) -> Result<(u128, u128), NotAFraction> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|_| NotAFraction::Syntax)?),
         None => (text, 0),
@@ -223,21 +241,55 @@ fn decimal(text: &str) -> Result<Fraction, NotAFraction> {
             .ok_or(NotAFraction::TooLarge)?;
     }
     if counter == 0 {
-        return Ok(Fraction::ZERO);
+        return Ok((0, 1));
     }
     if negative {
         return Err(NotAFraction::Negative);
     }
     let scale = i64::from(exponent) - part.len() as i64;
     let power = |n: i64| u32::try_from(n).ok().and_then(|n| 10u128.checked_pow(n)).ok_or(NotAFraction::TooLarge);
-    let (counter, resolution) = if scale >= 0 {
-        (counter.checked_mul(power(scale)?).ok_or(NotAFraction::TooLarge)?, 1)
-    } else {
-        (counter, power(-scale)?)
-    };
+    match scale >= 0 {
+        true => Ok((counter.checked_mul(power(scale)?).ok_or(NotAFraction::TooLarge)?, 1)),
+        false => Ok((counter, power(-scale)?)),
+    }
+}
+
+/// A decimal literal as an exact fraction.
+fn decimal(text: &str) -> Result<Fraction, NotAFraction> {
+    let (counter, resolution) = parts(text)?;
     let divisor = gcd128(counter, resolution);
     let narrow = |n: u128| u64::try_from(n / divisor).map_err(|_| NotAFraction::TooLarge);
     Fraction::new(narrow(counter)?, narrow(resolution)?)
+}
+
+/// The fraction that was divided out to a decimal: it has a denominator up to 100,000, and either is the same double as the decimal,
+/// `value`, or lies within one unit of its last place, where it has 15 digits or more.
+fn divided_out((counter, resolution): (u128, u128), value: f64) -> Option<Fraction> {
+    const DIGITS_15: u128 = 10u128.pow(14);
+    const DIGITS_20: u128 = 10u128.pow(20);
+    const LARGEST_DENOMINATOR: u128 = 100_000;
+    if counter >= DIGITS_20 {
+        return None;
+    }
+    // A fraction that lies so near is a convergent of the continued fraction (Hardy and Wright, theorem 184).
+    let (mut dividend, mut divisor) = (counter, resolution);
+    let (mut before, mut last) = ((0, 1), (1, 0));
+    while divisor > 0 {
+        let quotient = dividend / divisor;
+        let (numerator, denominator) = (quotient * last.0 + before.0, quotient * last.1 + before.1);
+        if denominator > LARGEST_DENOMINATOR {
+            return None;
+        }
+        let found = Fraction::new(u64::try_from(numerator).ok()?, denominator as u64).ok()?;
+        let difference = (counter * denominator).abs_diff(numerator * resolution);
+        let is_near = difference <= denominator && counter >= DIGITS_15;
+        if numerator > 0 && (is_near || found.seconds() == value) {
+            return Some(found);
+        }
+        (before, last) = (last, (numerator, denominator));
+        (dividend, divisor) = (divisor, dividend % divisor);
+    }
+    None
 }
 
 fn gcd128(mut a: u128, mut b: u128) -> u128 {

@@ -108,6 +108,29 @@ mod tests {
         assert_eq!(fraction("-0.0"), Fraction::ZERO);
     }
 
+    /// Durations of descriptions: `1/60` by a tool that writes doubles, by one that writes 15 digits.
+    #[test]
+    fn a_duration_to_which_a_fraction_was_divided_out_is_that_fraction() {
+        for (text, divided) in [
+            ("0.016666666666666666", "1/60"),
+            ("0.0333333333333333", "1/30"),
+            ("0.14285714285714285", "1/7"),
+            ("1.6666666666666667e-05", "1/60000"),
+            ("16.666666666666668", "50/3"),
+            ("0.333333333333333", "1/3"),
+            ("123.000000000000001", "123/1"),
+        ] {
+            assert_eq!(Fraction::parse_duration(text), Fraction::parse(divided), "{text}");
+        }
+        // Too few digits, and a fraction that nobody has divided out.
+        for text in ["0.33333333333333", "0.01", "1e-9", "0.123456789012345", "3", "1/3", " 10/1000 "] {
+            assert_eq!(Fraction::parse_duration(text), Fraction::parse(text), "{text}");
+        }
+        assert_eq!(Fraction::duration(f64::NAN), Err(NotAFraction::NotFinite));
+        assert_eq!(Fraction::duration(-1.0 / 3.0), Err(NotAFraction::Negative));
+        assert_eq!(Fraction::duration(0.0), Ok(Fraction::ZERO));
+    }
+
     #[test]
     fn nonsense_is_refused_with_its_reason() {
         for (text, reason) in [
@@ -193,6 +216,12 @@ mod tests {
         fn seconds_reads_back_what_the_shortest_decimal_said(value in 0.0..1e9f64) {
             let instant = Instant::from_f64(value).unwrap();
             prop_assert!((instant.seconds() - value).abs() <= value * f64::EPSILON);
+        }
+
+        #[test]
+        fn doubles_of_fractions_are_these(counter in 1u64..1_000_000, resolution in 1u64..=100_000) {
+            let fraction = Fraction::new(counter, resolution).unwrap();
+            prop_assert_eq!(Fraction::duration(fraction.seconds()), Ok(fraction));
         }
 
         #[test]

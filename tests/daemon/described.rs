@@ -34,9 +34,8 @@ fn schemathesis(test: &str, names: &Path, port: u16, seconds: u32, arguments: &[
     }
 }
 
-/// Everything but the streams of events, which do not end, of a rig that runs as long as nobody stops it, and then without one.
-#[test]
-fn every_answer_is_described_and_none_is_a_mistake_of_ours() {
+/// Asks, for so many seconds, a daemon with a rig that runs as long as nobody stops it.
+fn every_answer_is_described(test: &str, seconds: u32, arguments: &[&str]) {
     let folder = crate::program::tempdir().unwrap();
     let file = folder.path().join("schemathesis.toml");
     std::fs::write(&file, "[parameters]\nrig = 'a'\nclock = 'tracer.high'\n").unwrap();
@@ -44,16 +43,24 @@ fn every_answer_is_described_and_none_is_a_mistake_of_ours() {
     let rig = format!("{}[record]\nsignals = ['*']\nmax_size = '1MiB'\nkeep = 2\n", tracer("mode = 'virtual'"));
     daemon.put("a", &rig).json(201);
     daemon.post("/v1/rigs/a/start", "").json(200);
-    let test = "every_answer_is_described_and_none_is_a_mistake_of_ours";
-    for (seconds, arguments) in [
-        (40, ["--exclude-path", "/v1/rigs/{rig}/events", "--exclude-method", "DELETE"]),
-        (10, ["--include-path", "/v1/rigs/{rig}", "--include-method", "DELETE"]),
-    ] {
-        let arguments = [&["-n", "30"], &arguments[..]].concat();
-        let Some(output) = schemathesis(test, &file, port, seconds, &arguments) else { return };
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    }
+    let arguments = [&["-n", "30"], arguments].concat();
+    let Some(output) = schemathesis(test, &file, port, seconds, &arguments) else { return };
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(daemon.get("/healthz").status, 200);
     assert!(!daemon.log().contains("panicked"), "{}", daemon.log());
+}
+
+/// Everything but the streams of events, which do not end.
+#[test]
+fn every_answer_is_described_and_none_is_a_mistake_of_ours() {
+    let arguments = ["--exclude-path", "/v1/rigs/{rig}/events", "--exclude-method", "DELETE"];
+    every_answer_is_described("every_answer_is_described_and_none_is_a_mistake_of_ours", 40, &arguments);
+}
+
+/// After the first of them there is no rig.
+#[test]
+fn every_answer_to_a_deletion_is_described() {
+    let arguments = ["--include-path", "/v1/rigs/{rig}", "--include-method", "DELETE"];
+    every_answer_is_described("every_answer_to_a_deletion_is_described", 10, &arguments);
 }

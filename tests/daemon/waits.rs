@@ -144,3 +144,27 @@ fn a_wrong_condition_has_its_column_and_too_many_waits_are_refused() {
     wait_until("there is room again", || wait(&daemon, "true", LONG).status == 200);
     daemon.post("/v1/rigs/a/stop", "").json(200);
 }
+
+/// A row that was lost may have been the one.
+#[test]
+fn where_samples_were_lost_a_wait_does_not_say_that_its_condition_has_not_held() {
+    use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
+    real_time("where_samples_were_lost_a_wait_does_not_say_that_its_condition_has_not_held", || {
+        let daemon = Daemon::new();
+        daemon.put("a", &format!("{}{SIGNALS}", tracer("overrun = 'queue'"))).json(201);
+        daemon.post("/v1/rigs/a/start", "").json(200);
+        let clean = wait(&daemon, "tracer.count_fast < 0", 0.2).detail(408);
+        assert_eq!(clean, "the condition has not held within 0.2 s");
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| wait(&daemon, "tracer.count_fast < 0", 4.0).detail(408));
+            // Two seconds: some 1000 samples of `fast` find room.
+            thread::sleep(Duration::from_millis(300));
+            super::program::send(daemon.pid(), SIGSTOP);
+            thread::sleep(Duration::from_secs(2));
+            super::program::send(daemon.pid(), SIGCONT);
+            let said = waits.join().unwrap();
+            assert!(said.starts_with("nobody knows whether the condition has held within 4 s: "), "{said}");
+            assert!(said.ends_with(" samples had no room, and were lost"), "{said}");
+        });
+    });
+}

@@ -12,6 +12,7 @@ use crate::fmu::description::{
 };
 use crate::plain::{Plain, plain};
 use crate::plan::table::interval_text;
+use crate::time::Fraction;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 use std::io;
@@ -80,7 +81,7 @@ fn facts(description: &ModelDescription) -> Vec<Vec<String>> {
     let times = [
         seconds("start", experiment.start_time),
         seconds("stop", experiment.stop_time),
-        seconds("step", experiment.step_size),
+        seconds("step", experiment.step_size.map(Fraction::seconds)),
     ];
     let times: Vec<String> = times.into_iter().flatten().collect();
     if !times.is_empty() {
@@ -118,7 +119,7 @@ pub fn write_json(view: &View, mut out: impl io::Write) -> io::Result<()> {
         "startTime": experiment.start_time,
         "stopTime": experiment.stop_time,
         "tolerance": experiment.tolerance,
-        "stepSize": experiment.step_size,
+        "stepSize": experiment.step_size.map(Fraction::seconds),
     });
     let mut json = serde_json::Serializer::pretty(&mut out);
     let mut all = json.serialize_map(None)?;
@@ -382,7 +383,7 @@ fn variable_row(view: &View, (index, v): (usize, &Variable), name: String) -> Ve
     };
     vec![
         name,
-        v.value_reference.0.to_string(),
+        reference(description, v).to_string(),
         format!("{}{}", type_in(description, v.variable_type), shape(description, v)),
         v.causality.name().to_owned(),
         variability_name(v.variability).to_owned(),
@@ -412,6 +413,14 @@ pub(super) fn type_in(description: &ModelDescription, variable_type: VariableTyp
         (true, VariableType::Float64) => "Real",
         (true, VariableType::Int32) => "Integer",
         (_, other) => other.name(),
+    }
+}
+
+/// The value reference as the description has it.
+fn reference(description: &ModelDescription, v: &Variable) -> u32 {
+    match description.abi {
+        Abi::Fmi1 => v.value_reference.of_fmu().0,
+        _ => v.value_reference.0,
     }
 }
 
@@ -526,7 +535,7 @@ fn variable_json(view: &View, index: usize, v: &Variable) -> Value {
         |fraction: crate::time::Fraction| json!({ "seconds": fraction.seconds(), "exact": fraction.to_string() });
     let mut object = json!({
         "name": v.name,
-        "valueReference": v.value_reference.0,
+        "valueReference": reference(description, v),
         "type": type_in(description, v.variable_type),
         "causality": v.causality.name(),
         "variability": variability_name(v.variability),

@@ -12,6 +12,7 @@ use crate::plan::{self, FmuInput};
 use crate::rig::{self, Rig};
 use crate::supervisor::{Error, Host};
 use crate::sys::stop::Stop;
+use crate::time::Fraction;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -140,8 +141,7 @@ fn undecided(text: &str, file: &Path, parts: &[Part]) -> Result<Vec<rig::Problem
 /// The rig file.
 fn text(file: &Path, parts: &[Part]) -> String {
     let shown = plain(&file.file_name().unwrap_or_default().to_string_lossy());
-    let in_seconds = parts.iter().filter(|part| part.description.time.unit.is_ok_and(|unit| unit.is_second()));
-    let stops = in_seconds.filter_map(|part| part.description.default_experiment.stop_time);
+    let stops = parts.iter().filter_map(|part| part.description.default_experiment.stop_time);
     let stop = stops.fold(None, |longest: Option<f64>, stop| Some(longest.map_or(stop, |longest| longest.max(stop))));
     let stop = stop.filter(|stop| *stop > 0.0 && *stop <= LONGEST_STOP).unwrap_or(10.0);
     let mut out = format!(
@@ -192,11 +192,15 @@ fn write_fmu(out: &mut String, part: &Part) {
             InterfaceOffer::CoSimulation(own) => own.fixed_internal_step_size,
             _ => None,
         };
+        let internal = internal.and_then(|amount| Fraction::duration(amount).ok());
+        let internal = internal.and_then(|amount| part.description.time.unit().duration(amount).ok());
         *out += &match (part.description.default_experiment.step_size, internal) {
             (None, None) => "step = 0.001                # s: how far each goes; the FMU does not say\n".to_owned(),
             (size, internal) => {
-                let own = size.or(internal).unwrap_or_default();
-                format!("# step = {own:?}     # s: how far each goes; without it as the FMU suggests\n")
+                let own = size.or(internal).unwrap_or(Fraction::ZERO);
+                let is_decimal = Fraction::from_f64(own.seconds()) == Ok(own);
+                let own = if is_decimal { format!("{:?}", own.seconds()) } else { format!("\"{own}\"") };
+                format!("# step = {own}     # s: how far each goes; without it as the FMU suggests\n")
             }
         };
         if offer.interface() == Interface::ModelExchange {

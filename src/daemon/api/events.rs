@@ -80,45 +80,48 @@ pub async fn events(
         Problem::too_many(format!("{STREAMS} streams of events are there already: close one of them"))
     })?;
     let (source, events) = events::stream();
-    tokio::spawn(feed(rigs, rig, patterns, source, permit));
+    tokio::spawn(feed(rigs, &rig, patterns, source, permit));
     Ok(Sse::new(events))
 }
 
-/// Tells what happens to a rig until nobody reads it any more, the rig is gone, or the daemon ends.
-async fn feed(
+/// Tells what happens to a rig from this call on, until nobody reads it any more, the rig is gone, or the daemon ends.
+fn feed(
     rigs: Arc<Rigs>,
-    rig: Arc<Rig>,
+    rig: &Arc<Rig>,
     patterns: Vec<String>,
     mut source: Source,
-    _permit: OwnedSemaphorePermit,
-) {
+    permit: OwnedSemaphorePermit,
+) -> impl Future<Output = ()> + use<> {
+    // Before the task has its first turn: a client that has the head of the answer misses nothing.
     let (mut changes, mut messages, mut ended) = (rig.changes(), rig.messages(), rigs.streams.ended());
-    // The rig itself would keep them open.
-    let weak = Arc::downgrade(&rig);
-    drop(rig);
-    let mut period = tokio::time::interval(PERIOD);
-    period.set_missed_tick_behavior(MissedTickBehavior::Delay);
     changes.mark_changed();
-    loop {
-        tokio::select! {
-            changed = changes.changed() => match changed {
-                Ok(()) => {
-                    let status: Status = changes.borrow_and_update().clone();
-                    source.tell("state", &status);
-                }
-                Err(_) => return,
-            },
-            message = messages.recv() => match message {
-                Ok((weight, message)) => source.tell("problem", &Said { severity: weight.word(), message: &message }),
-                Err(RecvError::Lagged(events)) => source.lost(events),
-                Err(RecvError::Closed) => return,
-            },
-            _ = period.tick() => match weak.upgrade() {
-                Some(rig) => tell_figures(&rigs, &rig, &patterns, &mut source).await,
-                None => return,
-            },
-            () = end(&mut ended) => return,
-            () = source.closed() => return,
+    // The rig itself would keep them open.
+    let rig = Arc::downgrade(rig);
+    async move {
+        let _until_the_end = permit;
+        let mut period = tokio::time::interval(PERIOD);
+        period.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                changed = changes.changed() => match changed {
+                    Ok(()) => {
+                        let status: Status = changes.borrow_and_update().clone();
+                        source.tell("state", &status);
+                    }
+                    Err(_) => return,
+                },
+                message = messages.recv() => match message {
+                    Ok((weight, message)) => source.tell("problem", &Said { severity: weight.word(), message: &message }),
+                    Err(RecvError::Lagged(events)) => source.lost(events),
+                    Err(RecvError::Closed) => return,
+                },
+                _ = period.tick() => match rig.upgrade() {
+                    Some(rig) => tell_figures(&rigs, &rig, &patterns, &mut source).await,
+                    None => return,
+                },
+                () = end(&mut ended) => return,
+                () = source.closed() => return,
+            }
         }
     }
 }

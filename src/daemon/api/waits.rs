@@ -9,6 +9,7 @@ use crate::daemon::rigs::Rigs;
 use crate::daemon::waits::{WAITS, Wait};
 use crate::fmu::description::VariableType;
 use crate::plan::SignalId;
+use crate::report::format::some;
 use crate::rig::suggestion;
 use crate::supervisor::SessionHandle;
 use axum::Json;
@@ -91,6 +92,8 @@ pub async fn wait(State(rigs): State<Arc<Rigs>>, Path(name): Path<String>, body:
         Problem::too_many(format!("{WAITS} waits of rig {name} go on already: ask again when one is over"))
     })?;
     let (watcher, held) = Wait::begin(condition);
+    let lost = || handle.totals().clocks.iter().map(|clock| clock.samples_dropped).sum::<u64>();
+    let lost_before = lost();
     handle.watch_rows(watcher);
     match tokio::time::timeout(Duration::from_secs_f64(wanted.timeout), held).await {
         Ok(Ok(held)) => {
@@ -99,8 +102,21 @@ pub async fn wait(State(rigs): State<Arc<Rigs>>, Path(name): Path<String>, body:
             Ok(Json(Row { time: held.time.seconds(), values }))
         }
         Ok(Err(_)) => {
-            Err(Problem::conflict(format!("the run of rig {name} has ended, and the condition has not held")))
+            let outcome = unseen("", lost().saturating_sub(lost_before));
+            Err(Problem::conflict(format!("the run of rig {name} has ended, and {outcome}")))
         }
-        Err(_) => Err(Problem::too_late(format!("the condition has not held within {} s", wanted.timeout))),
+        Err(_) => {
+            let within = format!(" within {} s", wanted.timeout);
+            Err(Problem::too_late(unseen(&within, lost().saturating_sub(lost_before))))
+        }
     }
+}
+
+/// What is known of a condition that has held in no row that was seen, where so many samples were lost.
+fn unseen(within: &str, lost: u64) -> String {
+    if lost == 0 {
+        return format!("the condition has not held{within}");
+    }
+    let samples = some(lost, "sample");
+    format!("nobody knows whether the condition has held{within}: {samples} had no room, and were lost")
 }

@@ -5,7 +5,7 @@
 use super::adapter::*;
 use super::logger::{Logger, vecud_log_fmi1};
 use super::table::{Group, table};
-use super::{Birth, CInterface, Functions, Own};
+use super::{Birth, CInterface, Functions, Own, negated};
 use crate::ffi::Function;
 use crate::ffi::abi::RawUpdate;
 use crate::ffi::types::*;
@@ -245,10 +245,57 @@ impl From<Fmi1Functions> for Functions {
     }
 }
 
-value_adapters!(Component);
 model_adapters!(Component, get_nominal_continuous_states);
-value_adapters!(plain Component, get_boolean, get_boolean, *mut RawBool);
-value_adapters!(plain Component, set_boolean, set_boolean, *const RawBool);
+value_adapters!(plain Component, get_string, get_string, *mut RawString);
+value_adapters!(plain Component, set_string, set_string, *const RawString);
+
+/// An adapter for values that have another sign where they are those of a negated alias.
+macro_rules! signed_adapter {
+    ($way:ident, $name:ident, $field:ident, $Values:ty) => {
+        adapter!($name(c: Component, references: *const RawReference, n: usize, values: $Values, n_values: usize) {
+            if n != n_values {
+                return NOT_CALLED;
+            }
+            // SAFETY: this function's contract; there are as many values as references.
+            unsafe { negated::$way(references, n, values, |_, r, n, v| (c.functions.$field)(c.raw, r, n, v)) }
+        });
+    };
+}
+signed_adapter!(get, get_float64, get_real, *mut f64);
+signed_adapter!(set, set_float64, set_real, *const f64);
+signed_adapter!(get, get_int32, get_integer, *mut i32);
+signed_adapter!(set, set_int32, set_integer, *const i32);
+signed_adapter!(get, get_boolean, get_boolean, *mut RawBool);
+signed_adapter!(set, set_boolean, set_boolean, *const RawBool);
+adapter!(get_int64(c: Component, references: *const RawReference, n: usize, values: *mut i64, n_values: usize) {
+    let get = |r, n, v: *mut c_int| {
+        // SAFETY: the function's contract that calls this one; the FMU writes as many values as there are references.
+        unsafe { negated::get(r, n, v, |_, r, n, v| (c.functions.get_integer)(c.raw, r, n, v)) }
+    };
+    // SAFETY: this function's contract.
+    unsafe { get_converted(references, n, values, n_values, i64::from, get) }
+});
+adapter!(set_int64(c: Component, references: *const RawReference, n: usize, values: *const i64, n_values: usize) {
+    let set = |r, n, v: *const c_int| {
+        // SAFETY: as above; it reads as many.
+        unsafe { negated::set(r, n, v, |_, r, n, v| (c.functions.set_integer)(c.raw, r, n, v)) }
+    };
+    // SAFETY: this function's contract.
+    unsafe { set_converted(references, n, values, n_values, |value| c_int::try_from(value).ok(), set) }
+});
+adapter!(get_output_derivatives(
+    c: Component, references: *const RawReference, n: usize, orders: *const i32, values: *mut f64, n_values: usize
+) {
+    if n != n_values {
+        return NOT_CALLED;
+    }
+    // SAFETY: this function's contract; there is as much room as there are references, and as many orders.
+    unsafe {
+        negated::get(references, n, values, |at, r, n, v| {
+            (c.functions.get_real_output_derivatives)(c.raw, r, n, orders.add(at), v)
+        })
+    }
+});
 
 // There are no categories.
 adapter!(set_debug_logging(c: Component, on: RawBool, _n: usize, _categories: *const RawString) {

@@ -1,7 +1,7 @@
 //! Derivatives of inputs with respect to time, which FMI 2.0 and 1.0 hand over (`fmi2SetRealInputDerivatives`,
 //! `fmiSetRealInputDerivatives`). FMI 3.0 has intermediate updates instead.
 
-use super::{Functions, Own, adapter, fmi1, fmi2};
+use super::{Functions, Own, adapter, fmi1, fmi2, negated};
 use crate::ffi::types::*;
 
 impl Functions {
@@ -30,7 +30,9 @@ impl Functions {
                 }
                 Own::Fmi1(own) => {
                     let component = fmi1::Component::behind(i);
-                    adapter::status((own.set_real_input_derivatives)(component.raw, references, n, orders, values))
+                    negated::set(references, n, values, |at, r, n, v| {
+                        (own.set_real_input_derivatives)(component.raw, r, n, orders.add(at), v)
+                    })
                 }
                 Own::Fmi3(_) | Own::Draft(_) => NOT_CALLED,
             }

@@ -17,6 +17,7 @@ mod functions;
 mod input_derivatives;
 mod logger;
 mod model;
+mod negated;
 mod step;
 mod table;
 

@@ -4,7 +4,7 @@ mod variable;
 
 use super::index::Index;
 use crate::plain::Plain;
-use crate::time::TimeUnit;
+use crate::time::{Fraction, TimeUnit};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -13,6 +13,26 @@ pub use variable::*;
 /// A value reference: the handle by which the C interface knows a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ValueReference(pub u32);
+
+impl ValueReference {
+    /// Of a negated alias of FMI 1.0: no FMU knows it.
+    const NEGATED: u32 = 1 << 31;
+
+    /// That of an alias whose values have the opposite sign; `None`: references of this FMU are too large for that.
+    pub fn negated(self) -> Option<ValueReference> {
+        (self.0 & Self::NEGATED == 0).then_some(ValueReference(self.0 | Self::NEGATED))
+    }
+
+    /// Of a variable of FMI 1.0: whether values have the opposite sign of what the FMU gives and takes.
+    pub fn is_negated(self) -> bool {
+        self.0 & Self::NEGATED != 0
+    }
+
+    /// Of a variable of FMI 1.0: as the FMU knows it.
+    pub fn of_fmu(self) -> ValueReference {
+        ValueReference(self.0 & !Self::NEGATED)
+    }
+}
 
 /// What finds a variable: FMI 1.0 and 2.0 give the same value reference to one variable of each base type, so that the
 /// type belongs to it; in FMI 3.0 references are unique over all types, and the type may be left out.
@@ -451,8 +471,8 @@ pub struct DefaultExperiment {
     pub stop_time: Option<f64>,
     /// Suggested relative tolerance.
     pub tolerance: Option<f64>,
-    /// Suggested step.
-    pub step_size: Option<f64>,
+    /// Suggested step; above 0.
+    pub step_size: Option<Fraction>,
 }
 
 /// A `<TypeDefinitions>` entry.

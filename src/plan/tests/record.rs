@@ -35,6 +35,21 @@ fn start_values_fill_the_column_until_it_is_computed() {
     assert_eq!(plan.signals[1].start, None);
 }
 
+/// A name that looks like a pattern is a name.
+#[test]
+fn a_variable_that_is_called_as_a_pattern_is_meant_alone() {
+    let fmu = "<Float64 name=\"*\" valueReference=\"1\" causality=\"output\"/><Float64 name=\"x\" valueReference=\"2\"/>\
+               <Float64 name=\"x?\" valueReference=\"3\"/><Float64 name=\"x1\" valueReference=\"4\"/>";
+    let recorded = |signals: &str| {
+        let text = format!("[fmu.a]\npath = \"a\"\n[record]\nsignals = {signals}\n");
+        let plan = try_build(&text, &[description(fmu)], &host()).unwrap();
+        columns(&plan).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(recorded("['a.*']"), ["a.*"]);
+    assert_eq!(recorded("['a.x?', 'a.x']"), ["a.x", "a.x?"]);
+    assert_eq!(recorded("['?.x*']"), ["a.x", "a.x?", "a.x1"]);
+}
+
 #[test]
 fn a_pattern_that_matches_nothing_is_refused_with_the_nearest_name() {
     assert_eq!(

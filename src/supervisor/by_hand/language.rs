@@ -520,10 +520,12 @@ impl Language<'_> {
         if all.is_empty() { Err(String::new()) } else { Ok(all) }
     }
 
-    /// The variables whose names match a pattern.
+    /// The variable of this name, else those whose names match it as a pattern.
     pub fn matching(&self, pattern: &str) -> impl Iterator<Item = &Variable> {
         let own = pattern.to_owned();
-        self.description.variables.iter().filter(move |variable| variable.names().any(|name| glob::matches(&own, name)))
+        let is_name = self.description.variable(pattern).is_some();
+        let fits = move |name: &str| if is_name { own == name } else { glob::matches(&own, name) };
+        self.description.variables.iter().filter(move |variable| variable.names().any(&fits))
     }
 
     /// The states in which something is called that instances of this interface type have.

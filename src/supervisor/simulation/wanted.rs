@@ -355,9 +355,7 @@ impl Steps<'_> {
 
     /// The step of the default experiment, else so that there are [`INTERVALS`].
     fn default(&self) -> At<Fraction> {
-        let unit = self.description.time.unit();
-        let seconds = |value: f64| unit.duration(Fraction::from_f64(value).ok()?).ok().filter(|step| !step.is_zero());
-        let suggested = self.description.default_experiment.step_size.and_then(seconds);
+        let suggested = self.description.default_experiment.step_size;
         let share = || Fraction::new(self.length.counter(), self.length.resolution().saturating_mul(INTERVALS)).ok();
         let share = || share().or_else(|| Fraction::from_f64(self.length.seconds() / INTERVALS as f64).ok());
         self.raised(At::unplaced(suggested.or_else(share).unwrap_or(self.length)))
@@ -367,7 +365,7 @@ impl Steps<'_> {
     /// run is a whole number, if there is one.
     fn raised(&self, step: At<Fraction>) -> At<Fraction> {
         let unit = self.description.time.unit();
-        let internal = self.internal.and_then(|value| Fraction::from_f64(value).ok());
+        let internal = self.internal.and_then(|value| Fraction::duration(value).ok());
         let internal = internal.and_then(|amount| unit.duration(amount).ok()).filter(|internal| !internal.is_zero());
         let Some(internal) = internal else { return step };
         let Some(raised) = plan::first_multiple(internal, step.value) else { return step };

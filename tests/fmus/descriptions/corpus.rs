@@ -6,6 +6,7 @@ use vecud::fmu::description::{self, Abi, Dependency, InterfaceOffer, InterfaceTy
 use vecud::fmu::description::{Values, Variable, VariableType};
 use vecud::plan::{self, FmuInput, HostFacts};
 use vecud::rig;
+use vecud::time::Fraction;
 
 #[test]
 fn every_description_of_the_corpus_is_parsed_or_refused_with_a_place() {
@@ -235,7 +236,7 @@ fn column(found: &ModelDescription, name: &str) -> Vec<String> {
         }
         "defaultExperiment" => {
             let own = &found.default_experiment;
-            [own.start_time, own.stop_time, own.tolerance, own.step_size].map(number).to_vec()
+            [own.start_time, own.stop_time, own.tolerance, own.step_size.map(Fraction::seconds)].map(number).to_vec()
         }
         "ModelExchange" => match found.model_exchange() {
             None => Vec::new(),

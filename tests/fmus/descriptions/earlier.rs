@@ -4,6 +4,7 @@ use std::process::{Command, Output};
 use vecud::fmu::description::{
     self, Abi, Causality, DependencyKind, Initial, ModelDescription, ValueReference, Values, Variability, VariableType,
 };
+use vecud::time::Fraction;
 
 const FMI1: &str = include_str!("earlier/fmi1.xml");
 const FMI2: &str = include_str!("earlier/fmi2.xml");
@@ -62,7 +63,7 @@ fn fmi_2_root_interfaces_units_types_and_lists() {
     assert_eq!(found.log_categories[0].name, "logAll");
     // Written in the unit of the independent variable, which is the millisecond.
     let experiment = &found.default_experiment;
-    assert_eq!((experiment.stop_time, experiment.step_size), (Some(2.0), Some(0.01)));
+    assert_eq!((experiment.stop_time, experiment.step_size), (Some(2.0), Fraction::new(1, 100).ok()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! tests/rigs/failures, `overrun` in tests/schedule/activations/overruns.rs.)
 
 use crate::program::clock::{FAST, LOW};
-use crate::program::{Outcome, Rig, shared_core};
+use crate::program::{Outcome, Rig, own_core, shared_core};
 
 /// Every 4th activation of a.fast (1 ms) triggers b.low.
 fn triggered(rig: &str) -> Rig {
@@ -20,7 +20,7 @@ fn times(run: &Outcome) -> (Vec<f64>, Vec<f64>) {
 
 #[test]
 fn a_triggered_activation_has_the_time_of_its_source() {
-    shared_core(|| {
+    own_core(|| {
         for rig in ["", "trigger_time = 'source'"] {
             for run in [triggered(rig).run().exits(0), triggered(rig).run_virtual().exits(0)] {
                 let (source, low) = times(&run);
@@ -33,7 +33,7 @@ fn a_triggered_activation_has_the_time_of_its_source() {
 
 #[test]
 fn with_trigger_time_now_it_has_that_of_the_wall_clock() {
-    shared_core(|| {
+    own_core(|| {
         let run = triggered("trigger_time = 'now'").run().exits(0);
         let (source, low) = times(&run);
         assert!(low.len() > 20 && low.len() + 1 >= source.len(), "{} of {}", low.len(), source.len());

@@ -1,6 +1,6 @@
 //! Values between FMUs at one activation time.
 
-use super::program::{Outcome, Rig, real_time};
+use super::program::{Outcome, Rig, real_time_on_own_core};
 
 /// The outputs of `fast` are its inputs plus the number of the activation: the consumer's shows which value it was given.
 fn transfers(first: &str, second: &str, run: &Outcome) {
@@ -24,7 +24,7 @@ fn a_consumer_that_is_released_with_its_producer_has_the_value_of_that_time() {
         };
         transfers(first, second, &rig().run_virtual().exits(0));
         // Without priorities each FMU takes turns by itself: nothing puts a producer before a consumer.
-        real_time("a_consumer_that_is_released_with_its_producer_has_the_value_of_that_time", || {
+        real_time_on_own_core("a_consumer_that_is_released_with_its_producer_has_the_value_of_that_time", || {
             transfers(first, second, &rig().run().exits(0));
         });
     }

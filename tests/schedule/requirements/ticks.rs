@@ -1,7 +1,7 @@
 //! Where the ticks of output clocks go.
 
 use super::program::clock::{FAST, HIGH, LOW, OUT_HIGH, OUT_LOW, SLOW};
-use super::program::{Kind, Outcome, Rig, real_time};
+use super::program::{Kind, Outcome, Rig, real_time, real_time_on_own_core};
 use super::tracer;
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ fn a_tick_activates_all_clocks_of_all_fmus_that_it_triggers_once_in_the_merged_o
     };
     check(&rig().run_virtual().exits(0), true);
     // Without priorities each FMU takes turns by itself, so there is no order among them.
-    real_time("a_tick_activates_all_clocks_of_all_fmus_that_it_triggers_once_in_the_merged_order", || {
+    real_time_on_own_core("a_tick_activates_all_clocks_of_all_fmus_that_it_triggers_once_in_the_merged_order", || {
         check(&rig().run().exits(0), false);
     });
 }
@@ -96,7 +96,7 @@ fn a_tick_that_another_partitions_callback_collects_is_dispatched_once_at_its_ow
 /// `fast` ticks `high`, which runs inside of that callback and has one of its own.
 #[test]
 fn a_callback_begins_and_ends_while_another_one_has_not_returned() {
-    real_time("a_callback_begins_and_ends_while_another_one_has_not_returned", || {
+    real_time_on_own_core("a_callback_begins_and_ends_while_another_one_has_not_returned", || {
         let run = Rig::new("stop_time = 0.5")
             .tracer("a", "fast_tick_high_every = 1, high_tick_low_every = 1, equal_a_tick_low_every = 0")
             .trigger("a.out_high", "a.high")

@@ -4,6 +4,7 @@ mod bad_input;
 mod equations;
 mod events;
 mod inputs;
+mod negated;
 mod options;
 mod references;
 use crate::simulated;

@@ -1,6 +1,6 @@
 //! What a simulation computes, and what each option says.
 
-use super::{Place, fmu, simulate};
+use super::{Place, copy, fmu, simulate};
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::process::Stdio;
@@ -46,6 +46,64 @@ fn times_intervals_and_steps_are_those_that_are_asked_for() {
     // The last step is shorter.
     let (times, _, longest) = of(&["--output-interval", "0.4"]);
     assert_eq!((times, longest), (vec![0.0, 0.4, 0.8, 1.0], 0.4));
+}
+
+/// The default experiment is in the FMU's unit of time, as everything of its description; rows are in seconds. A rig goes as far in a
+/// step, and a rig that is written for the FMU says so.
+#[test]
+fn the_step_of_a_description_is_in_the_unit_of_its_time() {
+    for (factor, stop, step, seconds) in [
+        ("0.001", "1000", "100", 1.0),
+        ("60", "10", "1", 600.0),
+        ("3600", "0.5", "0.05", 1800.0),
+        ("0.001", "1000", "16.666666666666668", 1.0),
+    ] {
+        let place = Place::new();
+        copy(&fmu("stepper"), &place.path("stepper"));
+        copy(&fmu("common"), &place.path("common"));
+        let description = std::fs::read_to_string(place.path("stepper/modelDescription.xml")).unwrap();
+        let unit = format!(
+            "<UnitDefinitions><Unit name=\"t\"><BaseUnit s=\"1\" factor=\"{factor}\"/></Unit></UnitDefinitions>"
+        );
+        let changed = description
+            .replace("  <LogCategories>", &format!("  {unit}\n  <LogCategories>"))
+            .replace("stopTime=\"1\" stepSize=\"0.01\"", &format!("stopTime=\"{stop}\" stepSize=\"{step}\""))
+            .replace("causality=\"independent\"", "causality=\"independent\" unit=\"t\"");
+        let place = place.with("stepper/modelDescription.xml", &changed);
+        let steps = if step.starts_with("16") { 60 } else { 10 };
+        let simulated = place.simulate("stepper", &[]).exits(0);
+        let (times, counts) = (simulated.column("time"), simulated.column("n"));
+        assert_eq!((times.len(), *times.last().unwrap()), (steps + 1, seconds), "{step} of {factor} s");
+        assert_eq!(*counts.last().unwrap(), steps as f64);
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_vecud"));
+        let written = command.args(["new", "rig", "rig", "stepper"]).current_dir(place.path("")).output().unwrap();
+        assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+        let rig = std::fs::read_to_string(place.path("rig.toml")).unwrap();
+        let own = if steps == 60 { "\"1/60\"".to_owned() } else { format!("{:?}", seconds / 10.0) };
+        assert!(
+            rig.contains(&format!("stop_time = {seconds:?} ")) && rig.contains(&format!("# step = {own} ")),
+            "{rig}"
+        );
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_vecud"));
+        let run = command.args(["run", "rig.toml", "--mode", "virtual", "--out", "out"]).current_dir(place.path(""));
+        assert!(run.output().unwrap().status.success());
+        let report = std::fs::read_to_string(place.path("out/report.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["clocks"][0]["activations"], steps);
+    }
+}
+
+/// A step that was divided out to a decimal, and one that all but divides the run: no step of 1e-17 s is left over for the end.
+#[test]
+fn rounding_leaves_no_step_over() {
+    for (interval, steps) in
+        [("0.016666666666666666", 60), ("0.0333333333333333", 30), ("0.14285714285714285", 7), ("0.09999999999999", 10)]
+    {
+        let simulated = simulate(fmu("stepper"), &["--output-interval", interval]).exits(0);
+        let (times, counts) = (simulated.column("time"), simulated.column("n"));
+        assert_eq!((times.len(), *times.last().unwrap()), (steps + 1, 1.0), "{interval}");
+        assert_eq!(*counts.last().unwrap(), steps as f64, "{interval}");
+    }
 }
 
 /// A vECU of Scheduled Execution, by its clocks; FMUs of both other versions are among the Reference FMUs.

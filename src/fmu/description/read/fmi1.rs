@@ -24,6 +24,7 @@
 
 use super::scalars::{self, Scalar, TypeWords, Types};
 use super::sections::{self, Sections};
+use crate::fmu::description::index::Index;
 use crate::fmu::description::model::{
     Abi, Causality, CoSimulation, Dependency, DependencyKind, DescriptionError, Implementation, Initial, InterfaceOffer,
 };
@@ -180,7 +181,12 @@ fn variables<'a>(
             element.warn_unknown(list);
             continue;
         }
-        variables.push(variable(element, types, units)?);
+        let variable = variable(element, types, units)?;
+        if variable.value_reference.is_negated() {
+            let reference = element.required("valueReference")?;
+            return Err(reference.error("is too large: references of FMI 1.0 are taken up to 2^31 - 1"));
+        }
+        variables.push(variable);
         let alias = match scalars::written(element, "alias") {
             Some(attribute) => attribute.choice(&ALIASES)?,
             None => None,
@@ -236,8 +242,17 @@ fn variables<'a>(
         }
         description.structure.outputs.push(Unknown { variable: own, dependencies: Some(dependencies) });
     }
+    for ((variable, &element), _) in variables.iter_mut().zip(&elements).zip(negated).filter(|(_, negated)| *negated) {
+        let has_sign =
+            matches!(variable.variable_type, VariableType::Float64 | VariableType::Int32 | VariableType::Boolean);
+        match variable.value_reference.negated().filter(|_| has_sign) {
+            Some(reference) => variable.value_reference = reference,
+            None => element.warn(format!("{}: there is no opposite of it: taken for an alias", element.label())),
+        }
+    }
+    // Negated aliases have references of their own now.
+    description.index = Index::of(&variables);
     description.variables = variables;
-    description.index = index;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use crate::fmu::description::model::{
     Abi, DefaultExperiment, DescriptionError, LogCategory, ModelDescription, NamingConvention,
 };
 use crate::fmu::description::xml::{Attribute, Element};
-use crate::time::TimeUnit;
+use crate::time::{Fraction, TimeUnit};
 use std::collections::HashSet;
 
 /// Root attributes that every text has.
@@ -132,17 +132,18 @@ pub(super) fn default_experiment(element: Element<'_>) -> Result<DefaultExperime
         }
         value => Ok(value),
     };
+    let step = finite("stepSize")?;
     let experiment = DefaultExperiment {
         start_time: finite("startTime")?,
         stop_time: finite("stopTime")?,
         tolerance: finite("tolerance")?,
-        step_size: finite("stepSize")?,
+        step_size: step.and_then(|step| Fraction::duration(step).ok()).filter(|step| !step.is_zero()),
     };
     let odd = |name: &str, why: &str| element.attribute(name).into_iter().for_each(|attribute| attribute.warn(why));
     if experiment.stop_time.is_some_and(|stop| stop < experiment.start_time.unwrap_or(0.0)) {
         odd("stopTime", "is before the start of the experiment");
     }
-    if experiment.step_size.is_some_and(|step| step <= 0.0) {
+    if step.is_some() && experiment.step_size.is_none() {
         odd("stepSize", "is no length of a step: it must be above 0");
     }
     if experiment.tolerance.is_some_and(|tolerance| tolerance <= 0.0) {
@@ -156,7 +157,8 @@ pub(super) fn in_seconds(unit: TimeUnit, experiment: &mut DefaultExperiment) {
     if unit.is_second() {
         return;
     }
-    for time in [&mut experiment.start_time, &mut experiment.stop_time, &mut experiment.step_size] {
+    for time in [&mut experiment.start_time, &mut experiment.stop_time] {
         *time = time.and_then(|time| unit.instant(time)).map(|time| time.seconds());
     }
+    experiment.step_size = experiment.step_size.and_then(|step| unit.duration(step).ok());
 }

@@ -121,10 +121,10 @@ fn fraction(attribute: Attribute<'_>) -> Result<Fraction, DescriptionError> {
     let seconds: f64 = attribute.scalar()?;
     let exact = match seconds {
         _ if !is_decimal(text) => Err(NotAFraction::NotFinite),
-        _ => Fraction::parse(text),
+        _ => Fraction::parse_duration(text),
     };
     let result = match exact {
-        Err(NotAFraction::TooLarge) => Fraction::from_f64(seconds),
+        Err(NotAFraction::TooLarge) => Fraction::duration(seconds),
         other => other,
     };
     match result {
