@@ -94,11 +94,16 @@ fn a_copy_that_the_writer_has_overtaken_does_not_count() {
 /// Reads for a test; the model checker is slow.
 const READS: u64 = if cfg!(miri) { 50 } else { 1_000_000 };
 
-/// Lets `write` write round after round on one thread, `read` read on this one.
+/// Lets `write` write round after round on one thread, `read` read on this one from the first round on.
 fn race(write: impl Fn(u64) + Sync, reads: u64, mut read: impl FnMut()) {
-    let stop = AtomicBool::new(false);
+    let (begun, stop) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        scope.spawn(|| (1..).take_while(|_| !stop.load(Ordering::Relaxed)).for_each(&write));
+        scope.spawn(|| {
+            (1..).take_while(|_| !stop.load(Ordering::Relaxed)).for_each(|round| {
+                write(round);
+                begun.store(true, Ordering::Relaxed);
+            });
+        });
         // A failed assertion must end the writer as well.
         struct Stop<'a>(&'a AtomicBool);
         impl Drop for Stop<'_> {
@@ -107,6 +112,9 @@ fn race(write: impl Fn(u64) + Sync, reads: u64, mut read: impl FnMut()) {
             }
         }
         let _stop = Stop(&stop);
+        while !begun.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
         (0..reads).for_each(|_| read());
     });
 }
