@@ -86,6 +86,8 @@ pub enum Global {
     ExitCalled,
     /// 1 + index of a task that did not return in time.
     HungTask,
+    /// 1 + index of a task that was not through in time, since its thread got no core.
+    StarvedTask,
     /// 1 + index of an FMU whose reconfiguration did not return in time.
     HungFmu,
     /// 1 + index of the task whose overrun has ended the run (`overrun = "stop"`); 0 none. Claimed by compare-and-swap.

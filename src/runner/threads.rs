@@ -244,6 +244,8 @@ fn complete_at(world: &World, now: i64) -> Option<u64> {
 /// Waits for all threads, at most as long as the rig allows after the end was `asked` for, but never without a chance.
 fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reconfigurer>, asked: i64) -> Vec<Left> {
     const CHANCE: i64 = 100_000_000;
+    // Longer than a tick of the kernel.
+    const STARVES: Duration = Duration::from_millis(50);
     let chance = monotonic_now() + CHANCE;
     let deadline = asked.saturating_add(world.plan.shutdown_timeout.0).max(chance);
     let missing = || (0..world.tasks.len()).filter(|task| !world.tasks[*task].finished.load(SeqCst));
@@ -274,7 +276,12 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
         let outside = world.board.outside_call();
         // Nobody else is inside of FMU code in the name of no task: partitions wait for that one at their gates.
         match (outside.function, hangs()) {
-            (0, Some(task)) => global(Global::HungTask).store(task as u64 + 1, SeqCst),
+            (0, Some(task)) => {
+                let tid = world.board.task(TaskId(task)).get(TaskWord::Tid) as u32;
+                let starves = crate::sys::thread::is_kept_from_running(tid, STARVES);
+                let word = if starves { Global::StarvedTask } else { Global::HungTask };
+                global(word).store(task as u64 + 1, SeqCst);
+            }
             (0, None) => (),
             _ => global(Global::HungFmu).store(outside.fmu.map_or(0, |fmu| fmu.0 as u64 + 1), SeqCst),
         }

@@ -61,6 +61,18 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         let problem = died(true, subject, message);
         return Some(Death { culprit: Some(plan.tasks[task.0].fmu), status: FmuStatus::Hung, problem });
     }
+    if let Some(task) = board.named_task(global(Global::StarvedTask)) {
+        let message = format!(
+            "{} got no core: other programs of the same or a higher priority had core {}, and it was not through within {} s after the \
+             end of the run (rig: shutdown_timeout); keep them off that core, or say another one (cpus in [host]) or a higher \
+             priority (fifo_priorities in [host])",
+            plain(&plan.told_name(&plan.tasks[task.0])),
+            plan.tasks[task.0].cpu,
+            plan.shutdown_timeout.seconds()
+        );
+        let problem = died(false, tasks::subject(plan, task), message);
+        return Some(Death { culprit: None, status: FmuStatus::Aborted, problem });
+    }
     if let Some(fmu) = board.named_fmu(global(Global::HungFmu)) {
         let function = outside_place(plan, board, Some(fmu), board.outside_call().function);
         let message = format!(

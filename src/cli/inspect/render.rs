@@ -418,9 +418,9 @@ pub(super) fn type_in(description: &ModelDescription, variable_type: VariableTyp
 
 /// The value reference as the description has it.
 fn reference(description: &ModelDescription, v: &Variable) -> u32 {
-    match description.abi {
-        Abi::Fmi1 => v.value_reference.of_fmu().0,
-        _ => v.value_reference.0,
+    match description.abi.has_negated_aliases() {
+        true => v.value_reference.of_fmu().0,
+        false => v.value_reference.0,
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Guarantees: what is not said, or not in words of inputs, counts as a dependency on all inputs.
 
-use crate::fmu::description::{Abi, Causality, Initial, Unknown, Variable};
+use crate::fmu::description::{Causality, Initial, Unknown, Variable};
 use crate::plan::described::DescribedFmu;
 use std::collections::{HashMap, HashSet};
 
@@ -66,9 +66,9 @@ impl<'a> InitialDependencies<'a> {
 /// The place by which a variable is known here: in FMI 2.0 and 1.0 that of the first of its aliases.
 pub fn place(described: &DescribedFmu, variable: usize) -> usize {
     let v = &described.variables()[variable];
-    let reference = match described.abi() {
-        Abi::Fmi1 => v.value_reference.of_fmu(),
-        _ => v.value_reference,
+    let reference = match described.abi().has_negated_aliases() {
+        true => v.value_reference.of_fmu(),
+        false => v.value_reference,
     };
     described.input.description.place((v.variable_type, reference)).unwrap_or(variable)
 }

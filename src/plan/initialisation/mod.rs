@@ -16,7 +16,7 @@ use super::findings::Findings;
 use super::resolved::Resolved;
 use super::tasks::batches;
 use super::{Batch, ConnectionId, FmuId};
-use crate::fmu::description::{Abi, Causality, Values, Variability, Variable, VariableType};
+use crate::fmu::description::{Causality, Values, Variability, Variable, VariableType};
 pub(super) use dependencies::place;
 use order::{Ordered, Part, Port};
 use serde::{Deserialize, Serialize};
@@ -181,7 +181,7 @@ impl<'a> Readable<'a> {
             let outputs = described.variables().iter().enumerate().filter(|(_, v)| is_output(v));
             listed.chain(states).chain(outputs.map(|(index, _)| place(described, index))).collect()
         };
-        Readable { described, places: (described.abi() == Abi::Fmi2).then(places) }
+        Readable { described, places: described.abi().reads_unknowns_in_initialization_mode_alone().then(places) }
     }
 
     /// Whether a variable has a value in Initialization Mode that belongs to no clock.

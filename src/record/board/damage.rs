@@ -77,6 +77,7 @@ const GLOBALS: [(Global, Range); Global::Count as usize] = [
     (Global::CrashCode, Fmu),
     (Global::ExitCalled, UpTo(1)),
     (Global::HungTask, Task),
+    (Global::StarvedTask, Task),
     (Global::HungFmu, Fmu),
     (Global::OverrunTask, Task),
     (Global::OverrunTime, Time),

@@ -378,7 +378,8 @@ impl<'a> Watching<'a> {
             stop_requested: shared.is_stopped(),
         };
         let _what_cannot_be_is_left_out = board.examine(plan, known);
-        let did_not_return = self.process.killed.is_some() || board.global(Global::HungTask).load(SeqCst) != 0;
+        let did_not_return = self.process.killed.is_some()
+            || [Global::HungTask, Global::StarvedTask].into_iter().any(|word| board.global(word).load(SeqCst) != 0);
         let unreturned = under_way::settle(plan, board, shared.prepared.begin(), gone, |_| did_not_return);
         run.hangs.settle(board);
         let facts = Facts {

@@ -146,9 +146,10 @@ fn intervals_are_exact_and_fractions_win() {
             Some((1, 100)),
             (1, 200),
         ),
+        ("constant' intervalDecimal='0.00033333333333333333333", Some((1, 3000)), (0, 1)),
         (
-            "constant' intervalDecimal='0.00033333333333333333333",
-            Some((333_333_333_333_333, 1_000_000_000_000_000_000)),
+            "constant' intervalDecimal='0.0001234567890123456789",
+            Some((123_456_789_012_346, 1_000_000_000_000_000_000)),
             (0, 1),
         ),
         ("changing", None, (0, 1)),

@@ -1,6 +1,8 @@
 //! FMU code that does not return: somebody hears of it, the rig's `call_timeout` ends it, and the report is whole.
 
-use crate::program::{Outcome, PATIENCE, Rig, changed_tracer, real_time, runner_of, send, shared_core, wait_until};
+use crate::program::{
+    Outcome, PATIENCE, Rig, changed_tracer, real_time, real_time_on_own_core, runner_of, send, shared_core, wait_until,
+};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -249,5 +251,31 @@ fn a_crash_in_a_thread_of_an_fmu_is_put_on_no_activation() {
             let status = ["a", "b", "c"].map(|fmu| same.status(fmu));
             assert_eq!((same.code, status), (1, ["aborted"; 3].map(str::to_owned)), "{}", same.stderr);
         }
+    });
+}
+
+/// A thread of another program has the rig's core until long after the end of the run: nobody's code hangs.
+#[test]
+fn a_rig_that_gets_no_core_is_told_so_and_no_fmu_is_blamed() {
+    use std::time::{Duration, Instant};
+    use vecud::sys::{affinity, scheduling};
+    real_time_on_own_core("a_rig_that_gets_no_core_is_told_so_and_no_fmu_is_blamed", || {
+        let cpu = *affinity::allowed_cpus().unwrap().last().unwrap();
+        let rig = Rig::new("stop_time = 0.4\nshutdown_timeout = 0.5").tracer_with("a", "", &format!("cpu = {cpu}"));
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        let greedy = std::thread::spawn(move || {
+            affinity::pin_to(cpu).unwrap();
+            scheduling::set_fifo(99).unwrap();
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_secs(2) {
+                std::hint::spin_loop();
+            }
+        });
+        let run = rig.finish(child).exits(1);
+        greedy.join().unwrap();
+        assert_eq!(run.status("a"), "aborted", "{:#?}", run.problems());
+        let said = run.problem(&["a.", "got no core", "shutdown_timeout", "0.5 s"]);
+        assert!(said.contains(&format!("had core {cpu},")) && !said.contains("hang"), "{said}");
     });
 }
