@@ -30,10 +30,6 @@ pub(super) fn candidates(
     masters::check(rig, fmus, findings);
     let mut steps: Vec<Option<At<Fraction>>> = fmus.iter().map(|described| step(described, findings)).collect();
     masters::steps(rig, fmus, &mut steps, findings);
-    let length = times.stop.and_then(|stop| stop.minus(times.start));
-    for step in steps.iter_mut().flatten() {
-        step.value = length.map_or(step.value, |length| ending_with(length, step.value));
-    }
     for ((fmu, described), step) in fmus.iter().enumerate().zip(steps) {
         let Some(own) = described.steps() else {
             refuse_keys(described, findings);
@@ -243,20 +239,6 @@ fn step(described: &DescribedFmu, findings: &mut Findings) -> Option<At<Fraction
         findings.rig(described.rig.path.place, message);
     }
     step.map(At::unplaced)
-}
-
-/// A step of which the run of `length` is a whole number, where what `step` leaves over at its end is nothing but rounding: less than
-/// a billionth of a step. Else `step`.
-fn ending_with(length: Fraction, step: Fraction) -> Fraction {
-    let count = (length.seconds() / step.seconds()).round();
-    if !(1.0..1e15).contains(&count) {
-        return step;
-    }
-    let count = count as u64;
-    let rest = Instant::ZERO.after(length).minus(Instant::ZERO.after_many(step, count));
-    let is_rounding = |rest: Fraction| !rest.is_zero() && rest.seconds() < step.seconds() * 1e-9;
-    let share = || Fraction::new(length.counter(), length.resolution().checked_mul(count)?).ok();
-    rest.filter(|rest| is_rounding(*rest)).and_then(|_| share()).unwrap_or(step)
 }
 
 /// The first multiple of `internal` that is at least `least`.

@@ -15,10 +15,11 @@ pub fn told(duration: Fraction, unit: TimeUnit, supports_fraction: bool) -> Inte
     }
 }
 
-/// What was read in the FMU's `unit`, as a duration of 0 or more. A decimal is the shortest one that reads back.
+/// What was read in the FMU's `unit`, as a duration of 0 or more. A decimal is the shortest one that reads back, or the fraction
+/// that was divided out to it.
 pub fn duration(read: Interval, unit: TimeUnit) -> Result<Fraction, Unusable> {
     let exact = match read {
-        Interval::Decimal(amount) => Fraction::from_f64(amount),
+        Interval::Decimal(amount) => Fraction::duration(amount),
         Interval::Fraction { counter, resolution } => Fraction::new(counter, resolution),
     };
     exact.and_then(|amount| unit.duration(amount)).map_err(|_| unusable(read, unit))

@@ -10,7 +10,7 @@ use super::watchdog::Watchdog;
 use super::world::{Ending, World};
 use super::{privileges, stimuli};
 use crate::plan::TaskId;
-use crate::record::board::{Global, Phase, TaskWord, Threads};
+use crate::record::board::{Global, Phase, Scheduling, TaskWord, Threads};
 use crate::schedule::{Lull, Timeline};
 use crate::sys::clock::{self, Clock, monotonic_now};
 use crate::sys::{affinity, crash, thread};
@@ -277,8 +277,17 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
         // Nobody else is inside of FMU code in the name of no task: partitions wait for that one at their gates.
         match (outside.function, hangs()) {
             (0, Some(task)) => {
-                let tid = world.board.task(TaskId(task)).get(TaskWord::Tid) as u32;
-                let starves = crate::sys::thread::is_kept_from_running(tid, STARVES);
+                let word = |task: usize, word| world.board.task(TaskId(task)).get(word);
+                let gets_no_core =
+                    |task: usize| thread::is_kept_from_running(word(task, TaskWord::Tid) as u32, STARVES);
+                // Nobody of this rig keeps it from running.
+                let is_beside = |other: usize| {
+                    let shares_core = world.plan.tasks[other].cpu == world.plan.tasks[task].cpu;
+                    other != task && shares_core && word(other, TaskWord::Active) == 1
+                };
+                let is_urgent = world.scheduling == Scheduling::Fifo && !is_given_up(task);
+                let starves =
+                    is_urgent && gets_no_core(task) && !missing().any(|other| is_beside(other) && !gets_no_core(other));
                 let word = if starves { Global::StarvedTask } else { Global::HungTask };
                 global(word).store(task as u64 + 1, SeqCst);
             }

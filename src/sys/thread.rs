@@ -28,25 +28,15 @@ pub fn waits_for_disk(tid: u32) -> bool {
 /// Whether a thread of this process wants a core and gets none while this looks: others of its priority, or of a higher one, have it.
 /// False where that cannot be told.
 pub fn is_kept_from_running(tid: u32, look: Duration) -> bool {
-    let before = processor_time(tid);
+    let Ok(before) = cpu_time(tid) else { return false };
     std::thread::sleep(look);
-    before.is_some() && processor_time(tid) == before && is_in_state(tid, 'R')
+    cpu_time(tid).is_ok_and(|after| after == before) && is_in_state(tid, 'R')
 }
 
 fn is_in_state(tid: u32, state: char) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).unwrap_or_default();
     // The name in parentheses may have any characters.
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(state))
-}
-
-/// Of a thread of this process, also of one that is running right now.
-fn processor_time(tid: u32) -> Option<Duration> {
-    // The kernel's number for the processor time of a thread (CPUCLOCK_SCHED of CPUCLOCK_PERTHREAD_MASK).
-    let clock = !(tid as libc::clockid_t) << 3 | 0b110;
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a place for the time; a clock that there is not is refused.
-    let read = unsafe { libc::clock_gettime(clock, &mut time) };
-    (read == 0).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
 /// Starts a thread with `stack_bytes` of stack and at most [`NAME_BYTES`] bytes of `name` as its name.

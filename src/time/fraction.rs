@@ -263,11 +263,14 @@ fn decimal(text: &str) -> Result<Fraction, NotAFraction> {
 }
 
 /// The fraction that was divided out to a decimal: it has a denominator up to 100,000, and either is the same double as the decimal,
-/// `value`, or lies within one unit of its last place, where it has 15 digits or more.
+/// `value`, or lies within one unit of its last place, where it has 15 digits or more. Denominators are far too small for that to be
+/// chance.
 fn divided_out((counter, resolution): (u128, u128), value: f64) -> Option<Fraction> {
     const DIGITS_15: u128 = 10u128.pow(14);
     const DIGITS_20: u128 = 10u128.pow(20);
     const LARGEST_DENOMINATOR: u128 = 100_000;
+    /// So many decimals stand between two fractions with denominators up to one's own, about.
+    const SPARSE: u128 = 1000;
     if counter >= DIGITS_20 {
         return None;
     }
@@ -277,7 +280,8 @@ fn divided_out((counter, resolution): (u128, u128), value: f64) -> Option<Fracti
     while divisor > 0 {
         let quotient = dividend / divisor;
         let (numerator, denominator) = (quotient * last.0 + before.0, quotient * last.1 + before.1);
-        if denominator > LARGEST_DENOMINATOR {
+        let is_exact = numerator * resolution == counter * denominator;
+        if denominator > LARGEST_DENOMINATOR || !is_exact && SPARSE * denominator * denominator > resolution {
             return None;
         }
         let found = Fraction::new(u64::try_from(numerator).ok()?, denominator as u64).ok()?;

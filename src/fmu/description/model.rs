@@ -131,12 +131,6 @@ impl Abi {
         self == Abi::Fmi2
     }
 
-    /// Whether only outputs, states, their derivatives and initial unknowns can be read while an instance is being initialised (FMI
-    /// 2.0.5, 4.2.4, note 2 of the table of calls).
-    pub fn reads_unknowns_in_initialization_mode_alone(self) -> bool {
-        self == Abi::Fmi2
-    }
-
     /// Whether variables may be negated aliases, which have [references of their own](ValueReference::negated).
     pub fn has_negated_aliases(self) -> bool {
         self == Abi::Fmi1

@@ -16,7 +16,7 @@ use super::findings::Findings;
 use super::resolved::Resolved;
 use super::tasks::batches;
 use super::{Batch, ConnectionId, FmuId};
-use crate::fmu::description::{Causality, Values, Variability, Variable, VariableType};
+use crate::fmu::description::{Causality, Values, Variability, Variable};
 pub(super) use dependencies::place;
 use order::{Ordered, Part, Port};
 use serde::{Deserialize, Serialize};
@@ -106,10 +106,9 @@ struct InitialVariables {
 
 /// All steps, in their order.
 pub(super) fn plan(resolved: &Resolved, findings: &mut Findings) -> Vec<InitialStep> {
-    let readable: Vec<Readable> = resolved.fmus.iter().map(Readable::of).collect();
     let links: Vec<(usize, &Link)> =
-        resolved.links.iter().enumerate().filter(|(_, link)| carries(resolved, &readable, link)).collect();
-    let variables = variables(resolved, &readable, &links);
+        resolved.links.iter().enumerate().filter(|(_, link)| carries(resolved, link)).collect();
+    let variables = variables(resolved, &links);
     let Ordered { sequence, cut } = order::order(resolved, &links, &variables, findings);
     let kept: HashSet<VariableId> =
         links.iter().filter(|(number, _)| !cut.contains(number)).map(|(_, link)| link.target).collect();
@@ -156,44 +155,18 @@ fn closing(resolved: &Resolved, link: usize) -> ClosingConnection {
 }
 
 /// Whether a connection has a value initially.
-fn carries(Resolved { fmus, .. }: &Resolved, readable: &[Readable], link: &Link) -> bool {
-    let ((source, from), (target, to)) = (link.source, link.target);
-    readable[source].has(from) && fmus[target].variables()[to].clocks.is_empty()
+fn carries(Resolved { fmus, .. }: &Resolved, link: &Link) -> bool {
+    let variable = |(fmu, index): VariableId| &fmus[fmu].variables()[index];
+    readable(variable(link.source)) && variable(link.target).clocks.is_empty()
 }
 
-/// Which variables of an FMU can be read in Initialization Mode.
-struct Readable<'a> {
-    described: &'a DescribedFmu<'a>,
-    /// In FMI 2.0 the [places](place) of outputs, of states and their derivatives, and of what is listed as an initial unknown (2.0.5,
-    /// 4.2.4, note 2 of the table of calls); else all.
-    places: Option<HashSet<usize>>,
-}
-
-impl<'a> Readable<'a> {
-    fn of(described: &'a DescribedFmu<'a>) -> Readable<'a> {
-        let places = || {
-            let structure = &described.input.description.structure;
-            let listed = structure.initial_unknowns.iter().chain(&structure.continuous_state_derivatives);
-            let listed = listed.filter_map(|unknown| described.input.description.place(unknown.variable));
-            let state = |v: &Variable| described.input.description.place((VariableType::Float64, v.derivative?));
-            let states = described.variables().iter().filter_map(state);
-            let is_output = |v: &Variable| v.causality == Causality::Output;
-            let outputs = described.variables().iter().enumerate().filter(|(_, v)| is_output(v));
-            listed.chain(states).chain(outputs.map(|(index, _)| place(described, index))).collect()
-        };
-        Readable { described, places: described.abi().reads_unknowns_in_initialization_mode_alone().then(places) }
-    }
-
-    /// Whether a variable has a value in Initialization Mode that belongs to no clock.
-    fn has(&self, index: usize) -> bool {
-        let v = &self.described.variables()[index];
-        let is_given = || self.places.as_ref().is_none_or(|places| places.contains(&place(self.described, index)));
-        v.clocks.is_empty() && v.initial.is_some() && is_given()
-    }
+/// Whether a variable has a value in Initialization Mode that belongs to no clock.
+fn readable(v: &Variable) -> bool {
+    v.clocks.is_empty() && v.initial.is_some()
 }
 
 /// What is wanted of each FMU, which these links are between.
-fn variables(resolved: &Resolved, readable: &[Readable], links: &[(usize, &Link)]) -> Vec<InitialVariables> {
+fn variables(resolved: &Resolved, links: &[(usize, &Link)]) -> Vec<InitialVariables> {
     let mut all: Vec<InitialVariables> = resolved.fmus.iter().map(|_| InitialVariables::default()).collect();
     for (_, link) in links {
         all[link.source.0].feeding.insert(link.source.1);
@@ -207,10 +180,7 @@ fn variables(resolved: &Resolved, readable: &[Readable], links: &[(usize, &Link)
             match v.causality {
                 // Recorded: its start value is not what it starts with. Most are recorded where they are set.
                 Causality::Input => own.set.contains(&index) && !wanted.is_recorded_when_set(described, index),
-                _ => {
-                    readable[fmu].has(index)
-                        && (is_computed(described, v) || !resolved.links.fed_by((fmu, index)).is_empty())
-                }
+                _ => readable(v) && (is_computed(described, v) || !resolved.links.fed_by((fmu, index)).is_empty()),
             }
         };
         own.get = wanted.read.iter().copied().filter(is_read).collect();

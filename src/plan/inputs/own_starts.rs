@@ -27,10 +27,17 @@ impl<'a> OwnStarts<'a> {
         with_described(rig, description, |described, findings| {
             let given = resolve(described, findings);
             let given: Starts = described.structure.clone().into_iter().chain(given).collect();
-            let shared: HashSet<_> = given.values().map(|start| place(start.variable_type, start.reference)).collect();
+            // A negated alias is a name of the same value, too.
+            let of_fmu = |reference: ValueReference| match description.abi.has_negated_aliases() {
+                true => reference.of_fmu(),
+                false => reference,
+            };
+            let shared = given.values().map(|start| place(start.variable_type, of_fmu(start.reference)));
+            let shared: HashSet<_> = shared.collect();
             let is_void = |index: &usize| {
                 let variable = &description.variables[*index];
-                let is_other_name = || shared.contains(&place(variable.variable_type, variable.value_reference));
+                let own = place(variable.variable_type, of_fmu(variable.value_reference));
+                let is_other_name = || shared.contains(&own);
                 !given.contains_key(index) && (described.is_resized(variable) || is_other_name())
             };
             let void = (0..description.variables.len()).filter(is_void).collect();

@@ -174,9 +174,9 @@ impl<'a> Seen<'a> {
         measured.clocks.iter().find(own).map(|clock| Seen { clock, this_run: measured.this_run })
     }
 
-    /// The period that it had. Reports have doubles; what is meant is the shortest decimal.
+    /// The period that it had. Reports have doubles; what is meant is the fraction that was divided out, or the shortest decimal.
     fn interval(self) -> Option<Fraction> {
-        Fraction::from_f64(self.clock.interval_s?).ok().filter(|interval| !interval.is_zero())
+        Fraction::duration(self.clock.interval_s?).ok().filter(|interval| !interval.is_zero())
     }
 
     /// As the run has seen it: by its shortest interval.

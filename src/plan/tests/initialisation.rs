@@ -510,39 +510,3 @@ proptest! {
         }
     }
 }
-
-/// FMI 2.0.5, 4.2.4, note 2: in Initialization Mode outputs, states, their derivatives and initial unknowns are read, and no other
-/// local.
-#[test]
-fn of_fmi_2_only_what_may_be_asked_for_is_read() {
-    let local = |name: &str, reference: u32, more: &str| {
-        format!(
-            "<ScalarVariable name=\"{name}\" valueReference=\"{reference}\" causality=\"local\" initial=\"calculated\"><Real{more}/>\
-             </ScalarVariable>"
-        )
-    };
-    let variables = [
-        local("aside", 1, ""),
-        local("listed", 2, ""),
-        local("x", 3, ""),
-        local("der(x)", 4, " derivative=\"3\""),
-        local("output_too", 5, ""),
-        "<ScalarVariable name=\"y\" valueReference=\"5\" causality=\"output\" initial=\"calculated\"><Real/></ScalarVariable>".to_owned(),
-    ];
-    let description = {
-        let xml = format!(
-            "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"m\" guid=\"t\"><CoSimulation modelIdentifier=\"m\"/>\
-             <ModelVariables>{}</ModelVariables><ModelStructure><Outputs><Unknown index=\"6\"/></Outputs>\
-             <Derivatives><Unknown index=\"4\"/></Derivatives>\
-             <InitialUnknowns><Unknown index=\"2\"/><Unknown index=\"4\"/><Unknown index=\"6\"/></InitialUnknowns></ModelStructure>\
-             </fmiModelDescription>",
-            variables.concat()
-        );
-        parse(&xml).unwrap()
-    };
-    let text = "[fmu.a]\npath = \"a\"\nstep = 0.01\n[record]\nsignals = [\"a.*\"]\n";
-    let plan = try_build(text, &[description], &host()).unwrap();
-    let steps = steps(&plan);
-    let read: BTreeSet<&str> = steps.split(", ").filter_map(|step| step.strip_prefix("get a.")).collect();
-    assert_eq!(read, BTreeSet::from(["listed", "x", "der(x)", "output_too", "y"]), "{steps}");
-}

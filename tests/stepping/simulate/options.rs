@@ -93,12 +93,10 @@ fn the_step_of_a_description_is_in_the_unit_of_its_time() {
     }
 }
 
-/// A step that was divided out to a decimal, and one that all but divides the run: no step of 1e-17 s is left over for the end.
+/// A step that was divided out to a decimal leaves no step of 1e-17 s over for the end.
 #[test]
-fn rounding_leaves_no_step_over() {
-    for (interval, steps) in
-        [("0.016666666666666666", 60), ("0.0333333333333333", 30), ("0.14285714285714285", 7), ("0.09999999999999", 10)]
-    {
+fn a_step_that_was_divided_out_leaves_no_step_over() {
+    for (interval, steps) in [("0.016666666666666666", 60), ("0.0333333333333333", 30), ("0.14285714285714285", 7)] {
         let simulated = simulate(fmu("stepper"), &["--output-interval", interval]).exits(0);
         let (times, counts) = (simulated.column("time"), simulated.column("n"));
         assert_eq!((times.len(), *times.last().unwrap()), (steps + 1, 1.0), "{interval}");

@@ -143,8 +143,10 @@ pub(super) fn default_experiment(element: Element<'_>) -> Result<DefaultExperime
     if experiment.stop_time.is_some_and(|stop| stop < experiment.start_time.unwrap_or(0.0)) {
         odd("stopTime", "is before the start of the experiment");
     }
-    if step.is_some() && experiment.step_size.is_none() {
-        odd("stepSize", "is no length of a step: it must be above 0");
+    match step {
+        Some(step) if step <= 0.0 => odd("stepSize", "is no length of a step: it must be above 0"),
+        Some(_) if experiment.step_size.is_none() => odd("stepSize", "is no length of a step that can be made"),
+        _ => (),
     }
     if experiment.tolerance.is_some_and(|tolerance| tolerance <= 0.0) {
         odd("tolerance", "is no relative tolerance: it must be above 0");
@@ -160,5 +162,6 @@ pub(super) fn in_seconds(unit: TimeUnit, experiment: &mut DefaultExperiment) {
     for time in [&mut experiment.start_time, &mut experiment.stop_time] {
         *time = time.and_then(|time| unit.instant(time)).map(|time| time.seconds());
     }
-    experiment.step_size = experiment.step_size.and_then(|step| unit.duration(step).ok());
+    let rounded = |step: Fraction| Fraction::duration(step.seconds() * unit.seconds().seconds()).ok();
+    experiment.step_size = experiment.step_size.and_then(|step| unit.duration(step).ok().or_else(|| rounded(step)));
 }
