@@ -15,11 +15,10 @@ pub fn told(duration: Fraction, unit: TimeUnit, supports_fraction: bool) -> Inte
     }
 }
 
-/// What was read in the FMU's `unit`, as a duration of 0 or more. A decimal is the shortest one that reads back, or the fraction
-/// that was divided out to it.
+/// What was read in the FMU's `unit`, as a duration of 0 or more. A decimal is the shortest one that reads back.
 pub fn duration(read: Interval, unit: TimeUnit) -> Result<Fraction, Unusable> {
     let exact = match read {
-        Interval::Decimal(amount) => Fraction::duration(amount),
+        Interval::Decimal(amount) => Fraction::from_f64(amount),
         Interval::Fraction { counter, resolution } => Fraction::new(counter, resolution),
     };
     exact.and_then(|amount| unit.duration(amount)).map_err(|_| unusable(read, unit))
