@@ -159,7 +159,8 @@ impl Expansion<'_> {
     /// What the patterns match gets columns; what each of them has matched.
     fn expand(&mut self, patterns: &[At<String>], purpose: &Purpose, findings: &mut Findings) -> Vec<Match> {
         let mut used = vec![Match::Nothing; patterns.len()];
-        let patterns: Vec<Pattern> = patterns.iter().map(|pattern| Pattern::of(&pattern.value, self.fmus)).collect();
+        let patterns: Vec<AskedSignals> =
+            patterns.iter().map(|pattern| AskedSignals::of(&pattern.value, self.fmus)).collect();
         for (fmu, described) in self.fmus.iter().enumerate() {
             for (index, v) in described.variables().iter().enumerate() {
                 let Some(name) = chosen_name(described, v, &patterns, self.opted_in, &mut used) else { continue };
@@ -262,18 +263,18 @@ enum Match {
 }
 
 /// What a text asks for: the variable of this name, else those whose names fit.
-struct Pattern<'a> {
+struct AskedSignals<'a> {
     text: &'a str,
     is_name: bool,
 }
 
-impl<'a> Pattern<'a> {
-    fn of(text: &'a str, fmus: &[DescribedFmu]) -> Pattern<'a> {
+impl<'a> AskedSignals<'a> {
+    fn of(text: &'a str, fmus: &[DescribedFmu]) -> AskedSignals<'a> {
         let has_it = |fmu: &DescribedFmu| {
             let own = text.strip_prefix(fmu.name()).and_then(|rest| rest.strip_prefix('.'));
             own.is_some_and(|name| fmu.find(name).is_some())
         };
-        Pattern { text, is_name: fmus.iter().any(has_it) }
+        AskedSignals { text, is_name: fmus.iter().any(has_it) }
     }
 
     fn matches(&self, full: &str) -> bool {
@@ -285,7 +286,7 @@ impl<'a> Pattern<'a> {
 fn chosen_name(
     described: &DescribedFmu,
     v: &Variable,
-    patterns: &[Pattern],
+    patterns: &[AskedSignals],
     opted_in: OptedIn,
     used: &mut [Match],
 ) -> Option<String> {

@@ -258,8 +258,7 @@ pub(super) fn last_multiple(internal: Fraction, most: Fraction) -> Fraction {
 
 /// `fixedInternalStepSize` in seconds.
 pub(super) fn internal_step(described: &DescribedFmu) -> Option<Fraction> {
-    let amount = Fraction::duration(described.steps()?.internal_step?).ok()?;
-    described.input.description.time.unit().duration(amount).ok().filter(|internal| !internal.is_zero())
+    described.input.description.time.duration(described.steps()?.internal_step?)
 }
 
 /// Whether the FMU can make these steps up to the end of the run.

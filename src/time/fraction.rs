@@ -269,7 +269,7 @@ fn divided_out((counter, resolution): (u128, u128), value: f64) -> Option<Fracti
     const DIGITS_15: u128 = 10u128.pow(14);
     const DIGITS_20: u128 = 10u128.pow(20);
     const LARGEST_DENOMINATOR: u128 = 100_000;
-    /// So many decimals stand between two fractions with denominators up to one's own, about.
+    /// The least number of decimals of this length between a fraction and its neighbours; fewer, and it may lie near by chance.
     const SPARSE: u128 = 1000;
     if counter >= DIGITS_20 {
         return None;

@@ -418,10 +418,7 @@ pub(super) fn type_in(description: &ModelDescription, variable_type: VariableTyp
 
 /// The value reference as the description has it.
 fn reference(description: &ModelDescription, v: &Variable) -> u32 {
-    match description.abi.has_negated_aliases() {
-        true => v.value_reference.of_fmu().0,
-        false => v.value_reference.0,
-    }
+    description.abi.reference_of_fmu(v.value_reference).0
 }
 
 /// The name of the variable that this is an alias of, and whether its values have the opposite sign.

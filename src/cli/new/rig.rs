@@ -192,8 +192,7 @@ fn write_fmu(out: &mut String, part: &Part) {
             InterfaceOffer::CoSimulation(own) => own.fixed_internal_step_size,
             _ => None,
         };
-        let internal = internal.and_then(|amount| Fraction::duration(amount).ok());
-        let internal = internal.and_then(|amount| part.description.time.unit().duration(amount).ok());
+        let internal = internal.and_then(|amount| part.description.time.duration(amount));
         *out += &match (part.description.default_experiment.step_size, internal) {
             (None, None) => "step = 0.001                # s: how far each goes; the FMU does not say\n".to_owned(),
             (size, internal) => {

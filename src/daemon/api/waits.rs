@@ -112,7 +112,7 @@ pub async fn wait(State(rigs): State<Arc<Rigs>>, Path(name): Path<String>, body:
     }
 }
 
-/// What is known of a condition that has held in no row that was seen, where so many samples were lost.
+/// Words for a wait whose condition held in none of the rows that came: whether that says anything depends on the samples that were lost.
 fn unseen(within: &str, lost: u64) -> String {
     if lost == 0 {
         return format!("the condition has not held{within}");

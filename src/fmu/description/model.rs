@@ -15,20 +15,20 @@ pub use variable::*;
 pub struct ValueReference(pub u32);
 
 impl ValueReference {
-    /// Of a negated alias of FMI 1.0: no FMU knows it.
+    /// The bit that marks references of negated aliases of FMI 1.0; no FMU knows it.
     const NEGATED: u32 = 1 << 31;
 
-    /// That of an alias whose values have the opposite sign; `None`: references of this FMU are too large for that.
+    /// The reference of an alias of this variable whose values have the opposite sign; `None`: this reference has the mark already.
     pub fn negated(self) -> Option<ValueReference> {
         (self.0 & Self::NEGATED == 0).then_some(ValueReference(self.0 | Self::NEGATED))
     }
 
-    /// Of a variable of FMI 1.0: whether values have the opposite sign of what the FMU gives and takes.
+    /// Whether this reference, of FMI 1.0, stands for values with the opposite sign of those that the FMU gives and takes.
     pub fn is_negated(self) -> bool {
         self.0 & Self::NEGATED != 0
     }
 
-    /// Of a variable of FMI 1.0: as the FMU knows it.
+    /// The reference by which an FMU of FMI 1.0 knows the variable.
     pub fn of_fmu(self) -> ValueReference {
         ValueReference(self.0 & !Self::NEGATED)
     }
@@ -131,9 +131,9 @@ impl Abi {
         self == Abi::Fmi2
     }
 
-    /// Whether variables may be negated aliases, which have [references of their own](ValueReference::negated).
-    pub fn has_negated_aliases(self) -> bool {
-        self == Abi::Fmi1
+    /// The reference by which the FMU knows a variable: negated aliases, of FMI 1.0, have [another one](ValueReference::negated) here.
+    pub fn reference_of_fmu(self, reference: ValueReference) -> ValueReference {
+        if self == Abi::Fmi1 { reference.of_fmu() } else { reference }
     }
 
     /// Whether a step that is discarded leaves the instance as it was, so that a shorter one may follow (FMI 3.0.2, 4.2.1:
@@ -464,6 +464,12 @@ impl Time {
     /// The unit, or seconds where there is none.
     pub fn unit(&self) -> TimeUnit {
         self.unit.unwrap_or(TimeUnit::SECOND)
+    }
+
+    /// The duration that an attribute of the description says in this unit; `None`: there is none, or it is 0.
+    pub fn duration(&self, amount: f64) -> Option<Fraction> {
+        let amount = Fraction::duration(amount).ok()?;
+        self.unit().duration(amount).ok().filter(|duration| !duration.is_zero())
     }
 }
 

@@ -66,9 +66,6 @@ impl<'a> InitialDependencies<'a> {
 /// The place by which a variable is known here: in FMI 2.0 and 1.0 that of the first of its aliases.
 pub fn place(described: &DescribedFmu, variable: usize) -> usize {
     let v = &described.variables()[variable];
-    let reference = match described.abi().has_negated_aliases() {
-        true => v.value_reference.of_fmu(),
-        false => v.value_reference,
-    };
+    let reference = described.abi().reference_of_fmu(v.value_reference);
     described.input.description.place((v.variable_type, reference)).unwrap_or(variable)
 }

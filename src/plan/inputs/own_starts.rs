@@ -28,10 +28,7 @@ impl<'a> OwnStarts<'a> {
             let given = resolve(described, findings);
             let given: Starts = described.structure.clone().into_iter().chain(given).collect();
             // A negated alias is a name of the same value, too.
-            let of_fmu = |reference: ValueReference| match description.abi.has_negated_aliases() {
-                true => reference.of_fmu(),
-                false => reference,
-            };
+            let of_fmu = |reference| description.abi.reference_of_fmu(reference);
             let shared = given.values().map(|start| place(start.variable_type, of_fmu(start.reference)));
             let shared: HashSet<_> = shared.collect();
             let is_void = |index: &usize| {

@@ -364,9 +364,7 @@ impl Steps<'_> {
     /// The first multiple of the FMU's internal step from this one on; of an FMU whose steps may not vary the first one of which the
     /// run is a whole number, if there is one.
     fn raised(&self, step: At<Fraction>) -> At<Fraction> {
-        let unit = self.description.time.unit();
-        let internal = self.internal.and_then(|value| Fraction::duration(value).ok());
-        let internal = internal.and_then(|amount| unit.duration(amount).ok()).filter(|internal| !internal.is_zero());
+        let internal = self.internal.and_then(|amount| self.description.time.duration(amount));
         let Some(internal) = internal else { return step };
         let Some(raised) = plan::first_multiple(internal, step.value) else { return step };
         let is_whole = |candidate: &Fraction| self.length.is_multiple_of(*candidate);
