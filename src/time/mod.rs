@@ -123,7 +123,9 @@ mod tests {
             assert_eq!(Fraction::parse_duration(text), Fraction::parse(divided), "{text}");
         }
         // Too few digits, and a fraction that nobody has divided out.
-        for text in ["0.33333333333333", "0.01", "1e-9", "0.123456789012345", "3", "1/3", " 10/1000 "] {
+        for text in
+            ["0.33333333333333", "0.01", "1e-9", "0.123456789012345", "15.485688109741", "3", "1/3", " 10/1000 "]
+        {
             assert_eq!(Fraction::parse_duration(text), Fraction::parse(text), "{text}");
         }
         assert_eq!(Fraction::duration(f64::NAN), Err(NotAFraction::NotFinite));

@@ -185,7 +185,7 @@ fn heads_that_do_not_come_end_their_connection() {
                     }
                 }
                 let took = began.elapsed();
-                assert!(took > Duration::from_secs(8) && took < PATIENCE, "{start:?}: {took:?}");
+                assert!(took > Duration::from_secs(8) && took < Duration::from_secs(60), "{start:?}: {took:?}");
             });
         }
     });

@@ -1,7 +1,6 @@
 //! FMU code that fails, crashes, exits, hangs: it is told, and the conversation goes on.
 
 use super::{called, example, json, script};
-use crate::program::PATIENCE;
 use std::time::Instant;
 
 const ERROR: u32 = 1;
@@ -42,7 +41,7 @@ fn what_ends_the_process_ends_the_instance_alone() {
         let (code, lines) =
             in_activation(kind, &["get out_f64", "Instantiate", "EnterInitializationMode", "get in_f64"]);
         assert_eq!(code, 1);
-        assert!(begun.elapsed() < PATIENCE, "{words}");
+        assert!(begun.elapsed().as_secs() < 20, "{words}");
         let failed = &lines[6];
         assert_eq!((failed["outcome"].as_str(), failed["state"].as_str()), (Some("failed"), Some("no instance")));
         assert!(failed["message"].as_str().unwrap().starts_with(words), "{failed}");

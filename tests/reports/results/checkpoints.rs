@@ -173,8 +173,8 @@ fn a_checkpoint_that_cannot_be_written_is_a_warning() {
         let words = "checkpoint.json cannot be written, the run goes on: Is a directory (os error 21)";
         let said = || fs::read_to_string(rig.folder().join("stderr")).unwrap().contains(words);
         wait_until("it is said", said);
-        // More than two seconds: a checkpoint is tried each second, and again after the one that was told.
-        std::thread::sleep(Duration::from_millis(1200));
+        // More than three seconds: a checkpoint is tried each second, and twice again after the one that was told.
+        std::thread::sleep(Duration::from_millis(2200));
         send(child.id() as i32, SIGINT);
         let run = rig.finish(child).exits(0);
         run.problem(&[words]);

@@ -121,7 +121,8 @@ fn time_of_more_urgent_clocks_is_preemption() {
 fn a_wakeup_after_more_urgent_clocks_is_the_rigs_and_not_the_machines() {
     real_time_on_own_core("a_wakeup_after_more_urgent_clocks_is_the_rigs_and_not_the_machines", || {
         // Each release of slow is one of fast as well, which has the core first.
-        let run = Rig::new("stop_time = 1").tracer("a", "fast_burn_us = 500, slow_burn_us = 100").run().exits(0);
+        // A machine that stands still has fast wait for its own last activation; in a fifth of a second it mostly does not.
+        let run = Rig::new("stop_time = 0.2").tracer("a", "fast_burn_us = 500, slow_burn_us = 100").run().exits(0);
         is_sound(&run);
         let slow = run.clock("a", "slow");
         let median = |histogram: &Value| number(histogram, "p50");
@@ -129,11 +130,9 @@ fn a_wakeup_after_more_urgent_clocks_is_the_rigs_and_not_the_machines() {
         assert!(wakeup >= 500_000 && machine < 300_000, "{machine} of {wakeup}: {slow}");
         let late: Vec<_> = list(&slow, "worst_responses").iter().map(|moment| number(moment, "wakeup_rig")).collect();
         assert!(late.iter().all(|rig| *rig >= 500_000), "{late:?}");
-        // Nobody is more urgent than fast; what has waited for its own last activation moves the median by a little.
+        // Nobody is more urgent than fast.
         let fast = run.clock("a", "fast");
-        let (wakeup, machine) = (median(&fast["wakeup_latency"]), median(&fast["parts"]["wakeup_machine"]));
-        let waited = number(&fast, "overruns") + number(&fast, "skipped") > 0;
-        assert!(machine == wakeup || waited && machine <= wakeup && machine >= wakeup / 10 * 9, "{fast}");
+        assert_eq!(median(&fast["parts"]["wakeup_machine"]), median(&fast["wakeup_latency"]), "{fast}");
     });
 }
 
