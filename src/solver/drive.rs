@@ -83,6 +83,8 @@ pub struct Drive {
     given_up: u32,
     /// Whether the model has refused something since the last restart, and so may refuse the end of a step as well.
     has_refused: bool,
+    /// How often since the last restart the model has refused what was asked on the way to the next event, whose step was made.
+    refused_events: u32,
     /// How long the next step is to be where the method chooses it, in seconds; 0 where that is not known yet.
     pace: f64,
     roots: Roots,
@@ -122,6 +124,7 @@ impl Drive {
             under_way: None,
             given_up: 0,
             has_refused: false,
+            refused_events: 0,
             pace: 0.0,
             roots: Roots::new(indicators),
             is_at_event: true,
@@ -230,6 +233,7 @@ impl Drive {
         self.under_way = None;
         self.given_up = 0;
         self.has_refused = false;
+        self.refused_events = 0;
         self.knows_derivatives = false;
         let mut bound = Bound { events: 0, right_hand_sides: 1 };
         let mut asked = Asked::new(equations, self.counts, &mut bound);
@@ -552,7 +556,14 @@ impl Drive {
         if asked.bound.events == 0 || !self.roots.end_has_changed() {
             return Ok(Ending::Plain);
         }
-        locate(asked, &mut self.integrator, &mut self.step, &mut self.roots, &mut self.between, self.t)?;
+        // Each refusal brings the next step closer to the event by half. Steps that are closer still might change no state any more.
+        let is_close = self.refused_events == HALVINGS;
+        let located =
+            locate(asked, &mut self.integrator, &mut self.step, &mut self.roots, &mut self.between, self.t, is_close);
+        if matches!(located, Err(Trouble::Smaller(_))) && !is_close {
+            self.refused_events += 1;
+        }
+        located?;
         asked.bound.events -= 1;
         Ok(Ending::Event)
     }

@@ -13,7 +13,8 @@ const REPETITIONS: u32 = 5;
 /// the indicators are `roots.begin`; at the end they are `roots.end`. The model is told the new end last.
 ///
 /// The search goes over what the method says of the states inside of the step. Where that is less exact than the method, the step is
-/// repeated to the end that was found: it is the method's own solution that must have changed its domain, and that is handed on.
+/// repeated to the end that was found: it is the method's own solution that must have changed its domain, and that is handed on. Where
+/// the event `is_close` to the beginning of the step, what is inside of the step is as exact, and is handed on itself.
 pub(super) fn locate<E: Indicators>(
     asked: &mut Asked<'_, E>,
     integrator: &mut Integrator,
@@ -21,11 +22,12 @@ pub(super) fn locate<E: Indicators>(
     roots: &mut Roots,
     between: &mut [f64],
     from: f64,
+    is_close: bool,
 ) -> Tried<E> {
     roots.low_from_begin();
     roots.high_from_end();
     let mut end = roots.bracket(from, step.to, |t, z| probe(asked, integrator, step, between, t, z))?;
-    if integrator.is_exact_between() {
+    if is_close || integrator.is_exact_between() {
         if end < step.to {
             integrator.between(step, end, between);
             step.x1.copy_from_slice(between);

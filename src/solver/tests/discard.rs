@@ -113,6 +113,37 @@ fn what_is_refused_during_a_search_makes_the_step_smaller() {
     }
 }
 
+/// A step is repeated to the event that was found in it, and this model refuses the first answer of each repetition: every 13th, where
+/// two steps ask for 13. Steps that are halved come so close to the event that they change no state any more.
+#[test]
+fn an_event_is_reached_though_the_step_to_it_is_refused_again_and_again() {
+    let threshold = 0.9998631047774509;
+    let mut asked = 0u32;
+    let f = |_: f64, x: &[f64], dx: &mut [f64]| {
+        asked += 1;
+        (dx[0], dx[1]) = (x[1], -x[0]);
+        if asked.is_multiple_of(13) { Err(Refused::Discard("now and then")) } else { Ok(()) }
+    };
+    let z = |_: f64, x: &[f64], z: &mut [f64]| {
+        z[0] = x[0] - threshold;
+        Ok(())
+    };
+    let mut model = with_indicators(f, z);
+    let mut drive = started(Method::Dopri5 { tolerance: 1e-5 }, &mut model, &[0.0, 1.0], 1);
+    let mut bound = Bound { events: 1, right_hand_sides: 1000 };
+    let mut point = 0.0;
+    for length in [0.5864273472217336, 0.6051115316349226, 0.18505050764303763] {
+        let goal = Goal { limit: point + length, ..Goal::end(point, point + length) };
+        assert_eq!(drive.to(&mut model, &goal, &mut bound).unwrap(), Reached::Until { step_ended: true });
+        point = goal.until;
+    }
+    let reached = drive.to(&mut model, &Goal::end(point, point + 0.1897545467442172), &mut bound).unwrap();
+    assert_eq!(reached, Reached::Event { located: true });
+    // As exact as the states are where they hardly change: 1e-5, and their slope is 1/60.
+    assert!((drive.time() - threshold.asin()).abs() < 1e-5 && (drive.states()[0] - threshold).abs() < 1e-15);
+    assert!(drive.counts().discarded < 30, "{:?}", drive.counts());
+}
+
 #[test]
 fn a_model_without_states_may_refuse_as_well() {
     // Its indicators are to be had for three tenths of a second from where it was told last that they were.
