@@ -48,6 +48,8 @@ impl std::ops::AddAssign for Seen {
 struct Thread {
     /// Types of variables set since the last activation.
     set: BTreeSet<&'static str>,
+    /// The clock of the last of them.
+    set_of: Option<u32>,
     /// The activation that has returned, until the next set or activation, and types read since, those of variables of an
     /// output clock by themselves.
     activated: Option<u32>,
@@ -160,11 +162,11 @@ impl Trace {
                     if !thread.set.insert(type_of(event.vr)) {
                         wrong("two sets of one type");
                     }
+                    thread.set_of = Some(event.clock);
                     thread.activated = None;
                 }
                 ("activate", "begin") => {
-                    let set = self.events[..seq as usize].iter().rev().find(|e| e.tid == tid && e.is("set", "begin"));
-                    if !thread.set.is_empty() && set.is_some_and(|set| set.clock != event.clock) {
+                    if thread.set_of.is_some_and(|clock| clock != event.clock) {
                         wrong("the set before was of another clock");
                     }
                     *thread = Thread { active: Some(event.clock), ..Thread::default() };

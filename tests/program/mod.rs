@@ -6,7 +6,7 @@ mod clocks;
 mod invariants;
 pub mod jail;
 mod outcome;
-mod permit;
+pub mod permit;
 
 pub mod random;
 pub mod schema;

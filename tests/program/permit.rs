@@ -44,13 +44,18 @@ pub fn own_core<T: Send>(test: impl Fn() -> T + Sync) -> T {
 }
 
 thread_local! {
-    /// Whether this thread's test has a permit.
-    static PERMITTED: Cell<bool> = const { Cell::new(false) };
+    /// The permit of this thread's test.
+    static PERMITTED: Cell<Option<Use>> = const { Cell::new(None) };
 }
 
 /// Whether the test of this thread has a permit.
 pub fn is_permitted() -> bool {
-    PERMITTED.get()
+    PERMITTED.get().is_some()
+}
+
+/// Whether it is one for a core of its own.
+pub fn has_own_core() -> bool {
+    PERMITTED.get() == Some(Use::Own)
 }
 
 fn trials<T: Send>(mut wanted: Use, test: impl Fn() -> T + Sync) -> T {
@@ -58,7 +63,7 @@ fn trials<T: Send>(mut wanted: Use, test: impl Fn() -> T + Sync) -> T {
     for trial in 1.. {
         let permit = Permit::take(wanted);
         let began = monotonic_now();
-        let panic = match apart(&name, &test) {
+        let panic = match apart(&name, wanted, &test) {
             Ok(result) => return result,
             Err(panic) => panic,
         };
@@ -79,12 +84,12 @@ fn trials<T: Send>(mut wanted: Use, test: impl Fn() -> T + Sync) -> T {
 }
 
 /// Runs a test in a thread of its own: some tests bind theirs to a core, and a repetition begins without that.
-fn apart<T: Send>(name: &str, test: &(impl Fn() -> T + Sync)) -> std::thread::Result<T> {
+fn apart<T: Send>(name: &str, permitted: Use, test: &(impl Fn() -> T + Sync)) -> std::thread::Result<T> {
     std::thread::scope(|scope| {
         let prior = || {
             // SAFETY: takes three numbers; of Linux it is the calling thread's value. Where it is refused, all share alike.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
-            PERMITTED.set(true);
+            PERMITTED.set(Some(permitted));
             test()
         };
         std::thread::Builder::new()

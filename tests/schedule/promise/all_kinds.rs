@@ -1,8 +1,8 @@
 //! Producers of every kind of clock, and consumers of periods, shifts and cores that a seed chooses, in real and in virtual
 //! time. One partition of `fmus/clock_kinds` ticks and arms, so that no other one comes in the midst of it.
 
-use super::program::{Random, Rig, real_time_on_own_core};
-use super::{is_the_same, run};
+use super::program::{Random, Rig};
+use super::{is_the_same_on_own_core, run};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -104,9 +104,7 @@ fn each_kind_ticks_in_what_the_seeds_draw() {
 }
 
 fn seed(seed: u64) {
-    real_time_on_own_core("producers of all kinds", || {
-        is_the_same(&drawn(seed));
-    });
+    is_the_same_on_own_core("producers of all kinds", &drawn(seed), |_| ());
 }
 
 #[test]

@@ -18,11 +18,11 @@ fn example(name: &str, fmus: &Path) -> String {
 }
 
 fn is_the_same_up_to_where_its_report_says(name: &str) {
+    // Six seconds: the load comes at 4 s, the third gear at 5.7 s.
+    let text = example(name, &repository().join("fmus"));
+    let rig = Rig::of_text(&text.replace("stop_time = 10.0", "stop_time = 6.0"));
+    let expected = run(&rig, "virtual", &[]).file("signals.csv");
     real_time_on_own_core(name, || {
-        // Six seconds: the load comes at 4 s, the third gear at 5.7 s.
-        let text = example(name, &repository().join("fmus"));
-        let rig = Rig::of_text(&text.replace("stop_time = 10.0", "stop_time = 6.0"));
-        let expected = run(&rig, "virtual", &[]).file("signals.csv");
         let outcome = under_load(|| run(&rig, "realtime", &[]));
         let promise = outcome.report()["promise"].clone();
         println!("{promise}");
@@ -74,39 +74,35 @@ fn slow_engine(folder: &Path) {
 }
 
 fn slow(seed: u64) {
-    real_time_on_own_core("the engine with delayed connections", || {
-        let folder = crate::program::tempdir().unwrap();
-        slow_engine(folder.path());
-        // Five seconds: the load comes at 4 s.
-        let start = format!("start = {{ initial_speed = {} }}\n\n[fmu.control]", 900 + 50 * seed);
-        let text = example("engine_delayed.toml", folder.path())
-            .replace("stop_time = 10.0", "stop_time = 5.0")
-            .replace("idle_speed = 850.0", &format!("idle_speed = {}", 800 + 40 * seed))
-            .replace("[fmu.control]", &format!("cpu = 0\n{start}\ncpu = 1"));
-        let rig = Rig::of_text(&text);
-        is_the_same(&rig);
-        assert!(run(&rig, "virtual", &[]).file("signals.csv").lines().count() > 500);
-    });
+    let folder = crate::program::tempdir().unwrap();
+    slow_engine(folder.path());
+    // Five seconds: the load comes at 4 s.
+    let start = format!("start = {{ initial_speed = {} }}\n\n[fmu.control]", 900 + 50 * seed);
+    let text = example("engine_delayed.toml", folder.path())
+        .replace("stop_time = 10.0", "stop_time = 5.0")
+        .replace("idle_speed = 850.0", &format!("idle_speed = {}", 800 + 40 * seed))
+        .replace("[fmu.control]", &format!("cpu = 0\n{start}\ncpu = 1"));
+    let rig = Rig::of_text(&text);
+    let recorded = is_the_same("the engine with delayed connections", &rig);
+    assert!(recorded.lines().count() > 500);
 }
 
 /// Three gears are engaged, each beside the grid, whichever core the transmission has.
 #[test]
 fn the_transmission_on_two_cores_records_the_bytes_of_virtual_time() {
-    real_time_on_own_core("the transmission on two cores", || {
-        let folder = crate::program::tempdir().unwrap();
-        slow_engine(folder.path());
-        changed("transmission", folder.path(), &[]);
-        changed("dashboard", folder.path(), &[]);
-        // Six seconds: the third gear is engaged at 5.7 s.
-        let text = example("cs_vecu.toml", folder.path())
-            .replace("stop_time = 10.0", "stop_time = 6.0")
-            .replace("step = \"1/200\"", "step = \"1/50\"\ncpu = 0")
-            .replace("[fmu.control]", "cpu = 1\n\n[fmu.control]\ncpu = 1")
-            .replace("[fmu.dashboard]", "[fmu.dashboard]\ncpu = 1");
-        let rig = Rig::of_text(&text);
-        is_the_same(&rig);
-        assert_eq!(run(&rig, "virtual", &[]).count("dashboard", "gear_message", "activations"), 3);
-    });
+    let folder = crate::program::tempdir().unwrap();
+    slow_engine(folder.path());
+    changed("transmission", folder.path(), &[]);
+    changed("dashboard", folder.path(), &[]);
+    // Six seconds: the third gear is engaged at 5.7 s.
+    let text = example("cs_vecu.toml", folder.path())
+        .replace("stop_time = 10.0", "stop_time = 6.0")
+        .replace("step = \"1/200\"", "step = \"1/50\"\ncpu = 0")
+        .replace("[fmu.control]", "cpu = 1\n\n[fmu.control]\ncpu = 1")
+        .replace("[fmu.dashboard]", "[fmu.dashboard]\ncpu = 1");
+    let rig = Rig::of_text(&text);
+    is_the_same("the transmission on two cores", &rig);
+    assert_eq!(run(&rig, "virtual", &[]).count("dashboard", "gear_message", "activations"), 3);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! signals that depend on delayed connections, known times and own state only.
 //!
 //! A run whose report says that something was too late proves nothing about the rest of it: what it recorded up to the time
-//! that the report names is compared all the same, and the run is repeated, at most five times.
+//! that the report names is compared all the same, and the run is repeated, at most five times on a core of its own.
 
 mod all_kinds;
 mod closed_loop;
@@ -15,14 +15,17 @@ mod rigs;
 #[cfg(debug_assertions)]
 mod wrong;
 
-use program::{Outcome, Rig};
+use program::permit::has_own_core;
+use program::{Outcome, Rig, real_time, real_time_on_own_core};
 use serde_json::Value;
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// How often a run is begun that something is too late in.
-const TRIALS: u32 = 5;
+/// How often a run is begun that something is too late in. Beside other rigs it is not again: the test is, on a core of its own.
+fn trials() -> u32 {
+    if has_own_core() { 5 } else { 1 }
+}
 
 /// Runs a rig in a mode.
 fn run(rig: &Rig, mode: &str, more: &[(&str, &str)]) -> Outcome {
@@ -97,18 +100,17 @@ enum Judgement {
     Late(Value),
 }
 
-/// Compares a run in real time, under load, with one in virtual time, all of whose columns are promised.
-fn judge(rig: &Rig, environment: &[(&str, &str)]) -> Judgement {
-    let expected = run(rig, "virtual", environment).file("signals.csv");
+/// Compares a run in real time, under load, with what was recorded in virtual time, where all columns are promised.
+fn judge(rig: &Rig, expected: &str, environment: &[(&str, &str)]) -> Judgement {
     let mut late = Value::Null;
-    for _ in 0..TRIALS {
+    for _ in 0..trials() {
         let outcome = under_load(|| run(rig, "realtime", environment));
         let (recorded, report) = (outcome.file("signals.csv"), outcome.report());
         let promise = report["promise"].clone();
         assert_eq!(promise["covered"], promise["columns"], "all columns are promised");
         assert!(promise["columns"].as_u64() > Some(5), "{promise}");
         let holds = promise["holds"] == true;
-        if let Some(different) = difference(&expected, &recorded, promise["until_s"].as_f64().filter(|_| !holds)) {
+        if let Some(different) = difference(expected, &recorded, promise["until_s"].as_f64().filter(|_| !holds)) {
             return Judgement::Different(format!("{promise}\n{different}"));
         }
         if holds {
@@ -121,12 +123,27 @@ fn judge(rig: &Rig, environment: &[(&str, &str)]) -> Judgement {
     Judgement::Late(late)
 }
 
-/// Gives the number of late starts.
+/// Runs a rig that hardly keeps its cores busy in both modes. Gives what virtual time has recorded.
+fn is_the_same(name: &str, rig: &Rig) -> String {
+    let expected = run(rig, "virtual", &[]).file("signals.csv");
+    real_time(name, || {
+        records(rig, &expected);
+    });
+    expected
+}
+
+/// Runs a rig that does keep its cores busy in both modes, and has `late` look at the number of late starts.
+fn is_the_same_on_own_core(name: &str, rig: &Rig, late: impl Fn(u64) + Sync) {
+    let expected = run(rig, "virtual", &[]).file("signals.csv");
+    real_time_on_own_core(name, || late(records(rig, &expected)));
+}
+
+/// Runs a rig in real time, which has to record these bytes. Gives the number of late starts.
 #[track_caller]
-fn is_the_same(rig: &Rig) -> u64 {
-    match judge(rig, &[]) {
+fn records(rig: &Rig, expected: &str) -> u64 {
+    match judge(rig, expected, &[]) {
         Judgement::Same(late) => late,
         Judgement::Different(how) => panic!("real time recorded other bytes than virtual time: {how}"),
-        Judgement::Late(promise) => panic!("something was too late in {TRIALS} trials: {promise}"),
+        Judgement::Late(promise) => panic!("something was too late in every trial: {promise}"),
     }
 }

@@ -1,7 +1,7 @@
 //! Rigs of 20 FMUs on two cores with random periods, each of which mixes what it gets from others.
 
-use super::is_the_same;
-use super::program::{Random, Rig, real_time_on_own_core};
+use super::is_the_same_on_own_core;
+use super::program::{Random, Rig};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -59,12 +59,13 @@ pub fn mixed(seed: u64, steps: impl Fn(usize) -> bool) -> Rig {
     Rig::of_text(&(text + &connect))
 }
 
+fn are_enough(late: u64) {
+    println!("{late} consumers started after the next release of their producer");
+    assert!(late > 10, "only {late} consumers started late enough to prove something");
+}
+
 fn seed(seed: u64) {
-    real_time_on_own_core("twenty FMUs on two cores", || {
-        let late = is_the_same(&twenty(seed));
-        println!("{late} consumers started after the next release of their producer");
-        assert!(late > 10, "only {late} consumers started late enough to prove something");
-    });
+    is_the_same_on_own_core("twenty FMUs on two cores", &twenty(seed), are_enough);
 }
 
 #[test]
@@ -84,10 +85,8 @@ fn twenty_fmus_on_two_cores_record_the_bytes_of_virtual_time_seed_3() {
 
 /// Every other one makes steps, so that connections lead from partitions to steps, from steps to partitions, and from steps to steps.
 fn with_steps(seed: u64) {
-    real_time_on_own_core("partitions and steps on two cores", || {
-        let late = is_the_same(&mixed(seed, |number| number % 4 < 2 || number == 19));
-        assert!(late > 10, "only {late} consumers started late enough to prove something");
-    });
+    let rig = mixed(seed, |number| number % 4 < 2 || number == 19);
+    is_the_same_on_own_core("partitions and steps on two cores", &rig, are_enough);
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! The same judge over exchanges that are known to be wrong, which builds with debug assertions have.
 
-use super::program::{Rig, real_time_on_own_core};
+use super::program::{Rig, real_time, real_time_on_own_core};
 use super::rigs::{mixed, twenty};
 use super::{Judgement, judge, run};
 use std::path::Path;
 
 fn is_noticed(wrong: &str) {
-    real_time_on_own_core("a wrong exchange", || match judge(&twenty(1), &[("VECUD_WRONG_EXCHANGE", wrong)]) {
+    let (rig, environment) = (twenty(1), [("VECUD_WRONG_EXCHANGE", wrong)]);
+    let expected = run(&rig, "virtual", &environment).file("signals.csv");
+    real_time_on_own_core("a wrong exchange", || match judge(&rig, &expected, &environment) {
         Judgement::Different(how) => println!("{wrong}: {how}"),
         Judgement::Same(_) => panic!("{wrong} was not noticed"),
         Judgement::Late(promise) => panic!("something was too late in every trial: {promise}"),
@@ -26,9 +28,11 @@ fn an_exchange_that_is_a_double_buffer_is_noticed() {
 /// The run itself tells that a value was not there when it was to be seen.
 #[test]
 fn a_step_that_shows_at_its_begin_what_it_computes_is_noticed() {
-    real_time_on_own_core("steps that show too early", || {
+    real_time("steps that show too early", || {
         let rig = mixed(1, |number| number % 4 < 2);
-        let promise = run(&rig, "realtime", &[("VECUD_WRONG_STEP", "early")]).report()["promise"].clone();
+        let mut command = rig.command();
+        command.args(["--mode", "realtime", "--stop-time", "1"]).env("VECUD_WRONG_STEP", "early");
+        let promise = rig.finish(rig.start(command)).exits(0).report()["promise"].clone();
         assert_eq!(promise["holds"], false);
         assert!(promise["broken_by"].as_str().is_some_and(|by| by.contains("was not there yet")), "{promise}");
     });
