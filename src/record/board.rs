@@ -238,7 +238,7 @@ pub enum TaskWord {
     Retimed,
     /// Ticks from outside that were handled at the next communication point of a step.
     Deferred,
-    /// Pending ticks thrown away.
+    /// Pending ticks, and releases that have not begun or not returned at the end of the run, thrown away.
     Discarded,
     /// Of the overruns of a task that makes steps: ticks from outside that found 16 waiting for a communication point.
     RefusedTicks,
@@ -272,6 +272,14 @@ pub enum TaskWord {
     IntervalCounter,
     /// The resolution of that interval; 0: the clock has no period.
     IntervalResolution,
+    /// An instant of its grid, as its thread has it.
+    Origin,
+    /// Further words of it.
+    Origin1,
+    /// Further words of it.
+    Origin2,
+    /// Its thread has left: nothing of it is released any more.
+    Left,
     /// Datagrams that were taken out of the task's socket.
     Received,
     /// Datagrams that came faster than the rig allows.

@@ -355,7 +355,7 @@ pub struct ClockResult {
     pub coalesced: u64,
     /// Ticks that came too late for their time.
     pub retimed: u64,
-    /// Ticks that waited, or had come by then, and were thrown away because the run was stopped.
+    /// Ticks and releases that the end of the run has thrown away: they waited, had not begun, or had not returned.
     pub discarded: u64,
     /// What came for a clock that datagrams activate, in real time.
     #[serde(flatten, with = "counts_or_nulls")]

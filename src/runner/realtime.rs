@@ -14,7 +14,6 @@ mod own;
 use self::awake::Awake;
 use self::coming::Coming;
 use self::marks::Marks;
-use self::overruns::overruns;
 use self::own::Own;
 use super::activation::Activation;
 use super::halt::Halt;
@@ -34,7 +33,7 @@ use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::LockMember;
 use crate::sys::wake::{self, Wakening};
 use crate::sys::{SysError, memory, thread};
-use crate::time::Nanos;
+use crate::time::{Instant, Nanos};
 use crossbeam::channel::Sender;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
@@ -98,8 +97,7 @@ impl PartitionThread {
             self.measure.iter().for_each(Measure::end);
             set_thread_host(None);
         }
-        world.tasks[task.0].next.store(i64::MAX, SeqCst);
-        world.tasks[task.0].finished.store(true, SeqCst);
+        world.left(task);
         world.instances[plan.fmu.0].turns.retire(task.0);
         world.wait_to_leave(task);
         (self.activation, timeline)
@@ -151,7 +149,9 @@ impl PartitionThread {
                 return;
             }
             if leave {
-                return discard(&own, timeline, ticks.as_ref(), now);
+                let until = world.until(Nanos(world.now()));
+                overruns::of_those_that_never_begin(&own, timeline, until, self.measure.as_ref());
+                return discard(&own, timeline, ticks.as_ref(), until);
             }
             // Whatever can be worked out before the sleep is: after it, everything is late already.
             if coming.is_none() {
@@ -245,7 +245,7 @@ impl PartitionThread {
                 coming = Coming::of(&own, timeline);
             }
             if coming.as_ref().is_some_and(|next| next.release <= now) {
-                overruns(&own, timeline, now, marks.period.nanos, self.measure.as_ref());
+                overruns::overruns(&own, timeline, now, marks.period.nanos, self.measure.as_ref());
                 // What was left out may have brought a new interval into force.
                 if own.tunable {
                     world.tell_grid(task, timeline.grid());
@@ -458,8 +458,7 @@ fn retimed(own: &Own, due: &Due) {
 
 /// Throws away what is due, and what comes meanwhile.
 #[cold]
-fn discard(own: &Own, timeline: &mut Timeline, ticks: Option<&TickFeed>, now: i64) {
-    let due = own.world.simulation(Nanos(now));
+fn discard(own: &Own, timeline: &mut Timeline, ticks: Option<&TickFeed>, due: Instant) {
     // There may be more of a stimulus than a timeline takes at once.
     loop {
         let discarded = timeline.discard(due);

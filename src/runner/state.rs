@@ -9,7 +9,7 @@ use super::world::{InstanceState, World};
 use crate::exchange::{Versions, bytes};
 use crate::ffi::{Failure, Instance, Running, StateSupport, set_thread_host};
 use crate::plan::{ConnectionId, FmuId, FmuPlan, SignalId, TaskId};
-use crate::record::board::{FmuWord, Global};
+use crate::record::board::{FmuWord, Global, TaskWord};
 use crate::record::findings::Finding;
 use crate::schedule::{Learned, Timeline};
 use crate::snapshot::{Identity, Snapshot};
@@ -235,11 +235,14 @@ fn reached(world: &World, timelines: &[Timeline], early: bool) -> Instant {
     timelines.iter().filter_map(Timeline::next_ever).chain(known).fold(end, Instant::min)
 }
 
-/// Throws away what waits where the run has ended, and counts it.
+/// Throws away what waits where the run has ended, and what was released up to there and has not begun, and counts it. Of an instance
+/// that has failed nothing is released any more.
 pub fn discard(world: &World, timelines: &mut [Timeline]) {
     let now = world.time_since_start(world.board.global(Global::Reached).load(SeqCst));
-    for (task, timeline) in timelines.iter_mut().enumerate() {
-        let cells = world.board.task(TaskId(task));
-        cells.count_shared(crate::record::board::TaskWord::Discarded, timeline.discard(now));
+    for ((task, timeline), planned) in timelines.iter_mut().enumerate().zip(&world.plan.tasks) {
+        let releases_itself = planned.leader().is_none() && !world.instances[planned.fmu.0].failed.load(SeqCst);
+        let released = std::iter::from_fn(|| timeline.leave_out(now).filter(|_| releases_itself)).count();
+        let waited = timeline.discard(now);
+        world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, waited + released as u64);
     }
 }

@@ -56,8 +56,7 @@ pub fn run(
         let plan = &world.plan.tasks[index];
         if plan.leader().is_some() {
             // Another thread does its work.
-            world.tasks[index].next.store(i64::MAX, SeqCst);
-            world.tasks[index].finished.store(true, SeqCst);
+            world.left(task);
             led.push((index, (activation, timeline)));
             continue;
         }
@@ -139,6 +138,9 @@ pub fn run(
         let left = std::iter::from_fn(|| state.ticks.pop()).count();
         world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, left as u64);
     }
+    // A thread may have counted what came before it saw that the run had ended.
+    let last = timelines.iter().filter_map(Timeline::last).max().map_or(0, |last| world.since_start(last));
+    world.board.global(Global::Reached).fetch_max(last, SeqCst);
     world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
     drop(watchdog);
     Ok((activations, timelines))
@@ -194,15 +196,14 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
         if let Some(requests) = &mut requests {
             requests.hand_on(world);
         }
-        let time = world.simulation(Nanos(now));
-        let time = world.plan.stop.map_or(time, |stop| stop.min(time));
-        reached.store(world.since_start(time), SeqCst);
+        reached.store(reached_at(world, now), SeqCst);
         let given_up = world.give_up();
         if world.ending() != Ending::No {
             return if given_up { now - world.plan.shutdown_timeout.0 } else { now };
         }
         if [Global::StopRequest, Global::OverdueTask].iter().any(|word| world.board.global(*word).load(SeqCst) != 0) {
             world.end(Ending::Discard);
+            reached.store(reached_at(world, world.now()), SeqCst);
             return now;
         }
         if world.tasks.iter().all(|task| task.finished.load(SeqCst)) {
@@ -222,6 +223,12 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
         let now = world.simulation(Nanos(world.now()));
         std::thread::sleep(duration(lull.map_or(LOOK, |lull| lull.pause(now, LOOK))));
     }
+}
+
+/// How far the run has come, ns since the start of the simulation.
+fn reached_at(world: &World, now: i64) -> u64 {
+    let time = world.until(Nanos(now));
+    world.since_start(world.plan.stop.map_or(time, |stop| stop.min(time)))
 }
 
 /// [`World::complete`], with external events taken into account: their times are closed a moment after they have come.

@@ -84,6 +84,8 @@ impl World {
         let cells = self.board.task(task);
         cells.word(TaskWord::IntervalCounter).store(interval.counter(), Relaxed);
         cells.word(TaskWord::IntervalResolution).store(interval.resolution(), Relaxed);
+        let places = [TaskWord::Origin, TaskWord::Origin1, TaskWord::Origin2];
+        places.into_iter().zip([a, b, c]).for_each(|(place, word)| cells.word(place).store(word, Relaxed));
     }
 
     /// The clock at the root of the activation of `task` that is under way.

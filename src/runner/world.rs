@@ -81,6 +81,8 @@ pub struct World {
     /// Converts time stamp differences of the lock.
     pub scale: Scale,
     ending: AtomicU64,
+    /// [`World::until`].
+    ends_at: AtomicI64,
     /// Partition threads may end.
     dismissed: AtomicBool,
     /// The common start instant by that clock; 0 while it is not known.
@@ -364,6 +366,7 @@ impl World {
             clock,
             scale,
             ending: AtomicU64::new(Ending::No as u64),
+            ends_at: AtomicI64::new(i64::MAX),
             dismissed: AtomicBool::new(false),
             start: AtomicI64::new(0),
             held_at: AtomicI64::new(i64::MAX),
@@ -395,12 +398,28 @@ impl World {
         }
     }
 
-    /// Makes all partition threads leave; a discard overrides a regular end.
+    /// Makes all partition threads leave; a discard overrides a regular end, and what is released after it is no release any more.
     pub fn end(&self, ending: Ending) {
+        if ending == Ending::Discard && self.plan.mode == Mode::RealTime && self.start().0 != 0 {
+            let now = self.simulation(Nanos(self.now())).nanos().0;
+            let _whoever_is_first = self.ends_at.compare_exchange(i64::MAX, now, SeqCst, SeqCst);
+        }
         self.ending.fetch_max(ending as u64, SeqCst);
         for task in &self.tasks {
             task.wake.wake();
         }
+    }
+
+    /// The simulation time of a wall clock, but none after that at which the run was [ended](World::end) before its stop.
+    pub fn until(&self, wall: Nanos) -> Instant {
+        self.simulation(wall).min(Instant::from_nanos(Nanos(self.ends_at.load(SeqCst))))
+    }
+
+    /// The thread of a task has left its loop, or another one does its work: nothing of it is still to come.
+    pub fn left(&self, task: TaskId) {
+        self.board.task(task).word(TaskWord::Left).store(1, SeqCst);
+        self.tasks[task.0].next.store(i64::MAX, SeqCst);
+        self.tasks[task.0].finished.store(true, SeqCst);
     }
 
     /// Lets partition threads end that have left their loops.

@@ -487,6 +487,25 @@ impl Timeline {
         }
     }
 
+    /// Passes over the next release of a periodic or changing clock if it is at or before `now`, and nothing waits before it: nobody
+    /// activates it any more.
+    pub fn leave_out(&mut self, now: Instant) -> Option<Instant> {
+        let waits = matches!(&self.source, Instants::Grid { backlog, .. } if !backlog.is_empty());
+        let time = self.overdue(now).filter(|_| !waits)?;
+        match &mut self.source {
+            Instants::Changing { next } => *next = None,
+            Instants::Grid { grid, .. } => drop(grid.pass()),
+            _ => return None,
+        }
+        self.last = Some(time);
+        Some(time)
+    }
+
+    /// The time of the last activation, or of a release after it that was passed over.
+    pub fn last(&self) -> Option<Instant> {
+        self.last
+    }
+
     /// Throws away what waits at `now` and tells how much it was: ticks, kept releases, an armed countdown, and the times of
     /// a list or a stimulus that have come. Times from then on are nobody's loss.
     pub fn discard(&mut self, now: Instant) -> u64 {

@@ -51,6 +51,7 @@ mod tasks;
 mod threads;
 mod totals;
 mod tracer;
+mod unbegun;
 mod under_way;
 mod validation;
 mod watch;

@@ -1,16 +1,16 @@
 //! What the board shows of an activation that has not returned: since when it runs, and what has been released meanwhile.
 //!
 //! The runner counts overruns when an activation has returned. Until then they are told from its start mark and the grid of its
-//! clock ([`Passed`]), here and nowhere else: for the table, for limits while it hangs, and for the report when it never returns.
-//! The board stays the runner's; only a copy of it, when the run is over, gets what the runner would have written
+//! clock ([`Passed`]), here and in [`super::unbegun`]: for the table, for limits while it hangs, and for the report when it never
+//! returns. The board stays the runner's; only a copy of it, when the run is over, gets what the runner would have written
 //! ([`settle`]).
 
+use super::unbegun::{self, Unbegun};
 use crate::plan::{Mode, Overrun, Plan, TaskId};
-use crate::record::board::promise::Break;
-use crate::record::board::{Board, Global, Metric, Scheduling, TaskWord};
+use crate::record::board::{Board, Global, Metric, Phase, Scheduling, TaskWord};
 use crate::schedule::Passed;
 use crate::sys::clock::Clock;
-use crate::time::{Fraction, Instant, Nanos};
+use crate::time::{Instant, Nanos};
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
 
 /// The course of a run in real time: what instant of simulation time it is now.
@@ -61,13 +61,18 @@ impl Course {
     }
 
     /// The simulation time of an instant of the run's clock.
-    fn simulation(&self, wall: i64) -> Instant {
+    pub(super) fn simulation(&self, wall: i64) -> Instant {
         let since = wall.saturating_sub(self.start).min(self.held_at);
         Instant::from_nanos(self.begin.nanos().plus(Nanos(since)))
     }
 
+    /// The simulation time at which the run begins.
+    pub(super) fn begin(&self) -> Instant {
+        self.begin
+    }
+
     /// How long ago a simulation time was, ns.
-    fn since(&self, time: Instant) -> i64 {
+    pub(super) fn since(&self, time: Instant) -> i64 {
         self.simulation(self.now).nanos().minus(time.nanos()).0
     }
 }
@@ -96,12 +101,15 @@ pub struct Standing {
     counted: u64,
     /// The activation that has not returned.
     pub under_way: Option<UnderWay>,
+    /// None is under way, though it is time for the next one.
+    pub unbegun: Option<Unbegun>,
 }
 
 impl Standing {
-    /// Overruns, those included that the activation under way will have found.
+    /// Overruns, those included that the activation under way, or the one that has not begun, will have found.
     pub fn overruns(&self) -> u64 {
-        self.counted + self.under_way.and_then(|own| own.passed).map_or(0, |passed| passed.count)
+        let found = self.under_way.map_or(self.unbegun.and_then(|own| own.passed), |own| own.passed);
+        self.counted + found.map_or(0, |passed| passed.count)
     }
 }
 
@@ -115,13 +123,13 @@ pub fn standing(plan: &Plan, board: Board, course: Option<Course>, task: TaskId)
         let counted = cells.word(TaskWord::Overruns).load(Acquire);
         let before = std::mem::replace(&mut own, mark(board, task));
         if before == own {
-            return Standing {
-                counted,
-                under_way: course.and_then(|course| under_way(plan, board, course, task, own)),
-            };
+            let under_way = course.and_then(|course| under_way(plan, board, course, task, own));
+            let unbegun = course.filter(|_| under_way.is_none());
+            let unbegun = unbegun.and_then(|course| Unbegun::of(plan, board, course, task));
+            return Standing { counted, under_way, unbegun };
         }
     }
-    Standing { counted: cells.get(TaskWord::Overruns), under_way: None }
+    Standing { counted: cells.get(TaskWord::Overruns), under_way: None, unbegun: None }
 }
 
 /// What tells one activation of a task from another, and whether it has returned.
@@ -144,10 +152,9 @@ fn under_way(plan: &Plan, board: Board, course: Course, task: TaskId, mark: [u64
     if !has_started || time < course.begin || time > course.simulation(course.now) {
         return None;
     }
-    let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
-    let interval = Fraction::new(cells.get(TaskWord::IntervalCounter), cells.get(TaskWord::IntervalResolution)).ok();
+    let planned = &plan.tasks[task.0];
     let counted = if finished > 0 { course.simulation(finished) } else { course.begin };
-    let passed = interval
+    let passed = unbegun::interval(board, task)
         .and_then(|interval| Passed::of(time, interval, counted, course.simulation(course.now), plan.stop))
         // The first one ends the run, and what comes afterwards is none.
         .map(|passed| if planned.overrun == Overrun::Stop { passed.first_alone() } else { passed });
@@ -177,8 +184,8 @@ pub fn held_up_by(plan: &Plan, board: Board, standings: &[Standing], task: TaskI
 }
 
 /// The activations that had not returned by `now` (CLOCK_MONOTONIC, ns), or by the end of the run where the runner has said when that
-/// was, by task; only those of which `counts` says so. What their threads would have counted when they did is counted now: of a copy
-/// of the board that nobody else has, or when the runner is gone.
+/// was, by task; only those of which `counts` says so. What their threads would have counted when they did is counted now: of a copy of
+/// the board that nobody else has, or when the runner is gone.
 pub fn settle(
     plan: &Plan,
     board: Board,
@@ -186,38 +193,73 @@ pub fn settle(
     now: i64,
     counts: impl Fn(TaskId) -> bool,
 ) -> Vec<Option<UnderWay>> {
-    let said = board.global(Global::Ended).load(SeqCst) as i64;
-    let course = Course::at(plan, board, begin, if said > 0 { said } else { now });
-    let look = |task| standing(plan, board, course, task).under_way.filter(|_| counts(task));
-    let unreturned: Vec<Option<UnderWay>> = (0..plan.tasks.len()).map(|task| look(TaskId(task))).collect();
-    for (task, own) in unreturned.iter().enumerate() {
-        own.iter().for_each(|own| count(plan, board, TaskId(task), own));
-    }
-    unreturned
+    let standings = settled(plan, board, course(plan, board, begin, now), counts);
+    standings.into_iter().map(|own| own.under_way).collect()
 }
 
-/// Counts what an activation that never returned has overrun.
-fn count(plan: &Plan, board: Board, task: TaskId, under_way: &UnderWay) {
-    let Some(passed) = under_way.passed else { return };
-    let (cells, policy) = (board.task(task), plan.tasks[task.0].overrun);
-    cells.count_shared(TaskWord::Overruns, passed.count);
-    if policy == Overrun::Stop {
-        return;
-    }
-    if policy == Overrun::Skip {
-        cells.count(TaskWord::Skipped, passed.count);
-        board.note_break(task, Break::Overrun, passed.first);
-    }
-    /// Of a hang that has lasted for days no release is looked at alone.
-    const AT_MOST: u64 = 1 << 20;
-    let each = passed.count.div_ceil(AT_MOST);
-    for place in (0..passed.count).step_by(each as usize) {
-        let many = each.min(passed.count - place);
-        let after_first = passed.release(place).nanos().minus(passed.first.nanos()).0;
-        // What waits in a queue has no response, since it has not begun.
-        let response = (policy == Overrun::Skip).then_some(Metric::Response);
-        for metric in [Metric::Wakeup, Metric::Start].into_iter().chain(response) {
-            cells.histogram(metric).count_many(under_way.late.saturating_sub(after_first), many);
+/// [`settle`] of a run that is over, whose runner could not say what has become of all releases: what has not begun by then never does,
+/// and what has not returned is not complete.
+pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Option<UnderWay>> {
+    let standings = settled(plan, board, course(plan, board, begin, now), |_| true);
+    for (task, own) in standings.iter().enumerate() {
+        let (number, passed) = match (own.under_way, own.unbegun) {
+            (Some(own), _) => (1, own.passed),
+            (_, Some(own)) => (own.number(), own.passed),
+            _ => continue,
+        };
+        unbegun::count_discarded(plan, board, TaskId(task), number, passed);
+        if let Some(own) = own.unbegun {
+            for metric in [Metric::Wakeup, Metric::Start] {
+                board.task(TaskId(task)).histogram(metric).count(own.late);
+            }
         }
     }
+    if let Some(course) = course(plan, board, begin, now) {
+        note_reached(plan, board, course.instant());
+    }
+    standings.into_iter().map(|own| own.under_way).collect()
+}
+
+/// Notes how far the run has come at least.
+fn note_reached(plan: &Plan, board: Board, time: Instant) {
+    let reached = plan.stop.map_or(time, |stop| stop.min(time));
+    let since = reached.nanos().minus(plan.start.nanos()).0.max(0);
+    board.global(Global::Reached).fetch_max(since as u64, SeqCst);
+}
+
+/// Notes that a run whose runner has died has come to the last activation that has begun: the runner says how far it is some hundred
+/// times a second.
+pub fn note_last_activation(plan: &Plan, board: Board) {
+    let begun = (0..plan.tasks.len()).map(|task| mark(board, TaskId(task)));
+    let last =
+        begun.filter(|[_, started, ..]| *started > 0).map(|[_, _, _, time @ ..]| Instant::from_words(time)).max();
+    last.iter().for_each(|last| note_reached(plan, board, *last));
+}
+
+/// The course of a run at its end, or now. Where the runner has come to the end, nothing is released after the time that it has reached,
+/// however long it waits for what goes on.
+fn course(plan: &Plan, board: Board, begin: Instant, now: i64) -> Option<Course> {
+    let said = board.global(Global::Ended).load(SeqCst) as i64;
+    let mut course = Course::at(plan, board, begin, if said > 0 { said } else { now })?;
+    if board.phase() >= Phase::Stopping {
+        let reached = plan.start.nanos().plus(Nanos(board.global(Global::Reached).load(SeqCst) as i64));
+        course.held_at = course.held_at.min(reached.minus(begin.nanos()).0);
+    }
+    Some(course)
+}
+
+fn settled(plan: &Plan, board: Board, course: Option<Course>, counts: impl Fn(TaskId) -> bool) -> Vec<Standing> {
+    let look = |task| Some(task).filter(|task| counts(*task)).map(|task| standing(plan, board, course, task));
+    let standings: Vec<Standing> = (0..plan.tasks.len()).map(|task| look(TaskId(task)).unwrap_or_default()).collect();
+    for (task, own) in standings.iter().enumerate() {
+        let passed = match (own.under_way, own.unbegun) {
+            (Some(own), _) => own.passed.map(|passed| (passed, own.late)),
+            (_, Some(own)) => own.passed.zip(course).map(|(passed, course)| (passed, course.since(passed.first))),
+            _ => None,
+        };
+        if let Some((passed, late)) = passed {
+            unbegun::count_overruns(plan, board, TaskId(task), passed, late);
+        }
+    }
+    standings
 }

@@ -380,7 +380,17 @@ impl<'a> Supervision<'a> {
         let mut damage = board.examine(plan, known);
         let did_not_return = self.process.killed.is_some()
             || [Global::HungTask, Global::StarvedTask].into_iter().any(|word| board.global(word).load(SeqCst) != 0);
-        let unreturned = under_way::settle(plan, board, shared.prepared.begin(), gone, |_| did_not_return);
+        // A runner that is ended, or dies, has not come to what was released since its threads were seen last.
+        let died = board.phase() == Phase::Running && board.global(Global::Ended).load(SeqCst) == 0;
+        if died && !did_not_return {
+            under_way::note_last_activation(plan, board);
+            board.set_phase(Phase::Stopping);
+        }
+        let mut unreturned = vec![None; plan.tasks.len()];
+        if did_not_return || died {
+            let all = under_way::settle_all(plan, board, shared.prepared.begin(), gone);
+            unreturned = if did_not_return { all } else { unreturned };
+        }
         run.hangs.settle(board);
         damage.extend(run.recorder.damage.iter().cloned());
         damage.extend(run.tracer.damage());

@@ -16,7 +16,7 @@
 //! Nor has one that fails while the machine stood still (`stalls.rs`): it is repeated. One that fails alone, while the machine was
 //! there, fails. Without real-time privileges nobody can look, and a test has to pass once.
 
-use super::stalls;
+use super::stalls::{self, Watch};
 use nix::fcntl::{Flock, FlockArg};
 use std::cell::Cell;
 use std::fs::File;
@@ -155,11 +155,11 @@ struct Permit {
     /// How many tests on a shared core had begun before, and whether one was under way.
     before: usize,
     was_crowded: bool,
+    _watch: Watch,
 }
 
 impl Permit {
     fn take(used: Use) -> Permit {
-        stalls::watch();
         let mut cores = cores();
         if used == Use::Own {
             cores.waiting += 1;
@@ -176,7 +176,7 @@ impl Permit {
             Use::Own => (cores.own, cores.waiting) = (true, cores.waiting - 1),
         }
         cores.settle();
-        Permit { used, before: cores.begun, was_crowded }
+        Permit { used, before: cores.begun, was_crowded, _watch: Watch::begin() }
     }
 
     /// Whether a rig of another test was there at some time.

@@ -4,8 +4,8 @@
 //! So somebody else looks as well: a thread on each core, more urgent than every partition, which does nothing but sleep and see
 //! how late it wakes.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, Once, PoisonError};
 use std::time::Duration;
 use vecud::sys::wake::monotonic_now;
 use vecud::sys::{affinity, scheduling, thread};
@@ -23,14 +23,35 @@ pub struct Unseen;
 static STALLS: Mutex<Vec<(i64, i64)>> = Mutex::new(Vec::new());
 static UNSEEN: AtomicBool = AtomicBool::new(false);
 
-/// Looks from now on, until the program ends.
-pub fn watch() {
-    static WITNESSES: Once = Once::new();
-    WITNESSES.call_once(|| {
-        for cpu in affinity::allowed_cpus().unwrap_or_default() {
-            std::thread::spawn(move || witness(cpu));
+/// How many want to know.
+static WATCHES: AtomicUsize = AtomicUsize::new(0);
+static IDLE: Mutex<()> = Mutex::new(());
+static WANTED: Condvar = Condvar::new();
+
+/// As long as there is one, somebody looks: each look costs some microseconds, 4,000 times a second on each core.
+pub struct Watch(());
+
+impl Watch {
+    pub fn begin() -> Watch {
+        static WITNESSES: Once = Once::new();
+        {
+            let _idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+            WATCHES.fetch_add(1, Relaxed);
+            WANTED.notify_all();
         }
-    });
+        WITNESSES.call_once(|| {
+            for cpu in affinity::allowed_cpus().unwrap_or_default() {
+                std::thread::spawn(move || witness(cpu));
+            }
+        });
+        Watch(())
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        WATCHES.fetch_sub(1, Relaxed);
+    }
 }
 
 /// The longest time by which a core has been away since `began` (ns), if it was for too long.
@@ -49,6 +70,10 @@ fn witness(cpu: usize) {
         return;
     }
     loop {
+        if WATCHES.load(Relaxed) == 0 {
+            let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+            drop(WANTED.wait_while(idle, |()| WATCHES.load(Relaxed) == 0));
+        }
         let due = monotonic_now() + PERIOD.as_nanos() as i64;
         std::thread::sleep(PERIOD);
         let now = monotonic_now();

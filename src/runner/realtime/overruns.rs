@@ -10,12 +10,36 @@ use crate::schedule::{Kept, Skipped, Timeline};
 use crate::time::{Instant, Nanos};
 use std::cell::Cell;
 
+/// The run, or the instance, has ended then: of the clock's own releases up to that instant that have not begun the first one has waited
+/// in vain, and those after it have found it waiting as they would have found it running.
+#[cold]
+pub fn of_those_that_never_begin(own: &Own, timeline: &mut Timeline, until: Instant, measure: Option<&Measure>) {
+    let Some(first) = timeline.leave_out(until) else { return };
+    let (now, release) = (own.world.wall(until).0, own.world.wall(first).0);
+    [Metric::Wakeup, Metric::Start].into_iter().for_each(|metric| own.cells.histogram(metric).count(now - release));
+    if let Some(measure) = measure {
+        measure.skipped(now - release, own.of_wakeup(release, now));
+    }
+    find(own, timeline, now, measure);
+    // Beside it, those that are never left out.
+    let further = std::iter::from_fn(|| timeline.leave_out(until)).count();
+    own.cells.count_shared(TaskWord::Discarded, 1 + further as u64);
+}
+
 /// What became due while the activation before it ran, until `now` (semantics S12). Ticks are queued in any case, and so is
 /// the release of a changing clock: it is the only one there is.
 #[inline(never)] // this should not happen
 pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, measure: Option<&Measure>) {
+    let found = find(own, timeline, now, measure);
+    if let (Some((first, number)), Some(measure)) = (found, measure) {
+        measure.overran(own.world, first, period, number, now - own.world.wall(first).0);
+    }
+}
+
+/// The first of these releases, and how many there are.
+fn find(own: &Own, timeline: &mut Timeline, now: i64, measure: Option<&Measure>) -> Option<(Instant, u64)> {
     let Own { world, task, cells, .. } = *own;
-    let time = world.simulation(Nanos(now));
+    let time = world.until(Nanos(now));
     let late = |release| now - world.wall(release).0;
     // The first of them, and how many.
     let found: Cell<Option<(Instant, u64)>> = Cell::new(None);
@@ -76,7 +100,5 @@ pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, mea
             }
         }
     }
-    if let (Some((first, number)), Some(measure)) = (found.get(), measure) {
-        measure.overran(world, first, period, number, late(first));
-    }
+    found.get()
 }

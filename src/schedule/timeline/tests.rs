@@ -413,3 +413,42 @@ fn a_release_beside_the_grid_comes_in_between_and_is_not_left_out() {
     timeline.beside(at(0.015));
     assert_eq!([timeline.take(), timeline.take()].map(|due| due.unwrap().time), [at(0.015), at(0.02)]);
 }
+
+proptest! {
+    /// However a run ends: each release up to there was activated or left out, or is thrown away, whatever the policy.
+    #[test]
+    fn no_release_up_to_the_end_is_lost(
+        interval in 1i64..5_000, activations in proptest::collection::vec((0i64..20_000, 0i64..40_000), 0..12),
+        end in 0i64..300_000, stop in proptest::option::of(1i64..300_000), policy in 0..3,
+    ) {
+        let micros = |micros: i64| Instant::from_nanos(Nanos(micros * 1_000));
+        let (stop_time, end_time) = (stop.map(micros), micros(end));
+        let release = Release::Periodic { shift: Fraction::ZERO, interval: Fraction::new(interval as u64, 1_000_000).unwrap() };
+        let mut timeline = Timeline::new(&release, Instant::ZERO, stop_time);
+        let (mut activated, mut left_out, mut now) = (0, 0, 0);
+        let find = |timeline: &mut Timeline, now: Instant| match policy {
+            0 => std::iter::from_fn(|| timeline.skip(now)).count(),
+            1 => std::iter::from_fn(|| timeline.skip_to_last(now)).count(),
+            _ => std::iter::from_fn(|| timeline.keep(now)).filter(|kept| matches!(kept, Kept::Not(_))).count(),
+        };
+        for (late, execution) in activations {
+            let Some(next) = timeline.next() else { break };
+            now = now.max(next.nanos().0 / 1_000) + late;
+            if now > end {
+                break;
+            }
+            timeline.take();
+            activated += 1;
+            now = (now + execution).min(end);
+            left_out += find(&mut timeline, micros(now));
+        }
+        let mut discarded = usize::from(timeline.leave_out(end_time).is_some());
+        left_out += find(&mut timeline, end_time);
+        discarded += std::iter::from_fn(|| timeline.leave_out(end_time)).count();
+        discarded += timeline.discard(end_time) as usize;
+        let up_to_end = end / interval + 1;
+        let released = stop.map_or(up_to_end, |stop| up_to_end.min((stop + interval - 1) / interval));
+        prop_assert_eq!(activated + left_out + discarded, released as usize);
+        prop_assert_eq!(timeline.overdue(end_time), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! A release that nobody has begun although it is time: its thread gets no core, or the whole process stands still.
+//!
+//! The runner tells what became of such releases when it comes to them, and it never does where the run ends before (semantics S12).
+
+use super::under_way::Course;
+use crate::plan::{Overrun, Plan, TaskId};
+use crate::record::board::promise::Break;
+use crate::record::board::{Board, Metric, TaskWord};
+use crate::schedule::{Passed, QUEUE};
+use crate::time::{Fraction, Instant};
+
+/// The next release of a periodic clock, whose activation has not begun though it is time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unbegun {
+    /// When it was released; of several that wait the first.
+    pub first: Instant,
+    /// How late it is by now, ns.
+    pub late: i64,
+    /// Releases that wait beside it, since they have found an activation running; its thread has counted them as overruns.
+    waiting: u64,
+    /// Releases after all of these.
+    pub passed: Option<Passed>,
+}
+
+impl Unbegun {
+    /// Looks at a task of which no activation is under way.
+    pub fn of(plan: &Plan, board: Board, course: Course, task: TaskId) -> Option<Unbegun> {
+        let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+        if cells.get(TaskWord::Left) != 0 {
+            return None;
+        }
+        let interval = interval(board, task)?;
+        let instant = |words: [TaskWord; 3]| Instant::from_words(words.map(|word| cells.get(word)));
+        let now = course.instant();
+        let after = |time, counted, until| Passed::of(time, interval, counted, until, plan.stop);
+        let last = instant([TaskWord::Time, TaskWord::Time1, TaskWord::Time2]);
+        let (has_begun, finished) = (cells.get(TaskWord::Active) == 1, cells.get(TaskWord::FinishedAt) as i64);
+        let (mut first, mut waiting) = (last, 0);
+        if !has_begun && finished == 0 {
+            first = instant([TaskWord::Origin, TaskWord::Origin1, TaskWord::Origin2]);
+        } else if !has_begun {
+            let returned = course.simulation(finished);
+            let found = after(last, last, returned);
+            first = match found {
+                Some(found) if planned.is_contiguous() && planned.overrun == Overrun::Queue => found.first,
+                // It makes up for those before.
+                Some(found) if planned.is_contiguous() => found.release(found.count - 1),
+                Some(found) if planned.overrun == Overrun::Queue => {
+                    waiting = found.count.min(QUEUE as u64) - 1;
+                    found.first
+                }
+                _ => after(last, returned, now)?.first,
+            };
+        }
+        let is_released = first >= course.begin() && first <= now && plan.stop.is_none_or(|stop| first < stop);
+        let counted = if waiting > 0 { course.simulation(finished) } else { first };
+        is_released.then(|| Unbegun { first, late: course.since(first), waiting, passed: after(first, counted, now) })
+    }
+
+    /// How many releases these are beside those after them.
+    pub fn number(&self) -> u64 {
+        1 + self.waiting
+    }
+}
+
+/// The interval of a periodic clock, as its thread has it.
+pub fn interval(board: Board, task: TaskId) -> Option<Fraction> {
+    let cells = board.task(task);
+    Fraction::new(cells.get(TaskWord::IntervalCounter), cells.get(TaskWord::IntervalResolution)).ok()
+}
+
+/// Counts releases that have found an activation running, or waiting, as its thread would have done at its end. `late`: how late the
+/// first of them is, ns.
+pub fn count_overruns(plan: &Plan, board: Board, task: TaskId, passed: Passed, late: i64) {
+    let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+    if planned.overrun == Overrun::Stop {
+        return cells.count_shared(TaskWord::Overruns, 1);
+    }
+    cells.count_shared(TaskWord::Overruns, passed.count);
+    if planned.overrun == Overrun::Skip {
+        cells.count(TaskWord::Skipped, passed.count);
+        board.note_break(task, Break::Overrun, passed.first);
+    }
+    /// Of a hang that has lasted for days no release is looked at alone.
+    const AT_MOST: u64 = 1 << 20;
+    let each = passed.count.div_ceil(AT_MOST);
+    for place in (0..passed.count).step_by(each as usize) {
+        let many = each.min(passed.count - place);
+        let after_first = passed.release(place).nanos().minus(passed.first.nanos()).0;
+        // What waits in a queue has no response, since it has not begun.
+        let response = (planned.overrun == Overrun::Skip).then_some(Metric::Response);
+        for metric in [Metric::Wakeup, Metric::Start].into_iter().chain(response) {
+            cells.histogram(metric).count_many(late.saturating_sub(after_first), many);
+        }
+    }
+}
+
+/// The run is over: the activation that `waits`, or is under way, never is complete, and neither is what waits behind it.
+pub fn count_discarded(plan: &Plan, board: Board, task: TaskId, number: u64, passed: Option<Passed>) {
+    let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+    let behind = passed.map_or(0, |passed| passed.count);
+    let room = (QUEUE as u64).saturating_sub(number - 1);
+    let waits = match planned.overrun {
+        Overrun::Skip => 0,
+        Overrun::Queue if planned.is_contiguous() => behind,
+        Overrun::Queue => behind.min(room),
+        Overrun::Stop => behind,
+    };
+    cells.count_shared(TaskWord::Discarded, number + waits);
+    if planned.overrun == Overrun::Queue {
+        cells.count(TaskWord::Skipped, behind - waits);
+    }
+}

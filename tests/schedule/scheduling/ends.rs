@@ -1,0 +1,146 @@
+//! However a run ends: each release of a periodic clock up to there is an activation, skipped or discarded (semantics S12), and what has
+//! waited until then is in the latencies.
+
+use crate::program::clock::{INPUTS, NAMES, PERIOD};
+use crate::program::{Outcome, Random, Rig, real_time, real_time_on_own_core, runner_of, send};
+use nix::sys::signal::Signal::{self, SIGINT, SIGKILL, SIGSTOP};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread::sleep;
+use std::time::Duration;
+use vecud::sys::{affinity, scheduling};
+
+/// The periodic clocks of which not every release up to the end has become something.
+fn unaccounted(outcome: &Outcome, fmu: &str) -> Vec<String> {
+    let end = (outcome.report()["end_time"].as_f64().unwrap() * 1e9).round() as u64;
+    let periodic = INPUTS.into_iter().filter(|clock| PERIOD[*clock as usize] > 0);
+    let wrong = |clock: u32| {
+        let (name, period) = (NAMES[clock as usize], PERIOD[clock as usize] * 1_000_000);
+        let counts = ["activations", "skipped", "discarded"].map(|what| outcome.count(fmu, name, what));
+        let released = end / period + 1;
+        (counts.iter().sum::<u64>() != released)
+            .then(|| format!("{fmu}.{name}: {counts:?} of {released} until {end} ns"))
+    };
+    periodic.filter_map(wrong).collect()
+}
+
+/// Two tracers on one core; these are the limits of their fastest clock.
+fn rig(mode: &str, limits: &str) -> Rig {
+    let cpu = *affinity::allowed_cpus().unwrap().last().unwrap();
+    let rig = Rig::new(&format!("mode = '{mode}'\nstop_time = 1000\nshutdown_timeout = 0.3"));
+    let more = format!("cpu = {cpu}\nclock.fast = {{ {limits} }}");
+    ["a", "b"].into_iter().fold(rig, |rig, name| rig.tracer_with(name, "", &more))
+}
+
+/// Runs that rig and ends it by what `end` does, so many milliseconds after its start.
+fn ended(rig: &Rig, after: u64, end: impl FnOnce(i32)) -> Outcome {
+    let child = rig.start(rig.command());
+    rig.wait_until_it_runs();
+    sleep(Duration::from_millis(after));
+    end(child.id() as i32);
+    rig.finish(child)
+}
+
+/// Keeps a core busy, more urgent than every partition, as long as `body` runs.
+fn while_busy<T>(cpu: usize, body: impl FnOnce() -> T) -> T {
+    let (busy, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            affinity::pin_to(cpu).unwrap();
+            scheduling::set_fifo(99).unwrap();
+            busy.store(true, SeqCst);
+            while !over.load(SeqCst) {
+                std::hint::spin_loop();
+            }
+        });
+        while !busy.load(SeqCst) {
+            sleep(Duration::from_millis(1));
+        }
+        let result = body();
+        over.store(true, SeqCst);
+        result
+    })
+}
+
+fn interrupted(mode: &str) {
+    let mut random = Random(39);
+    for _ in 0..6 {
+        let after = 20 + random.below(150);
+        let outcome = ended(&rig(mode, ""), after, |supervisor| send(supervisor, SIGINT)).exits(0);
+        assert_eq!([unaccounted(&outcome, "a"), unaccounted(&outcome, "b")].concat(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn of_a_run_that_a_signal_ends_no_release_is_lost() {
+    real_time("of_a_run_that_a_signal_ends_no_release_is_lost", || interrupted("realtime"));
+}
+
+#[test]
+fn of_a_run_in_virtual_time_that_a_signal_ends_no_release_is_lost() {
+    interrupted("virtual");
+}
+
+/// Somebody else has the core when the end is asked for, and gives it back before the runner gives up.
+#[test]
+fn a_stall_that_lasts_until_the_end_is_in_counts_latencies_and_limits() {
+    real_time_on_own_core("a_stall_that_lasts_until_the_end_is_in_counts_latencies_and_limits", || {
+        let cpu = *affinity::allowed_cpus().unwrap().last().unwrap();
+        let rig = rig("realtime", "max_overruns = 100, max_latency_us = 100000");
+        let outcome = ended(&rig, 100, |supervisor| {
+            while_busy(cpu, || {
+                sleep(Duration::from_millis(200));
+                send(supervisor, SIGINT);
+                sleep(Duration::from_millis(50));
+            });
+        });
+        let outcome = outcome.exits(3);
+        assert_eq!([unaccounted(&outcome, "a"), unaccounted(&outcome, "b")].concat(), Vec::<String>::new());
+        assert!(outcome.count("a", "fast", "overruns") > 150, "{}", outcome.clock("a", "fast"));
+        outcome.problem(&["a.fast", "max_overruns"]);
+        outcome.problem(&["a.fast", "max_latency_us"]);
+    });
+}
+
+/// The runner cannot say it any more: it gets no core until it gives up, stands still until it is ended, or is killed.
+#[test]
+fn of_a_runner_that_cannot_say_it_no_release_is_lost() {
+    real_time_on_own_core("of_a_runner_that_cannot_say_it_no_release_is_lost", || {
+        let cpu = *affinity::allowed_cpus().unwrap().last().unwrap();
+        let twice = |supervisor: i32, first: Signal| {
+            send(supervisor, first);
+            sleep(Duration::from_millis(50));
+            send(supervisor, first);
+        };
+        let starved = ended(&rig("realtime", ""), 100, |supervisor| {
+            while_busy(cpu, || {
+                sleep(Duration::from_millis(100));
+                send(supervisor, SIGINT);
+                sleep(Duration::from_millis(700));
+            });
+        });
+        let stopped = rig("realtime", "");
+        let child = stopped.start(stopped.command());
+        stopped.wait_until_it_runs();
+        sleep(Duration::from_millis(100));
+        send(runner_of(&child), SIGSTOP);
+        sleep(Duration::from_millis(150));
+        twice(child.id() as i32, SIGINT);
+        let stopped = stopped.finish(child);
+        let killed = rig("realtime", "");
+        let child = killed.start(killed.command());
+        killed.wait_until_it_runs();
+        sleep(Duration::from_millis(100));
+        send(runner_of(&child), SIGKILL);
+        let killed = killed.finish(child);
+        for (how, outcome) in [("starved", starved), ("stopped", stopped), ("killed", killed)] {
+            let outcome = outcome.exits(1);
+            assert_eq!(
+                [unaccounted(&outcome, "a"), unaccounted(&outcome, "b")].concat(),
+                Vec::<String>::new(),
+                "{how}"
+            );
+            let overruns = outcome.count("a", "fast", "overruns");
+            assert!(overruns > 80 || how == "killed", "{how}: {}", outcome.clock("a", "fast"));
+        }
+    });
+}
