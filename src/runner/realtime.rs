@@ -150,7 +150,10 @@ impl PartitionThread {
             }
             if leave {
                 let until = world.until(Nanos(world.now()));
-                overruns::of_those_that_never_begin(&own, timeline, until, self.measure.as_ref());
+                // Of an instance that has failed nothing is released any more.
+                if !own.instance.failed.load(SeqCst) {
+                    overruns::of_those_that_never_begin(&own, timeline, until, self.measure.as_ref());
+                }
                 return discard(&own, timeline, ticks.as_ref(), until);
             }
             // Whatever can be worked out before the sleep is: after it, everything is late already.

@@ -235,14 +235,32 @@ fn reached(world: &World, timelines: &[Timeline], early: bool) -> Instant {
     timelines.iter().filter_map(Timeline::next_ever).chain(known).fold(end, Instant::min)
 }
 
-/// Throws away what waits where the run has ended, and what was released up to there and has not begun, and counts it. Of an instance
-/// that has failed nothing is released any more.
+/// Throws away what waits where the run has ended, and what was released up to there and has not begun, and counts it.
 pub fn discard(world: &World, timelines: &mut [Timeline]) {
     let now = world.time_since_start(world.board.global(Global::Reached).load(SeqCst));
+    for (task, timeline) in timelines.iter_mut().enumerate() {
+        world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, timeline.discard(now));
+    }
+    let last = timelines.iter().filter_map(Timeline::last).max();
+    last.iter().for_each(|last| leave_out(world, timelines, *last));
+}
+
+/// A run in real time is over for its threads, each of which has counted what was released up to where it has seen that. The last of
+/// these instants is the end of the run, ns since the start of the simulation.
+pub fn end_together(world: &World, timelines: &mut [Timeline]) -> u64 {
+    let asked = world.until(Nanos(world.now()));
+    let end = timelines.iter().filter_map(Timeline::last).fold(asked, Instant::max);
+    leave_out(world, timelines, end);
+    world.since_start(end)
+}
+
+/// Counts what was released up to then, and has not begun. Of an instance that has failed nothing is released any more, and what leads
+/// others is released for them as well.
+fn leave_out(world: &World, timelines: &mut [Timeline], until: Instant) {
     for ((task, timeline), planned) in timelines.iter_mut().enumerate().zip(&world.plan.tasks) {
-        let releases_itself = planned.leader().is_none() && !world.instances[planned.fmu.0].failed.load(SeqCst);
-        let released = std::iter::from_fn(|| timeline.leave_out(now).filter(|_| releases_itself)).count();
-        let waited = timeline.discard(now);
-        world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, waited + released as u64);
+        if planned.leader().is_none() && !world.instances[planned.fmu.0].failed.load(SeqCst) {
+            let released = std::iter::from_fn(|| timeline.leave_out(until)).count();
+            world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, released as u64);
+        }
     }
 }

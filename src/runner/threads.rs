@@ -8,7 +8,7 @@ use super::reconfigure::{Reconfigurable, Reconfigurer};
 use super::requests::Requests;
 use super::watchdog::Watchdog;
 use super::world::{Ending, World};
-use super::{privileges, stimuli};
+use super::{privileges, state, stimuli};
 use crate::plan::TaskId;
 use crate::record::board::{Global, Phase, Scheduling, TaskWord, Threads};
 use crate::schedule::{Lull, Timeline};
@@ -138,9 +138,10 @@ pub fn run(
         let left = std::iter::from_fn(|| state.ticks.pop()).count();
         world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, left as u64);
     }
-    // A thread may have counted what came before it saw that the run had ended.
-    let last = timelines.iter().filter_map(Timeline::last).max().map_or(0, |last| world.since_start(last));
-    world.board.global(Global::Reached).fetch_max(last, SeqCst);
+    if world.ending() == Ending::Discard && !world.saves {
+        let reached = state::end_together(world, &mut timelines);
+        world.board.global(Global::Reached).store(reached, SeqCst);
+    }
     world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
     drop(watchdog);
     Ok((activations, timelines))
@@ -199,6 +200,7 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
         reached.store(reached_at(world, now), SeqCst);
         let given_up = world.give_up();
         if world.ending() != Ending::No {
+            reached.store(reached_at(world, world.now()), SeqCst);
             return if given_up { now - world.plan.shutdown_timeout.0 } else { now };
         }
         if [Global::StopRequest, Global::OverdueTask].iter().any(|word| world.board.global(*word).load(SeqCst) != 0) {
@@ -227,8 +229,7 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
 
 /// How far the run has come, ns since the start of the simulation.
 fn reached_at(world: &World, now: i64) -> u64 {
-    let time = world.until(Nanos(now));
-    world.since_start(world.plan.stop.map_or(time, |stop| stop.min(time)))
+    world.since_start(world.until(Nanos(now)))
 }
 
 /// [`World::complete`], with external events taken into account: their times are closed a moment after they have come.

@@ -400,8 +400,12 @@ impl World {
 
     /// Makes all partition threads leave; a discard overrides a regular end, and what is released after it is no release any more.
     pub fn end(&self, ending: Ending) {
-        if ending == Ending::Discard && self.plan.mode == Mode::RealTime && self.start().0 != 0 {
-            let now = self.simulation(Nanos(self.now())).nanos().0;
+        if ending == Ending::Discard && self.plan.mode == Mode::RealTime {
+            let now = match self.start().0 {
+                // It never starts.
+                0 => self.begin_nanos.0 - 1,
+                _ => self.simulation(Nanos(self.now())).nanos().0,
+            };
             let _whoever_is_first = self.ends_at.compare_exchange(i64::MAX, now, SeqCst, SeqCst);
         }
         self.ending.fetch_max(ending as u64, SeqCst);
@@ -410,9 +414,10 @@ impl World {
         }
     }
 
-    /// The simulation time of a wall clock, but none after that at which the run was [ended](World::end) before its stop.
+    /// The simulation time of a wall clock, but none after the stop, or after that at which the run was [ended](World::end) before.
     pub fn until(&self, wall: Nanos) -> Instant {
-        self.simulation(wall).min(Instant::from_nanos(Nanos(self.ends_at.load(SeqCst))))
+        let time = self.simulation(wall).min(Instant::from_nanos(Nanos(self.ends_at.load(SeqCst))));
+        self.plan.stop.map_or(time, |stop| stop.min(time))
     }
 
     /// The thread of a task has left its loop, or another one does its work: nothing of it is still to come.

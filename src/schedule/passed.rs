@@ -1,7 +1,7 @@
 //! Releases of a periodic clock that come while an activation of it is under way: what it will have overrun when it returns
 //! (semantics S12), told before it does, and whether it ever does.
 
-use super::first_after;
+use super::{QUEUE, first_after};
 use crate::time::{Fraction, Instant};
 
 /// Releases that have come while an activation was under way, and that its thread has not counted: it does when the activation
@@ -51,9 +51,32 @@ impl Passed {
         Some(Passed { first, count: further + 1, interval })
     }
 
+    /// Those of a grid, of which `origin` is the first instant, after `counted`: [`Passed::of`] where no activation is under way.
+    pub fn on_grid(
+        origin: Instant,
+        interval: Fraction,
+        counted: Instant,
+        now: Instant,
+        stop: Option<Instant>,
+    ) -> Option<Passed> {
+        if counted >= origin {
+            return Passed::of(origin, interval, counted, now, stop);
+        }
+        if origin > now || stop.is_some_and(|stop| origin >= stop) {
+            return None;
+        }
+        let later = Passed::of(origin, interval, origin, now, stop);
+        Some(Passed { first: origin, count: 1 + later.map_or(0, |later| later.count), interval })
+    }
+
     /// The first of them, where no other counts.
     pub fn first_alone(self) -> Passed {
         Passed { count: 1, ..self }
+    }
+
+    /// How many of them wait, where releases wait and so many do already; the others are left out (semantics S9).
+    pub fn waiting(&self, already: u64) -> u64 {
+        self.count.min((QUEUE as u64).saturating_sub(already))
     }
 
     /// The release with this place among them, the first has 0.

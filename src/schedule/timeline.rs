@@ -487,17 +487,21 @@ impl Timeline {
         }
     }
 
-    /// Passes over the next release of a periodic or changing clock if it is at or before `now`, and nothing waits before it: nobody
-    /// activates it any more.
+    /// Passes over the next release of a periodic or changing clock if it is at or before `now`, whether it waits or is still on the
+    /// grid: nobody activates it any more.
     pub fn leave_out(&mut self, now: Instant) -> Option<Instant> {
-        let waits = matches!(&self.source, Instants::Grid { backlog, .. } if !backlog.is_empty());
-        let time = self.overdue(now).filter(|_| !waits)?;
-        match &mut self.source {
-            Instants::Changing { next } => *next = None,
-            Instants::Grid { grid, .. } => drop(grid.pass()),
+        let stop = self.stop;
+        let is_due = |time: Instant| time <= now && stop.is_none_or(|stop| time < stop);
+        let time = match &mut self.source {
+            Instants::Changing { next } => next.take_if(|next| is_due(*next))?,
+            Instants::Grid { grid, backlog } => match backlog.front() {
+                Some(first) if is_due(*first) => backlog.pop_front()?,
+                None if is_due(grid.next()) => grid.pass().0,
+                _ => return None,
+            },
             _ => return None,
-        }
-        self.last = Some(time);
+        };
+        self.last = self.last.max(Some(time));
         Some(time)
     }
 
@@ -514,9 +518,9 @@ impl Timeline {
         let armed = match &mut self.source {
             Instants::Countdown { armed } => u64::from(armed.take().is_some()),
             Instants::Grid { backlog, .. } => {
-                let kept = backlog.len() as u64;
+                let kept = backlog.iter().filter(is_due).count();
                 backlog.clear();
-                kept
+                kept as u64
             }
             Instants::List { times, next } => {
                 let due = times[*next..].iter().take_while(is_due).count();

@@ -83,8 +83,9 @@ pub struct Drive {
     given_up: u32,
     /// Whether the model has refused something since the last restart, and so may refuse the end of a step as well.
     has_refused: bool,
-    /// How often since the last restart the model has refused what was asked on the way to the next event, whose step was made.
-    refused_events: u32,
+    /// How long the step was, in seconds, when the model first refused what was asked on the way to an event in it; 0: it has not, or
+    /// a step as long has been made since.
+    refused_event: f64,
     /// How long the next step is to be where the method chooses it, in seconds; 0 where that is not known yet.
     pace: f64,
     roots: Roots,
@@ -124,7 +125,7 @@ impl Drive {
             under_way: None,
             given_up: 0,
             has_refused: false,
-            refused_events: 0,
+            refused_event: 0.0,
             pace: 0.0,
             roots: Roots::new(indicators),
             is_at_event: true,
@@ -233,7 +234,7 @@ impl Drive {
         self.under_way = None;
         self.given_up = 0;
         self.has_refused = false;
-        self.refused_events = 0;
+        self.refused_event = 0.0;
         self.knows_derivatives = false;
         let mut bound = Bound { events: 0, right_hand_sides: 1 };
         let mut asked = Asked::new(equations, self.counts, &mut bound);
@@ -553,15 +554,19 @@ impl Drive {
 
     /// Moves the end of the step, whose indicators are known, to the first event that is ahead, if there is one and it may be located.
     fn end_at_event<E: Indicators>(&mut self, asked: &mut Asked<'_, E>) -> Tried<E, Ending> {
+        let length = self.step.length;
         if asked.bound.events == 0 || !self.roots.end_has_changed() {
+            if length >= self.refused_event {
+                self.refused_event = 0.0;
+            }
             return Ok(Ending::Plain);
         }
-        // Each refusal brings the next step closer to the event by half. Steps that are closer still might change no state any more.
-        let is_close = self.refused_events == HALVINGS;
+        // Each refusal brings the next step closer to the event by half. Steps that are much closer might change no state any more.
+        let is_close = length * f64::from(1 << HALVINGS) <= self.refused_event;
         let located =
             locate(asked, &mut self.integrator, &mut self.step, &mut self.roots, &mut self.between, self.t, is_close);
-        if matches!(located, Err(Trouble::Smaller(_))) && !is_close {
-            self.refused_events += 1;
+        if matches!(located, Err(Trouble::Smaller(_))) && self.refused_event == 0.0 {
+            self.refused_event = length;
         }
         located?;
         asked.bound.events -= 1;

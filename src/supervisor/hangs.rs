@@ -323,7 +323,15 @@ mod tests {
         let interval = Fraction::new(1, 100).unwrap();
         let passed = Passed::of(Instant::ZERO, interval, Instant::ZERO, Instant::from_nanos(Nanos(nanos)), None);
         let late = passed.map_or(0, |_| nanos - SECOND / 100);
-        UnderWay { time: Instant::ZERO, started: 7, since: Instant::ZERO, running: nanos, passed, late }
+        UnderWay {
+            time: Instant::ZERO,
+            started: 7,
+            since: Instant::ZERO,
+            running: nanos,
+            passed,
+            released: passed,
+            late,
+        }
     }
 
     fn limits(text: &str) -> Limits {

@@ -6,7 +6,7 @@ use super::under_way::Course;
 use crate::plan::{Overrun, Plan, TaskId};
 use crate::record::board::promise::Break;
 use crate::record::board::{Board, Metric, TaskWord};
-use crate::schedule::{Passed, QUEUE};
+use crate::schedule::Passed;
 use crate::time::{Fraction, Instant};
 
 /// The next release of a periodic clock, whose activation has not begun though it is time.
@@ -29,38 +29,68 @@ impl Unbegun {
         if cells.get(TaskWord::Left) != 0 {
             return None;
         }
-        let interval = interval(board, task)?;
+        let (origin, interval) = grid(board, task)?;
         let instant = |words: [TaskWord; 3]| Instant::from_words(words.map(|word| cells.get(word)));
         let now = course.instant();
-        let after = |time, counted, until| Passed::of(time, interval, counted, until, plan.stop);
-        let last = instant([TaskWord::Time, TaskWord::Time1, TaskWord::Time2]);
-        let (has_begun, finished) = (cells.get(TaskWord::Active) == 1, cells.get(TaskWord::FinishedAt) as i64);
-        let (mut first, mut waiting) = (last, 0);
-        if !has_begun && finished == 0 {
-            first = instant([TaskWord::Origin, TaskWord::Origin1, TaskWord::Origin2]);
-        } else if !has_begun {
-            let returned = course.simulation(finished);
-            let found = after(last, last, returned);
-            first = match found {
-                Some(found) if planned.is_contiguous() && planned.overrun == Overrun::Queue => found.first,
-                // It makes up for those before.
-                Some(found) if planned.is_contiguous() => found.release(found.count - 1),
-                Some(found) if planned.overrun == Overrun::Queue => {
-                    waiting = found.count.min(QUEUE as u64) - 1;
-                    found.first
-                }
-                _ => after(last, returned, now)?.first,
-            };
+        let after = |counted, until| Passed::on_grid(origin, interval, counted, until, plan.stop);
+        let (last, finished) = (instant(TIME), cells.get(TaskWord::FinishedAt) as i64);
+        if cells.get(TaskWord::Active) == 1 {
+            // It has not come to its first call.
+            return Unbegun::at(plan, course, last, 0, after(last, now));
         }
-        let is_released = first >= course.begin() && first <= now && plan.stop.is_none_or(|stop| first < stop);
-        let counted = if waiting > 0 { course.simulation(finished) } else { first };
-        is_released.then(|| Unbegun { first, late: course.since(first), waiting, passed: after(first, counted, now) })
+        if finished == 0 {
+            let first = after(course.before_begin(), now)?.first;
+            return Unbegun::at(plan, course, first, 0, after(first, now));
+        }
+        let returned = course.returned(finished)?;
+        let found = after(last, returned);
+        match (planned.overrun, found) {
+            (Overrun::Queue, Some(found)) if planned.is_contiguous() => {
+                Unbegun::at(plan, course, found.first, 0, after(found.first, now))
+            }
+            // It makes up for those before.
+            (_, Some(found)) if planned.is_contiguous() => {
+                let first = found.release(found.count - 1);
+                Unbegun::at(plan, course, first, 0, after(first, now))
+            }
+            (Overrun::Queue, Some(found)) => {
+                Unbegun::at(plan, course, found.first, found.waiting(0) - 1, after(returned, now))
+            }
+            _ => {
+                let first = after(last.max(returned), now)?.first;
+                Unbegun::at(plan, course, first, 0, after(first, now))
+            }
+        }
+    }
+
+    fn at(plan: &Plan, course: Course, first: Instant, waiting: u64, passed: Option<Passed>) -> Option<Unbegun> {
+        let is_released =
+            first >= course.begin() && first <= course.instant() && plan.stop.is_none_or(|stop| first < stop);
+        is_released.then(|| Unbegun { first, late: course.since(first), waiting, passed })
     }
 
     /// How many releases these are beside those after them.
     pub fn number(&self) -> u64 {
         1 + self.waiting
     }
+}
+
+const TIME: [TaskWord; 3] = [TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
+const ORIGIN: [TaskWord; 3] = [TaskWord::Origin, TaskWord::Origin1, TaskWord::Origin2];
+
+/// The grid of a periodic clock, as its thread has it: an instant of it, and its interval.
+fn grid(board: Board, task: TaskId) -> Option<(Instant, Fraction)> {
+    let origin = Instant::from_words(ORIGIN.map(|word| board.task(task).get(word)));
+    Some((origin, interval(board, task)?))
+}
+
+/// How many releases wait behind the activation of this time, which is under way: they had come when the one before it returned.
+pub fn waiting_behind(plan: &Plan, board: Board, course: Course, task: TaskId, time: Instant) -> u64 {
+    let (planned, finished) = (&plan.tasks[task.0], board.task(task).get(TaskWord::FinishedAt) as i64);
+    let returned = course.returned(finished).filter(|_| planned.overrun == Overrun::Queue);
+    let found = returned.zip(interval(board, task));
+    let found = found.and_then(|(returned, interval)| Passed::of(time, interval, time, returned, plan.stop));
+    found.map_or(0, |found| if planned.is_contiguous() { found.count } else { found.waiting(0) })
 }
 
 /// The interval of a periodic clock, as its thread has it.
@@ -95,15 +125,14 @@ pub fn count_overruns(plan: &Plan, board: Board, task: TaskId, passed: Passed, l
     }
 }
 
-/// The run is over: the activation that `waits`, or is under way, never is complete, and neither is what waits behind it.
+/// The run is over: so many activations that wait, or are under way, never are complete, and neither is what waits behind them.
 pub fn count_discarded(plan: &Plan, board: Board, task: TaskId, number: u64, passed: Option<Passed>) {
     let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
     let behind = passed.map_or(0, |passed| passed.count);
-    let room = (QUEUE as u64).saturating_sub(number - 1);
     let waits = match planned.overrun {
         Overrun::Skip => 0,
         Overrun::Queue if planned.is_contiguous() => behind,
-        Overrun::Queue => behind.min(room),
+        Overrun::Queue => passed.map_or(0, |passed| passed.waiting(number - 1)),
         Overrun::Stop => behind,
     };
     cells.count_shared(TaskWord::Discarded, number + waits);

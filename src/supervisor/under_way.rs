@@ -49,6 +49,15 @@ impl Course {
             at @ 1.. => at - 1,
             _ => i64::MAX,
         };
+        // Where the runner has come to the end, nothing is released after the time that it has reached, however long it waits for what
+        // goes on.
+        let held_at = match board.phase() {
+            Phase::Stopping => {
+                let reached = plan.start.nanos().plus(Nanos(word(Global::Reached))).minus(begin.nanos());
+                held_at.min(reached.0)
+            }
+            _ => held_at,
+        };
         let (first, later) = (word(Global::Start), word(Global::Shifted));
         let (start, now) = (first.saturating_add(later), now(first));
         let is_there = plan.mode == Mode::RealTime && first > 0 && now >= first;
@@ -71,6 +80,16 @@ impl Course {
         self.begin
     }
 
+    /// The last one before that.
+    pub(super) fn before_begin(&self) -> Instant {
+        Instant::from_nanos(self.begin.nanos().minus(Nanos(1)))
+    }
+
+    /// The simulation time of an instant of the run's clock at which an activation has returned; `None`: none can have.
+    pub(super) fn returned(&self, wall: i64) -> Option<Instant> {
+        (self.first..=self.now).contains(&wall).then(|| self.simulation(wall))
+    }
+
     /// How long ago a simulation time was, ns.
     pub(super) fn since(&self, time: Instant) -> i64 {
         self.simulation(self.now).nanos().minus(time.nanos()).0
@@ -88,8 +107,10 @@ pub struct UnderWay {
     pub since: Instant,
     /// How long ago that was, ns.
     pub running: i64,
-    /// Releases that its thread has not counted yet; `None`: none, or the clock has no period.
+    /// Releases that its thread has not counted yet, of those that count; `None`: none, or the clock has no period.
     pub passed: Option<Passed>,
+    /// All that have come, though the first one may end the run.
+    pub released: Option<Passed>,
     /// How late the first of them is by now, ns.
     pub late: i64,
 }
@@ -109,7 +130,7 @@ impl Standing {
     /// Overruns, those included that the activation under way, or the one that has not begun, will have found.
     pub fn overruns(&self) -> u64 {
         let found = self.under_way.map_or(self.unbegun.and_then(|own| own.passed), |own| own.passed);
-        self.counted + found.map_or(0, |passed| passed.count)
+        self.counted.saturating_add(found.map_or(0, |passed| passed.count))
     }
 }
 
@@ -154,16 +175,17 @@ fn under_way(plan: &Plan, board: Board, course: Course, task: TaskId, mark: [u64
     }
     let planned = &plan.tasks[task.0];
     let counted = if finished > 0 { course.simulation(finished) } else { course.begin };
-    let passed = unbegun::interval(board, task)
-        .and_then(|interval| Passed::of(time, interval, counted, course.simulation(course.now), plan.stop))
-        // The first one ends the run, and what comes afterwards is none.
-        .map(|passed| if planned.overrun == Overrun::Stop { passed.first_alone() } else { passed });
+    let released = unbegun::interval(board, task)
+        .and_then(|interval| Passed::of(time, interval, counted, course.simulation(course.now), plan.stop));
+    // The first one ends the run, and what comes afterwards is no overrun.
+    let passed = released.map(|passed| if planned.overrun == Overrun::Stop { passed.first_alone() } else { passed });
     Some(UnderWay {
         time,
         started,
         since: course.simulation(started),
         running: course.now - started,
         passed,
+        released,
         late: passed.map_or(0, |passed| course.since(passed.first)),
     })
 }
@@ -200,23 +222,26 @@ pub fn settle(
 /// [`settle`] of a run that is over, whose runner could not say what has become of all releases: what has not begun by then never does,
 /// and what has not returned is not complete.
 pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Option<UnderWay>> {
-    let standings = settled(plan, board, course(plan, board, begin, now), |_| true);
+    let Some(course) = course(plan, board, begin, now) else { return vec![None; plan.tasks.len()] };
+    let standings = settled(plan, board, Some(course), |_| true);
     for (task, own) in standings.iter().enumerate() {
+        let task = TaskId(task);
         let (number, passed) = match (own.under_way, own.unbegun) {
-            (Some(own), _) => (1, own.passed),
+            (Some(own), _) => {
+                let behind = unbegun::waiting_behind(plan, board, course, task, own.time);
+                (1 + behind, own.released)
+            }
             (_, Some(own)) => (own.number(), own.passed),
             _ => continue,
         };
-        unbegun::count_discarded(plan, board, TaskId(task), number, passed);
+        unbegun::count_discarded(plan, board, task, number, passed);
         if let Some(own) = own.unbegun {
             for metric in [Metric::Wakeup, Metric::Start] {
-                board.task(TaskId(task)).histogram(metric).count(own.late);
+                board.task(task).histogram(metric).count(own.late);
             }
         }
     }
-    if let Some(course) = course(plan, board, begin, now) {
-        note_reached(plan, board, course.instant());
-    }
+    note_reached(plan, board, course.instant());
     standings.into_iter().map(|own| own.under_way).collect()
 }
 
@@ -227,25 +252,21 @@ fn note_reached(plan: &Plan, board: Board, time: Instant) {
     board.global(Global::Reached).fetch_max(since as u64, SeqCst);
 }
 
-/// Notes that a run whose runner has died has come to the last activation that has begun: the runner says how far it is some hundred
-/// times a second.
-pub fn note_last_activation(plan: &Plan, board: Board) {
-    let begun = (0..plan.tasks.len()).map(|task| mark(board, TaskId(task)));
-    let last =
-        begun.filter(|[_, started, ..]| *started > 0).map(|[_, _, _, time @ ..]| Instant::from_words(time)).max();
+/// Notes that a run whose runner has died by `now` has come to the last activation that has begun. The runner itself says every few
+/// milliseconds how far the run is.
+pub fn note_last_activation(plan: &Plan, board: Board, begin: Instant, now: i64) {
+    let Some(course) = Course::at(plan, board, begin, now) else { return };
+    let begun = (0..plan.tasks.len()).map(|task| mark(board, TaskId(task))).filter(|[_, started, ..]| *started > 0);
+    // FMU code can write anywhere.
+    let is_possible = |time: &Instant| *time >= begin && *time <= course.instant();
+    let last = begun.map(|[_, _, _, time @ ..]| Instant::from_words(time)).filter(is_possible).max();
     last.iter().for_each(|last| note_reached(plan, board, *last));
 }
 
-/// The course of a run at its end, or now. Where the runner has come to the end, nothing is released after the time that it has reached,
-/// however long it waits for what goes on.
+/// The course of a run at its end, or now.
 fn course(plan: &Plan, board: Board, begin: Instant, now: i64) -> Option<Course> {
     let said = board.global(Global::Ended).load(SeqCst) as i64;
-    let mut course = Course::at(plan, board, begin, if said > 0 { said } else { now })?;
-    if board.phase() >= Phase::Stopping {
-        let reached = plan.start.nanos().plus(Nanos(board.global(Global::Reached).load(SeqCst) as i64));
-        course.held_at = course.held_at.min(reached.minus(begin.nanos()).0);
-    }
-    Some(course)
+    Course::at(plan, board, begin, if said > 0 { said } else { now })
 }
 
 fn settled(plan: &Plan, board: Board, course: Option<Course>, counts: impl Fn(TaskId) -> bool) -> Vec<Standing> {

@@ -381,14 +381,20 @@ impl<'a> Supervision<'a> {
         let did_not_return = self.process.killed.is_some()
             || [Global::HungTask, Global::StarvedTask].into_iter().any(|word| board.global(word).load(SeqCst) != 0);
         // A runner that is ended, or dies, has not come to what was released since its threads were seen last.
-        let died = board.phase() == Phase::Running && board.global(Global::Ended).load(SeqCst) == 0;
-        if died && !did_not_return {
-            under_way::note_last_activation(plan, board);
+        let died = [Phase::Running, Phase::Stopping].contains(&board.phase())
+            && board.global(Global::Ended).load(SeqCst) == 0
+            && !did_not_return;
+        let begin = shared.prepared.begin();
+        if died {
+            // It has come so far and no further.
+            if board.phase() == Phase::Running {
+                under_way::note_last_activation(plan, board, begin, gone);
+            }
             board.set_phase(Phase::Stopping);
         }
         let mut unreturned = vec![None; plan.tasks.len()];
         if did_not_return || died {
-            let all = under_way::settle_all(plan, board, shared.prepared.begin(), gone);
+            let all = under_way::settle_all(plan, board, begin, gone);
             unreturned = if did_not_return { all } else { unreturned };
         }
         run.hangs.settle(board);

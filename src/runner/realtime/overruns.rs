@@ -3,15 +3,16 @@
 use super::own::Own;
 use crate::plan::{Overrun, Release};
 use crate::record::board::promise::Break;
-use crate::record::board::{Metric, TaskWord};
+use crate::record::board::{Global, Metric, TaskWord};
 use crate::record::trace::Note;
 use crate::runner::measure::Measure;
 use crate::schedule::{Kept, Skipped, Timeline};
 use crate::time::{Instant, Nanos};
 use std::cell::Cell;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// The run, or the instance, has ended then: of the clock's own releases up to that instant that have not begun the first one has waited
-/// in vain, and those after it have found it waiting as they would have found it running.
+/// The run has ended then, and releases up to there have not begun. The first of them has waited in vain. Those after it have found it
+/// waiting, as they would have found it running.
 #[cold]
 pub fn of_those_that_never_begin(own: &Own, timeline: &mut Timeline, until: Instant, measure: Option<&Measure>) {
     let Some(first) = timeline.leave_out(until) else { return };
@@ -20,7 +21,11 @@ pub fn of_those_that_never_begin(own: &Own, timeline: &mut Timeline, until: Inst
     if let Some(measure) = measure {
         measure.skipped(now - release, own.of_wakeup(release, now));
     }
-    find(own, timeline, now, measure);
+    let has_stopped_the_run =
+        own.plan.overrun == Overrun::Stop && own.world.board.global(Global::OverrunTask).load(Relaxed) != 0;
+    if !has_stopped_the_run {
+        find(own, timeline, now, measure);
+    }
     // Beside it, those that are never left out.
     let further = std::iter::from_fn(|| timeline.leave_out(until)).count();
     own.cells.count_shared(TaskWord::Discarded, 1 + further as u64);
@@ -40,6 +45,7 @@ pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, mea
 fn find(own: &Own, timeline: &mut Timeline, now: i64, measure: Option<&Measure>) -> Option<(Instant, u64)> {
     let Own { world, task, cells, .. } = *own;
     let time = world.until(Nanos(now));
+    let now = now.min(world.wall(time).0);
     let late = |release| now - world.wall(release).0;
     // The first of them, and how many.
     let found: Cell<Option<(Instant, u64)>> = Cell::new(None);

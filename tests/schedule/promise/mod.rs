@@ -132,20 +132,10 @@ fn is_the_same(name: &str, rig: &Rig) -> String {
     expected
 }
 
-/// Runs a rig whose mixers of these names keep its cores busy in both modes, and has `late` look at the number of late starts.
-fn is_the_same_on_own_core(name: &str, rig: &Rig, busy: &[&str], late: impl Fn(u64) + Sync) {
-    let expected = at_once(rig, busy, &[]);
+/// Runs a rig that does keep its cores busy in both modes, and has `late` look at the number of late starts.
+fn is_the_same_on_own_core(name: &str, rig: &Rig, late: impl Fn(u64) + Sync) {
+    let expected = run(rig, "virtual", &[]).file("signals.csv");
     real_time_on_own_core(name, || late(records(rig, &expected)));
-}
-
-/// What a rig records in virtual time, where its mixers of these names need not take the time that they take: no value tells it.
-fn at_once(rig: &Rig, busy: &[&str], environment: &[(&str, &str)]) -> String {
-    let mut command = rig.command();
-    command.args(["--mode", "virtual"]).envs(environment.iter().copied());
-    for name in busy {
-        command.args(["--set", &format!("{name}.burn_us=0")]);
-    }
-    rig.finish(rig.start(command)).exits(0).file("signals.csv")
 }
 
 /// Runs a rig in real time, which has to record these bytes. Gives the number of late starts.

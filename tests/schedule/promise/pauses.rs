@@ -2,7 +2,7 @@
 //! where it stood, and no release is left out, or late by the pause.
 
 use super::program::{Random, Rig, cache, real_time};
-use super::{all_kinds, at_once, difference, trials};
+use super::{all_kinds, difference, run, trials};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::thread::sleep;
@@ -49,7 +49,7 @@ fn paused(rig: &Rig, random: &mut Random) -> (Finished, u64) {
 
 fn seed(seed: u64) {
     let rig = all_kinds::drawn(seed);
-    let expected = at_once(&rig, &["busy"], &[]);
+    let expected = run(&rig, "virtual", &[]).file("signals.csv");
     real_time("a run that pauses", || {
         let mut random = Random(seed);
         for _ in 0..trials() {

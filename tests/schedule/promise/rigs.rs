@@ -5,9 +5,6 @@ use super::program::{Random, Rig};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The mixers that take 15 ms each time.
-pub const BUSY: [&str; 2] = ["busy0", "busy1"];
-
 /// 18 mixers, half with periods of 10 to 45 ms and half of 60 to 150 ms, nine on each core, whose inputs come from any of
 /// them; and on each core one of 50 ms that takes 15 ms each time, so that the slow ones start only after the next release of
 /// their fast producers.
@@ -68,7 +65,7 @@ fn are_enough(late: u64) {
 }
 
 fn seed(seed: u64) {
-    is_the_same_on_own_core("twenty FMUs on two cores", &twenty(seed), &BUSY, are_enough);
+    is_the_same_on_own_core("twenty FMUs on two cores", &twenty(seed), are_enough);
 }
 
 #[test]
@@ -89,7 +86,7 @@ fn twenty_fmus_on_two_cores_record_the_bytes_of_virtual_time_seed_3() {
 /// Every other one makes steps, so that connections lead from partitions to steps, from steps to partitions, and from steps to steps.
 fn with_steps(seed: u64) {
     let rig = mixed(seed, |number| number % 4 < 2 || number == 19);
-    is_the_same_on_own_core("partitions and steps on two cores", &rig, &BUSY, are_enough);
+    is_the_same_on_own_core("partitions and steps on two cores", &rig, are_enough);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! The same judge over exchanges that are known to be wrong, which builds with debug assertions have.
 
 use super::program::{Rig, real_time, real_time_on_own_core};
-use super::rigs::{BUSY, mixed, twenty};
-use super::{Judgement, at_once, judge};
+use super::rigs::{mixed, twenty};
+use super::{Judgement, judge, run};
 use std::path::Path;
 
 fn is_noticed(wrong: &str) {
     let (rig, environment) = (twenty(1), [("VECUD_WRONG_EXCHANGE", wrong)]);
-    let expected = at_once(&rig, &BUSY, &environment);
+    let expected = run(&rig, "virtual", &environment).file("signals.csv");
     real_time_on_own_core("a wrong exchange", || match judge(&rig, &expected, &environment) {
         Judgement::Different(how) => println!("{wrong}: {how}"),
         Judgement::Same(_) => panic!("{wrong} was not noticed"),
