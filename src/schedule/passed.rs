@@ -119,6 +119,21 @@ mod tests {
         assert_eq!(passed(1), None);
     }
 
+    #[test]
+    fn where_nothing_has_begun_the_first_instant_of_the_grid_counts() {
+        let millis = |millis: i64| at(millis * 1_000_000);
+        let passed = |counted: i64, now: i64, stop: Option<i64>| {
+            let passed = Passed::on_grid(millis(5), fraction("0.001"), millis(counted), millis(now), stop.map(millis));
+            passed.map(|passed| (passed.first, passed.count))
+        };
+        assert_eq!(passed(0, 4, None), None);
+        assert_eq!(passed(0, 5, Some(5)), None);
+        assert_eq!(passed(0, 5, None), Some((millis(5), 1)));
+        assert_eq!(passed(0, 7, None), Some((millis(5), 3)));
+        assert_eq!(passed(0, 7, Some(7)), Some((millis(5), 2)));
+        assert_eq!(passed(5, 7, None), Some((millis(6), 2)));
+    }
+
     /// What others have written into shared memory ends in some figure, at once.
     #[test]
     fn any_words_have_a_count() {

@@ -12,7 +12,7 @@ use super::super::world::{Ending, World};
 use super::{Lane, Moment};
 use crate::ffi::{Striding, Unusual};
 use crate::plan::TaskId;
-use crate::record::board::Global;
+use crate::record::board::{Global, TaskWord};
 use crate::schedule::{Agenda, Due, Instants};
 use crate::sys::crash::label_thread;
 use crate::time::{Instant, Nanos};
@@ -222,7 +222,9 @@ impl Strides {
                 continue;
             }
             if (first > 0 || !goes_on) && world.ending() == Ending::Discard {
-                break;
+                // It was released at the last instant of the run.
+                lane.site.cells.count(TaskWord::Discarded, 1);
+                continue;
             }
             lane.serve(served);
             if lane.stride(*task, due, moment.seconds, end) {

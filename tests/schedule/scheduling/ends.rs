@@ -12,7 +12,7 @@ use vecud::sys::{affinity, scheduling};
 /// The periodic clocks of which not every release up to the end has become something.
 fn unaccounted(outcome: &Outcome, fmu: &str) -> Vec<String> {
     let end = (outcome.report()["end_time"].as_f64().unwrap() * 1e9).round() as u64;
-    let periodic = INPUTS.into_iter().filter(|clock| PERIOD[*clock as usize] > 0);
+    let periodic = INPUTS.filter(|clock| PERIOD[*clock as usize] > 0);
     let wrong = |clock: u32| {
         let (name, period) = (NAMES[clock as usize], PERIOD[clock as usize] * 1_000_000);
         let counts = ["activations", "skipped", "discarded"].map(|what| outcome.count(fmu, name, what));
