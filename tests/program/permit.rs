@@ -43,6 +43,15 @@ pub fn own_core<T: Send>(test: impl Fn() -> T + Sync) -> T {
     trials(Use::Own, test)
 }
 
+/// The cores for a test alone, as long as this is held, without any repetition: what it finds must not be there on any machine.
+pub struct Alone(#[expect(dead_code, reason = "it is held")] Permit);
+
+impl Alone {
+    pub fn take() -> Alone {
+        Alone(Permit::take(Use::Own))
+    }
+}
+
 thread_local! {
     /// The permit of this thread's test.
     static PERMITTED: Cell<Option<Use>> = const { Cell::new(None) };

@@ -4,11 +4,12 @@
 mod mechanism;
 mod stress;
 
+use crate::program::permit::Alone;
 use crate::program::{has_real_time, wait_until};
 use mechanism::Kind;
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stress::{Found, run};
 use vecud::sys::preemption::{LockMember, PreemptionLock, Unlocked};
@@ -16,11 +17,9 @@ use vecud::sys::scheduling::{Policy, scheduling};
 use vecud::sys::wake::{WakeWord, monotonic_now};
 use vecud::sys::{affinity, scheduling as fifo, thread};
 
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
 /// The core for this test alone, or a visible word that it cannot be run.
-fn real_time(test: &str) -> Option<MutexGuard<'static, ()>> {
-    has_real_time(test).then(|| ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner))
+fn real_time(test: &str) -> Option<Alone> {
+    has_real_time(test).then(Alone::take)
 }
 
 /// How many activations the mechanism has to bear; some 20,000 take a second.
