@@ -227,7 +227,7 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
     }
 }
 
-/// How far the run has come, ns since the start of the simulation.
+/// The simulation time that the run has reached at this wall clock, ns since its start.
 fn reached_at(world: &World, now: i64) -> u64 {
     world.since_start(world.until(Nanos(now)))
 }

@@ -51,7 +51,8 @@ impl Passed {
         Some(Passed { first, count: further + 1, interval })
     }
 
-    /// Those of a grid, of which `origin` is the first instant, after `counted`: [`Passed::of`] where no activation is under way.
+    /// The releases after `counted` of a clock of which no activation is under way; `origin` is the first instant of its grid. Other
+    /// arguments and the answer are those of [`Passed::of`].
     pub fn on_grid(
         origin: Instant,
         interval: Fraction,

@@ -6,8 +6,9 @@
 //! others have executed there. So one that is kept from running is not taken for one that hangs; its releases that pass are
 //! overruns all the same.
 
+use super::course::Course;
 use super::death::function;
-use super::under_way::{Course, Standing, UnderWay, held_up_by, standing};
+use super::under_way::{Standing, UnderWay, held_up_by, standing};
 use crate::ffi::Function;
 use crate::plan::{Limits, Mode, OnError, Overrun, Plan, TaskId};
 use crate::record::board::promise::Break;

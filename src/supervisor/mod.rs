@@ -11,6 +11,7 @@ mod causes;
 mod collect;
 mod control;
 mod cores;
+mod course;
 mod death;
 mod earlier;
 mod error;

@@ -1,11 +1,12 @@
 //! What the threads of a session share with each other, and with the runner's process: the memory that both map.
 
+use super::course::Course;
 use super::pause::Paused;
 use super::questions::Questions;
 use super::recorder::Recorded;
 use super::shown::{self, ShownVariable};
 use super::totals::{self, Totals};
-use super::under_way::{Course, Standing, held_up_by, standing};
+use super::under_way::{Standing, held_up_by, standing};
 use super::{Error, Event, EventSink, Prepared, State, tasks};
 use crate::doctor::Tree;
 use crate::doctor::facts::Kernel;

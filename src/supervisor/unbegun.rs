@@ -2,7 +2,7 @@
 //!
 //! The runner tells what became of such releases when it comes to them, and it never does where the run ends before (semantics S12).
 
-use super::under_way::Course;
+use super::course::Course;
 use crate::plan::{Overrun, Plan, TaskId};
 use crate::record::board::promise::Break;
 use crate::record::board::{Board, Metric, TaskWord};
@@ -65,7 +65,7 @@ impl Unbegun {
 
     fn at(plan: &Plan, course: Course, first: Instant, waiting: u64, passed: Option<Passed>) -> Option<Unbegun> {
         let is_released =
-            first >= course.begin() && first <= course.instant() && plan.stop.is_none_or(|stop| first < stop);
+            first >= course.begin && first <= course.instant() && plan.stop.is_none_or(|stop| first < stop);
         is_released.then(|| Unbegun { first, late: course.since(first), waiting, passed })
     }
 
@@ -111,7 +111,7 @@ pub fn count_overruns(plan: &Plan, board: Board, task: TaskId, passed: Passed, l
         cells.count(TaskWord::Skipped, passed.count);
         board.note_break(task, Break::Overrun, passed.first);
     }
-    /// Of a hang that has lasted for days no release is looked at alone.
+    /// More releases than this, of a hang that has lasted for days, are counted in groups.
     const AT_MOST: u64 = 1 << 20;
     let each = passed.count.div_ceil(AT_MOST);
     for place in (0..passed.count).step_by(each as usize) {

@@ -5,96 +5,13 @@
 //! returns. The board stays the runner's; only a copy of it, when the run is over, gets what the runner would have written
 //! ([`settle`]).
 
+use super::course::Course;
 use super::unbegun::{self, Unbegun};
-use crate::plan::{Mode, Overrun, Plan, TaskId};
-use crate::record::board::{Board, Global, Metric, Phase, Scheduling, TaskWord};
+use crate::plan::{Overrun, Plan, TaskId};
+use crate::record::board::{Board, Global, Metric, Scheduling, TaskWord};
 use crate::schedule::Passed;
-use crate::sys::clock::Clock;
-use crate::time::{Instant, Nanos};
+use crate::time::Instant;
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
-
-/// The course of a run in real time: what instant of simulation time it is now.
-#[derive(Clone, Copy, Debug)]
-pub struct Course {
-    /// The simulation time at which the run begins.
-    begin: Instant,
-    /// That instant by the run's clock, ns.
-    first: i64,
-    /// The same, but so much later as simulation time has stood since the run has paused.
-    start: i64,
-    /// Now, by the run's clock, ns.
-    now: i64,
-    /// No simulation time is later now, ns from [`Course::begin`]: the run is held.
-    held_at: i64,
-}
-
-impl Course {
-    /// Now. `None`: the run has not begun, or it is one in virtual time.
-    pub fn now(plan: &Plan, board: Board, begin: Instant) -> Option<Course> {
-        let now = Clock::tai_if(plan.keeps_tai()).now();
-        Course::of(plan, board, begin, |_| now)
-    }
-
-    /// At an earlier instant of CLOCK_MONOTONIC, ns.
-    pub fn at(plan: &Plan, board: Board, begin: Instant, monotonic: i64) -> Option<Course> {
-        let of_monotonic = board.global(Global::StartMonotonic).load(SeqCst) as i64;
-        Course::of(plan, board, begin, |start| monotonic.saturating_add(start.saturating_sub(of_monotonic)))
-    }
-
-    /// `now` by the run's clock, which started then.
-    fn of(plan: &Plan, board: Board, begin: Instant, now: impl FnOnce(i64) -> i64) -> Option<Course> {
-        let word = |word| board.global(word).load(SeqCst) as i64;
-        // In this order: whoever finds that the run goes on finds the instant by which it does.
-        let held_at = match word(Global::HeldAt) {
-            at @ 1.. => at - 1,
-            _ => i64::MAX,
-        };
-        // Where the runner has come to the end, nothing is released after the time that it has reached, however long it waits for what
-        // goes on.
-        let held_at = match board.phase() {
-            Phase::Stopping => {
-                let reached = plan.start.nanos().plus(Nanos(word(Global::Reached))).minus(begin.nanos());
-                held_at.min(reached.0)
-            }
-            _ => held_at,
-        };
-        let (first, later) = (word(Global::Start), word(Global::Shifted));
-        let (start, now) = (first.saturating_add(later), now(first));
-        let is_there = plan.mode == Mode::RealTime && first > 0 && now >= first;
-        is_there.then_some(Course { begin, first, start, now, held_at })
-    }
-
-    /// What instant of simulation time it is.
-    pub fn instant(&self) -> Instant {
-        self.simulation(self.now)
-    }
-
-    /// The simulation time of an instant of the run's clock.
-    pub(super) fn simulation(&self, wall: i64) -> Instant {
-        let since = wall.saturating_sub(self.start).min(self.held_at);
-        Instant::from_nanos(self.begin.nanos().plus(Nanos(since)))
-    }
-
-    /// The simulation time at which the run begins.
-    pub(super) fn begin(&self) -> Instant {
-        self.begin
-    }
-
-    /// The last one before that.
-    pub(super) fn before_begin(&self) -> Instant {
-        Instant::from_nanos(self.begin.nanos().minus(Nanos(1)))
-    }
-
-    /// The simulation time of an instant of the run's clock at which an activation has returned; `None`: none can have.
-    pub(super) fn returned(&self, wall: i64) -> Option<Instant> {
-        (self.first..=self.now).contains(&wall).then(|| self.simulation(wall))
-    }
-
-    /// How long ago a simulation time was, ns.
-    pub(super) fn since(&self, time: Instant) -> i64 {
-        self.simulation(self.now).nanos().minus(time.nanos()).0
-    }
-}
 
 /// An activation in real time that has not returned.
 #[derive(Clone, Copy, Debug, PartialEq)]
