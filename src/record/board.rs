@@ -248,6 +248,8 @@ pub enum TaskWord {
     Tid,
     /// Activations on another core than planned.
     WrongCore,
+    /// Locked sections of which the operating system has refused to raise the priority.
+    RaiseRefused,
     /// Set by the watchdog: it took longer than `max_execution` and lost its priority.
     Demoted,
     /// Samples that found the ring full.

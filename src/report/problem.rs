@@ -160,6 +160,8 @@ pub enum Kind {
         /// Where they came in.
         address: String,
     },
+    /// Locked sections of which the operating system has refused to raise the priority, so many.
+    LockUnprotected(u64),
     /// Activations ran on another core than planned.
     OtherCore {
         /// How many.
@@ -321,6 +323,17 @@ pub enum Kind {
     },
     /// `run.log` has come to its limit, MiB.
     LogCut(u64),
+    /// The counters of a periodic clock do not make the sum of its releases.
+    Unaccounted {
+        /// Releases up to the end of the run.
+        releases: u64,
+        /// What has become of them.
+        activations: u64,
+        /// Left out.
+        skipped: u64,
+        /// Thrown away by the end.
+        discarded: u64,
+    },
     /// FMU code has written over what was measured: by names.
     MemoryOverwritten(Vec<String>),
     /// After one of several runs the next one could not begin.
@@ -505,6 +518,11 @@ impl Problem {
                 "{who}: {} at {address} dropped by the kernel: they came faster than they were taken in",
                 some(*count, "datagram")
             ),
+            Kind::LockUnprotected(count) => format!(
+                "{who}: the operating system refused to raise the priority of {}: partitions that had slept in FMU code may have gone \
+                 on inside of them",
+                some(*count, "locked section")
+            ),
             Kind::OtherCore { count, planned } => {
                 format!("{who}: {} on another core than {planned}", some(*count, "activation"))
             }
@@ -586,6 +604,11 @@ impl Problem {
                      came faster than it could be begun anew is missing"
                 )
             }
+            Kind::Unaccounted { releases, activations, skipped, discarded } => format!(
+                "has had {} up to the end of the run, but {activations} activations, {skipped} skipped and {discarded} discarded are \
+                 counted: rely on no counter of it; this is a fault of vecud, please report it",
+                some(*releases, "release")
+            ),
             Kind::MemoryOverwritten(names) => {
                 const NAMED: usize = 8;
                 let named = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");

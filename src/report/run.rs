@@ -345,6 +345,10 @@ pub struct ClockResult {
     pub cpu: usize,
     /// Name of its thread.
     pub thread: String,
+    /// Releases of a periodic clock from the start of the run to its end, from its grid alone: activations, skipped and discarded
+    /// make this sum. `None`: the clock has no grid, or not all of them are of this run.
+    #[serde(default)]
+    pub releases: Option<u64>,
     /// Activations that ran.
     pub activations: u64,
     /// Releases (periodic) or ticks (others, full queue) that found the clock still busy.

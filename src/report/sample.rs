@@ -203,6 +203,7 @@ fn clock(
         fifo_priority: FifoPriority::new(fifo),
         cpu: 2,
         thread: format!("{fmu}.{clock}").chars().take(15).collect(),
+        releases: None,
         activations,
         overruns: 0,
         skipped: 0,

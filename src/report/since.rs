@@ -33,6 +33,7 @@ impl ClockResult {
             }),
         };
         ClockResult {
+            releases: self.releases.zip(earlier.releases).map(|(now, before)| less(now, before)),
             activations: less(self.activations, earlier.activations),
             overruns: less(self.overruns, earlier.overruns),
             skipped: less(self.skipped, earlier.skipped),

@@ -25,7 +25,7 @@ use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
 use crate::plan::{TaskId, TaskPlan};
 use crate::record::board::promise::Break;
-use crate::record::board::{Scheduling, TaskWord};
+use crate::record::board::{Metric, Scheduling, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::trace::Note;
 use crate::schedule::{self, Due, QUEUE, Timeline};
@@ -93,6 +93,8 @@ impl PartitionThread {
             host.lead(followers(world, task));
             set_thread_host(Some(host));
             self.serve(host, &mut timeline);
+            let refused = host.member().counts().raise_refused;
+            world.board.task(task).word(TaskWord::RaiseRefused).store(refused, Relaxed);
             self.activation.finish(world, host);
             self.measure.iter().for_each(Measure::end);
             set_thread_host(None);
@@ -349,7 +351,7 @@ impl PartitionThread {
         let stopped = instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves);
         if stopped || !self.activation.stimulate(world, due) {
             leave(own, host);
-            return Some(discarded(own));
+            return Some(has_waited_in_vain(own, release, woken));
         }
         host.begin(own.site, due);
         let mut watch = Stopwatch::new(host, &core.executed);
@@ -429,6 +431,17 @@ fn leave(own: &Own, host: &PartitionHost) {
     } else {
         own.instance.lock.leave(host.member());
     }
+}
+
+/// [`discarded`], of an activation that woke then and has waited for its turn until the end of the run.
+#[cold]
+fn has_waited_in_vain(own: &Own, release: i64, woken: i64) -> i64 {
+    if !own.instance.failed.load(SeqCst) {
+        let until = own.world.wall(own.world.until(Nanos(own.world.now()))).0;
+        own.cells.histogram(Metric::Wakeup).count((woken.min(until) - release).max(0));
+        own.cells.histogram(Metric::Start).count((until - release).max(0));
+    }
+    discarded(own)
 }
 
 /// A due activation was not run. Returns the wall clock.

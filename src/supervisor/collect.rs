@@ -11,7 +11,7 @@ use super::recorder::Told;
 use super::shared::scheduling;
 use super::threads::Threads;
 use super::under_way::UnderWay;
-use super::{Prepared, fmus, promise, schedulability, stimuli, tasks};
+use super::{Prepared, fmus, promise, releases, schedulability, stimuli, tasks};
 use crate::plan::{FmuId, OnError, OnNan, TaskId};
 use crate::priority::FifoPriority;
 use crate::record::board::{Board, Global, Phase, TaskWord};
@@ -165,7 +165,6 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
     if told.is_cut || global(Global::LogCut) != 0 {
         problems.push(Problem::warning(Subject::Run, Kind::LogCut(plan.host.log_limit_mib)));
     }
-    problems.sort_by_key(|problem| problem.severity);
     // A file that is not written fails the run and does not end it.
     let failures = problems.iter().filter(|problem| problem.severity == Severity::Failure).count();
     let failed = failures > told.broken.len();
@@ -173,6 +172,15 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
     // What an FMU may ask for counts as the stop time, and may come before it.
     let asked = |fmu| board.fmu(FmuId(fmu)).findings().count(Finding::AskedForEnd) > 0;
     let asked = plan.on_error == OnError::Stop && (0..plan.fmus.len()).any(asked);
+    let end = end(
+        plan.stop.filter(|_| !facts.goes_on && !failed && !stopped && !is_overrun && !asked),
+        prepared.begin(),
+        plan.start.nanos().plus(Nanos(global(Global::Reached) as i64)),
+    );
+    if !facts.goes_on {
+        problems.extend(releases::account(prepared, board, end, &mut clocks));
+    }
+    problems.sort_by_key(|problem| problem.severity);
     // A runner that dies does not get to say when.
     let (began, said) = (global(Global::StartMonotonic) as i64, global(Global::Ended) as i64);
     let ended = if said > 0 { said } else { facts.gone };
@@ -186,11 +194,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         started: rfc3339(facts.started),
         start_monotonic_ns: began,
         start_time: prepared.begin().seconds(),
-        end_time: end_time(
-            plan.stop.filter(|_| !facts.goes_on && !failed && !stopped && !is_overrun && !asked),
-            prepared.begin(),
-            plan.start.nanos().plus(Nanos(global(Global::Reached) as i64)),
-        ),
+        end_time: end.seconds(),
         wall_seconds: if began > 0 && ended > began { Nanos(ended - began).seconds() } else { 0.0 },
         ended: if facts.goes_on { Ended::Running } else { Ended::Finished },
         end: if failed || facts.goes_on {
@@ -248,10 +252,10 @@ fn band(clocks: &[ClockResult]) -> Option<(FifoPriority, FifoPriority)> {
     Some((used().min_by_key(|priority| priority.get())?, used().max_by_key(|priority| priority.get())?))
 }
 
-/// The simulation time at which a run was over, s: its stop time, where it has come to that; else what it has `reached`, which
-/// of a run that was taken up again is nothing before its first activation.
-fn end_time(stop: Option<Instant>, begin: Instant, reached: Nanos) -> f64 {
-    stop.map_or_else(|| reached.max(begin.nanos()).seconds(), |stop| stop.seconds())
+/// The simulation time at which a run was over: its stop time, where it has come to that; else what it has `reached`, which of a run
+/// that was taken up again is nothing before its first activation.
+fn end(stop: Option<Instant>, begin: Instant, reached: Nanos) -> Instant {
+    stop.unwrap_or_else(|| Instant::from_nanos(reached.max(begin.nanos())))
 }
 
 /// A point of time as RFC 3339 in UTC, to the second.
@@ -269,9 +273,9 @@ mod tests {
     #[test]
     fn a_run_never_ends_before_it_begins() {
         let at = |seconds| Instant::from_f64(seconds).unwrap();
-        assert_eq!(end_time(None, at(0.05), Nanos(0)), 0.05);
-        assert_eq!(end_time(None, at(0.05), Nanos(70_000_000)), 0.07);
-        assert_eq!(end_time(Some(at(1.0)), at(0.05), Nanos(70_000_000)), 1.0);
+        assert_eq!(end(None, at(0.05), Nanos(0)), at(0.05));
+        assert_eq!(end(None, at(0.05), Nanos(70_000_000)), at(0.07));
+        assert_eq!(end(Some(at(1.0)), at(0.05), Nanos(70_000_000)), at(1.0));
     }
 
     #[test]

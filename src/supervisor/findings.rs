@@ -203,6 +203,8 @@ pub fn irregularities(
         }
         let elsewhere = board.task(TaskId(index)).get(TaskWord::WrongCore);
         counted(elsewhere, own, Kind::OtherCore { count: elsewhere, planned: clock.cpu });
+        let refused = board.task(TaskId(index)).get(TaskWord::RaiseRefused);
+        counted(refused, own, Kind::LockUnprotected(refused));
     }
     for (index, fmu) in fmus.iter().enumerate().filter(|(index, _)| plan.fmus[*index].on_warning != OnWarning::Ignore) {
         let own = plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));

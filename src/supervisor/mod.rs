@@ -35,6 +35,7 @@ mod promise;
 mod questions;
 mod recorder;
 mod references;
+mod releases;
 mod run_folders;
 mod run_log;
 mod run_name;

@@ -58,6 +58,7 @@ pub fn clock(
         fifo_priority: (scheduling == Scheduling::Fifo).then_some(planned.fifo),
         cpu: planned.cpu,
         thread: planned.thread.clone(),
+        releases: None,
         activations: cells.get(TaskWord::Activations),
         overruns: cells.get(TaskWord::Overruns),
         skipped: cells.get(TaskWord::Skipped),

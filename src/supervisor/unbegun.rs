@@ -79,7 +79,7 @@ const TIME: [TaskWord; 3] = [TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
 const ORIGIN: [TaskWord; 3] = [TaskWord::Origin, TaskWord::Origin1, TaskWord::Origin2];
 
 /// The grid of a periodic clock, as its thread has it: an instant of it, and its interval.
-fn grid(board: Board, task: TaskId) -> Option<(Instant, Fraction)> {
+pub fn grid(board: Board, task: TaskId) -> Option<(Instant, Fraction)> {
     let origin = Instant::from_words(ORIGIN.map(|word| board.task(task).get(word)));
     Some((origin, interval(board, task)?))
 }

@@ -21,8 +21,8 @@ use super::sockets::Sockets;
 use super::stimuli::{self, Feeder};
 use super::threads::Threads;
 use super::tracer::Tracer;
-use super::under_way;
 use super::{Control, Error, Event, EventSink, Finished, Options, Prepared, State, saved};
+use super::{releases, under_way};
 use crate::exchange::{bytes, word};
 use crate::fmu::description::{Values, VariableType};
 use crate::plain::Plain;
@@ -396,6 +396,7 @@ impl<'a> Supervision<'a> {
         if did_not_return || died {
             let all = under_way::settle_all(plan, board, begin, gone);
             unreturned = if did_not_return { all } else { unreturned };
+            releases::discard(plan, board);
         }
         run.hangs.settle(board);
         damage.extend(run.recorder.damage.iter().cloned());

@@ -139,6 +139,7 @@ const TASK_WORDS: [(TaskWord, Range); TaskWord::Count as usize] = [
     (TaskWord::DiscardedTicks, Count),
     (TaskWord::Tid, UpTo(PIDS)),
     (TaskWord::WrongCore, Count),
+    (TaskWord::RaiseRefused, Any),
     (TaskWord::Demoted, UpTo(1)),
     (TaskWord::SamplesDropped, Count),
     (TaskWord::LockNested, Count),

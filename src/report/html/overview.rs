@@ -82,10 +82,9 @@ fn table(run: &Run) -> String {
     out += "</tbody>\n</table></div>\n";
     let discarded: u64 = run.clocks.iter().map(|clock| clock.discarded).sum();
     if discarded > 0 {
-        out += &format!("<p class=\"note\">{} pending when the run was stopped did not run.</p>\n", {
-            let ticks = count(discarded);
-            if discarded == 1 { "1 tick that was".to_owned() } else { format!("{ticks} ticks that were") }
-        });
+        let number =
+            if discarded == 1 { "1 release or tick" } else { &format!("{} releases and ticks", count(discarded)) };
+        out += &format!("<p class=\"note\">When the run ended, {number} had not begun or not returned.</p>\n");
     }
     out
 }

@@ -46,6 +46,9 @@ fn holds(name: &str, test: &str, sleeps: bool) {
     });
     say(name, sleeps, seed, &found);
     assert_eq!(found.violations(), 0, "{found:?}");
+    assert_eq!(found.raise_refused.load(SeqCst), 0, "{found:?}");
+    // Nothing here lets a thread sleep in its section but the kernel, for a page of memory.
+    assert!(found.goes_on_inside_sleeper.load(SeqCst) <= 3, "{found:?}");
     assert!(found.activations.load(SeqCst) >= activations(), "{found:?}");
     assert!(found.ticks.load(SeqCst) > 100, "{found:?}");
 }

@@ -2,6 +2,7 @@
 //! without the lock held, FMU code that sleeps; and a checker that sees what the FMU would see.
 
 use crate::preemption_real::mechanism::{Kind, Mechanism, Member};
+use nix::sys::resource::{UsageWho, getrusage};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
@@ -20,6 +21,9 @@ const UNIT: i64 = 200;
 /// The priority of the first instance's highest level; two priorities per level, one for each instance.
 pub const TOP: u8 = 60;
 
+/// Sections are numbers whose lowest bits tell the thread.
+const MARK_BITS: u32 = 8;
+
 #[derive(Default)]
 struct Seat {
     /// 0: idle; 1: a tick is queued; 2: running for it.
@@ -33,8 +37,8 @@ struct Seat {
 struct Instance {
     mechanism: Mechanism,
     seats: [Seat; THREADS.len()],
-    /// One plus the thread that is inside a locked section.
-    inside: AtomicU32,
+    /// The locked section that somebody is inside of, 0: none.
+    inside: AtomicU64,
     found: Arc<Found>,
     stop: Arc<AtomicBool>,
 }
@@ -44,19 +48,24 @@ struct Instance {
 pub struct Found {
     pub activations: AtomicU64,
     pub starts_inside_section: AtomicU64,
+    pub two_inside_section: AtomicU64,
     pub goes_on_inside_section: AtomicU64,
+    /// Going on inside of a section whose thread the kernel had put to sleep: no violation, since nobody can prevent it.
+    pub goes_on_inside_sleeper: AtomicU64,
     pub interleaves_with_equal: AtomicU64,
     pub starts_inside_higher: AtomicU64,
     pub starts_before_higher_target: AtomicU64,
     pub ticks: AtomicU64,
     pub contended: AtomicU64,
     pub raised: AtomicU64,
+    pub raise_refused: AtomicU64,
 }
 
 impl Found {
     pub fn violations(&self) -> u64 {
         [
             &self.starts_inside_section,
+            &self.two_inside_section,
             &self.goes_on_inside_section,
             &self.interleaves_with_equal,
             &self.starts_inside_higher,
@@ -72,7 +81,12 @@ impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = [
             (&self.starts_inside_section, "starts inside a locked section"),
+            (&self.two_inside_section, "holders of one lock"),
             (&self.goes_on_inside_section, "going on inside a locked section"),
+            (
+                &self.goes_on_inside_sleeper,
+                "going on inside a locked section whose thread slept for the kernel (excused)",
+            ),
             (&self.interleaves_with_equal, "interleavings of equals"),
             (&self.starts_inside_higher, "starts inside a higher one"),
             (&self.starts_before_higher_target, "starts before a higher one that was ticked"),
@@ -95,7 +109,7 @@ pub fn run(kind: Kind, seed: u32, sleeps: bool, limit: Duration, enough: impl Fn
         let instance = Arc::new(Instance {
             mechanism: Mechanism::new(kind, LEVELS, TOP - number),
             seats: Default::default(),
-            inside: AtomicU32::new(0),
+            inside: AtomicU64::new(0),
             found: Arc::clone(&found),
             stop: Arc::clone(&stop),
         });
@@ -110,9 +124,12 @@ pub fn run(kind: Kind, seed: u32, sleeps: bool, limit: Duration, enough: impl Fn
                 ready.wait();
                 scheduling::set_fifo(priority).unwrap();
                 let random = seed.wrapping_mul(7919).wrapping_add(id as u32 * 104_729 + u32::from(number) * 7);
-                let mut code = Code { me: Member::new(level, priority), id, instance: &instance, random, sleeps };
+                let me = Member::new(level, priority);
+                let mark = 1 + id as u64 + u64::from(number) * THREADS.len() as u64;
+                let [seen, slept] = [(); 2].map(|()| Vec::with_capacity(64));
+                let mut code = Code { me, id, instance: &instance, random, sleeps, section: 0, mark, seen, slept };
                 code.cycle();
-                code.me.counts()
+                (code.me.counts(), code.seen, code.slept)
             };
             threads.push(thread::spawn(&name, 256 * 1024, body).unwrap());
         }
@@ -122,11 +139,18 @@ pub fn run(kind: Kind, seed: u32, sleeps: bool, limit: Duration, enough: impl Fn
         std::thread::sleep(Duration::from_millis(50));
     }
     stop.store(true, SeqCst);
+    let (mut all_seen, mut all_slept) = (Vec::new(), Vec::new());
     for thread in threads {
-        let counts: Counts = thread.join().unwrap();
+        let (counts, seen, slept): (Counts, Vec<u64>, Vec<u64>) = thread.join().unwrap();
         found.contended.fetch_add(counts.contended, SeqCst);
         found.raised.fetch_add(counts.raised, SeqCst);
+        found.raise_refused.fetch_add(counts.raise_refused, SeqCst);
+        all_seen.extend(seen);
+        all_slept.extend(slept);
     }
+    let (excused, wrong): (Vec<u64>, Vec<u64>) = all_seen.into_iter().partition(|section| all_slept.contains(section));
+    found.goes_on_inside_sleeper.fetch_add(excused.len() as u64, SeqCst);
+    found.goes_on_inside_section.fetch_add(wrong.len() as u64, SeqCst);
     found
 }
 
@@ -137,6 +161,14 @@ struct Code<'a> {
     instance: &'a Instance,
     random: u32,
     sleeps: bool,
+    /// Its next section: no two of a run are the same.
+    section: u64,
+    /// What distinguishes it from all threads: the lowest bits of its sections.
+    mark: u64,
+    /// Sections of others that this one has gone on inside of.
+    seen: Vec<u64>,
+    /// Own sections in which the kernel has put this thread to sleep.
+    slept: Vec<u64>,
 }
 
 impl Code<'_> {
@@ -214,9 +246,12 @@ impl Code<'_> {
     fn section(&mut self) {
         let Instance { mechanism, inside, found, .. } = self.instance;
         mechanism.lock(&self.me);
-        if inside.swap(self.id as u32 + 1, SeqCst) != 0 {
-            found.goes_on_inside_section.fetch_add(1, SeqCst);
+        self.section += 1 << MARK_BITS;
+        let own = self.section | self.mark;
+        if inside.swap(own, SeqCst) != 0 {
+            found.two_inside_section.fetch_add(1, SeqCst);
         }
+        let sleeps = times_asleep();
         let length = 5 + self.below(60);
         self.burn(length);
         let ticks = self.below(8) == 0;
@@ -224,6 +259,10 @@ impl Code<'_> {
             self.tick();
         }
         inside.store(0, SeqCst);
+        // A page that another thread's `fork` has made read-only, say: the lock cannot keep others from going on then.
+        if times_asleep() != sleeps {
+            self.slept.push(own);
+        }
         mechanism.unlock(&self.me);
         if ticks {
             self.wake_targets();
@@ -281,20 +320,25 @@ impl Code<'_> {
     }
 
     /// Uses processor time and watches that nobody else is inside a section meanwhile.
-    fn burn(&self, units: u32) {
+    fn burn(&mut self, units: u32) {
         let end = processor_time() + i64::from(units) * UNIT;
-        let mut disturbed = false;
+        let mut others = None;
         loop {
             let inside = self.instance.inside.load(SeqCst);
-            disturbed |= inside != 0 && inside != self.id as u32 + 1;
+            if inside != 0 && inside % (1 << MARK_BITS) != self.mark {
+                others = others.or(Some(inside));
+            }
             if processor_time() >= end {
                 break;
             }
         }
-        if disturbed {
-            self.instance.found.goes_on_inside_section.fetch_add(1, SeqCst);
-        }
+        self.seen.extend(others);
     }
+}
+
+/// How often this thread has given its core away to wait for something.
+fn times_asleep() -> i64 {
+    getrusage(UsageWho::RUSAGE_THREAD).unwrap().voluntary_context_switches()
 }
 
 fn processor_time() -> i64 {

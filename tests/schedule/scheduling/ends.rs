@@ -2,8 +2,9 @@
 //! waited until then is in the latencies.
 
 use crate::program::clock::{INPUTS, NAMES, PERIOD};
-use crate::program::{Outcome, Random, Rig, real_time, real_time_on_own_core, runner_of, send};
-use nix::sys::signal::Signal::{self, SIGINT, SIGKILL, SIGSTOP};
+use crate::program::random::seeds;
+use crate::program::{Outcome, Random, Rig, behaviour, real_time, real_time_on_own_core, runner_of, send};
+use nix::sys::signal::Signal::{self, SIGCONT, SIGINT, SIGKILL, SIGSTOP};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::sleep;
 use std::time::Duration;
@@ -11,7 +12,10 @@ use vecud::sys::{affinity, scheduling};
 
 /// The periodic clocks of which not every release up to the end has become something.
 fn unaccounted(outcome: &Outcome, fmu: &str) -> Vec<String> {
-    let end = (outcome.report()["end_time"].as_f64().unwrap() * 1e9).round() as u64;
+    let report = outcome.report();
+    let end = (report["end_time"].as_f64().unwrap() * 1e9).round() as u64;
+    // Nothing is released at the stop time.
+    let end = end - u64::from(report["end"] == "stop_time");
     let periodic = INPUTS.filter(|clock| PERIOD[*clock as usize] > 0);
     let wrong = |clock: u32| {
         let (name, period) = (NAMES[clock as usize], PERIOD[clock as usize] * 1_000_000);
@@ -148,5 +152,106 @@ fn of_a_runner_that_cannot_say_it_no_release_is_lost() {
             let overruns = outcome.count("a", "fast", "overruns");
             assert!(overruns > 80 || how == "killed", "{how}: {}", outcome.clock("a", "fast"));
         }
+    });
+}
+
+/// How a run comes to its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// By its stop time.
+    StopTime,
+    /// By SIGINT.
+    Signal,
+    /// Its runner is killed.
+    Killed,
+    /// Its runner is stopped, and killed in the end.
+    Stopped,
+    /// Its runner is stopped, told to end, and goes on.
+    Paused,
+}
+
+/// A random rig, which ends in a random way, and may be kept from its core before.
+fn ends_at_random(seed: u64) -> Vec<String> {
+    let mut random = Random(seed);
+    let way = random.of(&[Way::StopTime, Way::Signal, Way::Signal, Way::Killed, Way::Stopped, Way::Paused]);
+    let is_virtual = random.one_in(4);
+    let mode = if is_virtual { "virtual" } else { "realtime" };
+    let stop = match way {
+        Way::StopTime => 0.05 + random.below(150) as f64 / 1000.0,
+        _ => 1000.0,
+    };
+    let cpu = *affinity::allowed_cpus().unwrap().last().unwrap();
+    let mut rig = Rig::new(&format!("mode = '{mode}'\nstop_time = {stop}\nshutdown_timeout = 0.3"));
+    for name in ["a", "b"] {
+        let overrun = random.of(&["skip", "queue"]);
+        let start = behaviour(&mut random, 60, 0);
+        rig = rig.tracer_with(name, &start, &format!("cpu = {cpu}\nclock.fast = {{ overrun = '{overrun}' }}"));
+    }
+    let (before, stall, after) = (10 + random.below(80), random.below(120), random.below(60));
+    let stalls = !is_virtual && random.one_in(2);
+    let millis = |millis| sleep(Duration::from_millis(millis));
+    let child = rig.start(rig.command());
+    rig.wait_until_it_runs();
+    let (supervisor, runner) = (child.id() as i32, runner_of(&child));
+    let end = || match way {
+        Way::StopTime => (),
+        Way::Signal => send(supervisor, SIGINT),
+        Way::Killed => send(runner, SIGKILL),
+        Way::Stopped => {
+            send(runner, SIGSTOP);
+            millis(after);
+            send(supervisor, SIGINT);
+            millis(20);
+            send(supervisor, SIGINT);
+        }
+        Way::Paused => {
+            send(runner, SIGSTOP);
+            millis(after);
+            send(supervisor, SIGINT);
+            send(runner, SIGCONT);
+        }
+    };
+    millis(before);
+    match stalls {
+        false => end(),
+        // It ends within the stall, or after it.
+        true if random.one_in(2) => while_busy(cpu, || {
+            millis(stall);
+            end();
+            millis(after);
+        }),
+        true => {
+            while_busy(cpu, || millis(stall));
+            millis(after);
+            end();
+        }
+    }
+    let outcome = rig.finish(child);
+    let mut wrong = [unaccounted(&outcome, "a"), unaccounted(&outcome, "b")].concat();
+    for (fmu, clock) in ["a", "b"].into_iter().flat_map(|fmu| INPUTS.map(move |clock| (fmu, clock))) {
+        let name = NAMES[clock as usize];
+        let (counted, own) = (outcome.count(fmu, name, "activations"), own_count(&outcome, fmu, clock));
+        // A runner may die between a return and its count.
+        if own.is_some_and(|own| own < counted || own - counted > u64::from(outcome.code == 1)) {
+            wrong.push(format!("{fmu}.{name}: {counted} activations, of which the FMU has seen {own:?}"));
+        }
+    }
+    wrong.extend(outcome.stderr.contains("a fault of vecud").then(|| outcome.stderr.clone()));
+    let how = format!("seed {seed}, {way:?}, {mode}, stalls: {stalls}");
+    wrong.into_iter().map(|words| format!("{how}: {words}")).collect()
+}
+
+/// How many activations the FMU itself has counted that have returned; `None`: it was killed before it could say.
+fn own_count(outcome: &Outcome, fmu: &str, clock: u32) -> Option<u64> {
+    let trace = outcome.has_trace(fmu).then(|| outcome.trace(fmu))?;
+    Some(trace.events.iter().filter(|event| event.is("activate", "end") && event.clock == clock).count() as u64)
+}
+
+/// `VECUD_SEED=1..1001` makes a thousand of them.
+#[test]
+fn however_a_run_ends_the_sum_of_each_clock_closes_and_the_fmu_has_counted_the_same() {
+    real_time_on_own_core("however_a_run_ends_the_sum_of_each_clock_closes_and_the_fmu_has_counted_the_same", || {
+        let wrong: Vec<String> = seeds(8).into_iter().flat_map(ends_at_random).collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     });
 }

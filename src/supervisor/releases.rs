@@ -1,0 +1,73 @@
+//! How many releases a periodic clock has had, from its grid alone: the sum that its counters have to make (semantics S12).
+
+use super::Prepared;
+use super::unbegun;
+use crate::plan::{FmuId, Mode, Plan, Release, TaskId};
+use crate::record::board::{Board, FmuWord, Global, TaskWord};
+use crate::report::{ClockResult, Kind, Problem, Subject};
+use crate::schedule::Passed;
+use crate::time::{Fraction, Instant, Nanos};
+use std::sync::atomic::Ordering::SeqCst;
+
+/// Half of a nanosecond: an end is known to the nearest nanosecond.
+const HALF: u64 = 2_000_000_000;
+
+/// How many releases a task has had from the start of the run up to `end`. `None`: its grid does not tell, since it has none, its interval
+/// has changed, events release it as well, or its instance has failed, of which nothing counts from there on.
+fn releases(plan: &Plan, board: Board, task: TaskId, end: Instant) -> Option<u64> {
+    let planned = &plan.tasks[task.0];
+    let Release::Periodic { shift, interval } = planned.release else { return None };
+    let origin = plan.start.after(shift);
+    let has_events = (0..plan.tasks.len()).any(|other| {
+        plan.tasks[other].handles_events() && (TaskId(other) == task || plan.tasks[other].leader() == Some(task))
+    });
+    let has_failed = |fmu: FmuId| board.fmu(fmu).word(FmuWord::FailureStatus).load(SeqCst) != 0;
+    if has_events || has_failed(planned.fmu) || unbegun::grid(board, task) != Some((origin, interval)) {
+        return None;
+    }
+    let after_end = end.after(Fraction::new(1, HALF).expect("HALF is not 0"));
+    let until = plan.stop.map_or(after_end, |stop| stop.min(after_end));
+    let before = Instant::from_nanos(plan.start.nanos().minus(Nanos(1)));
+    Some(Passed::on_grid(origin, interval, before, until, Some(until)).map_or(0, |passed| passed.count))
+}
+
+/// Counts what has been released in virtual time and not begun, or not returned, when the runner died: its thread cannot.
+pub fn discard(plan: &Plan, board: Board) {
+    if plan.mode == Mode::RealTime {
+        return;
+    }
+    let word = |task: TaskId, word| board.task(task).get(word);
+    let time =
+        |task| Instant::from_words([TaskWord::Time, TaskWord::Time1, TaskWord::Time2].map(|own| word(task, own)));
+    let tasks = || (0..plan.tasks.len()).map(TaskId);
+    let reached = plan.start.nanos().plus(Nanos(board.global(Global::Reached).load(SeqCst) as i64));
+    let end = tasks().map(time).filter(|time| plan.stop.is_none_or(|stop| *time < stop)).max();
+    let end = end.map_or(reached, |last| last.nanos().max(reached));
+    board.global(Global::Reached).store(end.minus(plan.start.nanos()).0.max(0) as u64, SeqCst);
+    for task in tasks() {
+        let counted: u64 =
+            [TaskWord::Activations, TaskWord::Skipped, TaskWord::Discarded].map(|own| word(task, own)).iter().sum();
+        if let Some(releases) = releases(plan, board, task, Instant::from_nanos(end)) {
+            board.task(task).count_shared(TaskWord::Discarded, releases.saturating_sub(counted));
+        }
+    }
+}
+
+/// Notes in `clocks` how many releases each has had up to `end`, where its grid tells; not where a state was restored or is to be saved,
+/// since releases are then of two runs. Counters that do not make that sum are a warning.
+pub fn account(prepared: &Prepared, board: Board, end: Instant, clocks: &mut [ClockResult]) -> Vec<Problem> {
+    let mut wrong = Vec::new();
+    if prepared.options.save_state.is_some() || prepared.resumed.is_some() {
+        return wrong;
+    }
+    for (task, clock) in clocks.iter_mut().enumerate() {
+        clock.releases = releases(&prepared.plan, board, TaskId(task), end);
+        let [activations, skipped, discarded] = [clock.activations, clock.skipped, clock.discarded];
+        let sum = activations.saturating_add(skipped).saturating_add(discarded);
+        if let Some(releases) = clock.releases.filter(|releases| *releases != sum) {
+            let subject = Subject::task(&clock.fmu, &clock.clock, clock.kind);
+            wrong.push(Problem::warning(subject, Kind::Unaccounted { releases, activations, skipped, discarded }));
+        }
+    }
+    wrong
+}
