@@ -117,7 +117,7 @@ pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut Clocks, findin
         for (&fmu, &candidate) in members.iter().zip(&steps) {
             let own = clocks.candidates[candidate].period.unwrap_or(shortest);
             let (name, with) = (fmus[fmu].name(), fmus[first].name());
-            if !own.is_multiple_of(shortest) {
+            if !own.is_in_steps(shortest) {
                 let message = format!(
                     "{name} and {with} make their steps together, since their clocks are connected, but the step of {name}, {} s, \
                      is no multiple of the shortest of them, {} s: give it one as step in [fmu.{name}]",
@@ -241,19 +241,27 @@ fn step(described: &DescribedFmu, findings: &mut Findings) -> Option<At<Fraction
     step.map(At::unplaced)
 }
 
-/// The first multiple of `internal` that is at least `least`.
+/// The first multiple of `internal` that is at least `least`, which itself is one if [rounding](Fraction::steps) alone keeps it from
+/// that. `None`: it cannot be held.
 pub fn first_multiple(internal: Fraction, least: Fraction) -> Option<Fraction> {
-    let times = |count: u64| Instant::ZERO.after_many(internal, count).minus(Instant::ZERO);
-    // Both are seconds, and rounding moves the count by one at most.
-    let about = (least.seconds() / internal.seconds()).min(1e15) as u64;
-    (about.saturating_sub(1).max(1)..=about + 2).filter_map(times).find(|step| *step >= least)
+    match least.steps(internal) {
+        (1.., true) => Some(least),
+        (whole, _) => times(internal, whole.checked_add(1)?),
+    }
 }
 
-/// The last multiple of `internal` that is no more than `most`, or `internal` itself if that is longer.
+/// The last multiple of `internal` that is no more than `most`, which itself is one if [rounding](Fraction::steps) alone keeps it from
+/// that; or `internal` itself if that is longer.
 pub(super) fn last_multiple(internal: Fraction, most: Fraction) -> Fraction {
-    let next = first_multiple(internal, most).filter(|next| *next != most);
-    let before = next.and_then(|next| Instant::ZERO.after(next).minus(Instant::ZERO.after(internal)));
-    if next.is_none() { most } else { before.filter(|before| !before.is_zero()).unwrap_or(internal) }
+    match most.steps(internal) {
+        (0, _) => internal,
+        (_, true) => most,
+        (whole, false) => times(internal, whole).unwrap_or(most),
+    }
+}
+
+fn times(step: Fraction, count: u64) -> Option<Fraction> {
+    Instant::ZERO.after_many(step, count).minus(Instant::ZERO)
 }
 
 /// `fixedInternalStepSize` in seconds.
@@ -271,7 +279,7 @@ fn check(
     findings: &mut Findings,
 ) {
     let (name, h) = (described.name(), step.value);
-    if let Some(internal) = internal_step(described).filter(|internal| !h.is_multiple_of(*internal)) {
+    if let Some(internal) = internal_step(described).filter(|internal| !h.is_in_steps(*internal)) {
         let message = format!(
             "the step of {name}, {} s, is no multiple of its internal step of {} s (fixedInternalStepSize)",
             h.seconds(),
@@ -289,7 +297,7 @@ fn check(
         findings.rig(step.place, message);
     }
     let length = times.stop.and_then(|stop| stop.minus(times.start));
-    if let Some(length) = length.filter(|length| !own.varies && !length.is_multiple_of(h)) {
+    if let Some(length) = length.filter(|length| !own.varies && !length.is_in_steps(h)) {
         let message = format!(
             "the run of {} s is no whole number of steps of {name}, {} s each, and its last step may not be shorter \
              (canHandleVariableCommunicationStepSize): use another stop time, or another step",
@@ -323,12 +331,12 @@ mod tests {
         fn it_is_the_first_multiple(counter in 1..1000_u64, resolution in 1..100_000_u64, least in 1..1_000_000_u64) {
             let (internal, least) = (fraction(counter, resolution), fraction(least, 100_000));
             let step = first_multiple(internal, least).unwrap();
-            prop_assert!(step.is_multiple_of(internal) && step >= least);
-            let before = Instant::ZERO.after(step).minus(Instant::ZERO.after(internal)).unwrap();
-            prop_assert!(before < least, "{before:?}");
+            prop_assert!(step.is_in_steps(internal) && step >= least);
+            let before = Instant::ZERO.after(step).minus(Instant::ZERO.after(internal));
+            prop_assert!(before.is_none_or(|before| before < least), "{before:?}");
             let last = last_multiple(internal, least);
             let is_longer = internal > least && last == internal;
-            prop_assert!(is_longer || last.is_multiple_of(internal) && last <= least, "{last:?}");
+            prop_assert!(is_longer || last.is_in_steps(internal) && last <= least, "{last:?}");
             prop_assert!(Instant::ZERO.after(last).after(internal) > Instant::ZERO.after(least));
         }
     }

@@ -69,16 +69,18 @@ pub fn restore_values(world: &World, snapshot: &Snapshot) {
 pub fn timelines(world: &World, learned: &[Learned], resumed: Option<&Snapshot>) -> Result<Vec<Timeline>, String> {
     let plan = &world.plan;
     let tasks = plan.tasks.iter().enumerate();
+    // A run that is taken up again makes the rest of the last step.
+    let until = |task| if world.saves { plan.stop } else { plan.released_until(task) };
     let roots = crate::plan::roots(&plan.tasks);
     let all: Result<Vec<Timeline>, String> = tasks
         .map(|(index, task)| {
             let Some(snapshot) = resumed else {
-                let mut timeline = Timeline::new(&task.release, plan.start, plan.stop);
+                let mut timeline = Timeline::new(&task.release, plan.start, until(task));
                 timeline.learn(learned[index], plan.start, world.initial_root(&roots, TaskId(index)));
                 return Ok(timeline);
             };
             let left = snapshot.timelines.get(index).cloned().ok_or("is not in the state");
-            left.and_then(|left| left.resume(&task.release, plan.stop))
+            left.and_then(|left| left.resume(&task.release, until(task)))
                 .map_err(|why| format!("{} {why}", plan.told_name(task)))
         })
         .collect();

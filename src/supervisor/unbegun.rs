@@ -31,41 +31,47 @@ impl Unbegun {
         }
         let (origin, interval) = grid(board, task)?;
         let instant = |words: [TaskWord; 3]| Instant::from_words(words.map(|word| cells.get(word)));
-        let now = course.instant();
-        let after = |counted, until| Passed::on_grid(origin, interval, counted, until, plan.stop);
+        let (now, released_until) = (course.instant(), plan.released_until(planned));
+        let after = |counted, until| Passed::on_grid(origin, interval, counted, until, released_until);
         let (last, finished) = (instant(TIME), cells.get(TaskWord::FinishedAt) as i64);
         if cells.get(TaskWord::Active) == 1 {
             // It has not come to its first call.
-            return Unbegun::at(plan, course, last, 0, after(last, now));
+            return Unbegun::at(released_until, course, last, 0, after(last, now));
         }
         if finished == 0 {
             let first = after(course.before_begin(), now)?.first;
-            return Unbegun::at(plan, course, first, 0, after(first, now));
+            return Unbegun::at(released_until, course, first, 0, after(first, now));
         }
         let returned = course.returned(finished)?;
         let found = after(last, returned);
         match (planned.overrun, found) {
             (Overrun::Queue, Some(found)) if planned.is_contiguous() => {
-                Unbegun::at(plan, course, found.first, 0, after(found.first, now))
+                Unbegun::at(released_until, course, found.first, 0, after(found.first, now))
             }
             // It makes up for those before.
             (_, Some(found)) if planned.is_contiguous() => {
                 let first = found.release(found.count - 1);
-                Unbegun::at(plan, course, first, 0, after(first, now))
+                Unbegun::at(released_until, course, first, 0, after(first, now))
             }
             (Overrun::Queue, Some(found)) => {
-                Unbegun::at(plan, course, found.first, found.waiting(0) - 1, after(returned, now))
+                Unbegun::at(released_until, course, found.first, found.waiting(0) - 1, after(returned, now))
             }
             _ => {
                 let first = after(last.max(returned), now)?.first;
-                Unbegun::at(plan, course, first, 0, after(first, now))
+                Unbegun::at(released_until, course, first, 0, after(first, now))
             }
         }
     }
 
-    fn at(plan: &Plan, course: Course, first: Instant, waiting: u64, passed: Option<Passed>) -> Option<Unbegun> {
+    fn at(
+        released_until: Option<Instant>,
+        course: Course,
+        first: Instant,
+        waiting: u64,
+        passed: Option<Passed>,
+    ) -> Option<Unbegun> {
         let is_released =
-            first >= course.begin && first <= course.instant() && plan.stop.is_none_or(|stop| first < stop);
+            first >= course.begin && first <= course.instant() && released_until.is_none_or(|until| first < until);
         is_released.then(|| Unbegun { first, late: course.since(first), waiting, passed })
     }
 
@@ -89,7 +95,8 @@ pub fn waiting_behind(plan: &Plan, board: Board, course: Course, task: TaskId, t
     let (planned, finished) = (&plan.tasks[task.0], board.task(task).get(TaskWord::FinishedAt) as i64);
     let returned = course.returned(finished).filter(|_| planned.overrun == Overrun::Queue);
     let found = returned.zip(interval(board, task));
-    let found = found.and_then(|(returned, interval)| Passed::of(time, interval, time, returned, plan.stop));
+    let found =
+        found.and_then(|(returned, interval)| Passed::of(time, interval, time, returned, plan.released_until(planned)));
     found.map_or(0, |found| if planned.is_contiguous() { found.count } else { found.waiting(0) })
 }
 

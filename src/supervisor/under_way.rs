@@ -92,8 +92,8 @@ fn under_way(plan: &Plan, board: Board, course: Course, task: TaskId, mark: [u64
     }
     let planned = &plan.tasks[task.0];
     let counted = if finished > 0 { course.simulation(finished) } else { course.begin };
-    let released = unbegun::interval(board, task)
-        .and_then(|interval| Passed::of(time, interval, counted, course.simulation(course.now), plan.stop));
+    let (now, until) = (course.simulation(course.now), plan.released_until(planned));
+    let released = unbegun::interval(board, task).and_then(|interval| Passed::of(time, interval, counted, now, until));
     // The first one ends the run, and what comes afterwards is no overrun.
     let passed = released.map(|passed| if planned.overrun == Overrun::Stop { passed.first_alone() } else { passed });
     Some(UnderWay {

@@ -165,6 +165,26 @@ impl Fraction {
         own.is_multiple_of(steps)
     }
 
+    /// How many times `step`, which is not zero, is in this, and whether nothing is left over. What is left over or missing below a
+    /// billionth of a step is rounding, and nothing.
+    pub fn steps(self, step: Fraction) -> (u64, bool) {
+        const ROUNDING: u128 = 1_000_000_000;
+        let own = u128::from(self.counter) * u128::from(step.resolution);
+        let step = u128::from(step.counter) * u128::from(self.resolution);
+        let (whole, left) = (own / step, own % step);
+        let is_rounding = |part: u128| part <= (step - 1) / ROUNDING;
+        let (whole, is_whole) = match is_rounding(step - left) {
+            true => (whole + 1, true),
+            false => (whole, is_rounding(left)),
+        };
+        (u64::try_from(whole).unwrap_or(u64::MAX), is_whole)
+    }
+
+    /// Whether this is a whole number of times `step`, which is not zero, but for [rounding](Fraction::steps); zero is.
+    pub fn is_in_steps(self, step: Fraction) -> bool {
+        self.steps(step).1
+    }
+
     /// In seconds, rounded once.
     pub fn seconds(self) -> f64 {
         Instant::ZERO.after(self).seconds()

@@ -170,6 +170,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_over_or_missing_below_a_billionth_of_a_step_is_nothing() {
+        let steps = |own: &str, step: &str| fraction(own).steps(fraction(step));
+        assert_eq!(steps("1", "0.09999999999999"), (10, true), "left over");
+        assert_eq!(steps("1", "0.10000000000001"), (10, true), "missing");
+        assert_eq!((steps("1", "0.0999999999"), steps("1", "0.1000000001")), ((10, false), (9, false)));
+        assert_eq!((steps("1", "1/3"), steps("0", "1/3")), ((3, true), (0, true)));
+        assert_eq!((steps("1e-10", "0.1"), steps("1e-11", "0.1")), ((0, false), (0, true)));
+        assert_eq!(steps("9223372036854775807", "1/9223372036854775807"), (u64::MAX, true));
+    }
+
+    #[test]
     fn no_drift_after_a_billion_ticks() {
         let tick = Instant::ZERO.after_many(fraction("0.001"), 1_000_000_007);
         assert_eq!(tick.seconds(), 1_000_000.007);

@@ -122,6 +122,18 @@ impl Plan {
         self.masters.iter().find(|master| master.leader == leader)
     }
 
+    /// No release of a task comes at this time or later: the stop time, or the last instant of the grid of steps, if nothing but
+    /// [rounding](Fraction::steps) is left over there (semantics S19). `None`: the run has no stop time.
+    pub fn released_until(&self, task: &TaskPlan) -> Option<Instant> {
+        let stop = self.stop?;
+        let Release::Periodic { interval, .. } = task.release else { return Some(stop) };
+        let last = || match stop.minus(self.start)?.steps(interval) {
+            (steps @ 1.., true) => Some(self.start.after_many(interval, steps)),
+            _ => None,
+        };
+        Some(Some(task).filter(|task| task.makes_steps()).and_then(|_| last()).map_or(stop, |last| last.min(stop)))
+    }
+
     /// The name of a task among all of the rig, `fmu.name`.
     pub fn full_name(&self, task: &TaskPlan) -> String {
         format!("{}.{}", self.fmus[task.fmu.0].name, task.name)

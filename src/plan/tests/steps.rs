@@ -69,6 +69,26 @@ fn a_step_to_which_a_fraction_was_divided_out_is_that_fraction() {
     assert_eq!(step("[fmu.m]\npath = \"m\"\nstep = \"1/60\"\n", internal, ""), fraction(1, 60));
 }
 
+/// Of a step of an internal one, and of a run of a step: below a billionth, left over or missing (semantics S19).
+#[test]
+fn what_is_equal_but_for_rounding_is_equal() {
+    for internal in ["0.01666666666666", "0.01666666666667"] {
+        let internal = format!("fixedInternalStepSize=\"{internal}\"");
+        for (text, expected) in [("\"1/60\"", fraction(1, 60)), ("0.05", fraction(1, 20))] {
+            assert_eq!(step(&format!("{MOTOR}step = {text}\n"), &internal, ""), expected, "{internal}");
+        }
+        // As the description wants it, and not raised to two of the internal ones.
+        assert_eq!(step(MOTOR, &internal, "stepSize=\"0.016666666666666666\""), fraction(1, 60), "{internal}");
+    }
+    let refused = built(&format!("{MOTOR}step = \"1/60\"\n"), "fixedInternalStepSize=\"0.0166666666\"", "");
+    assert!(refused.unwrap_err().contains("is no multiple of its internal step"));
+    for (size, until) in [("0.09999999999999", 0.9999999999999), ("0.10000000000001", 1.0), ("0.1", 1.0)] {
+        let text = format!("[rig]\nmode = \"virtual\"\nstop_time = 1\n{MOTOR}step = {size}\n");
+        let plan = built(&text, "", "").unwrap();
+        assert_eq!(plan.released_until(&plan.tasks[0]).map(|until| until.seconds()), Some(until), "{size}");
+    }
+}
+
 #[test]
 fn the_step_is_the_rigs_else_the_fmus() {
     assert_eq!(step("[fmu.m]\npath = \"m\"\nstep = \"1/3000\"\n", "", "stepSize=\"0.01\""), fraction(1, 3000));

@@ -87,6 +87,8 @@ pub struct Stepping {
     pub unit: TimeUnit,
     /// The time that no step goes beyond.
     pub stop: Option<Instant>,
+    /// A step of the grid that ends here or later ends at the stop time: rounding alone lies between.
+    until: Option<Instant>,
     /// The run is taken up again: its next part has the row of the time at which this one's steps end.
     saves: bool,
     /// The run goes on from a saved state.
@@ -130,6 +132,7 @@ impl Stepping {
             unit,
             // A run that is taken up again goes on from where its steps end.
             stop: world.plan.stop.filter(|_| !world.saves),
+            until: world.plan.released_until(own).filter(|_| !world.saves),
             saves: world.saves,
             is_resumed: world.begin > world.plan.start || world.plan.fmus[own.fmu.0].initial_state.is_some(),
             reached: None,
@@ -295,7 +298,7 @@ impl Stepping {
     pub fn usual_end(&mut self, due: &Due) -> Option<Instant> {
         let end = self.stride.after(&due.time);
         let is_usual = due.next.as_ref().is_none_or(|next| *next == end)
-            && self.stop.as_ref().is_none_or(|stop| end < *stop)
+            && self.until.as_ref().is_none_or(|until| end < *until)
             && self.reached.as_ref().is_none_or(|reached| *reached == due.time)
             && (self.shows.is_none() || self.jump(due.time, end).is_none());
         is_usual.then_some(end)
@@ -321,8 +324,12 @@ impl Stepping {
         if let Some(jump) = jump {
             self.go_on_at(jump);
         }
-        let end = jump.unwrap_or(end);
-        self.stop.map_or(end, |stop| end.min(stop))
+        self.bounded(jump.unwrap_or(end))
+    }
+
+    /// Where a step ends that would end here: at the stop time at the latest, and there if rounding alone lies between.
+    pub fn bounded(&self, end: Instant) -> Instant {
+        self.stop.filter(|_| self.until.is_some_and(|until| end >= until)).unwrap_or(end)
     }
 
     /// When inputs jump between these times, if a step can end there.
@@ -356,7 +363,7 @@ impl Stepping {
 
     /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`.
     pub fn next(&self, from: Instant, target: Instant) -> Instant {
-        if self.is_variable { target } else { from.after(self.stride.length()).min(target) }
+        if self.is_variable { target } else { self.bounded(from.after(self.stride.length())).min(target) }
     }
 
     /// Whether an event is at a time, but for what an FMU may have lost by rounding.
@@ -439,22 +446,35 @@ impl Stepping {
     /// may refuse to pass.
     pub fn told(&self, from: Instant, to: Instant) -> (f64, f64) {
         let point = self.unit.value(from);
-        let mut size = match from.after(self.stride.length()) == to {
-            true => self.size,
-            false => match to.minus(from) {
-                Some(rest) => self.unit.amount(rest).unwrap_or(rest).seconds(),
-                // An early return can be at a time that has no common denominator with the grid.
-                None => self.unit.value(to) - point,
-            },
+        let size = match to.minus(from) {
+            Some(rest) if self.is_whole(rest) => self.size,
+            Some(rest) => self.unit.amount(rest).unwrap_or(rest).seconds(),
+            // An early return can be at a time that has no common denominator with the grid.
+            None => self.unit.value(to) - point,
         };
         if self.stop == Some(to) {
-            let stop = self.unit.value(to);
-            while point + size > stop {
-                size = size.next_down();
-            }
+            return (point, not_past(self.unit.value(to), point, size));
         }
         (point, size)
     }
+
+    /// Whether a step over this time is one of the grid, but for rounding where the FMU has steps of one size.
+    fn is_whole(&self, time: Fraction) -> bool {
+        let length = self.stride.length();
+        time == length || !self.varies && time.steps(length) == (1, true)
+    }
+}
+
+/// The step size from this point on, made as much smaller as an FMU needs that adds it to the point, and may refuse to pass the stop time.
+fn not_past(stop: f64, point: f64, size: f64) -> f64 {
+    if point + size <= stop {
+        return size;
+    }
+    let mut size = size.min(stop - point);
+    while point + size > stop {
+        size = size.next_down();
+    }
+    size
 }
 
 /// Hosts that are known to be wrong, for tests that are to notice them: "hole" leaves out what was missed, "early" shows what a

@@ -367,7 +367,7 @@ impl Steps<'_> {
         let internal = self.internal.and_then(|amount| self.description.time.duration(amount));
         let Some(internal) = internal else { return step };
         let Some(raised) = plan::first_multiple(internal, step.value) else { return step };
-        let is_whole = |candidate: &Fraction| self.length.is_multiple_of(*candidate);
+        let is_whole = |candidate: &Fraction| self.length.is_in_steps(*candidate);
         let value = match self.varies || is_whole(&raised) {
             true => raised,
             false => self.next_whole(internal, raised).unwrap_or(raised),
@@ -381,7 +381,7 @@ impl Steps<'_> {
         const TRIED: usize = 1000;
         let mut multiples =
             std::iter::successors(Some(least), |step| Instant::ZERO.after(*step).after(internal).minus(Instant::ZERO));
-        multiples.by_ref().take(TRIED).find(|step| self.length.is_multiple_of(*step))
+        multiples.by_ref().take(TRIED).find(|step| self.length.is_in_steps(*step))
     }
 }
 
@@ -394,7 +394,8 @@ fn interval(rig: &mut Rig, wanted: &Wanted) -> Option<At<Fraction>> {
 
 /// How many times `step` is in `interval`, if that is a whole number.
 fn multiple(interval: Fraction, step: Fraction) -> Option<u32> {
-    let is_whole = !step.is_zero() && interval.is_multiple_of(step);
-    let count = (interval.seconds() / step.seconds()).round();
-    (is_whole && (1.0..=f64::from(u32::MAX)).contains(&count)).then_some(count as u32)
+    match (!step.is_zero()).then(|| interval.steps(step))? {
+        (count @ 1.., true) => u32::try_from(count).ok(),
+        _ => None,
+    }
 }

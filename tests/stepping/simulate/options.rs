@@ -93,15 +93,32 @@ fn the_step_of_a_description_is_in_the_unit_of_its_time() {
     }
 }
 
-/// A step that was divided out to a decimal leaves no step of 1e-17 s over for the end.
+/// A step that was divided out to a decimal, and one that all but divides the run, leave no step of 1e-17 s over for the end: the last one
+/// ends at the stop time.
 #[test]
-fn a_step_that_was_divided_out_leaves_no_step_over() {
-    for (interval, steps) in [("0.016666666666666666", 60), ("0.0333333333333333", 30), ("0.14285714285714285", 7)] {
+fn rounding_leaves_no_step_over() {
+    for (interval, steps) in [
+        ("0.016666666666666666", 60),
+        ("0.0333333333333333", 30),
+        ("0.14285714285714285", 7),
+        ("0.09999999999999", 10),
+        ("0.10000000000001", 10),
+        ("0.0166666666666", 60),
+    ] {
         let simulated = simulate(fmu("stepper"), &["--output-interval", interval]).exits(0);
         let (times, counts) = (simulated.column("time"), simulated.column("n"));
         assert_eq!((times.len(), *times.last().unwrap()), (steps + 1, 1.0), "{interval}");
         assert_eq!(*counts.last().unwrap(), steps as f64, "{interval}");
+        let shortest = times.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0, f64::min);
+        assert!(shortest > 0.99 / steps as f64, "{shortest} in steps of {interval}");
+        // What is integrated has the same rows.
+        let integrated = simulate(fmu("spring"), &["--stop-time", "1", "--output-interval", interval]).exits(0);
+        assert_eq!(integrated.column("time"), times, "{interval}");
     }
+    // 1e-10 s are more than that.
+    assert_eq!(simulate(fmu("stepper"), &["--output-interval", "0.0999999999"]).exits(0).column("time").len(), 12);
+    let both = ["--fixed-step-size", "0.0166666666666", "--output-interval", "0.1"];
+    assert_eq!(simulate(fmu("stepper"), &both).exits(0).column("time").len(), 11);
 }
 
 /// A vECU of Scheduled Execution, by its clocks; FMUs of both other versions are among the Reference FMUs.

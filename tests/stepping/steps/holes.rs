@@ -88,3 +88,33 @@ fn a_third_of_a_millisecond_adds_up_to_the_stop_time() {
     let times = outcome.signals().times();
     assert_eq!((times.len(), times[1], times[60_000]), (60_001, 1.0 / 3000.0, 20.0));
 }
+
+/// A step that all but divides the run leaves none over for the end, which the last one comes to: in both modes, with steps that may vary and
+/// those that may not, and in a group. (The step is a 10^11th shorter, or longer, than a tenth of the run.)
+#[test]
+fn what_rounding_leaves_over_before_the_stop_time_is_no_step() {
+    real_time("what_rounding_leaves_over_before_the_stop_time_is_no_step", || {
+        for (step, keys) in
+            [("0.009999999999999", ""), ("0.010000000000001", ""), ("0.009999999999999", "overrun = 'queue'")]
+        {
+            let rig = alone("stop_time = 0.1", "", "");
+            constant(&rig.folder().join("constant"));
+            let text = fs::read_to_string(rig.file()).unwrap();
+            let own = text.split_once("[fmu.s]").unwrap().1.split_once("start").unwrap().0.to_owned();
+            let text = text.replace("start = {  }", &format!("step = {step}\n{keys}"));
+            let more = format!(
+                "[fmu.c]\npath = 'constant'\nstep = {step}\n{keys}\n[fmu.g]{own}[fmu.h]{own}[master.both]\nfmus = ['g', 'h']\nstep = {step}\n"
+            );
+            fs::write(rig.file(), text + &more).unwrap();
+            for mode in ["virtual", "realtime"] {
+                let outcome = run(&rig, mode).exits(0);
+                assert_eq!(outcome.signals().times().last(), Some(&0.1), "{mode}, {step}");
+                for (fmu, task) in [("s", "step"), ("c", "step"), ("g", "both")] {
+                    assert_eq!(outcome.count(fmu, task, "activations"), 10, "{fmu}, {mode}, {step}");
+                    let n: Vec<f64> = numbers(&outcome, &format!("{fmu}.n"));
+                    assert_eq!(n.last(), Some(&10.0), "{fmu}, {mode}, {step}");
+                }
+            }
+        }
+    });
+}

@@ -170,8 +170,7 @@ impl Group<'_> {
     /// Takes up what each has to know for the release `due`: where its work ends.
     pub fn fetch(&mut self, due: &Due) -> Result<Instant, Failed> {
         let (leader, time) = (&self.leader.0.stepping, due.time);
-        let end = leader.end_of(due);
-        let target = leader.stop.map_or(end, |stop| end.min(stop));
+        let target = leader.bounded(leader.end_of(due));
         let goes_on = self.exchange.as_ref().is_some_and(|exchange| exchange.goes_on(time));
         self.each(|member, calls, world, host| {
             calls.begin();
