@@ -13,7 +13,7 @@ use crate::plain;
 use crate::plan::CallWatch;
 use crate::report::compare::NamedTolerance;
 use crate::report::{self, Run};
-use crate::rig::Solver;
+use crate::rig::{Solver, StepSize};
 use crate::supervisor::{self, Axis, Error, EventSink, Host, Options, Rows, Simulated, Wanted};
 use crate::sys::process::{is_null_device, outlive_file_size_limit};
 use crate::sys::{confine, offspring, stop};
@@ -46,6 +46,8 @@ pub struct Arguments {
     #[arg(long, value_name = "S", value_parser = duration, allow_negative_numbers = true)]
     fixed_step_size: Option<Fraction>,
     #[command(flatten)]
+    stepped: Stepped,
+    #[command(flatten)]
     integrated: Integrated,
     /// The relative tolerance of the solver, which is inside of an FMU for Co-Simulation
     #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
@@ -76,6 +78,15 @@ pub struct Arguments {
     states: States,
     #[command(flatten)]
     log: Logged,
+}
+
+/// What an FMU for Co-Simulation is told of its steps.
+#[derive(clap::Args)]
+struct Stepped {
+    /// How long an FMU for Co-Simulation is told that a step is: the difference of its communication points, or the nominal length;
+    /// default: the difference where it can vary its steps
+    #[arg(long, value_name = "WORD", value_parser = step_size)]
+    step_size: Option<StepSize>,
 }
 
 /// How an FMU for Model Exchange is integrated.
@@ -195,6 +206,12 @@ fn solver(text: &str) -> Result<Solver, String> {
     known.ok_or_else(|| format!("must be one of {}, or {CVODE}, which is taken for {}", words(), Solver::Bdf.word()))
 }
 
+fn step_size(text: &str) -> Result<StepSize, String> {
+    let known = StepSize::WORDS.iter().find(|(word, _)| *word == text).map(|(_, size)| *size);
+    let words = StepSize::WORDS.map(|(word, _)| word).join(" or ");
+    known.ok_or_else(|| format!("must be {words}; how long a step is says --fixed-step-size"))
+}
+
 fn tolerance(text: &str) -> Result<f64, String> {
     let wrong = || "must be a number above 0".to_owned();
     text.parse().ok().filter(|tolerance: &f64| tolerance.is_finite() && *tolerance > 0.0).ok_or_else(wrong)
@@ -311,6 +328,7 @@ fn wanted(arguments: &Arguments) -> Wanted {
         stop_time: arguments.stop_time,
         output_interval: arguments.output_interval,
         fixed_step_size: arguments.fixed_step_size,
+        step_size: arguments.stepped.step_size,
         solver: arguments.integrated.solver,
         tolerance: arguments.tolerance,
         start_file: arguments.starts.start.clone(),

@@ -200,9 +200,10 @@ pub(super) fn cores(clocks: &Clocks, fmus: &[DescribedFmu], cpus: Vec<usize>) ->
 /// Keys that only an FMU can have that makes steps.
 fn refuse_keys(described: &DescribedFmu, findings: &mut Findings) {
     let step = described.rig.step.as_ref().map(|step| ("step", step.place));
+    let step_size = described.rig.step_size.as_ref().map(|at| ("step_size", at.place));
     let task = described.rig.task.as_ref().map(|task| ("a limit, overrun policy or figure", task.place));
     let tolerance = described.rig.integration.tolerance.as_ref().map(|at| ("tolerance", at.place));
-    let all = [step, task, described.rig.integration.first(), tolerance];
+    let all = [step, step_size, task, described.rig.integration.first(), tolerance];
     for (what, place) in all.into_iter().flatten() {
         let name = described.name();
         let message = format!(
@@ -279,6 +280,10 @@ fn check(
     findings: &mut Findings,
 ) {
     let (name, h) = (described.name(), step.value);
+    if let Some(at) = described.rig.step_size.as_ref().filter(|_| described.co_simulation().is_none()) {
+        findings
+            .rig(at.place, format!("step_size in [fmu.{name}] is for Co-Simulation: {name} is told times, not steps"));
+    }
     if let Some(internal) = internal_step(described).filter(|internal| !h.is_in_steps(*internal)) {
         let message = format!(
             "the step of {name}, {} s, is no multiple of its internal step of {} s (fixedInternalStepSize)",

@@ -98,6 +98,21 @@ pub enum Timing {
     Delayed,
 }
 
+/// How long an FMU for Co-Simulation is told that a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StepSize {
+    /// The difference of the communication points that it is told, so that each is the sum of the one before and the step.
+    Difference,
+    /// The length of the step, rounded once: the same for all of them.
+    Nominal,
+}
+
+impl StepSize {
+    /// As a rig has them.
+    pub const WORDS: [(&'static str, StepSize); 2] =
+        [("difference", StepSize::Difference), ("nominal", StepSize::Nominal)];
+}
+
 /// What an input gets between two rows of its stimulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Interpolation {
@@ -336,6 +351,8 @@ pub struct RigFmu {
     pub interface: Option<At<Interface>>,
     /// `step`, s: how far each step goes; `None`: as the description suggests.
     pub step: Option<At<Fraction>>,
+    /// `step_size`; `None`: the difference where the FMU can vary its steps.
+    pub step_size: Option<At<StepSize>>,
     /// `internal_steps = true` stands here: recordings have rows at the internal steps of Co-Simulation.
     pub internal_steps: Option<Place>,
     /// `class`: what it can do for the master of its group; `None`: what its description says.
@@ -525,6 +542,7 @@ impl Rig {
                 clocks: Vec::new(),
                 interface: None,
                 step: None,
+                step_size: None,
                 internal_steps: None,
                 class: None,
                 max_step: None,

@@ -7,8 +7,8 @@ use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
     At, Endpoint, Extrapolation, GetIntervals, Limits, MasterClass, OnWarning, Place, Rig, RigClock, RigConnect,
-    RigFmu, RigTask, StepWishes, Timing, UnitsOfConnection, daemon, figures, integration, masters, report, start,
-    suggestion, trace,
+    RigFmu, RigTask, StepSize, StepWishes, Timing, UnitsOfConnection, daemon, figures, integration, masters, report,
+    start, suggestion, trace,
 };
 use crate::fmu::description::{Abi, Interface};
 use crate::time::{Fraction, Nanos};
@@ -28,6 +28,7 @@ const FMU: &[&str] = &[
     "clock",
     "interface",
     "step",
+    "step_size",
     "internal_steps",
     "class",
     "max_step",
@@ -152,6 +153,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         clocks: read_clocks(section),
         interface: placed_in(section, "interface", section.choice("interface", &interfaces)),
         step: read_positive(section, "step"),
+        step_size: placed_in(section, "step_size", section.choice("step_size", &StepSize::WORDS)),
         internal_steps: section
             .boolean("internal_steps")
             .filter(|wanted| *wanted)

@@ -147,7 +147,41 @@ mod tests {
         assert_eq!((Instant::not_before(f64::NAN), Instant::not_before(f64::INFINITY)), (None, None));
     }
 
+    /// What is told of a grid from 0 on: a point and the difference to the next one give this one, to the bit, over any number of steps.
+    #[test]
+    fn differences_of_the_points_of_a_grid_add_up_to_them() {
+        for (step, length) in
+            [("0.04", "1"), ("0.01", "1"), ("1/60", "1"), ("1/7", "1"), ("1/3000", "0.001"), ("0.1", "60")]
+        {
+            let (step, unit) = (fraction(step), unit(length));
+            let (mut time, mut sum) = (Instant::ZERO, 0.0);
+            for k in 0..1_000_000 {
+                let next = time.after(step);
+                sum += unit.value(next) - unit.value(time);
+                assert_eq!(sum, unit.value(next), "step {k} of {step}");
+                time = next;
+            }
+        }
+    }
+
+    /// Where the next point is more than twice as far from 0 there may be no such number.
+    #[test]
+    fn beyond_twice_the_distance_a_difference_may_be_rounded() {
+        let (time, next) = (0.5 * f64::EPSILON, 1.0 + f64::EPSILON);
+        let differences = [1.0, 1.0 + f64::EPSILON];
+        assert!(differences.iter().all(|difference| time + difference != next));
+        assert!(differences.contains(&(next - time)));
+        assert_ne!(-1.0 + (1e-17 - -1.0), 1e-17, "about 0");
+    }
+
     proptest! {
+        /// Sterbenz: the difference of two numbers that are not further apart than a factor of two is exact.
+        #[test]
+        fn up_to_twice_the_distance_the_sum_is_the_next_point(time in 1e-12f64..1e12, times in 1.0f64..=2.0, is_before: bool) {
+            let (time, next) = if is_before { (-time * times, -time) } else { (time, time * times) };
+            prop_assert_eq!(time + (next - time), next);
+        }
+
         #[test]
         fn there_and_back_is_the_same(
             length in (1u64..10_000, 1u64..10_000), amount in (0u64..1_000_000, 1u64..1_000_000), value in -1e6f64..1e6,

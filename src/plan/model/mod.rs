@@ -25,7 +25,7 @@ pub use self::stimulus::*;
 pub use self::task::*;
 pub use crate::rig::{
     Extrapolation, Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnNan,
-    OnWarning, Overrun, Rotation, Rule, Solver, Timing, TraceMode, TriggerTime,
+    OnWarning, Overrun, Rotation, Rule, Solver, StepSize, Timing, TraceMode, TriggerTime,
 };
 
 /// Index into [`Plan::fmus`].

@@ -1,6 +1,6 @@
 //! Who runs: the activations of a clock, or the steps of an FMU or of a group.
 
-use super::{Batch, FmuId, InputClockPlan, Limits, Overrun, RecordedClock, Release, Solver, TaskId};
+use super::{Batch, FmuId, InputClockPlan, Limits, Overrun, RecordedClock, Release, Solver, StepSize, TaskId};
 use crate::fmu::description::{IntervalVariability, ValueReference};
 use crate::plan::schedulability::Figures;
 use crate::priority::{FifoPriority, FmiPriority};
@@ -62,6 +62,8 @@ pub struct StepPlan {
     /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
     /// shorter.
     pub is_variable: bool,
+    /// How long the FMU is told that a step is.
+    pub step_size: StepSize,
     /// It belongs to a [`MasterPlan`](crate::plan::masters::MasterPlan), whose algorithm says who steps when.
     pub is_grouped: bool,
     /// Events are handled in Event Mode.

@@ -5,10 +5,10 @@ pub mod owners;
 
 use super::clocks::candidates::{Candidate, InputClock};
 use super::clocks::causes;
-use super::described::DescribedFmu;
+use super::described::{DescribedFmu, StepAbilities};
 use super::priorities::Order;
 use super::resolved::Resolved;
-use super::{FmuId, InputClockPlan, RecordedClock, StepPlan, TaskPlan, Work, integration, steps};
+use super::{FmuId, InputClockPlan, RecordedClock, StepPlan, StepSize, TaskPlan, Work, integration, steps};
 use crate::fmu::description::IntervalVariability;
 use batches::Batches;
 use std::collections::HashSet;
@@ -61,6 +61,7 @@ fn work(Resolved { fmus, clocks, .. }: &Resolved, order: &Order, candidate: &Can
         return Work::Step(StepPlan {
             leader: leader.and_then(|leader| clocks.steps_of(leader)).map(|leader| order.task(leader)),
             is_variable: own.is_some() && steps::may_vary(fmus, clocks, candidate.fmu),
+            step_size: described.rig.step_size.as_ref().map_or(default_step_size(own), |at| at.value),
             is_grouped: described.master.is_some(),
             handles_events: described.handles_events(),
             rows_of_events: described.rig.wishes.rows_of_events,
@@ -80,6 +81,11 @@ fn work(Resolved { fmus, clocks, .. }: &Resolved, order: &Order, candidate: &Can
         });
     };
     Work::Partition(input_clock(described, own))
+}
+
+/// Only an FMU whose steps may vary may be told sizes that vary by rounding (FMI 3.0.2, 4.4).
+fn default_step_size(own: Option<StepAbilities>) -> StepSize {
+    if own.is_some_and(|own| own.varies) { StepSize::Difference } else { StepSize::Nominal }
 }
 
 /// What is known of an input clock, whatever ticks with it.

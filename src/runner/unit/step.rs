@@ -112,7 +112,7 @@ impl StepUnit {
     #[cold]
     pub fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) -> Strode {
         let StepUnit { stepper, stepping, .. } = self;
-        let (point, size) = (stepping.point(&due.time, seconds), stepping.size);
+        let (point, size) = stepping.told_usual(&due.time, seconds, &end);
         let outcome = go_on_from(stepper.settle(unusual), stepping, due, (end, point, size))?.outcome;
         Ok((outcome, !stepping.strides_on()))
     }
@@ -239,7 +239,7 @@ fn make_usual<'a>(
     seconds: f64,
     end: Instant,
 ) -> Result<After<'a>, Failure> {
-    let (point, size) = (stepping.point(&due.time, seconds), stepping.size);
+    let (point, size) = stepping.told_usual(&due.time, seconds, &end);
     go_on_from(before.step(point, size), stepping, due, (end, point, size))
 }
 

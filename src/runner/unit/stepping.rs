@@ -2,7 +2,7 @@
 
 use super::figures::StepFigures;
 use crate::ffi::Said;
-use crate::plan::{Mode, Overrun, StepPlan, TaskId};
+use crate::plan::{Mode, Overrun, StepPlan, StepSize, TaskId};
 use crate::record::board::TaskWord;
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::thread_host::PartitionHost;
@@ -74,8 +74,10 @@ pub struct Stepping {
     task: TaskId,
     /// One step.
     stride: Stride,
-    /// The same in the FMU's unit of time, as it is told.
+    /// The same in the FMU's unit of time, rounded once.
     pub size: f64,
+    /// How long the FMU is told that a step is.
+    step_size: StepSize,
     /// What was missed is made up by one longer step, not by one after the other.
     is_variable: bool,
     /// The FMU can make steps of any size.
@@ -125,6 +127,7 @@ impl Stepping {
             task,
             stride: Stride::new(step),
             size: unit.amount(step).unwrap_or(step).seconds(),
+            step_size: plan.step_size,
             is_variable: plan.is_variable && own.overrun != Overrun::Queue,
             varies: plan.is_variable,
             handles_events: plan.handles_events,
@@ -337,10 +340,20 @@ impl Stepping {
         self.input_event(time).filter(|jump| self.varies && *jump < end)
     }
 
-    /// A time that is so many `seconds`, as the FMU is told it.
-    #[inline]
-    pub fn point(&self, time: &Instant, seconds: f64) -> f64 {
-        if self.unit.is_second() { seconds } else { self.unit.value(*time) }
+    /// The communication point and the step size of a usual step as they are told; `seconds` is the time of its release.
+    #[inline(always)] // the instants stay in registers
+    pub fn told_usual(&self, time: &Instant, seconds: f64, end: &Instant) -> (f64, f64) {
+        let point = if self.unit.is_second() { seconds } else { self.unit.value(*time) };
+        (point, self.size_told(point, || self.unit.value(*end)))
+    }
+
+    /// The size of a whole step from `point` to `next`, both as they are told.
+    #[inline(always)] // the instants stay in registers
+    pub fn size_told(&self, point: f64, next: impl FnOnce() -> f64) -> f64 {
+        match self.step_size {
+            StepSize::Nominal => self.size,
+            StepSize::Difference => difference(point, next()).unwrap_or(self.size),
+        }
     }
 
     /// The time at which what is set at a release is to be visible.
@@ -446,16 +459,18 @@ impl Stepping {
     /// may refuse to pass.
     pub fn told(&self, from: Instant, to: Instant) -> (f64, f64) {
         let point = self.unit.value(from);
-        let size = match to.minus(from) {
+        let next = self.unit.value(to);
+        let nominal = || match to.minus(from) {
             Some(rest) if self.is_whole(rest) => self.size,
             Some(rest) => self.unit.amount(rest).unwrap_or(rest).seconds(),
             // An early return can be at a time that has no common denominator with the grid.
-            None => self.unit.value(to) - point,
+            None => next - point,
         };
-        if self.stop == Some(to) {
-            return (point, not_past(self.unit.value(to), point, size));
-        }
-        (point, size)
+        let size = match self.step_size {
+            StepSize::Nominal => nominal(),
+            StepSize::Difference => difference(point, next).unwrap_or_else(nominal),
+        };
+        (point, if self.stop == Some(to) { not_past(next, point, size) } else { size })
     }
 
     /// Whether a step over this time is one of the grid, but for rounding where the FMU has steps of one size.
@@ -463,6 +478,15 @@ impl Stepping {
         let length = self.stride.length();
         time == length || !self.varies && time.steps(length) == (1, true)
     }
+}
+
+/// How far it is from one communication point to the next, as they are told. The sum of both is the next point, to the bit, if that is at
+/// most twice as far from 0 as this one, as all are of a grid from 0 on (the difference is exact then, by Sterbenz's lemma). `None`: their
+/// doubles are the same.
+#[inline(always)] // for each step
+fn difference(point: f64, next: f64) -> Option<f64> {
+    let difference = next - point;
+    (difference > 0.0).then_some(difference)
 }
 
 /// The step size from this point on, made as much smaller as an FMU needs that adds it to the point, and may refuse to pass the stop time.

@@ -16,8 +16,6 @@ pub struct UsualSteps<'a> {
     site: &'static Site,
     cells: TaskCells<'static>,
     label: u64,
-    /// One step, in the FMU's unit of time, which is a second.
-    size: f64,
     /// How far a step has been off its point, and may be.
     furthest: f64,
     tolerance: f64,
@@ -34,19 +32,21 @@ impl<'a> UsualSteps<'a> {
     ) -> Option<UsualSteps<'a>> {
         stepping.note();
         let (strider, cells, label) = (stepper.strider(host)?, site.cells, site.task.0 as u64 + 1);
-        let (size, tolerance, furthest) = (stepping.size, stepping.tolerance, stepping.figures.furthest());
-        Some(UsualSteps { strider, host, site, cells, label, size, furthest, tolerance, stepping })
+        let (tolerance, furthest) = (stepping.tolerance, stepping.figures.furthest());
+        Some(UsualSteps { strider, host, site, cells, label, furthest, tolerance, stepping })
     }
 
-    /// Makes and counts the step of the release at `time`, which is so many `seconds`, to its `end`. `false`: it was made and is not
-    /// usual, so that its activation is still under way.
+    /// Makes and counts the step of the release at `time` to its `end`; `seconds` are both as the FMU is told them. `false`: it was made
+    /// and is not usual, so that its activation is still under way.
     #[inline(always)] // in the one loop there is
-    pub fn step(&mut self, striding: &mut Striding, time: &Instant, seconds: f64, end: Instant) -> bool {
+    pub fn step(&mut self, striding: &mut Striding, time: &Instant, seconds: (f64, f64), end: Instant) -> bool {
         label_thread(self.label);
         self.site.begin(time);
-        let Some(reached) = striding.step(&mut self.strider, seconds, self.size) else { return false };
+        let (point, next) = seconds;
+        let size = self.stepping.size_told(point, || next);
+        let Some(reached) = striding.step(&mut self.strider, point, size) else { return false };
         self.host.returned_from_fmu();
-        let off = (reached - (seconds + self.size)).abs();
+        let off = (reached - (point + size)).abs();
         if off > self.furthest {
             self.furthest = off;
             self.stepping.figures.deviates(off);

@@ -156,8 +156,9 @@ impl Strides {
         while !self.is_asked() && world.ending() != Ending::Discard {
             let end = stretch.next();
             moment.come_to(&stretch.due().time, self.begin, self.complete);
+            let seconds = (moment.seconds, end.seconds());
             unusual = all.iter_mut().position(|own| {
-                let is_usual = own.step(&mut striding, &stretch.due().time, moment.seconds, end);
+                let is_usual = own.step(&mut striding, &stretch.due().time, seconds, end);
                 if is_usual {
                     self.reached.store(moment.since_start, Relaxed);
                 }

@@ -6,7 +6,9 @@ use crate::fmu::description::{
     Causality, Clock, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Variable,
 };
 use crate::plan::{self, CallWatch, Mode, glob};
-use crate::rig::{self, At, Endpoint, Place, Rig, RigFmu, RigRecord, RigTrigger, Solver, TriggerSource, float_text};
+use crate::rig::{
+    self, At, Endpoint, Place, Rig, RigFmu, RigRecord, RigTrigger, Solver, StepSize, TriggerSource, float_text,
+};
 use crate::supervisor::prepare::plan_of;
 use crate::supervisor::{Error, EventSink, Options, Prepared, give_start_values};
 use crate::time::{Fraction, Instant};
@@ -33,6 +35,8 @@ pub struct Wanted {
     pub output_interval: Option<Fraction>,
     /// How far each step goes, s; of Model Exchange each step of a solver with a fixed one.
     pub fixed_step_size: Option<Fraction>,
+    /// How long an FMU for Co-Simulation is told that a step is.
+    pub step_size: Option<StepSize>,
     /// What integrates an FMU for Model Exchange.
     pub solver: Option<Solver>,
     /// For the solver, which is inside of an FMU for Co-Simulation.
@@ -193,6 +197,7 @@ fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> R
     });
     let fmu = &mut rig.fmus[0];
     fmu.integration.tolerance = tolerance;
+    fmu.step_size = wanted.step_size.map(At::unplaced);
     let wishes = &mut fmu.wishes;
     wishes.event_mode_used = wanted.event_mode_used;
     wishes.early_return_allowed = wanted.early_return_allowed;
@@ -298,6 +303,7 @@ fn refuse_options_of_others(interface: Option<Interface>, wanted: &Wanted) -> Re
     let given = [
         ("--output-interval", wanted.output_interval.is_some(), STEPS),
         ("--fixed-step-size", wanted.fixed_step_size.is_some(), STEPS),
+        ("--step-size", wanted.step_size.is_some(), &[Interface::CoSimulation]),
         ("--tolerance", wanted.tolerance.is_some(), STEPS),
         ("--solver", wanted.solver.is_some(), &[Interface::ModelExchange]),
         ("--event-mode-used", wanted.event_mode_used.is_some(), &[Interface::CoSimulation]),

@@ -1,7 +1,8 @@
 //! The time of an FMU that makes steps has no holes (semantics S19, S21): `fmus/stepper` refuses a step that does not begin where
 //! the one before has ended.
 
-use super::program::real_time;
+use super::earlier::integrator;
+use super::program::{Rig, real_time};
 use super::{alone, numbers, run, stepper};
 use std::fs;
 
@@ -28,7 +29,8 @@ fn what_waits_is_made_one_after_the_other() {
         let outcome = run(&alone("stop_time = 0.2", LATE, "step = '1/200'\noverrun = 'queue'"), "realtime").exits(0);
         assert!(outcome.count("s", "step", "overruns") >= 3);
         assert_eq!((outcome.signals().last("s.n"), outcome.count("s", "step", "skipped")), (40, 0));
-        assert_eq!(*numbers(&outcome, "s.longest").last().unwrap(), 0.005);
+        let longest = *numbers(&outcome, "s.longest").last().unwrap();
+        assert!((longest - 0.005).abs() < 1e-15, "{longest}, the difference of two points");
         assert_eq!(outcome.signals().times().len(), 41, "each at its own time");
     });
 }
@@ -116,5 +118,70 @@ fn what_rounding_leaves_over_before_the_stop_time_is_no_step() {
                 }
             }
         }
+    });
+}
+
+/// An FMU of this version that refuses to step where the sum of its steps is not, `m`, alone or in a group.
+fn adding(version: u32, keys: &str, is_grouped: bool) -> Rig {
+    let error = if version == 1 { "fmiError" } else { "fmi2Error" };
+    let rig = integrator(version, &format!("static double at; if (time != at) return {error}; at = time + step;"), "");
+    let text = fs::read_to_string(rig.file()).unwrap().replace("step = '1/100'", keys);
+    let group = if is_grouped { "[master.g]\nfmus = ['m']\nstep = '1/25'\n" } else { "" };
+    let text = text.replace("stop_time = 0.1", "stop_time = 2000").replace("[record]", "[record]\nsignals = ['m.x']");
+    fs::write(rig.file(), text + group).unwrap();
+    rig
+}
+
+/// t(i+1) = t(i) + h(i), in the doubles that the FMU gets, and what it computes of them is what any host gets that makes the same calls; with
+/// the nominal length, which an FMU of constant steps is always told, the sum drifts.
+#[test]
+fn an_fmu_that_adds_up_its_steps_is_where_it_is_told_to_be() {
+    let points: Vec<f64> = (0..=50_000).map(|k| f64::from(k) / 25.0).collect();
+    let mut x = vec![1.0];
+    x.extend(points.windows(2).scan(1.0, |x, pair| {
+        *x += 1.0 * 2.0 * (pair[1] - pair[0]);
+        Some(*x)
+    }));
+    for version in [1, 2] {
+        for (keys, is_grouped) in [("step = '1/25'", false), ("", true)] {
+            let outcome = run(&adding(version, keys, is_grouped), "virtual").exits(0);
+            assert_eq!(outcome.signals().times(), points);
+            assert_eq!(numbers(&outcome, "m.x"), x, "FMI {version}");
+        }
+        let nominal = run(&adding(version, "step = '1/25'\nstep_size = 'nominal'", false), "virtual").exits(1);
+        nominal.problem(&["m", "DoStep returned"]);
+        let rig = adding(version, "step = '1/25'", false);
+        let file = rig.folder().join("m/modelDescription.xml");
+        let varies = "canHandleVariableCommunicationStepSize=\"true\"";
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains(varies));
+        fs::write(&file, text.replace(varies, "")).unwrap();
+        run(&rig, "virtual").exits(1);
+        let text = fs::read_to_string(rig.file()).unwrap();
+        fs::write(rig.file(), text.replace("step = '1/25'", "step = '1/25'\nstep_size = 'difference'")).unwrap();
+        run(&rig, "virtual").exits(0);
+        let simulate = |words: &[&str]| {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_vecud"));
+            command.args(["simulate", "--stop-time", "60", "--output-interval", "0.04", "-o", "/dev/null"]).args(words);
+            let output = command.arg(rig.folder().join("m")).env("VECUD_CACHE", super::program::cache()).output();
+            output.unwrap().status.code()
+        };
+        assert_eq!(
+            (simulate(&[]), simulate(&["--step-size", "difference"])),
+            (Some(1), Some(0)),
+            "it cannot vary its steps"
+        );
+        assert_eq!(simulate(&["--step-size", "nominal"]), Some(1));
+    }
+}
+
+/// In real time too, also where steps are missed.
+#[test]
+fn steps_add_up_in_real_time() {
+    real_time("steps_add_up_in_real_time", || {
+        let rig = adding(2, "step = '1/1000'", false);
+        let text = fs::read_to_string(rig.file()).unwrap().replace("stop_time = 2000", "stop_time = 0.9");
+        fs::write(rig.file(), text).unwrap();
+        run(&rig, "realtime").exits(0);
     });
 }
