@@ -147,13 +147,13 @@ impl Output {
 
     /// Writes all files of the report, each on its own: those that fail are named together in a problem of the run, and then
     /// `report.json` is written again. `first`: what came of [`Output::write_first`]. The last checkpoint is there until nobody
-    /// needs it any more.
-    pub fn write(&self, run: &mut Run, first: Result<(), String>) {
+    /// needs it any more; `lasts`: it was forced to the disk.
+    pub fn write(&self, run: &mut Run, first: Result<(), String>, lasts: bool) {
         let _ = fs::remove_file(self.path.join(ROOM[1]));
         let log = write_log(&self.path, run);
         let json = self.write_json(run).or(first);
         if log.is_ok() && json.is_ok() {
-            self.forget_checkpoint();
+            self.forget_checkpoint(lasts);
         }
         let (others, count) = write_others(&self.path, run);
         let failures: Vec<String> = json.err().into_iter().chain(log.err()).chain(others).collect();
@@ -172,14 +172,16 @@ impl Output {
         put(&self.path, "report.json", || report::json(run))
     }
 
-    /// Removes the last checkpoint, if there is one: what takes its place is on the disk then.
-    fn forget_checkpoint(&self) {
+    /// Removes the last checkpoint, if there is one: what takes its place is on the disk then, if it `lasts` there.
+    fn forget_checkpoint(&self, lasts: bool) {
         let checkpoint = self.path.join(CHECKPOINT);
         if !checkpoint.exists() {
             return;
         }
         let is_on_the_disk = |path: PathBuf| File::open(path).and_then(|file| file.sync_all()).is_ok();
-        if ["histograms.hlog", "report.json"].into_iter().all(|name| is_on_the_disk(self.path.join(name))) {
+        if !lasts {
+            let _ = fs::remove_file(checkpoint);
+        } else if ["histograms.hlog", "report.json"].into_iter().all(|name| is_on_the_disk(self.path.join(name))) {
             // The names as well, where folders can be forced to the disk.
             let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
             let _ = fs::remove_file(checkpoint);
@@ -232,13 +234,15 @@ pub fn write_unfinished(folder: &Path, run: &Run) -> Vec<String> {
     json.err().into_iter().chain(log.err()).chain(write_others(folder, run).0).collect()
 }
 
-/// Writes what is known of a run that goes on. It is on the disk when this returns, and before that the one before it.
-pub(super) fn write_checkpoint(folder: &Path, run: &Run) -> Result<(), String> {
+/// Writes what is known of a run that goes on. One that `lasts` is on the disk when this returns, and before that the one before it.
+pub(super) fn write_checkpoint(folder: &Path, run: &Run, lasts: bool) -> Result<(), String> {
     let text = alone(|| report::checkpoint(run))?;
     let path = folder.join(CHECKPOINT);
-    write_by(&path, &with_ending(&path), text.as_bytes(), true).map_err(|error| error.to_string())?;
-    // The name as well. Where folders cannot be forced to the disk, it comes there some time.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    write_by(&path, &with_ending(&path), text.as_bytes(), lasts).map_err(|error| error.to_string())?;
+    if lasts {
+        // The name as well. Where folders cannot be forced to the disk, it comes there some time.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
     Ok(())
 }
 
@@ -398,16 +402,16 @@ mod tests {
         let output = Output::create(&folder.path().join("o")).unwrap();
         let there = |name: &str| folder.path().join("o").join(name).exists();
         let mut run = report::sample(1);
-        write_checkpoint(output.path(), &run).unwrap();
+        write_checkpoint(output.path(), &run, true).unwrap();
         let first = output.write_first(&run);
         assert!(first.is_ok() && there("histograms.hlog") && there("report.json") && there(CHECKPOINT));
         // No histograms: what is known of them is in the checkpoint alone.
         fs::remove_file(output.path().join("histograms.hlog")).unwrap();
         fs::create_dir(output.path().join("histograms.hlog")).unwrap();
-        output.write(&mut run, first);
+        output.write(&mut run, first, true);
         assert!(there(CHECKPOINT) && there("report.html"));
         fs::remove_dir(output.path().join("histograms.hlog")).unwrap();
-        output.write(&mut run, Ok(()));
+        output.write(&mut run, Ok(()), true);
         assert!(!there(CHECKPOINT) && there("histograms.hlog"));
     }
 }

@@ -32,9 +32,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
-/// The first checkpoint comes so long after the run has begun, ns, and each later one after twice as long, until they come as often
-/// as the rig says: of a run that is killed early most is known as well, and short runs have none.
-const FIRST: i64 = 1_000_000_000;
+/// The first checkpoint comes as soon as the run has begun, the second one so long after it, ns, and each later one after twice as long,
+/// until they come as often as the rig says: a run that is killed early has a report as well. The first one is not forced to the disk,
+/// for which short runs would have to wait: it outlives vecud, but not the machine.
+const SECOND: i64 = 1_000_000_000;
 
 /// What is known of a run, beside the shared memory, while it goes on.
 pub(super) struct Sight {
@@ -60,6 +61,8 @@ pub(super) struct Sight {
     pub repetition: Option<u32>,
     /// Somebody wants the files of a report.
     pub is_report: bool,
+    /// The checkpoint is forced to the disk.
+    pub lasts: bool,
     /// What its page draws of the recording.
     pub overview: Option<Overview>,
 }
@@ -78,8 +81,10 @@ pub(super) struct Keeper {
     period: Option<i64>,
     /// When the next one is due, CLOCK_MONOTONIC in ns; 0: that is not known yet.
     due: i64,
-    /// How long after the one before that is, ns.
+    /// How long after the one before that is, ns; 0: it is the first one.
     distance: i64,
+    /// One was written that is forced to the disk.
+    lasts: bool,
     at_work: Option<JoinHandle<Kept>>,
     /// It was said that they cannot be written.
     is_told: bool,
@@ -87,7 +92,14 @@ pub(super) struct Keeper {
 
 impl Keeper {
     pub(super) fn new(period: Option<Nanos>) -> Keeper {
-        Keeper { period: period.map(|period| period.0), due: 0, distance: FIRST, at_work: None, is_told: false }
+        Keeper {
+            period: period.map(|period| period.0),
+            due: 0,
+            distance: 0,
+            lasts: false,
+            at_work: None,
+            is_told: false,
+        }
     }
 
     /// Whether a checkpoint can be written, and is due or wanted.
@@ -99,8 +111,19 @@ impl Keeper {
         self.at_work.is_none() && (wanted || now >= self.due)
     }
 
+    /// Whether the next one is to be forced to the disk.
+    pub(super) fn is_lasting(&self) -> bool {
+        self.distance > 0
+    }
+
+    /// Whether one was: what takes its place is to be there as well.
+    pub(super) fn has_lasting(&self) -> bool {
+        self.lasts
+    }
+
     /// Writes down what is seen. A reason why that cannot be is told once.
     pub(super) fn write(&mut self, sight: Sight, now: i64) -> Option<String> {
+        self.lasts |= sight.lasts;
         self.goes_on(now);
         match thread::Builder::new().name("vecud.keeper".to_owned()).spawn(move || sight.write()) {
             Ok(thread) => {
@@ -114,7 +137,7 @@ impl Keeper {
     /// The next one is due later.
     fn goes_on(&mut self, now: i64) {
         if let Some(period) = self.period {
-            self.distance = (2 * self.distance).min(period);
+            self.distance = if self.distance == 0 { SECOND } else { 2 * self.distance }.min(period);
             self.due = now + self.distance;
         }
     }
@@ -148,7 +171,7 @@ impl Sight {
     fn write(self) -> Kept {
         match alone(|| self.run()) {
             Ok(Some(run)) => Kept {
-                warning: files::write_checkpoint(&self.out, &run).err(),
+                warning: files::write_checkpoint(&self.out, &run, self.lasts).err(),
                 report: self.is_report.then(|| files::write_unfinished(&self.out, &run.unfinished(true))),
             },
             Ok(None) => self.nothing("there is no memory for a copy of what was measured"),
@@ -245,8 +268,8 @@ mod tests {
 
     #[test]
     fn the_first_checkpoints_come_sooner_than_the_others() {
-        assert_eq!(seconds(10), [1, 3, 7, 15, 25, 35, 45, 55]);
-        assert_eq!(seconds(1)[..4], [1, 2, 3, 4]);
+        assert_eq!(seconds(10), [0, 1, 3, 7, 15, 25, 35, 45, 55]);
+        assert_eq!(seconds(1)[..4], [0, 1, 2, 3]);
         let mut none = Keeper::new(None);
         assert!(!none.is_due(1, false) && none.is_due(1, true), "somebody wants one");
     }

@@ -466,7 +466,7 @@ impl<'a> Supervision<'a> {
             saved::write(file, &mut self.state, &run.recorder, &mut report, self.events);
         }
         report.overview = run.recorder.overview();
-        run.output.write(&mut report, first);
+        run.output.write(&mut report, first, run.keeper.has_lasting());
         Finished { run: report, out: run.output.path().to_owned() }
     }
 
@@ -597,6 +597,7 @@ impl<'a> Supervision<'a> {
             dropped: self.sockets.dropped(self.board),
             repetition: self.options().repeat.map(|_| run.number),
             is_report,
+            lasts: run.keeper.is_lasting(),
             overview: if is_report { run.recorder.overview() } else { None },
         };
         if let Some(warning) = run.keeper.write(sight, now) {

@@ -93,6 +93,23 @@ fn of_a_supervisor_that_is_killed_the_last_checkpoint_is_left() {
     });
 }
 
+/// The first checkpoint is there as soon as the run has begun, long before a second has gone by.
+#[test]
+fn a_run_that_is_killed_at_once_has_a_report() {
+    shared_core(|| {
+        let rig = endless("checkpoint = 60");
+        let mut child = rig.start(rig.command());
+        let first = checkpoint_after(&rig.out(), 0.0);
+        assert!(first["wall_seconds"].as_f64().unwrap() < 1.0, "{}", first["wall_seconds"]);
+        send(child.id() as i32, SIGKILL);
+        child.wait().unwrap();
+        let (text, report) = report(&rig.out());
+        assert_eq!((&report["ended"], &report["verdict"]), (&"cut off".into(), &"fail".into()));
+        assert!(text.contains("failure: the run was cut off"), "{text}");
+        assert!(FILES.iter().all(|name| rig.out().join(name).is_file()), "{FILES:?}");
+    });
+}
+
 /// A recording goes on after the last checkpoint, and what is too old of it goes: the report names the files that are there.
 #[test]
 fn a_report_of_a_run_that_was_cut_off_names_the_recordings_that_lie_there() {
