@@ -116,7 +116,7 @@ impl std::fmt::Display for BinaryError {
 impl std::error::Error for BinaryError {}
 
 /// The number that ELF has for this machine's processor; `None`: it is not known here.
-fn machine() -> Option<u16> {
+pub(super) fn machine() -> Option<u16> {
     Some(match std::env::consts::ARCH {
         "x86_64" => abi::EM_X86_64,
         "x86" => abi::EM_386,

@@ -8,5 +8,6 @@ pub mod build;
 pub mod cache;
 pub mod description;
 mod guard;
+pub mod linking;
 pub mod platform;
 pub mod related;

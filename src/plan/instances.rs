@@ -82,5 +82,6 @@ fn plan(resolved: &Resolved, order: &Order, fmu: usize, cpu: usize, planned: &[T
         initial_state: None,
         keeps_final_state: false,
         tries_state: false,
+        changes_process: false,
     }
 }

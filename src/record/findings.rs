@@ -56,6 +56,16 @@ pub enum Finding {
     ShorterThanAccepted,
     /// A time event that was told is not after the event at which it was. Value: when it was to be, s, its bits as `f64`.
     PastEvent,
+    /// The locale of the process, by which numbers in texts are read and written. Changed, and put back. Value: [`When`].
+    ChangedLocale,
+    /// The working directory. Changed, and put back. Value: [`When`].
+    ChangedDirectory,
+    /// The mask of modes of files that are made. Changed, and put back. Value: [`When`].
+    ChangedUmask,
+    /// The signals that the thread blocks which calls FMUs. Changed, and put back. Value: [`When`].
+    ChangedSignalMask,
+    /// The environment. Changed, and put back. Value: [`When`].
+    ChangedEnvironment,
     /// Number of kinds; keep last.
     Count,
 }
@@ -84,7 +94,28 @@ impl Finding {
         Finding::TooManyEvents,
         Finding::ShorterThanAccepted,
         Finding::PastEvent,
+        Finding::ChangedLocale,
+        Finding::ChangedDirectory,
+        Finding::ChangedUmask,
+        Finding::ChangedSignalMask,
+        Finding::ChangedEnvironment,
     ];
+}
+
+/// When an FMU has changed something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum When {
+    /// Its library was loaded.
+    Loading = 1,
+    /// An instance was made.
+    Instantiation = 2,
+    /// From Initialization Mode to the start of the run.
+    Initialisation = 3,
+    /// The run went on.
+    Running = 4,
+    /// The run went on, and another FMU can have done it.
+    Unclear = 5,
 }
 
 /// Where a finding was seen.

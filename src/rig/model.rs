@@ -35,6 +35,15 @@ pub enum OnNan {
     Stop,
 }
 
+/// What happens where FMUs bring different libraries of one name, of which a process loads one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SharedLibraries {
+    /// The rig is refused.
+    Refuse,
+    /// All of them get the first one, with a note.
+    Trust,
+}
+
 /// Activation time of a triggered clock (semantics S4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TriggerTime {
@@ -230,6 +239,8 @@ pub struct Rig {
     pub on_error: OnError,
     /// `nan`.
     pub nan: OnNan,
+    /// `shared_libraries`.
+    pub shared_libraries: SharedLibraries,
     /// `trigger_time`.
     pub trigger_time: TriggerTime,
     /// `shutdown_timeout`.
@@ -588,6 +599,7 @@ impl Rig {
             overrun: Overrun::Skip,
             on_error: OnError::Stop,
             nan: OnNan::Note,
+            shared_libraries: SharedLibraries::Refuse,
             trigger_time: TriggerTime::Source,
             shutdown_timeout: Nanos::from_seconds(2.0),
             call_timeout: Some(Nanos::from_seconds(600.0)),

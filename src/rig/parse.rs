@@ -2,7 +2,9 @@
 
 use super::document::{Document, Section, describe, elements, number};
 use super::tables;
-use super::{At, HostClock, Mode, OnError, OnNan, Overrun, Place, Rig, RigError, RigHost, TriggerTime, figures};
+use super::{
+    At, HostClock, Mode, OnError, OnNan, Overrun, Place, Rig, RigError, RigHost, SharedLibraries, TriggerTime, figures,
+};
 use crate::priority::FifoPriority;
 use crate::time::{Instant, Nanos};
 use std::path::Path;
@@ -18,6 +20,7 @@ const RIG: &[&str] = &[
     "overrun",
     "on_error",
     "nan",
+    "shared_libraries",
     "trigger_time",
     "shutdown_timeout",
     "call_timeout",
@@ -77,6 +80,10 @@ fn read_rig(section: Section, rig: &mut Rig) {
     }
     if let Some(nan) = section.choice("nan", &[("note", OnNan::Note), ("stop", OnNan::Stop)]) {
         rig.nan = nan;
+    }
+    let shared = [("refuse", SharedLibraries::Refuse), ("trust", SharedLibraries::Trust)];
+    if let Some(choice) = section.choice("shared_libraries", &shared) {
+        rig.shared_libraries = choice;
     }
     if let Some(time) = section.choice("trigger_time", &[("source", TriggerTime::Source), ("now", TriggerTime::Now)]) {
         rig.trigger_time = time;

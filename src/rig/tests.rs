@@ -26,7 +26,7 @@ fn a_rig_of_one_fmu_has_sensible_defaults() {
     let rig = rig(FMU);
     assert_eq!((rig.name.as_str(), rig.mode, rig.on_error), ("engine", Mode::RealTime, OnError::Stop));
     assert_eq!((rig.trigger_time, rig.shutdown_timeout), (TriggerTime::Source, Nanos(2_000_000_000)));
-    assert_eq!(rig.nan, OnNan::Note);
+    assert_eq!((rig.nan, rig.shared_libraries), (OnNan::Note, SharedLibraries::Refuse));
     assert_eq!(rig.fmus[0].path.value, PathBuf::from("rigs/ecu"));
     assert_eq!((rig.fmus[0].on_warning, rig.fmus[0].lenient), (OnWarning::Log, false));
     assert_eq!(rig.host, RigHost::default());
@@ -45,6 +45,7 @@ stop_time = 10
 overrun = "queue"
 on_error = "continue"
 nan = "stop"
+shared_libraries = "trust"
 trigger_time = "now"
 shutdown_timeout = 0.25
 
@@ -93,7 +94,7 @@ signals = ["ecu.*"]
 format = "csv"
 "#);
     assert_eq!((rig.mode, rig.on_error, rig.trigger_time), (Mode::Virtual, OnError::Continue, TriggerTime::Now));
-    assert_eq!(rig.nan, OnNan::Stop);
+    assert_eq!((rig.nan, rig.shared_libraries), (OnNan::Stop, SharedLibraries::Trust));
     assert_eq!(rig.start_time.as_ref().unwrap().value, Instant::from_f64(0.5).unwrap());
     assert_eq!(rig.fmus.iter().map(|fmu| fmu.name.value.as_str()).collect::<Vec<_>>(), ["plant", "ecu"]);
     assert_eq!(rig.fmus[0].path.value, PathBuf::from("/opt/plant.fmu"));

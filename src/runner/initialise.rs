@@ -9,7 +9,7 @@ use super::thread_host::{PartitionHost, as_noted};
 use super::unit::{self, Unit};
 use super::values;
 use super::world::World;
-use super::{clocks, initial_loop, needed, shutdown, state};
+use super::{clocks, initial_loop, needed, shutdown, state, surroundings};
 use crate::exchange::bytes;
 use crate::ffi::{
     Batch, Called, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceControl, InstanceHost,
@@ -19,7 +19,7 @@ use crate::ffi::{
 use crate::fmu::description::{Abi, Interface};
 use crate::plan::{self, CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall};
-use crate::record::findings::{Finding, Occurrence};
+use crate::record::findings::{Finding, Occurrence, When};
 use crate::record::log::{self, CALL};
 use crate::schedule::Learned;
 use crate::snapshot::Snapshot;
@@ -149,6 +149,7 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
                 under_way.store(OutsideCall::tag(FmuId(index)) | OutsideCall::LOADING, SeqCst);
                 let loaded = Library::load(&fmu.library, fmu.abi, interface);
                 under_way.store(0, SeqCst);
+                surroundings::look(world, FmuId(index), When::Loading);
                 let library = loaded.map_err(|error| {
                     let way_out = match &error.kind {
                         LoadErrorKind::Abi { speaks, .. } => match speaks.dialect() {
@@ -242,11 +243,16 @@ impl Underway {
             set_thread_host(Some(hosts[index]));
             self.initializing.push(None);
             let instance = match self.kept.get_mut(index).and_then(Option::take) {
-                None => instantiate(world, FmuId(index), &libraries[index])?,
+                None => {
+                    let instance = instantiate(world, FmuId(index), &libraries[index]);
+                    surroundings::look(world, FmuId(index), When::Instantiation);
+                    instance?
+                }
                 Some(instance) => checked(hosts[index], instance.reset(), Instance::fail)?,
             };
             instance.declare_states(state::support(fmu));
             self.instantiated.push(Some(checked(hosts[index], set_up(fmu, instance), Instance::fail)?));
+            surroundings::look(world, FmuId(index), When::Instantiation);
         }
         for step in &world.plan.initialisation {
             self.take(world, hosts, step)?;
@@ -278,6 +284,7 @@ impl Underway {
             let (control, units) = Unit::all_of(world, FmuId(index), instance, &between_steps);
             let _ = world.instances[index].updates.set(control.clock_update());
             hosts[index].returned_from_fmu();
+            surroundings::look(world, FmuId(index), When::Initialisation);
             self.ready.push(Ready { control, units });
             if let Some(Ready { units, .. }) = self.ready.last_mut() {
                 check_numbers(world, FmuId(index), hosts[index], units)?;
@@ -299,6 +306,13 @@ impl Underway {
         };
         let host = hosts[fmu.0];
         set_thread_host(Some(host));
+        let taken = self.take_own(world, fmu, host, step);
+        surroundings::look(world, fmu, When::Initialisation);
+        taken
+    }
+
+    /// A step of one FMU.
+    fn take_own(&mut self, world: &World, fmu: FmuId, host: &PartitionHost, step: &InitialStep) -> Result<(), Refusal> {
         let (before, within) = (&mut self.instantiated[fmu.0], &mut self.initializing[fmu.0]);
         match (step, &*before, &*within) {
             (InitialStep::Enter(_), ..) => {
@@ -397,12 +411,25 @@ fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Inst
     // With logging on, since without it even errors are silent; narrowed to the listed categories right after.
     library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, true, ear).map_err(|failure| {
         Refusal::Invalid(format!(
-            "fmu `{}` ({}): {}: the instantiation token may not match the binary, or the FMU lacks something that it needs",
+            "fmu `{}` ({}): {}: the instantiation token may not match the binary, or the FMU lacks something that it needs{}",
             plan.name,
             plan.path.display(),
-            failure.in_words(plan.abi)
+            failure.in_words(plan.abi),
+            missing_file()
         ))
     })
+}
+
+/// Where relative names of files lead, if the last thing that has failed on this thread was to find a file. Asked right after the call.
+fn missing_file() -> String {
+    match std::io::Error::last_os_error().kind() {
+        std::io::ErrorKind::NotFound => {
+            let folder = std::env::current_dir()
+                .map_or_else(|_| "a folder that is gone".to_owned(), |own| own.display().to_string());
+            format!(" (a file was not found; relative names count from {folder})")
+        }
+        _ => String::new(),
+    }
 }
 
 /// Gives an instance all that it gets before its initialisation.

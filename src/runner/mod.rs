@@ -40,6 +40,7 @@ mod site;
 mod slopes;
 mod state;
 mod stimuli;
+mod surroundings;
 mod thread_host;
 mod threads;
 mod unit;

@@ -12,7 +12,7 @@ use crate::sys::cycles::Scale;
 use crate::sys::latency::CpuDmaLatency;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
-use crate::sys::{process, thread};
+use crate::sys::{process, surroundings, thread};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -105,6 +105,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
     }
     let folder = process::folder(Path::new(OsStr::from_bytes(&job.folder)));
     privileges::limit_memory(&job.plan, &say);
+    surroundings::keep();
     // Nothing of others has run yet, and the threads that have tried what is granted have ended.
     privileges::give_away(&job.plan, granted, &say);
     let log = process::Log::of_this_process(job.log_of(1)).map(Arc::new);

@@ -14,7 +14,7 @@ use super::reconfigure::Reconfigurable;
 use super::thread_host::{Dispatch, PartitionHost};
 use super::unit::Unit;
 use super::world::{Ending, World};
-use super::{shutdown, state, stimuli, threads, virtual_time};
+use super::{shutdown, state, stimuli, surroundings, threads, virtual_time};
 use crate::ffi::{Function, Health, Instance, Library, Running, Terminated, set_thread_host};
 use crate::plan::{FmuId, OnError, TaskId, TaskPlan};
 use crate::record::board::{Board, Global, Phase, Scheduling};
@@ -225,6 +225,7 @@ impl Sequence<'_> {
                 Err(activations) => (activations, Vec::new(), false),
             },
         };
+        surroundings::look_at_the_end(world);
         world.leave_ticks();
         self.board.set_phase(Phase::Stopping);
         self.board.global(Global::Complete).store(i64::MAX as u64, SeqCst);

@@ -14,6 +14,7 @@ use super::requests::Requests;
 use super::site::Site;
 use super::state;
 use super::stimuli::VirtualStimuli;
+use super::surroundings;
 use super::thread_host::{Event, PartitionHost, virtual_flow};
 use super::world::{Ending, World};
 use crate::control::Verdict;
@@ -57,6 +58,8 @@ struct Rare {
     leaves_its_grid: bool,
     /// Activations of this task can bring about something for other tasks.
     ticks: bool,
+    /// Its FMU can change what all FMUs have together.
+    changes_process: bool,
 }
 
 impl Lane<'_> {
@@ -78,6 +81,7 @@ impl Lane<'_> {
             traced: site.trace.is_some(),
             reconfigured: reconfigurable.iter().any(|own| own.is_called_by(plan.fmu)),
             leaves_its_grid: activation.leaves_its_grid(),
+            changes_process: surroundings::is_suspect(world, task),
             ticks: !activation.is_plain() || host.can_tick() || activation.has_followers(),
         };
         let of_steps = Rare { leaves_its_grid: true, ..Rare::default() };
@@ -301,6 +305,9 @@ impl Lane<'_> {
             halt.note(host);
         }
         host.end();
+        if self.has(|rare| rare.changes_process) {
+            surroundings::look_after(world, task);
+        }
         label_thread(0);
         let computed = self.count();
         if let Some((ring, start)) = trace.filter(|_| computed) {

@@ -6,7 +6,7 @@ use crate::ffi::{Function, Status};
 use crate::plain::plain;
 use crate::plan::{DatagramSource, FmuId, OnNan, OnWarning, Plan, Release, TaskId, TaskPlan};
 use crate::record::board::{Board, FmuWord, Global, TaskWord};
-use crate::record::findings::{Finding, Occurrence};
+use crate::record::findings::{Finding, Occurrence, When};
 use crate::record::unusable::Unusable;
 use crate::report::format::some;
 use crate::report::{ClockResult, FindingResult, FmuResult, Kind, Problem, Severity, Subject};
@@ -16,13 +16,14 @@ use std::sync::atomic::Ordering::SeqCst;
 /// What an instance did against the standard, each kind once.
 pub fn of_fmu(prepared: &Prepared, board: Board, fmu: FmuId) -> Vec<FindingResult> {
     let cells = board.fmu(fmu).findings();
+    let shared = prepared.shared.iter().filter(|(own, _)| *own == fmu).map(|(_, finding)| finding.clone());
     let seen = Finding::ALL.into_iter().map(|finding| (finding, cells.count(finding))).filter(|(_, count)| *count > 0);
-    seen.map(|(finding, count)| {
+    let seen = seen.map(|(finding, count)| {
         let what = offence(prepared, fmu, finding, count, cells.first(finding).unwrap_or_default());
         let message = format!("fmu `{}`: {what}", prepared.plan.fmus[fmu.0].name);
         FindingResult { kind: kind(finding).into(), count, message }
-    })
-    .collect()
+    });
+    shared.chain(seen).collect()
 }
 
 /// Name of a kind in report.json.
@@ -49,6 +50,11 @@ fn kind(finding: Finding) -> &'static str {
         Finding::TooManyEvents => "too_many_events",
         Finding::ShorterThanAccepted => "shorter_than_accepted",
         Finding::PastEvent => "past_event",
+        Finding::ChangedLocale => "changed_locale",
+        Finding::ChangedDirectory => "changed_directory",
+        Finding::ChangedUmask => "changed_umask",
+        Finding::ChangedSignalMask => "changed_signal_mask",
+        Finding::ChangedEnvironment => "changed_environment",
         Finding::Count => "count",
     }
 }
@@ -151,11 +157,46 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
         Finding::PastEvent => {
             format!("told {} that were not to come any more: {seconds} (nextEventTime)", some(count, "time event"))
         }
+        Finding::ChangedLocale => {
+            let what = "the locale (setlocale), by which all code reads and writes numbers in texts,";
+            changed(prepared, fmu, what, count, value)
+        }
+        Finding::ChangedDirectory => {
+            changed(prepared, fmu, "the working directory (chdir), in which all code opens files,", count, value)
+        }
+        Finding::ChangedUmask => changed(prepared, fmu, "the modes of files that are made (umask)", count, value),
+        Finding::ChangedSignalMask => {
+            changed(prepared, fmu, "the signals that the thread blocks which calls FMUs", count, value)
+        }
+        Finding::ChangedEnvironment => changed(prepared, fmu, "the environment (setenv)", count, value),
         Finding::Count => String::new(),
     };
     let ends = finding == Finding::NotANumber && prepared.plan.nan == OnNan::Stop;
     let end = if ends { "; that ended the run (rig: nan = \"stop\")" } else { "" };
     what + &place(prepared, first, count) + end
+}
+
+/// What an FMU has changed for all FMUs of the process.
+fn changed(prepared: &Prepared, fmu: FmuId, what: &str, count: u64, when: u64) -> String {
+    let first = if count == 1 { "" } else { "first " };
+    /// It cannot be told whose code it was.
+    const UNCLEAR: u64 = When::Unclear as u64;
+    let told = match when {
+        1 => "when its library was loaded",
+        2 => "when it was instantiated",
+        3 => "when it was initialised",
+        _ => "while the run went on",
+    };
+    let fmus = &prepared.plan.fmus;
+    let is_known = fmus.iter().any(|other| other.changes_process);
+    let other = |index: usize| index != fmu.0 && (!is_known || fmus[index].changes_process);
+    let others: Vec<String> =
+        (0..fmus.len()).filter(|index| other(*index)).map(|index| format!("`{}`", fmus[index].name)).collect();
+    let by = match when == UNCLEAR && !others.is_empty() {
+        true => format!(", unless that was another one that can ({})", others.join(", ")),
+        false => String::new(),
+    };
+    format!("changed {what} {}, {first}{told}{by}; that was put back", some(count, "time"))
 }
 
 /// `, first in clock ecu.fast at 0.25 s`

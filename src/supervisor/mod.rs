@@ -25,6 +25,7 @@ mod keeper;
 mod kernel;
 mod machine;
 mod memory;
+mod neighbours;
 mod offspring;
 mod over_time;
 mod pace;

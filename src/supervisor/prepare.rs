@@ -1,5 +1,6 @@
 //! Rig file → plan: opens what the rig names and hands each stage's result to the next.
 
+use super::neighbours::{self, Neighbours};
 use super::stimuli::{self, Source};
 use super::{Error, Event, EventSink, Host, saved};
 use crate::ffi::symbol_of_max_step;
@@ -8,7 +9,8 @@ use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacke
 use crate::fmu::binary::Exports;
 use crate::fmu::description::{self, Interface, ModelDescription};
 use crate::places::Places;
-use crate::plan::{self, FmuInput, Mode, Plan, RunningRig, SignalId};
+use crate::plan::{self, FmuId, FmuInput, Mode, Plan, RunningRig, SignalId};
+use crate::report::FindingResult;
 use crate::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
 use crate::snapshot::Snapshot;
 use crate::sys::stop::Stop;
@@ -104,6 +106,8 @@ pub struct Prepared {
     pub resumed: Option<Snapshot>,
     /// The recorded columns whose values go with the figures of the clocks.
     pub watched: Vec<SignalId>,
+    /// What FMUs have together because one process loads them.
+    pub(super) shared: Vec<(FmuId, FindingResult)>,
     /// What a daemon does with the rig beside running it.
     pub daemon: RigDaemon,
 }
@@ -162,6 +166,12 @@ pub(super) fn plan_of(
     };
     let host = options.beside.iter().cloned().fold(host, Host::beside);
     let plan = plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
+    let libraries: Vec<&Path> = inputs.iter().map(|input| input.library.as_path()).collect();
+    let Neighbours { problems, notes: together, findings: shared, change_process } =
+        neighbours::look(&rig, &libraries, options.runner.as_deref());
+    if !problems.is_empty() {
+        return Err(Error::Rig(RigError { problems }));
+    }
     let watched = options.watch.as_deref().map(|pattern| watched(&plan, pattern)).transpose()?.unwrap_or_default();
     for (option, wanted) in [("--save-state", &options.save_state), ("--restore-state", &options.restore_state)] {
         if wanted.is_some() {
@@ -176,7 +186,10 @@ pub(super) fn plan_of(
     let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &plan)).transpose()?;
     let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
     let own = cache.note().map(str::to_owned).into_iter();
-    let plan = Plan { notes: plan.notes.into_iter().chain(own).chain(changed).collect(), ..plan };
+    let mut plan = Plan { notes: plan.notes.into_iter().chain(together).chain(own).chain(changed).collect(), ..plan };
+    for (fmu, changes_process) in plan.fmus.iter_mut().zip(change_process) {
+        fmu.changes_process = changes_process;
+    }
     let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
     let socket = |trigger: RigTrigger| match trigger.source {
         TriggerSource::Datagrams(datagrams) => Some(datagrams.address),
@@ -194,6 +207,7 @@ pub(super) fn plan_of(
         options,
         resumed,
         watched,
+        shared,
         daemon: rig.daemon,
     })
 }

@@ -15,7 +15,7 @@
 //! - [`process`], [`datagram`]: what one process hands to the other, terminals; sockets for external events.
 //! - [`stop`]: how somebody asks for the end, by a signal too.
 //! - [`confine`]: what is given away before code of others runs.
-//! - [`offspring`]: processes that code of others has started.
+//! - [`offspring`]: processes that code of others has started; [`surroundings`]: what it changes for all code of a process.
 //! - [`crash`]: the last words of a process whose foreign code crashes.
 
 pub mod affinity;
@@ -39,6 +39,7 @@ pub mod resident;
 pub mod scheduling;
 pub mod shared_memory;
 pub mod stop;
+pub mod surroundings;
 pub mod thread;
 pub mod wake;
 pub mod zeroed;

@@ -26,6 +26,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("fmu::cache", &["files", "sys::stop"]),
     ("fmu::guard", &[]),
     ("fmu::binary", &["files"]),
+    ("fmu::linking", &["files", "fmu::binary"]),
     ("fmu::related", &["fmu::guard", "places"]),
     ("fmu::description", &["fmu::guard", "places", "plain", "priority", "time"]),
     // Each dialect has headers of its own, and before FMI 3.0 the model description lists the sources.
@@ -155,6 +156,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "fmu::archive",
             "fmu::binary",
             "fmu::description",
+            "fmu::linking",
             "fmu::related",
             "places",
             "plain",

@@ -8,6 +8,7 @@ mod confinement;
 mod doctor;
 mod failures;
 mod hostile;
+mod neighbours;
 mod newcomer;
 mod priorities;
 mod privileges;

@@ -61,6 +61,8 @@ pub struct FmuPlan {
     pub keeps_final_state: bool,
     /// At the end of the run its state is taken and given back, serialised where it can be, to see whether that works.
     pub tries_state: bool,
+    /// Its libraries call functions that change what all code of a process has together, such as `setlocale`.
+    pub changes_process: bool,
 }
 
 /// What is kept of the calls of an FMU's functions beside their number. By default nothing is, and nothing is spent on it.

@@ -5,6 +5,7 @@ use crate::ffi::{symbols, symbols_of_all};
 use crate::fmu::archive::BuildChoices;
 use crate::fmu::binary::Exports;
 use crate::fmu::description::InterfaceOffer;
+use crate::fmu::linking;
 use crate::report::{Check, Remark};
 use crate::supervisor::Error;
 use std::path::Path;
@@ -114,6 +115,19 @@ fn of_interface(subject: &Subject, offer: &InterfaceOffer) -> Result<Found, Erro
         let message = format!(
             "lacks functions of interface types that it does not offer; from FMI 3.0.1 on these are to be there too: {}",
             others.join(", ")
+        );
+        remarks.push(in_file(Remark::warning(message), place));
+    }
+    let unique = linking::unique_variables(&library);
+    if let Some(first) = unique.first() {
+        let more = match unique.len() - 1 {
+            0 => String::new(),
+            1 => " and another one".to_owned(),
+            more => format!(" and {more} others"),
+        };
+        let message = format!(
+            "has the variable {first}{more} unique in a process (STB_GNU_UNIQUE): FMUs that each define it, such as other versions of \
+             this one, share it where one process loads them; -fno-gnu-unique or hidden visibility keep it to itself"
         );
         remarks.push(in_file(Remark::warning(message), place));
     }

@@ -1,0 +1,189 @@
+//! What all code of a process has together beside its memory, as it was before code of others ran: the locale, the working directory,
+//! the mask of file modes, the signals that a thread blocks, the environment.
+//!
+//! One `setlocale` in code of others changes what `strtod` makes of "0.5" everywhere in the process, and one `chdir` where relative names of
+//! files lead. [`restore`] puts back what has changed, and says what that was. Only somebody who calls it after each call into code of
+//! others knows whose change it was.
+
+use nix::sys::signal::{SigSet, SigmaskHow, pthread_sigmask};
+use rustix::fs::{Mode, OFlags, Stat, fstat, open, stat};
+use rustix::process::{fchdir, umask};
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, OsString};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::OnceLock;
+
+/// Something that all code of a process has together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surrounding {
+    /// The locale, of the process or of the calling thread.
+    Locale,
+    /// The working directory.
+    Directory,
+    /// The mask of modes of files that are made.
+    Umask,
+    /// The signals that the calling thread blocks.
+    SignalMask,
+    /// The environment.
+    Environment,
+}
+
+/// Who looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looker {
+    /// The thread that has called code of others, which runs on no other thread now.
+    Caller,
+    /// Another thread: code of others goes on meanwhile. The environment is not looked at, since who changes it frees what others
+    /// read, and what belongs to a thread cannot be.
+    Other,
+}
+
+struct Kept {
+    locale: CString,
+    /// `None`: it cannot be opened, and is not looked at.
+    directory: Option<(OwnedFd, Stat)>,
+    umask: Mode,
+    signals: SigSet,
+    environment: Vec<Vec<u8>>,
+}
+
+static KEPT: OnceLock<Kept> = OnceLock::new();
+
+/// `LC_GLOBAL_LOCALE`.
+const GLOBAL_LOCALE: libc::locale_t = std::ptr::without_provenance_mut(usize::MAX);
+
+unsafe extern "C" {
+    static environ: *const *const libc::c_char;
+}
+
+/// Notes everything as it is. Called on the thread that calls code of others, before it does.
+pub fn keep() {
+    let _first_one_counts = KEPT.get_or_init(|| {
+        let folder = open(".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok();
+        let mask = umask(Mode::from_raw_mode(0o077));
+        umask(mask);
+        Kept {
+            locale: locale().to_owned(),
+            directory: folder.and_then(|folder| Some((fstat(&folder).ok().map(|stat| (folder, stat)))?)),
+            umask: mask,
+            signals: SigSet::thread_get_mask().unwrap_or(SigSet::empty()),
+            environment: entries().map(|entry| entry.to_bytes().to_vec()).collect(),
+        }
+    });
+}
+
+/// Puts back what is otherwise than it was kept, and calls `changed` for each of that. Nothing has changed where nothing was kept.
+pub fn restore(looker: Looker, mut changed: impl FnMut(Surrounding)) {
+    let Some(kept) = KEPT.get() else { return };
+    if locale() != kept.locale.as_c_str() {
+        // SAFETY: a string that ends with 0, which is copied.
+        unsafe { libc::setlocale(libc::LC_ALL, kept.locale.as_ptr()) };
+        changed(Surrounding::Locale);
+    } else if looker == Looker::Caller {
+        // SAFETY: LC_GLOBAL_LOCALE is a valid argument; the locale that the thread had belongs to whoever has set it.
+        let found = unsafe { libc::uselocale(GLOBAL_LOCALE) };
+        if found != GLOBAL_LOCALE {
+            changed(Surrounding::Locale);
+        }
+    }
+    if let Some((folder, was)) = &kept.directory
+        && stat(".").is_ok_and(|is| (is.st_dev, is.st_ino) != (was.st_dev, was.st_ino))
+    {
+        let _only_told_where_that_is_refused = fchdir(folder);
+        changed(Surrounding::Directory);
+    }
+    if umask(kept.umask) != kept.umask {
+        changed(Surrounding::Umask);
+    }
+    if looker == Looker::Caller {
+        let mut found = SigSet::empty();
+        let set = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&kept.signals), Some(&mut found));
+        if set.is_ok() && found != kept.signals {
+            changed(Surrounding::SignalMask);
+        }
+        if !entries().map(CStr::to_bytes).eq(kept.environment.iter().map(Vec::as_slice)) && restore_environment(kept) {
+            changed(Surrounding::Environment);
+        }
+    }
+}
+
+/// The name of the process's locale.
+fn locale() -> &'static CStr {
+    // SAFETY: asks for the name, which is a string that ends with 0 and stays until the locale is set again: nobody but code of others does
+    // that, which may do so at any time for whoever reads a number, and the memory of the name stays mapped.
+    let name = unsafe { libc::setlocale(libc::LC_ALL, std::ptr::null()) };
+    if name.is_null() {
+        return c"C";
+    }
+    // SAFETY: as above.
+    unsafe { CStr::from_ptr(name) }
+}
+
+/// The environment, entry by entry.
+fn entries() -> impl Iterator<Item = &'static CStr> {
+    // SAFETY: the calling thread alone runs code that changes the environment, and does not while it is iterated over here; it is a list
+    // of strings that ends with a null pointer, or a null pointer.
+    let mut next = unsafe { environ };
+    std::iter::from_fn(move || {
+        // SAFETY: as above; `next` is not behind the end.
+        let entry = if next.is_null() { next.cast() } else { unsafe { *next } };
+        if entry.is_null() {
+            return None;
+        }
+        // SAFETY: as above.
+        (next, Some(unsafe { CStr::from_ptr(entry) })).1.inspect(|_| next = next.wrapping_add(1))
+    })
+}
+
+/// Puts the environment back. `false`: it is the same in another order.
+fn restore_environment(kept: &Kept) -> bool {
+    let pair = |entry: &[u8]| {
+        let at = entry.iter().skip(1).position(|byte| *byte == b'=')? + 1;
+        let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        Some((text(&entry[..at]), text(&entry[at + 1..])))
+    };
+    let was: BTreeMap<OsString, OsString> = kept.environment.iter().filter_map(|entry| pair(entry)).collect();
+    let is: BTreeMap<OsString, OsString> = entries().filter_map(|entry| pair(entry.to_bytes())).collect();
+    for name in is.keys().filter(|name| !was.contains_key(*name)) {
+        // SAFETY: no other thread reads or writes the environment meanwhile, as above.
+        unsafe { std::env::remove_var(name) };
+    }
+    for (name, value) in was.iter().filter(|(name, value)| is.get(*name) != Some(value)) {
+        // SAFETY: as above.
+        unsafe { std::env::set_var(name, value) };
+    }
+    was != is
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All in one test: what a process has together its tests have together. What is kept is what others of them need.
+    #[test]
+    fn what_has_changed_is_told_once_and_is_as_before() {
+        keep();
+        let told = |looker| {
+            let mut told = Vec::new();
+            restore(looker, |what| told.push(what));
+            told
+        };
+        assert_eq!(told(Looker::Caller), []);
+        // Of this thread alone: other tests go on.
+        let mut blocked = SigSet::empty();
+        blocked.add(nix::sys::signal::Signal::SIGUSR2);
+        blocked.thread_block().unwrap();
+        assert_eq!(told(Looker::Other), []);
+        assert_eq!(told(Looker::Caller), [Surrounding::SignalMask]);
+        assert_eq!(told(Looker::Caller), []);
+        // SAFETY: a locale that was made is used by this thread alone, for a moment.
+        unsafe {
+            let own = libc::newlocale(libc::LC_ALL_MASK, c"C".as_ptr(), std::ptr::null_mut());
+            libc::uselocale(own);
+            assert_eq!(told(Looker::Caller), [Surrounding::Locale]);
+            assert_eq!(libc::uselocale(std::ptr::null_mut()), GLOBAL_LOCALE);
+            libc::freelocale(own);
+        }
+    }
+}
