@@ -100,6 +100,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         save_state: arguments.save_state,
         restore_state: arguments.restore_state,
         repeat: arguments.repeat,
+        claims_cores: true,
         stop,
         ..Options::default()
     };

@@ -299,7 +299,7 @@ impl Rigs {
     fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
         let (beside, cpus) = (self.running(), Some(self.cpus.clone()));
-        let options = self.orphans.with(Options { beside, cpus, ..options.clone() });
+        let options = self.orphans.with(Options { beside, cpus, claims_cores: true, ..options.clone() });
         let prepared = supervisor::plan(&options, events)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
         rig.has_started(&session);

@@ -17,6 +17,8 @@ use std::collections::BTreeSet;
 pub struct RunningRig {
     /// What it is called.
     pub name: String,
+    /// It runs in another process, as whose only its cores are known; 0: which one is not known. `None`: in this one.
+    pub process: Option<u32>,
     /// The cores of its partitions are its alone.
     pub exclusive: bool,
     /// Its threads that have a core; in virtual time it has none.
@@ -45,12 +47,21 @@ impl RunningRig {
             let receiver = |cpu, own| RunningThread { cpu, fifo: fifo(own), is_task: false };
             threads.extend(plan.receiver.map(|own| receiver(own.cpu, own.fifo)));
         }
-        RunningRig { name: name.to_owned(), exclusive: plan.host.exclusive, threads }
+        RunningRig { name: name.to_owned(), process: None, exclusive: plan.host.exclusive, threads }
     }
 
     /// The cores of its tasks.
     pub fn cores(&self) -> BTreeSet<usize> {
         self.threads.iter().filter(|thread| thread.is_task).map(|thread| thread.cpu).collect()
+    }
+
+    /// What people call it.
+    fn told(&self) -> String {
+        match self.process {
+            None => format!("rig `{}`", self.name),
+            Some(0) => "a run of another process".to_owned(),
+            Some(process) => format!("the run of process {process}"),
+        }
     }
 
     fn is_on(&self, cpu: usize) -> bool {
@@ -82,6 +93,17 @@ impl HostFacts {
         self.on(cpu).next().is_none()
     }
 
+    /// The same machine without runs of other processes.
+    pub(super) fn without_processes(&self) -> HostFacts {
+        let beside = self.beside.iter().filter(|rig| rig.process.is_none()).cloned().collect();
+        HostFacts { beside, ..self.clone() }
+    }
+
+    /// The runs of other processes on this core, in words.
+    pub(super) fn processes_on(&self, cpu: usize) -> Vec<String> {
+        self.on(cpu).filter(|rig| rig.process.is_some()).map(RunningRig::told).collect()
+    }
+
     /// The FIFO priorities that others hold.
     pub(super) fn held(&self) -> Held {
         let mut held = Held::new();
@@ -93,7 +115,8 @@ impl HostFacts {
 
     /// The rigs on this core, in words; `fifo`: those of them that hold this priority.
     pub(super) fn names_on(&self, cpu: usize, fifo: Option<FifoPriority>) -> String {
-        let is_meant = |rig: &&RunningRig| fifo.is_none_or(|fifo| rig.fifo_on(cpu).contains(&fifo.get()));
+        let has = |rig: &RunningRig| fifo.is_none_or(|fifo| rig.fifo_on(cpu).contains(&fifo.get()));
+        let is_meant = |rig: &&RunningRig| rig.process.is_none() && has(rig);
         let names: Vec<String> = self.on(cpu).filter(is_meant).map(|rig| format!("`{}`", rig.name)).collect();
         let s = if names.len() == 1 { "" } else { "s" };
         format!("rig{s} {}", names.join(", "))
@@ -106,11 +129,12 @@ impl HostFacts {
             let how = match (fifo.first(), fifo.last()) {
                 (Some(low), Some(high)) if low < high => format!("FIFO {high} to {low}"),
                 (Some(one), _) => format!("FIFO {one}"),
+                _ if rig.process.is_some() => "at priorities of its own".to_owned(),
                 _ => "without SCHED_FIFO".to_owned(),
             };
-            let name = &rig.name;
+            let told = rig.told();
             format!(
-                "core {cpu} is shared with rig `{name}`, which runs there already ({how}): what that takes of the core is in the \
+                "core {cpu} is shared with {told}, which runs there already ({how}): what that takes of the core is in the \
                  latencies of this rig, but not in its analysis"
             )
         })
@@ -124,7 +148,7 @@ pub(super) fn check(rig: &Rig, fmus: &[DescribedFmu], cpus: &[usize], host: &Hos
     }
     let mut seen = BTreeSet::new();
     for (fmu, cpu) in fmus.iter().zip(cpus.iter().copied()).filter(|(_, cpu)| seen.insert(*cpu)) {
-        for other in host.on(cpu) {
+        for other in host.on(cpu).filter(|other| other.process.is_none()) {
             let name = &other.name;
             if let Some(place) = rig.host.exclusive {
                 let message = format!(

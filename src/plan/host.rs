@@ -61,12 +61,25 @@ pub(super) fn cores(rig: &Rig, fmus: &[DescribedFmu], host: &HostFacts, findings
     for cpu in &rig.host.cpus {
         check(rig, cpu, &usable, "cpus", findings);
     }
-    let mut pool: Vec<usize> = match rig.host.cpus.as_slice() {
-        [] => host.default_cores(),
-        given => given.iter().map(|cpu| cpu.value).collect(),
+    let pool_on = |host: &HostFacts| -> Vec<usize> {
+        let mut pool: Vec<usize> = match rig.host.cpus.as_slice() {
+            [] => host.default_cores(),
+            given => given.iter().map(|cpu| cpu.value).collect(),
+        };
+        if rig.mode == Mode::RealTime {
+            pool.sort_by_key(|cpu| host.taken(*cpu));
+        }
+        pool
     };
-    if rig.mode == Mode::RealTime {
-        pool.sort_by_key(|cpu| host.taken(*cpu));
+    let pool = pool_on(host);
+    if rig.mode == Mode::RealTime && fmus.iter().any(|fmu| fmu.cpu().is_none()) {
+        let alone = pool_on(&host.without_processes());
+        for (cpu, taken) in pool.iter().zip(&alone).filter(|(cpu, taken)| cpu != taken) {
+            let who = host.processes_on(*taken).join(" and ");
+            if !who.is_empty() {
+                findings.note(format!("core {taken} is that of {who}: core {cpu} is taken in its place"));
+            }
+        }
     }
     let mut turn = pool.iter().cycle();
     let mut core_of = |described: &DescribedFmu| match described.cpu() {

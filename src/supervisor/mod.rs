@@ -10,6 +10,7 @@ mod calls;
 mod causes;
 mod collect;
 mod control;
+mod core_claims;
 mod cores;
 mod course;
 mod death;

@@ -1,5 +1,6 @@
 //! Rig file → plan: opens what the rig names and hands each stage's result to the next.
 
+use super::core_claims::{self, Claims};
 use super::neighbours::{self, Neighbours};
 use super::stimuli::{self, Source};
 use super::{Error, Event, EventSink, Host, saved};
@@ -21,6 +22,9 @@ use std::time::Duration;
 
 /// Longer rigs than this are refused: it is the wrong file.
 const LONGEST_RIG: u64 = 64 << 20;
+
+/// So often a plan is made anew because another run has taken a core of it meanwhile.
+const TRIALS: u32 = 5;
 
 /// What is wanted of a session.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +61,8 @@ pub struct Options {
     pub cpus: Option<BTreeSet<usize>>,
     /// The rigs beside which it runs: they keep what they have, and their cores as far as there are others.
     pub beside: Vec<RunningRig>,
+    /// Runs of other processes see which cores it has (those that do the same), and take others.
+    pub claims_cores: bool,
     /// The program to start as the runner, by `PROGRAM runner`; default: the program of this process, which is for `vecud` and for
     /// whoever hands that argument to [`runner::main`](crate::runner::main). It may prepare things, but becomes the runner itself
     /// (`exec`).
@@ -106,6 +112,8 @@ pub struct Prepared {
     pub resumed: Option<Snapshot>,
     /// The recorded columns whose values go with the figures of the clocks.
     pub watched: Vec<SignalId>,
+    /// Has other processes see the cores of the run, until it is over.
+    pub(super) claims: Claims,
     /// What FMUs have together because one process loads them.
     pub(super) shared: Vec<(FmuId, FindingResult)>,
     /// What a daemon does with the rig beside running it.
@@ -164,8 +172,23 @@ pub(super) fn plan_of(
             host
         }
     };
-    let host = options.beside.iter().cloned().fold(host, Host::beside);
-    let plan = plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
+    let own = options.beside.iter().cloned().fold(host, Host::beside);
+    // Who has lost a core to a run that began at the same time looks again, and shares it in the end.
+    let mut trials = 0..TRIALS;
+    let (host, plan, claims) = loop {
+        let others = if rig.mode == Mode::RealTime { core_claims::others(&own.facts()) } else { Vec::new() };
+        let host = others.into_iter().fold(own.clone(), Host::beside);
+        let plan = plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
+        let claims = match options.claims_cores {
+            true => core_claims::take(&plan, &host.facts()),
+            false => Some(Claims::default()),
+        };
+        match (claims, trials.next()) {
+            (Some(claims), _) => break (host, plan, claims),
+            (None, None) => break (host, plan, Claims::default()),
+            (None, Some(_)) => {}
+        }
+    };
     let libraries: Vec<&Path> = inputs.iter().map(|input| input.library.as_path()).collect();
     let Neighbours { problems, notes: together, findings: shared, change_process } =
         neighbours::look(&rig, &libraries, options.runner.as_deref());
@@ -207,6 +230,7 @@ pub(super) fn plan_of(
         options,
         resumed,
         watched,
+        claims,
         shared,
         daemon: rig.daemon,
     })

@@ -185,6 +185,7 @@ impl Session {
                     let _nobody_waits = started.send(());
                 };
                 let result = supervise(&shared, &control, &events, has_thread, &tell);
+                shared.prepared.claims.release();
                 control.close();
                 shared.questions.close();
                 result

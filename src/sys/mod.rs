@@ -9,6 +9,7 @@
 //! - `privilege`: why any of that was refused, and the command that changes it; [`resident`]: memory that may be locked
 //!   in part only.
 //! - [`wake`]: the one sleep of a partition thread; [`cycles`]: time stamps; [`float_control`]: MXCSR and friends.
+//! - [`core_claims`]: which processes have which cores.
 //! - [`prefetch`]: asking for memory ahead of its use.
 //! - [`heap`]: memory that nobody uses.
 //! - [`shared_memory`]: the pages that runner and supervisor both map.
@@ -21,6 +22,7 @@
 pub mod affinity;
 pub mod clock;
 pub mod confine;
+pub mod core_claims;
 pub mod crash;
 pub mod cycles;
 pub mod datagram;

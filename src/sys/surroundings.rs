@@ -53,6 +53,7 @@ static KEPT: OnceLock<Kept> = OnceLock::new();
 /// `LC_GLOBAL_LOCALE`.
 const GLOBAL_LOCALE: libc::locale_t = std::ptr::without_provenance_mut(usize::MAX);
 
+// SAFETY: the declaration is that of environ(7).
 unsafe extern "C" {
     static environ: *const *const libc::c_char;
 }
@@ -65,7 +66,7 @@ pub fn keep() {
         umask(mask);
         Kept {
             locale: locale().to_owned(),
-            directory: folder.and_then(|folder| Some((fstat(&folder).ok().map(|stat| (folder, stat)))?)),
+            directory: folder.and_then(|folder| fstat(&folder).ok().map(|stat| (folder, stat))),
             umask: mask,
             signals: SigSet::thread_get_mask().unwrap_or(SigSet::empty()),
             environment: entries().map(|entry| entry.to_bytes().to_vec()).collect(),
@@ -131,8 +132,9 @@ fn entries() -> impl Iterator<Item = &'static CStr> {
         if entry.is_null() {
             return None;
         }
+        next = next.wrapping_add(1);
         // SAFETY: as above.
-        (next, Some(unsafe { CStr::from_ptr(entry) })).1.inspect(|_| next = next.wrapping_add(1))
+        Some(unsafe { CStr::from_ptr(entry) })
     })
 }
 

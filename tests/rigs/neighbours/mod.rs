@@ -1,5 +1,6 @@
 //! FMUs that are loaded into one process: none of them becomes another program by what the others bring, or do to the process.
 
+mod cores;
 mod libraries;
 mod process;
 

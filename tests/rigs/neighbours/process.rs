@@ -17,7 +17,12 @@ const HEADS: &str = "#include <locale.h>\n#include <signal.h>\n#include <stdio.h
 
 /// Everything that can be changed, and what of that another FMU looks at: its gain is 1 if that is as it was, else 0.
 const CHANGES: [(&str, &str, &str, &str); 5] = [
-    ("locale", "setlocale(LC_ALL, \"C.UTF-8\");", "!strcmp(setlocale(LC_ALL, NULL), \"C\")", "changed the locale (setlocale)"),
+    (
+        "locale",
+        "setlocale(LC_ALL, \"C.UTF-8\");",
+        "!strcmp(setlocale(LC_ALL, NULL), \"C\")",
+        "changed the locale (setlocale)",
+    ),
     ("directory", "chdir(\"/\");", "!access(\"here\", R_OK)", "changed the working directory (chdir)"),
     ("umask", "umask(0777);", "is_usual_umask()", "changed the modes of files that are made (umask)"),
     ("signal_mask", "block();", "!is_blocked()", "changed the signals that the thread blocks"),
