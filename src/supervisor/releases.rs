@@ -26,7 +26,7 @@ fn releases(plan: &Plan, board: Board, task: TaskId, end: Instant) -> Option<u64
         return None;
     }
     let after_end = end.after(Fraction::new(1, HALF).expect("HALF is not 0"));
-    let until = plan.stop.map_or(after_end, |stop| stop.min(after_end));
+    let until = plan.released_until(planned).map_or(after_end, |until| until.min(after_end));
     let before = Instant::from_nanos(plan.start.nanos().minus(Nanos(1)));
     Some(Passed::on_grid(origin, interval, before, until, Some(until)).map_or(0, |passed| passed.count))
 }
