@@ -327,10 +327,12 @@ impl Settable for Instantiated {}
 impl Settable for Configuration {}
 impl Settable for Initialization {}
 
-/// States in which variables can be read: not in Configuration Mode.
-pub trait Readable: Settable {}
+/// States in which variables can be read: not in Configuration Mode. Of a running instance only what makes steps can be, before it is
+/// taken apart.
+pub trait Readable: private::Sealed {}
 impl Readable for Instantiated {}
 impl Readable for Initialization {}
+impl Readable for Running {}
 
 mod private {
     pub trait Sealed {}

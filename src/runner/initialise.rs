@@ -13,8 +13,8 @@ use super::{clocks, initial_loop, needed, shutdown, state, surroundings};
 use crate::exchange::bytes;
 use crate::ffi::{
     Batch, Called, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceControl, InstanceHost,
-    Instantiated, Interval, Library, LoadErrorKind, MadeFor, Outcome, Settable, Status, StepOptions, Terminated,
-    set_thread_host,
+    Instantiated, Interval, Library, LoadErrorKind, MadeFor, Outcome, Readable, Settable, Status, StepOptions,
+    Terminated, set_thread_host,
 };
 use crate::fmu::description::{Abi, Interface};
 use crate::plan::{self, CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, TaskId};
@@ -281,6 +281,10 @@ impl Underway {
                     None => instance,
                 },
             };
+            let later = world.plan.initialisation.iter().filter_map(|step| step.gets_initialised(FmuId(index)));
+            for batch in later {
+                checked(hosts[index], read(world, FmuId(index), &instance, batch), |()| instance.fail())?;
+            }
             let (control, units) = Unit::all_of(world, FmuId(index), instance, &between_steps);
             let _ = world.instances[index].updates.set(control.clock_update());
             hosts[index].returned_from_fmu();
@@ -302,6 +306,7 @@ impl Underway {
     ) -> Result<(), Refusal> {
         let fmu = match step {
             InitialStep::Enter(fmu) | InitialStep::Set { fmu, .. } | InitialStep::Get { fmu, .. } => *fmu,
+            InitialStep::GetInitialised { .. } => return Ok(()),
             InitialStep::Solve(own) => return initial_loop::solve(self, world, hosts, own),
         };
         let host = hosts[fmu.0];
@@ -330,9 +335,7 @@ impl Underway {
             (InitialStep::Get { batch, .. }, _, Some(instance)) => {
                 checked(host, read(world, fmu, instance, batch), |()| instance.fail())
             }
-            (InitialStep::Set { .. } | InitialStep::Get { .. } | InitialStep::Solve(_), ..) => {
-                unreachable!("it is read when it has entered")
-            }
+            _ => unreachable!("it is read when it has entered"),
         }
     }
 }
@@ -507,7 +510,7 @@ fn write(world: &World, fmu: FmuId, instance: &Instance<impl Settable>, planned:
 }
 
 /// Reads what others and the recording want.
-fn read(world: &World, fmu: FmuId, instance: &Instance<Initialization>, planned: &plan::Batch) -> Result<(), Failure> {
+fn read(world: &World, fmu: FmuId, instance: &Instance<impl Readable>, planned: &plan::Batch) -> Result<(), Failure> {
     let (mut batch, outputs) = values::get(&world.plan, planned);
     for (number, item) in planned.items.iter().enumerate() {
         let values = instance.get_values(item.reference, planned.variable_type, item.elements)?;

@@ -165,7 +165,7 @@ fn slave() -> MadeFor {
     MadeFor::CoSimulation(StepOptions::default())
 }
 
-fn set_and_get<S: Readable>(instance: &Instance<S>) {
+fn set_and_get<S: Readable + Settable>(instance: &Instance<S>) {
     use VariableType::*;
     let values = [
         (Float64, Values::Float64(vec![1.5])),

@@ -126,6 +126,12 @@ impl Abi {
         self != Abi::Fmi1
     }
 
+    /// Whether only outputs and initial unknowns can be read in Initialization Mode (FMI 2.0.5, notes on the tables of calls in 3.2.3 and
+    /// 4.2.4).
+    pub fn gives_unknowns_alone_in_initialization_mode(self) -> bool {
+        self == Abi::Fmi2
+    }
+
     /// Whether inputs are set while an instance is being initialised and not before: in FMI 2.0, where they have no `initial` (2.2.7).
     pub fn sets_inputs_in_initialization_mode_alone(self) -> bool {
         self == Abi::Fmi2
@@ -140,6 +146,11 @@ impl Abi {
     /// `fmi3DoStep`). Before, the instance is in the midst of it.
     pub fn may_step_again(self) -> bool {
         self == Abi::Fmi3
+    }
+
+    /// Whether an instance that has discarded a step is taken back by its state, if it has one, before another step (FMI 2.0.5, 4.2.2).
+    pub fn goes_back_from_discard(self) -> bool {
+        self == Abi::Fmi2
     }
 
     /// Whether Event Mode of Co-Simulation is used: the draft's steps tell of clocks otherwise than those of released FMI 3.0, and earlier

@@ -41,6 +41,13 @@ pub enum InitialStep {
         /// The variables.
         batch: Batch,
     },
+    /// Variables are read for recordings that the FMU does not give in Initialization Mode, when it has left it.
+    GetInitialised {
+        /// The FMU whose variables are read.
+        fmu: FmuId,
+        /// The variables.
+        batch: Batch,
+    },
     /// Inputs get values that give themselves back.
     Solve(InitialLoop),
 }
@@ -72,7 +79,7 @@ impl InitialStep {
     pub fn parts(&self) -> &[InitialStep] {
         match self {
             InitialStep::Solve(own) => &own.steps,
-            InitialStep::Enter(_) | InitialStep::Set { .. } | InitialStep::Get { .. } => std::slice::from_ref(self),
+            _ => std::slice::from_ref(self),
         }
     }
 
@@ -87,7 +94,15 @@ impl InitialStep {
     /// What is read of this instance here.
     pub fn gets(&self, of: FmuId) -> Option<&Batch> {
         match self {
-            InitialStep::Get { fmu, batch } if *fmu == of => Some(batch),
+            InitialStep::Get { fmu, batch } | InitialStep::GetInitialised { fmu, batch } if *fmu == of => Some(batch),
+            _ => None,
+        }
+    }
+
+    /// What is read of this instance when it has left Initialization Mode.
+    pub fn gets_initialised(&self, of: FmuId) -> Option<&Batch> {
+        match self {
+            InitialStep::GetInitialised { fmu, batch } if *fmu == of => Some(batch),
             _ => None,
         }
     }
@@ -102,6 +117,8 @@ struct InitialVariables {
     feeding: HashSet<usize>,
     /// All that is read, in document order; of inputs only those of `set`.
     get: Vec<usize>,
+    /// All that is read when the FMU has left Initialization Mode, since it does not give them before.
+    later: Vec<usize>,
 }
 
 /// All steps, in their order.
@@ -136,6 +153,10 @@ pub(super) fn plan(resolved: &Resolved, findings: &mut Findings) -> Vec<InitialS
                 steps: taken(events),
             })),
         }
+    }
+    for (fmu, InitialVariables { later, .. }) in variables.into_iter().enumerate() {
+        let read = batches::read(resolved, fmu, later).into_iter();
+        steps.extend(read.map(|batch| InitialStep::GetInitialised { fmu: FmuId(fmu), batch }));
     }
     steps
 }
@@ -183,9 +204,23 @@ fn variables(resolved: &Resolved, links: &[(usize, &Link)]) -> Vec<InitialVariab
                 _ => readable(v) && (is_computed(described, v) || !resolved.links.fed_by((fmu, index)).is_empty()),
             }
         };
-        own.get = wanted.read.iter().copied().filter(is_read).collect();
+        let given = given(&resolved.fmus[fmu]);
+        let is_given =
+            |index: &usize| given.as_ref().is_none_or(|given| given.contains(&place(&resolved.fmus[fmu], *index)));
+        (own.get, own.later) = wanted.read.iter().copied().filter(is_read).partition(is_given);
     }
     all
+}
+
+/// The [places](place) of what an FMU gives in Initialization Mode; `None`: all. What feeds others is an output, and so among them.
+fn given(described: &DescribedFmu) -> Option<HashSet<usize>> {
+    let variables = || described.variables().iter().enumerate();
+    let outputs =
+        variables().filter(|(_, v)| v.causality == Causality::Output).map(|(index, _)| place(described, index));
+    let description = described.input.description;
+    let unknowns = description.structure.initial_unknowns.iter();
+    let unknowns = unknowns.filter_map(|unknown| description.place(unknown.variable));
+    described.abi().gives_unknowns_alone_in_initialization_mode().then(|| outputs.chain(unknowns).collect())
 }
 
 /// Whether only the FMU knows what a variable starts with.

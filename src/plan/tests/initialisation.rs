@@ -26,6 +26,7 @@ fn told(plan: &Plan, steps: &[InitialStep]) -> String {
             }
             InitialStep::Set { fmu, batch } => ("set", fmu, batch),
             InitialStep::Get { fmu, batch } => ("get", fmu, batch),
+            InitialStep::GetInitialised { fmu, batch } => ("then get", fmu, batch),
         };
         let fmu = &plan.fmus[fmu.0].name;
         all.extend(batch.items.iter().map(|item| format!("{word} {fmu}.{}", item.name)));
@@ -392,7 +393,7 @@ fn carried_out(plan: &Plan, fmus: &BTreeMap<String, Fmu>) -> BTreeMap<String, St
         let fmu = &fmus[name];
         match step {
             InitialStep::Enter(_) => assert!(entered.insert(name.clone()), "{name} enters once"),
-            InitialStep::Solve(_) => {}
+            InitialStep::Solve(_) | InitialStep::GetInitialised { .. } => {}
             InitialStep::Set { batch, .. } => {
                 assert_eq!(entered.contains(name), fmu.version > 10, "{name} is set when it may be");
                 for item in &batch.items {
@@ -508,5 +509,42 @@ proptest! {
             let is_late = by_name[input.split_once('.').unwrap().0].version == 10;
             prop_assert!(is_late || kept.contains_key(input), "{} is cut without need: {:?}", input, plan.notes);
         }
+    }
+}
+
+/// FMI 2.0.5, 4.2.4 and 3.2.3: in Initialization Mode outputs and initial unknowns are read, whichever their names, and nothing else; the rest
+/// when the FMU has left it. Other versions give all variables there.
+#[test]
+fn of_fmi_2_only_what_may_be_asked_for_is_read_in_initialization_mode() {
+    let local = |name: &str, reference: u32, more: &str| {
+        format!(
+            "<ScalarVariable name=\"{name}\" valueReference=\"{reference}\" causality=\"local\" initial=\"calculated\"><Real{more}/>\
+             </ScalarVariable>"
+        )
+    };
+    let variables = [
+        local("aside", 1, ""),
+        local("listed", 2, ""),
+        local("x", 3, ""),
+        local("der(x)", 4, " derivative=\"3\""),
+        local("output_too", 5, ""),
+        "<ScalarVariable name=\"y\" valueReference=\"5\" causality=\"output\" initial=\"calculated\"><Real/></ScalarVariable>".to_owned(),
+    ];
+    for interface in ["CoSimulation", "ModelExchange"] {
+        let xml = format!(
+            "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"m\" guid=\"t\"><{interface} modelIdentifier=\"m\"/>\
+             <ModelVariables>{}</ModelVariables><ModelStructure><Outputs><Unknown index=\"6\"/></Outputs>\
+             <Derivatives><Unknown index=\"4\"/></Derivatives>\
+             <InitialUnknowns><Unknown index=\"2\"/><Unknown index=\"4\"/><Unknown index=\"6\"/></InitialUnknowns></ModelStructure>\
+             </fmiModelDescription>",
+            variables.concat()
+        );
+        let text = "[fmu.a]\npath = \"a\"\nstep = 0.01\n[record]\nsignals = [\"a.*\"]\n";
+        let plan = try_build(text, &[parse(&xml).unwrap()], &host()).unwrap();
+        let steps = steps(&plan);
+        let read =
+            |word: &str| steps.split(", ").filter_map(|step| step.strip_prefix(word)).collect::<BTreeSet<&str>>();
+        assert_eq!(read("get a."), BTreeSet::from(["listed", "der(x)", "output_too", "y"]), "{steps}");
+        assert_eq!(read("then get a."), BTreeSet::from(["aside", "x"]), "{steps}");
     }
 }

@@ -169,3 +169,45 @@ fn inputs_of_fmi_2_begin_with_what_they_are_given_and_not_before_initialization_
     let rows = String::from_utf8_lossy(&simulate.stdout).into_owned();
     assert!(rows.lines().last().is_some_and(|row| row.starts_with("0.1,1.2")), "{rows}");
 }
+
+/// FMI 2.0.5, 4.2.4: in Initialization Mode only outputs and initial unknowns are read. A local that is recorded has its value from when the FMU
+/// has left it.
+#[test]
+fn an_fmu_that_gives_nothing_else_in_initialization_mode_is_asked_for_nothing_else() {
+    let rig = integrator(2, "", "initialising = 0;");
+    let change = |file: &str, changes: &[(&str, &str)]| {
+        let file = rig.folder().join("m").join(file);
+        let mut text = fs::read_to_string(&file).unwrap();
+        for (old, new) in changes {
+            assert!(text.contains(old), "{old}");
+            text = text.replace(old, new);
+        }
+        fs::write(&file, text).unwrap();
+    };
+    change(
+        "sources/all.c",
+        &[
+            ("typedef struct {", "static int initialising; typedef struct {"),
+            (
+                "fmi2EnterInitializationMode(fmi2Component c) {",
+                "fmi2EnterInitializationMode(fmi2Component c) { initialising = 1;",
+            ),
+            (
+                "values[i] = vr[i] == 1",
+                "if (initialising && vr[i] != 1 && vr[i] != 3) return fmi2Error; else values[i] = vr[i] == 1",
+            ),
+        ],
+    );
+    let local = "<ScalarVariable name=\"w\" valueReference=\"4\" causality=\"local\" initial=\"calculated\"><Real/></ScalarVariable>";
+    change("modelDescription.xml", &[("</ModelVariables>", &format!("{local}</ModelVariables>"))]);
+    let outcome = run(&rig, "virtual").exits(0);
+    assert_eq!(super::numbers(&outcome, "m.w"), [2.0; 11]);
+    assert_eq!(super::numbers(&outcome, "m.x.alias")[0], 1.0);
+    let simulated = Command::new(env!("CARGO_BIN_EXE_vecud"))
+        .args(["simulate", "--stop-time", "0.1", "--output-variable", "*", "--start-value", "u=2"])
+        .arg(rig.folder().join("m"))
+        .env("VECUD_CACHE", super::program::cache())
+        .output()
+        .unwrap();
+    assert_eq!(simulated.status.code(), Some(0), "{}", String::from_utf8_lossy(&simulated.stderr));
+}
