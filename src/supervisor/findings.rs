@@ -142,8 +142,8 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             some(count, "intermediate update")
         ),
         Finding::TooManyEvents if prepared.plan.tasks.iter().any(TaskPlan::shows_events) => format!(
-            "had more than {value} events within a billionth of a second (or of the time): what came after those was handled at the \
-             next row"
+            "had more than {value} events within a billionth of a second (or of the time), or a millionth of the interval of rows: what \
+             came after those was handled at the next row"
         ),
         Finding::TooManyEvents => format!(
             "had more than {value} events in {}: what came after those was handled at the end of the step (max_events)",

@@ -373,6 +373,31 @@ fn rows_do_not_bound_the_number_of_events() {
     assert!(scale("40") > 2 + 2 * 100);
 }
 
+/// What switches to and fro within a band so narrow that nobody wants all of its rows is bounded and told, as in a run; the state stays
+/// within a row of its band. Where the band is wider, or rows are as close, all switches have their rows and nothing is told.
+#[test]
+fn switches_within_a_narrow_band_are_bounded_and_told() {
+    let run = |band: &str, interval: &str, stop: &str| {
+        let band = format!("band={band}");
+        let own = ["--start-value", &band, "--output-interval", interval, "--stop-time", stop];
+        simulate(fmu("relay"), &own).exits(0)
+    };
+    let told = "fmu `relay`: had more than 100 events within a billionth of a second";
+    for band in ["1e-9", "1e-10", "1e-11", "1e-12", "1e-15"] {
+        let simulated = run(band, "0.25", "1");
+        assert!(simulated.stderr.contains(told), "{band}: {}", simulated.stderr);
+        // A hundred in each row, and what is found at its end.
+        assert!(simulated.column("switches").last().is_some_and(|switches| *switches < 500.0), "{band}");
+        assert!(simulated.column("x").iter().all(|x| x.abs() < 0.26), "{band}");
+    }
+    for (band, interval, stop) in [("1e-3", "0.25", "1"), ("1e-9", "1e-7", "1e-6"), ("1e-10", "1e-8", "1e-7")] {
+        let simulated = run(band, interval, stop);
+        assert_eq!(simulated.stderr, "", "{band}");
+        let most = band.parse::<f64>().unwrap() * (0.5 + 1e-6);
+        assert!(simulated.column("x").iter().all(|x| x.abs() <= most), "{band}");
+    }
+}
+
 /// More events than may be located in a step: what is left comes at its end, and is told.
 #[test]
 fn events_without_end_are_bounded_and_told() {

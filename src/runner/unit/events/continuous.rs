@@ -19,8 +19,10 @@ use std::sync::atomic::Ordering::Relaxed;
 /// So many right-hand sides are computed until it is looked whether somebody has asked for the end of the run.
 const STRETCH: u64 = 1000;
 
-/// Events of an FMU that is simulated by itself come together if they are no further apart than this, of their time or of a second.
+/// State events of an FMU that is simulated by itself come together if all of them lie within this share of their time or of a second, or
+/// within that share of the interval between two rows. What switches to and fro within a narrow band makes as many of them as there is time.
 const TOGETHER: f64 = 1e-9;
+const TOGETHER_OF_A_ROW: f64 = 1e-6;
 
 /// All that is integrated in one unit.
 pub struct Continuous {
@@ -108,7 +110,9 @@ impl Continuous {
     /// Where nobody waits for events, only those count that come together.
     fn count_anew(&mut self) {
         let now = self.room.drive.time();
-        if !self.bounds_all && now - self.counted_from > TOGETHER * now.abs().max(1.0) {
+        let row = self.target.map_or(0.0, |target| target.seconds() - self.from.seconds());
+        let together = (TOGETHER * now.abs().max(1.0)).max(TOGETHER_OF_A_ROW * row);
+        if !self.bounds_all && now - self.counted_from > together {
             (self.events, self.counted_from) = (self.integration.max_events, now);
         }
     }
@@ -149,6 +153,7 @@ impl Continuous {
 
     fn look(&mut self, group: &mut Group, point: Instant) -> Result<bool, Failed> {
         self.leave_event(group, point)?;
+        self.count_anew();
         if !self.room.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
             return Ok(false);
         }
