@@ -22,6 +22,15 @@ const TOLERANCE: f64 = 1e-4;
 /// need them.
 pub const MATRIX_STATES: usize = 2000;
 
+/// The tightest tolerance that rounding leaves to a method: what it adds up to over many steps is more than what tighter ones allow.
+fn tightest(solver: Solver) -> Option<f64> {
+    match solver {
+        Solver::Euler | Solver::Rk4 => None,
+        Solver::Dopri5 => Some(1e-13),
+        Solver::Bdf | Solver::Auto => Some(1e-12),
+    }
+}
+
 /// What integrates an FMU, whose steps go over `step`.
 pub(super) fn plan(described: &DescribedFmu, step: Fraction) -> IntegrationPlan {
     let said = described.integration();
@@ -95,6 +104,20 @@ pub(super) fn check(rig: &Rig, described: &DescribedFmu, step: &At<Fraction>, fi
         );
         findings.rig(at.place, message);
     }
+}
+
+/// Whether rounding leaves the tolerance of what is integrated with this FMU.
+pub(super) fn check_rounding(described: &DescribedFmu, findings: &mut Findings) {
+    let solver = described.integration().solver.as_ref().filter(|_| described.model_exchange().is_some());
+    let (Some(solver), tolerance) = (solver.map(|at| at.value), tolerance(described)) else { return };
+    let Some(tightest) = tightest(solver).filter(|tightest| tolerance < *tightest) else { return };
+    findings.note(format!(
+        "the tolerance of {}, {}, is not kept by {}: below {} rounding adds up to more",
+        described.name(),
+        float_text(tolerance),
+        solver.word(),
+        float_text(tightest)
+    ));
 }
 
 /// Whether there are matrices for all that is integrated together with this FMU.

@@ -60,6 +60,7 @@ pub(super) fn candidates(
         let leads = masters::leads(fmus, fmu);
         if leads || described.master.is_none() {
             integration::check_matrices(fmus, described, findings);
+            integration::check_rounding(described, findings);
         }
         let said = match described.master {
             Some(master) if leads => master.task.clone(),

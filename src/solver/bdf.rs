@@ -30,6 +30,10 @@ const TELLING_RATE: f64 = 0.3;
 /// With each iteration that comes closer, so much is still held of how much worse those before were.
 const REMEMBERED: f64 = 0.5;
 const SAFETY: f64 = 0.75;
+/// Down to this tolerance a single step may make all of the tolerable error ([`share_of_a_step`]).
+const WHOLE_SHARE: f64 = 1e-4;
+/// The least error of a step, relative to a state, at which differences of states still say more than their rounding.
+const ROUNDING: f64 = 1e-14;
 /// The least and the most by which one step is longer than the one before.
 const SHRINKS_TO: f64 = 0.2;
 const GROWS_TO: f64 = 10.0;
@@ -46,6 +50,8 @@ type Transformation = [[f64; MAX_ORDER + 1]; MAX_ORDER + 1];
 /// The history, the corrector's matrix, and work vectors.
 #[derive(Clone, Debug)]
 pub(super) struct Bdf {
+    /// The share of the tolerable error that a single step may make.
+    share: f64,
     structure: Structure,
     /// Whether there is a history.
     has_begun: bool,
@@ -88,9 +94,10 @@ pub(super) struct Bdf {
 }
 
 impl Bdf {
-    pub(super) fn new(states: usize) -> Bdf {
+    pub(super) fn new(states: usize, tolerance: f64) -> Bdf {
         let none = vec![0.0; states];
         Bdf {
+            share: share_of_a_step(tolerance),
             structure: Structure::dense(states),
             has_begun: false,
             order: 1,
@@ -153,7 +160,12 @@ impl Bdf {
     fn is_within_doubt(&mut self, weights: &Weights, x: &[f64]) -> bool {
         self.change.copy_from_slice(&self.doubt);
         self.factors.solve(&mut self.change);
-        rms(x.len(), |i| self.change[i] / weights.tolerable(i, x[i].abs())) < 1.0
+        self.size(weights, &self.change, x) < 1.0
+    }
+
+    /// How large an error of these states is, in units of what is tolerable in a step.
+    fn size(&self, weights: &Weights, error: &[f64], x: &[f64]) -> f64 {
+        rms(x.len(), |i| error[i] / weights.tolerable(i, x[i].abs())) / self.share
     }
 
     /// Tries a step, and says how long the next one should be.
@@ -194,10 +206,7 @@ impl Bdf {
             return Ok(Attempt::Bad { next: 0.5 * h });
         };
         let safety = SAFETY * f64::from(2 * ITERATIONS + 1) / f64::from(2 * ITERATIONS + iterations);
-        let norm = |differences: &[f64], constant: f64| {
-            constant * rms(differences.len(), |i| differences[i] / weights.tolerable(i, step.x1[i].abs()))
-        };
-        let error = norm(&self.correction, error_constant(order));
+        let error = error_constant(order) * self.size(weights, &self.correction, &step.x1);
         if error.is_nan() || error > 1.0 {
             let factor = safety * error.powf(-1.0 / (order as f64 + 1.0));
             return Ok(Attempt::Bad { next: h * factor.max(SHRINKS_TO) });
@@ -209,14 +218,14 @@ impl Bdf {
         // Which order would allow the longest step?
         let mut best = (order, error.powf(-1.0 / (order as f64 + 1.0)));
         if order > 1 {
-            let lower = norm(&self.differences[order], error_constant(order - 1));
+            let lower = error_constant(order - 1) * self.size(weights, &self.differences[order], &step.x1);
             let factor = lower.powf(-1.0 / order as f64);
             if factor > best.1 {
                 best = (order - 1, factor);
             }
         }
         if order < MAX_ORDER {
-            let higher = norm(&self.differences[order + 2], error_constant(order + 1));
+            let higher = error_constant(order + 1) * self.size(weights, &self.differences[order + 2], &step.x1);
             let factor = higher.powf(-1.0 / (order as f64 + 2.0));
             if factor > best.1 {
                 best = (order + 1, factor);
@@ -360,7 +369,7 @@ impl Bdf {
             }
             self.residual.copy_from_slice(&self.change);
             self.factors.solve(&mut self.change);
-            let size = rms(self.change.len(), |i| self.change[i] / weights.tolerable(i, self.predicted[i].abs()));
+            let size = self.size(weights, &self.change, &self.predicted);
             for (state, &change) in self.change.iter().enumerate() {
                 step.x1[state] += change;
                 self.correction[state] += change;
@@ -391,7 +400,7 @@ impl Bdf {
     /// matrix makes a change small that would be large without it, that is as it should be, or the equations are not as stiff any more as
     /// the matrix. Nothing but another iteration tells one from the other: the error of the step is estimated from the changes, too.
     fn is_first_trusted(&self, weights: &Weights, size: f64) -> bool {
-        let damped = |i: usize| (self.residual[i] - self.change[i]).abs();
+        let damped = |i: usize| (self.residual[i] - self.change[i]).abs() / self.share;
         (0..self.change.len()).all(|i| damped(i) <= size * weights.tolerable(i, self.predicted[i].abs()))
     }
 
@@ -424,6 +433,15 @@ impl Bdf {
             }
         }
     }
+}
+
+/// The share of the tolerable error that a single step may make, so that the error of all steps together shrinks with the tolerance.
+///
+/// Steps of order p whose errors are e are as long as e^(1/(p+1)); there are more of them the smaller e is, and their errors add up to
+/// e^(p/(p+1)). With e = tolerance^((p+1)/p) that is the tolerance. Tight tolerances are steps of the highest order.
+fn share_of_a_step(tolerance: f64) -> f64 {
+    let share = (tolerance / WHOLE_SHARE).powf(1.0 / MAX_ORDER as f64).min(1.0);
+    share.max(ROUNDING / tolerance)
 }
 
 /// The error of a step is so many times the correction, or the difference of the same order.
@@ -475,7 +493,7 @@ mod tests {
     /// The error at time 1 of steps of one order and length that begin with the exact history.
     fn error(order: usize, steps: u32) -> f64 {
         let h = 1.0 / f64::from(steps);
-        let mut bdf = Bdf::new(1);
+        let mut bdf = Bdf::new(1, 1.0);
         (bdf.has_begun, bdf.order, bdf.length) = (true, order, h);
         let mut values: Vec<f64> = (0..=order).map(|back| (back as f64 * h).exp()).collect();
         for number in 0..=order {
@@ -506,7 +524,7 @@ mod tests {
 
     #[test]
     fn another_length_of_step_is_the_same_polynomial() {
-        let mut bdf = Bdf::new(1);
+        let mut bdf = Bdf::new(1, 1.0);
         (bdf.order, bdf.length, bdf.made) = (4, 0.5, (4, 1.0));
         for (number, value) in [3.0, -1.0, 0.5, 2.0, -0.25].into_iter().enumerate() {
             bdf.differences[number][0] = value;

@@ -78,9 +78,9 @@ impl Integrator {
             Method::Euler { .. } => Integrator::Euler,
             Method::Rk4 { .. } => Integrator::Rk4(Rk4::new(states)),
             Method::Dopri5 { .. } => Integrator::Dopri5(Dopri5::new(states)),
-            Method::Bdf { .. } => Integrator::Bdf(Bdf::new(states)),
-            Method::Auto { .. } => {
-                Integrator::Auto { dopri5: Dopri5::new(states), bdf: Bdf::new(states), is_stiff: false }
+            Method::Bdf { tolerance } => Integrator::Bdf(Bdf::new(states, tolerance)),
+            Method::Auto { tolerance } => {
+                Integrator::Auto { dopri5: Dopri5::new(states), bdf: Bdf::new(states, tolerance), is_stiff: false }
             }
         }
     }

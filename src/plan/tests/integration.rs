@@ -53,6 +53,33 @@ fn more_states_than_matrices_are_made_for_are_integrated_without() {
     assert!(refused.ends_with("take the solver dopri5, rk4 or euler in place of bdf"), "{refused}");
 }
 
+/// A tolerance that rounding does not leave is told, whoever says it; methods of fixed steps have none.
+#[test]
+fn a_tolerance_below_rounding_is_told() {
+    for (solver, tolerance, tightest) in [
+        ("bdf", "9e-13", Some("1e-12")),
+        ("auto", "1e-14", Some("1e-12")),
+        ("dopri5", "9e-14", Some("1e-13")),
+        ("bdf", "1e-12", None),
+        ("dopri5", "1e-13", None),
+        ("rk4", "1e-15", None),
+    ] {
+        let text = format!(
+            "[rig]\nmode = \"virtual\"\nstop_time = 1\n[fmu.m]\npath = \"m\"\nstep = \"1/10\"\nsolver = \"{solver}\"\n"
+        );
+        let mut suggesting = equations(1);
+        suggesting.default_experiment.tolerance = tolerance.parse().ok();
+        let said = try_build(&format!("{text}tolerance = {tolerance}\n"), &[equations(1)], &host()).unwrap().notes;
+        assert_eq!(try_build(&text, &[suggesting], &host()).unwrap().notes, said, "{solver}");
+        let expected = tightest.map(|tightest| {
+            format!(
+                "the tolerance of m, {tolerance}, is not kept by {solver}: below {tightest} rounding adds up to more"
+            )
+        });
+        assert_eq!(said, Vec::from_iter(expected));
+    }
+}
+
 /// What is integrated together has one matrix.
 #[test]
 fn states_of_a_group_count_together() {

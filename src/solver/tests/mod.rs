@@ -8,6 +8,7 @@ mod fixed;
 mod oracle;
 mod properties;
 mod stiff;
+mod tolerance;
 
 use super::{Bound, Counts, Drive, Equations, Goal, Indicators, Method, Reached, Refused, Stopped};
 
