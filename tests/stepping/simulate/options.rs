@@ -299,6 +299,33 @@ fn logged_calls_have_their_arguments() {
     }
 }
 
+/// Of Model Exchange an FMU is told the tolerance with which its states are integrated, whoever chose it; a method of fixed steps has none
+/// of itself. An FMU for Co-Simulation, whose own solver nobody else knows, is told what somebody has said.
+#[test]
+fn an_fmu_is_told_the_tolerance_that_it_is_integrated_with() {
+    let told = |name: &str, more: &[&str]| {
+        let place = Place::new();
+        let own = ["--log-fmi-calls", "--log-file=log", "--stop-time=0.02"];
+        place.simulate(fmu(name), &[&own[..], more].concat()).exits(0);
+        let log = std::fs::read_to_string(place.path("log")).unwrap();
+        let entries = ["EnterInitializationMode(", "SetupExperiment(", "fmiInitialize("];
+        let line = log.lines().find(|line| entries.iter().any(|entry| line.contains(entry))).unwrap();
+        line.split_once("tolerance ").map(|(_, after)| after.split([',', ')']).next().unwrap().parse::<f64>().unwrap())
+    };
+    // Nobody says one of the relay; the descriptions of the others do.
+    for (name, by_itself) in
+        [("relay", 1e-4), ("spring", 1e-4), ("spring_fmi2", 1e-4), ("ball_fmi1", 1e-10), ("ball_draft", 1e-10)]
+    {
+        for solver in ["auto", "bdf", "dopri5"] {
+            assert_eq!(told(name, &["--solver", solver]), Some(by_itself), "{name}, {solver}");
+            assert_eq!(told(name, &["--solver", solver, "--tolerance=1e-6"]), Some(1e-6), "{name}, {solver}");
+        }
+        assert_eq!(told(name, &["--solver", "rk4"]), None, "{name}");
+        assert_eq!(told(name, &["--solver", "rk4", "--tolerance=1e-6"]), Some(1e-6), "{name}");
+    }
+    assert_eq!((told("events", &[]), told("events", &["--tolerance=1e-6"])), (None, Some(1e-6)));
+}
+
 /// Texts and binaries are shown too, and all that is long is cut before the status.
 #[test]
 fn logged_calls_have_arguments_of_any_type_and_any_length() {
