@@ -1,7 +1,7 @@
 //! A line that somebody writes → what is asked of the instance. What is wrong with it is said before the FMU hears of anything.
 
 use super::functions::{Dialect, ENTRIES, Entry};
-use super::settable::can_be_set;
+use super::settable::{can_be_read, can_be_set};
 use crate::ffi::{Function, get_function, set_function};
 use crate::fmu::description::{
     Causality, Dimension, Interface, InterfaceType, ModelDescription, ValueReference, Values, Variable, VariableType,
@@ -537,6 +537,12 @@ impl Language<'_> {
     pub fn states_to_set(&self, variable: &Variable) -> Vec<State> {
         let is_set = |state: &State| can_be_set(self.description, self.dialect.interface, variable, *state);
         self.states(Verb::Set).into_iter().filter(is_set).collect()
+    }
+
+    /// The states in which this variable can be read, likewise.
+    pub fn states_to_get(&self, variable: &Variable) -> Vec<State> {
+        let is_read = |state: &State| can_be_read(self.description, variable, *state);
+        self.states(Verb::Get).into_iter().filter(is_read).collect()
     }
 
     /// Whether instances of this interface type come into a state.

@@ -14,7 +14,7 @@ use self::functions::{Dialect, Entry};
 use self::language::{Asked, Language, Named, Setup};
 use self::process::{FmuProcess, Gone};
 use super::Error;
-use crate::ffi::{Function, set_function};
+use crate::ffi::{Function, get_function, set_function};
 use crate::fmu::archive::{BuildChoices, Cache, Unpacked};
 use crate::fmu::description::{Causality, Interface, ModelDescription, ValueReference, Values, Variable};
 use crate::plan;
@@ -255,7 +255,7 @@ impl ByHand {
     fn ask(&mut self, Named { name, request }: Named, hear: &mut dyn FnMut(Heard)) -> Done {
         let verb = request.verb();
         let name_of_call = self.name_of_call(&request);
-        if let Err(wrong) = self.can_set(&name, &request) {
+        if let Err(wrong) = self.can_touch(&name, &request) {
             return Done::Wrong(wrong);
         }
         if self.process.is_none() {
@@ -396,28 +396,29 @@ impl ByHand {
         }
     }
 
-    /// Refuses to set a variable whose class has no setting in this state.
-    fn can_set(&self, name: &str, request: &Request) -> Result<(), String> {
+    /// Refuses to set or read a variable whose class has none of it in this state.
+    fn can_touch(&self, name: &str, request: &Request) -> Result<(), String> {
         let language = self.language();
-        let (Request::Set { place, .. }, Some(variable)) = (request, self.description.variable(name)) else {
-            return Ok(());
+        let Some(variable) = self.description.variable(name) else { return Ok(()) };
+        let (states, function, word) = match request {
+            Request::Set { place, .. } => (language.states_to_set(variable), set_function(place.variable_type), "set"),
+            Request::Get { place } => (language.states_to_get(variable), get_function(place.variable_type), "read"),
+            _ => return Ok(()),
         };
-        let states = language.states_to_set(variable);
-        if states.contains(&self.state) || !Verb::Set.states().contains(&self.state) {
+        if states.contains(&self.state) || !request.verb().states().contains(&self.state) {
             return Ok(());
         }
-        let function = language.dialect.word(set_function(place.variable_type));
         let class = settable::class_of(variable);
         let reason = match states.as_slice() {
-            [] => format!("{name} is {class}, which is never set"),
+            [] => format!("{name} is {class}, which is never {word}"),
             states => {
                 let names: Vec<&str> = states.iter().map(|state| state.name()).collect();
                 let way = self.way_out(states).map(|way| format!("; {way} leads on")).unwrap_or_default();
                 let place = place_of(self.state);
-                format!("the instance is {place}, and {name}, {class}, is set in {}{way}", names.join(", "))
+                format!("the instance is {place}, and {name}, {class}, is {word} in {}{way}", names.join(", "))
             }
         };
-        Err(format!("{function} was not called: {reason}"))
+        Err(format!("{} was not called: {reason}", language.dialect.word(function)))
     }
 
     /// Why something is not called in this state, and where it is.

@@ -1,4 +1,4 @@
-//! In which states which variables are set: the one table of it, for all versions.
+//! In which states which variables are set and read: the one table of it, for all versions.
 //!
 //! FMI 3.0 says it at each state (2.3.2, 2.3.3, 2.3.5, 2.3.6, 3.2.1, 4.2.1, 5.2.1), FMI 2.0 in 2.2.7 and in its tables of calls (3.2.3,
 //! 4.2.4). In FMI 1.0 start values are set before `fmiInitialize`, and inputs at any time. Where the words on `discrete` and `tunable`
@@ -6,7 +6,7 @@
 //! active is not asked here.
 
 use crate::fmu::description::{
-    Abi, Causality, Initial, Interface, ModelDescription, Variability, Variable, VariableType,
+    Abi, Causality, Initial, Interface, Key, ModelDescription, Variability, Variable, VariableType,
 };
 use crate::runner::by_hand::State;
 
@@ -43,6 +43,21 @@ pub fn can_be_set(description: &ModelDescription, interface: Interface, variable
         (State::StepMode | State::ClockActivationMode | State::PartitionActivated, _) => {
             is_input || is_tunable_parameter
         }
+    }
+}
+
+/// Whether a variable can be read in a state in which variables are read at all. FMI 2.0 has nothing read before Initialization Mode, and
+/// there outputs and initial unknowns alone (2.0.5, 3.2.3 and 4.2.4); a reference that one of these has, too, is read under any name.
+pub fn can_be_read(description: &ModelDescription, variable: &Variable, state: State) -> bool {
+    let key = |own: &Variable| Key::from((own.variable_type, own.value_reference));
+    let is_listed = |own: Key| description.structure.initial_unknowns.iter().any(|unknown| unknown.variable == own);
+    match (description.abi, state) {
+        (Abi::Fmi2, State::Instantiated) => false,
+        (Abi::Fmi2, State::InitializationMode) => {
+            let is_output = |other: &Variable| other.causality == Causality::Output && key(other) == key(variable);
+            is_listed(key(variable)) || description.variables.iter().any(is_output)
+        }
+        _ => true,
     }
 }
 
@@ -179,6 +194,36 @@ mod tests {
             ("y", ""),
         ];
         check(xml, Interface::ModelExchange, &wanted);
+    }
+
+    #[test]
+    fn in_fmi_2_outputs_and_initial_unknowns_are_read_in_initialization_mode_and_nothing_before_it() {
+        let xml = r#"<fmiModelDescription fmiVersion="2.0" modelName="m" guid="t" numberOfEventIndicators="0">
+            <ModelExchange modelIdentifier="m"/>
+            <ModelVariables>
+                <ScalarVariable name="x" valueReference="0" initial="exact"><Real start="0"/></ScalarVariable>
+                <ScalarVariable name="der(x)" valueReference="1" initial="calculated"><Real derivative="1"/></ScalarVariable>
+                <ScalarVariable name="w" valueReference="2" initial="calculated"><Real/></ScalarVariable>
+                <ScalarVariable name="y" valueReference="3" causality="output"><Real/></ScalarVariable>
+                <ScalarVariable name="alias" valueReference="3" initial="calculated"><Real/></ScalarVariable>
+                <ScalarVariable name="u" valueReference="3" causality="input" variability="discrete"><Integer start="0"/></ScalarVariable>
+            </ModelVariables>
+            <ModelStructure>
+                <Outputs><Unknown index="4"/></Outputs><Derivatives><Unknown index="2"/></Derivatives>
+                <InitialUnknowns><Unknown index="2"/><Unknown index="4"/></InitialUnknowns>
+            </ModelStructure>
+        </fmiModelDescription>"#;
+        let description = crate::fmu::description::parse(xml).unwrap();
+        let read = |state| {
+            let own = description.variables.iter().filter(|variable| can_be_read(&description, variable, state));
+            own.map(|variable| variable.name.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(read(State::Instantiated), [""; 0]);
+        assert_eq!(read(State::InitializationMode), ["der(x)", "y", "alias"]);
+        assert_eq!(read(State::EventMode), ["x", "der(x)", "w", "y", "alias", "u"]);
+        // All other versions have everything read.
+        let other = crate::fmu::description::parse(FMI3).unwrap();
+        assert!(other.variables.iter().all(|own| can_be_read(&other, own, State::Instantiated)));
     }
 
     #[test]
