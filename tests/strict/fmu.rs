@@ -78,16 +78,21 @@ static FMUS: LazyLock<PathBuf> = LazyLock::new(|| {
             description = description.replace(before, after);
         }
         fs::write(all.join(name).join("modelDescription.xml"), description).unwrap();
-        let mut compiler = Command::new("cc");
-        compiler.args(["-std=gnu11", "-O1", "-fPIC", "-shared", "-Wall", "-Werror"]);
-        compiler.args(["-Wno-unused-parameter", "-Wno-unused-function"]);
-        compiler.args(Some(define).filter(|define| !define.is_empty()));
-        compiler.arg("-I").arg(root.join("src/fmu/headers")).arg(from("c"));
-        let output = compiler.arg("-o").arg(binaries.join("strict.so")).arg("-lm").output().expect("a C compiler");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let options: &[&str] = if define.is_empty() { &["-shared"] } else { &["-shared", define] };
+        compile(&from("c"), &binaries.join("strict.so"), options);
     }
     all
 });
+
+/// Compiles a source that may include those of `fmu/`.
+pub fn compile(source: &Path, to: &Path, options: &[&str]) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=gnu11", "-O1", "-fPIC", "-Wall", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function"]);
+    compiler.arg("-I").arg(root.join("tests/strict/fmu")).arg("-I").arg(root.join("src/fmu/headers"));
+    let output = compiler.args(options).arg(source).arg("-o").arg(to).arg("-lm").output().expect("a C compiler");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
 
 /// How FMUs are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

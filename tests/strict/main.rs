@@ -13,3 +13,4 @@ mod by_hand;
 mod demands;
 mod fmu;
 mod pairs;
+mod refusals;

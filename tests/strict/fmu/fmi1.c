@@ -68,7 +68,7 @@ void fmiFreeModelInstance(fmiComponent instance)
 
 static void iterate(struct strict *m, fmiEventInfo *info)
 {
-    update(&m->own);
+    iterate_event(&m->own);
     *info = (fmiEventInfo){
         .iterationConverged = !m->own.more,
         .stateValuesChanged = m->own.states_changed,

@@ -88,7 +88,7 @@ fmi2Status fmi2EnterEventMode(fmi2Component instance)
 fmi2Status fmi2NewDiscreteStates(fmi2Component instance, fmi2EventInfo *info)
 {
     ENTER(EVENT);
-    update(&m->own);
+    iterate_event(&m->own);
     *info = (fmi2EventInfo){
         .newDiscreteStatesNeeded = m->own.more,
         .terminateSimulation = m->own.is_over,

@@ -92,7 +92,7 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *more, fm
                                     fmi3Float64 *next)
 {
     ENTER(EVENT);
-    update(&m->own);
+    iterate_event(&m->own);
     *more = m->own.more, *terminate = m->own.is_over;
     *nominals_changed = false, *states_changed = !m->steps && m->own.states_changed;
     *has_next = m->own.has_next, *next = m->own.next;

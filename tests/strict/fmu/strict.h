@@ -305,7 +305,7 @@ static int enter_event_mode(struct strict *m, const char *function)
 }
 
 /* An iteration of an event. */
-static void update(struct own *own)
+static void iterate_event(struct own *own)
 {
     own->more = handle(own, 0.0) && !own->is_over;
     own->updated = true;
