@@ -5,7 +5,8 @@
  *   discrete      the input `d` may be set in Event Mode (and before) only; `d_seen` follows it in an iteration
  *   continuous    the input `u` may be set in Step Mode (and before) only; `sum` is its integral
  *
- * Each event takes `iterations` iterations. */
+ * Each event takes `iterations` iterations. In the one of number `ends` of all it asks for the end of the run, after which it computes and
+ * enters nothing any more. */
 
 #include "fmi3_model.h"
 #include <math.h>
@@ -22,10 +23,11 @@ struct events {
     double u;
     uint64_t d;
     double every, early;
-    uint64_t iterations, in_group;
+    uint64_t iterations, in_group, ends;
     uint64_t time_events, state_events, updates, d_seen, entered;
     double last, sum;
     uint64_t mode, left; /* iterations that this event still needs */
+    uint64_t over;       /* it has asked for the end */
     double next_time, next_state;
 };
 
@@ -47,6 +49,7 @@ const struct fmu_variable model_variables[] = {
     {31, FMU_FLOAT64, FMU_FIXED, AT(early)},
     {32, FMU_UINT64, FMU_FIXED, AT(iterations)},
     {33, FMU_UINT64, FMU_FIXED, AT(in_group)},
+    {34, FMU_UINT64, FMU_FIXED, AT(ends)},
 };
 const size_t model_variable_count = sizeof model_variables / sizeof *model_variables;
 
@@ -84,6 +87,7 @@ fmi3Status model_step(void *model, struct fmu_step *step)
 {
     struct events *events = model;
     double end = step->point + step->size, slack = 1e-9 * (1.0 + fabs(end));
+    if (events->over) return refused(events, "a step after the end it has asked for");
     if (events->mode != STEP_MODE) return refused(events, "a step in Event Mode");
     if (events->next_time <= step->point + slack) return refused(events, "a step although a time event is due");
     if (end > events->next_time + slack) return refused(events, "a step beyond the next time event");
@@ -100,6 +104,7 @@ fmi3Status model_step(void *model, struct fmu_step *step)
 fmi3Status fmi3EnterEventMode(fmi3Instance instance)
 {
     struct events *events = instance;
+    if (events->over) return refused(events, "fmi3EnterEventMode after the end it has asked for");
     if (events->base.state != FMU_CLOCK_ACTIVATION || events->mode != STEP_MODE)
         return refused(events, "fmi3EnterEventMode in Event Mode");
     events->mode = EVENT_MODE;
@@ -114,6 +119,7 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
                                     fmi3Float64 *nextEventTime)
 {
     struct events *events = instance;
+    if (events->over) return refused(events, "fmi3UpdateDiscreteStates after the end it has asked for");
     if (events->mode != EVENT_MODE) return refused(events, "fmi3UpdateDiscreteStates in Step Mode");
     if (events->left == 0 && events->d == events->d_seen && !events->in_group)
         return refused(events, "an iteration that nobody needs");
@@ -132,7 +138,8 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
     }
     if (events->left > 0) events->left--;
     *discreteStatesNeedUpdate = events->left > 0;
-    *terminateSimulation = *nominalsOfContinuousStatesChanged = *valuesOfContinuousStatesChanged = false;
+    *terminateSimulation = events->over = events->updates == events->ends;
+    *nominalsOfContinuousStatesChanged = *valuesOfContinuousStatesChanged = false;
     *nextEventTimeDefined = events->next_time < 1e299;
     *nextEventTime = events->next_time;
     return fmi3OK;
@@ -141,6 +148,7 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
 fmi3Status fmi3EnterStepMode(fmi3Instance instance)
 {
     struct events *events = instance;
+    if (events->over) return refused(events, "fmi3EnterStepMode after the end it has asked for");
     if (events->mode != EVENT_MODE) return refused(events, "fmi3EnterStepMode in Step Mode");
     if (events->left > 0) return refused(events, "Event Mode is left, and an iteration is still needed");
     events->mode = STEP_MODE;

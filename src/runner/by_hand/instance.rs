@@ -36,6 +36,17 @@ pub(super) enum Life {
 
 pub(super) type Result<T> = std::result::Result<T, Why>;
 
+/// What the last iteration of an event has said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Iterated {
+    /// Another iteration has to come.
+    Again,
+    /// None has.
+    Done,
+    /// The run has to end (`terminateSimulation`).
+    Over,
+}
+
 /// Takes requests.
 pub(super) struct Caller {
     pub(super) subject: Subject,
@@ -49,8 +60,8 @@ pub(super) struct Caller {
     /// The time that the instance has come to, in its unit of time.
     pub(super) time: f64,
     event_mode_used: bool,
-    /// In Event Mode: another iteration is to come before it is left.
-    pub(super) iterates: bool,
+    /// In Event Mode: what has to come before it is left.
+    pub(super) event: Iterated,
     /// As described, or as the instance was asked last.
     pub(super) numbers: Numbers,
     /// As described.
@@ -147,7 +158,7 @@ impl Caller {
             serialized: BTreeMap::new(),
             time: 0.0,
             event_mode_used: false,
-            iterates: true,
+            event: Iterated::Again,
         }
     }
 
@@ -427,7 +438,7 @@ impl Caller {
 
     fn leave(&mut self, instance: Instance<Initialization>) -> std::result::Result<Life, Failure> {
         let running = instance.exit_initialization_mode()?;
-        self.iterates = true;
+        self.event = Iterated::Again;
         Ok(self.split(running, self.event_mode_used))
     }
 
@@ -458,6 +469,16 @@ impl Caller {
         }
     }
 
+    /// Why Event Mode is not left.
+    fn still_in_event(&self) -> String {
+        if self.event == Iterated::Over {
+            let terminate = self.word(Function::Terminate);
+            return format!("the FMU has asked for the end of the run (terminateSimulation): {terminate} is next");
+        }
+        let until = self.subject.abi.end_of_iteration();
+        format!("the event is not over: {}, until {until}", self.word(Function::UpdateDiscreteStates))
+    }
+
     /// What changes between Event Mode and the mode beside it, and the iterations there.
     fn event(&mut self, request: Request) -> Result<Given> {
         let time = self.time;
@@ -466,10 +487,8 @@ impl Caller {
                 let words = "the instance was made without eventModeUsed: Instantiate eventModeUsed=true";
                 return Err(Why::Refused(words.to_owned()));
             }
-            (_, Request::EnterStepMode | Request::EnterContinuousTimeMode) if self.iterates => {
-                let until = self.subject.abi.end_of_iteration();
-                let update = self.word(Function::UpdateDiscreteStates);
-                return Err(Why::Refused(format!("the event is not over: {update}, until {until}")));
+            (_, Request::EnterStepMode | Request::EnterContinuousTimeMode) if self.event != Iterated::Done => {
+                return Err(Why::Refused(self.still_in_event()));
             }
             (Life::Steps(_, stepper), Request::EnterEventMode { .. }) => stepper.enter_event_mode(time),
             (Life::Steps(_, stepper), Request::EnterStepMode) => stepper.enter_step_mode(),
@@ -484,7 +503,11 @@ impl Caller {
                     _ => None,
                 };
                 let said = updated.ok_or(Why::NotHere)?.map_err(|failure| self.failed(failure))?;
-                self.iterates = said.needs_update;
+                self.event = match (said.terminate_simulation, said.needs_update) {
+                    (true, _) => Iterated::Over,
+                    (false, true) => Iterated::Again,
+                    (false, false) => Iterated::Done,
+                };
                 return Ok(Given::Update {
                     needs_update: said.needs_update,
                     terminate_simulation: said.terminate_simulation,
@@ -496,7 +519,7 @@ impl Caller {
             _ => return Err(Why::NotHere),
         };
         // The next event begins with an iteration.
-        self.iterates = true;
+        self.event = Iterated::Again;
         self.nothing(done)
     }
 

@@ -1,6 +1,6 @@
 //! States of the instance that were taken, by name, and their bytes: [`FmuState`] knows the mode to which it leads back.
 
-use super::instance::{Caller, Life, Result, at_rest, consumed};
+use super::instance::{Caller, Iterated, Life, Result, at_rest, consumed};
 use super::protocol::{Given, Why};
 use crate::ffi::{Configuration, Failure, FmuState, Function, Initialization, Instantiated, Running, Status};
 
@@ -78,7 +78,7 @@ impl Caller {
             }
         };
         self.slots.insert(slot.to_owned(), Slot { saved, time });
-        self.iterates = true;
+        self.event = Iterated::Again;
         match set {
             Ok(life) => self.life = life,
             Err(failure) => {

@@ -100,6 +100,23 @@ fn refusals_name_what_there_is() {
     }
 }
 
+/// After `terminateSimulation` Event Mode is not left.
+#[test]
+fn who_has_asked_for_the_end_in_event_mode_stays_there() {
+    for (fmu, set, leave, terminate) in [
+        ("events", "set ends 1", "EnterStepMode", "fmi3Terminate"),
+        ("inc", "set counter 13", "EnterContinuousTimeMode", "fmi3Terminate"),
+    ] {
+        let lines =
+            ["Instantiate", set, "EnterInitializationMode", "ExitInitializationMode", "update", leave, "Terminate"];
+        let said = script(&example(fmu), &["--keep-going"], &lines).exits(2);
+        said.complains(&[&format!(
+            "line 6: the FMU has asked for the end of the run (terminateSimulation): {terminate} is next"
+        )]);
+        assert_eq!(said.stderr.matches("line ").count(), 1, "{}", said.stderr);
+    }
+}
+
 /// After an error only what the version has, and the FMU, is left.
 #[test]
 fn what_is_left_after_an_error_has_its_names() {

@@ -241,3 +241,23 @@ fn real_time_computes_the_same() {
         assert_eq!(threads, [threads[0]; 2]);
     });
 }
+
+/// Whoever asks for the end in Event Mode (`terminateSimulation`) ends all: none is brought out of it, which `events` refuses, and none steps.
+#[test]
+fn an_end_that_is_asked_for_in_event_mode_is_that_of_all() {
+    for algorithm in ["jacobi", "gauss-seidel", "rollback", "predictable"] {
+        for start in ["every = 0.015, ends = 3", "early = 0.015, ends = 3", "every = 0.015, ends = 1"] {
+            let text = format!(
+                "[rig]\nstop_time = 0.1\n[record]\n\
+                 [fmu.a]\npath = '@events'\nstart = {{ {start}, in_group = 1 }}\n\
+                 [fmu.b]\npath = '@events'\nstart = {{ every = 0.015, in_group = 1 }}\n\
+                 [fmu.c]\npath = '@spring'\n\
+                 [master.g]\nfmus = ['a', 'b', 'c']\nstep = 0.01\nalgorithm = '{algorithm}'\n"
+            );
+            let outcome = succeeds(&text);
+            let case = format!("{algorithm}, {start}");
+            assert_eq!((outcome.finding("a", "asked_for_end"), outcome.finding("b", "asked_for_end")), (Some(1), None));
+            assert_eq!(last(&outcome, "a.updates"), start[start.len() - 1..].parse::<f64>().unwrap(), "{case}");
+        }
+    }
+}

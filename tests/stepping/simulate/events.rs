@@ -73,3 +73,14 @@ fn rows_of_events_are_never_left_out() {
     let simulated = simulate(fmu("events"), &arguments).exits(0);
     assert_eq!(simulated.column("time"), [0.0, 0.1, 0.125, 0.125, 0.2, 0.25, 0.25, 0.3]);
 }
+
+/// After `terminateSimulation` no further mode is entered, also at the begin and at the stop time.
+#[test]
+fn an_end_that_is_asked_for_in_event_mode_is_the_end() {
+    for (ends, time) in [("ends=1", 0.0), ("ends=3", 0.04), ("ends=6", 0.1)] {
+        let arguments = ["--stop-time=0.1", "--start-value=every=0.02", "--start-value", ends];
+        let simulated = simulate(fmu("events"), &arguments).exits(0);
+        assert_eq!(simulated.column("time").last(), Some(&time), "{}", simulated.stdout);
+        assert_eq!(simulated.column("updates").last(), Some(&ends[5..].parse().unwrap()));
+    }
+}

@@ -81,3 +81,18 @@ fn a_run_that_is_cut_between_two_events_goes_on_with_the_next_one() {
     parts.extend(rows(&["--stop-time", "1", "--restore-state", state]));
     assert_eq!(parts, rows(&["--stop-time", "1"]));
 }
+
+/// FMI 3.0.2, 2.3.4: what follows `terminateSimulation` is fmi3Terminate. The FMU refuses to be brought out of Event Mode and to step.
+#[test]
+fn event_mode_is_not_left_any_more_when_the_end_was_asked_for_there() {
+    for (ends, time) in [("ends = 1", 0.0), ("ends = 3", 0.03), ("ends = 3, iterations = 2", 0.015)] {
+        let rig = alone(&format!("every = 0.015, {ends}"));
+        let ends_well = |mode| {
+            let outcome = run(&rig, mode).exits(0);
+            assert_eq!((outcome.finding("e", "asked_for_end"), outcome.status("e").as_str()), (Some(1), "terminated"));
+            assert_eq!(outcome.report()["end_time"], time, "{ends}, {mode}");
+        };
+        ends_well("virtual");
+        real_time("event_mode_is_not_left_any_more_when_the_end_was_asked_for_there", || ends_well("realtime"));
+    }
+}

@@ -321,7 +321,7 @@ impl Group<'_> {
         if let Some(exchange) = &mut self.exchange {
             exchange.were_read();
         }
-        match self.leader.0.stepping.ends_with_events() {
+        match self.leader.0.stepping.ends_with_events() && !self.has_end() {
             true => {
                 let stop = self.point(time);
                 self.handle_events(stop, stop, Turn::EventMode { again: false })
@@ -539,12 +539,12 @@ impl Group<'_> {
         Ok(news)
     }
 
-    /// Leaves Event Mode, and reads what it has changed.
+    /// Leaves Event Mode, and reads what it has changed. After `terminateSimulation` nothing is left to be entered: all stay there until
+    /// they are terminated.
     fn leave(&mut self, point: Instant, time: Instant) -> Result<(), Failed> {
         let is_over = self.has_end();
         self.at_point(point, |member, calls, world, host| {
-            // Nothing is integrated after the end that an FMU has asked for, and it need not be ready for that.
-            if !(is_over && member.is_integrated()) {
+            if !is_over {
                 calls.allow(member.leave_event_mode()?)?;
             }
             member.get(calls, world, host, time, true)

@@ -7,6 +7,7 @@
 use super::continuous::Continuous;
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
+use super::member::Member;
 use crate::ffi::{Failure, Function};
 use crate::master::{Algorithm, Assumption, Class, Classes, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack};
 use crate::plan::{FmuId, MasterPlan, Plan, SlavePlan, TaskId};
@@ -302,8 +303,9 @@ impl Slaves for Working<'_, '_> {
 
     fn do_step(&mut self, slave: usize, from: Instant, to: Instant) -> Result<Instant, Failed> {
         let Slave { members, way_back, tells_max_step } = &self.slaves[slave];
-        // It has asked for the end of the run, which comes when the others are there.
-        if members.iter().any(|member| self.group.member(*member).0.stepping.is_over) {
+        // The end of the run comes when the others are there: it has asked for that, or is in the event in which another one has.
+        let has_ended = |own: &mut Member| own.stepping.is_over || own.is_in_event_mode();
+        if members.iter().any(|member| has_ended(self.group.member(*member).0)) {
             return Ok(to);
         }
         let mut until = to;
