@@ -101,13 +101,6 @@ fmi3Status model_step(void *model, struct fmu_step *step)
 
 #if PREDICTS
 
-bool model_may_set(const void *model, fmi3ValueReference vr)
-{
-    (void)vr;
-    const struct rejecting *rejecting = model;
-    return rejecting->base.state != FMU_CLOCK_ACTIVATION || rejecting->mode == STEP_MODE;
-}
-
 fmi3Status fmi3EnterEventMode(fmi3Instance instance)
 {
     struct rejecting *rejecting = instance;

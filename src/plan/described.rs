@@ -154,6 +154,12 @@ impl<'a> DescribedFmu<'a> {
         self.handles_events() && variable.variability != Variability::Continuous
     }
 
+    /// Whether inputs that jump are set in Event Mode, which has to have been entered for that (FMI 3.0.2, 4.1.1): of Co-Simulation. Equations
+    /// take them at any time, and tell by their indicators whether that is an event.
+    pub(super) fn takes_jumps_in_event_mode(&self) -> bool {
+        self.handles_events() && self.co_simulation().is_some()
+    }
+
     pub(super) fn variables(&self) -> &'a [Variable] {
         &self.input.description.variables
     }

@@ -68,6 +68,8 @@ pub struct WirePlan {
     pub to: TaskId,
     /// Its input changes in Event Mode alone.
     pub in_event_mode: bool,
+    /// Its input may change at any time, and in Event Mode where it jumps.
+    pub takes_jumps: bool,
     /// `nominal` of its input.
     pub nominal: f64,
     /// The FMU that it comes from computes products with its derivatives (`providesDirectionalDerivatives`).
@@ -437,7 +439,8 @@ fn wires(resolved: &Resolved, members: &[usize], task_of: &impl Fn(usize) -> Opt
             connection: ConnectionId(number),
             from: task_of(link.source.0)?,
             to: task_of(fmu)?,
-            in_event_mode: fmus[fmu].changes_in_event_mode(&fmus[fmu].variables()[variable]),
+            in_event_mode: resolved.is_set_in_event_mode(link.target),
+            takes_jumps: fmus[fmu].takes_jumps_in_event_mode() && !resolved.is_set_in_event_mode(link.target),
             nominal: fmus[fmu].variables()[variable].nominal.unwrap_or(1.0),
             has_derivatives: fmus[link.source.0]
                 .model_exchange()

@@ -1,8 +1,8 @@
 //! The rig with every name in it found: what the order of the tasks, and what each of them does, is worked out from.
 
 use super::clocks::{Clocks, candidates, clocked_clocks, triggers};
-use super::connections::links::{self, Links};
-use super::described::DescribedFmu;
+use super::connections::links::{self, Link, Links};
+use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
 use super::inputs::start_values::{self, Starts};
 use super::inputs::stimuli::{self, Stimuli};
@@ -10,7 +10,8 @@ use super::record::{self, RecordedColumns};
 use super::tasks::batches::{self, Wanted};
 use super::tasks::owners::Owners;
 use super::{StimulusInput, Timetable, steps};
-use crate::rig::Rig;
+use crate::fmu::description::Variability;
+use crate::rig::{Extrapolation, Rig};
 
 /// Nothing in it changes once it is there.
 pub(super) struct Resolved<'a> {
@@ -26,6 +27,37 @@ pub(super) struct Resolved<'a> {
     /// What the rig wants of the variables of each FMU.
     pub wanted: Vec<Wanted>,
     pub owners: Owners,
+}
+
+impl Resolved<'_> {
+    /// Whether an input, or a parameter, is set in Event Mode alone.
+    pub fn is_set_in_event_mode(&self, (fmu, variable): VariableId) -> bool {
+        let described = &self.fmus[fmu];
+        let jumps = || described.takes_jumps_in_event_mode() && self.jumps_alone((fmu, variable));
+        described.changes_in_event_mode(&described.variables()[variable]) || jumps()
+    }
+
+    /// Whether each change of an input is a jump: what feeds it is discrete, belongs to clocks, or is held from one row to the next.
+    fn jumps_alone(&self, input: VariableId) -> bool {
+        let feeding = self.links.feeding(input);
+        let is_stepwise = |link: &usize| {
+            let (link, (fmu, variable)) = (&self.links[*link], self.links[*link].source);
+            let source = &self.fmus[fmu].variables()[variable];
+            let is_discrete = source.variability != Variability::Continuous || !source.clocks.is_empty();
+            is_discrete && link.extrapolation == Extrapolation::Hold
+        };
+        let is_fed = self.stimuli.feeds(input);
+        feeding.iter().all(is_stepwise) && self.stimuli.holds(input) && (is_fed || !feeding.is_empty())
+    }
+
+    /// Whether values of a connection come with the time at which their source has jumped last, in an event of its own.
+    pub fn tells_jumps(&self, link: &Link) -> bool {
+        let (source, target) = (&self.fmus[link.source.0], &self.fmus[link.target.0]);
+        // A master carries them himself.
+        let is_carried = link.is_inside && source.master.is_some();
+        let is_told = source.handles_events() && target.takes_jumps_in_event_mode() && !is_carried;
+        is_told && !self.is_set_in_event_mode(link.target)
+    }
 }
 
 impl<'a> Resolved<'a> {

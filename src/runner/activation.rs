@@ -85,6 +85,8 @@ struct Inputs {
     lines: Option<Lines>,
     /// Of what is set in Event Mode alone; `None`: it may be set whenever something is set.
     discrete: Option<Discrete>,
+    /// What feeds it has jumped since somebody has asked last.
+    has_jumped: bool,
 }
 
 impl OnLines for Inputs {
@@ -114,7 +116,7 @@ struct Outputs {
     ticked: Vec<usize>,
     /// It is read in Event Mode too.
     in_event_mode: bool,
-    /// What was read last, where events can change it; `None`: nothing of it is handed on at an event, or slopes go with it.
+    /// What was read last, where events can change it; `None`: nothing of it is handed on at an event.
     seen: Option<Seen>,
 }
 
@@ -332,7 +334,8 @@ impl Outputs {
     fn publish(&self, world: &World, host: &PartitionHost, now: Publishing, values: &Batch) {
         self.cables.publish(values);
         for output in &self.single {
-            if let Some(size) = output.publish(world, Some(now), values, self.slopes.as_ref()) {
+            let has_jumped = |element| self.seen.as_ref().is_some_and(|seen| seen.is_changed(element));
+            if let Some(size) = output.publish(world, Some(now), values, self.slopes.as_ref(), has_jumped) {
                 let (task, reference) = (Some(now.task), Some(output.reference));
                 let seen = Occurrence { task, reference, time: Some(now.time), value: size as u64 };
                 world.board.fmu(host.fmu()).findings().note(Finding::OversizedValue, seen);
@@ -361,7 +364,7 @@ impl Calls {
             });
             let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
             let lines = Lines::of(&world.plan, task, planned, &values);
-            (values, Inputs { cables, single, slopes, lines, discrete })
+            (values, Inputs { cables, single, slopes, lines, discrete, has_jumped: false })
         });
         let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
@@ -369,7 +372,7 @@ impl Calls {
             let (cables, single) = cables::outgoing(world, planned, &values, outputs);
             let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
             let (ticked, in_event_mode) = (planned.ticked.clone(), planned.in_event_mode);
-            let seen = (plan.leaves_its_grid() && slopes.is_none() && ticked.is_empty()).then(|| Seen::new(&values));
+            let seen = (plan.leaves_its_grid() && ticked.is_empty()).then(|| Seen::new(&values));
             (values, Outputs { cables, single, slopes, ticked, in_event_mode, seen })
         });
         let get: Vec<_> = get.collect();
@@ -432,9 +435,30 @@ impl Calls {
         self.follow_sizes(world, host);
         for (values, inputs) in &mut self.set {
             inputs.cables.fetch(values);
-            let Inputs { single, slopes, .. } = inputs;
-            single.iter_mut().for_each(|input| input.fetch(world, time, values, slopes.as_mut()));
+            let Inputs { single, slopes, has_jumped, .. } = inputs;
+            single.iter_mut().for_each(|input| *has_jumped |= input.fetch(world, time, values, slopes.as_mut()));
         }
+    }
+
+    /// Whether what feeds a continuous input has jumped; told once.
+    pub fn take_jump(&mut self) -> bool {
+        self.set.iter_mut().fold(false, |any, (_, inputs)| any | std::mem::take(&mut inputs.has_jumped))
+    }
+
+    /// Before an event: looks at what it may make jump, with `get`, unless that was read where the FMU stands.
+    pub fn look_before_event(
+        &mut self,
+        mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
+    ) -> Result<(), Halt> {
+        for (values, outputs) in &mut self.get {
+            if outputs.single.iter().any(Output::tells_jumps)
+                && let Some(seen) = &mut outputs.seen
+            {
+                Halt::unless_allowed(get(values)?, self.on_warning)?;
+                seen.has_changed(values);
+            }
+        }
+        Ok(())
     }
 
     /// Whether something that is set when it has changed is to be set.
@@ -575,7 +599,7 @@ impl Calls {
             world.look_for_nan(host.fmu(), Some(now.task), values, || now.valid_from());
             // What an event has left as it was is no new value, which others would have to see within a nanosecond.
             let has_changed = outputs.seen.as_mut().is_none_or(|seen| seen.has_changed(values));
-            if has_changed || !now.in_event {
+            if has_changed || !now.in_event || outputs.slopes.is_some() {
                 outputs.publish(world, host, now, values);
             }
         }
@@ -639,7 +663,9 @@ impl Calls {
             for (values, inputs) in &mut *set {
                 inputs.cables.fetch(values);
                 let Inputs { single, slopes, .. } = inputs;
-                single.iter_mut().for_each(|input| input.fetch(world, time, values, slopes.as_mut()));
+                single.iter_mut().for_each(|input| {
+                    input.fetch(world, time, values, slopes.as_mut());
+                });
             }
             if beside.inbox.apply(world, host, &mut setting, due.time, Turn::All)?.tuned {
                 setting.follow_parameters(host, due.time)?;

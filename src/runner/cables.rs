@@ -37,7 +37,7 @@ impl Cables {
         for &connection in set.flat_map(|item| &item.connections) {
             let planned = &plan.connections[connection.0];
             let is_number = !matches!(planned.variable_type, VariableType::String | VariableType::Binary);
-            if planned.timing == Timing::Immediate && is_number {
+            if planned.timing == Timing::Immediate && is_number && !planned.tells_jumps {
                 let lines = groups.entry((&reading[connection.0], &setting[connection.0])).or_default();
                 if !lines.contains(&connection) {
                     lines.push(connection);

@@ -4,9 +4,10 @@
 //! exclude each other by the preemption lock of their instance. The variables of one command are set under one lock, so
 //! no partition runs between the first and the last of them.
 //!
-//! An FMU that handles events between steps takes continuous inputs in Step Mode and everything else in Event Mode (FMI 3.0.2,
-//! 4.2.1): before each of its steps it has a [`Turn`] for each. A command with both waits in its ring from one turn to the next,
-//! and those behind it wait with it, so that the order of all commands is kept. Such an FMU has one task, so one lane.
+//! An FMU for Co-Simulation that handles events takes everything in Event Mode: what somebody wants to have set jumps (FMI 3.0.2, 4.1.1).
+//! One for Model Exchange takes continuous inputs between events and everything else in Event Mode (3.2.2): before each of its steps it has
+//! a [`Turn`] for each. A command with both waits in its ring from one turn to the next, and those behind it wait with it, so that the order
+//! of all commands is kept. Such an FMU has one task, so one lane.
 //!
 //! With nothing sent since the last look, a look is one load. Nothing here allocates.
 

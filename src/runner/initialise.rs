@@ -518,7 +518,7 @@ fn read(world: &World, fmu: FmuId, instance: &Instance<impl Readable>, planned: 
         record(world, fmu, item, &batch, number);
     }
     for output in outputs {
-        if let Some(size) = output.publish(world, None, &batch, None) {
+        if let Some(size) = output.publish(world, None, &batch, None, |_| false) {
             let seen = Occurrence { reference: Some(output.reference), value: size as u64, ..Occurrence::default() };
             world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
         }

@@ -13,11 +13,12 @@ use crate::fmu::description::{ValueReference, Values, VariableType};
 use crate::plan::conversion::Conversion;
 use crate::plan::{self, ConnectionId, ConnectionPlan, Plan, Release, TaskId, Timing};
 use crate::time::{Fraction, Instant};
+use std::cell::Cell;
 use std::ops::Range;
 
 /// The cell of a connection.
 pub fn cell(connection: &ConnectionPlan) -> Latest {
-    Latest::new(connection.elements * room(connection))
+    Latest::new(words(connection))
 }
 
 /// The versions of a delayed connection.
@@ -31,8 +32,16 @@ pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
     let releases: Vec<_> = releases.collect();
     let shape = |producer: &plan::ProducerPlan| LaneShape { positions: producer.versions, releases: releases.clone() };
     let lanes: Vec<LaneShape> = delay.producers.iter().map(shape).collect();
-    Some(Versions::new(connection.elements * room(connection), &lanes, delay.consumers.len()))
+    Some(Versions::new(words(connection), &lanes, delay.consumers.len()))
 }
+
+/// Words that a value takes; the last one is the time of the last jump, where that is told.
+fn words(connection: &ConnectionPlan) -> usize {
+    connection.elements * room(connection) + usize::from(connection.tells_jumps)
+}
+
+/// The time of the last jump of what has made none, ns.
+const NO_JUMP: i64 = i64::MIN;
 
 /// Words that an element takes.
 fn room(connection: &ConnectionPlan) -> usize {
@@ -56,6 +65,8 @@ struct Route {
     room: usize,
     /// Bytes of an element; `None` for numbers.
     capacity: Option<usize>,
+    /// The word with the time of the last jump, ns; `None`: it is not told.
+    jump: Option<usize>,
 }
 
 impl Route {
@@ -67,6 +78,7 @@ impl Route {
             runs: runs.iter().map(|run| first + run.start..first + run.end).collect(),
             room: room(connected),
             capacity: is_bytes.then_some(connected.capacity),
+            jump: connected.tells_jumps.then(|| words(connected) - 1),
         }
     }
 
@@ -84,6 +96,12 @@ impl Route {
                 }
             }
         }
+    }
+
+    /// When the source of a version has jumped last, ns.
+    #[inline]
+    fn jumped_at(&self, words: Words) -> i64 {
+        self.jump.map_or(NO_JUMP, |word| words.get(word).cast_signed())
     }
 
     /// Brings what the curve has at `time` into the batch.
@@ -114,6 +132,8 @@ pub struct Input {
     delayed: Option<Delayed>,
     /// What is known where derivatives travel with the values.
     curve: Option<Extrapolated>,
+    /// When the source had jumped last as it was fetched last, ns.
+    jumped_at: i64,
 }
 
 /// A task's look at a delayed connection.
@@ -130,19 +150,25 @@ impl Input {
     }
 
     /// Brings the newest version into the batch, of a delayed connection the one that is visible at `time`, and the item
-    /// among those that are set as soon as there is one. What was not there in time is noted.
+    /// among those that are set as soon as there is one. What was not there in time is noted. Whether its source has jumped since.
     #[inline]
-    pub fn fetch(&mut self, world: &World, time: Instant, values: &mut Batch, slopes: Option<&mut Slopes>) {
+    pub fn fetch(&mut self, world: &World, time: Instant, values: &mut Batch, slopes: Option<&mut Slopes>) -> bool {
+        let before = self.jumped_at;
         if self.delayed.is_none() {
             self.fetch_initial(&world.cells, values);
-            return;
+            return self.jumped_at > before;
         }
-        let (Some(delayed), Some(versions)) = (&mut self.delayed, &world.versions[self.route.cell]) else { return };
-        let (route, curve) = (&self.route, &mut self.curve);
+        let (Some(delayed), Some(versions)) = (&mut self.delayed, &world.versions[self.route.cell]) else {
+            return false;
+        };
+        let (route, curve, jumped_at) = (&self.route, &mut self.curve, &mut self.jumped_at);
         let cells = || world.board.reading(ConnectionId(route.cell), delayed.consumer);
-        let read = versions.read_with(time, &mut delayed.reader, |words| match curve {
-            Some(curve) => curve.take(|word| words.get(word)),
-            None => route.copy(words, values),
+        let read = versions.read_with(time, &mut delayed.reader, |words| {
+            *jumped_at = before.max(route.jumped_at(words));
+            match curve {
+                Some(curve) => curve.take(|word| words.get(word)),
+                None => route.copy(words, values),
+            }
         });
         if let Some(Missed { visible, lane }) = versions.missed_before(&delayed.reader) {
             cells().missed(visible, lane);
@@ -161,6 +187,7 @@ impl Input {
             // Where nothing is new it has moved on all the same.
             route.follow(curve, time, values, slopes);
         }
+        self.jumped_at > before
     }
 
     /// Brings the newest version into the batch, and the item among those that are set as soon as there is one.
@@ -170,7 +197,12 @@ impl Input {
         if cell.version() == self.seen {
             return;
         }
-        self.seen = cell.read_with(|words| self.route.copy(words, values));
+        let (route, jumped_at) = (&self.route, &mut self.jumped_at);
+        let before = *jumped_at;
+        self.seen = cell.read_with(|words| {
+            *jumped_at = before.max(route.jumped_at(words));
+            route.copy(words, values);
+        });
         values.enable(self.item);
     }
 
@@ -179,6 +211,12 @@ impl Input {
     pub fn follow_delay(&mut self, world: &World, task: TaskId, values: &mut Batch) {
         let connection = &world.plan.connections[self.route.cell];
         let (Some(delay), Some(versions)) = (&connection.delay, &world.versions[self.route.cell]) else { return };
+        // A run that goes on has seen what there was up to its last step.
+        if world.begin > world.plan.start
+            && let Release::Periodic { interval, .. } = world.plan.tasks[task.0].release
+        {
+            self.jumped_at = world.begin.nanos().0 - Instant::ZERO.after(interval).nanos().0;
+        }
         let consumer = delay.consumers.iter().position(|consumer| *consumer == task).unwrap_or_default();
         self.delayed = Some(Delayed { reader: versions.reader(consumer), consumer });
         if world.cells[self.route.cell].version() > 0 {
@@ -209,6 +247,8 @@ struct Delivery {
     delayed: bool,
     /// So many derivatives travel with each value.
     orders: usize,
+    /// When the source has jumped last, ns.
+    jumped_at: Cell<i64>,
 }
 
 /// In whose name something is published; nothing stands for Initialization Mode.
@@ -263,7 +303,12 @@ impl Output {
         self.deliveries.iter().any(|delivery| delivery.delayed)
     }
 
-    /// Publishes it to all its consumers, with the `slopes` of the batch. A string or binary that is too long for one of them is not passed on there;
+    /// Whether a consumer is told of jumps.
+    pub fn tells_jumps(&self) -> bool {
+        self.deliveries.iter().any(|delivery| delivery.route.jump.is_some())
+    }
+
+    /// Publishes it to all its consumers, with the `slopes` of the batch; `has_jumped`: whether an event has changed an element. A string or binary that is too long for one of them is not passed on there;
     /// the answer is the size of such a one.
     #[inline]
     pub fn publish(
@@ -272,10 +317,17 @@ impl Output {
         now: Option<Publishing>,
         values: &Batch,
         slopes: Option<&Slopes>,
+        has_jumped: impl Fn(usize) -> bool,
     ) -> Option<usize> {
         let mut refused = None;
         for delivery in &self.deliveries {
             let Delivery { route, conversion, .. } = delivery;
+            if route.jump.is_some()
+                && let Some(now) = now.filter(|now| now.in_event)
+                && route.elements().any(|(element, _)| has_jumped(element))
+            {
+                delivery.jumped_at.set(now.valid_from().nanos().0);
+            }
             let Some(capacity) = route.capacity else {
                 write(world, delivery, now, |words| {
                     route.elements().for_each(|(element, at)| words.set(at, conversion.apply(values.word(element))));
@@ -284,6 +336,9 @@ impl Output {
                         route.elements().for_each(|(element, at)| {
                             words.set(at + order, conversion.derivative(of(element)).to_bits());
                         });
+                    }
+                    if let Some(word) = route.jump {
+                        words.set(word, delivery.jumped_at.get().cast_unsigned());
                     }
                 });
                 continue;
@@ -331,7 +386,7 @@ pub fn set(plan: &Plan, planned: &plan::Batch) -> (Batch, Vec<Input>) {
             let route = Route::new(plan, connection, &plan.connections[connection.0].to_elements, first);
             let connected = &plan.connections[connection.0];
             let curve = (orders(connected) > 0).then(|| Extrapolated::new(connected.elements, orders(connected)));
-            Input { item, route, seen: 0, delayed: None, curve }
+            Input { item, route, seen: 0, delayed: None, curve, jumped_at: NO_JUMP }
         }));
     }
     (values, inputs)
@@ -350,7 +405,7 @@ fn output(plan: &Plan, variable: &plan::BatchItem, first: usize) -> Output {
         let connected = &plan.connections[connection.0];
         let route = Route::new(plan, connection, &connected.from_elements, first);
         let (conversion, delayed) = (connected.conversion, connected.timing == Timing::Delayed);
-        Delivery { route, conversion, delayed, orders: orders(connected) }
+        Delivery { route, conversion, delayed, orders: orders(connected), jumped_at: Cell::new(NO_JUMP) }
     };
     Output { reference: variable.reference, deliveries: variable.connections.iter().map(delivery).collect() }
 }

@@ -1,9 +1,11 @@
 /* A Co-Simulation FMU with Event Mode that refuses every call which the standard does not allow in its mode.
  *
- *   time events   at `every`, 2 `every`, ... (nextEventTime); a step beyond the next one is refused
+ *   time events   at `every`, 2 `every`, ... (nextEventTime); a step beyond the next one is refused, also by rounding where that is `exact`.
+ *                 After each it asks `again` times for Event Mode at the same time. `idle` are those in which it has nothing to do
  *   state events  at multiples of `early`: the step returns early and asks for Event Mode
  *   discrete      the input `d` may be set in Event Mode (and before) only; `d_seen` follows it in an iteration
- *   continuous    the input `u` may be set in Step Mode (and before) only; `sum` is its integral
+ *   continuous    the input `u` may be set at any time; `sum` is its integral, `u_seen` follows it in an iteration, `changes` counts how often it
+ *                 was another one in Step Mode
  *
  * Each event takes `iterations` iterations. In the one of number `ends` of all it asks for the end of the run, after which it computes and
  * enters nothing any more. */
@@ -23,12 +25,14 @@ struct events {
     double u;
     uint64_t d;
     double every, early;
-    uint64_t iterations, in_group, ends;
+    uint64_t iterations, in_group, ends, again, exact;
     uint64_t time_events, state_events, updates, d_seen, entered;
     double last, sum;
     uint64_t mode, left; /* iterations that this event still needs */
     uint64_t over;       /* it has asked for the end */
-    double next_time, next_state;
+    uint64_t left_again, idle, has_stepped, changes;
+    double u_seen, u_before;
+    double start, next_time, next_state;
 };
 
 const size_t model_size = sizeof(struct events);
@@ -45,11 +49,16 @@ const struct fmu_variable model_variables[] = {
     {24, FMU_FLOAT64, FMU_OUTPUT, AT(last)},
     {25, FMU_FLOAT64, FMU_OUTPUT, AT(sum)},
     {26, FMU_UINT64, FMU_OUTPUT, AT(entered)},
+    {27, FMU_UINT64, FMU_OUTPUT, AT(idle)},
+    {28, FMU_FLOAT64, FMU_OUTPUT, AT(u_seen)},
+    {29, FMU_UINT64, FMU_OUTPUT, AT(changes)},
     {30, FMU_FLOAT64, FMU_FIXED, AT(every)},
     {31, FMU_FLOAT64, FMU_FIXED, AT(early)},
     {32, FMU_UINT64, FMU_FIXED, AT(iterations)},
     {33, FMU_UINT64, FMU_FIXED, AT(in_group)},
     {34, FMU_UINT64, FMU_FIXED, AT(ends)},
+    {35, FMU_UINT64, FMU_FIXED, AT(again)},
+    {36, FMU_UINT64, FMU_FIXED, AT(exact)},
 };
 const size_t model_variable_count = sizeof model_variables / sizeof *model_variables;
 
@@ -63,7 +72,7 @@ void model_set_start_values(void *model)
 void model_initialize(void *model, double start_time)
 {
     struct events *events = model;
-    events->time = start_time;
+    events->time = events->start = start_time;
     events->mode = EVENT_MODE; /* until the importer leaves it */
     events->left = events->iterations;
     events->next_time = start_time + events->every;
@@ -74,7 +83,13 @@ bool model_may_set(const void *model, fmi3ValueReference vr)
 {
     const struct events *events = model;
     if (events->base.state != FMU_CLOCK_ACTIVATION) return true;
-    return events->mode == (vr == U ? STEP_MODE : EVENT_MODE);
+    return vr == U || events->mode == EVENT_MODE;
+}
+
+/* What it takes for rounding. */
+static double slack_at(const struct events *events, double time)
+{
+    return events->exact ? 0.0 : 1e-9 * (1.0 + fabs(time));
 }
 
 static fmi3Status refused(struct events *events, const char *what)
@@ -86,18 +101,22 @@ static fmi3Status refused(struct events *events, const char *what)
 fmi3Status model_step(void *model, struct fmu_step *step)
 {
     struct events *events = model;
-    double end = step->point + step->size, slack = 1e-9 * (1.0 + fabs(end));
+    double end = step->point + step->size, slack = slack_at(events, end);
     if (events->over) return refused(events, "a step after the end it has asked for");
     if (events->mode != STEP_MODE) return refused(events, "a step in Event Mode");
-    if (events->next_time <= step->point + slack) return refused(events, "a step although a time event is due");
-    if (end > events->next_time + slack) return refused(events, "a step beyond the next time event");
+    bool is_known = events->left_again == 0; /* else it has told another time of its next event than this one */
+    if (is_known && events->next_time <= step->point + slack) return refused(events, "a step although a time event is due");
+    if (is_known && end > events->next_time + slack) return refused(events, "a step beyond the next time event");
     if (end > events->next_state + slack) {
         step->early = step->event = true;
         step->reached = events->next_state;
     } else if (end > events->next_state - slack)
         step->event = true;
+    events->changes += events->u != events->u_before;
+    events->u_before = events->u;
     events->sum += events->u * (step->reached - step->point);
     events->time = step->reached;
+    events->has_stepped = true;
     return fmi3OK;
 }
 
@@ -123,25 +142,37 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
     if (events->mode != EVENT_MODE) return refused(events, "fmi3UpdateDiscreteStates in Step Mode");
     if (events->left == 0 && events->d == events->d_seen && !events->in_group)
         return refused(events, "an iteration that nobody needs");
-    double slack = 1e-9 * (1.0 + fabs(events->time));
+    double slack = slack_at(events, events->time);
+    bool has_event = events->updates == 0 || events->d != events->d_seen || events->left < events->iterations;
     events->updates++;
+    if (events->left_again > 0 && !events->has_stepped) {
+        events->left_again--;
+        has_event = true;
+    }
+    events->has_stepped = false;
     events->d_seen = events->d;
+    events->u_seen = events->u_before = events->u;
     if (fabs(events->time - events->next_time) <= slack) {
         events->time_events++;
         events->last = events->next_time;
         events->next_time += events->every;
+        if (events->exact) events->next_time = events->start + (double)(events->time_events + 1) * events->every;
+        events->left_again = events->again;
+        has_event = true;
     }
     if (fabs(events->time - events->next_state) <= slack) {
         events->state_events++;
         events->last = events->next_state;
         events->next_state += events->early;
+        has_event = true;
     }
+    events->idle += !has_event;
     if (events->left > 0) events->left--;
     *discreteStatesNeedUpdate = events->left > 0;
     *terminateSimulation = events->over = events->updates == events->ends;
     *nominalsOfContinuousStatesChanged = *valuesOfContinuousStatesChanged = false;
     *nextEventTimeDefined = events->next_time < 1e299;
-    *nextEventTime = events->next_time;
+    *nextEventTime = events->left_again > 0 ? events->time : events->next_time;
     return fmi3OK;
 }
 

@@ -100,7 +100,7 @@ bool model_may_set(const void *model, fmi3ValueReference vr)
     const struct step_clocks *own = model;
     if (own->base.state != FMU_CLOCK_ACTIVATION) return true;
     if (vr == MESSAGE) return own->mode == EVENT_MODE && own->active[CALLED] && !own->read;
-    return own->mode == STEP_MODE;
+    return true; /* a continuous input, which jumps in Event Mode */
 }
 
 bool model_may_get(const void *model, fmi3ValueReference vr)

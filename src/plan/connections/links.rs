@@ -376,6 +376,7 @@ pub fn plans(
             to_elements: link.to.runs.clone(),
             capacity: link.capacity,
             extrapolation: link.extrapolation,
+            tells_jumps: resolved.tells_jumps(link),
         }
     };
     let connections = resolved.links.iter().map(plan).collect();

@@ -68,7 +68,7 @@ pub(in crate::plan) fn plan(resolved: &Resolved, fmu: usize, order: &Order) -> C
                 false => ControlKind::Value {
                     lane: plan.lane(&tasks),
                     tunable: v.causality == Causality::Parameter,
-                    in_event_mode: described.changes_in_event_mode(v),
+                    in_event_mode: described.changes_in_event_mode(v) || described.takes_jumps_in_event_mode(),
                 },
             };
             plan.variables.push(variable(described, v, kind, resolved.columns.of_variable(id)));

@@ -418,6 +418,12 @@ impl Stimuli {
         self.inputs().any(|input| input == variable)
     }
 
+    /// Whether what stimuli feed of this input is held from one row to the next.
+    pub fn holds(&self, variable: VariableId) -> bool {
+        let mut own = self.inputs.iter().filter(|input| input.variable == variable);
+        own.all(|input| self.plans[input.stimulus].interpolation == Interpolation::Hold)
+    }
+
     /// An array of which not all elements are fed needs values for the others.
     pub fn check_parts(
         &self,

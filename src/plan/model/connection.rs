@@ -78,6 +78,8 @@ pub struct ConnectionPlan {
     pub capacity: usize,
     /// What the input gets between two values. What is not held travels with its [derivatives](Extrapolation::orders).
     pub extrapolation: Extrapolation,
+    /// Each value comes with the time at which its source has jumped last, in an event of its own.
+    pub tells_jumps: bool,
 }
 
 /// The tasks at the ends of a delayed connection.

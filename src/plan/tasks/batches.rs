@@ -191,8 +191,8 @@ pub fn written(resolved: &Resolved, fmu: usize, variables: impl IntoIterator<Ite
     written_with(resolved, fmu, variables, |variable, item| fill_written(resolved, (fmu, variable), item))
 }
 
-/// Batches that set variables. Where events are handled, discrete ones apart (FMI 3.0.2, 4.2.1: in Step Mode only continuous
-/// inputs may be set).
+/// Batches that set variables. Where events are handled, such as are set in Event Mode alone apart (FMI 3.0.2, 4.2.1: in Step Mode only
+/// continuous inputs may be set).
 fn written_with(
     resolved: &Resolved,
     fmu: usize,
@@ -201,7 +201,7 @@ fn written_with(
 ) -> Vec<Batch> {
     let described = &resolved.fmus[fmu];
     let (discrete, others): (Vec<usize>, Vec<usize>) =
-        variables.into_iter().partition(|&variable| described.changes_in_event_mode(&described.variables()[variable]));
+        variables.into_iter().partition(|&variable| resolved.is_set_in_event_mode((fmu, variable)));
     let mut batches = group(described, others, &fill);
     for (clocks, variables) in by_output_clocks(resolved, fmu, discrete.into_iter()) {
         let own = group(described, variables, &fill).into_iter();

@@ -8,13 +8,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub struct Seen {
     /// Of each element its word, or of a string or binary a hash of it; `None`: it was not set yet.
     elements: Vec<Option<u64>>,
+    /// Of each element whether it had another value when this was asked last than before.
+    changed: Vec<bool>,
 }
 
 impl Seen {
     /// Nothing of the batch was set yet.
     pub fn new(batch: &Batch) -> Seen {
         let elements = (0..batch.items()).map(|item| batch.elements(item).end).max().unwrap_or(0);
-        Seen { elements: vec![None; elements] }
+        Seen { elements: vec![None; elements], changed: vec![false; elements] }
     }
 
     /// Of the elements of one item of the batch what was set last.
@@ -37,10 +39,17 @@ impl Seen {
         for item in (0..batch.items()).filter(|item| batch.is_enabled(*item)) {
             for element in batch.elements(item) {
                 let value = if is_text { hash(batch, element) } else { batch.word(element) };
-                changed |= self.elements[element].replace(value) != Some(value);
+                let before = self.elements[element].replace(value);
+                self.changed[element] = before.is_some_and(|before| before != value);
+                changed |= before != Some(value);
             }
         }
         changed
+    }
+
+    /// Whether an element had another value when that was asked last than when it was asked before.
+    pub fn is_changed(&self, element: usize) -> bool {
+        self.changed[element]
     }
 }
 

@@ -101,7 +101,7 @@ impl PartitionHost {
             self.world.look_for_nan(self.fmu, self.task(), &on_tick.values, || self.time());
             on_tick.cables.publish(&on_tick.values);
             for output in &on_tick.single {
-                if let Some(size) = output.publish(self.world, now, &on_tick.values, None) {
+                if let Some(size) = output.publish(self.world, now, &on_tick.values, None, |_| false) {
                     let (task, reference) = (self.task(), Some(output.reference));
                     let seen = Occurrence { task, reference, time: Some(self.time()), value: size as u64 };
                     self.world.board.fmu(self.fmu).findings().note(Finding::OversizedValue, seen);

@@ -11,6 +11,7 @@ use crate::schedule::{Due, first_after};
 #[cfg(debug_assertions)]
 use crate::time::Nanos;
 use crate::time::{Fraction, Instant, Stride, TimeUnit};
+use std::cmp::Ordering;
 #[cfg(debug_assertions)]
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -20,6 +21,18 @@ const HALVINGS: u32 = 10;
 
 /// What counts as rounding, of a step.
 const ROUNDING: f64 = 1e-9;
+
+/// What counts as rounding, of the last place of a time.
+const ULPS: f64 = 4.0;
+
+/// A communication point at which the FMU is told the time of its own next event, which is the same but for rounding (semantics S22).
+#[derive(Clone, Copy)]
+struct Told {
+    point: Instant,
+    seconds: f64,
+    /// In the FMU's unit of time.
+    value: f64,
+}
 
 /// How an FMU that is simulated by itself is recorded: an event has two rows of its time.
 struct Shows {
@@ -114,6 +127,8 @@ pub struct Stepping {
     off: Option<f64>,
     /// A release beside the grid that the schedule does not know of yet.
     beside: Option<Instant>,
+    /// Where the step under way begins, and where it ends, as far as the FMU is told other times than those.
+    told: [Option<Told>; 2],
     /// `None`: it is a part of a rig.
     shows: Option<Box<Shows>>,
 }
@@ -148,6 +163,7 @@ impl Stepping {
             figures: StepFigures::new(world, task, unit),
             off: None,
             beside: None,
+            told: [None; 2],
             shows: plan.rows_of_events.then(|| Box::new(Shows::new(world, &plan, step))),
         }
     }
@@ -236,6 +252,11 @@ impl Stepping {
     #[inline]
     pub fn is_read(&mut self, point: Option<Instant>) {
         (self.read, self.precedes_event) = (point, false);
+    }
+
+    /// Whether they were where the FMU stands.
+    pub fn is_read_here(&self) -> bool {
+        self.read.is_some() && self.read == self.reached
     }
 
     /// Inputs have an event at the communication point that was reached; told once.
@@ -379,9 +400,54 @@ impl Stepping {
         if self.is_variable { target } else { self.bounded(from.after(self.stride.length())).min(target) }
     }
 
-    /// Whether an event is at a time, but for what an FMU may have lost by rounding.
-    pub fn is_now(&self, event: Instant, time: Instant) -> bool {
-        event <= time || self.unit.value(event) - self.unit.value(time) <= self.size * ROUNDING
+    /// Whether two times are the same but for what an FMU may have lost by rounding.
+    pub fn is_same(&self, event: Instant, point: Instant) -> bool {
+        let [event, point] = [event, point].map(|time| self.unit.value(time));
+        let ulp = point.abs().next_up() - point.abs();
+        (event - point).abs() <= (self.size * ROUNDING).max(ULPS * ulp)
+    }
+
+    /// Where a step ends that goes `to` there at most, and no further than to something that is `known`, but for rounding.
+    pub fn ends_before(&self, to: Instant, known: Option<Instant>) -> Instant {
+        known.filter(|known| *known < to && !self.is_same(*known, to)).unwrap_or(to)
+    }
+
+    /// Whether an event is due at a communication point, by the time that the FMU is told there.
+    pub fn is_due(&self, event: Instant, point: Instant) -> bool {
+        event <= point || self.unit.value(event) <= self.value(point)
+    }
+
+    /// A step goes from one communication point to another. If the next `event` is at its end but for rounding, the FMU is told the time of
+    /// the event there, to the bit also by the size of the step: not earlier, so that it comes, nor later, nor beyond the stop time.
+    pub fn aim(&mut self, from: Instant, to: Instant, event: Option<Instant>) {
+        let here = self.told.into_iter().flatten().find(|told| told.point == from);
+        let there = event.filter(|event| self.is_same(*event, to)).map(|event| {
+            let stop = self.stop.map_or(f64::INFINITY, |stop| self.unit.value(stop));
+            Told { point: to, seconds: to.seconds(), value: self.unit.value(event).min(stop) }
+        });
+        self.told = [here, there.filter(|there| from == to || there.value > self.value(from))];
+    }
+
+    /// A communication point as the FMU is told it.
+    pub fn value(&self, point: Instant) -> f64 {
+        let told = self.told.iter().flatten().find(|told| told.point == point);
+        told.map_or_else(|| self.unit.value(point), |told| told.value)
+    }
+
+    /// A time of a solver, s, as the FMU is told it, which would be told `plain`: on the same side of communication points.
+    #[inline]
+    pub fn value_between(&self, seconds: f64, plain: f64) -> f64 {
+        self.told.iter().flatten().fold(plain, |value, told| match seconds.total_cmp(&told.seconds) {
+            Ordering::Less => value.min(told.value),
+            Ordering::Equal => told.value,
+            Ordering::Greater => value.max(told.value),
+        })
+    }
+
+    /// The instant of the grid about a time, s, by one of its instants.
+    pub fn on_grid(&self, one: Instant, time: f64) -> Instant {
+        let number = ((time - one.seconds()) / self.stride.length().seconds()).round();
+        one.after_many(self.stride.length(), number.max(0.0) as u64)
     }
 
     /// The time that a step over this interval has reached, which was to come to `point`. Off that point without an early return
@@ -458,8 +524,10 @@ impl Stepping {
     /// The communication point and the step size as they are told: what they come to is not beyond the stop time, which FMUs
     /// may refuse to pass.
     pub fn told(&self, from: Instant, to: Instant) -> (f64, f64) {
-        let point = self.unit.value(from);
-        let next = self.unit.value(to);
+        let (point, next) = (self.value(from), self.value(to));
+        if self.told.iter().flatten().any(|told| told.point == from || told.point == to) {
+            return (point, exact(point, next));
+        }
         let nominal = || match to.minus(from) {
             Some(rest) if self.is_whole(rest) => self.size,
             Some(rest) => self.unit.amount(rest).unwrap_or(rest).seconds(),
@@ -487,6 +555,18 @@ impl Stepping {
 fn difference(point: f64, next: f64) -> Option<f64> {
     let difference = next - point;
     (difference > 0.0).then_some(difference)
+}
+
+/// The step size that leads from one communication point to the next to the bit.
+fn exact(point: f64, next: f64) -> f64 {
+    let mut size = next - point;
+    while point + size < next {
+        size = size.next_up();
+    }
+    while point + size > next {
+        size = size.next_down();
+    }
+    size
 }
 
 /// The step size from this point on, made as much smaller as an FMU needs that adds it to the point, and may refuse to pass the stop time.

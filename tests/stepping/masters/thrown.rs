@@ -1,7 +1,7 @@
 //! State events that inputs make: a switch that its input throws (`fmus/threshold`), by a file and by another switch, in a rig, in a group
 //! by each algorithm, and where another event is at the same time.
 
-use super::{Outcome, last, numbers, run};
+use super::{Outcome, last, numbers, run, succeeds};
 use crate::program::Rig;
 
 /// 1 from 1 s to 3 s, else 0.
@@ -94,4 +94,35 @@ fn an_event_in_which_no_value_stays_is_told_as_what_it_is() {
         "fmi3UpdateDiscreteStates gave no end of an event: after 100 iterations",
         "the connections are a circle in which no value stays, at 0 s",
     ]);
+}
+
+/// An output that jumps in an event of its FMU, at an instant of the group or within a step, is set in Event Mode of the FMU that it feeds
+/// (FMI 3.0.2, 4.1.1), by the algorithms that feed all at the begin of a step; samples of one that does not jump are no event.
+#[test]
+fn a_jump_in_an_event_is_set_in_event_mode() {
+    for algorithm in ["jacobi", "rollback", "predictable"] {
+        for (start, output, entered, seen) in [
+            ("every = 0.25", "last", 3.0, 0.75),
+            ("early = 0.25", "last", 3.0, 0.75),
+            ("every = 0.1", "last", 9.0, 0.9),
+        ] {
+            let text = format!(
+                "[rig]\nstop_time = 1\n[record]\n\
+                 [fmu.a]\npath = '@events'\nstart = {{ {start}, in_group = 1 }}\n\
+                 [fmu.b]\npath = '@events'\nstart = {{ in_group = 1 }}\n\
+                 [master.g]\nfmus = ['a', 'b']\nstep = 0.1\nalgorithm = '{algorithm}'\n\
+                 [[connect]]\nfrom = 'a.{output}'\nto = 'b.u'\n"
+            );
+            let outcome = succeeds(&text);
+            let case = format!("{algorithm}, {start}");
+            assert!((last(&outcome, "b.u_seen") - seen).abs() < 1e-12, "{case}");
+            assert_eq!(last(&outcome, "b.changes"), 0.0, "{case}");
+            assert_eq!(last(&outcome, "b.entered"), entered, "{case}");
+        }
+        let text = format!(
+            "[rig]\nstop_time = 1\n[record]\n[fmu.a]\npath = '@events'\nstart = {{ u = 2 }}\n[fmu.b]\npath = '@events'\n\
+             [master.g]\nfmus = ['a', 'b']\nstep = 0.1\nalgorithm = '{algorithm}'\n[[connect]]\nfrom = 'a.sum'\nto = 'b.u'\n"
+        );
+        assert_eq!(last(&succeeds(&text), "b.entered"), 0.0, "{algorithm}");
+    }
 }

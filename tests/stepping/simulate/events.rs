@@ -84,3 +84,75 @@ fn an_end_that_is_asked_for_in_event_mode_is_the_end() {
         assert_eq!(simulated.column("updates").last(), Some(&ends[5..].parse().unwrap()));
     }
 }
+
+/// FMUs for Model Exchange of each version: after `nextEventTime` that is now, Event Mode is left and entered again without a step between.
+#[test]
+fn an_event_at_the_same_time_follows_without_a_step() {
+    for (version, enter, leave) in [
+        ("punctual", "fmi3EnterEventMode", "fmi3EnterContinuousTimeMode"),
+        ("punctual_fmi2", "fmi2EnterEventMode", "fmi2EnterContinuousTimeMode"),
+        ("punctual_fmi1", "fmiEventUpdate", "fmiEventUpdate"),
+    ] {
+        for solver in ["euler", "rk4", "dopri5", "bdf", "auto"] {
+            let arguments = ["--stop-time=0.2", "--start-value=again=1", "--solver", solver, "--show-stats"];
+            let simulated = simulate(fmu(version), &arguments).exits(0);
+            let last = |column: &str| *simulated.column(column).last().unwrap();
+            assert_eq!(["events", "late", "idle", "incomplete"].map(last), [2.0, 0.0, 0.0, 0.0], "{version}, {solver}");
+            let count = |function: &str| {
+                let line = simulated.stderr.lines().find(|line| line.split_whitespace().next() == Some(function));
+                line.map_or(0, |line| line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap())
+            };
+            assert_eq!(
+                (count(enter), count(leave)),
+                if enter == leave { (4, 4) } else { (4, 5) },
+                "{version}, {solver}"
+            );
+            assert!(!simulated.stderr.contains("not to come any more"), "{}", simulated.stderr);
+        }
+    }
+}
+
+/// Times of events are products, k · 0.1, and so beside instants of the grid and rows of a file by a unit in the last place; in both directions,
+/// as the file has them. Each of them is one point in time: no event is early, late or for nothing, the integrator step is complete before it,
+/// and its row has what it has made. So with every solver, in every version.
+#[test]
+fn an_event_beside_an_instant_or_a_row_is_at_that_point() {
+    let rows: String = (0..=20).map(|k| format!("{},{k}\n", f64::from(k) / 10.0)).collect();
+    let place = Place::new().with("in.csv", &format!("time,u\n{rows}"));
+    for version in ["punctual", "punctual_fmi2", "punctual_fmi1"] {
+        for solver in ["euler", "rk4", "dopri5", "bdf", "auto"] {
+            for (interval, file) in [("0.1", None), ("0.01", None), ("0.25", Some("in.csv")), ("0.1", Some("in.csv"))] {
+                let case = format!("{version}, {solver}, {interval}, {file:?}");
+                let stop = if file.is_some() { "2" } else { "10" };
+                let mut arguments = vec!["--interface-type", "me", "--stop-time", stop, "--output-interval", interval];
+                arguments.extend(["--solver", solver]);
+                file.iter().for_each(|file| arguments.extend(["--input-file", file]));
+                let simulated = place.simulate(fmu(version), &arguments).exits(0);
+                let last = |column: &str| *simulated.column(column).last().unwrap();
+                let all = 10.0 * stop.parse::<f64>().unwrap();
+                assert_eq!(["events", "late", "idle", "incomplete"].map(last), [all, 0.0, 0.0, 0.0], "{case}");
+                let (times, events) = (simulated.column("time"), simulated.column("events"));
+                let about = |wanted: f64| {
+                    (0..times.len()).filter(|row| (times[*row] - wanted).abs() < 1e-9).collect::<Vec<_>>()
+                };
+                let rows: Vec<f64> = about(0.3).iter().map(|row| events[*row]).collect();
+                assert_eq!(rows, [2.0, 3.0], "{case}");
+                if file.is_some() {
+                    assert_eq!(last("seen"), 20.0, "{case}");
+                }
+            }
+        }
+    }
+}
+
+/// The same of Co-Simulation, where the FMU refuses a step beyond its next event.
+#[test]
+fn an_event_of_steps_beside_an_instant_is_at_that_instant() {
+    for interval in ["0.1", "0.05", "0.2"] {
+        let arguments =
+            ["--stop-time=10", "--start-value=every=0.1", "--start-value=exact=1", "--output-interval", interval];
+        let simulated = simulate(fmu("events"), &arguments).exits(0);
+        let last = |column: &str| *simulated.column(column).last().unwrap();
+        assert_eq!(["time_events", "idle"].map(last), [100.0, 0.0], "{interval}");
+    }
+}

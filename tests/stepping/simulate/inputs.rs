@@ -214,3 +214,13 @@ fn a_string_that_looks_like_a_number_is_a_string() {
     assert!(simulated.stdout.contains("\n0.01,\"1e3\",0x12\n"), "{}", simulated.stdout);
     assert!(simulated.stdout.ends_with(",\"true\",0x12\n"), "{}", simulated.stdout);
 }
+
+/// FMI 3.0.2, 4.1.1: where two rows have one time, the input is set in Event Mode, before the iteration, and the step before has the left value.
+#[test]
+fn an_input_that_jumps_is_set_in_event_mode() {
+    let place = Place::new().with("in.csv", "time,u\n0,1\n0.25,1\n0.25,3\n0.6,3\n0.6,2\n1,2\n");
+    let simulated = place.simulate(fmu("events"), &["--input-file=in.csv", "--output-interval=0.1"]).exits(0);
+    let last = |column: &str| *simulated.column(column).last().unwrap();
+    assert_eq!(["entered", "u_seen", "changes"].map(last), [2.0, 2.0, 0.0], "{}", simulated.stdout);
+    assert!((last("sum") - (0.25 + 0.35 * 3.0 + 0.4 * 2.0)).abs() < 1e-12);
+}

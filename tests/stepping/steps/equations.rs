@@ -61,7 +61,7 @@ fn unbounded_work_is_refused_in_real_time() {
 }
 
 /// A copy of an example FMU whose source has one thing instead of another, in a folder of the rig.
-fn changed(rig: &Rig, name: &str, changes: &[(&str, &str, &str)]) -> PathBuf {
+pub fn changed(rig: &Rig, name: &str, changes: &[(&str, &str, &str)]) -> PathBuf {
     let folder = rig.folder().join(name);
     std::fs::create_dir_all(folder.join("sources")).unwrap();
     let copy = |file: &str| std::fs::copy(fmu(name).join(file), folder.join(file)).unwrap();

@@ -1,6 +1,7 @@
 //! Events of FMUs for Co-Simulation (semantics S22): `fmus/events` refuses every call that is out of place in its mode, a step
 //! beyond its next time event, and an iteration that nobody needs.
 
+use super::equations::changed;
 use super::program::{Rig, real_time};
 use super::{numbers, run, stepper};
 use std::path::{Path, PathBuf};
@@ -90,9 +91,119 @@ fn event_mode_is_not_left_any_more_when_the_end_was_asked_for_there() {
         let ends_well = |mode| {
             let outcome = run(&rig, mode).exits(0);
             assert_eq!((outcome.finding("e", "asked_for_end"), outcome.status("e").as_str()), (Some(1), "terminated"));
-            assert_eq!(outcome.report()["end_time"], time, "{ends}, {mode}");
+            assert_eq!(outcome.signals().times().last(), Some(&time), "{ends}, {mode}");
         };
         ends_well("virtual");
         real_time("event_mode_is_not_left_any_more_when_the_end_was_asked_for_there", || ends_well("realtime"));
     }
+}
+
+/// A `nextEventTime` that is the time of the event brings Event Mode once more at that time, before the next step; one that is still told
+/// then is a finding, and the run goes on.
+#[test]
+fn an_event_at_the_same_time_follows_at_once() {
+    for (again, updates, findings) in [(1, 1 + 2 * 9, None), (2, 1 + 2, Some(1))] {
+        let rig = alone(&format!("every = 0.1, again = {again}"));
+        let outcome = run(&rig, "virtual").exits(0);
+        let last = |column: &str| outcome.signals().last(column);
+        assert_eq!((last("e.updates"), last("e.idle")), (updates, 0), "{again}");
+        assert_eq!(outcome.finding("e", "past_event"), findings, "{again}");
+        assert_eq!(outcome.clock("e", "step")["events"], updates - 1, "{again}");
+        // Each instant has one row, as without that.
+        assert_eq!(outcome.signals().times().len(), 101);
+        real_time("an_event_at_the_same_time_follows_at_once", || {
+            assert_eq!(run(&rig, "realtime").exits(0).file("signals.csv"), outcome.file("signals.csv"));
+        });
+    }
+}
+
+/// Times of events are products, k · 0.1: one in three is a unit in the last place after the instant of the grid that it belongs to, or after
+/// the row of a stimulus. There the FMU, which takes nothing for rounding, is told the time of its event, and has no Event Mode for nothing.
+#[test]
+fn an_event_beside_an_instant_of_the_grid_is_at_that_instant() {
+    let constant = ("modelDescription.xml", "canHandleVariableCommunicationStepSize=\"true\"", "");
+    for (step, changes) in [("1/10", &[][..]), ("1/5", &[]), ("1/10", &[constant])] {
+        let rig = Rig::of_text(&format!(
+            "[rig]\nstop_time = 10\n[record]\nsignals = ['e.*']\n[fmu.e]\npath = 'events'\nstep = '{step}'\n\
+             start = {{ every = 0.1, exact = 1 }}\n"
+        ));
+        changed(&rig, "events", changes);
+        let outcome = run(&rig, "virtual").exits(0);
+        let last = |column: &str| outcome.signals().last(column);
+        // That of the stop time is not handled.
+        assert_eq!((last("e.time_events"), last("e.entered"), last("e.idle")), (99, 99, 0), "{step}");
+        // The row of an instant has what its event has made.
+        let third = outcome.signals().times().iter().position(|time| *time == 0.3);
+        if let Some(third) = third {
+            assert_eq!(numbers(&outcome, "e.time_events")[third], 3.0);
+        }
+        assert_eq!(outcome.signals().times().iter().filter(|time| (**time - 0.3).abs() < 1e-9).count(), 1, "{step}");
+    }
+}
+
+/// A rig of `events` whose input `u` is fed like this, over steps of 100 ms for a second.
+fn fed(text: &str) -> Rig {
+    Rig::of_text(&format!(
+        "[rig]\nstop_time = 1\n[record]\nsignals = ['e.*']\n[fmu.e]\npath = '{}'\nstep = '1/10'\n{text}",
+        events().display()
+    ))
+}
+
+/// How often Event Mode was entered, `u` in the last iteration, and how often it was another one in Step Mode; the same in both modes.
+fn jumps(rig: &Rig, name: &str) -> (u64, f64, u64) {
+    let outcome = run(rig, "virtual").exits(0);
+    real_time(name, || {
+        assert_eq!(run(rig, "realtime").exits(0).file("signals.csv"), outcome.file("signals.csv"));
+    });
+    let last = |column: &str| *numbers(&outcome, column).last().unwrap();
+    (last("e.entered") as u64, last("e.u_seen"), last("e.changes") as u64)
+}
+
+/// FMI 3.0.2, 4.1.1: a continuous input that jumps is set in Event Mode. What a file holds, or a discrete output hands on, does nothing but jump;
+/// what is on lines does not. The step before has the left value.
+#[test]
+fn a_continuous_input_that_jumps_is_set_in_event_mode() {
+    let test = "a_continuous_input_that_jumps_is_set_in_event_mode";
+    let stimulus = |interpolation: &str, rows: &str| {
+        let rig = fed(&format!(
+            "[[stimulus]]\nfile = 'in.csv'\ninterpolation = '{interpolation}'\ncolumns = {{ 'e.u' = 'u' }}\n"
+        ));
+        std::fs::write(rig.folder().join("in.csv"), format!("time,u\n{rows}")).unwrap();
+        rig
+    };
+    let held = stimulus("hold", "0,0\n0.3,5\n0.45,2\n0.8,2\n");
+    assert_eq!(jumps(&held, test), (2, 2.0, 0));
+    let sum = *numbers(&run(&held, "virtual"), "e.sum").last().unwrap();
+    assert!((sum - (0.2 * 5.0 + 0.5 * 2.0)).abs() < 1e-12, "{sum}");
+    assert_eq!(jumps(&stimulus("linear", "0,1\n2,21\n"), test), (0, 0.0, 10));
+
+    let switch = fed(&format!(
+        "[fmu.t]\npath = '{}'\nstep = '1/10'\n[[connect]]\nfrom = 't.on'\nto = 'e.u'\n\
+         [[stimulus]]\nfile = 'in.csv'\ncolumns = {{ 't.u' = 'u' }}\n",
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/threshold").display()
+    ));
+    std::fs::write(switch.folder().join("in.csv"), "time,u\n0,0\n0.3,1\n0.6,0\n").unwrap();
+    // The first value that comes is a change, as of a discrete input.
+    assert_eq!(jumps(&switch, test), (3, 0.0, 0));
+}
+
+/// What jumps in an event of its source jumps where that is seen next; samples of a continuous output do not.
+#[test]
+fn a_jump_of_another_fmu_is_one_of_the_input_that_it_feeds() {
+    let test = "a_jump_of_another_fmu_is_one_of_the_input_that_it_feeds";
+    let source = |start: &str, output: &str, timing: &str| {
+        fed(&format!(
+            "[fmu.s]\npath = '{}'\nstep = '1/10'\nstart = {{ {start} }}\n\
+             [[connect]]\nfrom = 's.{output}'\nto = 'e.u'\ntiming = '{timing}'\n",
+            events().display()
+        ))
+    };
+    for start in ["every = 0.25", "early = 0.25"] {
+        assert_eq!(jumps(&source(start, "last", "delayed"), test), (3, 0.75, 0), "{start}");
+    }
+    assert_eq!(jumps(&source("u = 2", "sum", "delayed"), test).0, 0);
+    // Whoever comes first decides what is seen at one time: in virtual time the order of the rig.
+    let immediate = run(&source("every = 0.25", "last", "immediate"), "virtual").exits(0);
+    let last = |column: &str| *numbers(&immediate, column).last().unwrap();
+    assert_eq!((last("e.entered"), last("e.u_seen"), last("e.changes")), (3.0, 0.75, 0.0));
 }

@@ -257,9 +257,13 @@ impl Continuous {
         self.count_anew();
         let until = to.seconds();
         let between = [(self.room.drive.time(), from), (until, to)];
-        self.room.parts.iter().for_each(|part| group.member(part.member).1.computes());
+        for part in &self.room.parts {
+            let (member, calls) = group.member(part.member);
+            member.aim(*from, *to);
+            calls.computes();
+        }
         let limit = match self.looks_ahead {
-            true => known.map_or(f64::INFINITY, |known| known.seconds()),
+            true => known.map_or(f64::INFINITY, |known| self.point_of(group, known, to)),
             false => until,
         };
         // Fixed steps alone are counted from there.
@@ -302,6 +306,15 @@ impl Continuous {
                 return Ok(at);
             }
         }
+    }
+
+    /// The communication point, s, of something that is known: the end of the step, or a later instant of the grid, where that is the same but
+    /// for rounding. So a step of the solver ends there, and is complete before an event is handled.
+    fn point_of(&self, group: &Group, known: &Instant, to: &Instant) -> f64 {
+        let stepping = &group.leader.0.stepping;
+        let grid = stepping.on_grid(self.from, known.seconds());
+        let point = [to, &grid].into_iter().find(|point| stepping.is_same(*known, **point)).unwrap_or(known);
+        point.seconds().max(to.seconds())
     }
 
     /// Keeps the communication point at which all stand, [settled](Continuous::settle).

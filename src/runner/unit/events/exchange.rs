@@ -22,6 +22,8 @@ pub struct Exchange {
     members: Vec<State>,
     /// Wires whose inputs change in Event Mode alone.
     discrete: Vec<usize>,
+    /// Wires of FMUs for Co-Simulation whose inputs are set in Event Mode where they jump.
+    jumping: Vec<usize>,
     /// All others between FMUs that are integrated.
     flowing: Vec<usize>,
     /// Where the step of the grid ends that has begun.
@@ -35,6 +37,8 @@ struct State {
     is_read: bool,
     /// Inputs wait to be set.
     is_pending: bool,
+    /// What feeds one of them has jumped, at another communication point than the FMU's.
+    has_jumped: bool,
     is_integrated: bool,
 }
 
@@ -59,6 +63,7 @@ impl Exchange {
         let number = |task| members.iter().position(|own| *own == task).expect("a wire is between its FMUs");
         let wires: Vec<Wire> = master.wires.iter().map(|wire| Wire::new(plan, wire, number)).collect();
         let discrete = master.wires.iter().enumerate().filter(|(_, wire)| wire.in_event_mode);
+        let jumping = master.wires.iter().enumerate().filter(|(_, wire)| wire.takes_jumps);
         let loops = master.exchanges.iter().filter_map(|exchange| match exchange {
             master::Exchange::Loop(own) => Some(own.clone()),
             master::Exchange::Connection(_) => None,
@@ -75,7 +80,8 @@ impl Exchange {
             }
         };
         let is_integrated = |task: &TaskId| plan.tasks[task.0].integration().is_some();
-        let state = |task| State { is_read: false, is_pending: true, is_integrated: is_integrated(task) };
+        let state =
+            |task| State { is_read: false, is_pending: true, has_jumped: false, is_integrated: is_integrated(task) };
         let of_inner = |exchange: &master::Exchange| match exchange {
             master::Exchange::Connection(wire) => vec![*wire],
             master::Exchange::Loop(wires) => wires.clone(),
@@ -86,6 +92,7 @@ impl Exchange {
             loops: loops.map(newton).collect(),
             members: members.iter().map(state).collect(),
             discrete: discrete.map(|(wire, _)| wire).collect(),
+            jumping: jumping.map(|(wire, _)| wire).collect(),
             until: None,
             wires,
         }
@@ -165,9 +172,27 @@ impl Exchange {
         Ok(())
     }
 
-    /// Sets the inputs of an FMU that is integrated and that wait for it, in Event Mode: what an event does may depend on them.
+    /// What an FMU for Co-Simulation takes at any time comes to it in Event Mode, from those that are at the same communication point: it may
+    /// jump there.
+    pub fn carry_jumps(&mut self, group: &mut Group, member: usize, point: Instant) -> Result<(), Failed> {
+        for number in 0..self.jumping.len() {
+            let wire = self.jumping[number];
+            if self.wires[wire].to == member && group.is_at(self.wires[wire].from, point) {
+                self.carry(group, wire, point)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether something that feeds an FMU has jumped, at another communication point than its own; told once.
+    pub fn take_jump(&mut self, member: usize) -> bool {
+        std::mem::take(&mut self.members[member].has_jumped)
+    }
+
+    /// Sets the inputs of an FMU that wait for it, in Event Mode: what an event does may depend on them.
     pub fn set_in_event(&mut self, group: &mut Group, member: usize, point: Instant) -> Result<(), Failed> {
-        if self.members[member].is_integrated { self.set(group, member, point) } else { Ok(()) }
+        let jumps = self.jumping.iter().any(|wire| self.wires[*wire].to == member);
+        if self.members[member].is_integrated || jumps { self.set(group, member, point) } else { Ok(()) }
     }
 
     /// Remembers what FMUs that are integrated hand to each other before an iteration of an event.
@@ -178,12 +203,38 @@ impl Exchange {
             self.read(group, from, point)?;
             self.wires[wire].remember(group.member(from).1);
         }
+        for number in 0..self.jumping.len() {
+            let wire = self.jumping[number];
+            let from = self.wires[wire].from;
+            if group.is_at(from, point) {
+                self.read(group, from, point)?;
+                self.wires[wire].remember(group.member(from).1);
+            }
+        }
         Ok(())
     }
 
     /// An FMU that is integrated and to which another one hands something else since that iteration; `None`: there is none. Values of a loop
     /// that is not solved are no news as long as the FMUs that hand them have not changed.
     pub fn has_news(&mut self, group: &mut Group, point: Instant) -> Result<Option<usize>, Failed> {
+        let mut jump = None;
+        for number in 0..self.jumping.len() {
+            let wire = self.jumping[number];
+            let (from, to) = (self.wires[wire].from, self.wires[wire].to);
+            if !group.is_at(from, point) {
+                continue;
+            }
+            self.read(group, from, point)?;
+            if self.wires[wire].has_changed(group.member(from).1) {
+                match group.is_at(to, point) {
+                    true => jump = Some(to),
+                    false => self.members[to].has_jumped = true,
+                }
+            }
+        }
+        if jump.is_some() {
+            return Ok(jump);
+        }
         for number in 0..self.flowing.len() {
             let wire = self.flowing[number];
             let from = self.wires[wire].from;

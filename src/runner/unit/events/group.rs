@@ -295,7 +295,7 @@ impl Group<'_> {
             return Ok(true);
         }
         if reached == point && !self.wants_event() {
-            let failure = way::stuck(self.leader.0.stepping.unit.value(point));
+            let failure = way::stuck(self.leader.0.stepping.value(point));
             return Err(Failed { member: 0, halt: Halt::Call(failure) });
         }
         Ok(false)
@@ -354,10 +354,16 @@ impl Group<'_> {
         let mut to = self.leader.0.stepping.next(point, target);
         let mut all_known = self.leader.0.stepping.stop;
         if vary {
-            let is_restless = self.continuous.as_ref().is_some_and(|continuous| continuous.is_restless());
             for number in 0..self.len() {
                 let (member, _) = self.member(number);
                 let ahead = member.stepping.reached.filter(|reached| *reached > point);
+                let known = earlier(member.next_point(point), ahead);
+                all_known = earlier(all_known, known);
+                to = self.leader.0.stepping.ends_before(to, known);
+            }
+            let is_restless = self.continuous.as_ref().is_some_and(|continuous| continuous.is_restless());
+            for number in 0..self.len() {
+                let (member, _) = self.member(number);
                 let mut timed = member.time_event(point);
                 if is_restless && member.is_integrated() && timed.take().is_some_and(|event| event < target) {
                     self.integrate(|continuous, group| {
@@ -365,11 +371,8 @@ impl Group<'_> {
                         Ok(())
                     })?;
                 }
-                let (member, _) = self.member(number);
-                let known = [timed, member.next_point(point), ahead].into_iter().flatten().min();
-                all_known = [all_known, known].into_iter().flatten().min();
-                let known = known.filter(|known| !self.leader.0.stepping.is_now(to, *known));
-                to = known.map_or(to, |known| known.min(to));
+                all_known = earlier(all_known, timed);
+                to = self.leader.0.stepping.ends_before(to, timed);
             }
         }
         // Those that may return early first: the others need not be taken back then. What is integrated ends at its events.
@@ -440,13 +443,27 @@ impl Group<'_> {
     /// Handles the events at this communication point in a release at `time`, if there are any, after what somebody wants to have set
     /// in this turn.
     pub fn handle_events(&mut self, point: Instant, time: Instant, turn: Turn) -> Result<(), Failed> {
+        self.handle_event(point, time, turn)?;
+        // By its own word one of them has the next one at the same time: each says so once (semantics S22).
+        let recurs = |group: &mut Self| {
+            (0..group.len()).any(|number| group.is_at(number, point) && group.member(number).0.wants_event_again())
+        };
+        while !self.has_end() && recurs(self) {
+            self.handle_event(point, time, Turn::EventMode { again: true })?;
+        }
+        Ok(())
+    }
+
+    fn handle_event(&mut self, point: Instant, time: Instant, turn: Turn) -> Result<(), Failed> {
         let mut is_event = false;
         for number in 0..self.len() {
             if !self.is_at(number, point) {
                 continue;
             }
             self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
+            let has_jumped = self.exchange.as_mut().is_some_and(|exchange| exchange.take_jump(number));
             is_event |= self.with(number, |member, calls, world, host| {
+                member.note_jump(calls.take_jump() | has_jumped);
                 let has_event = member.has_event(world, point);
                 let setting = &mut Commanded { member, point: Some(point) };
                 let _it_is_in_event_mode_then = calls.carry_out(world, host, setting, time, turn)?;
@@ -460,7 +477,10 @@ impl Group<'_> {
         if let Some(continuous) = self.continuous.as_mut().filter(|_| has_tick) {
             continuous.note_tick();
         }
-        self.at_point(point, |member, calls, _, _| calls.allow(member.enter_event_mode(point)?))?;
+        self.at_point(point, |member, calls, _, _| {
+            member.look_before_event(calls)?;
+            calls.allow(member.enter_event_mode(point)?)
+        })?;
         let (mut restless, mut by_others) = (0, false);
         for iteration in 0..ITERATIONS {
             self.exchanging(|exchange, group| exchange.follow(group, point))?;
@@ -471,11 +491,13 @@ impl Group<'_> {
                 // What those before it have computed in this iteration.
                 let is_mastered = self.exchange.is_some();
                 self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
+                self.exchanging(|exchange, group| exchange.carry_jumps(group, number, point))?;
                 self.exchanging(|exchange, group| exchange.set_in_event(group, number, point))?;
                 self.with(number, |member, calls, world, host| {
                     if !is_mastered && (iteration > 0 || number > 0) {
                         calls.fetch(world, host, time);
                     }
+                    member.note_jump(calls.take_jump());
                     calls.has_changed();
                     if !is_mastered && member.is_integrated() {
                         member.set(calls, host, time)?;

@@ -67,9 +67,10 @@ impl Equations for Joint<'_, '_, '_> {
 
     fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), Refused<Failed>> {
         for part in 0..self.parts.len() {
-            let Part { unit, ref states, .. } = self.parts[part];
+            let Part { unit, member, ref states, .. } = self.parts[part];
             let states = &x[states.clone()];
             let time = if unit.is_second() { t } else { in_unit(t, unit, &self.between) };
+            let time = self.group.member(member).0.stepping.value_between(t, time);
             self.ask(part, |now| match now.set_time(time)? {
                 Attempt::Done(outcome) => match now.set_states(states)? {
                     Attempt::Done(other) => Ok(Attempt::Done(outcome.or(other))),
@@ -148,12 +149,14 @@ impl Indicators for Joint<'_, '_, '_> {
     }
 }
 
-/// A time in seconds as an FMU with another unit is told it, never beyond the communication points `between` which it is.
+/// A time in seconds as an FMU with another unit is told it: on the same side of the communication points `between` which it is, or beyond
+/// which a solver looks ahead.
 fn in_unit(t: f64, unit: TimeUnit, between: &[(f64, &Instant); 2]) -> f64 {
     let [from, to] = between.map(|(_, point)| unit.value(*point));
     match between.iter().position(|(seconds, _)| *seconds == t) {
         Some(0) => from,
         Some(_) => to,
+        None if t > between[1].0 => (t / unit.seconds().seconds()).max(to),
         None => (t / unit.seconds().seconds()).max(from).min(to.max(from)),
     }
 }
@@ -185,5 +188,21 @@ pub fn failed(stopped: Stopped<Failed>, parts: &[Part], group: &mut Group) -> Fa
             Failed { member, halt: host.fail_reading(function, task, time, Unusable::NoStep) }
         }
         Stopped::NoWorkLeft { .. } => unreachable!("it is gone on with"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Fraction;
+
+    /// A solver may look ahead of the communication point that it goes to.
+    #[test]
+    fn a_time_in_minutes_is_between_its_communication_points_or_beyond_them() {
+        let minute = TimeUnit::new(Fraction::parse("60").unwrap()).unwrap();
+        let [from, to] = [1.0, 2.0].map(|time| Instant::from_f64(time).unwrap());
+        let between = [(1.0, &from), (2.0, &to)];
+        let told = [1.0, 1.5, 2.0, 3.0].map(|t| in_unit(t, minute, &between));
+        assert_eq!(told, [1.0 / 60.0, 0.025, 2.0 / 60.0, 0.05]);
     }
 }

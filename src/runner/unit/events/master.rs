@@ -125,7 +125,7 @@ impl Master {
         left: &mut u32,
     ) -> Result<Option<Stepped>, Failed> {
         let Master { setup, slaves, max_events, .. } = self;
-        let mut working = Working { group, slaves, from, time, left, max_events: *max_events };
+        let mut working = Working { group, slaves, from, to, time, left, max_events: *max_events };
         match setup.step(&mut working, from, to) {
             Ok(stepped) => {
                 if let Some(violation) = stepped.violation {
@@ -143,7 +143,7 @@ impl Master {
     /// A slave does not go on.
     fn stuck(&self, group: &mut Group, slave: usize, at: Instant) -> Failed {
         let member = self.slaves[slave].members[0];
-        let failure: Failure = way::stuck(group.member(member).0.stepping.unit.value(at));
+        let failure: Failure = way::stuck(group.member(member).0.stepping.value(at));
         Failed { member, halt: Halt::Call(failure) }
     }
 
@@ -206,8 +206,9 @@ fn count(group: &mut Group, member: usize, time: Instant, left: &mut u32, most: 
 struct Working<'a, 'g> {
     group: &'a mut Group<'g>,
     slaves: &'a [Slave],
-    /// Where the step begins.
+    /// Where the step begins, and where it is to end.
     from: Instant,
+    to: Instant,
     /// The release.
     time: Instant,
     left: &'a mut u32,
@@ -312,9 +313,8 @@ impl Slaves for Working<'_, '_> {
         for &member in members {
             self.group.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
             let own = self.group.member(member).0;
-            let known = [own.next_point(from), own.time_event(from)].into_iter().flatten().min();
-            if let Some(next) = known.filter(|next| own.stepping.varies && !own.stepping.is_now(to, *next)) {
-                until = until.min(next);
+            for known in [own.next_point(from), own.time_event(from)].into_iter().filter(|_| own.stepping.varies) {
+                until = own.stepping.ends_before(until, known);
             }
         }
         let is_integrated = self.is_integrated(slave);
@@ -352,9 +352,10 @@ impl Slaves for Working<'_, '_> {
         if source == Source::GetMaxStepSize {
             return self.ask(self.slaves[slave].members[0], from);
         }
-        let own = self.group.member(self.slaves[slave].members[0]).0;
+        let (to, own) = (self.to, self.group.member(self.slaves[slave].members[0]).0);
         Ok(match source {
-            Source::NextEventTime => own.time_event(from),
+            // One that is at the end of the step but for rounding is handled there.
+            Source::NextEventTime => own.time_event(from).filter(|event| !own.stepping.is_same(*event, to)),
             Source::ClockTick => own.clocks.next().filter(|next| *next > from),
             _ => None,
         })

@@ -37,6 +37,8 @@ pub struct Member {
     roots: Vec<i32>,
     /// When it has an event by its own word.
     next_event: Option<Instant>,
+    /// The communication point at which Event Mode was entered once more, since its next event was at the same time by its own word.
+    repeated: Option<Instant>,
     /// Where the lines of a file end that inputs are on since the last release; `None`: they are on none.
     pub input_row: Option<Instant>,
     /// The communication point before this one.
@@ -51,6 +53,10 @@ pub struct Member {
     steps_instead: bool,
     /// A master makes its steps.
     is_mastered: bool,
+    /// An input has jumped: all are set in the Event Mode that comes (FMI 3.0.2, 4.1.1).
+    has_jump: bool,
+    /// They were, at the communication point where it stands.
+    is_set: bool,
 }
 
 /// Something of it failed that an instance has in one of its modes alone.
@@ -99,6 +105,8 @@ impl Member {
         let left = is_resumed.then(|| world.instances[fmu.0].between_steps());
         let mut stepping = Stepping::new(world, task, plan, step);
         stepping.reached = left.as_ref().and_then(|left| left.ahead);
+        let point = stepping.reached.unwrap_or(world.begin);
+        stepping.aim(point, point, left.as_ref().and_then(|left| left.next_event));
         Member {
             engine,
             stepping,
@@ -110,6 +118,7 @@ impl Member {
                 |left| left.wants_event,
             ),
             next_event: left.as_ref().and_then(|left| left.next_event),
+            repeated: None,
             anew: Anew::ALL,
             step_event: false,
             roots: vec![0; room::described_now(world, fmu).event_indicators],
@@ -120,6 +129,8 @@ impl Member {
             from: None,
             steps_instead: false,
             is_mastered: plan.is_grouped,
+            has_jump: false,
+            is_set: false,
         }
     }
 
@@ -153,8 +164,23 @@ impl Member {
     /// Whether it has something to be handled in Event Mode at this communication point, which it is at.
     pub fn has_event(&mut self, world: &World, point: Instant) -> bool {
         let before = self.before.replace(point).filter(|before| *before < point);
-        let timed = self.next_event.is_some_and(|event| self.stepping.is_now(event, point));
-        self.clocks.is_due(world, point, before) | self.wants_event | timed | self.stepping.has_jumped()
+        let timed = self.next_event.is_some_and(|event| self.stepping.is_due(event, point));
+        let has_row = self.stepping.has_jumped();
+        self.note_jump(has_row);
+        self.clocks.is_due(world, point, before) | self.wants_event | timed | has_row | self.has_jump
+    }
+
+    /// Something that feeds an input has jumped, or not. That is an event of steps; equations tell whether it is one.
+    pub fn note_jump(&mut self, has_jumped: bool) {
+        self.has_jump |= has_jumped && self.stepping.handles_events && !self.is_integrated();
+    }
+
+    /// Before an event: looks at outputs that it may make jump, unless they were read where it stands.
+    pub fn look_before_event(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+        match self.stepping.handles_events && !self.stepping.is_read_here() {
+            true => calls.look_before_event(|batch| self.engine.get(batch)),
+            false => Ok(()),
+        }
     }
 
     /// Where the release `due` ends, if it is one whole step, and there is no event here nor until then, but for ticks of clocks.
@@ -165,7 +191,7 @@ impl Member {
             return None;
         }
         let end = stepping.usual_end(due)?;
-        let is_until = |event: &Instant| *event <= end || stepping.is_now(*event, end);
+        let is_until = |event: &Instant| *event <= end || stepping.is_same(*event, end);
         (!next_event.as_ref().is_some_and(is_until)).then_some(end)
     }
 
@@ -174,9 +200,14 @@ impl Member {
         self.wants_event
     }
 
+    /// Whether it wants Event Mode once more where it has just left it.
+    pub fn wants_event_again(&self) -> bool {
+        self.wants_event && self.stepping.handles_events
+    }
+
     /// When it has an event after this communication point, by its own word.
     pub fn time_event(&self, point: Instant) -> Option<Instant> {
-        self.next_event.filter(|next| *next > point)
+        self.next_event.filter(|next| *next > point && !self.stepping.is_due(*next, point))
     }
 
     /// The next communication point after this one that it has to have beside [`Member::time_event`], as far as it knows.
@@ -185,6 +216,11 @@ impl Member {
         let row = self.input_row.filter(|_| self.stepping.shows_events());
         let known = [self.clocks.next(), self.stepping.input_event(point), row];
         known.into_iter().flatten().filter(|next| *next > point).min()
+    }
+
+    /// It goes from one communication point to another.
+    pub fn aim(&mut self, from: Instant, to: Instant) {
+        self.stepping.aim(from, to, self.next_event);
     }
 
     /// Whether the host integrates it.
@@ -206,16 +242,17 @@ impl Member {
         if !self.is_in_event_mode() {
             self.stepping.figures.event();
         }
-        let time_event = self.next_event.is_some_and(|event| self.stepping.is_now(event, point));
+        let time_event = self.next_event.is_some_and(|event| self.stepping.is_due(event, point));
         let reasons =
             Reasons { step_event: std::mem::take(&mut self.step_event), roots_found: &self.roots, time_event };
-        let outcome = self.engine.enter_event_mode(self.stepping.unit.value(point), &reasons);
+        let outcome = self.engine.enter_event_mode(self.stepping.value(point), &reasons);
         self.roots.fill(0);
         outcome
     }
 
     /// Leaves it.
     pub fn leave_event_mode(&mut self) -> Result<Outcome, Failure> {
+        self.has_jump = false;
         self.engine.leave_event_mode()
     }
 
@@ -247,6 +284,10 @@ impl Member {
         }
         let mut event = self.engine.event_mode().ok_or(NO_MODE)?;
         self.clocks.set(&mut event)?;
+        if self.has_jump {
+            calls.set_continuous(|batch, _| event.set(batch))?;
+            self.is_set = true;
+        }
         let clocks = &self.clocks;
         calls.set_discrete(|ticked| clocks.is_one_active(ticked), |batch| event.set(batch))
     }
@@ -283,11 +324,18 @@ impl Member {
         self.anew.states |= update.values_of_continuous_states_changed;
         self.anew.nominals |= update.nominals_of_continuous_states_changed;
         let next = update.next_event_time.and_then(|next| self.stepping.unit.instant(next));
-        if let Some(next) = next.filter(|next| *next <= point && !update.needs_update) {
-            self.stepping.figures.event_is_over(point, next);
+        let is_settled = !update.needs_update;
+        let is_later = |next: &Instant| *next > point && !self.stepping.is_due(*next, point);
+        let over = next.filter(|next| is_settled && !is_later(next));
+        // An event at the same time follows at once. One that is still told then is stale.
+        let is_now = over.is_some_and(|next| self.stepping.is_same(next, point));
+        let follows = is_now && self.repeated.replace(point) != Some(point);
+        self.wants_event |= follows;
+        if let Some(over) = over.filter(|_| !follows) {
+            self.stepping.figures.event_is_over(point, over);
         }
         // What should have been before is handled at the next communication point of an FMU that is integrated, and not forgotten.
-        self.next_event = next.filter(|next| *next > point || self.is_integrated());
+        self.next_event = next.filter(|next| is_later(next) || self.is_integrated());
         Ok(update.needs_update)
     }
 
@@ -301,11 +349,12 @@ impl Member {
         Ok(self.clocks.is_pending())
     }
 
-    /// Sets continuous inputs, as they are at this time.
+    /// Sets continuous inputs, as they are at this time, unless they were in an event.
     pub fn set(&mut self, calls: &mut Calls, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
+        let is_set = std::mem::take(&mut self.is_set) && !self.is_mastered;
         let engine = &mut self.engine;
         calls.set_continuous(|batch, slopes| {
-            let outcome = engine.set(batch)?;
+            let outcome = if is_set { Outcome::Ok } else { engine.set(batch)? };
             match slopes.filter(|slopes| !host.follow_curves(time, batch, slopes)) {
                 Some(slopes) => Ok(outcome.or(engine.set_slopes(slopes)?)),
                 None => Ok(outcome),
@@ -338,8 +387,8 @@ impl Member {
     /// Records what there was before the event that it has at the communication point that it has reached, if that is to be shown.
     pub fn show_before(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
         let reached = self.stepping.reached;
-        let is_now = |event: Instant| reached.is_some_and(|reached| self.stepping.is_now(event, reached));
-        let has_event = self.wants_event || self.next_event.is_some_and(is_now);
+        let is_due = |event: Instant| reached.is_some_and(|reached| self.stepping.is_due(event, reached));
+        let has_event = self.wants_event || self.next_event.is_some_and(is_due);
         self.stepping.show_before(has_event, self.recorded.as_ref(), calls, world, host);
         if !has_event && reached.is_some() && reached == self.input_row {
             self.stepping.leave_row_out();
@@ -387,10 +436,19 @@ impl Member {
     /// Steps from one communication point to another, or as far as the FMU gets. If it can be taken back when it `rejects` a step, one that
     /// is discarded ends where the FMU says.
     pub fn step(&mut self, from: Instant, to: Instant, rejects: bool) -> Result<(Outcome, Instant), Failure> {
-        let Member { engine: Engine::Steps(stepper), stepping, wants_event, steps_instead, is_mastered, .. } = self
+        let Member {
+            engine: Engine::Steps(stepper),
+            stepping,
+            wants_event,
+            steps_instead,
+            is_mastered,
+            next_event,
+            ..
+        } = self
         else {
             unreachable!("its equations are integrated together with those of others");
         };
+        stepping.aim(from, to, *next_event);
         let mut way = Way::from(from);
         loop {
             let next = way.next(stepping, to);
@@ -415,7 +473,7 @@ impl Member {
                     // An early return beyond the end is none, and told as it is; to a master any step that passes its end.
                     let passes = said.early_return || *is_mastered && stepping.is_off();
                     let beyond = stepping.unit.instant(said.reached).filter(|_| passes);
-                    let beyond = beyond.filter(|beyond| *beyond > to && !stepping.is_now(*beyond, to));
+                    let beyond = beyond.filter(|beyond| *beyond > to && !stepping.is_same(*beyond, to));
                     return Ok((way.outcome(), beyond.unwrap_or(way.at())));
                 }
             }
@@ -427,7 +485,7 @@ impl Member {
         let Member { engine: Engine::Steps(stepper), stepping, .. } = self else {
             unreachable!("its equations are integrated together with those of others");
         };
-        let point = stepping.unit.value(from);
+        let point = stepping.value(from);
         let (size, outcome) = stepper.max_step_size(point)?;
         Ok((outcome, size, stepping.unit.instant(point + size)))
     }

@@ -1,0 +1,1 @@
+../../common/fmi3_equations.c

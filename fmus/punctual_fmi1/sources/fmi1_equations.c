@@ -1,0 +1,1 @@
+../../common/fmi1_equations.c

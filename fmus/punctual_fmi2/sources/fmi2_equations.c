@@ -1,0 +1,1 @@
+../../common/fmi2_equations.c
