@@ -132,7 +132,7 @@ macro_rules! define_store {
                 }
                 let shown = |store: &&mut Store, is_read| store.shown(references, elements, is_read);
                 let (function, store) = (get_function(batch.variable_type), &mut batch.store);
-                self.call_with(function, Cause::default(), store, |store, f, i| match &mut **store {
+                let outcome = self.call_with(function, Cause::default(), store, |store, f, i| match &mut **store {
                     $(Store::$variant(v) => {
                         let v = &mut v[..elements];
                         // SAFETY: as many references and as much room as said, alive until the call returns; any bits
@@ -143,12 +143,17 @@ macro_rules! define_store {
                         let v = &mut v[..elements];
                         let (n, values) = (references.len(), v.as_mut_ptr());
                         // SAFETY: as above; bytes, of which any value is fine.
-                        let status = unsafe { (f.get_boolean)(i, references.as_ptr(), n, values, v.len()) };
-                        normalise(v);
-                        status
+                        unsafe { (f.get_boolean)(i, references.as_ptr(), n, values, v.len()) }
                     }
                     Store::String(_) | Store::Binary(_) => unreachable!("these have returned above"),
-                }, shown)
+                }, shown);
+                if outcome.is_ok() {
+                    batch.no_booleans().for_each(|(reference, byte)| self.environment.host().no_boolean(reference, byte));
+                }
+                if let Store::Boolean(v) = &mut batch.store {
+                    normalise(&mut v[..elements]);
+                }
+                outcome
             }
         }
 
@@ -477,6 +482,19 @@ impl Batch {
             let item = &self.items[number];
             let element = (0..item.elements).find(|element| is_nan(item.place + element))?;
             Some((ValueReference(self.references[item.reference]), element))
+        })
+    }
+
+    /// Bytes of Booleans, as C has them, that are neither 0 nor 1, and the items that they are of.
+    fn no_booleans(&self) -> impl Iterator<Item = (ValueReference, i64)> {
+        let bytes = match &self.store {
+            Store::Boolean(v) if v[..self.enabled_elements].iter().any(|byte| *byte > 1) => v.as_slice(),
+            _ => &[],
+        };
+        let items = self.items.iter().enumerate().filter(|(number, _)| !bytes.is_empty() && self.is_enabled(*number));
+        items.flat_map(move |(_, item)| {
+            let own = bytes[item.place..item.place + item.elements].iter().filter(|byte| **byte > 1);
+            own.map(|byte| (ValueReference(self.references[item.reference]), i64::from(*byte)))
         })
     }
 

@@ -15,6 +15,8 @@ pub trait InstanceHost: Send + Sync {
     fn log(&self, status: Status, category: Option<&[u8]>, message: &[u8]);
     /// The FMU called back where it may not; the call had no effect.
     fn foreign_call(&self, what: ForeignCall);
+    /// The FMU gave a value of a Boolean that is neither of the two that there are (in C, as a number): it was taken for true.
+    fn no_boolean(&self, _reference: ValueReference, _value: i64) {}
     /// Whether each call is [told of](InstanceHost::called). Asked once.
     fn watches_calls(&self) -> bool {
         false

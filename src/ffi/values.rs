@@ -135,6 +135,9 @@ impl Shared {
                             arguments::of_read(&[reference.0], arguments::booleans(v), is_read)
                         };
                         self.call_with(Function::GetBoolean, Cause::default(), &mut v, make, shown)?;
+                        for byte in v.iter().filter(|byte| **byte > 1) {
+                            self.environment.host().no_boolean(reference, (*byte).into());
+                        }
                         Ok(Values::Boolean(v.into_iter().map(|b| b != 0).collect()))
                     }
                     VariableType::String => self.get_strings(reference, elements).map(Values::String),

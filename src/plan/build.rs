@@ -42,6 +42,8 @@ pub struct StimulusInput {
     pub columns: Vec<At<String>>,
     /// Rows per second of simulation time, as the first rows have it.
     pub rate: f64,
+    /// For each column what it has at the start time, with its place; `None`: nothing yet.
+    pub start: Vec<Option<At<String>>>,
 }
 
 /// Start and stop of a run.

@@ -186,21 +186,21 @@ impl<'a> DescribedFmu<'a> {
 
     /// Length of each dimension; empty for a scalar.
     pub(super) fn shape(&self, variable: &Variable) -> Vec<usize> {
-        let length = |dimension: &Dimension| match dimension {
-            Dimension::Fixed(n) => *n,
-            Dimension::Structural(reference) => self.size_of(*reference),
-        };
-        variable.dimensions.iter().map(|dimension| usize::try_from(length(dimension)).unwrap_or(usize::MAX)).collect()
+        lengths(variable, |reference| self.size_of(reference))
+    }
+
+    /// [`DescribedFmu::shape`] with the description's values of structural parameters.
+    pub(super) fn described_shape(&self, variable: &Variable) -> Vec<usize> {
+        lengths(variable, |reference| {
+            size(self.find_reference(reference).and_then(|i| self.variables()[i].start.as_ref()))
+        })
     }
 
     /// The value at the start of a structural parameter or constant that arrays take their size from.
     pub(super) fn size_of(&self, reference: ValueReference) -> u64 {
         let Some(index) = self.find_reference(reference) else { return 0 };
         let given = self.structure.get(&index).map(|start| &start.values);
-        match given.or(self.variables()[index].start.as_ref()) {
-            Some(Values::UInt64(v)) => v.first().copied().unwrap_or(0),
-            _ => 0,
-        }
+        size(given.or(self.variables()[index].start.as_ref()))
     }
 
     /// The description's start value of the variable with this index, if it is valid.
@@ -229,5 +229,22 @@ impl<'a> DescribedFmu<'a> {
     pub(super) fn suggest(&self, written: &str, fits: impl Fn(&Variable) -> bool) -> String {
         let names = self.variables().iter().filter(|v| fits(v)).flat_map(Variable::names);
         suggestion(written, names)
+    }
+}
+
+/// Length of each dimension, where `size` gives those of structural parameters.
+fn lengths(variable: &Variable, size: impl Fn(ValueReference) -> u64) -> Vec<usize> {
+    let length = |dimension: &Dimension| match dimension {
+        Dimension::Fixed(n) => *n,
+        Dimension::Structural(reference) => size(*reference),
+    };
+    variable.dimensions.iter().map(|dimension| usize::try_from(length(dimension)).unwrap_or(usize::MAX)).collect()
+}
+
+/// A value of a structural parameter as a size.
+fn size(value: Option<&Values>) -> u64 {
+    match value {
+        Some(Values::UInt64(v)) => v.first().copied().unwrap_or(0),
+        _ => 0,
     }
 }

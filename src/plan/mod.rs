@@ -52,6 +52,7 @@ mod tasks;
 pub use beside::{RunningRig, RunningThread};
 use build::Timetable;
 pub use build::{FmuInput, PlanError, StimulusInput, build};
+pub use clocks::candidates::start_time;
 pub use clocks::causes::roots;
 pub use connections::{conversion, timing};
 pub use dialect::resources;

@@ -4,6 +4,7 @@ use super::clocks::{Clocks, candidates, clocked_clocks, triggers};
 use super::connections::links::{self, Link, Links};
 use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
+use super::inputs::fed_starts;
 use super::inputs::start_values::{self, Starts};
 use super::inputs::stimuli::{self, Stimuli};
 use super::record::{self, RecordedColumns};
@@ -64,22 +65,27 @@ impl<'a> Resolved<'a> {
     pub fn new(
         rig: &'a Rig,
         fmus: &'a [DescribedFmu],
-        stimuli: &[StimulusInput],
+        opened: &[StimulusInput],
         times: &Timetable,
         findings: &mut Findings,
     ) -> Resolved<'a> {
         let mut candidates = candidates::of_input_clocks(rig, fmus, findings);
         candidates.extend(steps::candidates(rig, fmus, times, findings));
         candidates.extend(candidates::in_steps(rig, fmus, findings));
-        let stimuli = stimuli::resolve(rig, stimuli, fmus, &candidates, findings);
+        let stimuli = stimuli::resolve(rig, opened, fmus, &candidates, findings);
         let mut clocks = triggers::connect(rig, fmus, stimuli.ticking(candidates), times, findings);
         steps::join(rig, fmus, &mut clocks, findings);
         findings.notes.extend(clocked_clocks::notes(fmus, &clocks, times));
-        let starts: Vec<Starts> = fmus.iter().map(|fmu| start_values::resolve(fmu, findings)).collect();
+        let mut starts: Vec<Starts> = fmus.iter().map(|fmu| start_values::resolve(fmu, findings)).collect();
+        fed_starts::add(&stimuli, opened, fmus, &mut starts, findings);
         let links = links::resolve(rig, fmus, &clocks, &starts, findings);
         let columns = record::columns(rig, fmus, &starts, findings);
         stimuli.check_parts(rig, fmus, &links, &starts, findings);
         let wanted = batches::wanted(fmus, &links, &columns, &stimuli);
+        for (fmu, described) in fmus.iter().enumerate() {
+            let is_fed = |variable| wanted[fmu].written.contains(&variable);
+            start_values::note_resized(described, &starts[fmu], is_fed, findings);
+        }
         let owners = Owners::new(fmus, &clocks.candidates);
         Resolved { rig, fmus, clocks, stimuli, starts, links, columns, wanted, owners }
     }

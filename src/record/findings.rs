@@ -48,6 +48,10 @@ pub enum Finding {
     OffThePoint,
     /// A variable that was read is no number (NaN). Value: the number of the element, from 1 on.
     NotANumber,
+    /// A Boolean that was read is neither 0 nor 1. Value: what it is, as C has it (`i64`).
+    NotABoolean,
+    /// A nominal value of a continuous state that is not above 0. Value: its bits as `f64`.
+    IllegalNominal,
     /// An intermediate update on a thread that makes no step of the instance. Value: the kernel's id of the thread.
     UpdateOutsideStep,
     /// More events in a step than may be handled within it. Value: how many may.
@@ -90,6 +94,8 @@ impl Finding {
         Finding::AskedForEnd,
         Finding::OffThePoint,
         Finding::NotANumber,
+        Finding::NotABoolean,
+        Finding::IllegalNominal,
         Finding::UpdateOutsideStep,
         Finding::TooManyEvents,
         Finding::ShorterThanAccepted,

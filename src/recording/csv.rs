@@ -127,12 +127,7 @@ impl<R: BufRead> Rows<R> {
                 self.dialect.end = LastLine::Half;
             }
         } else if row.len() != self.width {
-            let s = if row.len() == 1 { "" } else { "s" };
-            return Err(row.wrong_row(format!(
-                "this row has {} cell{s}, and the header has {}",
-                row.len(),
-                self.width
-            )));
+            return Err(row.wrong_length(self.width));
         }
         Ok(true)
     }

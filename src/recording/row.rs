@@ -100,6 +100,30 @@ impl Row {
         self.wrong(self.line, 0, message)
     }
 
+    /// What is wrong with a row that has more or fewer cells than the header; more of them begin at its first one too many.
+    pub(super) fn wrong_length(&self, header: usize) -> ReadError {
+        let s = if self.len() == 1 { "" } else { "s" };
+        let what = format!("this row has {} cell{s}, and the header has {header}", self.len());
+        match self.len() > header {
+            true if self.len() == header + 1 && self.ends_with_nothing() => self.wrong_end(what),
+            true => self.wrong_cell(header, what),
+            false => self.wrong_row(what),
+        }
+    }
+
+    /// Whether nothing stands behind the last separator.
+    pub fn ends_with_nothing(&self) -> bool {
+        let last = self.len().checked_sub(1);
+        last.is_some_and(|last| self.cell(last).is_empty() && !self.is_quoted(last))
+    }
+
+    /// What is wrong with the separator at the end of a row that [ends with nothing](Row::ends_with_nothing).
+    pub fn wrong_end(&self, message: impl fmt::Display) -> ReadError {
+        let (before, separator) = self.text().trim_end_matches(' ').char_indices().last().unwrap_or_default();
+        let (line, column) = after((self.line, 1), &self.text().as_bytes()[..before]);
+        self.wrong(line, column, format!("{message}: leave out the {separator:?} at its end"))
+    }
+
     /// Takes the first cell for the time.
     pub(super) fn read_time(&mut self) -> Result<(), ReadError> {
         match self.cell(0).parse::<f64>() {

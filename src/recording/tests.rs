@@ -40,7 +40,11 @@ fn what_is_no_recording_says_where() {
             "line 1, column 14: lines end in a carriage return alone: convert the file, they have to end in a line feed",
         ),
         ("time,a.x\n0,1\n1\n", "line 3: this row has 1 cell, and the header has 2"),
-        ("time,a.x\n0,1,2\n", "line 2: this row has 3 cells, and the header has 2"),
+        ("time,a.x\n0,1,2\n", "line 2, column 5: this row has 3 cells, and the header has 2"),
+        (
+            "time,a.x\n0,1, \n",
+            "line 2, column 4: this row has 3 cells, and the header has 2: leave out the ',' at its end",
+        ),
         ("time,a.x\nnow,1\n", "line 2, column 1: \"now\" is no time in s; it should be a number like 0.25"),
     ] {
         assert_eq!(read(text.as_bytes()).2.as_deref(), Some(message), "{text:?}");

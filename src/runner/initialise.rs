@@ -16,7 +16,7 @@ use crate::ffi::{
     Instantiated, Interval, Library, LoadErrorKind, MadeFor, Outcome, Readable, Settable, Status, StepOptions,
     Terminated, set_thread_host,
 };
-use crate::fmu::description::{Abi, Interface};
+use crate::fmu::description::{Abi, Interface, ValueReference};
 use crate::plan::{self, CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall};
 use crate::record::findings::{Finding, Occurrence, When};
@@ -131,6 +131,11 @@ impl InstanceHost for Ear {
             }
         };
         self.board.fmu(self.fmu).findings().note(finding, Occurrence { value, ..Occurrence::default() });
+    }
+
+    fn no_boolean(&self, reference: ValueReference, value: i64) {
+        let seen = Occurrence { reference: Some(reference), value: value as u64, ..Occurrence::default() };
+        self.board.fmu(self.fmu).findings().note(Finding::NotABoolean, seen);
     }
 }
 

@@ -20,4 +20,4 @@ mod rows;
 
 pub use feed::{Feed, Shape, Starved, State};
 pub use follow::{Follower, Line, Look};
-pub use rows::{Column, Course, Kind, Nan, Row, Rows, course, header};
+pub use rows::{Column, Course, Kind, Nan, Row, Rows, at_start, course, header};

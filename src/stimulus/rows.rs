@@ -48,6 +48,12 @@ pub fn header(input: impl BufRead, file: &Path, kind: Kind) -> Result<StimulusIn
     if columns.is_empty() {
         return Err(problem(header.wrong_row("there is no column beside the time")));
     }
+    if let Some(nameless) = columns.iter().position(|column| column.value.is_empty()) {
+        let what = format!("column {} has no name", nameless + 2);
+        let is_last = nameless + 1 == columns.len() && header.ends_with_nothing();
+        let wrong = if is_last { header.wrong_end(what) } else { header.wrong_cell(nameless + 1, what) };
+        return Err(problem(wrong));
+    }
     let mut row = recording::Row::default();
     let (mut first, mut last, mut rows) = (None, 0.0, 0);
     // What is wrong with one of them is told when they are read to be used.
@@ -62,7 +68,8 @@ pub fn header(input: impl BufRead, file: &Path, kind: Kind) -> Result<StimulusIn
         }
     }
     let rate = (f64::from(rows) - 1.0) / (last - first.unwrap_or(0.0));
-    Ok(StimulusInput { file: file.to_owned(), columns, rate: if rate.is_finite() && rate > 0.0 { rate } else { 0.0 } })
+    let rate = if rate.is_finite() && rate > 0.0 { rate } else { 0.0 };
+    Ok(StimulusInput { file: file.to_owned(), columns, rate, start: Vec::new() })
 }
 
 fn open<R: BufRead>(input: R, kind: Kind) -> Result<Recording<R>, ReadError> {
@@ -96,15 +103,45 @@ pub enum Column {
 /// What is to be known of a trajectory before it is followed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
-    /// When its rows jump, or have another value in a held column, s.
+    /// When its rows jump, have another value in a held column, or the first one of any, s.
     pub events: Vec<f64>,
-    /// Columns and what they have when the run starts: the text of a cell, or a number on the line between two.
-    pub start: Vec<(String, String)>,
     /// Bytes of the longest cell.
     pub longest: usize,
 }
 
-/// Follows a trajectory from `start` on. What is wrong with a row ends it there: whoever feeds it tells.
+/// What each column has at the time `start`: the text of its newest cell, or with [`Interpolation::Linear`] the number on the line to the
+/// next row, with the place of that cell. `None`: nothing yet. Rows are read up to the first one that cannot be: whoever feeds them tells.
+pub fn at_start(
+    input: impl BufRead,
+    file: &Path,
+    kind: Kind,
+    start: f64,
+    interpolation: Interpolation,
+) -> Result<Vec<Option<At<String>>>, Problem> {
+    let mut recording = open(input, kind).map_err(|error| problem(file, error))?;
+    let mut now: Vec<Option<At<String>>> = vec![None; recording.header().values().len()];
+    let (mut row, mut last) = (recording::Row::default(), None);
+    while matches!(recording.read(&mut row), Ok(true)) {
+        if row.time > start {
+            let share =
+                last.filter(|_| interpolation == Interpolation::Linear).map(|last| (start - last) / (row.time - last));
+            for (cell, shown) in row.values().zip(&mut now).filter_map(|(cell, shown)| Some((cell, shown.as_mut()?))) {
+                shown.value = at_share(&shown.value, cell, share.unwrap_or(0.0));
+            }
+            break;
+        }
+        for (cell, (shown, at)) in now.iter_mut().zip(row.places().skip(1)).enumerate() {
+            let text = row.cell(cell + 1);
+            if !text.is_empty() || row.is_quoted(cell + 1) {
+                *shown = Some(At { value: text.to_owned(), place: place(at) });
+            }
+        }
+        last = Some(row.time);
+    }
+    Ok(now)
+}
+
+/// Follows a trajectory of a run that starts at `start`. What is wrong with a row ends it there: whoever feeds it tells.
 pub fn course(
     input: impl BufRead,
     file: &Path,
@@ -112,30 +149,24 @@ pub fn course(
     column: impl Fn(&str) -> Column,
 ) -> Result<Course, Problem> {
     let mut recording = open(input, Kind::Trajectory).map_err(|error| problem(file, error))?;
-    let names: Vec<String> = recording.header().values().map(str::to_owned).collect();
-    let columns: Vec<Column> = names.iter().map(|name| column(name)).collect();
-    let mut now: Vec<Option<String>> = vec![None; names.len()];
-    let shown_at_start = |now: &[Option<String>], at: &dyn Fn(usize, &str) -> String| {
-        let shown = |(column, name): (usize, &String)| Some((name.clone(), at(column, now[column].as_deref()?)));
-        names.iter().enumerate().filter_map(shown).collect()
-    };
+    let columns: Vec<Column> = recording.header().values().map(column).collect();
+    let mut now: Vec<Option<String>> = vec![None; columns.len()];
     let mut course = Course::default();
     let (mut row, mut before) = (recording::Row::default(), None);
     while matches!(recording.read(&mut row), Ok(true)) {
-        if let Some(last) = before.filter(|last| row.time > start && *last <= start) {
-            let share = (start - last) / (row.time - last);
-            course.start = shown_at_start(&now, &|column, before| match columns[column] {
-                Column::Line => at_share(before, row.cell(column + 1), share),
-                Column::Held | Column::Text | Column::Ticks => before.to_owned(),
-            });
-        }
         let mut is_event = before == Some(row.time);
         for (column, shown) in now.iter_mut().enumerate() {
             let text = row.cell(column + 1);
             course.longest = course.longest.max(text.len());
             let is_value = !text.is_empty() || columns[column] == Column::Text && row.is_quoted(column + 1);
             if is_value && shown.as_deref() != Some(text) {
-                is_event |= matches!(columns[column], Column::Held | Column::Text) && before.is_some();
+                // Before its first value an input has its start value.
+                let is_first = shown.is_none() && row.time > start;
+                is_event |= match columns[column] {
+                    Column::Held | Column::Text => is_first || before.is_some(),
+                    Column::Line => is_first,
+                    Column::Ticks => false,
+                };
                 *shown = Some(text.to_owned());
             }
         }
@@ -143,9 +174,6 @@ pub fn course(
             course.events.push(row.time);
         }
         before = Some(row.time);
-    }
-    if before.is_some_and(|last| last <= start) {
-        course.start = shown_at_start(&now, &|_, last| last.to_owned());
     }
     Ok(course)
 }

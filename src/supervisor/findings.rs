@@ -46,6 +46,8 @@ fn kind(finding: Finding) -> &'static str {
         Finding::AskedForEnd => "asked_for_end",
         Finding::OffThePoint => "off_the_point",
         Finding::NotANumber => "not_a_number",
+        Finding::NotABoolean => "not_a_boolean",
+        Finding::IllegalNominal => "illegal_nominal",
         Finding::UpdateOutsideStep => "update_outside_step",
         Finding::TooManyEvents => "too_many_events",
         Finding::ShorterThanAccepted => "shorter_than_accepted",
@@ -136,6 +138,15 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
                 variables.iter().any(|v| Some(v.value_reference) == first.reference && !v.dimensions.is_empty());
             let element = if is_array { format!("element {value} of ") } else { String::new() };
             format!("gave NaN {times}: for {element}{name}")
+        }
+        Finding::NotABoolean => {
+            let what = some(count, "value");
+            format!("gave {what} for Booleans neither 0 nor 1, taken for true: {} for {name}", value as i64)
+        }
+        Finding::IllegalNominal => {
+            let function = Function::GetNominalsOfContinuousStates.name_in(prepared.plan.fmus[fmu.0].abi);
+            let what = some(count, "nominal value");
+            format!("gave {what} of continuous states that are not above 0, taken for 1: {seconds} ({function})")
         }
         Finding::UpdateOutsideStep => format!(
             "refused {} from a thread (thread {value}) that makes no step of it",

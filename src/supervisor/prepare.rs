@@ -150,7 +150,8 @@ pub(super) fn plan_of(
     let cache = cache.until(options.stop.clone());
     let fmus = rig.fmus.iter().map(|fmu| open_named(&rig, fmu, &cache, events)).collect::<Result<Vec<_>, _>>()?;
     complete(&mut rig, &fmus.iter().map(|(_, description, _)| description).collect::<Vec<_>>())?;
-    let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli::open(&rig)?.into_iter().unzip();
+    let start = plan::start_time(&rig, fmus.first().map(|(_, description, _)| description)).value;
+    let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli::open(&rig, start)?.into_iter().unzip();
     let inputs: Vec<FmuInput> = fmus
         .iter()
         .map(|(unpacked, description, library)| FmuInput {

@@ -9,7 +9,7 @@ use crate::ffi::Function;
 use crate::ffi::environment::Environment;
 use crate::ffi::thread::visit;
 use crate::ffi::types::*;
-use crate::fmu::description::Interface;
+use crate::fmu::description::{Interface, ValueReference};
 use std::ffi::c_void;
 
 /// How many values are converted at once.
@@ -80,6 +80,31 @@ pub(super) fn call_beside(
         unsafe { environment.as_ref() }.inspect(|environment| environment.blame(function));
     }
     raw
+}
+
+/// Tells the importer of Booleans that an FMU has given and that are neither 0 nor 1 (FMI 2.0.4, 2.1.2: `fmi2True` is 1, `fmi2False` is
+/// 0; FMI 1.0, 2.3 and 3.3 alike).
+///
+/// # Safety
+/// There are `n` references and as many values, and `environment` is that of an instance.
+pub(super) unsafe fn look_at_booleans<T: Copy + Into<i64>>(
+    environment: RawEnvironment,
+    references: *const RawReference,
+    n: usize,
+    values: *const T,
+) {
+    if n == 0 {
+        return;
+    }
+    // SAFETY: this function's contract; an environment lives until the library is dropped.
+    let (references, values, environment) = unsafe {
+        let environment = environment.cast::<Environment>().as_ref();
+        (std::slice::from_raw_parts(references, n), std::slice::from_raw_parts(values, n), environment)
+    };
+    let values = values.iter().map(|value| (*value).into());
+    for (reference, value) in references.iter().zip(values).filter(|(_, value)| !(0..=1).contains(value)) {
+        environment.inspect(|own| own.host().no_boolean(ValueReference(*reference), value));
+    }
 }
 
 /// Sets values that C holds as another type, unless one of them does not fit: then nothing is called.

@@ -265,7 +265,27 @@ signed_adapter!(get, get_float64, get_real, *mut f64);
 signed_adapter!(set, set_float64, set_real, *const f64);
 signed_adapter!(get, get_int32, get_integer, *mut i32);
 signed_adapter!(set, set_int32, set_integer, *const i32);
-signed_adapter!(get, get_boolean, get_boolean, *mut RawBool);
+adapter!(get_boolean(c: Component, references: *const RawReference, n: usize, values: *mut RawBool, n_values: usize) {
+    if n != n_values {
+        return NOT_CALLED;
+    }
+    let get = |_, r, n, v: *mut RawBool| {
+        // SAFETY: the function's contract that calls this one; the FMU writes as many values as there are references.
+        let raw = unsafe { (c.functions.get_boolean)(c.raw, r, n, v) };
+        if !has_failed(raw) && n > 0 {
+            // SAFETY: as above.
+            unsafe {
+                look_at_booleans(c.environment, r, n, v.cast_const());
+                // A negated alias has the opposite of what this is taken for.
+                let bytes = std::slice::from_raw_parts_mut(v, n).iter_mut();
+                bytes.for_each(|byte| *byte = RawBool::from(*byte != 0));
+            }
+        }
+        raw
+    };
+    // SAFETY: this function's contract; there are as many values as references.
+    unsafe { negated::get(references, n, values, get) }
+});
 signed_adapter!(set, set_boolean, set_boolean, *const RawBool);
 adapter!(get_int64(c: Component, references: *const RawReference, n: usize, values: *mut i64, n_values: usize) {
     let get = |r, n, v: *mut c_int| {

@@ -287,8 +287,17 @@ model_adapters!(Component, get_nominals_of_continuous_states);
 
 adapter!(get_boolean(c: Component, r: *const RawReference, n: usize, v: *mut RawBool, n_values: usize) {
     let convert = |value: RawInt| RawBool::from(value != 0);
-    // SAFETY: this function's contract; the FMU writes as many values as there are references.
-    unsafe { get_converted(r, n, v, n_values, convert, |r, n, v| (c.functions.get_boolean)(c.raw, r, n, v)) }
+    let get = |r, n, v: *mut RawInt| {
+        // SAFETY: the function's contract that calls this one; the FMU writes as many values as there are references.
+        let raw = unsafe { (c.functions.get_boolean)(c.raw, r, n, v) };
+        if !has_failed(raw) {
+            // SAFETY: as above.
+            unsafe { look_at_booleans(c.environment, r, n, v.cast_const()) };
+        }
+        raw
+    };
+    // SAFETY: this function's contract.
+    unsafe { get_converted(r, n, v, n_values, convert, get) }
 });
 adapter!(set_boolean(c: Component, r: *const RawReference, n: usize, v: *const RawBool, n_values: usize) {
     let convert = |value| Some(RawInt::from(value != 0));

@@ -40,10 +40,14 @@ fn every_type_crosses_as_a_word() {
 
 #[test]
 fn bytes_that_are_no_bool_do_not_get_into_another_fmu() {
-    let (_control, mut partition, _) = running();
+    let (_control, mut partition, notes) = running();
     let mut batch = Batch::new(VariableType::Boolean, vec![(ValueReference(3), 2)]);
+    next_get(&[1, 0]);
+    partition.begin().activate(0.0).unwrap().get(&mut batch).unwrap();
+    assert_eq!(*notes.no_booleans.lock().unwrap(), []);
     next_get(&[0xff, 0]);
     partition.begin().activate(0.0).unwrap().get(&mut batch).unwrap();
+    assert_eq!(*notes.no_booleans.lock().unwrap(), [(3, 0xff)]);
     partition.begin().set(&batch).unwrap();
     assert_eq!(last_set().words, [1, 0]);
 }

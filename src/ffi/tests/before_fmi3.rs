@@ -252,6 +252,8 @@ fn an_fmu_of_fmi2_lives_through_its_calls_in_their_order() {
     assert_eq!(logged, expected.map(|(status, category, text)| (status, category.map(str::to_owned), text.to_owned())));
     instance.set_debug_logging(true, &["cat"]).unwrap();
     set_and_get(&instance);
+    // Taken for true, as it is in C, and told.
+    assert_eq!(*notes.no_booleans.lock().unwrap(), [(7, 256)]);
     assert_eq!(calls(dir.path()), format!("SetDebugLogging {SET_AND_GET}"));
     let instance = instance.enter_initialization_mode(0.5, Some(2.0), None).unwrap();
     refuses(&instance);

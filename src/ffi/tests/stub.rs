@@ -333,6 +333,8 @@ pub fn functions() -> Functions {
 pub struct Notes {
     pub logged: Mutex<Vec<(Status, Option<String>, String)>>,
     pub foreign: Mutex<Vec<ForeignCall>>,
+    /// Booleans that were none, and what they were.
+    pub no_booleans: Mutex<Vec<(u32, i64)>>,
 }
 
 impl InstanceHost for Notes {
@@ -343,6 +345,9 @@ impl InstanceHost for Notes {
     }
     fn foreign_call(&self, what: ForeignCall) {
         self.foreign.lock().unwrap().push(what);
+    }
+    fn no_boolean(&self, reference: ValueReference, value: i64) {
+        self.no_booleans.lock().unwrap().push((reference.0, value));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Candidates: tasks before all are sorted. Input clocks and when they tick by themselves: each is one.
 
-use crate::fmu::description::{Abi, Causality, Clock, IntervalVariability, Variable};
+use crate::fmu::description::{Abi, Causality, Clock, IntervalVariability, ModelDescription, Variable};
 use crate::plan::described::DescribedFmu;
 use crate::plan::findings::Findings;
 use crate::plan::schedulability::Figures;
@@ -386,6 +386,13 @@ const SHORTEST: Fraction = Fraction::MICROSECOND;
 /// Seconds before and after 0 between which a run may start: some hundred years, so that nanoseconds still fit.
 const LATEST_START: f64 = 4e9;
 
+/// When a rig starts whose first FMU has this description.
+pub fn start_time(rig: &Rig, first: Option<&ModelDescription>) -> At<Instant> {
+    let experiment = first.filter(|_| rig.experiment_of_fmu).and_then(|own| own.default_experiment.start_time);
+    let default = || At::unplaced(experiment.and_then(Instant::from_f64).unwrap_or(Instant::ZERO));
+    rig.start_time.clone().unwrap_or_else(default)
+}
+
 /// Start and stop of a rig.
 pub fn timetable(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> Timetable {
     let experiment = rig.experiment_of_fmu.then(|| fmus.first().map(|u| &u.input.description.default_experiment));
@@ -394,8 +401,7 @@ pub fn timetable(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> T
         let default = || default.and_then(Instant::from_f64).map(At::unplaced);
         written.clone().or_else(default)
     };
-    let start =
-        given(&rig.start_time, experiment.and_then(|e| e.start_time)).unwrap_or_else(|| At::unplaced(Instant::ZERO));
+    let start = start_time(rig, fmus.first().map(|first| first.input.description));
     if start.value.seconds().abs() > LATEST_START {
         let seconds = start.value.seconds();
         findings.rig(start.place, format!("the start time, {seconds} s, is more than {LATEST_START} s away from 0"));

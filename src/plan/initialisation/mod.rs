@@ -200,7 +200,7 @@ fn variables(resolved: &Resolved, links: &[(usize, &Link)]) -> Vec<InitialVariab
             let v = &described.variables()[index];
             match v.causality {
                 // Recorded: its start value is not what it starts with. Most are recorded where they are set.
-                Causality::Input => own.set.contains(&index) && !wanted.is_recorded_when_set(described, index),
+                Causality::Input => v.clocks.is_empty() && wanted.is_input_read(described, index),
                 _ => readable(v) && (is_computed(described, v) || !resolved.links.fed_by((fmu, index)).is_empty()),
             }
         };

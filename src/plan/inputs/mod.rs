@@ -2,6 +2,7 @@
 
 pub mod control;
 pub mod elements;
+pub mod fed_starts;
 pub mod own_starts;
 pub mod start_values;
 pub mod stimuli;

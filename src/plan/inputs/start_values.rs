@@ -1,6 +1,6 @@
 //! Start values of the rig, checked against the variables that they are for.
 
-use super::elements::replaced;
+use super::elements::{self, replaced};
 use super::elements::{Named, Selection, find};
 use crate::exchange::word;
 use crate::fmu::description::{Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
@@ -11,6 +11,9 @@ use crate::plan::findings::Findings;
 use crate::plan::tasks::batches::start_of;
 use crate::rig::{At, RigValue, float_text, suggestion};
 use std::collections::BTreeMap;
+
+/// Resized arrays that are named in a note.
+const NAMED: usize = 5;
 
 /// Start values of one FMU by the index of their variable, so in document order.
 pub type Starts = BTreeMap<usize, StartValue>;
@@ -82,17 +85,67 @@ fn of(described: &DescribedFmu, structural: bool, findings: &mut Findings) -> St
             values = replaced(rest, &selection.runs, &values);
         }
         others.push(selection);
-        let start = StartValue {
-            reference: v.value_reference,
-            name: v.name.clone(),
-            variable_type: v.variable_type,
-            values,
-            in_initialization_mode: !v.clocks.is_empty()
-                || v.causality == Causality::Input && described.abi().sets_inputs_in_initialization_mode_alone(),
-        };
-        starts.insert(index, start);
+        starts.insert(index, start(described, v, values));
     }
     starts
+}
+
+/// The start value of a variable.
+pub fn start(described: &DescribedFmu, v: &Variable, values: Values) -> StartValue {
+    StartValue {
+        reference: v.value_reference,
+        name: v.name.clone(),
+        variable_type: v.variable_type,
+        values,
+        in_initialization_mode: !v.clocks.is_empty()
+            || v.causality == Causality::Input && described.abi().sets_inputs_in_initialization_mode_alone(),
+    }
+}
+
+/// An element of a variable, or why it cannot start with that: "is 5, above its max 4"; `None`: it is of another type.
+pub fn fitting(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Option<Result<Values, String>> {
+    let number = number(v, items, value).ok()?;
+    Some(in_limits(v, number).map(|number| collect(v.variable_type, vec![number])))
+}
+
+/// Tells of arrays that the rig has resized and that nobody gives a value: what their descriptions say does not fit them.
+pub fn note_resized(
+    described: &DescribedFmu,
+    starts: &Starts,
+    is_fed: impl Fn(usize) -> bool,
+    findings: &mut Findings,
+) {
+    let is_left = |index: &usize| {
+        let v = &described.variables()[*index];
+        v.start.is_some()
+            && settable(v).is_ok()
+            && described.is_resized(v)
+            && !starts.contains_key(index)
+            && !is_fed(*index)
+    };
+    let left: Vec<usize> = (0..described.variables().len()).filter(is_left).collect();
+    let arrays = left.iter().take(NAMED).map(|index| {
+        let v = &described.variables()[*index];
+        let (now, then) = (described.shape(v), described.described_shape(v));
+        format!("{} has {} elements, and {} in its description", v.name, count_text(&now), count_text(&then))
+    });
+    let arrays: Vec<String> = arrays.collect();
+    let more = left.len() - arrays.len();
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    if !left.is_empty() {
+        findings.note(format!(
+            "{}: with these structural parameters start values of the description do not fit ({}{more}): what they start with is up to \
+             the FMU, unless they are given others",
+            described.name(),
+            arrays.join("; ")
+        ));
+    }
+}
+
+/// `6 ([2,3])`, of one dimension `6`.
+fn count_text(shape: &[usize]) -> String {
+    let count = elements::count(shape);
+    if shape.len() > 1 { format!("{count} ({})", elements::shape_text(shape)) } else { count.to_string() }
 }
 
 /// Whether a variable can be set before initialisation, else why not.

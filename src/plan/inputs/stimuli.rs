@@ -31,11 +31,14 @@ const SLOW_ROWS: usize = 1024;
 const TOLD: usize = 20;
 
 /// An element of an input and the column that feeds it.
-struct FedInput {
-    stimulus: usize,
+pub struct FedInput {
+    /// The stimulus of the rig.
+    pub stimulus: usize,
     value: usize,
-    variable: VariableId,
-    element: usize,
+    /// The input.
+    pub variable: VariableId,
+    /// The element of it, counted from 0.
+    pub element: usize,
 }
 
 /// All that stimuli feed.
@@ -406,6 +409,16 @@ impl Stimuli {
             }
         }
         candidates
+    }
+
+    /// All elements that are fed.
+    pub fn fed(&self) -> impl Iterator<Item = &FedInput> {
+        self.inputs.iter()
+    }
+
+    /// The column of its file that feeds an element, counted from 0 after the time.
+    pub fn column(&self, input: &FedInput) -> usize {
+        self.plans[input.stimulus].values[input.value].cell - 1
     }
 
     /// The variables that are fed; one of which several elements are, several times.

@@ -35,6 +35,15 @@ impl Wanted {
         let v = &described.variables()[variable];
         self.written.contains(&variable) && !control::is_resizable(described, v) && !described.is_resized(v)
     }
+
+    /// Whether the recording has what is read of this input: of a fed one that is not recorded when it is set, and of one that nothing
+    /// feeds where only the FMU knows what it keeps.
+    pub fn is_input_read(&self, described: &DescribedFmu, variable: usize) -> bool {
+        match self.written.contains(&variable) {
+            true => !self.is_recorded_when_set(described, variable),
+            false => described.is_resized(&described.variables()[variable]),
+        }
+    }
 }
 
 /// What is wanted of each FMU.
@@ -161,7 +170,7 @@ pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
         }
         // An input that nothing feeds keeps its start value.
         let is_read = |&i: &usize| match described.variables()[i].causality {
-            Causality::Input => wanted.written.contains(&i) && !wanted.is_recorded_when_set(described, i),
+            Causality::Input => wanted.is_input_read(described, i),
             _ => true,
         };
         for &i in wanted.read.iter().filter(|i| is_read(i) && !is_on_tick(described, &described.variables()[**i])) {

@@ -100,7 +100,7 @@ fn what_a_stimulus_feeds_to_several_partitions_is_not_covered() {
         let text = format!("[fmu.ecu]\npath = \"ecu\"\n[[stimulus]]\nfile = \"load.csv\"\n{RECORD}");
         let rig = rig::parse(&text, Path::new("rig.toml")).unwrap();
         let columns = vec![rig::At::unplaced("ecu.load".to_owned())];
-        let stimuli = [StimulusInput { file: "load.csv".into(), columns, rate: 1.0 }];
+        let stimuli = [StimulusInput { file: "load.csv".into(), columns, rate: 1.0, start: Vec::new() }];
         let descriptions = [description(ecu)];
         crate::plan::build(&rig, &inputs(&rig, &descriptions), &stimuli, &host()).unwrap()
     };

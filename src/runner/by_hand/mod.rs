@@ -17,7 +17,7 @@ pub use protocol::{
 
 use self::instance::Caller;
 use crate::ffi::{CallCounts, Called, ForeignCall, Function, InstanceHost, Shown, Status, ThreadHost, set_thread_host};
-use crate::fmu::description::{self, Abi, Interface};
+use crate::fmu::description::{self, Abi, Interface, ValueReference};
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::{confine, crash, memory, process, thread};
 use std::os::unix::net::UnixStream;
@@ -77,6 +77,11 @@ impl InstanceHost for Mouth {
             ForeignCall::LockOnForeignThread => "lockPreemption, on a thread that was not made by the importer",
         };
         self.say(&Message::CalledBack(format!("{words}: that is not allowed, and has no effect")));
+    }
+
+    fn no_boolean(&self, _: ValueReference, value: i64) {
+        let words = format!("the FMU has given {value} for a Boolean, which is neither 0 nor 1: it is taken for true");
+        self.say(&Message::Noted(words));
     }
 
     fn watches_calls(&self) -> bool {

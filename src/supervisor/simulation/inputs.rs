@@ -2,8 +2,8 @@
 //! between two rows, all others keep the value of the row before. Where two rows have one time, and where something discrete
 //! changes, is an event. Columns of triggered clocks tick them.
 
-use crate::fmu::description::{Causality, ModelDescription, Variability, Variable, VariableType};
-use crate::rig::{self, At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, RigValue};
+use crate::fmu::description::{ModelDescription, Variability, Variable, VariableType};
+use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus};
 use crate::stimulus::Column;
 use crate::supervisor::Error;
 use crate::supervisor::stimuli::{Source, refuse};
@@ -13,7 +13,7 @@ use std::path::Path;
 /// What names the file.
 const OPTION: &str = "--input-file";
 
-/// Has a file feed the only FMU of a rig, which starts at `start` with the values there. Gives the times of its events.
+/// Has a file feed the only FMU of a rig, which starts at `start`. Gives the times of its events.
 pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: Instant) -> Result<Vec<Instant>, Error> {
     let place = rig.add_option(format!("{OPTION} {}", file.display()));
     let whole = stimulus(file, place, Interpolation::Hold, None);
@@ -45,54 +45,7 @@ pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: I
             rig.stimuli.push(RigStimulus { max_size, ..stimulus(file, place, interpolation, Some(columns)) });
         }
     }
-    let row = format!("{OPTION} {}, the row of the start time:", file.display());
-    for (name, value) in &course.start {
-        give_start(rig, description, &row, (name.as_str(), value.as_str()))?;
-    }
     Ok(course.events.into_iter().filter_map(Instant::from_f64).collect())
-}
-
-/// What an input has already when the FMU is initialised, unless its start value was given otherwise; `row` names where it stands.
-fn give_start(
-    rig: &mut Rig,
-    description: &ModelDescription,
-    row: &str,
-    (name, value): (&str, &str),
-) -> Result<(), Error> {
-    let variable = description.variables.iter().find(|variable| variable.names().any(|known| known == name));
-    let Some(variable) = variable else { return Ok(()) };
-    let is_given = rig.fmus[0].start.iter().any(|(given, _)| variable.names().any(|known| known == given.value));
-    let is_meant = variable.causality == Causality::Input
-        && variable.variable_type != VariableType::Clock
-        && variable.clocks.is_empty()
-        && variable.dimensions.is_empty();
-    if is_given || !is_meant {
-        return Ok(());
-    }
-    let value = match (variable.variable_type, value.parse::<f64>()) {
-        // Whatever a text looks like, it is none of a rig's numbers and lists.
-        (VariableType::String, _) => return give_text(rig, row, name, value.to_owned()),
-        (VariableType::Binary, _) => {
-            let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X")).unwrap_or(value);
-            return give_text(rig, row, name, format!("0x{digits}"));
-        }
-        (VariableType::Boolean, Ok(number)) => (number != 0.0).to_string(),
-        (VariableType::Boolean, Err(_)) => value.to_ascii_lowercase(),
-        // As a rig writes them, of which a file has more ways: `.5`, `NaN`, `Infinity`.
-        (VariableType::Float64 | VariableType::Float32, Ok(number)) => format!("{number:?}").to_ascii_lowercase(),
-        // Nor of a whole number: `7.`
-        (_, Ok(number)) if value.contains('.') && number.fract() == 0.0 => format!("{number:.0}"),
-        _ => value.to_owned(),
-    };
-    rig::set_of_only_fmu(rig, row, &[format!("{name}={value}")]).map_err(Error::Rig)
-}
-
-/// Gives a string or binary a start value.
-fn give_text(rig: &mut Rig, row: &str, name: &str, text: String) -> Result<(), Error> {
-    let place = rig.add_option(format!("{row} {name}={text}"));
-    let value = At { value: RigValue::String(text), place };
-    rig.fmus[0].start.push((At { value: name.to_owned(), place }, value));
-    Ok(())
 }
 
 fn stimulus(

@@ -3,7 +3,7 @@
 use crate::files;
 use crate::plan::{StimulusInput, StimulusPlan};
 use crate::recording::series;
-use crate::rig::{Problem, RigStimulus};
+use crate::rig::{At, Interpolation, Problem, RigStimulus};
 use crate::stimulus::{self, Column, Course, Kind, Rows};
 use crate::time::Instant;
 use std::fs::{self, File};
@@ -87,6 +87,16 @@ impl Source {
     pub fn header(&self) -> Result<StimulusInput, Problem> {
         let first = &self.files[0];
         stimulus::header(first.reader(), &first.path, self.kind)
+    }
+
+    /// What each column has at the start time. An input that is fed what was recorded starts as that of the recorded run has started: its
+    /// rows are what was set later.
+    pub fn at_start(&self, start: Instant, interpolation: Interpolation) -> Result<Vec<Option<At<String>>>, Problem> {
+        let first = &self.files[0];
+        match self.kind {
+            Kind::Recording => Ok(Vec::new()),
+            kind => stimulus::at_start(first.reader(), &first.path, kind, start.seconds(), interpolation),
+        }
     }
 
     /// What is to be known of a trajectory.

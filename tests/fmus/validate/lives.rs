@@ -32,6 +32,48 @@ fn what_goes_wrong_in_a_step_is_named_with_its_function_and_time() {
     }
 }
 
+/// FMI 2.0.4, 2.1.2, and FMI 1.0, 2.3 and 3.3: a Boolean is 0 or 1. Another value is taken for true, as in C, and told.
+#[test]
+fn a_boolean_that_is_neither_0_nor_1_is_a_finding_of_every_version() {
+    const EARLIER: [(&str, &str, &str); 2] = [
+        (
+            "#define FMI2_FUNCTION_PREFIX integrator_\n#include \"fmi2Functions.h\"\n",
+            include_str!("../archive/earlier/integrator2.c"),
+            "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"integrator\" guid=\"{integrator}\">\
+             <CoSimulation modelIdentifier=\"integrator\" canHandleVariableCommunicationStepSize=\"true\">\
+             <SourceFiles><File name=\"integrator.c\"/></SourceFiles></CoSimulation><ModelVariables>\
+             <ScalarVariable name=\"on\" valueReference=\"3\" causality=\"output\" variability=\"discrete\" \
+             initial=\"calculated\"><Boolean/></ScalarVariable></ModelVariables>\
+             <ModelStructure><Outputs><Unknown index=\"1\"/></Outputs><InitialUnknowns><Unknown index=\"1\"/>\
+             </InitialUnknowns></ModelStructure></fmiModelDescription>",
+        ),
+        (
+            "#define MODEL_IDENTIFIER integrator\n#include \"fmiFunctions.h\"\n",
+            include_str!("../archive/earlier/integrator1.c"),
+            "<fmiModelDescription fmiVersion=\"1.0\" modelName=\"integrator\" modelIdentifier=\"integrator\" \
+             guid=\"{integrator}\" numberOfContinuousStates=\"0\" numberOfEventIndicators=\"0\"><ModelVariables>\
+             <ScalarVariable name=\"on\" valueReference=\"3\" causality=\"output\" variability=\"discrete\">\
+             <Boolean/></ScalarVariable></ModelVariables><Implementation><CoSimulation_StandAlone><Capabilities \
+             canHandleVariableCommunicationStepSize=\"true\"/></CoSimulation_StandAlone></Implementation>\
+             </fmiModelDescription>",
+        ),
+    ];
+    for (head, source, description) in EARLIER {
+        let with = |value: &str| {
+            let fmu = Fmu { folder: crate::program::tempdir().unwrap(), name: "integrator".to_owned() };
+            let functions = source.replace("OTHERS(Boolean, 0)", &format!("OTHERS(Boolean, {value})"));
+            std::fs::create_dir_all(fmu.path().join("sources")).unwrap();
+            std::fs::write(fmu.path().join("modelDescription.xml"), description).unwrap();
+            let text = format!("{head}#include <string.h>\n#define GAIN 1.0\n{functions}");
+            std::fs::write(fmu.path().join("sources/integrator.c"), text).unwrap();
+            fmu.validate(&[])
+        };
+        let said = with("2").exits(3);
+        said.says(&["  Co-Simulation: fmu `integrator`: gave", "Booleans neither 0 nor 1, taken for true: 2 for on"]);
+        assert_eq!(with("1").outcome("Co-Simulation"), "ok");
+    }
+}
+
 /// What fails as soon as one instance lives is told once, not for each further life.
 #[test]
 fn a_life_that_fails_is_told_once() {

@@ -35,7 +35,13 @@ fn files_that_are_none() {
         ("time,a.in_f64\nnan,1\n", "drive.csv:2:1: \"nan\" is no time in s"),
         ("time,a.in_f64\n1e300,1\n", "drive.csv:2:1: \"1e300\" is no time in s"),
         ("time,a.in_f64\n0\n", "drive.csv:2: this row has 1 cell, and the header has 2"),
-        ("time,a.in_f64\n0,1\n\n1,2,3\n", "drive.csv:4: this row has 3 cells, and the header has 2"),
+        ("time,a.in_f64\n0,1\n\n1,2,3\n", "drive.csv:4:5: this row has 3 cells, and the header has 2"),
+        (
+            "time,a.in_f64\n0,1,\n",
+            "drive.csv:2:4: this row has 3 cells, and the header has 2: leave out the ',' at its end",
+        ),
+        ("time,a.in_f64,\n0,1,\n", "drive.csv:1:14: column 3 has no name: leave out the ',' at its end"),
+        ("time,,a.in_f64\n0,,1\n", "drive.csv:1:6: column 2 has no name"),
         ("time,\"a.in_f64\n0,1\n", "drive.csv:1:6: a quoted cell has no closing quote"),
         ("time,a.in_f64\n0,\"1\"2\n", "drive.csv:2:6: there is something between a closing quote and the next comma"),
     ] {

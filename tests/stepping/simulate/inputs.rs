@@ -36,6 +36,83 @@ fn values_at_the_start_are_there_from_the_beginning() {
     assert_eq!(simulated.rows()[0], ["0.5", "5.0"]);
 }
 
+/// Before its first row an input has its start value; what changes there, or jumps, is an event. The last row has what was set before it.
+#[test]
+fn the_first_row_after_the_start_is_an_event() {
+    let place = Place::new().with("in.csv", "time,d,u\n0.015,4,1\n0.025,4,2\n");
+    let arguments = ["--input-file=in.csv", "--stop-time=0.03", "--output-variable=u", "--output-variable=d_seen"];
+    let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+    let rows: Vec<_> = simulated.stdout.lines().skip(1).collect();
+    assert_eq!(rows, ["0.0,0.0,0", "0.01,0.0,0", "0.015,0.0,0", "0.015,1.0,4", "0.02,1.5,4", "0.03,1.5,4"]);
+}
+
+/// What a file has for the start time an input starts with, elements of arrays too, unless a start value is given; before the first row it
+/// is as its description says. `all_types` tells in `initial_digest` with what it was initialised.
+#[test]
+fn inputs_start_alike_in_a_rig_and_in_a_simulation() {
+    const VALUES: [(&str, &str); 5] = [
+        ("Float64_in[1]", "2.5"),
+        ("Int32_in[1]", "7"),
+        ("String_in[1]", "\"x y\""),
+        ("Binary_in[2]", "\"0x01\""),
+        ("pa_in", "1.5"),
+    ];
+    const COLUMN: &str = "--output-variable=initial_digest";
+    let names = VALUES.map(|(name, _)| name);
+    let simulated = |time: &str, more: &[&str]| {
+        let place = Place::new();
+        let mut arguments = vec!["--stop-time=0.01", COLUMN];
+        let place = match time {
+            "" => place,
+            time => {
+                arguments.push("--input-file=in.csv");
+                let cells = VALUES.map(|(_, value)| value).join(",");
+                place
+                    .with("in.csv", &format!("time,{}\n-1,1,1,a,00,1\n{time},{cells}\n9,1,1,a,00,1\n", names.join(",")))
+            }
+        };
+        arguments.extend(more);
+        place.simulate(fmu("all_types"), &arguments).exits(0).rows()[1][1].to_owned()
+    };
+    let in_rig = |time: &str, start: &str| {
+        let cells = VALUES.map(|(_, value)| value).join(",");
+        let rows = format!("time,a.{}\n-1,1,1,a,00,1\n{time},{cells}\n9,1,1,a,00,1\n", names.join(",a."));
+        let rig = format!(
+            "[rig]\nmode = 'virtual'\nstop_time = 0.01\n[fmu.a]\npath = {:?}\n{start}\n[[stimulus]]\nfile = 'in.csv'\n\
+             [record]\nsignals = ['a.initial_digest']\n",
+            fmu("all_types")
+        );
+        let place = Place::new().with("in.csv", &rows).with("rig.toml", &rig);
+        let run = place.command_of("run", "rig.toml".as_ref(), &["--out", "out", "--quiet"]).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let recorded = std::fs::read_to_string(place.path("out/signals.csv")).unwrap();
+        recorded.lines().last().unwrap().split(',').nth(1).unwrap().to_owned()
+    };
+    let given: Vec<String> = VALUES.iter().map(|(name, value)| format!("--start-value={name}={value}")).collect();
+    let given: Vec<&str> = given.iter().map(String::as_str).collect();
+    let at_start = simulated("", &given);
+    assert_ne!(at_start, simulated("", &[]), "the digest tells them apart");
+    assert_eq!((simulated("0", &[]), in_rig("0", "")), (at_start.clone(), at_start.clone()));
+    // The row before the start, whose values are held.
+    assert_eq!(simulated("0.005", &[]), in_rig("0.005", ""));
+    assert_ne!(simulated("0.005", &[]), at_start);
+    let other = simulated("0", &["--start-value=Int32_in=[9, 9]"]);
+    assert_ne!(other, at_start);
+    assert_eq!(in_rig("0", "start = { Int32_in = [9, 9] }"), other);
+}
+
+/// A line is cut at the start in both, and a start beyond `max` is refused with the place of its cell.
+#[test]
+fn a_start_on_a_line_or_out_of_bounds() {
+    let place = Place::new().with("in.csv", "time,u\n-1,0\n1,10\n");
+    let arguments = ["--input-file=in.csv", "--stop-time=0.02", "--output-variable=u", "--log-fmi-calls"];
+    let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+    assert_eq!(simulated.rows()[0], ["0.0", "5.0"]);
+    let place = Place::new().with("in.csv", "time,UInt8_in[1]\n0,256\n");
+    let refused = place.simulate(fmu("all_types"), &["--input-file=in.csv"]).exits(2);
+    assert!(refused.stderr.contains("in.csv:2:3: column 2 (\"UInt8_in[1]\")"), "{}", refused.stderr);
+}
+
 /// Without Event Mode a jump is a communication point.
 #[test]
 fn inputs_of_an_fmu_without_event_mode_jump_between_steps() {
@@ -85,6 +162,8 @@ fn what_does_not_fit_is_told_with_its_place() {
         ("time,sum\n0,1\n", "events.sum is an output"),
         ("zeit,u\n0,1\n", "in.csv:1:1: the first column must be \"time\""),
         ("time,u\n0,1\n1,x\n", "in.csv:3:3: column 2 (\"u\")"),
+        ("time,u\n0,1,\n", "in.csv:2:4: this row has 3 cells, and the header has 2: leave out the ',' at its end"),
+        ("time,u,\n0,1,\n", "in.csv:1:7: column 3 has no name: leave out the ',' at its end"),
         ("time,u\n1,1\n0,1\n", "in.csv:3:1: the time 0.0 s is before that of the row before, 1.0 s"),
     ] {
         let place = Place::new().with("in.csv", text);
@@ -137,7 +216,7 @@ fn what_is_no_number_after_the_end_is_not_told() {
 fn the_row_of_the_start_time_is_named() {
     let place = Place::new().with("in.csv", "time,u,d\n0,abc,1\n");
     let refused = place.simulate(fmu("events"), &["--input-file=in.csv", "--stop-time=0.02"]).exits(2);
-    let words = "in.csv, the row of the start time: u=abc: the start value of events.u must be a number";
+    let words = "in.csv:2:3: column 2 (\"u\"): \"abc\" does not fit events.u, which is of type Float64";
     assert!(refused.stderr.contains(words), "{}", refused.stderr);
     let place = Place::new().with("in.csv", "time,d\n0,7.\n");
     place.simulate(fmu("events"), &["--input-file=in.csv", "--stop-time=0.02"]).exits(0);

@@ -354,3 +354,30 @@ fn logged_calls_have_arguments_of_any_type_and_any_length() {
     has(&["fmi3GetInt8([", "-128"]);
     has(&["fmi3ActivateModelPartition(", ", 0.009)"]);
 }
+
+/// Arrays that structural parameters resize have another size than their start values: what they start with is read from the FMU, an
+/// input that nothing feeds included, and a note counts both sizes.
+#[test]
+fn resized_arrays_without_start_values_have_what_the_fmu_gives_them() {
+    let columns = ["field", "table", "grid"].map(|name| format!("--output-variable={name}"));
+    let with = |starts: &[&str]| {
+        let mut arguments = vec!["--stop-time=0.003", "--start-value=n=3", "--start-value=rows=4"];
+        arguments.extend(columns.iter().map(String::as_str));
+        arguments.extend(starts);
+        super::simulate(super::fmu("structural"), &arguments).exits(0)
+    };
+    let resized = with(&[]);
+    assert!(resized.rows().iter().all(|row| row.len() == 1 + 3 + 4 * 3 + 4), "{}", resized.stdout);
+    assert!(resized.rows().concat().iter().all(|cell| !cell.is_empty()), "{}", resized.stdout);
+    let note = "note: structural: with these structural parameters start values of the description do not fit (table has 3 \
+                elements, and 7 in its description; field has 4 elements, and 2 in its description): what they start with is up to \
+                the FMU, unless they are given others";
+    let notes = |simulated: &super::Simulated| {
+        let notes = simulated.stderr.lines().filter(|line| line.starts_with("note: "));
+        notes.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(notes(&resized), [note]);
+    let given = with(&["--start-value=table=[1, 2, 3]", "--start-value=field=[1, 2, 3, 4]"]);
+    assert_eq!(notes(&given), [""; 0]);
+    assert_eq!(&given.rows()[0][16..], ["1.0", "2.0", "3.0", "4.0"]);
+}
