@@ -8,6 +8,7 @@ mod binary;
 mod life;
 mod references;
 
+use crate::files;
 use crate::fmu::archive::{Cache, Oddity, Unpacked, extent};
 use crate::fmu::description::{self, DescriptionError, ModelDescription};
 use crate::report::compare::NamedTolerance;
@@ -19,6 +20,11 @@ use std::time::Duration;
 
 /// The description, by its path in an FMU.
 const DESCRIPTION: &str = "modelDescription.xml";
+
+/// Terminals and their variables, by its path in an FMU.
+const TERMINALS: &str = "terminalsAndIcons/terminalsAndIcons.xml";
+/// Bytes that it may have.
+const LONGEST: u64 = 64 << 20;
 
 /// What is to be validated, and how.
 #[derive(Clone, Debug)]
@@ -94,7 +100,7 @@ pub fn validate(wanted: &Examination, events: &EventSink) -> Result<Validation, 
     found.model_name = Some(description.model_name.clone());
     let subject = Subject { wanted, unpacked, cache, description, events };
     found.checks.push(archive(&subject)?);
-    found.checks.push(of_reading(&subject.description));
+    found.checks.push(of_reading(&subject, &text)?);
     let libraries =
         subject.meanwhile("looking at the library, building it if need be".to_owned(), || binary::look(&subject));
     let libraries = libraries?;
@@ -144,10 +150,12 @@ fn of_description(error: &DescriptionError) -> Remark {
 }
 
 /// What was read, and what of it is against the standard: what the reader tolerates, and what it does not look for.
-fn of_reading(description: &ModelDescription) -> Check {
-    let breaches = description.breaches();
+fn of_reading(subject: &Subject, text: &str) -> Result<Check, Error> {
+    let description = &subject.description;
+    let breaches = [description.breaches(), description::breaches_of_schema(text, description)].concat();
     let mut remarks: Vec<Remark> = description.tolerated.iter().chain(&breaches).map(of_description).collect();
     remarks.sort_by_key(|remark| remark.at);
+    remarks.extend(terminals(subject)?);
     // Of very many the last one says how many more there are.
     let more = description.warnings.get(description.tolerated.len());
     remarks.extend(more.map(|more| Remark::finding(more.clone())));
@@ -157,5 +165,21 @@ fn of_reading(description: &ModelDescription) -> Check {
         number => format!("{number} variables"),
     };
     let seen = format!("FMI {}, {}, {variables}", description.fmi_version, interfaces.join(" and "));
-    Check::done("description", seen, remarks)
+    Ok(Check::done("description", seen, remarks))
+}
+
+/// What the terminals of the FMU name and nobody has.
+fn terminals(subject: &Subject) -> Result<Vec<Remark>, Error> {
+    let path = subject.unpacked.root.join(TERMINALS);
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let finding = |words: String| vec![Remark::finding(words).in_file(TERMINALS)];
+    let text = match files::read_at_most(&path, LONGEST).map_err(Error::file(&path))?.map(String::from_utf8) {
+        Some(Ok(text)) => text,
+        Some(Err(_)) => return Ok(finding("is not UTF-8".to_owned())),
+        None => return Ok(finding(format!("is longer than {LONGEST} bytes: its terminals are not looked at"))),
+    };
+    let unknown = description::unknown_in_terminals(&text, &subject.description).into_iter();
+    Ok(unknown.map(|error| Remark::finding(error.message).in_file(TERMINALS).at(error.line, error.column)).collect())
 }

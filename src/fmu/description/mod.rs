@@ -14,6 +14,7 @@ mod index;
 mod model;
 mod read;
 mod rules;
+mod schema;
 mod states;
 mod units;
 mod values;
@@ -21,6 +22,7 @@ mod xml;
 
 pub use index::Index;
 pub use model::*;
+pub use schema::{breaches_of_schema, unknown_in_terminals};
 pub use states::{ContinuousState, ContinuousStates};
 
 /// Reads a `modelDescription.xml` of FMI 1.0, 2.0 or 3.0, the latter of the released dialect (3.0, 3.0.1, 3.0.2) or of the

@@ -47,7 +47,7 @@ pub(super) fn document<'a>(places: &Places<'a>) -> Result<Document<'a>, Descript
     })
 }
 
-fn error_at(places: &Places, at: usize, message: impl Into<String>) -> DescriptionError {
+pub(super) fn error_at(places: &Places, at: usize, message: impl Into<String>) -> DescriptionError {
     let (line, column) = places.of(at);
     DescriptionError { line, column, message: message.into() }
 }

@@ -36,6 +36,10 @@ fn every_description_of_the_corpus_is_parsed_or_refused_with_a_place() {
                 for warning in &found.warnings {
                     eprintln!("warning {name}: {warning}");
                 }
+                for breach in description::breaches_of_schema(&text, &found) {
+                    assert!(breach.line > 0, "{name}: {breach}");
+                    eprintln!("breach {name}: {breach}");
+                }
             }
             Err(error) => {
                 refused += 1;

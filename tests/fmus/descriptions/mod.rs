@@ -1,5 +1,6 @@
 //! Descriptions of every version of FMI: what is read, what is refused, and how long it takes.
 
+mod breaches;
 mod corpus;
 mod draft;
 mod earlier;

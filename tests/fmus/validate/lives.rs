@@ -74,6 +74,20 @@ fn a_boolean_that_is_neither_0_nor_1_is_a_finding_of_every_version() {
     }
 }
 
+/// A nominal value of a continuous state is above 0, whichever version says it (FMI 3.0.2, 3.2; FMI 2.0.5, 3.2.2; FMI 1.0, 2.5).
+#[test]
+fn a_nominal_value_of_a_state_that_is_not_above_0_is_a_finding() {
+    for (name, value, gave) in [
+        ("ball", "0.0", "taken for 1: 0 (fmi3GetNominalsOfContinuousStates)"),
+        ("spring_fmi2", "-1.0", "taken for 1: -1 (fmi2GetNominalsOfContinuousStates)"),
+        ("ball_fmi1", "NAN", "taken for 1: NaN (fmiGetNominalContinuousStates)"),
+    ] {
+        let own = format!("nominals[i] = {value};");
+        let said = Fmu::like(name).with("sources/equations.c", "nominals[i] = 1.0;", &own).validate(&[]).exits(3);
+        said.says(&["  Model Exchange: fmu `", "nominal value", "of continuous states that are not above 0", gave]);
+    }
+}
+
 /// What fails as soon as one instance lives is told once, not for each further life.
 #[test]
 fn a_life_that_fails_is_told_once() {

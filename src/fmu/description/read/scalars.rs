@@ -186,7 +186,7 @@ pub(super) fn read<'a>(
     }
     let written = SharedAttributes::read(own, variable_type)?;
     let says_nothing = written.unit.is_none() && written.display_unit.is_none();
-    let says_nothing = says_nothing && written.min.is_none() && written.max.is_none();
+    let says_nothing = says_nothing && written.min.is_none() && written.max.is_none() && written.nominal.is_none();
     let shared = match declared {
         Some(declared) => written.or(declared),
         None => written,

@@ -145,10 +145,10 @@ impl SharedAttributes {
         {
             element.warn(format!("{}: min is greater than max", element.label()));
         }
-        if self.nominal == Some(0.0)
+        if self.nominal.is_some_and(|nominal| nominal.is_nan() || nominal <= 0.0)
             && let Some(nominal) = element.attribute("nominal")
         {
-            nominal.warn("is no magnitude that anything could be compared with");
+            nominal.warn("is no magnitude that anything could be compared with: it must be above 0");
         }
     }
 

@@ -215,7 +215,8 @@ impl Continuous {
         let mut has_nominals = false;
         for part in parts.iter() {
             let (states, nominals) = (&mut drive.states_mut()[part.states.clone()], &mut nominals[part.states.clone()]);
-            group.with(part.member, |member, calls, _, _| {
+            let task = group.task(part.member);
+            group.with(part.member, |member, calls, world, host| {
                 let anew = std::mem::take(&mut member.anew);
                 let Engine::Equations(model) = &mut member.engine else { return Ok(()) };
                 let mut now = model.continuous_time().ok_or(NO_MODE)?;
@@ -225,6 +226,11 @@ impl Continuous {
                 if anew.nominals {
                     calls.allow(now.nominals(nominals)?)?;
                     has_nominals = true;
+                    for nominal in nominals.iter().filter(|nominal| nominal.is_nan() || **nominal <= 0.0) {
+                        let (task, time, value) = (Some(task), Some(point), nominal.to_bits());
+                        let seen = Occurrence { task, reference: None, time, value };
+                        world.board.fmu(host.fmu()).findings().note(Finding::IllegalNominal, seen);
+                    }
                 }
                 Ok(())
             })?;
