@@ -147,6 +147,11 @@ impl<'a> BeforeStep<'a> {
         self.stepper.part.shared.set_batch(batch)
     }
 
+    /// [`Stepper::remember`], with the inputs of the step.
+    pub fn remember(&mut self) -> Result<Outcome, Failure> {
+        self.stepper.remember()
+    }
+
     /// Steps from the communication point over the size, both in the FMU's unit of time.
     #[inline(always)] // as `visit`
     pub fn step(self, point: f64, size: f64) -> Result<AfterStep<'a>, NoStep<'a>> {
@@ -193,6 +198,12 @@ impl<'a> NoStep<'a> {
     fn new(stepper: &'a mut Stepper, failure: Failure) -> NoStep<'a> {
         let reached = stepper.raw.reached;
         NoStep { stepper, failure, reached }
+    }
+
+    /// Another step is tried from the state that was [remembered](BeforeStep::remember). The failure of the step, if none was.
+    pub fn go_back(self) -> Result<BeforeStep<'a>, Failure> {
+        let _warning_is_counted = self.stepper.go_back().unwrap_or(Err(self.failure))?;
+        Ok(BeforeStep { stepper: self.stepper })
     }
 
     /// Another step is tried instead.

@@ -2,7 +2,7 @@
 
 use super::findings::Findings;
 use super::inputs::{elements, start_values};
-use super::{FmuInput, StartValue, interfaces};
+use super::{FmuInput, Retry, StartValue, interfaces};
 use crate::fmu::description::{
     Abi, CoSimulation, Dimension, EnumerationItem, InterfaceOffer, ModelExchange, ValueReference, Values, Variability,
     Variable,
@@ -25,8 +25,8 @@ pub(super) struct StepAbilities {
     pub(super) may_return_early: bool,
     /// One can be taken back.
     pub(super) goes_back: bool,
-    /// One that is discarded can be tried in parts.
-    pub(super) retries: bool,
+    /// How one that is discarded can be tried in parts.
+    pub(super) retry: Retry,
     /// All are multiples of this, in the FMU's unit of time; `None`: no more is known.
     pub(super) internal_step: Option<f64>,
 }
@@ -117,7 +117,7 @@ impl<'a> DescribedFmu<'a> {
                     varies,
                     may_return_early: own.might_return_early_from_do_step,
                     goes_back: own.common.can_get_and_set_fmu_state,
-                    retries: varies && self.abi().may_step_again(),
+                    retry: if varies { self.retry(own) } else { Retry::Never },
                     internal_step: own.fixed_internal_step_size,
                 })
             }
@@ -126,9 +126,20 @@ impl<'a> DescribedFmu<'a> {
                 varies: true,
                 may_return_early: true,
                 goes_back: own.common.can_get_and_set_fmu_state,
-                retries: false,
+                retry: Retry::Never,
                 internal_step: None,
             }),
+        }
+    }
+
+    /// How a step that it discards can be tried in parts. Before FMI 3.0 a master takes it back for that, by the same state.
+    fn retry(&self, own: &CoSimulation) -> Retry {
+        match self.abi().may_step_again() {
+            true => Retry::Again,
+            false if self.master.is_some() => Retry::Never,
+            false if self.abi().goes_back_from_discard() && own.common.can_get_and_set_fmu_state => Retry::FromState,
+            false if own.can_reject_steps => Retry::Instead,
+            false => Retry::Never,
         }
     }
 

@@ -6,7 +6,7 @@ use super::clocks::candidates::Candidate;
 use super::described::{DescribedFmu, StepAbilities};
 use super::findings::Findings;
 use super::schedulability::Figures;
-use super::{Limits, Mode, Release, integration, masters};
+use super::{Limits, Mode, Release, Retry, integration, masters};
 use crate::rig::{At, Rig, RigTask, TriggerSource};
 use crate::time::{Fraction, Instant};
 
@@ -202,9 +202,10 @@ pub(super) fn cores(clocks: &Clocks, fmus: &[DescribedFmu], cpus: Vec<usize>) ->
 fn refuse_keys(described: &DescribedFmu, findings: &mut Findings) {
     let step = described.rig.step.as_ref().map(|step| ("step", step.place));
     let step_size = described.rig.step_size.as_ref().map(|at| ("step_size", at.place));
+    let retry = described.rig.retry_steps.as_ref().map(|at| ("retry_steps", at.place));
     let task = described.rig.task.as_ref().map(|task| ("a limit, overrun policy or figure", task.place));
     let tolerance = described.rig.integration.tolerance.as_ref().map(|at| ("tolerance", at.place));
-    let all = [step, step_size, task, described.rig.integration.first(), tolerance];
+    let all = [step, step_size, retry, task, described.rig.integration.first(), tolerance];
     for (what, place) in all.into_iter().flatten() {
         let name = described.name();
         let message = format!(
@@ -271,6 +272,16 @@ pub(super) fn internal_step(described: &DescribedFmu) -> Option<Fraction> {
     described.input.description.time.duration(described.steps()?.internal_step?)
 }
 
+/// How a step that the FMU discards is tried in parts. A state before each step is taken in virtual time, and where the rig says so.
+pub(super) fn retry(rig: &Rig, described: &DescribedFmu) -> Retry {
+    let can = described.steps().map_or(Retry::Never, |own| own.retry);
+    match described.rig.retry_steps.as_ref().map(|at| at.value) {
+        Some(false) => Retry::Never,
+        None if can == Retry::FromState && rig.mode == Mode::RealTime => Retry::Never,
+        _ => can,
+    }
+}
+
 /// Whether the FMU can make these steps up to the end of the run.
 fn check(
     rig: &Rig,
@@ -284,6 +295,16 @@ fn check(
     if let Some(at) = described.rig.step_size.as_ref().filter(|_| described.co_simulation().is_none()) {
         findings
             .rig(at.place, format!("step_size in [fmu.{name}] is for Co-Simulation: {name} is told times, not steps"));
+    }
+    if let Some(at) = described.rig.retry_steps.as_ref().filter(|at| at.value && own.retry == Retry::Never) {
+        let way_out = match described.master {
+            Some(_) => "its group takes it back with algorithm = \"rollback\" or \"predictable\"",
+            None => {
+                "its steps may not vary (canHandleVariableCommunicationStepSize), or it cannot be taken back \
+                 (canGetAndSetFMUState, in FMI 1.0 canRejectSteps): leave retry_steps out"
+            }
+        };
+        findings.rig(at.place, format!("a step that {name} discards cannot be tried in parts: {way_out}"));
     }
     if let Some(internal) = internal_step(described).filter(|internal| !h.is_in_steps(*internal)) {
         let message = format!(

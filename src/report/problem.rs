@@ -376,6 +376,8 @@ pub enum FailureKey {
     OnWarning,
     /// The FMU was asked for the interval of an output clock that ticked, which `get_intervals` can turn off.
     GetIntervals,
+    /// The FMU has discarded a step, which can be tried in parts, from a state before it, with `retry_steps`.
+    RetrySteps,
 }
 
 /// What came of a stimulus that cannot be read any further.
@@ -537,6 +539,9 @@ impl Problem {
                         FailureKey::GetIntervals => {
                             " when it was asked for the interval of an output clock that had ticked; if it has none, set \
                              get_intervals = false in its table of the rig"
+                        }
+                        FailureKey::RetrySteps => {
+                            "; with retry_steps = true in its table of the rig it is tried in parts, from a state that is taken before each step"
                         }
                         FailureKey::OnWarning => ", and the rig says on_warning = \"error\"",
                     };

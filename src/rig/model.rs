@@ -364,6 +364,8 @@ pub struct RigFmu {
     pub step: Option<At<Fraction>>,
     /// `step_size`; `None`: the difference where the FMU can vary its steps.
     pub step_size: Option<At<StepSize>>,
+    /// `retry_steps`; `None`: where the FMU can, and where that costs nothing while nothing is discarded.
+    pub retry_steps: Option<At<bool>>,
     /// `internal_steps = true` stands here: recordings have rows at the internal steps of Co-Simulation.
     pub internal_steps: Option<Place>,
     /// `class`: what it can do for the master of its group; `None`: what its description says.
@@ -554,6 +556,7 @@ impl Rig {
                 interface: None,
                 step: None,
                 step_size: None,
+                retry_steps: None,
                 internal_steps: None,
                 class: None,
                 max_step: None,

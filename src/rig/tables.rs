@@ -29,6 +29,7 @@ const FMU: &[&str] = &[
     "interface",
     "step",
     "step_size",
+    "retry_steps",
     "internal_steps",
     "class",
     "max_step",
@@ -154,6 +155,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         interface: placed_in(section, "interface", section.choice("interface", &interfaces)),
         step: read_positive(section, "step"),
         step_size: placed_in(section, "step_size", section.choice("step_size", &StepSize::WORDS)),
+        retry_steps: placed_in(section, "retry_steps", section.boolean("retry_steps")),
         internal_steps: section
             .boolean("internal_steps")
             .filter(|wanted| *wanted)

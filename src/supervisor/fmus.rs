@@ -66,6 +66,8 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
         keys: [
             (asks && abi == Abi::Draft).then_some(FailureKey::GetIntervals),
             (status == Status::Warning).then_some(FailureKey::OnWarning),
+            (function == Some(Function::DoStep) && status == Status::Discard && may_retry(plan, fmu))
+                .then_some(FailureKey::RetrySteps),
         ]
         .into_iter()
         .flatten()
@@ -73,6 +75,11 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
         last_words: result.log[result.log.len().saturating_sub(5)..].to_vec(),
     };
     Some(Problem::failure(Subject::Fmu(result.name.clone()), kind))
+}
+
+/// Whether a key of the rig has steps of an instance, whose Discard is an error, tried in parts.
+fn may_retry(plan: &Plan, fmu: FmuId) -> bool {
+    plan.tasks.iter().any(|task| task.fmu == fmu && task.may_retry())
 }
 
 /// The functions of an instance that were called.

@@ -77,12 +77,27 @@ pub struct StepPlan {
     /// A step is taken back where another FMU of the same task has returned early, and made anew to where that has come
     /// (`canGetAndSetFMUState`).
     pub goes_back: bool,
-    /// A step that is discarded is tried in parts: the FMU can vary its steps, and is as it was.
-    pub retries: bool,
+    /// How a step that is discarded is tried in parts.
+    pub retry: Retry,
+    /// The rig can say that it is.
+    pub may_retry: bool,
     /// `fixedInternalStepSize`, in the FMU's unit of time.
     pub internal_step: Option<f64>,
     /// What integrates the FMU over its steps; `None`: it does that itself (Co-Simulation).
     pub integration: Option<IntegrationPlan>,
+}
+
+/// How a step that is discarded is tried in parts, of an FMU that can vary its steps (semantics S23).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Retry {
+    /// It is not: Discard counts as Error.
+    Never,
+    /// The FMU is as it was (FMI 3.0).
+    Again,
+    /// The FMU goes back to its state from before the step, which is taken before each (FMI 2.0, `canGetAndSetFMUstate`).
+    FromState,
+    /// The FMU makes the next step in place of this one (FMI 1.0, `canRejectSteps`).
+    Instead,
 }
 
 /// How Model Exchange FMUs are integrated (semantics S25).
@@ -169,6 +184,11 @@ impl TaskPlan {
     /// Whether each event of its steps has rows of its own.
     pub fn shows_events(&self) -> bool {
         matches!(&self.work, Work::Step(step) if step.rows_of_events)
+    }
+
+    /// Whether a step of its FMU that is discarded could be tried in parts, and is not.
+    pub fn may_retry(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.retry == Retry::Never && step.may_retry)
     }
 
     /// What integrates its FMU; `None`: it does not.

@@ -8,7 +8,7 @@ use super::clocks::causes;
 use super::described::{DescribedFmu, StepAbilities};
 use super::priorities::Order;
 use super::resolved::Resolved;
-use super::{FmuId, InputClockPlan, RecordedClock, StepPlan, StepSize, TaskPlan, Work, integration, steps};
+use super::{FmuId, InputClockPlan, RecordedClock, Retry, StepPlan, StepSize, TaskPlan, Work, integration, steps};
 use crate::fmu::description::IntervalVariability;
 use batches::Batches;
 use std::collections::HashSet;
@@ -53,7 +53,7 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
 }
 
 /// What the task of a candidate does.
-fn work(Resolved { fmus, clocks, .. }: &Resolved, order: &Order, candidate: &Candidate) -> Work {
+fn work(Resolved { rig, fmus, clocks, .. }: &Resolved, order: &Order, candidate: &Candidate) -> Work {
     let described = &fmus[candidate.fmu];
     let Some(own) = candidate.clock else {
         let own = described.steps();
@@ -72,7 +72,8 @@ fn work(Resolved { fmus, clocks, .. }: &Resolved, order: &Order, candidate: &Can
                     Some(master) => master.algorithm.takes_back(),
                     None => steps::may_be_cut_short(fmus, clocks, candidate.fmu),
                 },
-            retries: own.is_some_and(|own| own.retries),
+            retry: steps::retry(rig, described),
+            may_retry: own.is_some_and(|own| own.retry != Retry::Never),
             internal_step: own.and_then(|own| own.internal_step),
             integration: described
                 .model_exchange()

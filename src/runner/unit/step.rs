@@ -11,7 +11,7 @@ use super::way::{Came, Stepped, Way};
 use super::{Getting, Settable, Setting};
 use crate::exchange::Stamp;
 use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Outcome, Stepper, Unusual};
-use crate::plan::{OnError, StepPlan, TaskId};
+use crate::plan::{OnError, Retry, StepPlan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::halt::Halt;
@@ -40,7 +40,11 @@ pub struct StepUnit {
 
 impl StepUnit {
     /// The steps of this task, `plan`, each over `step`.
-    pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction, stepper: Stepper) -> StepUnit {
+    pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction, mut stepper: Stepper) -> StepUnit {
+        if plan.retry == Retry::FromState {
+            // The FMU takes the memory for it now. One that cannot do it says so at its first step.
+            let _ = stepper.remember();
+        }
         let stepping = Stepping::new(world, task, plan, step);
         StepUnit { stepper, stepping, recorded: Recorded::of(world, task) }
     }
@@ -85,7 +89,8 @@ impl StepUnit {
 
     /// [`super::Unit::can_stride`].
     pub fn can_stride(&self) -> bool {
-        self.recorded.is_none() && self.stepping.unit.is_second() && self.stepper.can_stride()
+        let steps_alone = self.stepping.retry != Retry::FromState && self.stepping.unit.is_second();
+        self.recorded.is_none() && steps_alone && self.stepper.can_stride()
     }
 
     /// [`super::Unit::strides_from`].
@@ -265,10 +270,10 @@ fn go_on_from<'a>(
 /// Makes the steps of a release that is not usual.
 #[inline(never)] // most are
 fn make<'a>(before: BeforeStep<'a>, stepping: &'a mut Stepping, due: &Due) -> Result<After<'a>, Failure> {
-    let way = Way::from(stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time));
+    let mut way = Way::from(stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time));
     let target = stepping.target(due);
     let next = way.next(stepping, stepping.next(way.at(), target));
-    let stepped = before.step(next.1, next.2);
+    let stepped = way.step(stepping, before, next)?;
     follow(way, stepped, next, stepping, due, target)
 }
 
@@ -299,7 +304,7 @@ fn follow<'a>(
             }
         };
         next = way.next(stepping, stepping.next(way.at(), target));
-        stepped = before.step(next.1, next.2);
+        stepped = way.step(stepping, before, next)?;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::figures::StepFigures;
 use crate::ffi::Said;
-use crate::plan::{Mode, Overrun, StepPlan, StepSize, TaskId};
+use crate::plan::{Mode, Overrun, Retry, StepPlan, StepSize, TaskId};
 use crate::record::board::TaskWord;
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::thread_host::PartitionHost;
@@ -15,9 +15,6 @@ use std::cmp::Ordering;
 #[cfg(debug_assertions)]
 use std::sync::OnceLock;
 use std::time::Duration;
-
-/// How often a step that is discarded is halved (semantics S23).
-const HALVINGS: u32 = 10;
 
 /// What counts as rounding, of a step.
 const ROUNDING: f64 = 1e-9;
@@ -97,8 +94,8 @@ pub struct Stepping {
     pub varies: bool,
     /// It has Event Mode.
     pub handles_events: bool,
-    /// How often a step that is discarded may be halved.
-    pub halvings: u32,
+    /// How a step that is discarded is tried in parts.
+    pub retry: Retry,
     pub unit: TimeUnit,
     /// The time that no step goes beyond.
     pub stop: Option<Instant>,
@@ -146,7 +143,7 @@ impl Stepping {
             is_variable: plan.is_variable && own.overrun != Overrun::Queue,
             varies: plan.is_variable,
             handles_events: plan.handles_events,
-            halvings: if plan.retries { HALVINGS } else { 0 },
+            retry: plan.retry,
             unit,
             // A run that is taken up again goes on from where its steps end.
             stop: world.plan.stop.filter(|_| !world.saves),
@@ -324,6 +321,7 @@ impl Stepping {
         let is_usual = due.next.as_ref().is_none_or(|next| *next == end)
             && self.until.as_ref().is_none_or(|until| end < *until)
             && self.reached.as_ref().is_none_or(|reached| *reached == due.time)
+            && self.retry != Retry::FromState
             && (self.shows.is_none() || self.jump(due.time, end).is_none());
         is_usual.then_some(end)
     }
@@ -569,16 +567,22 @@ fn exact(point: f64, next: f64) -> f64 {
     size
 }
 
-/// The step size from this point on, made as much smaller as an FMU needs that adds it to the point, and may refuse to pass the stop time.
+/// The step size from this point on, made just so much smaller that the sum of both does not pass the stop time, beyond which
+/// an FMU may refuse to go.
 fn not_past(stop: f64, point: f64, size: f64) -> f64 {
     if point + size <= stop {
         return size;
     }
-    let mut size = size.min(stop - point);
-    while point + size > stop {
-        size = size.next_down();
+    // The bits of numbers from 0 on are in their order.
+    let (mut fits, mut passes) = (0, size.to_bits());
+    while passes - fits > 1 {
+        let between = fits + (passes - fits) / 2;
+        match point + f64::from_bits(between) <= stop {
+            true => fits = between,
+            false => passes = between,
+        }
     }
-    size
+    f64::from_bits(fits)
 }
 
 /// Hosts that are known to be wrong, for tests that are to notice them: "hole" leaves out what was missed, "early" shows what a

@@ -3,7 +3,11 @@
 
 use super::stepping::Stepping;
 use crate::ffi::{AfterStep, BeforeStep, Failure, Function, NoStep, Outcome, Said, Status};
+use crate::plan::Retry;
 use crate::time::{Fraction, Instant};
+
+/// How often a step that is discarded is made shorter (semantics S23).
+const SHORTER: u32 = 10;
 
 /// Early returns on one way that get nowhere, and are no events.
 const STUCK: u32 = 1;
@@ -16,7 +20,11 @@ pub struct Way {
     at: Instant,
     /// No step goes further, since some were discarded.
     part: Option<Fraction>,
-    halved: u32,
+    /// The next step alone does not: the FMU has said how far it comes.
+    is_told: bool,
+    /// The next step is in place of the last one.
+    is_instead: bool,
+    shorter: u32,
     nowhere: u32,
     outcome: Outcome,
 }
@@ -32,7 +40,7 @@ pub enum Came<'a> {
 impl Way {
     /// A way from here.
     pub fn from(at: Instant) -> Way {
-        Way { at, part: None, halved: 0, nowhere: 0, outcome: Outcome::Ok }
+        Way { at, part: None, is_told: false, is_instead: false, shorter: 0, nowhere: 0, outcome: Outcome::Ok }
     }
 
     /// How far it is.
@@ -52,6 +60,22 @@ impl Way {
         (to, point, size)
     }
 
+    /// Makes the step that was told so, in a way that it can be tried in parts if it is discarded.
+    pub fn step<'a>(
+        &mut self,
+        stepping: &Stepping,
+        mut before: BeforeStep<'a>,
+        (_, point, size): (Instant, f64, f64),
+    ) -> Result<Stepped<'a>, Failure> {
+        if std::mem::take(&mut self.is_instead) {
+            return Ok(before.step_instead(point, size));
+        }
+        if stepping.retry == Retry::FromState {
+            let _warning_is_counted = before.remember()?;
+        }
+        Ok(before.step(point, size))
+    }
+
     /// Follows a step that was to come `to` there, and was told so.
     pub fn follow<'a>(
         &mut self,
@@ -63,15 +87,23 @@ impl Way {
             Ok(after) => after,
             Err(no_step) if no_step.failure.status == Status::Discard => {
                 stepping.figures.rejected();
-                if self.halved == stepping.halvings {
+                if stepping.retry == Retry::Never || self.shorter == SHORTER {
                     return Err(no_step.failure);
                 }
-                self.halved += 1;
-                self.part = half(self.at, to);
-                return Ok(Came::Nowhere(no_step.again()));
+                self.shorter += 1;
+                let told = told(stepping, &no_step, (self.at, to));
+                (self.part, self.is_told) = (told.or_else(|| half(self.at, to)), told.is_some());
+                self.is_instead = stepping.retry == Retry::Instead;
+                return Ok(Came::Nowhere(match stepping.retry {
+                    Retry::FromState => no_step.go_back()?,
+                    _ => no_step.again(),
+                }));
             }
             Err(no_step) => return Err(no_step.failure),
         };
+        if std::mem::take(&mut self.is_told) {
+            self.part = None;
+        }
         stepping.figures.step();
         self.outcome = self.outcome.or(after.outcome());
         let said = after.said();
@@ -84,6 +116,13 @@ impl Way {
         self.at = reached;
         Ok(Came::Further(after, said))
     }
+}
+
+/// How far the FMU comes by its own word in a step over this interval that it has discarded, before FMI 3.0.
+fn told(stepping: &Stepping, no_step: &NoStep, (from, to): (Instant, Instant)) -> Option<Fraction> {
+    let reached = stepping.unit.instant(no_step.reached).filter(|_| stepping.retry != Retry::Again)?;
+    let is_within = reached < to && !stepping.is_now(reached, from);
+    is_within.then(|| reached.minus(from)).flatten()
 }
 
 /// Half of the time between two instants.

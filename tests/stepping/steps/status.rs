@@ -1,6 +1,6 @@
 //! What an FMU answers to a step, and what becomes of the run (semantics S13, S14, S23).
 
-use super::program::real_time;
+use super::program::{Rig, real_time};
 use super::{Outcome, alone, numbers, run};
 
 /// In the step that begins at 50 ms, of ten.
@@ -134,4 +134,70 @@ fn a_step_that_claims_to_have_reached_another_time_is_a_finding() {
     let deviation = outcome.clock("s", "step")["max_deviation_s"].as_f64().unwrap();
     assert!((deviation - 0.005).abs() < 1e-12, "{deviation}");
     assert_eq!(outcome.signals().last("s.n"), 10);
+}
+
+/// FMI 2.0.5, 4.2.2, and FMI 1.0: the FMU discards each step beyond an event, at 3.7, 13.7, ... ms, is at the event then, and takes no other step from
+/// there (`fmus/discarding_fmi2/sources/discarding.h`).
+#[test]
+fn before_fmi_3_a_discarded_step_is_made_in_parts_where_the_fmu_can_be_taken_back() {
+    let path = |name: &str| super::stepper().with_file_name(name);
+    let rig = |name: &str, keys: &str| {
+        let text =
+            format!("[rig]\nstop_time = 0.1\n[record]\n[fmu.d]\npath = '{}'\nstep = 0.01\n", path(name).display());
+        Rig::of_text(&format!("{text}start = {{ u = 1.0 }}\n{keys}\n"))
+    };
+    let times: Vec<f64> = (0..=10).map(|k| f64::from(k) / 100.0).collect();
+    let is_whole = |outcome: &Outcome| {
+        let y = numbers(outcome, "d.y");
+        assert!(y.iter().zip(&times).all(|(y, time)| (y - time).abs() < 1e-12) && y.len() == 11, "{y:?}");
+        assert_eq!((outcome.signals().last("d.steps"), outcome.signals().last("d.events")), (20, 10));
+        let step = outcome.clock("d", "step");
+        assert_eq!((&step["steps"], &step["rejected_steps"]), (&20.into(), &10.into()));
+    };
+    for (name, words) in
+        [("discarding_fmi2", "fmi2DoStep returned fmi2Discard"), ("discarding_fmi1", "fmiDoStep returned fmiDiscard")]
+    {
+        is_whole(&run(&rig(name, ""), "virtual").exits(0));
+        run(&rig(name, "retry_steps = false"), "virtual").exits(1).problem(&["d", words]);
+        let simulated = std::process::Command::new(env!("CARGO_BIN_EXE_vecud"))
+            .args(["simulate", "--stop-time", "0.1", "--output-interval", "0.01", "--start-value", "u=1"])
+            .arg(path(name))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&simulated.stdout);
+        let last = text.lines().last().unwrap_or_default();
+        let last: Vec<f64> = last.split(',').map(|cell| cell.parse().unwrap()).collect();
+        assert!(matches!(last[..], [0.1, y, 20.0, 10.0] if (y - 0.1).abs() < 1e-12), "{text}");
+        real_time("before_fmi_3_a_discarded_step_is_made_in_parts_where_the_fmu_can_be_taken_back", || {
+            // A state before each step is nothing that each rig in real time pays for.
+            let plain = run(&rig(name, ""), "realtime");
+            match name {
+                "discarding_fmi2" => {
+                    drop(plain.exits(1).problem(&["d", words, "with retry_steps = true in its table"]))
+                }
+                _ => is_whole(&plain.exits(0)),
+            }
+            is_whole(&run(&rig(name, "retry_steps = true"), "realtime").exits(0));
+        });
+    }
+    // Neither of the two can make other steps, and neither can be taken back.
+    for (name, flag) in [
+        ("discarding_fmi2", "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\""),
+        ("discarding_fmi1", "canRejectSteps=\"true\""),
+        ("discarding_fmi2", "canHandleVariableCommunicationStepSize=\"true\""),
+        ("discarding_fmi1", "canHandleVariableCommunicationStepSize=\"true\""),
+    ] {
+        let rig = rig(name, "");
+        let copy = rig.folder().join("copy");
+        crate::simulated::copy(&path(name), &copy);
+        let xml = std::fs::read_to_string(copy.join("modelDescription.xml")).unwrap();
+        assert!(xml.contains(flag), "{name} {flag}");
+        std::fs::write(copy.join("modelDescription.xml"), xml.replace(flag, "")).unwrap();
+        let text = std::fs::read_to_string(rig.file()).unwrap().replace(&path(name).display().to_string(), "copy");
+        std::fs::write(rig.file(), &text).unwrap();
+        run(&rig, "virtual").exits(1).problem(&["d", "DoStep returned"]);
+        std::fs::write(rig.file(), text + "retry_steps = true\n").unwrap();
+        let refused = run(&rig, "virtual").exits(2);
+        assert!(refused.stderr.contains("cannot be tried in parts"), "{}", refused.stderr);
+    }
 }
