@@ -45,6 +45,11 @@ impl RecordedColumns {
         self.of.get(&variable).is_some_and(|columns| columns.iter().any(|column| column.0 < self.signals.len()))
     }
 
+    /// Whether clocks are recorded, whose ticks make rows.
+    pub(super) fn has_clocks(&self) -> bool {
+        !self.clocks.is_empty()
+    }
+
     /// The columns of a variable; none, if it is not recorded.
     pub(super) fn of_variable(&self, variable: VariableId) -> Vec<SignalId> {
         self.of.get(&variable).cloned().unwrap_or_default()

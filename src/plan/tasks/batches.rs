@@ -177,6 +177,23 @@ pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
             resolved.getting((fmu, i)).into_iter().for_each(|candidate| get[candidate].push(i));
         }
     }
+    let is_recorded = |candidate: usize, i: usize| resolved.columns.is_recorded((candidates[candidate].fmu, i));
+    let makes_rows = |lists: &[Vec<usize>]| {
+        lists.iter().enumerate().any(|(candidate, list)| list.iter().any(|i| is_recorded(candidate, *i)))
+    };
+    let ticks =
+        || (0..resolved.fmus.len()).any(|fmu| !on_ticks(resolved, fmu).is_empty()) || resolved.columns.has_clocks();
+    // A rig has the start values of its columns in its files; rows of a simulation, which have none, are all that there is of it.
+    let has_files = resolved.rig.record.as_ref().is_none_or(|own| !own.formats.is_empty());
+    // Where nothing that is recorded changes, what stays as it is makes the rows.
+    if !has_files && !makes_rows(&set) && !makes_rows(&get) && !ticks() {
+        for (fmu, wanted) in resolved.wanted.iter().enumerate() {
+            for &i in wanted.read.iter().filter(|i| resolved.columns.is_recorded((fmu, **i))) {
+                resolved.setting((fmu, i)).into_iter().for_each(|candidate| get[candidate].push(i));
+            }
+        }
+        get.iter_mut().for_each(|list| list.sort_unstable());
+    }
     let batches = |(candidate, (set, get)): (&Candidate, (Vec<usize>, Vec<usize>))| {
         let fmu = candidate.fmu;
         let set = written_with(resolved, fmu, set, |variable, item| {

@@ -381,3 +381,23 @@ fn resized_arrays_without_start_values_have_what_the_fmu_gives_them() {
     assert_eq!(notes(&given), [""; 0]);
     assert_eq!(&given.rows()[0][16..], ["1.0", "2.0", "3.0", "4.0"]);
 }
+
+/// What never changes has rows, too, where there is nothing else: at the times at which other columns of the FMU have them.
+#[test]
+fn parameters_and_constants_alone_have_rows() {
+    for (name, interface, columns, values) in [
+        ("stepper", "cs", &["fail_at", "fail_kind"][..], &["0.0", "0"][..]),
+        ("ball", "me", &["g", "e"], &["9.81", "0.7"]),
+        ("structural", "se", &["constant"], &["3.0"]),
+    ] {
+        let interface = format!("--interface-type={interface}");
+        let arguments = [interface.as_str(), "--stop-time=0.02"];
+        let names = columns.iter().map(|column| format!("--output-variable={column}"));
+        let names: Vec<String> = names.collect();
+        let named: Vec<&str> = arguments.into_iter().chain(names.iter().map(String::as_str)).collect();
+        let simulated = simulate(fmu(name), &named).exits(0);
+        let others = simulate(fmu(name), &arguments).exits(0);
+        assert_eq!(simulated.column("time"), others.column("time"), "{name}");
+        assert!(simulated.rows().iter().all(|row| row[1..] == *values), "{}", simulated.stdout);
+    }
+}
