@@ -48,7 +48,6 @@ nan = "stop"
 shared_libraries = "trust"
 trigger_time = "now"
 shutdown_timeout = 0.25
-
 [host]
 fifo_priorities = [60, 70]
 cpus = [1, 2]

@@ -185,6 +185,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "sys::SysError",
             "sys::affinity",
             "sys::clock::Clock",
+            "sys::core_claims",
             "sys::crash::FAULTS",
             "sys::crash::ask_where_it_is",
             "sys::cycles::Ruler",
