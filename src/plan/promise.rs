@@ -2,7 +2,7 @@
 //! nothing is late.
 //!
 //! Covered is what depends on nothing but delayed connections from covered clocks, times that are known, and the own state
-//! of a partition. What vecud cannot see is assumed, and said: that partitions of one FMU share no memory.
+//! of a partition. What vecud cannot see is assumed, and said: that partitions of one FMU, and instances of one library, share no memory.
 
 use super::connections::timing::name;
 use super::{FmuId, Plan, Release, SignalId, TaskId, TaskPlan, TriggerTime};
@@ -17,6 +17,9 @@ pub struct Promise {
     pub signals: Vec<Option<String>>,
     /// FMUs with covered columns that have several partitions, whose memory is assumed to be each one's own.
     pub assumed: Vec<FmuId>,
+    /// Instances of one library, in each group one with covered columns at least: they are assumed to share no memory, such as
+    /// static variables.
+    pub together: Vec<Vec<FmuId>>,
 }
 
 impl Promise {
@@ -41,8 +44,18 @@ impl Promise {
                 .filter(|signal| plan.is_recorded(*signal))
                 .any(|signal| signals[signal.0].is_none())
         };
-        let assumed = (0..plan.fmus.len()).map(FmuId).filter(several).filter(covered).collect();
-        Promise { tasks, signals, assumed }
+        let all = || (0..plan.fmus.len()).map(FmuId);
+        let assumed = all().filter(several).filter(covered).collect();
+        let mut together: Vec<Vec<FmuId>> = Vec::new();
+        for fmu in all() {
+            let library = &plan.fmus[fmu.0].library;
+            match together.iter_mut().find(|known| plan.fmus[known[0].0].library == *library) {
+                Some(known) => known.push(fmu),
+                None => together.push(vec![fmu]),
+            }
+        }
+        together.retain(|instances| instances.len() > 1 && instances.iter().any(covered));
+        Promise { tasks, signals, assumed, together }
     }
 
     /// Number of columns that are covered.
@@ -270,6 +283,14 @@ pub(super) fn lines(plan: &Plan) -> (Vec<String>, Vec<String>) {
         inside.push(format!(
             "assumed: columns of {} depend on no memory that its partitions share, which vecud cannot see",
             names.join(" and of ")
+        ));
+    }
+    for instances in &promise.together {
+        let names: Vec<&str> = instances.iter().map(|fmu| plan.fmus[fmu.0].name.as_str()).collect();
+        inside.push(format!(
+            "assumed: {}, which are instances of one library, share no memory (static variables), which vecud cannot see; vecud validate \
+             looks whether two of them compute what one alone does",
+            names.join(" and ")
         ));
     }
     (inside, outside)

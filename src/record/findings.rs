@@ -122,6 +122,8 @@ pub enum When {
     Running = 4,
     /// The run went on, and another FMU can have done it.
     Unclear = 5,
+    /// It was terminated, or freed.
+    Ending = 6,
 }
 
 /// Where a finding was seen.

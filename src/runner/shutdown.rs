@@ -3,11 +3,13 @@
 
 use super::activation::Activation;
 use super::initialise::Ready;
+use super::surroundings;
 use super::thread_host::PartitionHost;
 use super::unit::{self, Unit};
 use super::world::World;
 use crate::ffi::{Failure, Health, Instance, InstanceControl, Outcome, Running, Terminated, set_thread_host};
 use crate::record::board::FmuWord;
+use crate::record::findings::When;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Puts the instances together again, in rig order. All partition threads have returned; an instance that lacks one,
@@ -94,6 +96,7 @@ fn note_end(world: &World, host: &PartitionHost, before: Health, result: Result<
         host.fail(failure);
     }
     host.returned_from_fmu();
+    surroundings::look(world, host.fmu(), When::Ending);
     let end = match (before, &result) {
         (Health::Fatal, _) => 3,
         (Health::Healthy, Ok(_)) => 1,

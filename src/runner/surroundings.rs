@@ -1,6 +1,6 @@
 //! What FMU code changes for all FMUs of the process: found, put back at once, and put on whose code ran.
 //!
-//! While instances are made, after each call; in virtual time, after each activation of an FMU whose libraries call functions that can change
+//! While instances are made and ended, after each call; in virtual time, after each activation of an FMU whose libraries call functions that can change
 //! something; in real time from outside, on no thread of a partition, where the FMUs that can have done it are named.
 
 use super::world::World;

@@ -196,6 +196,7 @@ fn changed(prepared: &Prepared, fmu: FmuId, what: &str, count: u64, when: u64) -
         1 => "when its library was loaded",
         2 => "when it was instantiated",
         3 => "when it was initialised",
+        6 => "when it was ended",
         _ => "while the run went on",
     };
     let fmus = &prepared.plan.fmus;

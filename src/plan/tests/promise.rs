@@ -40,6 +40,20 @@ fn a_delayed_connection_keeps_the_promise_and_an_immediate_one_breaks_it_for_all
     assert_eq!(why(&plan, "ecu.throttle"), None, "the slow task has no input");
 }
 
+/// What is static in a library its instances have together: the promise rests on there being nothing, and `vecud check` says so.
+#[test]
+fn instances_of_one_library_are_assumed_to_share_no_memory() {
+    let mut plan = ecu_and_plant(RECORD);
+    assert!(Promise::of(&plan).together.is_empty() && !table::render(&plan).contains("instances of one library"));
+    plan.fmus[1].library = plan.fmus[0].library.clone();
+    let text = table::render(&plan);
+    let words = format!(
+        "assumed: {} and {}, which are instances of one library, share no memory",
+        plan.fmus[0].name, plan.fmus[1].name
+    );
+    assert!(text.contains(&words), "{text}");
+}
+
 #[test]
 fn what_several_partitions_compute_or_what_comes_from_outside_is_not_covered() {
     let plan = ecu_and_plant(RECORD);
