@@ -177,9 +177,11 @@ impl Unit {
         }
     }
 
-    /// How many states and event indicators the instance says that it has; `None`: it is none for Model Exchange.
+    /// How many states and event indicators the instance says that it has; `None`: it is none for Model Exchange, or is between events, as
+    /// after a state was restored, where nobody may ask (FMI 3.0.2, 2.3.5, 3.2.1).
     pub fn numbers(&mut self) -> Result<Option<Numbers>, Failure> {
-        self.member().map_or(Ok(None), |member| member.engine.numbers())
+        let Some(member) = self.member() else { return Ok(None) };
+        if member.is_in_event_mode() { member.engine.numbers() } else { Ok(None) }
     }
 
     /// Whether stimuli tick clocks between its steps.

@@ -1,6 +1,6 @@
 //! One strict FMU, in every way in which it is run, with values that are worked out by hand.
 
-use crate::fmu::{ALL, CS3, ME1, Ran, Strict, Way, Wrong, alone, rig_with};
+use crate::fmu::{ALL, CS3, ME1, Ran, Strict, Way, Wrong, alone, rig_until};
 use crate::program::{real_time, tempdir};
 use std::fs;
 
@@ -172,13 +172,33 @@ fn a_state_is_taken_and_given_back_where_the_standard_allows_it() {
     wrong.none();
 }
 
+/// FMI 1.0 has no functions for it.
+#[test]
+fn a_run_that_goes_on_from_a_saved_state_makes_the_calls_that_follow_on_it() {
+    let folder = tempdir().unwrap();
+    let mut wrong = Wrong::default();
+    for fmu in ALL.into_iter().filter(|fmu| fmu.version > 1) {
+        let tables = fmu.table("s", EVENTS, "step = '1/100'") + "[record]\nsignals = ['s.y', 's.n']\n";
+        let state = folder.path().join(format!("{fmu:?}"));
+        let state = state.to_str().unwrap();
+        let first = rig_until(0.05, Way::Virtual, &format!("{fmu:?} first"), &tables, &["--save-state", state]);
+        wrong.look(&first, |_| ());
+        let second = rig_until(0.1, Way::Virtual, &format!("{fmu:?} then"), &tables, &["--restore-state", state]);
+        wrong.look(&second, |found| {
+            found.same("y", second.at(0.1, "y"), 0.008);
+            found.same("n", second.at(0.1, "n"), if fmu.shows_events { 7.0 } else { 8.0 });
+        });
+    }
+    wrong.none();
+}
+
 /// FMI 1.0 has no function for it in Model Exchange.
 #[test]
 fn an_fmu_that_is_reset_begins_its_life_anew() {
     let mut wrong = Wrong::default();
     for fmu in ALL.into_iter().filter(|fmu| *fmu != ME1) {
         let tables = fmu.table("s", EVENTS, "step = '1/100'");
-        let ran = rig_with(Way::Virtual, &format!("{fmu:?}, thrice"), &tables, &["--repeat", "3"]);
+        let ran = rig_until(0.1, Way::Virtual, &format!("{fmu:?}, thrice"), &tables, &["--repeat", "3"]);
         wrong.look(&ran, |_| ());
     }
     wrong.none();

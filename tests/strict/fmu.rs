@@ -165,13 +165,13 @@ pub fn alone(way: Way, fmu: Strict, start: &str, more: &str) -> Ran {
 
 /// Runs a rig for a tenth of a second.
 pub fn rig(way: Way, what: &str, tables: &str) -> Ran {
-    rig_with(way, what, tables, &[])
+    rig_until(0.1, way, what, tables, &[])
 }
 
-/// The same with further arguments.
-pub fn rig_with(way: Way, what: &str, tables: &str, arguments: &[&str]) -> Ran {
+/// The same with another stop time and further arguments.
+pub fn rig_until(stop: f64, way: Way, what: &str, tables: &str, arguments: &[&str]) -> Ran {
     let mode = if way == Way::RealTime { "realtime" } else { "virtual" };
-    let rig = Rig::of_text(&format!("[rig]\nmode = '{mode}'\nstop_time = 0.1\noverrun = 'queue'\n{tables}\n"));
+    let rig = Rig::of_text(&format!("[rig]\nmode = '{mode}'\nstop_time = {stop}\noverrun = 'queue'\n{tables}\n"));
     let results = rig.folder().join("results");
     fs::create_dir(&results).unwrap();
     let mut command = rig.command();

@@ -121,7 +121,7 @@ impl Way {
 /// How far the FMU comes by its own word in a step over this interval that it has discarded, before FMI 3.0.
 fn told(stepping: &Stepping, no_step: &NoStep, (from, to): (Instant, Instant)) -> Option<Fraction> {
     let reached = stepping.unit.instant(no_step.reached).filter(|_| stepping.retry != Retry::Again)?;
-    let is_within = reached < to && !stepping.is_now(reached, from);
+    let is_within = from < reached && reached < to && !stepping.is_same(reached, from);
     is_within.then(|| reached.minus(from)).flatten()
 }
 
