@@ -378,6 +378,8 @@ pub enum FailureKey {
     GetIntervals,
     /// The FMU has discarded a step, which can be tried in parts, from a state before it, with `retry_steps`.
     RetrySteps,
+    /// The FMU gave no state, which is taken before each step unless `retry_steps` turns that off.
+    TakesStates,
 }
 
 /// What came of a stimulus that cannot be read any further.
@@ -542,6 +544,9 @@ impl Problem {
                         }
                         FailureKey::RetrySteps => {
                             "; with retry_steps = true in its table of the rig it is tried in parts, from a state that is taken before each step"
+                        }
+                        FailureKey::TakesStates => {
+                            ", though its description says that it can; with retry_steps = false in its table of a rig it is not asked for one"
                         }
                         FailureKey::OnWarning => ", and the rig says on_warning = \"error\"",
                     };

@@ -6,7 +6,7 @@ use super::findings::unusable;
 use crate::ffi::{Function, Status};
 use crate::fmu::description::Abi;
 use crate::plain::plain;
-use crate::plan::{FmuId, Plan, TaskId};
+use crate::plan::{FmuId, Plan, Retry, TaskId, Work};
 use crate::record::board::{Board, FmuWord, FunctionCalls, Metric, Phase, TaskWord};
 use crate::report::{CallResult, FailureKey, FmuResult, FmuStatus, Kind, LockResult, Problem, Subject};
 use crate::time::Instant;
@@ -68,6 +68,7 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
             (status == Status::Warning).then_some(FailureKey::OnWarning),
             (function == Some(Function::DoStep) && status == Status::Discard && may_retry(plan, fmu))
                 .then_some(FailureKey::RetrySteps),
+            (function == Some(Function::GetFMUState) && takes_states(plan, fmu)).then_some(FailureKey::TakesStates),
         ]
         .into_iter()
         .flatten()
@@ -75,6 +76,12 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
         last_words: result.log[result.log.len().saturating_sub(5)..].to_vec(),
     };
     Some(Problem::failure(Subject::Fmu(result.name.clone()), kind))
+}
+
+/// Whether a state of an instance is taken before each of its steps.
+fn takes_states(plan: &Plan, fmu: FmuId) -> bool {
+    let takes = |work: &Work| matches!(work, Work::Step(step) if step.retry == Retry::FromState);
+    plan.tasks.iter().any(|task| task.fmu == fmu && takes(&task.work))
 }
 
 /// Whether a key of the rig has steps of an instance, whose Discard is an error, tried in parts.

@@ -31,24 +31,28 @@ fn releases(plan: &Plan, board: Board, task: TaskId, end: Instant) -> Option<u64
     Some(Passed::on_grid(origin, interval, before, until, Some(until)).map_or(0, |passed| passed.count))
 }
 
-/// Counts what has been released in virtual time and not begun, or not returned, when the runner died: its thread cannot.
+/// Counts what has been released in virtual time and not begun, or not returned, when the runner died: its thread cannot. A run has come
+/// to each instant of which an activation is complete, though the runner died before it could say so.
 pub fn discard(plan: &Plan, board: Board) {
     if plan.mode == Mode::RealTime {
         return;
     }
     let word = |task: TaskId, word| board.task(task).get(word);
+    let tasks = || (0..plan.tasks.len()).map(TaskId);
+    let counted = |task| -> u64 {
+        [TaskWord::Activations, TaskWord::Skipped, TaskWord::Discarded].map(|own| word(task, own)).iter().sum()
+    };
+    let said = plan.start.nanos().plus(Nanos(board.global(Global::Reached).load(SeqCst) as i64));
+    let is_beyond = |task: &TaskId| {
+        releases(plan, board, *task, Instant::from_nanos(said)).is_some_and(|releases| counted(*task) > releases)
+    };
     let time =
         |task| Instant::from_words([TaskWord::Time, TaskWord::Time1, TaskWord::Time2].map(|own| word(task, own)));
-    let tasks = || (0..plan.tasks.len()).map(TaskId);
-    let reached = plan.start.nanos().plus(Nanos(board.global(Global::Reached).load(SeqCst) as i64));
-    let end = tasks().map(time).filter(|time| plan.stop.is_none_or(|stop| *time < stop)).max();
-    let end = end.map_or(reached, |last| last.nanos().max(reached));
+    let end = tasks().filter(is_beyond).map(|task| time(task).nanos()).fold(said, Ord::max);
     board.global(Global::Reached).store(end.minus(plan.start.nanos()).0.max(0) as u64, SeqCst);
     for task in tasks() {
-        let counted: u64 =
-            [TaskWord::Activations, TaskWord::Skipped, TaskWord::Discarded].map(|own| word(task, own)).iter().sum();
         if let Some(releases) = releases(plan, board, task, Instant::from_nanos(end)) {
-            board.task(task).count_shared(TaskWord::Discarded, releases.saturating_sub(counted));
+            board.task(task).count_shared(TaskWord::Discarded, releases.saturating_sub(counted(task)));
         }
     }
 }

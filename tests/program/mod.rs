@@ -64,7 +64,7 @@ pub fn has_real_time(name: &str) -> bool {
 
 /// How long a test waits for what has to come, and for the end of what has to end: longer than any machine is that busy, and no part
 /// of what is tested.
-pub const PATIENCE: Duration = Duration::from_secs(600);
+pub const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Whether a process has a handler for this signal, or has ended already.
 pub fn handles(process: i32, signal: Signal) -> bool {

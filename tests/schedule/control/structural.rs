@@ -23,8 +23,8 @@ fn the_rig_sets_fixed_and_tunable_ones_in_configuration_mode_before_initialisati
         assert_eq!((left.last("x.values[3]"), left.last("x.grid[4,3]")), ("303.0", "43"));
         // What the FMU has made of the array, not the start of a longer one.
         assert_eq!(left.at(0.0, "x.table[3]"), "30.0");
-        // An input is not read, so nobody knows what it has become.
-        assert_eq!(left.at(0.0, "x.field[1]"), "");
+        // An input that nothing feeds is what the FMU has made of it.
+        assert_eq!(left.at(0.0, "x.field[1]"), "0.0");
     }
 }
 
