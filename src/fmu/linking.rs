@@ -43,7 +43,7 @@ struct Object {
     runpath: Option<Vec<PathBuf>>,
     /// Variables that are unique in the process, by their symbols, in the order of these.
     unique: BTreeMap<String, Variable>,
-    /// It calls one of [`CHANGING`].
+    /// The library calls one of [`CHANGING`].
     changes_process: bool,
 }
 
@@ -69,9 +69,9 @@ const CHANGING: [&str; 14] = [
 /// A unique variable.
 #[derive(Debug, PartialEq)]
 enum Variable {
-    /// It can change.
+    /// The variable can change.
     Writable,
-    /// It has these bytes for ever.
+    /// The variable has these bytes for ever.
     Constant(Vec<u8>),
 }
 
@@ -112,7 +112,7 @@ struct Loaded {
     objects: Vec<Rc<Object>>,
     /// Under which names something is needed, and which object that is.
     requests: BTreeMap<String, Rc<Object>>,
-    /// What it brings of the program's names.
+    /// Its files whose names the program has loaded for itself.
     replaced: Vec<(String, PathBuf)>,
 }
 
@@ -126,7 +126,7 @@ pub struct Linked {
     pub change_process: Vec<bool>,
 }
 
-/// What comes of loading FMUs with these libraries into one process of a program, in this order. What cannot be read clashes with
+/// Links FMUs with these libraries into one process of a program, in this order. A file that cannot be read clashes with
 /// nothing: loading it fails, or shows what is wrong.
 pub fn link(program: &Path, libraries: &[&Path]) -> Linked {
     let paths =
@@ -212,7 +212,7 @@ struct Search {
 }
 
 impl Search {
-    /// What is loaded for a library, in the order of the linker: each library before those that it needs.
+    /// The files that the linker loads for a library, in its order: each library before those that it needs.
     fn load(&self, library: &Path, host: &BTreeMap<String, Rc<Object>>) -> Loaded {
         let mut loaded = Loaded { objects: Vec::new(), requests: BTreeMap::new(), replaced: Vec::new() };
         let absolute = std::path::absolute(library).unwrap_or_else(|_| library.to_owned());
@@ -384,7 +384,7 @@ fn cached() -> io::Result<BTreeMap<String, Vec<PathBuf>>> {
 
 fn of_cache(bytes: &[u8]) -> Option<BTreeMap<String, Vec<PathBuf>>> {
     const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
-    /// Of the header, and of each entry: flags, the place of the name, that of the path, and 12 bytes more.
+    /// The length of the header, and that of an entry: flags, the place of the name, that of the path, and 12 bytes more.
     const LENGTHS: (usize, usize) = (48, 24);
     let table = &bytes[memchr::memmem::find(bytes, MAGIC)?..];
     let number = |at: usize| Some(u32::from_ne_bytes(table.get(at..at + 4)?.try_into().ok()?) as usize);

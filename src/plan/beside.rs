@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 pub struct RunningRig {
     /// What it is called.
     pub name: String,
-    /// It runs in another process, as whose only its cores are known; 0: which one is not known. `None`: in this one.
+    /// The process that runs it, if it is another one: only its cores are known then. 0: another process without a number. `None`: this one.
     pub process: Option<u32>,
     /// The cores of its partitions are its alone.
     pub exclusive: bool,
@@ -93,7 +93,7 @@ impl HostFacts {
         self.on(cpu).next().is_none()
     }
 
-    /// The same machine without runs of other processes.
+    /// This machine without the runs of other processes.
     pub(super) fn without_processes(&self) -> HostFacts {
         let beside = self.beside.iter().filter(|rig| rig.process.is_none()).cloned().collect();
         HostFacts { beside, ..self.clone() }

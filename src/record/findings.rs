@@ -122,7 +122,7 @@ pub enum When {
     Running = 4,
     /// The run went on, and another FMU can have done it.
     Unclear = 5,
-    /// It was terminated, or freed.
+    /// The instance was terminated, or freed.
     Ending = 6,
 }
 

@@ -100,7 +100,7 @@ impl Row {
         self.wrong(self.line, 0, message)
     }
 
-    /// What is wrong with a row that has more or fewer cells than the header; more of them begin at its first one too many.
+    /// The fault of a row that has more or fewer cells than the header. Of more, its place is the first cell too many.
     pub(super) fn wrong_length(&self, header: usize) -> ReadError {
         let s = if self.len() == 1 { "" } else { "s" };
         let what = format!("this row has {} cell{s}, and the header has {header}", self.len());
@@ -117,7 +117,7 @@ impl Row {
         last.is_some_and(|last| self.cell(last).is_empty() && !self.is_quoted(last))
     }
 
-    /// What is wrong with the separator at the end of a row that [ends with nothing](Row::ends_with_nothing).
+    /// The fault of a separator at the end of a row that [ends with nothing](Row::ends_with_nothing).
     pub fn wrong_end(&self, message: impl fmt::Display) -> ReadError {
         let (before, separator) = self.text().trim_end_matches(' ').char_indices().last().unwrap_or_default();
         let (line, column) = after((self.line, 1), &self.text().as_bytes()[..before]);

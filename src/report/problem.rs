@@ -327,7 +327,7 @@ pub enum Kind {
     Unaccounted {
         /// Releases up to the end of the run.
         releases: u64,
-        /// What has become of them.
+        /// Those that ran.
         activations: u64,
         /// Left out.
         skipped: u64,

@@ -116,7 +116,7 @@ struct Outputs {
     ticked: Vec<usize>,
     /// It is read in Event Mode too.
     in_event_mode: bool,
-    /// What was read last, where events can change it; `None`: nothing of it is handed on at an event.
+    /// The values of the last read, where events can change them; `None`: no event hands any of them on.
     seen: Option<Seen>,
 }
 

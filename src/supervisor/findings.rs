@@ -190,7 +190,7 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
 /// What an FMU has changed for all FMUs of the process.
 fn changed(prepared: &Prepared, fmu: FmuId, what: &str, count: u64, when: u64) -> String {
     let first = if count == 1 { "" } else { "first " };
-    /// It cannot be told whose code it was.
+    /// Nobody can tell which FMU made the change.
     const UNCLEAR: u64 = When::Unclear as u64;
     let told = match when {
         1 => "when its library was loaded",

@@ -6,12 +6,12 @@ use crate::report::FindingResult;
 use crate::rig::{Problem, Rig, SharedLibraries};
 use std::path::{Path, PathBuf};
 
-/// What there is to be said of FMUs that are loaded into one process.
+/// Faults, notes and findings of FMUs that one process loads.
 #[derive(Debug, Default)]
 pub struct Neighbours {
     /// What keeps the rig from being run.
     pub problems: Vec<Problem>,
-    /// What is worth knowing.
+    /// Notes for the user that stop nothing.
     pub notes: Vec<String>,
     /// What an FMU shares with another one.
     pub findings: Vec<(FmuId, FindingResult)>,

@@ -11,7 +11,7 @@ use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 
-/// So many processes can share a core and be seen.
+/// The number of processes that can share a core and see each other.
 const PLACES: usize = 16;
 
 /// A core that this process has told others of. Dropping it takes that back.

@@ -29,7 +29,7 @@ pub enum Surrounding {
     Environment,
 }
 
-/// Who looks.
+/// The thread that looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looker {
     /// The thread that has called code of others, which runs on no other thread now.

@@ -147,7 +147,7 @@ mod tests {
         assert_eq!((Instant::not_before(f64::NAN), Instant::not_before(f64::INFINITY)), (None, None));
     }
 
-    /// What is told of a grid from 0 on: a point and the difference to the next one give this one, to the bit, over any number of steps.
+    /// A grid from 0 on: a point and the difference to the next one give this one, to the bit, over any number of steps.
     #[test]
     fn differences_of_the_points_of_a_grid_add_up_to_them() {
         for (step, length) in

@@ -98,7 +98,7 @@ const ORDERS: &[Order] = &[
     Order { abi: Abi::Fmi1, element: &["ScalarVariable"], groups: &[KINDS_OF_SCALARS, &["DirectDependency"]] },
 ];
 
-/// What is in these is the tools' own.
+/// Elements whose content belongs to tools.
 const OF_TOOLS: &[&str] = &["Annotations", "VendorAnnotations"];
 
 /// Elements that hold text: in FMI 2.0 the schema says nothing of what is in a `<Boolean>` and `<String>` of a type.
@@ -112,7 +112,7 @@ const TEXTS: &[(Abi, &str, &str)] = &[
 struct Rule {
     abis: &'static [Abi],
     elements: &'static [&'static str],
-    /// What is wrong, and with which attribute.
+    /// The fault, and the attribute that has it.
     objection: fn(Seen) -> Option<(&'static str, String)>,
 }
 

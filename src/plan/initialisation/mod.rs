@@ -99,7 +99,7 @@ impl InitialStep {
         }
     }
 
-    /// What is read of this instance when it has left Initialization Mode.
+    /// The variables of this instance that are read once it has left Initialization Mode.
     pub fn gets_initialised(&self, of: FmuId) -> Option<&Batch> {
         match self {
             InitialStep::GetInitialised { fmu, batch } if *fmu == of => Some(batch),

@@ -123,7 +123,7 @@ impl Plan {
     }
 
     /// No release of a task comes at this time or later: the stop time, or the last instant of the grid of steps, if nothing but
-    /// [rounding](Fraction::steps) is left over there (semantics S19). `None`: the run has no stop time.
+    /// [rounding](crate::time::Fraction::steps) is left over there (semantics S19). `None`: the run has no stop time.
     pub fn released_until(&self, task: &TaskPlan) -> Option<Instant> {
         let stop = self.stop?;
         let Release::Periodic { interval, .. } = task.release else { return Some(stop) };

@@ -90,7 +90,7 @@ pub struct StepPlan {
 /// How a step that is discarded is tried in parts, of an FMU that can vary its steps (semantics S23).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Retry {
-    /// It is not: Discard counts as Error.
+    /// Discard counts as Error.
     Never,
     /// The FMU is as it was (FMI 3.0).
     Again,

@@ -546,7 +546,7 @@ impl Stepping {
     }
 }
 
-/// How far it is from one communication point to the next, as they are told. The sum of both is the next point, to the bit, if that is at
+/// The distance of two communication points as the FMU is told them. Point and distance add up to the next point, to the bit, if that is at
 /// most twice as far from 0 as this one, as all are of a grid from 0 on (the difference is exact then, by Sterbenz's lemma). `None`: their
 /// doubles are the same.
 #[inline(always)] // for each step

@@ -118,7 +118,7 @@ impl Way {
     }
 }
 
-/// How far the FMU comes by its own word in a step over this interval that it has discarded, before FMI 3.0.
+/// The last successful time of a step over this interval that an FMU of FMI 2.0 or 1.0 has discarded, as a length from its begin.
 fn told(stepping: &Stepping, no_step: &NoStep, (from, to): (Instant, Instant)) -> Option<Fraction> {
     let reached = stepping.unit.instant(no_step.reached).filter(|_| stepping.retry != Retry::Again)?;
     let is_within = from < reached && reached < to && !stepping.is_same(reached, from);

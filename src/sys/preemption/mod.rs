@@ -47,10 +47,10 @@
 //! Who enters before its release and waits for that is active, so whoever comes meanwhile and blocks would be overtaken by its
 //! first FMI call: it enters again after the release.
 //!
-//! What it cannot do: stop a partition that is already active when the holder itself sleeps inside its locked section, be it in a call of
-//! its own, in a page fault (a `fork` elsewhere in the process makes its pages read-only), or because somebody has stopped it; and let
-//! the more urgent of two that share a priority begin first, where it is due again after a sleep inside of FMU code and its token
-//! is for a moment with somebody who has waited for its end.
+//! The lock cannot stop a partition that is already active when the holder itself sleeps inside its locked section, be it in a call of
+//! its own, in a page fault (a `fork` elsewhere in the process makes its pages read-only), or because somebody has stopped it. Nor can
+//! it let the more urgent of two that share a priority begin first, where that one is due again after a sleep inside of FMU code and its
+//! token is for a moment with somebody who has waited for its end.
 //!
 //! # Why nobody waits for ever
 //! A thread that waits for a token waits for a level that is its own or a higher one; one that waits for the word waits

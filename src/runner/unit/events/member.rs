@@ -218,7 +218,7 @@ impl Member {
         known.into_iter().flatten().filter(|next| *next > point).min()
     }
 
-    /// It goes from one communication point to another.
+    /// The member goes from one communication point to another.
     pub fn aim(&mut self, from: Instant, to: Instant) {
         self.stepping.aim(from, to, self.next_event);
     }
