@@ -29,6 +29,12 @@ const SYSTEM: [&str; 4] = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"];
 const CACHE: &str = "/etc/ld.so.cache";
 /// Longer caches, and tables of names in a library, are not looked into.
 const LONGEST: u64 = 64 << 20;
+/// Longer names of libraries, and lists of folders, are none.
+const LONGEST_NAME: usize = 1 << 16;
+/// A library has no more folders to look for others in.
+const MOST_FOLDERS: usize = 64;
+/// A library needs no more others.
+const MOST_NEEDED: usize = 1000;
 
 /// A library file, or the program's, as far as the linker looks at it before its code runs.
 #[derive(Debug)]
@@ -296,18 +302,19 @@ impl Object {
         };
         let text = |at: u64| {
             let rest = texts.get(usize::try_from(at).ok()?..)?;
-            let end = rest.iter().position(|byte| *byte == 0)?;
+            let end = rest.iter().take(LONGEST_NAME).position(|byte| *byte == 0)?;
             str::from_utf8(&rest[..end]).ok().map(str::to_owned)
         };
         let folder = path.parent().unwrap_or(Path::new("/")).display().to_string();
         let folders = |at: u64| -> Vec<PathBuf> {
             let list = text(at).unwrap_or_default();
-            let list = list.split(':').filter(|folder| !folder.is_empty());
+            let list = list.split(':').filter(|folder| !folder.is_empty()).take(MOST_FOLDERS);
             list.map(|own| PathBuf::from(own.replace("${ORIGIN}", &folder).replace("$ORIGIN", &folder))).collect()
         };
         let runpath = of(abi::DT_RUNPATH).next().map(folders);
         let rpath = of(abi::DT_RPATH).next().filter(|_| runpath.is_none()).map(folders).unwrap_or_default();
-        let (name, needed) = (of(abi::DT_SONAME).next().and_then(text), of(abi::DT_NEEDED).filter_map(text).collect());
+        let (name, needed) =
+            (of(abi::DT_SONAME).next().and_then(text), of(abi::DT_NEEDED).take(MOST_NEEDED).filter_map(text).collect());
         let unique = unique_of(&mut stream, &names)?;
         let changes_process = match stream.dynamic_symbol_table()? {
             Some((symbols, texts)) => symbols
@@ -349,6 +356,10 @@ fn unique_of(stream: &mut ElfStream<AnyEndian, File>, file: &File) -> Result<BTr
     // A library that reaches its own one without the linker (-Bsymbolic) shares it with nobody.
     let headers = stream.section_headers().clone();
     let mut looked_up = BTreeSet::new();
+    let relocations = headers.iter().filter(|own| [abi::SHT_RELA, abi::SHT_REL].contains(&own.sh_type));
+    if relocations.fold(0_u64, |sum, own| sum.saturating_add(own.sh_size)) > LONGEST {
+        return Ok(BTreeMap::new());
+    }
     for header in &headers {
         match header.sh_type {
             abi::SHT_RELA => looked_up.extend(stream.section_data_as_relas(header)?.map(|own| own.r_sym)),
@@ -356,14 +367,16 @@ fn unique_of(stream: &mut ElfStream<AnyEndian, File>, file: &File) -> Result<BTr
             _ => {}
         }
     }
-    let mut unique = BTreeMap::new();
+    let (mut unique, mut left) = (BTreeMap::new(), LONGEST);
     for (_, (name, symbol)) in defined.into_iter().filter(|(index, _)| looked_up.contains(index)) {
         let Some(section) = headers.get(usize::from(symbol.st_shndx)) else { continue };
         let is_relocated_once = (stream.segments().iter()).any(|own| {
-            own.p_type == abi::PT_GNU_RELRO && (own.p_vaddr..own.p_vaddr + own.p_memsz).contains(&symbol.st_value)
+            own.p_type == abi::PT_GNU_RELRO
+                && (own.p_vaddr..own.p_vaddr.saturating_add(own.p_memsz)).contains(&symbol.st_value)
         });
         let is_constant = section.sh_flags & u64::from(abi::SHF_WRITE) == 0 || is_relocated_once;
-        let variable = if is_constant && section.sh_type != abi::SHT_NOBITS && symbol.st_size <= LONGEST {
+        let variable = if is_constant && section.sh_type != abi::SHT_NOBITS && symbol.st_size <= left {
+            left -= symbol.st_size;
             let mut bytes = vec![0; symbol.st_size as usize];
             let at = symbol.st_value.wrapping_sub(section.sh_addr).wrapping_add(section.sh_offset);
             file.read_exact_at(&mut bytes, at)?;

@@ -523,8 +523,7 @@ impl Problem {
                 some(*count, "datagram")
             ),
             Kind::LockUnprotected(count) => format!(
-                "{who}: the operating system refused to raise the priority of {}: partitions that had slept in FMU code may have gone \
-                 on inside of them",
+                "{who}: the kernel refused to raise the priority in {}: other partitions may have gone on inside of them",
                 some(*count, "locked section")
             ),
             Kind::OtherCore { count, planned } => {
@@ -615,8 +614,8 @@ impl Problem {
                 )
             }
             Kind::Unaccounted { releases, activations, skipped, discarded } => format!(
-                "has had {} up to the end of the run, but {activations} activations, {skipped} skipped and {discarded} discarded are \
-                 counted: rely on no counter of it; this is a fault of vecud, please report it",
+                "{who} had {}, but its counters make another sum ({activations} activations, {skipped} skipped, {discarded} discarded): do \
+                 not use them; this is a bug in vecud, please report it",
                 some(*releases, "release")
             ),
             Kind::MemoryOverwritten(names) => {

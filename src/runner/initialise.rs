@@ -416,14 +416,16 @@ fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Inst
         start: world.plan.start,
     });
     let resources = plan.resources.as_deref();
+    nix::errno::Errno::clear();
     // With logging on, since without it even errors are silent; narrowed to the listed categories right after.
     library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, true, ear).map_err(|failure| {
+        let missing = missing_file();
         Refusal::Invalid(format!(
             "fmu `{}` ({}): {}: the instantiation token may not match the binary, or the FMU lacks something that it needs{}",
             plan.name,
             plan.path.display(),
             failure.in_words(plan.abi),
-            missing_file()
+            missing
         ))
     })
 }
@@ -434,7 +436,7 @@ fn missing_file() -> String {
         std::io::ErrorKind::NotFound => {
             let folder = std::env::current_dir()
                 .map_or_else(|_| "a folder that is gone".to_owned(), |own| own.display().to_string());
-            format!(" (a file was not found; relative names count from {folder})")
+            format!(" (the last file that it looked for does not exist; relative names start at {folder})")
         }
         _ => String::new(),
     }

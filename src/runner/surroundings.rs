@@ -1,26 +1,31 @@
 //! What FMU code changes for all FMUs of the process: found, put back at once, and put on whose code ran.
 //!
-//! While instances are made and ended, after each call; in virtual time, after each activation of an FMU whose libraries call functions that can change
-//! something; in real time from outside, on no thread of a partition, where the FMUs that can have done it are named.
+//! While instances are made and ended, after each call; in virtual time, after each activation of an FMU whose libraries call functions that
+//! can change something; in real time from outside, on no thread of a partition, once a change has lasted for some 200 ms. Where several FMUs
+//! can have made it, the finding names all of them.
 
 use super::world::World;
 use crate::plan::{FmuId, TaskId};
 use crate::record::findings::{Finding, Occurrence, When};
-use crate::sys::surroundings::{self, Looker, Surrounding};
+use crate::sys::surroundings::{self, Surrounding};
 
-/// How often it is looked from outside, ns.
-const LOOK: i64 = 100_000_000;
+/// So far apart looks from outside are at least, ns.
+const LOOK: i64 = 20_000_000;
+/// They are up to so much further apart, in no beat with any clock, ns.
+const UNEVEN: u64 = 7_000_000;
+/// A change that so many looks in a row have seen lasts: FMU code does not put it back itself.
+const LASTS: u32 = 10;
 
 /// The calling thread has come back from code of this FMU.
 pub fn look(world: &World, fmu: FmuId, when: When) {
-    surroundings::restore(Looker::Caller, |what| note(world, fmu, what, when));
+    surroundings::restore(|what| note(world, fmu, what, when));
 }
 
 /// The calling thread has come back from an activation of this task and of those that it leads.
 #[cold]
 #[inline(never)]
 pub fn look_after(world: &World, task: TaskId) {
-    surroundings::restore(Looker::Caller, |what| {
+    surroundings::restore(|what| {
         note_all(world, &suspects(world, task).collect::<Vec<_>>(), what);
     });
 }
@@ -37,29 +42,42 @@ fn suspects(world: &World, task: TaskId) -> impl Iterator<Item = FmuId> {
     own.map(|(_, other)| other.fmu).filter(|fmu| world.plan.fmus[fmu.0].changes_process)
 }
 
-/// Looks every now and then, from a thread that runs no FMU code.
+/// Looks every now and then, from a thread that runs no FMU code. FMU code that changes something for a moment and puts it back itself, as it
+/// may, is left alone.
 pub struct Outside {
     next: i64,
+    looks: u64,
+    /// Of each: how many looks in a row have seen it changed.
+    seen: [u32; 3],
 }
 
 impl Outside {
     /// From the start of the run on.
     pub fn new() -> Outside {
-        Outside { next: 0 }
+        Outside { next: 0, looks: 0, seen: [0; 3] }
     }
 
     /// Looks, if it is time; `now`: ns.
     pub fn look(&mut self, world: &World, now: i64) {
-        if now >= self.next {
-            self.next = now + LOOK;
-            surroundings::restore(Looker::Other, |what| note_all(world, &all(world), what));
+        if now < self.next {
+            return;
+        }
+        self.looks += 1;
+        self.next = now + LOOK + (self.looks.wrapping_mul(1_234_567) % UNEVEN) as i64;
+        for (seen, (what, differs)) in self.seen.iter_mut().zip(surroundings::differences()) {
+            *seen = if differs { *seen + 1 } else { 0 };
+            if *seen == LASTS {
+                *seen = 0;
+                surroundings::put_back(what);
+                note_all(world, &all(world), what);
+            }
         }
     }
 }
 
 /// The run is over: no FMU code runs on any other thread.
 pub fn look_at_the_end(world: &World) {
-    surroundings::restore(Looker::Caller, |what| note_all(world, &all(world), what));
+    surroundings::restore(|what| note_all(world, &all(world), what));
 }
 
 /// All that can change something; where nobody is known to be able to, all.

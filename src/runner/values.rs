@@ -210,13 +210,15 @@ impl Input {
     /// batch already, in case another connection has the whole array set, but alone makes nothing be set.
     pub fn follow_delay(&mut self, world: &World, task: TaskId, values: &mut Batch) {
         let connection = &world.plan.connections[self.route.cell];
-        let (Some(delay), Some(versions)) = (&connection.delay, &world.versions[self.route.cell]) else { return };
-        // A run that goes on has seen what there was up to its last step.
-        if world.begin > world.plan.start
+        // A run that goes on has seen what there was up to its last step; a delayed jump shows a nanosecond later.
+        if connection.tells_jumps
+            && world.begin > world.plan.start
             && let Release::Periodic { interval, .. } = world.plan.tasks[task.0].release
         {
-            self.jumped_at = world.begin.nanos().0 - Instant::ZERO.after(interval).nanos().0;
+            let last = world.begin.nanos().0 - Instant::ZERO.after(interval).nanos().0;
+            self.jumped_at = last - i64::from(connection.delay.is_some());
         }
+        let (Some(delay), Some(versions)) = (&connection.delay, &world.versions[self.route.cell]) else { return };
         let consumer = delay.consumers.iter().position(|consumer| *consumer == task).unwrap_or_default();
         self.delayed = Some(Delayed { reader: versions.reader(consumer), consumer });
         if world.cells[self.route.cell].version() > 0 {

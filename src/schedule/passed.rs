@@ -2,7 +2,7 @@
 //! (semantics S12), told before it does, and whether it ever does.
 
 use super::{QUEUE, first_after};
-use crate::time::{Fraction, Instant};
+use crate::time::{Fraction, Instant, Nanos};
 
 /// Releases that have come while an activation was under way, and that its thread has not counted: it does when the activation
 /// has returned.
@@ -31,9 +31,7 @@ impl Passed {
     ) -> Option<Passed> {
         let has_come = |release: Instant| release <= now && stop.is_none_or(|stop| release < stop);
         let span = now.nanos().minus(activation.nanos());
-        let is_sane = (1_000..LONGEST).contains(&interval.nanos().0)
-            && (0..LONGEST).contains(&span.0)
-            && activation.nanos().0.unsigned_abs() < 1 << 62;
+        let is_sane = Passed::counts(interval, span) && span.0 >= 0 && activation.nanos().0.unsigned_abs() < 1 << 62;
         if !is_sane || !has_come(activation) {
             return None;
         }
@@ -70,6 +68,11 @@ impl Passed {
         Some(Passed { first: origin, count: 1 + later.map_or(0, |later| later.count), interval })
     }
 
+    /// Whether so short intervals are counted over so long a span.
+    pub fn counts(interval: Fraction, span: Nanos) -> bool {
+        (1_000..LONGEST).contains(&interval.nanos().0) && span.0 < LONGEST
+    }
+
     /// The first of them, where no other counts.
     pub fn first_alone(self) -> Passed {
         Passed { count: 1, ..self }
@@ -91,7 +94,6 @@ mod tests {
     use super::*;
     use crate::plan::Release;
     use crate::schedule::{Kept, Timeline};
-    use crate::time::Nanos;
     use proptest::prelude::*;
 
     fn at(nanos: i64) -> Instant {

@@ -39,16 +39,18 @@ pub fn others(facts: &HostFacts) -> Vec<RunningRig> {
     rigs
 }
 
-/// Claims the cores of a plan in real time. `None`: somebody has claimed one meanwhile on which the plan counts nobody (`facts`).
-pub fn take(plan: &Plan, facts: &HostFacts) -> Option<Claims> {
-    let Some(name) = name().filter(|_| plan.mode == Mode::RealTime) else { return Some(Claims::default()) };
+/// Claims the cores of a plan in real time, and tells whether somebody has claimed one meanwhile on which the plan counts nobody
+/// (`facts`).
+pub fn take(plan: &Plan, facts: &HostFacts) -> (Claims, bool) {
+    let Some(name) = name().filter(|_| plan.mode == Mode::RealTime) else { return (Claims::default(), false) };
     let cpus: BTreeSet<usize> = plan.cores().into_iter().collect();
     // Where there is no such socket nobody sees anybody, and no line has room for more than can be told.
     let claims: Vec<CoreClaim> =
         cpus.into_iter().filter_map(|cpu| CoreClaim::take(&name, cpu).ok().flatten()).collect();
     let is_new =
         |claim: &CoreClaim| !claim.is_first() && !facts.beside.iter().any(|rig| rig.cores().contains(&claim.cpu()));
-    if claims.iter().any(is_new) { None } else { Some(Claims(Arc::new(Mutex::new(claims)))) }
+    let is_shared = claims.iter().any(is_new);
+    (Claims(Arc::new(Mutex::new(claims))), is_shared)
 }
 
 fn name() -> Option<String> {

@@ -180,14 +180,12 @@ pub(super) fn plan_of(
         let others = if rig.mode == Mode::RealTime { core_claims::others(&own.facts()) } else { Vec::new() };
         let host = others.into_iter().fold(own.clone(), Host::beside);
         let plan = plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
-        let claims = match options.claims_cores {
+        let (claims, is_shared) = match options.claims_cores {
             true => core_claims::take(&plan, &host.facts()),
-            false => Some(Claims::default()),
+            false => (Claims::default(), false),
         };
-        match (claims, trials.next()) {
-            (Some(claims), _) => break (host, plan, claims),
-            (None, None) => break (host, plan, Claims::default()),
-            (None, Some(_)) => {}
+        if !is_shared || trials.next().is_none() {
+            break (host, plan, claims);
         }
     };
     let libraries: Vec<&Path> = inputs.iter().map(|input| input.library.as_path()).collect();

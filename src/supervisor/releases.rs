@@ -13,20 +13,25 @@ use std::sync::atomic::Ordering::SeqCst;
 const HALF: u64 = 2_000_000_000;
 
 /// How many releases a task has had from the start of the run up to `end`. `None`: its grid does not tell, since it has none, its interval
-/// has changed, events release it as well, or its instance has failed, of which nothing counts from there on.
+/// has changed, or steps end beside it as well; a leader counts for all that it leads; or its instance has failed, of which nothing counts
+/// from there on; or there are more of them than [`Passed`] counts.
 fn releases(plan: &Plan, board: Board, task: TaskId, end: Instant) -> Option<u64> {
     let planned = &plan.tasks[task.0];
     let Release::Periodic { shift, interval } = planned.release else { return None };
     let origin = plan.start.after(shift);
-    let has_events = (0..plan.tasks.len()).any(|other| {
-        plan.tasks[other].handles_events() && (TaskId(other) == task || plan.tasks[other].leader() == Some(task))
-    });
     let has_failed = |fmu: FmuId| board.fmu(fmu).word(FmuWord::FailureStatus).load(SeqCst) != 0;
-    if has_events || has_failed(planned.fmu) || unbegun::grid(board, task) != Some((origin, interval)) {
+    if planned.leaves_its_grid()
+        || planned.leader().is_some()
+        || has_failed(planned.fmu)
+        || unbegun::grid(board, task) != Some((origin, interval))
+    {
         return None;
     }
     let after_end = end.after(Fraction::new(1, HALF).expect("HALF is not 0"));
     let until = plan.released_until(planned).map_or(after_end, |until| until.min(after_end));
+    if !Passed::counts(interval, until.nanos().minus(origin.nanos())) {
+        return None;
+    }
     let before = Instant::from_nanos(plan.start.nanos().minus(Nanos(1)));
     Some(Passed::on_grid(origin, interval, before, until, Some(until)).map_or(0, |passed| passed.count))
 }
@@ -61,7 +66,10 @@ pub fn discard(plan: &Plan, board: Board) {
 /// since releases are then of two runs. Counters that do not make that sum are a warning.
 pub fn account(prepared: &Prepared, board: Board, end: Instant, clocks: &mut [ClockResult]) -> Vec<Problem> {
     let mut wrong = Vec::new();
-    if prepared.options.save_state.is_some() || prepared.resumed.is_some() {
+    let is_none_counted = clocks.iter().all(|own| own.activations == 0 && own.skipped == 0 && own.discarded == 0);
+    // A run that ended before it began has had none.
+    let has_not_begun = end == prepared.plan.start && is_none_counted;
+    if prepared.options.save_state.is_some() || prepared.resumed.is_some() || has_not_begun {
         return wrong;
     }
     for (task, clock) in clocks.iter_mut().enumerate() {

@@ -6,10 +6,14 @@
 //!
 //! Claims are made under a name, by default one for the machine; processes under other names do not see each other.
 
-use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, UnixAddr, connect, getsockopt, socket, sockopt::PeerCredentials,
+};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixListener};
 
 /// The number of processes that can share a core and see each other.
 const PLACES: usize = 16;
@@ -49,14 +53,25 @@ impl CoreClaim {
 /// The processes that have claimed a core, but for this one. A number of 0 is that of a process in another namespace.
 pub fn claimed(name: &str, cpu: usize) -> Vec<u32> {
     let holder = |place| {
-        let stream = UnixStream::connect_addr(&address(name, cpu, place).ok()?).ok()?;
-        getsockopt(&stream, PeerCredentials).ok().map(|peer| u32::try_from(peer.pid()).unwrap_or(0))
+        let asks =
+            socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC, None);
+        let asks = asks.ok()?;
+        match connect(asks.as_raw_fd(), &UnixAddr::new_abstract(named(name, cpu, place).as_bytes()).ok()?) {
+            Ok(()) => getsockopt(&asks, PeerCredentials).ok().map(|peer| u32::try_from(peer.pid()).unwrap_or(0)),
+            // Its line of those who ask is full, since nobody answers: it is held.
+            Err(Errno::EAGAIN) => Some(0),
+            Err(_) => None,
+        }
     };
     (0..PLACES).filter_map(holder).filter(|process| *process != std::process::id()).collect()
 }
 
 fn address(name: &str, cpu: usize, place: usize) -> io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(format!("vecud/{name}/core/{cpu}/{place}"))
+    SocketAddr::from_abstract_name(named(name, cpu, place))
+}
+
+fn named(name: &str, cpu: usize, place: usize) -> String {
+    format!("vecud/{name}/core/{cpu}/{place}")
 }
 
 #[cfg(test)]

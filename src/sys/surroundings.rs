@@ -29,18 +29,10 @@ pub enum Surrounding {
     Environment,
 }
 
-/// The thread that looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Looker {
-    /// The thread that has called code of others, which runs on no other thread now.
-    Caller,
-    /// Another thread: code of others goes on meanwhile. The environment is not looked at, since who changes it frees what others
-    /// read, and what belongs to a thread cannot be.
-    Other,
-}
-
 struct Kept {
     locale: CString,
+    /// The first byte of the character before decimals.
+    radix: u8,
     /// `None`: it cannot be opened, and is not looked at.
     directory: Option<(OwnedFd, Stat)>,
     umask: Mode,
@@ -66,6 +58,7 @@ pub fn keep() {
         umask(mask);
         Kept {
             locale: locale().to_owned(),
+            radix: radix(),
             directory: folder.and_then(|folder| fstat(&folder).ok().map(|stat| (folder, stat))),
             umask: mask,
             signals: SigSet::thread_get_mask().unwrap_or(SigSet::empty()),
@@ -74,39 +67,80 @@ pub fn keep() {
     });
 }
 
-/// Puts back what is otherwise than it was kept, and calls `changed` for each of that. Nothing has changed where nothing was kept.
-pub fn restore(looker: Looker, mut changed: impl FnMut(Surrounding)) {
+/// Puts back everything that is otherwise than it was kept, and calls `changed` for each. The calling thread has come back from code of
+/// others, which runs on no other thread now.
+pub fn restore(mut changed: impl FnMut(Surrounding)) {
     let Some(kept) = KEPT.get() else { return };
     if locale() != kept.locale.as_c_str() {
-        // SAFETY: a string that ends with 0, which is copied.
-        unsafe { libc::setlocale(libc::LC_ALL, kept.locale.as_ptr()) };
+        put_back(Surrounding::Locale);
         changed(Surrounding::Locale);
-    } else if looker == Looker::Caller {
+    } else {
         // SAFETY: LC_GLOBAL_LOCALE is a valid argument; the locale that the thread had belongs to whoever has set it.
         let found = unsafe { libc::uselocale(GLOBAL_LOCALE) };
         if found != GLOBAL_LOCALE {
             changed(Surrounding::Locale);
         }
     }
-    if let Some((folder, was)) = &kept.directory
-        && stat(".").is_ok_and(|is| (is.st_dev, is.st_ino) != (was.st_dev, was.st_ino))
-    {
-        let _only_told_where_that_is_refused = fchdir(folder);
+    if is_elsewhere(kept) {
+        put_back(Surrounding::Directory);
         changed(Surrounding::Directory);
     }
     if umask(kept.umask) != kept.umask {
         changed(Surrounding::Umask);
     }
-    if looker == Looker::Caller {
-        let mut found = SigSet::empty();
-        let set = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&kept.signals), Some(&mut found));
-        if set.is_ok() && found != kept.signals {
-            changed(Surrounding::SignalMask);
-        }
-        if !entries().map(CStr::to_bytes).eq(kept.environment.iter().map(Vec::as_slice)) && restore_environment(kept) {
-            changed(Surrounding::Environment);
-        }
+    let mut found = SigSet::empty();
+    let set = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&kept.signals), Some(&mut found));
+    if set.is_ok() && found != kept.signals {
+        changed(Surrounding::SignalMask);
     }
+    if !entries().map(CStr::to_bytes).eq(kept.environment.iter().map(Vec::as_slice)) && restore_environment(kept) {
+        changed(Surrounding::Environment);
+    }
+}
+
+/// Everything that another thread can look at while code of others goes on, and whether it is otherwise than it was kept: of the locale the
+/// character before decimals, the directory, the umask. Code of others may be about to put it back itself. The environment is not looked
+/// at, since a change of it frees what others read.
+pub fn differences() -> [(Surrounding, bool); 3] {
+    let differs = |is_other: fn(&Kept) -> bool| KEPT.get().is_some_and(is_other);
+    [
+        (Surrounding::Locale, differs(|kept| radix() != kept.radix)),
+        (Surrounding::Directory, differs(is_elsewhere)),
+        (Surrounding::Umask, differs(|kept| present_umask().is_some_and(|mask| mask != kept.umask.as_raw_mode()))),
+    ]
+}
+
+/// Puts back one of those that have [`differences`].
+pub fn put_back(what: Surrounding) {
+    let Some(kept) = KEPT.get() else { return };
+    match what {
+        // SAFETY: a string that ends with 0, which is copied.
+        Surrounding::Locale => drop(unsafe { libc::setlocale(libc::LC_ALL, kept.locale.as_ptr()) }),
+        Surrounding::Directory => {
+            let _only_told_where_that_is_refused = kept.directory.as_ref().map(|(folder, _)| fchdir(folder));
+        }
+        Surrounding::Umask => drop(umask(kept.umask)),
+        Surrounding::SignalMask | Surrounding::Environment => (),
+    }
+}
+
+/// Whether relative names lead elsewhere.
+fn is_elsewhere(kept: &Kept) -> bool {
+    let Some((_, was)) = &kept.directory else { return false };
+    !stat(".").is_ok_and(|is| (is.st_dev, is.st_ino) == (was.st_dev, was.st_ino))
+}
+
+/// The mask of modes, as the kernel tells it to whoever does not want to change it.
+fn present_umask() -> Option<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(mask.trim(), 8).ok()
+}
+
+/// The first byte of the character before decimals in the process's locale.
+fn radix() -> u8 {
+    // SAFETY: gives a string that ends with 0. It is part of the data of a locale, which stays mapped when another one is set.
+    unsafe { *libc::nl_langinfo(libc::RADIXCHAR).cast() }
 }
 
 /// The name of the process's locale.
@@ -141,7 +175,8 @@ fn entries() -> impl Iterator<Item = &'static CStr> {
 /// Puts the environment back. `false`: it is the same in another order.
 fn restore_environment(kept: &Kept) -> bool {
     let pair = |entry: &[u8]| {
-        let at = entry.iter().skip(1).position(|byte| *byte == b'=')? + 1;
+        // A name that is empty cannot be set.
+        let at = entry.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;
         let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
         Some((text(&entry[..at]), text(&entry[at + 1..])))
     };
@@ -166,24 +201,24 @@ mod tests {
     #[test]
     fn what_has_changed_is_told_once_and_is_as_before() {
         keep();
-        let told = |looker| {
+        let told = || {
             let mut told = Vec::new();
-            restore(looker, |what| told.push(what));
+            restore(|what| told.push(what));
             told
         };
-        assert_eq!(told(Looker::Caller), []);
+        assert_eq!(told(), []);
         // Of this thread alone: other tests go on.
         let mut blocked = SigSet::empty();
         blocked.add(nix::sys::signal::Signal::SIGUSR2);
         blocked.thread_block().unwrap();
-        assert_eq!(told(Looker::Other), []);
-        assert_eq!(told(Looker::Caller), [Surrounding::SignalMask]);
-        assert_eq!(told(Looker::Caller), []);
+        assert!(differences().iter().all(|(_, differs)| !differs));
+        assert_eq!(told(), [Surrounding::SignalMask]);
+        assert_eq!(told(), []);
         // SAFETY: a locale that was made is used by this thread alone, for a moment.
         unsafe {
             let own = libc::newlocale(libc::LC_ALL_MASK, c"C".as_ptr(), std::ptr::null_mut());
             libc::uselocale(own);
-            assert_eq!(told(Looker::Caller), [Surrounding::Locale]);
+            assert_eq!(told(), [Surrounding::Locale]);
             assert_eq!(libc::uselocale(std::ptr::null_mut()), GLOBAL_LOCALE);
             libc::freelocale(own);
         }

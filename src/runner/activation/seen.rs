@@ -36,6 +36,7 @@ impl Seen {
     pub fn has_changed(&mut self, batch: &Batch) -> bool {
         let is_text = matches!(batch.variable_type(), VariableType::String | VariableType::Binary);
         let mut changed = false;
+        self.changed.fill(false);
         for item in (0..batch.items()).filter(|item| batch.is_enabled(*item)) {
             for element in batch.elements(item) {
                 let value = if is_text { hash(batch, element) } else { batch.word(element) };

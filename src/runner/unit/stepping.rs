@@ -416,14 +416,20 @@ impl Stepping {
     }
 
     /// A step goes from one communication point to another. If the next `event` is at its end but for rounding, the FMU is told the time of
-    /// the event there, to the bit also by the size of the step: not earlier, so that it comes, nor later, nor beyond the stop time.
+    /// the event there, to the bit also by the size of the step: not earlier, so that it comes, nor later, nor beyond the stop time. Nor is it
+    /// told a time before the one that it has: where it was told a later one than `to` already, it stands there.
     pub fn aim(&mut self, from: Instant, to: Instant, event: Option<Instant>) {
         let here = self.told.into_iter().flatten().find(|told| told.point == from);
         let there = event.filter(|event| self.is_same(*event, to)).map(|event| {
             let stop = self.stop.map_or(f64::INFINITY, |stop| self.unit.value(stop));
             Told { point: to, seconds: to.seconds(), value: self.unit.value(event).min(stop) }
         });
-        self.told = [here, there.filter(|there| from == to || there.value > self.value(from))];
+        let stands = self.value(from);
+        let there = there.filter(|there| from == to || there.value > stands).or_else(|| {
+            let is_passed = to > from && self.unit.value(to) <= stands;
+            is_passed.then(|| Told { point: to, seconds: to.seconds(), value: stands })
+        });
+        self.told = [here, there];
     }
 
     /// A communication point as the FMU is told it.

@@ -122,6 +122,9 @@ fn an_fmu_that_does_not_find_a_file_is_told_where_relative_names_lead() {
     let opens = "FILE *own = fopen(\"table.csv\", \"r\");\n    if (!own) return NULL;\n    m->x = 1.0;\n";
     let fmus = with(rig(""), "a", HEADS, &[("    m->x = 1.0;\n", opens)]);
     let run = run(&fmus, "virtual").exits(2);
-    let words = format!("(a file was not found; relative names count from {})", fmus.folder().display());
+    let words = format!(
+        "(the last file that it looked for does not exist; relative names start at {})",
+        fmus.folder().display()
+    );
     assert!(run.stderr.contains(&words), "{}", run.stderr);
 }

@@ -156,3 +156,18 @@ fn an_event_of_steps_beside_an_instant_is_at_that_instant() {
         assert_eq!(["time_events", "idle"].map(last), [100.0, 0.0], "{interval}");
     }
 }
+
+/// A row may come between an instant of the grid and the event that is handled there, since rounding alone is between these two: the FMU, which
+/// was told the time of the event, stands there, and is told neither that time again nor an earlier one.
+#[test]
+fn a_row_between_an_instant_and_its_event_is_at_the_event() {
+    for (every, row) in [("0.1", "0.30000000000000004"), ("0.30000000005", "0.30000000003")] {
+        let place = Place::new().with("in.csv", &format!("time,u\n0,0\n{row},0\n{row},5\n1,5\n"));
+        let every = format!("--start-value=every={every}");
+        let arguments =
+            ["--stop-time=0.5", "--output-interval=0.1", "--input-file=in.csv", "--start-value=exact=1", &every];
+        let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+        assert_eq!(simulated.column("u_seen").last(), Some(&5.0), "{row}");
+        assert_eq!(simulated.column("changes").last(), Some(&0.0), "{row}");
+    }
+}

@@ -241,6 +241,7 @@ impl Member {
         self.wants_event = false;
         if !self.is_in_event_mode() {
             self.stepping.figures.event();
+            self.is_set = false;
         }
         let time_event = self.next_event.is_some_and(|event| self.stepping.is_due(event, point));
         let reasons =
@@ -449,6 +450,10 @@ impl Member {
             unreachable!("its equations are integrated together with those of others");
         };
         stepping.aim(from, to, *next_event);
+        if to > from && stepping.value(to) <= stepping.value(from) {
+            stepping.reached = Some(to);
+            return Ok((Outcome::Ok, to));
+        }
         let mut way = Way::from(from);
         loop {
             let next = way.next(stepping, to);
