@@ -80,8 +80,7 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
 
 /// Whether a state of an instance is taken before each of its steps.
 fn takes_states(plan: &Plan, fmu: FmuId) -> bool {
-    let takes = |work: &Work| matches!(work, Work::Step(step) if step.retry == Retry::FromState);
-    plan.tasks.iter().any(|task| task.fmu == fmu && takes(&task.work))
+    plan.tasks.iter().any(|task| task.fmu == fmu && task.takes_states())
 }
 
 /// Whether a key of the rig has steps of an instance, whose Discard is an error, tried in parts.

@@ -191,6 +191,11 @@ impl TaskPlan {
         matches!(&self.work, Work::Step(step) if step.retry == Retry::Never && step.may_retry)
     }
 
+    /// Whether a state of its FMU is taken before each step.
+    pub fn takes_states(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.retry == Retry::FromState)
+    }
+
     /// What integrates its FMU; `None`: it does not.
     pub fn integration(&self) -> Option<IntegrationPlan> {
         match &self.work {
