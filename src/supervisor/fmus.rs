@@ -6,7 +6,7 @@ use super::findings::unusable;
 use crate::ffi::{Function, Status};
 use crate::fmu::description::Abi;
 use crate::plain::plain;
-use crate::plan::{FmuId, Plan, Retry, TaskId, Work};
+use crate::plan::{FmuId, Plan, TaskId};
 use crate::record::board::{Board, FmuWord, FunctionCalls, Metric, Phase, TaskWord};
 use crate::report::{CallResult, FailureKey, FmuResult, FmuStatus, Kind, LockResult, Problem, Subject};
 use crate::time::Instant;
