@@ -284,6 +284,8 @@ impl Lane<'_> {
         }
         if self.has(|rare| rare.stimulated) && !self.activation.stimulate(world, due) {
             self.site.cells.count(TaskWord::Discarded, 1);
+            // The run ends here, and others that were released at this instant are discarded as well.
+            world.board.global(Global::Reached).fetch_max(world.since_start(due.time), Relaxed);
             return false;
         }
         true

@@ -9,6 +9,8 @@ use crate::schedule::Passed;
 use crate::time::{Fraction, Instant, Nanos};
 use std::sync::atomic::Ordering::SeqCst;
 
+/// `fmi3Fatal`.
+const FATAL: u64 = 4;
 /// Half of a nanosecond: an end is known to the nearest nanosecond.
 const HALF: u64 = 2_000_000_000;
 
@@ -19,8 +21,12 @@ fn releases(plan: &Plan, board: Board, task: TaskId, end: Instant) -> Option<u64
     let planned = &plan.tasks[task.0];
     let Release::Periodic { shift, interval } = planned.release else { return None };
     let origin = plan.start.after(shift);
-    let has_failed = |fmu: FmuId| board.fmu(fmu).word(FmuWord::FailureStatus).load(SeqCst) != 0;
-    if planned.leaves_its_grid()
+    let failure = |fmu: FmuId| board.fmu(fmu).word(FmuWord::FailureStatus).load(SeqCst);
+    // After Fatal no instance of the same library may be called.
+    let has_failed = |own: FmuId| failure(own) != 0 || (0..plan.fmus.len()).any(|fmu| failure(FmuId(fmu)) == FATAL);
+    let returned_early = board.task(task).get(TaskWord::EarlyReturns) != 0;
+    if returned_early
+        || planned.leaves_its_grid()
         || planned.leader().is_some()
         || has_failed(planned.fmu)
         || unbegun::grid(board, task) != Some((origin, interval))
