@@ -137,7 +137,7 @@ pub struct Linked {
 pub fn link(program: &Path, libraries: &[&Path]) -> Linked {
     let paths =
         |name: &str| std::env::var_os(name).map_or_else(Vec::new, |value| std::env::split_paths(&value).collect());
-    let search = Search { given: paths("LD_LIBRARY_PATH"), cached: cached().unwrap_or_default() };
+    let search = SearchPath { given: paths("LD_LIBRARY_PATH"), cached: cached().unwrap_or_default() };
     let mut host = search.load(program, &BTreeMap::new());
     for preloaded in paths("LD_PRELOAD") {
         host.objects.extend(search.load(&preloaded, &BTreeMap::new()).objects);
@@ -176,6 +176,15 @@ pub fn unique_variables(library: &Path) -> Vec<String> {
     unique.into_iter().filter(|(_, variable)| *variable == Variable::Writable).map(|(symbol, _)| symbol).collect()
 }
 
+/// The end of a list of which only the first is named, where there are so many `more`.
+pub fn and_others(more: usize) -> String {
+    match more {
+        0 => String::new(),
+        1 => " and another one".to_owned(),
+        more => format!(" and {more} others"),
+    }
+}
+
 /// The names that objects answer to once they are loaded.
 fn answers(loaded: &Loaded) -> impl Iterator<Item = (String, Rc<Object>)> {
     let own = loaded.objects.iter().filter_map(|object| Some((object.name.clone()?, object.clone())));
@@ -210,14 +219,14 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 /// Where libraries are looked for, whoever needs them.
-struct Search {
+struct SearchPath {
     /// `LD_LIBRARY_PATH`.
     given: Vec<PathBuf>,
     /// The files that the system has under a name.
     cached: BTreeMap<String, Vec<PathBuf>>,
 }
 
-impl Search {
+impl SearchPath {
     /// The files that the linker loads for a library, in its order: each library before those that it needs.
     fn load(&self, library: &Path, host: &BTreeMap<String, Rc<Object>>) -> Loaded {
         let mut loaded = Loaded { objects: Vec::new(), requests: BTreeMap::new(), replaced: Vec::new() };
@@ -421,7 +430,7 @@ mod tests {
     #[test]
     fn the_program_of_this_test_needs_what_its_process_has_loaded() {
         let own = std::env::current_exe().unwrap();
-        let search = Search { given: Vec::new(), cached: cached().unwrap_or_default() };
+        let search = SearchPath { given: Vec::new(), cached: cached().unwrap_or_default() };
         let loaded = search.load(&own, &BTreeMap::new());
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let libc = loaded.requests.get("libc.so.6").expect("a program of Rust needs the C library");

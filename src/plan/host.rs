@@ -77,7 +77,7 @@ pub(super) fn cores(rig: &Rig, fmus: &[DescribedFmu], host: &HostFacts, findings
         for (cpu, taken) in pool.iter().zip(&alone).filter(|(cpu, taken)| cpu != taken) {
             let who = host.processes_on(*taken).join(" and ");
             if !who.is_empty() {
-                findings.note(format!("core {taken} is that of {who}: core {cpu} is taken in its place"));
+                findings.note(format!("{who} uses core {taken}, so this run uses core {cpu}"));
             }
         }
     }

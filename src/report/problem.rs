@@ -327,11 +327,11 @@ pub enum Kind {
     Unaccounted {
         /// Releases up to the end of the run.
         releases: u64,
-        /// Those that ran.
+        /// Releases that became activations.
         activations: u64,
-        /// Left out.
+        /// Releases that were left out.
         skipped: u64,
-        /// Thrown away by the end.
+        /// Releases that the end of the run has thrown away.
         discarded: u64,
     },
     /// FMU code has written over what was measured: by names.

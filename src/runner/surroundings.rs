@@ -44,17 +44,17 @@ fn suspects(world: &World, task: TaskId) -> impl Iterator<Item = FmuId> {
 
 /// Looks every now and then, from a thread that runs no FMU code. FMU code that changes something for a moment and puts it back itself, as it
 /// may, is left alone.
-pub struct Outside {
+pub struct OutsideLook {
     next: i64,
     looks: u64,
     /// Of each: how many looks in a row have seen it changed.
     seen: [u32; 3],
 }
 
-impl Outside {
+impl OutsideLook {
     /// From the start of the run on.
-    pub fn new() -> Outside {
-        Outside { next: 0, looks: 0, seen: [0; 3] }
+    pub fn new() -> OutsideLook {
+        OutsideLook { next: 0, looks: 0, seen: [0; 3] }
     }
 
     /// Looks, if it is time; `now`: ns.

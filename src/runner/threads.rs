@@ -6,7 +6,7 @@ use super::realtime::{PartitionThread, SetUp, take_mail};
 use super::receiver::Receiver;
 use super::reconfigure::{Reconfigurable, Reconfigurer};
 use super::requests::Requests;
-use super::surroundings::Outside;
+use super::surroundings::OutsideLook;
 use super::watchdog::Watchdog;
 use super::world::{Ending, World};
 use super::{privileges, state, stimuli};
@@ -186,7 +186,7 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
     let mut pausing = Pausing::of(world, START_GRID);
     let lull = Lull::of(&world.plan);
     let mut requests = Requests::of(world);
-    let mut outside = Outside::new();
+    let mut outside = OutsideLook::new();
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
     loop {
         let now = world.now();

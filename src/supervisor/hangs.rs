@@ -6,8 +6,8 @@
 //! others have executed there. So one that is kept from running is not taken for one that hangs; its releases that pass are
 //! overruns all the same.
 
-use super::course::Course;
 use super::death::function;
+use super::time_base::TimeBase;
 use super::under_way::{Standing, UnderWay, held_up_by, standing};
 use crate::ffi::Function;
 use crate::plan::{Limits, Mode, OnError, Overrun, Plan, TaskId};
@@ -120,11 +120,11 @@ impl Hangs {
         }
         let passed = self.looked.replace(now).map_or(0, |looked| (now - looked).clamp(0, SEEN));
         // From then on the runner waits for what has not returned.
-        let Some(course) = Course::now(plan, board, begin).filter(|_| phase == Phase::Running) else {
+        let Some(time_base) = TimeBase::now(plan, board, begin).filter(|_| phase == Phase::Running) else {
             return Vec::new();
         };
         let standings: Vec<Standing> =
-            (0..plan.tasks.len()).map(|task| standing(plan, board, Some(course), TaskId(task))).collect();
+            (0..plan.tasks.len()).map(|task| standing(plan, board, Some(time_base), TaskId(task))).collect();
         let is_long = |own: &Standing| own.under_way.is_some_and(|own| own.running >= LONG);
         // What is read from files is read only where somebody may be hanging.
         let stands_still = standings.iter().any(is_long) && {

@@ -31,13 +31,12 @@ pub fn look(rig: &Rig, libraries: &[&Path], program: Option<&Path>) -> Neighbour
         match clash {
             Clash::Name { name: library, own, first } => {
                 let both = format!(
-                    "fmu `{}` needs {library}, and so does fmu `{}`, but theirs are different files: {} and {}; a process loads one \
-                     library of a name, so that both get that of fmu `{}`",
+                    "fmu `{0}` and fmu `{1}` need different files of the name {library}: {2} and {3}; one process loads only one of \
+                     them, so fmu `{0}` runs the code of fmu `{1}`",
                     name(own.0),
                     name(first.0),
                     own.1.display(),
-                    first.1.display(),
-                    name(first.0)
+                    first.1.display()
                 );
                 match rig.shared_libraries {
                     SharedLibraries::Trust => found.notes.push(format!("{both} (shared_libraries = \"trust\")")),
@@ -45,8 +44,8 @@ pub fn look(rig: &Rig, libraries: &[&Path], program: Option<&Path>) -> Neighbour
                         &rig.file,
                         rig.fmus[own.0].path.place,
                         format!(
-                            "{both}: export one of them with a library of another name (soname) or link it statically, or run them \
-                             in rigs of their own; if either is good for both: shared_libraries = \"trust\" in [rig]"
+                            "{both}: rename one of them (soname), link it statically, or use two rigs; if one file suits both, set \
+                             shared_libraries = \"trust\" in [rig]"
                         ),
                     )),
                 }
@@ -57,15 +56,10 @@ pub fn look(rig: &Rig, libraries: &[&Path], program: Option<&Path>) -> Neighbour
                 path.display()
             )),
             Clash::Unique { symbol, more, own, first } => {
-                let others = match more {
-                    0 => String::new(),
-                    1 => " and another one".to_owned(),
-                    _ => format!(" and {more} others"),
-                };
+                let others = linking::and_others(more);
                 let message = format!(
-                    "fmu `{}`: has the variable {symbol}{others} together with fmu `{}`, though each defines it: it is unique in a process \
-                     (STB_GNU_UNIQUE), and the FMU that is loaded first has it for both; build them with -fno-gnu-unique or hidden \
-                     visibility, or run them in rigs of their own",
+                    "fmu `{}`: shares the variable {symbol}{others} with fmu `{}`: each defines it, but a process has it once \
+                     (STB_GNU_UNIQUE); build them with -fno-gnu-unique or hidden visibility, or use two rigs",
                     name(own),
                     name(first)
                 );

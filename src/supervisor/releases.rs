@@ -2,6 +2,7 @@
 
 use super::Prepared;
 use super::unbegun;
+use crate::ffi::Status;
 use crate::plan::{FmuId, Mode, Plan, Release, TaskId};
 use crate::record::board::{Board, FmuWord, Global, TaskWord};
 use crate::report::{ClockResult, Kind, Problem, Subject};
@@ -9,8 +10,6 @@ use crate::schedule::Passed;
 use crate::time::{Fraction, Instant, Nanos};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// `fmi3Fatal`.
-const FATAL: u64 = 4;
 /// Half of a nanosecond: an end is known to the nearest nanosecond.
 const HALF: u64 = 2_000_000_000;
 
@@ -23,7 +22,8 @@ fn releases(plan: &Plan, board: Board, task: TaskId, end: Instant) -> Option<u64
     let origin = plan.start.after(shift);
     let failure = |fmu: FmuId| board.fmu(fmu).word(FmuWord::FailureStatus).load(SeqCst);
     // After Fatal no instance of the same library may be called.
-    let has_failed = |own: FmuId| failure(own) != 0 || (0..plan.fmus.len()).any(|fmu| failure(FmuId(fmu)) == FATAL);
+    let has_failed =
+        |own: FmuId| failure(own) != 0 || (0..plan.fmus.len()).any(|fmu| failure(FmuId(fmu)) == Status::Fatal as u64);
     let returned_early = board.task(task).get(TaskWord::EarlyReturns) != 0;
     if returned_early
         || planned.leaves_its_grid()
@@ -57,9 +57,7 @@ pub fn discard(plan: &Plan, board: Board) {
     let is_beyond = |task: &TaskId| {
         releases(plan, board, *task, Instant::from_nanos(said)).is_some_and(|releases| counted(*task) > releases)
     };
-    let time =
-        |task| Instant::from_words([TaskWord::Time, TaskWord::Time1, TaskWord::Time2].map(|own| word(task, own)));
-    let end = tasks().filter(is_beyond).map(|task| time(task).nanos()).fold(said, Ord::max);
+    let end = tasks().filter(is_beyond).map(|task| unbegun::last_time(board, task).nanos()).fold(said, Ord::max);
     board.global(Global::Reached).store(end.minus(plan.start.nanos()).0.max(0) as u64, SeqCst);
     for task in tasks() {
         if let Some(releases) = releases(plan, board, task, Instant::from_nanos(end)) {

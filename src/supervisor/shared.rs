@@ -1,10 +1,10 @@
 //! What the threads of a session share with each other, and with the runner's process: the memory that both map.
 
-use super::course::Course;
 use super::pause::Paused;
 use super::questions::Questions;
 use super::recorder::Recorded;
 use super::shown::{self, ShownVariable};
+use super::time_base::TimeBase;
 use super::totals::{self, Totals};
 use super::under_way::{Standing, held_up_by, standing};
 use super::{Error, Event, EventSink, Prepared, State, tasks};
@@ -129,9 +129,9 @@ impl Shared {
 
     /// A pause of at least that long, that ends where the look which comes then is not in the way of a release on the same core.
     pub fn on_to_a_lull(&self, pause: Duration) -> Duration {
-        let course = || Course::now(self.plan(), self.board(), self.prepared.begin());
-        let Some((lull, course)) = self.lull.and_then(|lull| Some((lull, course()?))) else { return pause };
-        Duration::from_nanos(lull.pause(course.instant(), Nanos(pause.as_nanos() as i64)).0 as u64)
+        let time_base = || TimeBase::now(self.plan(), self.board(), self.prepared.begin());
+        let Some((lull, time_base)) = self.lull.and_then(|lull| Some((lull, time_base()?))) else { return pause };
+        Duration::from_nanos(lull.pause(time_base.instant(), Nanos(pause.as_nanos() as i64)).0 as u64)
     }
 
     /// Asks the runner for the end.
@@ -255,8 +255,9 @@ impl Shared {
     /// What is known of the run now.
     pub fn live(&self) -> Live {
         let (plan, board) = (self.plan(), self.board());
-        let course = Course::now(plan, board, self.prepared.begin());
-        let standings: Vec<_> = (0..plan.tasks.len()).map(|task| standing(plan, board, course, TaskId(task))).collect();
+        let time_base = TimeBase::now(plan, board, self.prepared.begin());
+        let standings: Vec<_> =
+            (0..plan.tasks.len()).map(|task| standing(plan, board, time_base, TaskId(task))).collect();
         let row = |(task, planned)| {
             let cells = board.task(TaskId(task));
             LiveRow {

@@ -2,7 +2,7 @@
 //!
 //! The runner tells what became of such releases when it comes to them, and it never does where the run ends before (semantics S12).
 
-use super::course::Course;
+use super::time_base::TimeBase;
 use crate::plan::{Overrun, Plan, TaskId};
 use crate::record::board::promise::Break;
 use crate::record::board::{Board, Metric, TaskWord};
@@ -24,55 +24,55 @@ pub struct Unbegun {
 
 impl Unbegun {
     /// Looks at a task of which no activation is under way.
-    pub fn of(plan: &Plan, board: Board, course: Course, task: TaskId) -> Option<Unbegun> {
+    pub fn of(plan: &Plan, board: Board, time_base: TimeBase, task: TaskId) -> Option<Unbegun> {
         let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
         if cells.get(TaskWord::Left) != 0 {
             return None;
         }
         let (origin, interval) = grid(board, task)?;
-        let instant = |words: [TaskWord; 3]| Instant::from_words(words.map(|word| cells.get(word)));
-        let (now, released_until) = (course.instant(), plan.released_until(planned));
+        let (now, released_until) = (time_base.instant(), plan.released_until(planned));
         let after = |counted, until| Passed::on_grid(origin, interval, counted, until, released_until);
-        let (last, finished) = (instant(TIME), cells.get(TaskWord::FinishedAt) as i64);
+        let (last, finished) = (last_time(board, task), cells.get(TaskWord::FinishedAt) as i64);
         if cells.get(TaskWord::Active) == 1 {
             // It has not come to its first call.
-            return Unbegun::at(released_until, course, last, 0, after(last, now));
+            return Unbegun::at(released_until, time_base, last, 0, after(last, now));
         }
         if finished == 0 {
-            let first = after(course.before_begin(), now)?.first;
-            return Unbegun::at(released_until, course, first, 0, after(first, now));
+            let first = after(time_base.before_begin(), now)?.first;
+            return Unbegun::at(released_until, time_base, first, 0, after(first, now));
         }
-        let returned = course.returned(finished)?;
+        let returned = time_base.returned(finished)?;
         let found = after(last, returned);
         match (planned.overrun, found) {
             (Overrun::Queue, Some(found)) if planned.is_contiguous() => {
-                Unbegun::at(released_until, course, found.first, 0, after(found.first, now))
+                Unbegun::at(released_until, time_base, found.first, 0, after(found.first, now))
             }
             // It makes up for those before.
             (_, Some(found)) if planned.is_contiguous() => {
                 let first = found.release(found.count - 1);
-                Unbegun::at(released_until, course, first, 0, after(first, now))
+                Unbegun::at(released_until, time_base, first, 0, after(first, now))
             }
             (Overrun::Queue, Some(found)) => {
-                Unbegun::at(released_until, course, found.first, found.waiting(0) - 1, after(returned, now))
+                Unbegun::at(released_until, time_base, found.first, found.waiting(0) - 1, after(returned, now))
             }
             _ => {
                 let first = after(last.max(returned), now)?.first;
-                Unbegun::at(released_until, course, first, 0, after(first, now))
+                Unbegun::at(released_until, time_base, first, 0, after(first, now))
             }
         }
     }
 
     fn at(
         released_until: Option<Instant>,
-        course: Course,
+        time_base: TimeBase,
         first: Instant,
         waiting: u64,
         passed: Option<Passed>,
     ) -> Option<Unbegun> {
-        let is_released =
-            first >= course.begin && first <= course.instant() && released_until.is_none_or(|until| first < until);
-        is_released.then(|| Unbegun { first, late: course.since(first), waiting, passed })
+        let is_released = first >= time_base.begin
+            && first <= time_base.instant()
+            && released_until.is_none_or(|until| first < until);
+        is_released.then(|| Unbegun { first, late: time_base.since(first), waiting, passed })
     }
 
     /// How many releases these are beside those after them.
@@ -86,14 +86,22 @@ const ORIGIN: [TaskWord; 3] = [TaskWord::Origin, TaskWord::Origin1, TaskWord::Or
 
 /// The grid of a periodic clock, as its thread has it: an instant of it, and its interval.
 pub fn grid(board: Board, task: TaskId) -> Option<(Instant, Fraction)> {
-    let origin = Instant::from_words(ORIGIN.map(|word| board.task(task).get(word)));
-    Some((origin, interval(board, task)?))
+    Some((instant(board, task, ORIGIN), interval(board, task)?))
+}
+
+/// The time of the last activation that a task has begun.
+pub fn last_time(board: Board, task: TaskId) -> Instant {
+    instant(board, task, TIME)
+}
+
+fn instant(board: Board, task: TaskId, words: [TaskWord; 3]) -> Instant {
+    Instant::from_words(words.map(|word| board.task(task).get(word)))
 }
 
 /// How many releases wait behind the activation of this time, which is under way: they had come when the one before it returned.
-pub fn waiting_behind(plan: &Plan, board: Board, course: Course, task: TaskId, time: Instant) -> u64 {
+pub fn waiting_behind(plan: &Plan, board: Board, time_base: TimeBase, task: TaskId, time: Instant) -> u64 {
     let (planned, finished) = (&plan.tasks[task.0], board.task(task).get(TaskWord::FinishedAt) as i64);
-    let returned = course.returned(finished).filter(|_| planned.overrun == Overrun::Queue);
+    let returned = time_base.returned(finished).filter(|_| planned.overrun == Overrun::Queue);
     let found = returned.zip(interval(board, task));
     let found =
         found.and_then(|(returned, interval)| Passed::of(time, interval, time, returned, plan.released_until(planned)));

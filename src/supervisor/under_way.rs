@@ -5,7 +5,7 @@
 //! returns. The board stays the runner's; only a copy of it, when the run is over, gets what the runner would have written
 //! ([`settle`]).
 
-use super::course::Course;
+use super::time_base::TimeBase;
 use super::unbegun::{self, Unbegun};
 use crate::plan::{Overrun, Plan, TaskId};
 use crate::record::board::{Board, Global, Metric, Scheduling, TaskWord};
@@ -52,7 +52,7 @@ impl Standing {
 }
 
 /// Looks at a task. A release counts once, whoever has counted it: what is read belongs to one activation.
-pub fn standing(plan: &Plan, board: Board, course: Option<Course>, task: TaskId) -> Standing {
+pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: TaskId) -> Standing {
     /// A thread that comes so far between two loads needs no looking after.
     const LOOKS: usize = 3;
     let cells = board.task(task);
@@ -61,9 +61,9 @@ pub fn standing(plan: &Plan, board: Board, course: Option<Course>, task: TaskId)
         let counted = cells.word(TaskWord::Overruns).load(Acquire);
         let before = std::mem::replace(&mut own, mark(board, task));
         if before == own {
-            let under_way = course.and_then(|course| under_way(plan, board, course, task, own));
-            let unbegun = course.filter(|_| under_way.is_none());
-            let unbegun = unbegun.and_then(|course| Unbegun::of(plan, board, course, task));
+            let under_way = time_base.and_then(|time_base| under_way(plan, board, time_base, task, own));
+            let unbegun = time_base.filter(|_| under_way.is_none());
+            let unbegun = unbegun.and_then(|time_base| Unbegun::of(plan, board, time_base, task));
             return Standing { counted, under_way, unbegun };
         }
     }
@@ -82,28 +82,28 @@ pub fn is_as_copied(board: Board, copy: Board, task: TaskId) -> bool {
     mark(board, task) == mark(copy, task)
 }
 
-fn under_way(plan: &Plan, board: Board, course: Course, task: TaskId, mark: [u64; 6]) -> Option<UnderWay> {
+fn under_way(plan: &Plan, board: Board, time_base: TimeBase, task: TaskId, mark: [u64; 6]) -> Option<UnderWay> {
     let [active, started, finished, time @ ..] = mark;
     let (started, finished, time) = (started as i64, finished as i64, Instant::from_words(time));
     // One that has begun and has not come to its first call has the mark of the activation before it.
-    let has_started = active == 1 && started >= finished && (course.first..=course.now).contains(&started);
-    if !has_started || time < course.begin || time > course.simulation(course.now) {
+    let has_started = active == 1 && started >= finished && (time_base.first..=time_base.now).contains(&started);
+    if !has_started || time < time_base.begin || time > time_base.simulation(time_base.now) {
         return None;
     }
     let planned = &plan.tasks[task.0];
-    let counted = if finished > 0 { course.simulation(finished) } else { course.begin };
-    let (now, until) = (course.simulation(course.now), plan.released_until(planned));
+    let counted = if finished > 0 { time_base.simulation(finished) } else { time_base.begin };
+    let (now, until) = (time_base.simulation(time_base.now), plan.released_until(planned));
     let released = unbegun::interval(board, task).and_then(|interval| Passed::of(time, interval, counted, now, until));
     // The first one ends the run, and what comes afterwards is no overrun.
     let passed = released.map(|passed| if planned.overrun == Overrun::Stop { passed.first_alone() } else { passed });
     Some(UnderWay {
         time,
         started,
-        since: course.simulation(started),
-        running: course.now - started,
+        since: time_base.simulation(started),
+        running: time_base.now - started,
         passed,
         released,
-        late: passed.map_or(0, |passed| course.since(passed.first)),
+        late: passed.map_or(0, |passed| time_base.since(passed.first)),
     })
 }
 
@@ -132,20 +132,20 @@ pub fn settle(
     now: i64,
     counts: impl Fn(TaskId) -> bool,
 ) -> Vec<Option<UnderWay>> {
-    let standings = settled(plan, board, course(plan, board, begin, now), counts);
+    let standings = settled(plan, board, time_base(plan, board, begin, now), counts);
     standings.into_iter().map(|own| own.under_way).collect()
 }
 
 /// [`settle`] of a run that is over, whose runner could not say what has become of all releases: what has not begun by then never does,
 /// and what has not returned is not complete.
 pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Option<UnderWay>> {
-    let Some(course) = course(plan, board, begin, now) else { return vec![None; plan.tasks.len()] };
-    let standings = settled(plan, board, Some(course), |_| true);
+    let Some(time_base) = time_base(plan, board, begin, now) else { return vec![None; plan.tasks.len()] };
+    let standings = settled(plan, board, Some(time_base), |_| true);
     for (task, own) in standings.iter().enumerate() {
         let task = TaskId(task);
         let (number, passed) = match (own.under_way, own.unbegun) {
             (Some(own), _) => {
-                let behind = unbegun::waiting_behind(plan, board, course, task, own.time);
+                let behind = unbegun::waiting_behind(plan, board, time_base, task, own.time);
                 (1 + behind, own.released)
             }
             (_, Some(own)) => (own.number(), own.passed),
@@ -158,7 +158,7 @@ pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Op
             }
         }
     }
-    note_reached(plan, board, course.instant());
+    note_reached(plan, board, time_base.instant());
     standings.into_iter().map(|own| own.under_way).collect()
 }
 
@@ -172,27 +172,29 @@ fn note_reached(plan: &Plan, board: Board, time: Instant) {
 /// Notes that a run whose runner has died by `now` has come to the last activation that has begun. The runner itself says every few
 /// milliseconds how far the run is.
 pub fn note_last_activation(plan: &Plan, board: Board, begin: Instant, now: i64) {
-    let Some(course) = Course::at(plan, board, begin, now) else { return };
+    let Some(time_base) = TimeBase::at(plan, board, begin, now) else { return };
     let begun = (0..plan.tasks.len()).map(|task| mark(board, TaskId(task))).filter(|[_, started, ..]| *started > 0);
     // FMU code can write anywhere.
-    let is_possible = |time: &Instant| *time >= begin && *time <= course.instant();
+    let is_possible = |time: &Instant| *time >= begin && *time <= time_base.instant();
     let last = begun.map(|[_, _, _, time @ ..]| Instant::from_words(time)).filter(is_possible).max();
     last.iter().for_each(|last| note_reached(plan, board, *last));
 }
 
-/// The course of a run at its end, or now.
-fn course(plan: &Plan, board: Board, begin: Instant, now: i64) -> Option<Course> {
+/// The time base of a run at its end, or now.
+fn time_base(plan: &Plan, board: Board, begin: Instant, now: i64) -> Option<TimeBase> {
     let said = board.global(Global::Ended).load(SeqCst) as i64;
-    Course::at(plan, board, begin, if said > 0 { said } else { now })
+    TimeBase::at(plan, board, begin, if said > 0 { said } else { now })
 }
 
-fn settled(plan: &Plan, board: Board, course: Option<Course>, counts: impl Fn(TaskId) -> bool) -> Vec<Standing> {
-    let look = |task| Some(task).filter(|task| counts(*task)).map(|task| standing(plan, board, course, task));
+fn settled(plan: &Plan, board: Board, time_base: Option<TimeBase>, counts: impl Fn(TaskId) -> bool) -> Vec<Standing> {
+    let look = |task| Some(task).filter(|task| counts(*task)).map(|task| standing(plan, board, time_base, task));
     let standings: Vec<Standing> = (0..plan.tasks.len()).map(|task| look(TaskId(task)).unwrap_or_default()).collect();
     for (task, own) in standings.iter().enumerate() {
         let passed = match (own.under_way, own.unbegun) {
             (Some(own), _) => own.passed.map(|passed| (passed, own.late)),
-            (_, Some(own)) => own.passed.zip(course).map(|(passed, course)| (passed, course.since(passed.first))),
+            (_, Some(own)) => {
+                own.passed.zip(time_base).map(|(passed, time_base)| (passed, time_base.since(passed.first)))
+            }
             _ => None,
         };
         if let Some((passed, late)) = passed {

@@ -29,7 +29,7 @@ pub enum Surrounding {
     Environment,
 }
 
-struct Kept {
+struct Original {
     locale: CString,
     /// The first byte of the character before decimals.
     radix: u8,
@@ -40,7 +40,7 @@ struct Kept {
     environment: Vec<Vec<u8>>,
 }
 
-static KEPT: OnceLock<Kept> = OnceLock::new();
+static ORIGINAL: OnceLock<Original> = OnceLock::new();
 
 /// `LC_GLOBAL_LOCALE`.
 const GLOBAL_LOCALE: libc::locale_t = std::ptr::without_provenance_mut(usize::MAX);
@@ -52,11 +52,11 @@ unsafe extern "C" {
 
 /// Notes everything as it is. Called on the thread that calls code of others, before it does.
 pub fn keep() {
-    let _first_one_counts = KEPT.get_or_init(|| {
+    let _first_one_counts = ORIGINAL.get_or_init(|| {
         let folder = open(".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok();
         let mask = umask(Mode::from_raw_mode(0o077));
         umask(mask);
-        Kept {
+        Original {
             locale: locale().to_owned(),
             radix: radix(),
             directory: folder.and_then(|folder| fstat(&folder).ok().map(|stat| (folder, stat))),
@@ -70,7 +70,7 @@ pub fn keep() {
 /// Puts back everything that is otherwise than it was kept, and calls `changed` for each. The calling thread has come back from code of
 /// others, which runs on no other thread now.
 pub fn restore(mut changed: impl FnMut(Surrounding)) {
-    let Some(kept) = KEPT.get() else { return };
+    let Some(kept) = ORIGINAL.get() else { return };
     if locale() != kept.locale.as_c_str() {
         put_back(Surrounding::Locale);
         changed(Surrounding::Locale);
@@ -102,7 +102,7 @@ pub fn restore(mut changed: impl FnMut(Surrounding)) {
 /// character before decimals, the directory, the umask. Code of others may be about to put it back itself. The environment is not looked
 /// at, since a change of it frees what others read.
 pub fn differences() -> [(Surrounding, bool); 3] {
-    let differs = |is_other: fn(&Kept) -> bool| KEPT.get().is_some_and(is_other);
+    let differs = |is_other: fn(&Original) -> bool| ORIGINAL.get().is_some_and(is_other);
     [
         (Surrounding::Locale, differs(|kept| radix() != kept.radix)),
         (Surrounding::Directory, differs(is_elsewhere)),
@@ -112,7 +112,7 @@ pub fn differences() -> [(Surrounding, bool); 3] {
 
 /// Puts back one of those that have [`differences`].
 pub fn put_back(what: Surrounding) {
-    let Some(kept) = KEPT.get() else { return };
+    let Some(kept) = ORIGINAL.get() else { return };
     match what {
         // SAFETY: a string that ends with 0, which is copied.
         Surrounding::Locale => drop(unsafe { libc::setlocale(libc::LC_ALL, kept.locale.as_ptr()) }),
@@ -125,7 +125,7 @@ pub fn put_back(what: Surrounding) {
 }
 
 /// Whether relative names lead elsewhere.
-fn is_elsewhere(kept: &Kept) -> bool {
+fn is_elsewhere(kept: &Original) -> bool {
     let Some((_, was)) = &kept.directory else { return false };
     !stat(".").is_ok_and(|is| (is.st_dev, is.st_ino) == (was.st_dev, was.st_ino))
 }
@@ -173,7 +173,7 @@ fn entries() -> impl Iterator<Item = &'static CStr> {
 }
 
 /// Puts the environment back. `false`: it is the same in another order.
-fn restore_environment(kept: &Kept) -> bool {
+fn restore_environment(kept: &Original) -> bool {
     let pair = |entry: &[u8]| {
         // A name that is empty cannot be set.
         let at = entry.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;

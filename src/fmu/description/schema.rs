@@ -9,10 +9,11 @@ use super::model::{
 use super::rules::{self, is_float};
 use super::xml::{self, error_at};
 use crate::places::{self, Places};
+use jiff::civil::Date;
 use roxmltree::Node;
 
 /// The children of an element, in groups that stand one behind the other (`xs:sequence`); within a group there is no order.
-struct Order {
+struct ChildOrder {
     abi: Abi,
     element: &'static [&'static str],
     groups: &'static [&'static [&'static str]],
@@ -38,8 +39,8 @@ const VARIABLES_OF_FMI_3: &[&str] = &[
 const KINDS_OF_SCALARS: &[&str] = &["Real", "Integer", "Boolean", "String", "Enumeration"];
 
 /// The order of `<ModelStructure>` of FMI 3.0 is one that its reader knows.
-const ORDERS: &[Order] = &[
-    Order {
+const ORDERS: &[ChildOrder] = &[
+    ChildOrder {
         abi: Abi::Fmi3,
         element: &["fmiModelDescription"],
         groups: &[
@@ -55,14 +56,14 @@ const ORDERS: &[Order] = &[
             &["Annotations"],
         ],
     },
-    Order { abi: Abi::Fmi3, element: &["Unit"], groups: &[&["BaseUnit"], &["DisplayUnit"], &["Annotations"]] },
-    Order { abi: Abi::Fmi3, element: &["EnumerationType"], groups: &[&["Annotations"], &["Item"]] },
-    Order {
+    ChildOrder { abi: Abi::Fmi3, element: &["Unit"], groups: &[&["BaseUnit"], &["DisplayUnit"], &["Annotations"]] },
+    ChildOrder { abi: Abi::Fmi3, element: &["EnumerationType"], groups: &[&["Annotations"], &["Item"]] },
+    ChildOrder {
         abi: Abi::Fmi3,
         element: VARIABLES_OF_FMI_3,
         groups: &[&["Annotations"], &["Dimension"], &["Start"], &["Alias"]],
     },
-    Order {
+    ChildOrder {
         abi: Abi::Fmi2,
         element: &["fmiModelDescription"],
         groups: &[
@@ -76,14 +77,14 @@ const ORDERS: &[Order] = &[
             &["ModelStructure"],
         ],
     },
-    Order { abi: Abi::Fmi2, element: &["Unit"], groups: &[&["BaseUnit"], &["DisplayUnit"]] },
-    Order { abi: Abi::Fmi2, element: &["ScalarVariable"], groups: &[KINDS_OF_SCALARS, &["Annotations"]] },
-    Order {
+    ChildOrder { abi: Abi::Fmi2, element: &["Unit"], groups: &[&["BaseUnit"], &["DisplayUnit"]] },
+    ChildOrder { abi: Abi::Fmi2, element: &["ScalarVariable"], groups: &[KINDS_OF_SCALARS, &["Annotations"]] },
+    ChildOrder {
         abi: Abi::Fmi2,
         element: &["ModelStructure"],
         groups: &[&["Outputs"], &["Derivatives"], &["InitialUnknowns"]],
     },
-    Order {
+    ChildOrder {
         abi: Abi::Fmi1,
         element: &["fmiModelDescription"],
         groups: &[
@@ -95,7 +96,7 @@ const ORDERS: &[Order] = &[
             &["Implementation"],
         ],
     },
-    Order { abi: Abi::Fmi1, element: &["ScalarVariable"], groups: &[KINDS_OF_SCALARS, &["DirectDependency"]] },
+    ChildOrder { abi: Abi::Fmi1, element: &["ScalarVariable"], groups: &[KINDS_OF_SCALARS, &["DirectDependency"]] },
 ];
 
 /// Elements whose content belongs to tools.
@@ -109,7 +110,7 @@ const TEXTS: &[(Abi, &str, &str)] = &[
 ];
 
 /// A rule over an element.
-struct Rule {
+struct SchemaRule {
     abis: &'static [Abi],
     elements: &'static [&'static str],
     /// The fault, and the attribute that has it.
@@ -126,16 +127,16 @@ struct Seen<'a> {
 const UNKNOWNS: &[&str] =
     &["Output", "ContinuousStateDerivative", "ClockedState", "InitialUnknown", "EventIndicator", "Unknown"];
 
-const RULES: &[Rule] = &[
-    Rule { abis: &[Abi::Fmi3, Abi::Fmi2, Abi::Fmi1], elements: &["fmiModelDescription"], objection: no_date },
-    Rule { abis: &[Abi::Fmi3], elements: &["CoSimulation"], objection: clocks_without_event_mode },
-    Rule { abis: &[Abi::Fmi3, Abi::Fmi2], elements: UNKNOWNS, objection: unknown_that_is_known },
-    Rule { abis: &[Abi::Fmi3, Abi::Fmi2], elements: UNKNOWNS, objection: kind_of_no_float },
-    Rule { abis: &[Abi::Fmi2], elements: UNKNOWNS, objection: kind_of_initial_unknown },
-    Rule { abis: &[Abi::Fmi3, Abi::Fmi2], elements: UNKNOWNS, objection: state_that_is_none },
-    Rule { abis: &[Abi::Fmi2], elements: &["ModelStructure"], objection: states_that_are_not_listed },
-    Rule { abis: &[Abi::Fmi2], elements: &["ScalarVariable"], objection: initial_of_input },
-    Rule { abis: &[Abi::Fmi1], elements: &["ScalarVariable"], objection: continuous_without_real },
+const RULES: &[SchemaRule] = &[
+    SchemaRule { abis: &[Abi::Fmi3, Abi::Fmi2, Abi::Fmi1], elements: &["fmiModelDescription"], objection: no_date },
+    SchemaRule { abis: &[Abi::Fmi3], elements: &["CoSimulation"], objection: clocks_without_event_mode },
+    SchemaRule { abis: &[Abi::Fmi3, Abi::Fmi2], elements: UNKNOWNS, objection: unknown_that_is_known },
+    SchemaRule { abis: &[Abi::Fmi3, Abi::Fmi2], elements: UNKNOWNS, objection: kind_of_no_float },
+    SchemaRule { abis: &[Abi::Fmi2], elements: UNKNOWNS, objection: kind_of_initial_unknown },
+    SchemaRule { abis: &[Abi::Fmi3, Abi::Fmi2], elements: UNKNOWNS, objection: state_that_is_none },
+    SchemaRule { abis: &[Abi::Fmi2], elements: &["ModelStructure"], objection: states_that_are_not_listed },
+    SchemaRule { abis: &[Abi::Fmi2], elements: &["ScalarVariable"], objection: initial_of_input },
+    SchemaRule { abis: &[Abi::Fmi1], elements: &["ScalarVariable"], objection: continuous_without_real },
 ];
 
 /// `generationDateAndTime` is an `xs:dateTime`.
@@ -250,11 +251,11 @@ fn continuous_without_real(seen: Seen) -> Option<(&'static str, String)> {
 const KINDS: &str = "dependenciesKind";
 
 /// The local name, whatever its namespace: only elements of one are looked at.
-trait Named {
+trait LocalName {
     fn has_tag_name_here(&self, name: &str) -> bool;
 }
 
-impl Named for Node<'_, '_> {
+impl LocalName for Node<'_, '_> {
     fn has_tag_name_here(&self, name: &str) -> bool {
         self.is_element() && self.tag_name().name() == name
     }
@@ -386,16 +387,11 @@ fn is_date_time(text: &str) -> bool {
             let (hours, minutes) = (number(hours, 2)?, number(minutes, 2)?);
             Some(minutes < 60 && hours * 60 + minutes <= 14 * 60)
         };
-        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let days = match month {
-            4 | 6 | 9 | 11 => 30,
-            2 => 28 + u32::from(is_leap),
-            1..=12 => 31,
-            _ => 0,
-        };
+        // The calendar repeats after 400 years.
+        let is_date = Date::new(2000 + (year % 400) as i16, month as i8, day as i8).is_ok();
         let is_end_of_day = hour == 24 && minute == 0 && second == 0 && fraction.bytes().all(|byte| byte == b'0');
         let is_time = minute < 60 && second < 60 && (hour < 24 || is_end_of_day);
-        Some((1..=days).contains(&day) && is_time && is_fraction && zone.is_none_or(|zone| is_zone(zone) == Some(true)))
+        Some(is_date && is_time && is_fraction && zone.is_none_or(|zone| is_zone(zone) == Some(true)))
     };
     parts() == Some(true)
 }

@@ -40,7 +40,7 @@ fn a_delayed_connection_keeps_the_promise_and_an_immediate_one_breaks_it_for_all
     assert_eq!(why(&plan, "ecu.throttle"), None, "the slow task has no input");
 }
 
-/// What is static in a library its instances have together: the promise rests on there being nothing, and `vecud check` says so.
+/// Instances of one library share its static variables. The promise rests on there being none, and `vecud check` says so.
 #[test]
 fn instances_of_one_library_are_assumed_to_share_no_memory() {
     let mut plan = ecu_and_plant(RECORD);

@@ -69,7 +69,8 @@ fn a_step_to_which_a_fraction_was_divided_out_is_that_fraction() {
     assert_eq!(step("[fmu.m]\npath = \"m\"\nstep = \"1/60\"\n", internal, ""), fraction(1, 60));
 }
 
-/// Of a step of an internal one, and of a run of a step: below a billionth, left over or missing (semantics S19).
+/// A step is a multiple of the internal step, and a run one of the step, where less than a billionth of a step is left over or missing
+/// (semantics S19).
 #[test]
 fn what_is_equal_but_for_rounding_is_equal() {
     for internal in ["0.01666666666666", "0.01666666666667"] {

@@ -84,7 +84,7 @@ pub struct Stepping {
     task: TaskId,
     /// One step.
     stride: Stride,
-    /// The same in the FMU's unit of time, rounded once.
+    /// The length of a step in the FMU's unit of time, rounded once.
     pub size: f64,
     /// How long the FMU is told that a step is.
     step_size: StepSize,

@@ -1,4 +1,4 @@
-//! How far off states are in parts of the tolerance, at any tolerance, beside CVode.
+//! The error of states in parts of the tolerance, at loose and tight tolerances, beside that of CVode.
 
 use super::oracle::{foretold, van_der_pol_1};
 use super::*;
@@ -7,14 +7,14 @@ use ivp::prelude::Method as Oracle;
 type Derivatives = fn(f64, &[f64], &mut [f64]);
 
 /// A problem, the states at two hundred times up to its end, and what is held of it.
-struct Held {
+struct TestProblem {
     name: &'static str,
     f: Derivatives,
     until: f64,
     exact: Vec<Vec<f64>>,
     /// At any tolerance an error is at most so many times as large.
     most: f64,
-    /// The same of CVode at 1e-4, 1e-6, 1e-8, 1e-10 and 1e-12. By hand, in November 2026: SUNDIALS 7.1.1, BDF, a dense Jacobian by
+    /// The errors of CVode, in parts of the tolerance, at 1e-4, 1e-6, 1e-8, 1e-10 and 1e-12. By hand, in November 2026: SUNDIALS 7.1.1, BDF, a dense Jacobian by
     /// differences, the absolute tolerances that are ours.
     cvode: [f64; 5],
 }
@@ -61,7 +61,7 @@ fn other(f: Derivatives, x: &[f64], until: f64) -> Vec<Vec<f64>> {
     std::iter::successors(Some(x.to_vec()), next).take(ROWS as usize + 1).collect()
 }
 
-fn problems() -> [Held; 7] {
+fn problems() -> [TestProblem; 7] {
     let round = |t: f64| vec![t.sin(), t.cos()];
     let w = (1.0f64 - 0.05 * 0.05).sqrt();
     let fading = move |t: f64| {
@@ -69,7 +69,7 @@ fn problems() -> [Held; 7] {
         vec![envelope * ((w * t).cos() + 0.05 * sine), -envelope * sine]
     };
     let behind = |t: f64| FAST * (FAST * t.sin() - t.cos()) / (FAST * FAST + 1.0);
-    let held = |name, f, until, exact, most, cvode| Held { name, f, until, exact, most, cvode };
+    let held = |name, f, until, exact, most, cvode| TestProblem { name, f, until, exact, most, cvode };
     [
         held("oscillator, 20 s", oscillator, 20.0, closed(20.0, round), 15.0, [26.9, 28.4, 66.0, 250.6, 204.9]),
         held("oscillator, 100 s", oscillator, 100.0, closed(100.0, round), 80.0, [59.7, 150.7, 153.8, 360.2, 3311.9]),
@@ -103,7 +103,7 @@ fn problems() -> [Held; 7] {
 }
 
 /// The largest error of a state at any row, relative to the largest value of that state, in parts of the tolerance.
-fn error(problem: &Held, method: Method, tolerance: f64) -> f64 {
+fn error(problem: &TestProblem, method: Method, tolerance: f64) -> f64 {
     let mut model = smooth(|t, x, dx| {
         (problem.f)(t, x, dx);
         Ok(())

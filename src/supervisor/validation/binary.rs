@@ -120,11 +120,7 @@ fn of_interface(subject: &Subject, offer: &InterfaceOffer) -> Result<Found, Erro
     }
     let unique = linking::unique_variables(&library);
     if let Some(first) = unique.first() {
-        let more = match unique.len() - 1 {
-            0 => String::new(),
-            1 => " and another one".to_owned(),
-            more => format!(" and {more} others"),
-        };
+        let more = linking::and_others(unique.len() - 1);
         let message = format!(
             "has the variable {first}{more} unique in a process (STB_GNU_UNIQUE): FMUs that each define it, such as other versions of \
              this one, share it where one process loads them; -fno-gnu-unique or hidden visibility keep it to itself"

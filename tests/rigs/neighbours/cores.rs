@@ -41,7 +41,7 @@ fn runs_at_once_take_different_cores_where_they_can() {
         assert_ne!(core(&beside), core(&alone));
         assert_eq!((core(&unseen), core(&after)), (core(&alone), core(&alone)));
         let words =
-            format!("core {} is that of the run of process {process}: core {} is taken", core(&alone), core(&beside));
+            format!("the run of process {process} uses core {}, so this run uses core {}", core(&alone), core(&beside));
         assert!(notes(&beside).contains(&words), "{words}: {}", notes(&beside));
         for run in [&alone, &unseen, &after] {
             assert!(!notes(run).contains("process"), "{}", notes(run));

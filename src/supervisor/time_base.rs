@@ -1,4 +1,4 @@
-//! The course of a run in real time, as the board tells it: what instant of simulation time it is.
+//! The time base of a run in real time, as the board tells it: which instant of simulation time it is.
 
 use crate::plan::{Mode, Plan};
 use crate::record::board::{Board, Global, Phase};
@@ -6,36 +6,36 @@ use crate::sys::clock::Clock;
 use crate::time::{Instant, Nanos};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The course of a run in real time: what instant of simulation time it is now.
+/// The time base of a run in real time: it tells the simulation time of an instant of the run's clock.
 #[derive(Clone, Copy, Debug)]
-pub struct Course {
+pub struct TimeBase {
     /// The simulation time at which the run begins.
     pub begin: Instant,
     /// That instant by the run's clock, ns.
     pub first: i64,
-    /// The same, but so much later as simulation time has stood since the run has paused.
+    /// The instant by the run's clock, ns, at which the run would have begun without its pauses.
     start: i64,
     /// Now, by the run's clock, ns.
     pub now: i64,
-    /// No simulation time is later now, ns from [`Course::begin`]: the run is held.
+    /// No simulation time is later now, ns from [`TimeBase::begin`]: the run is held.
     held_at: i64,
 }
 
-impl Course {
+impl TimeBase {
     /// Now. `None`: the run has not begun, or it is one in virtual time.
-    pub fn now(plan: &Plan, board: Board, begin: Instant) -> Option<Course> {
+    pub fn now(plan: &Plan, board: Board, begin: Instant) -> Option<TimeBase> {
         let now = Clock::tai_if(plan.keeps_tai()).now();
-        Course::of(plan, board, begin, |_| now)
+        TimeBase::of(plan, board, begin, |_| now)
     }
 
     /// At an earlier instant of CLOCK_MONOTONIC, ns.
-    pub fn at(plan: &Plan, board: Board, begin: Instant, monotonic: i64) -> Option<Course> {
+    pub fn at(plan: &Plan, board: Board, begin: Instant, monotonic: i64) -> Option<TimeBase> {
         let of_monotonic = board.global(Global::StartMonotonic).load(SeqCst) as i64;
-        Course::of(plan, board, begin, |start| monotonic.saturating_add(start.saturating_sub(of_monotonic)))
+        TimeBase::of(plan, board, begin, |start| monotonic.saturating_add(start.saturating_sub(of_monotonic)))
     }
 
     /// `now` by the run's clock, which started then.
-    fn of(plan: &Plan, board: Board, begin: Instant, now: impl FnOnce(i64) -> i64) -> Option<Course> {
+    fn of(plan: &Plan, board: Board, begin: Instant, now: impl FnOnce(i64) -> i64) -> Option<TimeBase> {
         let word = |word| board.global(word).load(SeqCst) as i64;
         // In this order: whoever finds that the run goes on finds the instant by which it does.
         let held_at = match word(Global::HeldAt) {
@@ -54,7 +54,7 @@ impl Course {
         let (first, later) = (word(Global::Start), word(Global::Shifted));
         let (start, now) = (first.saturating_add(later), now(first));
         let is_there = plan.mode == Mode::RealTime && first > 0 && now >= first;
-        is_there.then_some(Course { begin, first, start, now, held_at })
+        is_there.then_some(TimeBase { begin, first, start, now, held_at })
     }
 
     /// What instant of simulation time it is.
