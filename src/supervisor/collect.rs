@@ -177,8 +177,9 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         prepared.begin(),
         plan.start.nanos().plus(Nanos(global(Global::Reached) as i64)),
     );
-    if !facts.goes_on {
-        problems.extend(releases::account(prepared, board, end, &mut clocks));
+    let is_whole = prepared.options.save_state.is_none() && prepared.resumed.is_none();
+    if is_whole && !facts.goes_on {
+        problems.extend(releases::account(plan, board, end, &mut clocks));
     }
     problems.sort_by_key(|problem| problem.severity);
     // A runner that dies does not get to say when.
