@@ -24,7 +24,9 @@ fn releases(plan: &Plan, board: Board, task: TaskId, end: Instant) -> Option<u64
     let has_failed =
         |own: FmuId| failure(own) != 0 || (0..plan.fmus.len()).any(|fmu| failure(FmuId(fmu)) == Status::Fatal as u64);
     let returned_early = board.task(task).get(TaskWord::EarlyReturns) != 0;
+    let has_points = planned.makes_steps() && !plan.input_events.is_empty();
     if returned_early
+        || has_points
         || planned.leaves_its_grid()
         || planned.leader().is_some()
         || has_failed(planned.fmu)

@@ -23,6 +23,8 @@ impl Simulated {
     #[track_caller]
     pub fn exits(self, code: i32) -> Simulated {
         assert_eq!(self.code, code, "stderr:\n{}\nstdout:\n{}", self.stderr, self.stdout);
+        // Every release has become something (semantics S12).
+        assert!(!self.stderr.contains("a bug in vecud"), "{}", self.stderr);
         self
     }
 

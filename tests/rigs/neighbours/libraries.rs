@@ -56,7 +56,7 @@ fn two_fmus_that_bring_different_libraries_of_one_name_are_refused_before_their_
     // The dynamic linker gives both the first one: that is what is kept from people who do not say that they know it.
     let run = fmus("shared_libraries = 'trust'").run().exits(0);
     assert_eq!((last(&run, "a"), last(&run, "b")), (1.4, 1.4));
-    assert!(run.stderr.contains("both get that of fmu `a` (shared_libraries = \"trust\")"), "{}", run.stderr);
+    assert!(run.stderr.contains("fmu `b` runs the code of fmu `a` (shared_libraries = \"trust\")"), "{}", run.stderr);
 }
 
 #[test]
