@@ -53,6 +53,9 @@
 //! token is for a moment with somebody who has waited for its end.
 //!
 //! # Why nobody waits for ever
+//! A thread that FMU code ends (`pthread_exit`) gives nothing back. The kernel tells whoever waits for a word of it, which takes it
+//! over, and then knows that the section or the bit under it is left of the one that has ended.
+//!
 //! A thread that waits for a token waits for a level that is its own or a higher one; one that waits for the word waits
 //! for a holder that waits for nothing, as nobody holds the word while waiting for anything else. One that waits for a turn
 //! waits for a partition that has begun, which waits for the word at most; whoever holds a turn and has not begun gives it
@@ -256,12 +259,16 @@ impl PreemptionLock {
             if self.is_inside_section() || self.word.owner() != 0 {
                 waits += 1;
                 self.word.lock(me.tid);
+                // Nobody is inside a section without the word: what stands there is left of a thread that has ended.
+                self.section.store(0, Ordering::SeqCst);
                 self.word.unlock(me.tid);
             }
             help();
             if let Some(higher) = self.nearest_active_above(level) {
                 waits += 1;
                 self.tokens[higher].lock(me.tid);
+                // Likewise: nobody is active without the level's token.
+                self.set_inactive(higher);
                 self.tokens[higher].unlock(me.tid);
                 continue;
             }
@@ -280,6 +287,12 @@ impl PreemptionLock {
         }
     }
 
+    /// Clears the bit of a level whose token the caller has.
+    #[inline]
+    fn set_inactive(&self, level: usize) {
+        self.active[level / BITS].fetch_and(!(1 << (level % BITS)), Ordering::SeqCst);
+    }
+
     #[inline]
     fn give_back_turn(&self, me: &LockMember) {
         if let Some(turn) = me.turn {
@@ -294,7 +307,7 @@ impl PreemptionLock {
         if let Some(level) = me.level
             && me.entered.replace(false)
         {
-            self.active[level / BITS].fetch_and(!(1 << (level % BITS)), Ordering::SeqCst);
+            self.set_inactive(level);
             self.give_back_turn(me);
             self.tokens[level].unlock(me.tid);
         }

@@ -55,6 +55,32 @@ fn somebody_outside_locks_as_well_but_never_enters() {
 }
 
 #[test]
+fn a_thread_that_ends_in_an_activation_keeps_nobody_waiting() {
+    for locks in [false, true] {
+        let lock = Arc::new(lock(2));
+        let ends = Arc::clone(&lock);
+        let thread = std::thread::spawn(move || {
+            let me = LockMember::new(0, None);
+            ends.enter(&me, || {});
+            if locks {
+                ends.lock(&me);
+            }
+        });
+        thread.join().unwrap();
+        let (me, mut looks) = (LockMember::new(1, None), 0);
+        lock.enter(&me, || {
+            looks += 1;
+            assert!(looks < 10, "it waits for a thread that has ended");
+        });
+        assert!(lock.is_passed(&me));
+        assert!(matches!(lock.lock(&me), Locked::Outermost { .. }));
+        assert_eq!(lock.holder(), Some(me.tid));
+        lock.unlock(&me);
+        assert_eq!(lock.leave(&me), None);
+    }
+}
+
+#[test]
 fn there_is_room_for_any_number_of_levels() {
     let lock = PreemptionLock::new(500, Some(80)).unwrap();
     assert_eq!(lock.levels(), 500);
