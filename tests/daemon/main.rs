@@ -10,6 +10,7 @@ mod cores;
 mod ctl;
 mod described;
 mod disk;
+mod ends;
 mod events;
 mod exposition;
 mod hostile;

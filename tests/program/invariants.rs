@@ -3,6 +3,7 @@
 
 use super::clock::{self, DELAYED, HIGH, INPUTS, NAMES, OUT_HIGH, OUT_LOW, PERIOD};
 use super::{End, Event, Outcome, Trace};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How much was there to be looked at.
@@ -30,6 +31,23 @@ pub enum Kind {
     Sleeping,
     /// One after the other: virtual time, and cooperative runs.
     OneAtATime,
+}
+
+/// The periodic clocks of a tracer of which, by the report, not every release up to the end has become something (semantics S12).
+pub fn unaccounted(report: &Value, fmu: &str) -> Vec<String> {
+    let end = (report["end_time"].as_f64().unwrap() * 1e9).round() as u64;
+    // Nothing is released at the stop time.
+    let end = end - u64::from(report["end"] == "stop_time");
+    let clocks = report["clocks"].as_array().unwrap();
+    let wrong = |clock: u32| {
+        let (name, period) = (NAMES[clock as usize], PERIOD[clock as usize] * 1_000_000);
+        let reported = clocks.iter().find(|c| c["fmu"] == fmu && c["clock"] == name).expect("reported");
+        let counts = ["activations", "skipped", "discarded"].map(|what| reported[what].as_u64().unwrap());
+        let released = end / period + 1;
+        (counts.iter().sum::<u64>() != released)
+            .then(|| format!("{fmu}.{name}: {counts:?} of {released} until {end} ns"))
+    };
+    INPUTS.filter(|clock| PERIOD[*clock as usize] > 0).filter_map(wrong).collect()
 }
 
 impl std::ops::AddAssign for Seen {

@@ -16,7 +16,7 @@ mod trace;
 pub mod user;
 
 #[allow(unused_imports, reason = "each test program uses a part of it")]
-pub use invariants::{Kind, Seen, check_threads};
+pub use invariants::{Kind, Seen, check_threads, unaccounted};
 pub use outcome::Outcome;
 pub use permit::{own_core, shared_core};
 #[allow(unused_imports, reason = "each test program uses a part of it")]

@@ -31,7 +31,8 @@ fn limited(mode: &str, limit: &str, value: u64) {
     let what = format!("{limit} = {value}, {mode}");
     let judged = judge::start(&rig, command).judge(&what);
     if judged.code != Some(0) {
-        assert!(!judged.stderr.trim().is_empty(), "{what}: exit code {:?} without a word", judged.code);
+        let (code, problems) = (judged.code, judged.report.map(|report| report["problems"].clone()));
+        assert!(!judged.stderr.trim().is_empty(), "{what}: exit code {code:?} without a word, {problems:?}");
     }
 }
 

@@ -1,32 +1,15 @@
 //! However a run ends: each release of a periodic clock up to there is an activation, skipped or discarded (semantics S12), and what has
 //! waited until then is in the latencies.
 
-use crate::program::clock::{INPUTS, NAMES, PERIOD};
+use crate::program::clock::{INPUTS, NAMES};
 use crate::program::random::seeds;
-use crate::program::{Outcome, Random, Rig, behaviour, real_time, real_time_on_own_core, runner_of, send};
+use crate::program::{Outcome, Random, Rig, behaviour, real_time, real_time_on_own_core, runner_of, send, unaccounted};
 use nix::sys::signal::Signal::{self, SIGCONT, SIGINT, SIGKILL, SIGSTOP};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::sleep;
 use std::time::Duration;
 use vecud::sys::{affinity, scheduling};
-
-/// The periodic clocks of which not every release up to the end has become something.
-fn unaccounted(outcome: &Outcome, fmu: &str) -> Vec<String> {
-    let report = outcome.report();
-    let end = (report["end_time"].as_f64().unwrap() * 1e9).round() as u64;
-    // Nothing is released at the stop time.
-    let end = end - u64::from(report["end"] == "stop_time");
-    let periodic = INPUTS.filter(|clock| PERIOD[*clock as usize] > 0);
-    let wrong = |clock: u32| {
-        let (name, period) = (NAMES[clock as usize], PERIOD[clock as usize] * 1_000_000);
-        let counts = ["activations", "skipped", "discarded"].map(|what| outcome.count(fmu, name, what));
-        let released = end / period + 1;
-        (counts.iter().sum::<u64>() != released)
-            .then(|| format!("{fmu}.{name}: {counts:?} of {released} until {end} ns"))
-    };
-    periodic.filter_map(wrong).collect()
-}
 
 /// Two tracers on one core; these are the limits of their fastest clock.
 fn rig(mode: &str, limits: &str) -> Rig {
@@ -77,7 +60,10 @@ fn interrupted(mode: &str) {
     for _ in 0..6 {
         let after = 100 + random.below(150);
         let outcome = ended(&rig(mode, ""), after, |supervisor| send(supervisor, SIGINT)).exits(0);
-        assert_eq!([unaccounted(&outcome, "a"), unaccounted(&outcome, "b")].concat(), Vec::<String>::new());
+        assert_eq!(
+            [unaccounted(&outcome.report(), "a"), unaccounted(&outcome.report(), "b")].concat(),
+            Vec::<String>::new()
+        );
     }
 }
 
@@ -105,7 +91,10 @@ fn a_stall_that_lasts_until_the_end_is_in_counts_latencies_and_limits() {
             });
         });
         let outcome = outcome.exits(3);
-        assert_eq!([unaccounted(&outcome, "a"), unaccounted(&outcome, "b")].concat(), Vec::<String>::new());
+        assert_eq!(
+            [unaccounted(&outcome.report(), "a"), unaccounted(&outcome.report(), "b")].concat(),
+            Vec::<String>::new()
+        );
         assert!(outcome.count("a", "fast", "overruns") > 150, "{}", outcome.clock("a", "fast"));
         outcome.problem(&["a.fast", "max_overruns"]);
         outcome.problem(&["a.fast", "max_latency_us"]);
@@ -146,7 +135,7 @@ fn of_a_runner_that_cannot_say_it_no_release_is_lost() {
         for (how, outcome) in [("starved", starved), ("stopped", stopped), ("killed", killed)] {
             let outcome = outcome.exits(1);
             assert_eq!(
-                [unaccounted(&outcome, "a"), unaccounted(&outcome, "b")].concat(),
+                [unaccounted(&outcome.report(), "a"), unaccounted(&outcome.report(), "b")].concat(),
                 Vec::<String>::new(),
                 "{how}"
             );
@@ -228,7 +217,7 @@ fn ends_at_random(seed: u64) -> Vec<String> {
         }
     }
     let outcome = rig.finish(child);
-    let mut wrong = [unaccounted(&outcome, "a"), unaccounted(&outcome, "b")].concat();
+    let mut wrong = [unaccounted(&outcome.report(), "a"), unaccounted(&outcome.report(), "b")].concat();
     for (fmu, clock) in ["a", "b"].into_iter().flat_map(|fmu| INPUTS.map(move |clock| (fmu, clock))) {
         let name = NAMES[clock as usize];
         let (counted, own) = (outcome.count(fmu, name, "activations"), own_count(&outcome, fmu, clock));
