@@ -87,6 +87,10 @@ struct Stepped {
     /// default: the difference where it can vary its steps
     #[arg(long, value_name = "WORD", value_parser = step_size)]
     step_size: Option<StepSize>,
+    /// Whether a step that an FMU for Co-Simulation discards is tried in parts; default: where it can vary its steps, and of FMI 1.0 and
+    /// 2.0 be taken back
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    retry_steps: Option<bool>,
 }
 
 /// How an FMU for Model Exchange is integrated.
@@ -329,6 +333,7 @@ fn wanted(arguments: &Arguments) -> Wanted {
         output_interval: arguments.output_interval,
         fixed_step_size: arguments.fixed_step_size,
         step_size: arguments.stepped.step_size,
+        retry_steps: arguments.stepped.retry_steps,
         solver: arguments.integrated.solver,
         tolerance: arguments.tolerance,
         start_file: arguments.starts.start.clone(),

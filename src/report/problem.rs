@@ -545,7 +545,7 @@ impl Problem {
                             "; with retry_steps = true in its table of the rig it is tried in parts, from a state that is taken before each step"
                         }
                         FailureKey::TakesStates => {
-                            ", though its description says that it can; with retry_steps = false in its table of a rig it is not asked for one"
+                            ", though its description says that it can; with retry_steps = false in its table of a rig, or --retry-steps false, it is not asked for one"
                         }
                         FailureKey::OnWarning => ", and the rig says on_warning = \"error\"",
                     };

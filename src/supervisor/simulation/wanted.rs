@@ -37,6 +37,8 @@ pub struct Wanted {
     pub fixed_step_size: Option<Fraction>,
     /// How long an FMU for Co-Simulation is told that a step is.
     pub step_size: Option<StepSize>,
+    /// Whether a step that an FMU for Co-Simulation discards is tried in parts.
+    pub retry_steps: Option<bool>,
     /// What integrates an FMU for Model Exchange.
     pub solver: Option<Solver>,
     /// For the solver, which is inside of an FMU for Co-Simulation.
@@ -195,8 +197,10 @@ fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> R
         let place = rig.add_option(format!("--tolerance {}", float_text(tolerance)));
         At { value: tolerance, place }
     });
+    let retry = wanted.retry_steps.map(|value| At { value, place: rig.add_option(format!("--retry-steps {value}")) });
     let fmu = &mut rig.fmus[0];
     fmu.integration.tolerance = tolerance;
+    fmu.retry_steps = retry;
     fmu.step_size = wanted.step_size.map(At::unplaced);
     let wishes = &mut fmu.wishes;
     wishes.event_mode_used = wanted.event_mode_used;
@@ -304,6 +308,7 @@ fn refuse_options_of_others(interface: Option<Interface>, wanted: &Wanted) -> Re
         ("--output-interval", wanted.output_interval.is_some(), STEPS),
         ("--fixed-step-size", wanted.fixed_step_size.is_some(), STEPS),
         ("--step-size", wanted.step_size.is_some(), &[Interface::CoSimulation]),
+        ("--retry-steps", wanted.retry_steps.is_some(), &[Interface::CoSimulation]),
         ("--tolerance", wanted.tolerance.is_some(), STEPS),
         ("--solver", wanted.solver.is_some(), &[Interface::ModelExchange]),
         ("--event-mode-used", wanted.event_mode_used.is_some(), &[Interface::CoSimulation]),

@@ -252,6 +252,7 @@ fn options_of_the_integration_that_do_not_fit_are_named() {
             "--solver bdf: scale has 60000 continuous states, and matrices for stiff equations are made for 2000 at most",
         ),
         ("spring", &["--event-mode-used", "true"], "--event-mode-used is for FMUs that run with Co-Simulation"),
+        ("spring", &["--retry-steps", "true"], "--retry-steps is for FMUs that run with Co-Simulation"),
         ("stepper", &["--solver", "rk4"], "--solver is for FMUs that run with Model Exchange"),
         ("tracer", &["--tolerance", "1e-3"], "is for FMUs that run with Co-Simulation or Model Exchange"),
     ] {

@@ -159,11 +159,18 @@ fn before_fmi_3_a_discarded_step_is_made_in_parts_where_the_fmu_can_be_taken_bac
     {
         is_whole(&run(&rig(name, ""), "virtual").exits(0));
         run(&rig(name, "retry_steps = false"), "virtual").exits(1).problem(&["d", words]);
-        let simulated = std::process::Command::new(env!("CARGO_BIN_EXE_vecud"))
-            .args(["simulate", "--stop-time", "0.1", "--output-interval", "0.01", "--start-value", "u=1"])
-            .arg(path(name))
-            .output()
-            .unwrap();
+        let simulate = |more: &[&str]| {
+            std::process::Command::new(env!("CARGO_BIN_EXE_vecud"))
+                .args(["simulate", "--stop-time", "0.1", "--output-interval", "0.01", "--start-value", "u=1"])
+                .args(more)
+                .arg(path(name))
+                .output()
+                .unwrap()
+        };
+        let refused = simulate(&["--retry-steps=false"]);
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(words), "{refused:?}");
+        let simulated = simulate(&[]);
         let text = String::from_utf8_lossy(&simulated.stdout);
         let last = text.lines().last().unwrap_or_default();
         let last: Vec<f64> = last.split(',').map(|cell| cell.parse().unwrap()).collect();
