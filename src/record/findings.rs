@@ -60,6 +60,9 @@ pub enum Finding {
     ShorterThanAccepted,
     /// A time event that was told is not after the event at which it was. Value: when it was to be, s, its bits as `f64`.
     PastEvent,
+    /// A time event was told for the time of the event at which it was told, but for rounding, after too many of these in a row. Value: how
+    /// many were handled each at its time.
+    CreepingTime,
     /// The locale of the process, by which numbers in texts are read and written. Changed, and put back. Value: [`When`].
     ChangedLocale,
     /// The working directory. Changed, and put back. Value: [`When`].
@@ -100,6 +103,7 @@ impl Finding {
         Finding::TooManyEvents,
         Finding::ShorterThanAccepted,
         Finding::PastEvent,
+        Finding::CreepingTime,
         Finding::ChangedLocale,
         Finding::ChangedDirectory,
         Finding::ChangedUmask,

@@ -20,9 +20,10 @@ use super::unit::{Getting, Member, Settable, Setting, Strode, Unit, UsualSteps};
 use super::values::{self, Input, Output, Publishing};
 use super::world::World;
 use crate::ffi::{Attempt, Batch, Failure, Outcome, Unusual};
-use crate::plan::{BatchItem, OnWarning, TaskId};
+use crate::plan::{BatchItem, ConnectionId, OnWarning, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::schedule::Due;
+use crate::snapshot::BetweenSteps;
 use crate::sys::prefetch::prefetch_all;
 use crate::time::{Fraction, Instant};
 
@@ -349,10 +350,13 @@ impl Calls {
         let plan = &world.plan.tasks[task.0];
         let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
         // Of a run that goes on.
-        let left = world.instances[plan.fmu.0].between_steps().seen;
+        let BetweenSteps { seen: left, jumps, .. } = world.instances[plan.fmu.0].between_steps();
         let set = plan.set.iter().map(|planned| {
             let (mut values, mut inputs) = values::set(&world.plan, planned);
-            inputs.iter_mut().for_each(|input| input.follow_delay(world, task, &mut values));
+            for input in &mut inputs {
+                input.follow_delay(world, task, &mut values);
+                input.put_back(&jumps);
+            }
             let (cables, single) = cables::incoming(world, planned, inputs, &mut values);
             let discrete = planned.in_event_mode.then(|| {
                 let mut seen = Seen::new(&values);
@@ -369,6 +373,7 @@ impl Calls {
         let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
             let (values, outputs) = values::get(&world.plan, planned);
+            outputs.iter().for_each(|output| output.put_back(&jumps));
             let (cables, single) = cables::outgoing(world, planned, &values, outputs);
             let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
             let (ticked, in_event_mode) = (planned.ticked.clone(), planned.in_event_mode);
@@ -445,6 +450,17 @@ impl Calls {
         self.set.iter_mut().fold(false, |any, (_, inputs)| any | std::mem::take(&mut inputs.has_jumped))
     }
 
+    /// Whether there is such a jump, of which nobody was told.
+    pub fn has_jump(&self) -> bool {
+        self.set.iter().any(|(_, inputs)| inputs.has_jumped)
+    }
+
+    /// When what it sets and reads had jumped last, for a run that goes on: [`BetweenSteps::jumps`].
+    pub fn jumps(&self) -> Vec<(ConnectionId, i64)> {
+        let seen = self.set.iter().flat_map(|(_, inputs)| &inputs.single).filter_map(Input::jump);
+        seen.chain(self.get.iter().flat_map(|(_, outputs)| &outputs.single).flat_map(Output::jumps)).collect()
+    }
+
     /// Before an event: looks at what it may make jump, with `get`, unless that was read where the FMU stands.
     pub fn look_before_event(
         &mut self,
@@ -473,7 +489,7 @@ impl Calls {
         any
     }
 
-    /// What was set last of what is set when it has changed, for a run that goes on: [`crate::snapshot::BetweenSteps::seen`].
+    /// What was set last of what is set when it has changed, for a run that goes on: [`BetweenSteps::seen`].
     pub fn seen(&self, world: &World) -> Vec<(u32, Vec<Option<u64>>)> {
         let mut all = Vec::new();
         for (planned, (values, inputs)) in world.plan.tasks[self.task.0].set.iter().zip(&self.set) {

@@ -149,6 +149,17 @@ impl Input {
         ConnectionId(self.route.cell)
     }
 
+    /// When its source had jumped last as that was seen last, ns; `None`: that is not told.
+    pub fn jump(&self) -> Option<(ConnectionId, i64)> {
+        self.route.jump.map(|_| (self.connection(), self.jumped_at))
+    }
+
+    /// A run goes on that has seen these [`Input::jump`].
+    pub fn put_back(&mut self, jumps: &[(ConnectionId, i64)]) {
+        let own = jumps.iter().find(|(connection, _)| *connection == self.connection());
+        self.jumped_at = own.map_or(self.jumped_at, |(_, jumped_at)| *jumped_at);
+    }
+
     /// Brings the newest version into the batch, of a delayed connection the one that is visible at `time`, and the item
     /// among those that are set as soon as there is one. What was not there in time is noted. Whether its source has jumped since.
     #[inline]
@@ -210,14 +221,6 @@ impl Input {
     /// batch already, in case another connection has the whole array set, but alone makes nothing be set.
     pub fn follow_delay(&mut self, world: &World, task: TaskId, values: &mut Batch) {
         let connection = &world.plan.connections[self.route.cell];
-        // A run that goes on has seen what there was up to its last step; a delayed jump shows a nanosecond later.
-        if connection.tells_jumps
-            && world.begin > world.plan.start
-            && let Release::Periodic { interval, .. } = world.plan.tasks[task.0].release
-        {
-            let last = world.begin.nanos().0 - Instant::ZERO.after(interval).nanos().0;
-            self.jumped_at = last - i64::from(connection.delay.is_some());
-        }
         let (Some(delay), Some(versions)) = (&connection.delay, &world.versions[self.route.cell]) else { return };
         let consumer = delay.consumers.iter().position(|consumer| *consumer == task).unwrap_or_default();
         self.delayed = Some(Delayed { reader: versions.reader(consumer), consumer });
@@ -308,6 +311,20 @@ impl Output {
     /// Whether a consumer is told of jumps.
     pub fn tells_jumps(&self) -> bool {
         self.deliveries.iter().any(|delivery| delivery.route.jump.is_some())
+    }
+
+    /// When it has jumped last, as its consumers were told, ns.
+    pub fn jumps(&self) -> impl Iterator<Item = (ConnectionId, i64)> {
+        let told = self.deliveries.iter().filter(|delivery| delivery.route.jump.is_some());
+        told.map(|delivery| (ConnectionId(delivery.route.cell), delivery.jumped_at.get()))
+    }
+
+    /// A run goes on in which it had told these [`Output::jumps`].
+    pub fn put_back(&self, jumps: &[(ConnectionId, i64)]) {
+        for Delivery { route, jumped_at, .. } in &self.deliveries {
+            let own = jumps.iter().find(|(connection, _)| connection.0 == route.cell);
+            own.into_iter().for_each(|(_, time)| jumped_at.set(*time));
+        }
     }
 
     /// Publishes it to all its consumers, with the `slopes` of the batch; `has_jumped`: whether an event has changed an element. A string or binary that is too long for one of them is not passed on there;

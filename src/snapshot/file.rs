@@ -7,8 +7,8 @@ use std::fmt;
 
 /// Every saved state begins with this.
 pub const MARK: &[u8; 12] = b"vecud state\n";
-/// The number of the form of the frame around the content. The content's own form belongs to the version of vecud.
-const FORM: u32 = 1;
+/// The number of the form of the frame and of the content within a version of vecud.
+const FORM: u32 = 2;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Mark, form, vecud's version (padded with zeros), length.
 const HEADER: usize = MARK.len() + 4 + 24 + 8;
@@ -21,7 +21,7 @@ pub enum Unreadable {
     NotOne,
     /// The file ends too early or too late: length, and what it should be.
     Length(usize, Option<usize>),
-    /// Another version of vecud has written it: which.
+    /// Another version of vecud has written it, or a build of the same one with another form: which.
     Version(String),
     /// The content is not what was written.
     Changed,
@@ -33,6 +33,12 @@ impl fmt::Display for Unreadable {
             Unreadable::NotOne => f.write_str("is no state that vecud has saved (vecud run --save-state)"),
             Unreadable::Length(is, Some(should)) => write!(f, "is damaged: it has {is} bytes instead of {should}"),
             Unreadable::Length(is, None) => write!(f, "is damaged: it ends after {is} bytes"),
+            Unreadable::Version(version) if version == VERSION => {
+                write!(
+                    f,
+                    "was saved by another build of vecud {version}, with another form of states: only the same build reads it"
+                )
+            }
             Unreadable::Version(version) => {
                 write!(f, "was saved by vecud {version}, and this is vecud {VERSION}: only the same version reads it")
             }
@@ -143,6 +149,11 @@ mod tests {
         let mut older = bytes.clone();
         older[16..24].copy_from_slice(b"0.0.9\0\0\0");
         assert_eq!(Snapshot::from_bytes(&older), Err(Unreadable::Version("0.0.9".to_owned())));
+        let mut other = bytes.clone();
+        other[12] -= 1;
+        let refused = Snapshot::from_bytes(&other).unwrap_err();
+        assert_eq!(refused, Unreadable::Version(VERSION.to_owned()));
+        assert!(refused.to_string().contains("another build of vecud"), "{refused}");
         assert_eq!(Snapshot::from_bytes(b"[rig]\nname = 'no state'\n"), Err(Unreadable::NotOne));
     }
 }

@@ -14,7 +14,7 @@ mod identity;
 pub use file::{MARK, Unreadable};
 pub use identity::Identity;
 
-use crate::plan::{FmuPlan, Plan};
+use crate::plan::{ConnectionId, FmuPlan, Plan};
 use crate::schedule::Timeline;
 use crate::time::Instant;
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,8 @@ pub struct Snapshot {
 pub struct BetweenSteps {
     /// When it has an event by its own word.
     pub next_event: Option<Instant>,
+    /// How often in a row that was the time of the event at which it was told, but for rounding.
+    pub crept: u32,
     /// It wants Event Mode at the communication point that it has come to.
     pub wants_event: bool,
     /// The communication point that it has come to, where it is ahead of those that make their steps together with it.
@@ -62,6 +64,11 @@ pub struct BetweenSteps {
     /// What was set last of each variable whose change is an event, by its value reference: of each element what
     /// `runner::activation` remembers of it; `None`: it was not set yet.
     pub seen: Vec<(u32, Vec<Option<u64>>)>,
+    /// What feeds one of its continuous inputs has jumped, and that was not handled yet.
+    pub has_jump: bool,
+    /// When the sources of connections had jumped last, ns: of those that lead to it as it has seen them last, of those that begin at it as it
+    /// has handed them on last.
+    pub jumps: Vec<(ConnectionId, i64)>,
 }
 
 impl BetweenSteps {

@@ -28,6 +28,9 @@ pub struct Goal {
     /// interpolated. With `until` itself, or less, each step ends there at the latest. A step under way is not made shorter by another
     /// goal; [`Drive::after_inputs`] and [`Drive::restart`] give it up. There is no other bound on the length of steps.
     pub limit: f64,
+    /// When the model has an event by its own word, or others have one there, in seconds; infinite: nobody knows of any. A state event
+    /// that comes before it by no more than a search leaves is at that time as well.
+    pub event: f64,
     /// Whether [`Drive::to`] returns after each internal step, for models that need `CompletedIntegratorStep`.
     pub steps: bool,
 }
@@ -35,7 +38,7 @@ pub struct Goal {
 impl Goal {
     /// From a communication point to a time, without a look ahead and without a stop after internal steps.
     pub fn end(point: f64, until: f64) -> Goal {
-        Goal { point, until, limit: until, steps: false }
+        Goal { point, until, limit: until, event: f64::INFINITY, steps: false }
     }
 }
 
@@ -88,6 +91,8 @@ pub struct Drive {
     refused_event: f64,
     /// How long the next step is to be where the method chooses it, in seconds; 0 where that is not known yet.
     pace: f64,
+    /// [`Goal::event`] of the goal that it goes to.
+    event: f64,
     roots: Roots,
     /// Whether an event waits for its restart.
     is_at_event: bool,
@@ -127,6 +132,7 @@ impl Drive {
             has_refused: false,
             refused_event: 0.0,
             pace: 0.0,
+            event: f64::INFINITY,
             roots: Roots::new(indicators),
             is_at_event: true,
             between: vec![0.0; states],
@@ -269,6 +275,7 @@ impl Drive {
         bound: &mut Bound,
     ) -> Result<Reached, Stopped<E::Failure>> {
         assert!(!self.is_at_event, "Drive::restart must come first");
+        self.event = goal.event;
         let mut asked = Asked::new(equations, self.counts, bound);
         let reached = self.go(&mut asked, goal);
         self.counts = asked.counts;
@@ -563,8 +570,9 @@ impl Drive {
         }
         // Each refusal brings the next step closer to the event by half. Steps that are much closer might change no state any more.
         let is_close = length * f64::from(1 << HALVINGS) <= self.refused_event;
+        let (from, known) = ((self.t, is_close), self.event);
         let located =
-            locate(asked, &mut self.integrator, &mut self.step, &mut self.roots, &mut self.between, self.t, is_close);
+            locate(asked, &mut self.integrator, &mut self.step, &mut self.roots, &mut self.between, from, known);
         if matches!(located, Err(Trouble::Smaller(_))) && self.refused_event == 0.0 {
             self.refused_event = length;
         }

@@ -14,19 +14,23 @@ const REPETITIONS: u32 = 5;
 ///
 /// The search goes over what the method says of the states inside of the step. Where that is less exact than the method, the step is
 /// repeated to the end that was found: it is the method's own solution that must have changed its domain, and that is handed on. Where
-/// the event `is_close` to the beginning of the step, what is inside of the step is as exact, and is handed on itself.
+/// the event `is_close` to the beginning of the step, what is inside of the step is as exact, and is handed on itself. Where another event
+/// is `known` to be at the end of the step, a change just before it is at that end too: the step is the method's own as it is.
 pub(super) fn locate<E: Indicators>(
     asked: &mut Asked<'_, E>,
     integrator: &mut Integrator,
     step: &mut Step,
     roots: &mut Roots,
     between: &mut [f64],
-    from: f64,
-    is_close: bool,
+    (from, is_close): (f64, bool),
+    known: f64,
 ) -> Tried<E> {
     roots.low_from_begin();
     roots.high_from_end();
     let mut end = roots.bracket(from, step.to, |t, z| probe(asked, integrator, step, between, t, z))?;
+    if step.to == known && known - end <= narrow(known) {
+        return asked.tell_end(step.to, &step.x1);
+    }
     if is_close || integrator.is_exact_between() {
         if end < step.to {
             integrator.between(step, end, between);

@@ -52,6 +52,7 @@ fn kind(finding: Finding) -> &'static str {
         Finding::TooManyEvents => "too_many_events",
         Finding::ShorterThanAccepted => "shorter_than_accepted",
         Finding::PastEvent => "past_event",
+        Finding::CreepingTime => "creeping_time",
         Finding::ChangedLocale => "changed_locale",
         Finding::ChangedDirectory => "changed_directory",
         Finding::ChangedUmask => "changed_umask",
@@ -167,6 +168,15 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
         ),
         Finding::PastEvent => {
             format!("told {} that were not to come any more: {seconds} (nextEventTime)", some(count, "time event"))
+        }
+        Finding::CreepingTime => {
+            let is_simulated = prepared.plan.tasks.iter().any(TaskPlan::shows_events);
+            format!(
+                "told {} more after {value} in a row that time has hardly gone on for (nextEventTime): each of them was handled at \
+                 {}",
+                some(count, "time event"),
+                if is_simulated { "the next row" } else { "the end of its step" }
+            )
         }
         Finding::ChangedLocale => {
             let what = "the locale (setlocale), by which all code reads and writes numbers in texts,";

@@ -1,6 +1,7 @@
 /* A Co-Simulation FMU with Event Mode that refuses every call which the standard does not allow in its mode.
  *
  *   time events   at `every`, 2 `every`, ... (nextEventTime); a step beyond the next one is refused, also by rounding where that is `exact`.
+ *                 With `creep` each tells the next one as many units in the last place later, and may come late.
  *                 After each it asks `again` times for Event Mode at the same time. `idle` are those in which it has nothing to do
  *   state events  at multiples of `early`: the step returns early and asks for Event Mode
  *   discrete      the input `d` may be set in Event Mode (and before) only; `d_seen` follows it in an iteration
@@ -25,7 +26,7 @@ struct events {
     double u;
     uint64_t d;
     double every, early;
-    uint64_t iterations, in_group, ends, again, exact;
+    uint64_t iterations, in_group, ends, again, exact, creep;
     uint64_t time_events, state_events, updates, d_seen, entered;
     double last, sum;
     uint64_t mode, left; /* iterations that this event still needs */
@@ -59,6 +60,7 @@ const struct fmu_variable model_variables[] = {
     {34, FMU_UINT64, FMU_FIXED, AT(ends)},
     {35, FMU_UINT64, FMU_FIXED, AT(again)},
     {36, FMU_UINT64, FMU_FIXED, AT(exact)},
+    {37, FMU_UINT64, FMU_FIXED, AT(creep)},
 };
 const size_t model_variable_count = sizeof model_variables / sizeof *model_variables;
 
@@ -104,7 +106,7 @@ fmi3Status model_step(void *model, struct fmu_step *step)
     double end = step->point + step->size, slack = slack_at(events, end);
     if (events->over) return refused(events, "a step after the end it has asked for");
     if (events->mode != STEP_MODE) return refused(events, "a step in Event Mode");
-    bool is_known = events->left_again == 0; /* else it has told another time of its next event than this one */
+    bool is_known = events->left_again == 0 && !events->creep; /* else it has told another time of its next event than this one */
     if (is_known && events->next_time <= step->point + slack) return refused(events, "a step although a time event is due");
     if (is_known && end > events->next_time + slack) return refused(events, "a step beyond the next time event");
     if (end > events->next_state + slack) {
@@ -152,11 +154,13 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
     events->has_stepped = false;
     events->d_seen = events->d;
     events->u_seen = events->u_before = events->u;
-    if (fabs(events->time - events->next_time) <= slack) {
+    if (fabs(events->time - events->next_time) <= slack || (events->creep && events->time > events->next_time)) {
         events->time_events++;
         events->last = events->next_time;
         events->next_time += events->every;
         if (events->exact) events->next_time = events->start + (double)(events->time_events + 1) * events->every;
+        if (events->creep) events->next_time = events->time;
+        for (uint64_t ulp = 0; ulp < events->creep; ulp++) events->next_time = nextafter(events->next_time, INFINITY);
         events->left_again = events->again;
         has_event = true;
     }

@@ -83,6 +83,13 @@ impl StepFigures {
         self.findings.note(Finding::PastEvent, Occurrence { task, reference: None, time: Some(point), value });
     }
 
+    /// At this communication point the FMU has told a time event for the same time but for rounding, after more than so many in a row.
+    #[cold]
+    pub fn time_creeps(&self, point: Instant, most: u32) {
+        let (task, value) = (Some(self.task), u64::from(most));
+        self.findings.note(Finding::CreepingTime, Occurrence { task, reference: None, time: Some(point), value });
+    }
+
     #[cold]
     fn deviates_further(&mut self, off: f64) {
         self.furthest = off;

@@ -1,6 +1,6 @@
 //! Rows of events: from before and from after each, both with its time.
 
-use super::{Place, fmu, simulate};
+use super::{Place, Simulated, fmu, simulate};
 
 /// Time events every 15 ms and state events every 25 ms, off the grid of 10 ms and on it, and one at the stop time.
 #[test]
@@ -85,6 +85,71 @@ fn an_end_that_is_asked_for_in_event_mode_is_the_end() {
     }
 }
 
+/// How often a function was called, by `--show-stats`.
+fn calls(simulated: &Simulated, function: &str) -> u64 {
+    let line = simulated.stderr.lines().find(|line| line.split_whitespace().next() == Some(function));
+    line.map_or(0, |line| line.split_whitespace().nth(1).unwrap().parse().unwrap())
+}
+
+/// Time events by which time hardly goes on are handled one by one up to a number of them, and what is told then at the next row: the
+/// simulation has an end, and a finding. So of each version, and of steps.
+#[test]
+fn time_events_by_which_time_hardly_goes_on_have_an_end() {
+    for creep in ["--start-value=creep=1", "--start-value=creep=40"] {
+        for version in ["punctual", "punctual_fmi2", "punctual_fmi1", "events"] {
+            let interval = ["--stop-time=1", "--output-interval=0.05", "--start-value=every=0.11", creep];
+            let more = if version == "events" { "--start-value=exact=1" } else { "--solver=dopri5" };
+            let simulated = simulate(fmu(version), &[&interval[..], &[more]].concat()).exits(0);
+            // That one, and one of each row from 0.15 on; at the stop time, too.
+            let told = format!(
+                "fmu `{version}`: told 19 time events more after 1000 in a row that time has hardly gone on for"
+            );
+            assert!(simulated.stderr.contains(&told), "{version}: {}", simulated.stderr);
+            assert!(simulated.stderr.contains("at 0.11000000000"), "{version}: {}", simulated.stderr);
+            assert_eq!(simulated.column("time").last(), Some(&1.0), "{version}");
+            let events = simulated.column(if version == "events" { "time_events" } else { "events" });
+            assert_eq!(events.last(), Some(&1019.0), "{version}");
+        }
+    }
+}
+
+/// Time events that are close to each other, and no closer than times can be told apart, come at their times, as many as there are.
+#[test]
+fn time_events_as_fast_as_their_rows_come_at_their_times() {
+    let interval = ["--stop-time=4.0005e-6", "--output-interval=1e-8", "--start-value=every=1e-9"];
+    let simulated = simulate(fmu("punctual"), &interval).exits(0);
+    let last = |column: &str| *simulated.column(column).last().unwrap();
+    assert_eq!(["events", "idle"].map(last), [4000.0, 0.0]);
+    assert!(!simulated.stderr.contains("hardly gone on"), "{}", simulated.stderr);
+}
+
+/// A state event up to four units in the last place before a time event is at that time: there is one Event Mode, after a complete integrator step.
+/// One that comes behind it is an event of its own, since nothing of the FMU is asked beyond its time event.
+#[test]
+fn a_state_event_just_before_a_time_event_is_at_that_time() {
+    for (version, enter) in [
+        ("punctual", "fmi3EnterEventMode"),
+        ("punctual_fmi2", "fmi2EnterEventMode"),
+        ("punctual_fmi1", "fmiEventUpdate"),
+    ] {
+        for solver in ["euler", "rk4", "dopri5", "bdf", "auto"] {
+            // The indicator is positive from the next time on.
+            for (event, ulps) in [0.15_f64, 0.1].into_iter().flat_map(|event| (-5..=4).map(move |ulps| (event, ulps))) {
+                let root = f64::from_bits(event.to_bits().wrapping_add_signed(ulps));
+                let (every, root) = (format!("--start-value=every={event}"), format!("--start-value=root={root}"));
+                let arguments =
+                    ["--stop-time=0.199", "--output-interval=0.1", "--solver", solver, "--show-stats", &every, &root];
+                let simulated = simulate(fmu(version), &arguments).exits(0);
+                let last = |column: &str| *simulated.column(column).last().unwrap();
+                let case = format!("{version}, {solver}, {event}, {ulps}: {}", simulated.stdout);
+                let all = ["events", "crossings", "late", "idle", "incomplete"].map(last);
+                assert_eq!(all, [1.0, 1.0, 0.0, 0.0, 0.0], "{case}");
+                assert_eq!(calls(&simulated, enter), if ulps < 0 { 1 } else { 2 }, "{case}");
+            }
+        }
+    }
+}
+
 /// FMUs for Model Exchange of each version: after `nextEventTime` that is now, Event Mode is left and entered again without a step between.
 #[test]
 fn an_event_at_the_same_time_follows_without_a_step() {
@@ -98,12 +163,8 @@ fn an_event_at_the_same_time_follows_without_a_step() {
             let simulated = simulate(fmu(version), &arguments).exits(0);
             let last = |column: &str| *simulated.column(column).last().unwrap();
             assert_eq!(["events", "late", "idle", "incomplete"].map(last), [2.0, 0.0, 0.0, 0.0], "{version}, {solver}");
-            let count = |function: &str| {
-                let line = simulated.stderr.lines().find(|line| line.split_whitespace().next() == Some(function));
-                line.map_or(0, |line| line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap())
-            };
             assert_eq!(
-                (count(enter), count(leave)),
+                (calls(&simulated, enter), calls(&simulated, leave)),
                 if enter == leave { (4, 4) } else { (4, 5) },
                 "{version}, {solver}"
             );

@@ -83,6 +83,48 @@ fn a_run_that_is_cut_between_two_events_goes_on_with_the_next_one() {
     assert_eq!(parts, rows(&["--stop-time", "1"]));
 }
 
+/// So it is where time hardly goes on from one time event to the next: after many of these, what is told is handled at the ends of steps.
+#[test]
+fn time_events_by_which_time_hardly_goes_on_have_an_end() {
+    let rig = alone("every = 0.015, exact = 1, creep = 1");
+    let state = rig.folder().join("state");
+    let state = state.to_str().unwrap();
+    let outcome = rig.run_with(&["--mode", "virtual", "--save-state", state, "--stop-time", "0.1"]).exits(0);
+    // At 15 ms, and at the instants of the grid from 20 ms on.
+    assert_eq!(outcome.signals().last("e.time_events"), 1001 + 8);
+    assert_eq!(outcome.finding("e", "creeping_time"), Some(1 + 8));
+    let told = "fmu `e`: told 9 time events more after 1000 in a row that time has hardly gone on for (nextEventTime): each of them was";
+    outcome.problem(&[told, "handled at the end of its step", "first", "at 0.01500000000"]);
+    let outcome = rig.run_with(&["--mode", "virtual", "--restore-state", state, "--stop-time", "0.2"]).exits(0);
+    assert_eq!(outcome.signals().last("e.time_events"), 1001 + 8 + 10);
+    real_time("time_events_by_which_time_hardly_goes_on_have_an_end", || {
+        // A thousand releases may take longer than there is until the next instant.
+        let outcome = rig.run_with(&["--stop-time", "0.1"]).exits(0);
+        assert!((1002..=1001 + 8).contains(&outcome.signals().last("e.time_events")));
+    });
+}
+
+/// A state knows which jumps were seen: at a release beside the grid, and at none, since the source has come first.
+#[test]
+fn a_run_that_is_cut_beside_a_jump_sees_it_once() {
+    for (timing, every) in [("delayed", 0.0331), ("immediate", 0.035)] {
+        let rig = Rig::of_text(&format!(
+            "[rig]\nstop_time = 0.1\n[record]\n[fmu.s]\npath = '{0}'\nstart = {{ every = {every} }}\n[fmu.e]\npath = '{0}'\n\
+             start = {{ every = 0.0333 }}\n[[connect]]\nfrom = 's.last'\nto = 'e.u'\ntiming = '{timing}'\n",
+            events().display()
+        ));
+        let state = rig.folder().join("state");
+        let state = state.to_str().unwrap();
+        let rows = |arguments: &[&str]| {
+            let outcome = rig.run_with(&[&["--mode", "virtual"], arguments].concat()).exits(0);
+            outcome.file("signals.csv").lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let mut parts = rows(&["--stop-time", "0.04", "--save-state", state]);
+        parts.extend(rows(&["--stop-time", "0.1", "--restore-state", state]));
+        assert_eq!(parts, rows(&["--stop-time", "0.1"]), "{timing}");
+    }
+}
+
 /// FMI 3.0.2, 2.3.4: what follows `terminateSimulation` is fmi3Terminate. The FMU refuses to be brought out of Event Mode and to step.
 #[test]
 fn event_mode_is_not_left_any_more_when_the_end_was_asked_for_there() {

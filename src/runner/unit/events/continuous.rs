@@ -274,7 +274,8 @@ impl Continuous {
         };
         // Fixed steps alone are counted from there.
         let point = if self.integration.solver.is_adaptive() { until } else { self.from.seconds() };
-        let goal = Goal { point, until, limit, steps: self.stops_at_steps };
+        let event = self.known_event(group, (from, to));
+        let goal = Goal { point, until, limit, event, steps: self.stops_at_steps };
         loop {
             // One step may need a few for each state.
             let right_hand_sides = STRETCH + 10 * self.room.nominals.len() as u64;
@@ -312,6 +313,19 @@ impl Continuous {
                 return Ok(at);
             }
         }
+    }
+
+    /// When the next event is that one of the FMUs of the group knows of, s; infinite: none does, or none has state events.
+    fn known_event(&self, group: &mut Group, (from, to): (&Instant, &Instant)) -> f64 {
+        if self.room.parts.iter().all(|part| part.indicators.is_empty()) {
+            return f64::INFINITY;
+        }
+        let known = |group: &mut Group, number| {
+            let member = group.member(number).0;
+            [member.time_event(*from), member.next_point(*from)].into_iter().flatten().min()
+        };
+        let first = (0..group.len()).filter_map(|number| known(group, number)).min();
+        first.map_or(f64::INFINITY, |first| self.point_of(group, &first, to))
     }
 
     /// The communication point, s, of something that is known: the end of the step, or a later instant of the grid, where that is the same but

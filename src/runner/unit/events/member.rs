@@ -39,6 +39,8 @@ pub struct Member {
     next_event: Option<Instant>,
     /// The communication point at which Event Mode was entered once more, since its next event was at the same time by its own word.
     repeated: Option<Instant>,
+    /// How often in a row it has told a next event that is at the time of the event at which it was told, but for rounding.
+    crept: u32,
     /// Where the lines of a file end that inputs are on since the last release; `None`: they are on none.
     pub input_row: Option<Instant>,
     /// The communication point before this one.
@@ -68,6 +70,9 @@ pub const NO_MODE: Failure = Failure {
     answer: None,
     refused: true,
 };
+
+/// So many events in a row that are told for the time of the one before, but for rounding, are handled each at its time (semantics S22).
+const CREEPING: u32 = 1000;
 
 /// What may have changed at an event of an FMU that is integrated.
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,6 +124,7 @@ impl Member {
             ),
             next_event: left.as_ref().and_then(|left| left.next_event),
             repeated: None,
+            crept: left.as_ref().map_or(0, |left| left.crept),
             anew: Anew::ALL,
             step_event: false,
             roots: vec![0; room::described_now(world, fmu).event_indicators],
@@ -129,7 +135,7 @@ impl Member {
             from: None,
             steps_instead: false,
             is_mastered: plan.is_grouped,
-            has_jump: false,
+            has_jump: left.as_ref().is_some_and(|left| left.has_jump),
             is_set: false,
         }
     }
@@ -205,9 +211,10 @@ impl Member {
         self.wants_event && self.stepping.handles_events
     }
 
-    /// When it has an event after this communication point, by its own word.
+    /// When it has an event after this communication point, by its own word; `None`: it has none, or has told too many that time has hardly
+    /// gone on for, and this one is handled at the next communication point.
     pub fn time_event(&self, point: Instant) -> Option<Instant> {
-        self.next_event.filter(|next| *next > point && !self.stepping.is_due(*next, point))
+        self.next_event.filter(|next| self.crept <= CREEPING && *next > point && !self.stepping.is_due(*next, point))
     }
 
     /// The next communication point after this one that it has to have beside [`Member::time_event`], as far as it knows.
@@ -334,6 +341,13 @@ impl Member {
         self.wants_event |= follows;
         if let Some(over) = over.filter(|_| !follows) {
             self.stepping.figures.event_is_over(point, over);
+        }
+        if is_settled {
+            let creeps = next.is_some_and(|next| is_later(&next) && self.stepping.is_same(next, point));
+            self.crept = if creeps || follows { self.crept.saturating_add(creeps.into()) } else { 0 };
+            if creeps && self.crept > CREEPING {
+                self.stepping.figures.time_creeps(point, CREEPING);
+            }
         }
         // What should have been before is handled at the next communication point of an FMU that is integrated, and not forgotten.
         self.next_event = next.filter(|next| is_later(next) || self.is_integrated());
@@ -530,14 +544,17 @@ impl Member {
         // Ticks may still come until all threads have left (`World::leave_ticks`).
         let (clocks, ticks) = (self.clocks.timelines(), Vec::new());
         let ahead = self.stepping.reached.filter(|reached| Some(*reached) != point);
-        let Member { next_event, wants_event, .. } = *self;
+        let Member { next_event, crept, wants_event, has_jump, .. } = *self;
         world.instances[host.fmu().0].expect(BetweenSteps {
             next_event,
+            crept,
             wants_event,
             ahead,
             clocks,
             ticks,
             seen: calls.seen(world),
+            has_jump: has_jump || calls.has_jump(),
+            jumps: calls.jumps(),
         });
     }
 
