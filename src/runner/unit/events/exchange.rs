@@ -37,8 +37,6 @@ struct State {
     is_read: bool,
     /// Inputs wait to be set.
     is_pending: bool,
-    /// What feeds one of them has jumped, at another communication point than the FMU's.
-    has_jumped: bool,
     is_integrated: bool,
 }
 
@@ -80,8 +78,7 @@ impl Exchange {
             }
         };
         let is_integrated = |task: &TaskId| plan.tasks[task.0].integration().is_some();
-        let state =
-            |task| State { is_read: false, is_pending: true, has_jumped: false, is_integrated: is_integrated(task) };
+        let state = |task| State { is_read: false, is_pending: true, is_integrated: is_integrated(task) };
         let of_inner = |exchange: &master::Exchange| match exchange {
             master::Exchange::Connection(wire) => vec![*wire],
             master::Exchange::Loop(wires) => wires.clone(),
@@ -146,12 +143,17 @@ impl Exchange {
         Ok(())
     }
 
-    /// `u := P(u)` for one wire.
+    /// `u := P(u)` for one wire. A step before a jump is made with what there was before it.
     pub fn carry(&mut self, group: &mut Group, wire: usize, time: Instant) -> Result<(), Failed> {
-        let (from, to) = (self.wires[wire].from, self.wires[wire].to);
-        self.read(group, from, time)?;
+        let (from, to, has_jumped) = (self.wires[wire].from, self.wires[wire].to, self.wires[wire].has_jumped);
+        if !has_jumped {
+            self.read(group, from, time)?;
+        }
         let wire = &mut self.wires[wire];
-        wire.take_up(group.member(from).1);
+        match has_jumped {
+            true => wire.take_up_left(),
+            false => wire.take_up(group.member(from).1),
+        }
         wire.hand_over(group.member(to).1);
         self.members[to].is_pending = true;
         Ok(())
@@ -178,15 +180,22 @@ impl Exchange {
         for number in 0..self.jumping.len() {
             let wire = self.jumping[number];
             if self.wires[wire].to == member && group.is_at(self.wires[wire].from, point) {
+                self.wires[wire].has_jumped = false;
                 self.carry(group, wire, point)?;
             }
         }
         Ok(())
     }
 
-    /// Whether something that feeds an FMU has jumped, at another communication point than its own; told once.
-    pub fn take_jump(&mut self, member: usize) -> bool {
-        std::mem::take(&mut self.members[member].has_jumped)
+    /// Whether something that feeds an FMU has jumped that has come to this communication point, too.
+    pub fn has_jump(&self, group: &mut Group, member: usize, point: Instant) -> bool {
+        let mut jumped = self.jumping.iter().map(|wire| &self.wires[*wire]).filter(|wire| wire.has_jumped);
+        jumped.any(|wire| wire.to == member && group.is_at(wire.from, point))
+    }
+
+    /// Whether what feeds an FMU has jumped, and it has not taken that yet.
+    pub fn keeps_jump(&self, member: usize) -> bool {
+        self.wires.iter().any(|wire| wire.to == member && wire.has_jumped)
     }
 
     /// Sets the inputs of an FMU that wait for it, in Event Mode: what an event does may depend on them.
@@ -228,7 +237,7 @@ impl Exchange {
             if self.wires[wire].has_changed(group.member(from).1) {
                 match group.is_at(to, point) {
                     true => jump = Some(to),
-                    false => self.members[to].has_jumped = true,
+                    false => self.wires[wire].note_jump(),
                 }
             }
         }

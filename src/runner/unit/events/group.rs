@@ -461,7 +461,11 @@ impl Group<'_> {
                 continue;
             }
             self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
-            let has_jumped = self.exchange.as_mut().is_some_and(|exchange| exchange.take_jump(number));
+            let mut has_jumped = false;
+            self.exchanging(|exchange, group| {
+                has_jumped = exchange.has_jump(group, number, point);
+                Ok(())
+            })?;
             is_event |= self.with(number, |member, calls, world, host| {
                 member.note_jump(calls.take_jump() | has_jumped);
                 let has_event = member.has_event(world, point);

@@ -158,9 +158,12 @@ impl EventUnit {
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
         let others = self.followers.iter_mut().filter_map(|other| other.member()?.0.stepping.reached);
         let point = others.chain(self.member.stepping.reached).min();
+        let keeps_jump = |number| self.master.as_ref().is_some_and(|(_, exchange)| exchange.keeps_jump(number));
+        self.member.note_jump(keeps_jump(0));
         self.member.finish(calls, world, host, point);
-        for follower in &mut self.followers {
+        for (place, follower) in self.followers.iter_mut().enumerate() {
             let (member, calls) = follower.member().expect("it has Event Mode");
+            member.note_jump(keeps_jump(place + 1));
             member.finish(calls, world, host.of(world.plan.tasks[calls.task().0].fmu), point);
         }
     }

@@ -21,6 +21,10 @@ pub struct Wire {
     words: Vec<u64>,
     /// As many, as they come from its FMU.
     remembered: Vec<u64>,
+    /// What its FMU had before it has jumped in an event of its own.
+    left: Vec<u64>,
+    /// That was at another communication point than the one of the FMU that it leads to, which takes the jump at its own.
+    pub has_jumped: bool,
     /// Of strings and binaries, one for each element, with how long it is; `None` of one that is longer than there is room for.
     texts: Vec<(Vec<u8>, Option<usize>)>,
 }
@@ -71,6 +75,8 @@ impl Wire {
             conversion: Some(connection.conversion).filter(|conversion| *conversion != Conversion::NONE),
             words: vec![0; if is_text { 0 } else { elements }],
             remembered: vec![0; if is_text { 0 } else { elements }],
+            left: vec![0; if is_text { 0 } else { elements }],
+            has_jumped: false,
             texts: (0..if is_text { elements } else { 0 }).map(|_| text()).collect(),
         }
     }
@@ -123,6 +129,20 @@ impl Wire {
         let values = calls.got(self.source.call);
         let mut pairs = self.remembered.iter().zip(self.source.elements(values));
         pairs.any(|(word, element)| values.word(element) != *word)
+    }
+
+    /// They are others now, in an event at a communication point at which the FMU that it leads to is not.
+    pub fn note_jump(&mut self) {
+        if !std::mem::replace(&mut self.has_jumped, true) {
+            self.left.copy_from_slice(&self.remembered);
+        }
+    }
+
+    /// Takes up what its FMU had before it has jumped.
+    pub fn take_up_left(&mut self) {
+        for (word, left) in self.words.iter_mut().zip(&self.left) {
+            *word = self.conversion.map_or(*left, |conversion| conversion.apply(*left));
+        }
     }
 
     /// What it has taken up, as numbers.
