@@ -217,25 +217,27 @@ __attribute__((weak)) bool model_may_get(const void *model, fmi3ValueReference v
     return true;
 }
 
-/* All variables are scalars: one value per reference. */
 static fmi3Status access_values(struct fmu_base *base, const char *function, bool setting, enum fmu_type type,
                                 size_t size, const fmi3ValueReference vrs[], size_t n, char *values, size_t n_values)
 {
     if (base->state == FMU_FAILED) return fmi3Error;
-    if (n != n_values) return failed(base, function, "the number of values is wrong.");
+    size_t elements = 0;
     for (size_t i = 0; i < n; i++) {
         const struct fmu_variable *variable = find(vrs[i]);
         if (!variable || variable->type != type) return failed(base, function, "there is no such variable.");
         char *place = (char *)base + variable->offset;
+        size_t own = variable->elements ? variable->elements : 1, first = elements;
+        elements += own;
+        if (elements > n_values) return failed(base, function, "the number of values is wrong.");
         if (setting) {
             if (!may_set(base, variable) || !model_may_set(base, vrs[i])) return failed(base, function, "this variable cannot be set now.");
-            memcpy(place, values + i * size, size);
+            memcpy(place, values + first * size, own * size);
         } else {
             if (!model_may_get(base, vrs[i])) return failed(base, function, "this variable cannot be read now.");
-            memcpy(values + i * size, place, size);
+            memcpy(values + first * size, place, own * size);
         }
     }
-    return fmi3OK;
+    return elements == n_values ? fmi3OK : failed(base, function, "the number of values is wrong.");
 }
 
 #define ACCESS(Type, type)                                                                                            \

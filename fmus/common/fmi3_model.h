@@ -17,6 +17,7 @@ struct fmu_variable {
     enum fmu_type type;
     enum fmu_role role;
     size_t offset; /* in the model's struct; unused for input clocks without countdown */
+    size_t elements; /* 0: a scalar */
 };
 
 /* A countdown clock: the partition arms it, the importer fetches the interval in the clock update that follows. */

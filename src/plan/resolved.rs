@@ -41,14 +41,26 @@ impl Resolved<'_> {
     /// Whether each change of an input is a jump: what feeds it is discrete, belongs to clocks, or is held from one row to the next.
     fn jumps_alone(&self, input: VariableId) -> bool {
         let feeding = self.links.feeding(input);
-        let is_stepwise = |link: &usize| {
-            let (link, (fmu, variable)) = (&self.links[*link], self.links[*link].source);
-            let source = &self.fmus[fmu].variables()[variable];
-            let is_discrete = source.variability != Variability::Continuous || !source.clocks.is_empty();
-            is_discrete && link.extrapolation == Extrapolation::Hold
-        };
         let is_fed = self.stimuli.feeds(input);
-        feeding.iter().all(is_stepwise) && self.stimuli.holds(input) && (is_fed || !feeding.is_empty())
+        feeding.iter().all(|link| self.is_stepwise(&self.links[*link]))
+            && self.stimuli.holds(input)
+            && (is_fed || !feeding.is_empty())
+    }
+
+    /// Whether each change of what a connection brings is a jump.
+    fn is_stepwise(&self, link: &Link) -> bool {
+        let (fmu, variable) = link.source;
+        let source = &self.fmus[fmu].variables()[variable];
+        let is_discrete = source.variability != Variability::Continuous || !source.clocks.is_empty();
+        is_discrete && link.extrapolation == Extrapolation::Hold
+    }
+
+    /// Whether each change of what a connection brings is a jump of an array whose other elements are continuous. A master sees to that himself.
+    pub fn jumps_among_others(&self, link: &Link) -> bool {
+        let target = &self.fmus[link.target.0];
+        let is_carried = link.is_inside && target.master.is_some();
+        let jumps = target.takes_jumps_in_event_mode() && !is_carried && self.is_stepwise(link);
+        jumps && !self.is_set_in_event_mode(link.target)
     }
 
     /// Whether values of a connection come with the time at which their source has jumped last, in an event of its own.

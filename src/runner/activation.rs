@@ -20,7 +20,7 @@ use super::unit::{Getting, Member, Settable, Setting, Strode, Unit, UsualSteps};
 use super::values::{self, Input, Output, Publishing};
 use super::world::World;
 use crate::ffi::{Attempt, Batch, Failure, Outcome, Unusual};
-use crate::plan::{BatchItem, ConnectionId, OnWarning, TaskId};
+use crate::plan::{self, BatchItem, ConnectionId, FedElement, Interpolation, OnWarning, Plan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::schedule::Due;
 use crate::snapshot::BetweenSteps;
@@ -88,6 +88,9 @@ struct Inputs {
     discrete: Option<Discrete>,
     /// What feeds it has jumped since somebody has asked last.
     has_jumped: bool,
+    /// Elements of continuous arrays of which each change is a jump, each with its item, and their values when somebody has asked last;
+    /// `None`: there are none.
+    jumping: Option<(Seen, Vec<(usize, usize)>)>,
 }
 
 impl OnLines for Inputs {
@@ -345,6 +348,26 @@ impl Outputs {
     }
 }
 
+/// Elements of a batch that `task` sets of which each change is a jump, each with its item, while others of its array are continuous.
+fn jumping(plan: &Plan, task: TaskId, planned: &plan::Batch, values: &Batch) -> Vec<(usize, usize)> {
+    let own = &plan.tasks[task.0];
+    if planned.in_event_mode || !own.handles_events() || own.integration().is_some() {
+        return Vec::new();
+    }
+    let connected = |connection: &ConnectionId| {
+        let connection = Some(&plan.connections[connection.0]).filter(|own| own.jumps_among_others);
+        connection.into_iter().flat_map(|own| own.to_elements.iter().cloned().flatten())
+    };
+    let is_held = |fed: &&FedElement| plan.stimuli[fed.stimulus].interpolation == Interpolation::Hold;
+    let of_item = |(item, variable): (usize, &BatchItem)| {
+        let held = variable.stimuli.iter().filter(is_held).map(|fed| fed.element);
+        let own = variable.connections.iter().flat_map(connected).chain(held);
+        let first = values.elements(item).start;
+        own.map(|element| (item, first + element)).collect::<Vec<_>>()
+    };
+    planned.items.iter().enumerate().flat_map(of_item).collect()
+}
+
 impl Calls {
     fn new(world: &World, task: TaskId, unit: &Unit, shared: &SharedOutputs) -> Calls {
         let plan = &world.plan.tasks[task.0];
@@ -358,17 +381,23 @@ impl Calls {
                 input.put_back(&jumps);
             }
             let (cables, single) = cables::incoming(world, planned, inputs, &mut values);
-            let discrete = planned.in_event_mode.then(|| {
-                let mut seen = Seen::new(&values);
+            let seen = |values: &Batch| {
+                let mut seen = Seen::new(values);
                 for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
                     let left = left.iter().find(|(own, _)| *own == reference.0);
-                    left.into_iter().for_each(|(_, elements)| seen.put_back(&values, item, elements));
+                    left.into_iter().for_each(|(_, elements)| seen.put_back(values, item, elements));
                 }
-                Discrete { seen, has_changed: false, ticked: planned.ticked.clone() }
+                seen
+            };
+            let discrete = planned.in_event_mode.then(|| {
+                let ticked = planned.ticked.clone();
+                Discrete { seen: seen(&values), has_changed: false, ticked }
             });
+            let jumping = jumping(&world.plan, task, planned, &values);
+            let jumping = (!jumping.is_empty()).then(|| (seen(&values), jumping));
             let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
             let lines = Lines::of(&world.plan, task, planned, &values);
-            (values, Inputs { cables, single, slopes, lines, discrete, has_jumped: false })
+            (values, Inputs { cables, single, slopes, lines, discrete, has_jumped: false, jumping })
         });
         let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
@@ -447,7 +476,11 @@ impl Calls {
 
     /// Whether what feeds a continuous input has jumped; told once.
     pub fn take_jump(&mut self) -> bool {
-        self.set.iter_mut().fold(false, |any, (_, inputs)| any | std::mem::take(&mut inputs.has_jumped))
+        self.set.iter_mut().fold(false, |any, (values, inputs)| {
+            let jumping = inputs.jumping.as_mut();
+            let has_jumped = jumping.is_some_and(|(seen, elements)| seen.has_changed_among(values, elements));
+            any | has_jumped | std::mem::take(&mut inputs.has_jumped)
+        })
     }
 
     /// Whether there is such a jump, of which nobody was told.
@@ -493,9 +526,10 @@ impl Calls {
     pub fn seen(&self, world: &World) -> Vec<(u32, Vec<Option<u64>>)> {
         let mut all = Vec::new();
         for (planned, (values, inputs)) in world.plan.tasks[self.task.0].set.iter().zip(&self.set) {
-            let Some(discrete) = &inputs.discrete else { continue };
+            let discrete = inputs.discrete.as_ref().map(|discrete| &discrete.seen);
+            let Some(seen) = discrete.or(inputs.jumping.as_ref().map(|(seen, _)| seen)) else { continue };
             for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
-                all.push((reference.0, discrete.seen.of_item(values, item)));
+                all.push((reference.0, seen.of_item(values, item)));
             }
         }
         all

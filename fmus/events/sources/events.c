@@ -7,6 +7,7 @@
  *   discrete      the input `d` may be set in Event Mode (and before) only; `d_seen` follows it in an iteration
  *   continuous    the input `u` may be set at any time; `sum` is its integral, `u_seen` follows it in an iteration, `changes` counts how often it
  *                 was another one in Step Mode
+ *   an array      `w`, of which the second element has `w_seen` and `w_changes`
  *
  * Each event takes `iterations` iterations. In the one of number `ends` of all it asks for the end of the run, after which it computes and
  * enters nothing any more. */
@@ -18,7 +19,7 @@ const char model_token[] = "{vecud-events-1}";
 
 enum mode { STEP_MODE, EVENT_MODE };
 
-enum { U = 10, D = 11 };
+enum { U = 10, D = 11, W = 12 };
 
 struct events {
     struct fmu_base base;
@@ -32,7 +33,8 @@ struct events {
     uint64_t mode, left; /* iterations that this event still needs */
     uint64_t over;       /* it has asked for the end */
     uint64_t left_again, idle, has_stepped, changes;
-    double u_seen, u_before;
+    double u_seen, u_before, w[2], w_seen, w_before;
+    uint64_t w_changes;
     double start, next_time, next_state;
 };
 
@@ -43,6 +45,7 @@ const struct fmu_variable model_variables[] = {
     {0, FMU_FLOAT64, FMU_INDEPENDENT, AT(time)},
     {U, FMU_FLOAT64, FMU_INPUT, AT(u)},
     {D, FMU_UINT64, FMU_INPUT, AT(d)},
+    {W, FMU_FLOAT64, FMU_INPUT, AT(w), 2},
     {20, FMU_UINT64, FMU_OUTPUT, AT(time_events)},
     {21, FMU_UINT64, FMU_OUTPUT, AT(state_events)},
     {22, FMU_UINT64, FMU_OUTPUT, AT(updates)},
@@ -53,6 +56,8 @@ const struct fmu_variable model_variables[] = {
     {27, FMU_UINT64, FMU_OUTPUT, AT(idle)},
     {28, FMU_FLOAT64, FMU_OUTPUT, AT(u_seen)},
     {29, FMU_UINT64, FMU_OUTPUT, AT(changes)},
+    {40, FMU_FLOAT64, FMU_OUTPUT, AT(w_seen)},
+    {41, FMU_UINT64, FMU_OUTPUT, AT(w_changes)},
     {30, FMU_FLOAT64, FMU_FIXED, AT(every)},
     {31, FMU_FLOAT64, FMU_FIXED, AT(early)},
     {32, FMU_UINT64, FMU_FIXED, AT(iterations)},
@@ -85,7 +90,7 @@ bool model_may_set(const void *model, fmi3ValueReference vr)
 {
     const struct events *events = model;
     if (events->base.state != FMU_CLOCK_ACTIVATION) return true;
-    return vr == U || events->mode == EVENT_MODE;
+    return vr == U || vr == W || events->mode == EVENT_MODE;
 }
 
 /* What it takes for rounding. */
@@ -116,6 +121,8 @@ fmi3Status model_step(void *model, struct fmu_step *step)
         step->event = true;
     events->changes += events->u != events->u_before;
     events->u_before = events->u;
+    events->w_changes += events->w[1] != events->w_before;
+    events->w_before = events->w[1];
     events->sum += events->u * (step->reached - step->point);
     events->time = step->reached;
     events->has_stepped = true;
@@ -154,6 +161,7 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
     events->has_stepped = false;
     events->d_seen = events->d;
     events->u_seen = events->u_before = events->u;
+    events->w_seen = events->w_before = events->w[1];
     if (fabs(events->time - events->next_time) <= slack || (events->creep && events->time > events->next_time)) {
         events->time_events++;
         events->last = events->next_time;

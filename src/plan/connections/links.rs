@@ -377,6 +377,7 @@ pub fn plans(
             capacity: link.capacity,
             extrapolation: link.extrapolation,
             tells_jumps: resolved.tells_jumps(link),
+            jumps_among_others: resolved.jumps_among_others(link),
         }
     };
     let connections = resolved.links.iter().map(plan).collect();

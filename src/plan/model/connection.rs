@@ -80,6 +80,8 @@ pub struct ConnectionPlan {
     pub extrapolation: Extrapolation,
     /// Each value comes with the time at which its source has jumped last, in an event of its own.
     pub tells_jumps: bool,
+    /// Each change is a jump of an array, of which other elements are continuous.
+    pub jumps_among_others: bool,
 }
 
 /// The tasks at the ends of a delayed connection.

@@ -48,6 +48,16 @@ impl Seen {
         changed
     }
 
+    /// Whether one of these elements, each with its item, that is enabled in the batch has another value than when this was asked last.
+    pub fn has_changed_among(&mut self, batch: &Batch, among: &[(usize, usize)]) -> bool {
+        let mut changed = false;
+        for &(_, element) in among.iter().filter(|(item, _)| batch.is_enabled(*item)) {
+            let value = batch.word(element);
+            changed |= self.elements[element].replace(value) != Some(value);
+        }
+        changed
+    }
+
     /// Whether an element had another value when that was asked last than when it was asked before.
     pub fn is_changed(&self, element: usize) -> bool {
         self.changed[element]

@@ -250,3 +250,35 @@ fn a_jump_of_another_fmu_is_one_of_the_input_that_it_feeds() {
     let last = |column: &str| *numbers(&immediate, column).last().unwrap();
     assert_eq!((last("e.entered"), last("e.u_seen"), last("e.changes")), (3.0, 0.75, 0.0));
 }
+
+/// Of an array of which some elements are continuous and others are held, or come from something discrete, only those make it jump.
+#[test]
+fn an_array_jumps_with_those_of_its_elements_that_do() {
+    let stimulus = |column: &str, interpolation: &str, file: &str| {
+        format!("[[stimulus]]\nfile = '{file}'\ninterpolation = '{interpolation}'\ncolumns = {{ '{column}' = 'u' }}\n")
+    };
+    let line = stimulus("e.w[1]", "linear", "line.csv");
+    let written = |rig: &Rig| {
+        std::fs::write(rig.folder().join("line.csv"), "time,u\n0,0\n2,20\n").unwrap();
+        std::fs::write(rig.folder().join("steps.csv"), "time,u\n0,0\n0.3,5\n0.5,5\n0.7,2\n").unwrap();
+    };
+    let held = fed(&(line.clone() + &stimulus("e.w[2]", "hold", "steps.csv")));
+    // An FMU without Event Mode, whose output is another one after each step.
+    let discrete =
+        fed(&format!("{line}[fmu.s]\npath = 'stepper'\nstep = '3/10'\n[[connect]]\nfrom = 's.x'\nto = 'e.w[2]'\n"));
+    let variability = ("name=\"x\" valueReference=\"20\"", "name=\"x\" valueReference=\"20\" variability=\"discrete\"");
+    changed(&discrete, "stepper", &[("modelDescription.xml", variability.0, variability.1)]);
+    for (rig, entered) in [(held, 2.0), (discrete, 3.0)] {
+        written(&rig);
+        let outcome = run(&rig, "virtual").exits(0);
+        let last = |column: &str| *numbers(&outcome, column).last().unwrap();
+        assert_eq!((last("e.entered"), last("e.w_changes")), (entered, 0.0));
+        assert_eq!(last("e.w_seen"), last("e.w[2]"));
+        // A run that goes on has seen what there was.
+        let state = rig.folder().join("state");
+        let part = |arguments: &[&str]| rig.run_with(&[&["--mode", "virtual"], arguments].concat()).exits(0);
+        part(&["--stop-time", "0.4", "--save-state", state.to_str().unwrap()]);
+        let rest = part(&["--restore-state", state.to_str().unwrap()]);
+        assert_eq!(*numbers(&rest, "e.entered").last().unwrap(), entered);
+    }
+}
