@@ -10,6 +10,7 @@ use crate::record::findings::{Finding, Occurrence, When};
 use crate::record::unusable::Unusable;
 use crate::report::format::some;
 use crate::report::{ClockResult, FindingResult, FmuResult, Kind, Problem, Severity, Subject};
+use crate::sys::surroundings::Surrounding;
 use crate::time::Instant;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -178,18 +179,11 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
                 if is_simulated { "the next row" } else { "the end of its step" }
             )
         }
-        Finding::ChangedLocale => {
-            let what = "the locale (setlocale), by which all code reads and writes numbers in texts,";
-            changed(prepared, fmu, what, count, value)
-        }
-        Finding::ChangedDirectory => {
-            changed(prepared, fmu, "the working directory (chdir), in which all code opens files,", count, value)
-        }
-        Finding::ChangedUmask => changed(prepared, fmu, "the modes of files that are made (umask)", count, value),
-        Finding::ChangedSignalMask => {
-            changed(prepared, fmu, "the signals that the thread blocks which calls FMUs", count, value)
-        }
-        Finding::ChangedEnvironment => changed(prepared, fmu, "the environment (setenv)", count, value),
+        Finding::ChangedLocale => changed(prepared, fmu, Surrounding::Locale, count, value),
+        Finding::ChangedDirectory => changed(prepared, fmu, Surrounding::Directory, count, value),
+        Finding::ChangedUmask => changed(prepared, fmu, Surrounding::Umask, count, value),
+        Finding::ChangedSignalMask => changed(prepared, fmu, Surrounding::SignalMask, count, value),
+        Finding::ChangedEnvironment => changed(prepared, fmu, Surrounding::Environment, count, value),
         Finding::Count => String::new(),
     };
     let ends = finding == Finding::NotANumber && prepared.plan.nan == OnNan::Stop;
@@ -198,7 +192,7 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
 }
 
 /// What an FMU has changed for all FMUs of the process.
-fn changed(prepared: &Prepared, fmu: FmuId, what: &str, count: u64, when: u64) -> String {
+fn changed(prepared: &Prepared, fmu: FmuId, what: Surrounding, count: u64, when: u64) -> String {
     let first = if count == 1 { "" } else { "first " };
     /// Nobody can tell which FMU made the change.
     const UNCLEAR: u64 = When::Unclear as u64;
@@ -218,7 +212,7 @@ fn changed(prepared: &Prepared, fmu: FmuId, what: &str, count: u64, when: u64) -
         true => format!(", unless that was another one that can ({})", others.join(", ")),
         false => String::new(),
     };
-    format!("changed {what} {}, {first}{told}{by}; that was put back", some(count, "time"))
+    format!("changed {} {}, {first}{told}{by}; that was put back", what.words(), some(count, "time"))
 }
 
 /// `, first in clock ecu.fast at 0.25 s`

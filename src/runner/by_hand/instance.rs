@@ -14,6 +14,7 @@ use crate::ffi::{
 use crate::fmu::description::{
     Causality, Interface, InterfaceOffer, InterfaceType, ModelDescription, ValueReference, Variable,
 };
+use crate::sys::surroundings;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -181,8 +182,17 @@ impl Caller {
         self.slots.clear();
     }
 
+    /// A request is over, and no FMU code runs. What it has changed for all code of the process is as before.
     pub(super) fn over(&self, state: State, result: Result<Given>) {
+        self.put_back("");
         self.mouth.say(&Message::Over(Answer { state, time: self.time, result }));
+    }
+
+    /// Puts back what FMU code has changed for all code of the process, and says so: when it did.
+    fn put_back(&self, when: &str) {
+        surroundings::restore(|what| {
+            self.mouth.note(format!("the FMU changed {}{when}; that was put back", what.words()));
+        });
     }
 
     pub(super) fn state(&self) -> State {
@@ -252,6 +262,7 @@ impl Caller {
         }
         let path = Path::new(OsStr::from_bytes(&self.subject.library));
         let loaded = Library::load(path, self.subject.abi, self.subject.interface);
+        self.put_back(" when its library was loaded");
         let library = Arc::new(loaded.map_err(|error| Why::Invalid(error.to_string()))?);
         self.library = Some(library.clone());
         Ok(library)

@@ -19,7 +19,7 @@ use self::instance::Caller;
 use crate::ffi::{CallCounts, Called, ForeignCall, Function, InstanceHost, Shown, Status, ThreadHost, set_thread_host};
 use crate::fmu::description::{self, Abi, Interface, ValueReference};
 use crate::sys::shared_memory::SharedMemory;
-use crate::sys::{confine, crash, memory, process, thread};
+use crate::sys::{confine, crash, memory, process, surroundings, thread};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -177,6 +177,7 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     }
     let description = description::parse_as(&subject.description, Some(subject.abi).filter(|abi| !abi.is_earlier()))
         .map_err(|error| error.to_string())?;
+    surroundings::keep();
     let listening = stream.try_clone().map_err(|error| error.to_string())?;
     let mouth = Arc::new(Mouth { stream: Mutex::new(stream), abi: subject.abi, interface: subject.interface });
     let shown = Shown::new(crate::ffi::Place { word, tag: 0, calls });

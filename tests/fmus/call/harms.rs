@@ -1,6 +1,7 @@
 //! FMU code that fails, crashes, exits, hangs: it is told, and the conversation goes on.
 
 use super::{called, example, json, script};
+use crate::program::tempdir;
 use std::time::Instant;
 
 const ERROR: u32 = 1;
@@ -147,4 +148,38 @@ fn a_script_that_meets_a_crash_ends_with_exit_code_1() {
     let said = script(&example("tracer"), &[], &lines).exits(1);
     said.complains(&["line 7: the FMU crashed (SIGSEGV) in fmi3ActivateModelPartition"]);
     assert_eq!(said.stdout.matches("fmi3InstantiateScheduledExecution").count(), 1);
+}
+
+/// What FMU code changes for all code of the process is told with the line in which it has, and is as before for the next one.
+#[test]
+fn what_an_fmu_changes_for_its_process_is_told_and_put_back() {
+    let folder = tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("sources")).unwrap();
+    let description = include_str!("../mutations/earlier/fmi2.xml")
+        .replace("<File name=\"model.c\"/><File name=\"lib/gain.c\"/>", "<File name=\"all.c\"/>");
+    std::fs::write(folder.path().join("modelDescription.xml"), description).unwrap();
+    let source = include_str!("../archive/earlier/integrator2.c")
+        .replace("    m->x += m->gain", "    setlocale(LC_ALL, \"C.UTF-8\"); umask(0777);\n    m->x += m->gain");
+    let heads = "#define _GNU_SOURCE\n#include <locale.h>\n#include <stdlib.h>\n#include <string.h>\n#include <sys/stat.h>\n\
+                 #include <unistd.h>\n#include \"fmi2Functions.h\"\n#define GAIN 1.0\n\
+                 __attribute__((constructor)) static void own(void) { chdir(\"/\"); setenv(\"VECUD_TEST\", \"1\", 1); }\n";
+    std::fs::write(folder.path().join("sources/all.c"), heads.to_owned() + &source).unwrap();
+    let lines =
+        ["Instantiate", "EnterInitializationMode", "ExitInitializationMode", "DoStep 0.1", "get x", "DoStep 0.1"];
+    let (code, said) = json(folder.path(), &[], &lines);
+    assert_eq!(code, 0);
+    let notes = |line: usize| {
+        let notes = said[line]["notes"].as_array().unwrap().iter();
+        notes.filter_map(|note| note.as_str()).filter(|note| note.contains("put back")).collect::<Vec<_>>()
+    };
+    let at_load = "when its library was loaded; that was put back";
+    let [directory, environment] = notes(0)[..] else { panic!("{}", said[0]) };
+    assert!(directory.starts_with("the FMU changed the working directory (chdir)") && directory.ends_with(at_load));
+    assert!(environment.starts_with("the FMU changed the environment (setenv)") && environment.ends_with(at_load));
+    for step in [3, 5] {
+        let [locale, umask] = notes(step)[..] else { panic!("{}", said[step]) };
+        assert!(locale.starts_with("the FMU changed the locale (setlocale)"), "{locale}");
+        assert_eq!(umask, "the FMU changed the modes of files that are made (umask); that was put back");
+    }
+    assert_eq!(notes(1).len() + notes(2).len() + notes(4).len(), 0);
 }
