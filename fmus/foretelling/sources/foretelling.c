@@ -8,7 +8,8 @@
  *
  * `steps` and `events` are of the state; `asked`, `discarded` and `restored` count calls, and are no part of it. `lie` is what it does
  * when it is asked: 1, it answers 0; 2, less than that; 3, NaN; 4, Error; 5, it answers as it should, but a step comes to nine tenths of
- * where it was to; 6, it answers as it should, and Warning. 7: there are no events, and it answers infinity. */
+ * where it was to; 6, it answers as it should, and Warning. 7: there are no events, and it answers infinity. 8: it answers as it should, and takes nothing for
+ * rounding. */
 
 #include "fmi2Functions.h"
 #include <math.h>
@@ -17,7 +18,7 @@
 
 FMI2_Export fmi2Status fmi2GetMaxStepSize(fmi2Component c, fmi2Real *maxStepSize);
 
-enum lie { NO_LIE, ZERO, NEGATIVE, NO_NUMBER, ERROR, STEPS_LESS, WITH_WARNING, NO_EVENTS };
+enum lie { NO_LIE, ZERO, NEGATIVE, NO_NUMBER, ERROR, STEPS_LESS, WITH_WARNING, NO_EVENTS, EXACT };
 enum real { U, Y, FIRST, EVERY, REALS };
 enum integer { STEPS = 4, EVENTS, ASKED, DISCARDED, RESTORED, LIE, INTEGERS };
 
@@ -182,7 +183,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real point, fmi2Real size, fmi2Boolea
     struct state *now = &own->now;
     if (!(size > 0.0) || fabs(point - now->time) > 1e-12 * (1.0 + fabs(point))) return fmi2Error;
     double end = point + size, event = next_event(now), reached = end;
-    double slack = 1e-12 * (1.0 + fabs(end)); /* the event may have been rounded on its way */
+    double slack = now->lie == EXACT ? 0.0 : 1e-12 * (1.0 + fabs(end)); /* the event may have been rounded on its way */
     if (end > event + slack) reached = event;
     if (now->lie == STEPS_LESS) reached = point + 0.9 * size;
     now->reals[Y] += now->reals[U] * (reached - point);

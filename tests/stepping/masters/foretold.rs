@@ -123,3 +123,17 @@ fn real_time_asks_as_well() {
         assert_eq!(strange, None);
     });
 }
+
+/// Events at products, k · 0.1 and k · 0.3, and so beside each other and beside the ends of steps by a unit in the last place: each is at one
+/// communication point, to which the FMUs step as far as they say, to the bit.
+#[test]
+fn a_largest_step_that_ends_beside_something_by_rounding_ends_there() {
+    let text = "[rig]\nstop_time = 2\n[record]\n[fmu.a]\npath = '@foretelling'\nstart = { lie = 8, first = 0.1, every = 0.1 }\n\
+                [fmu.b]\npath = '@foretelling'\nstart = { lie = 8, first = 0.3, every = 0.3 }\n\
+                [master.g]\nfmus = ['a', 'b']\nstep = 'STEP'\nalgorithm = 'predictable'\n";
+    for step in ["1/10", "1/5"] {
+        let outcome = succeeds(&text.replace("STEP", step));
+        assert_eq!(counts(&outcome, "a")[1..], [0.0, 0.0, 20.0, 20.0], "{step}");
+        assert_eq!(counts(&outcome, "b")[1..], [0.0, 0.0, 20.0, 6.0], "{step}");
+    }
+}

@@ -349,13 +349,14 @@ impl Slaves for Working<'_, '_> {
     }
 
     fn latest(&mut self, slave: usize, source: Source, from: Instant) -> Result<Option<Instant>, Failed> {
-        if source == Source::GetMaxStepSize {
-            return self.ask(self.slaves[slave].members[0], from);
-        }
-        let (to, own) = (self.to, self.group.member(self.slaves[slave].members[0]).0);
+        let (to, member) = (self.to, self.slaves[slave].members[0]);
+        let asked = if source == Source::GetMaxStepSize { self.ask(member, from)? } else { None };
+        let own = self.group.member(member).0;
+        // What is at the end of the step but for rounding is there.
+        let is_before = |known: &Instant| !own.stepping.is_same(*known, to);
         Ok(match source {
-            // One that is at the end of the step but for rounding is handled there.
-            Source::NextEventTime => own.time_event(from).filter(|event| !own.stepping.is_same(*event, to)),
+            Source::GetMaxStepSize => asked.filter(is_before),
+            Source::NextEventTime => own.time_event(from).filter(is_before),
             Source::ClockTick => own.clocks.next().filter(|next| *next > from),
             _ => None,
         })

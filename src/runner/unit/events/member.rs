@@ -51,6 +51,8 @@ pub struct Member {
     goes_back: bool,
     /// The communication point that it had come to before its last step.
     from: Option<Instant>,
+    /// How far its next step goes at most by its own word: where that ends, and how long it is in its unit of time.
+    largest: Option<(Instant, f64)>,
     /// Its last step is rejected: the next one is in its place (`newStep`).
     steps_instead: bool,
     /// A master makes its steps.
@@ -133,6 +135,7 @@ impl Member {
             may_return_early: plan.may_return_early,
             goes_back,
             from: None,
+            largest: None,
             steps_instead: false,
             is_mastered: plan.is_grouped,
             has_jump: left.as_ref().is_some_and(|left| left.has_jump),
@@ -458,19 +461,25 @@ impl Member {
             steps_instead,
             is_mastered,
             next_event,
+            largest,
             ..
         } = self
         else {
             unreachable!("its equations are integrated together with those of others");
         };
-        stepping.aim(from, to, *next_event);
+        let largest = largest.take();
+        let is_event = |event: &Instant| stepping.is_same(*event, to);
+        // The step of the group is none that something makes it end at.
+        let foretold = largest.filter(|(_, size)| *size != stepping.size).map(|(until, _)| until);
+        stepping.aim(from, to, next_event.filter(is_event).or(foretold));
         if to > from && stepping.value(to) <= stepping.value(from) {
             stepping.reached = Some(to);
             return Ok((Outcome::Ok, to));
         }
         let mut way = Way::from(from);
         loop {
-            let next = way.next(stepping, to);
+            let mut next = way.next(stepping, to);
+            next.2 = largest.map_or(next.2, |(_, size)| next.2.min(size));
             let before = stepper.begin();
             let stepped = match std::mem::take(steps_instead) {
                 true => before.step_instead(next.1, next.2),
@@ -506,7 +515,9 @@ impl Member {
         };
         let point = stepping.value(from);
         let (size, outcome) = stepper.max_step_size(point)?;
-        Ok((outcome, size, stepping.unit.instant(point + size)))
+        let until = stepping.unit.instant(point + size);
+        self.largest = until.map(|until| (until, size));
+        Ok((outcome, size, until))
     }
 
     /// Reads what is valid between steps, for the release at `time`, and publishes it: what a step has computed, or, `in_event`,
