@@ -169,6 +169,15 @@ pub fn link(program: &Path, libraries: &[&Path]) -> Linked {
     Linked { clashes, change_process: loaded.iter().map(|fmu| fmu.objects.iter().any(changes)).collect() }
 }
 
+/// Each library by the first path of these that leads to its file: the linker loads a file once, whatever its paths (links), and a copy
+/// of it once more.
+pub fn by_file(libraries: &[&Path]) -> Vec<PathBuf> {
+    let file = |path: &&Path| path.metadata().ok().map(|own| (own.dev(), own.ino()));
+    let files: Vec<_> = libraries.iter().map(file).collect();
+    let first = |at: usize| files.iter().position(|own| own.is_some() && *own == files[at]).unwrap_or(at);
+    (0..libraries.len()).map(|at| libraries[first(at)].to_owned()).collect()
+}
+
 /// The variables of a library that are unique in a process and can change, by their symbols, those of the C++ library left out.
 pub fn unique_variables(library: &Path) -> Vec<String> {
     let object = Object::read(library).ok().flatten();

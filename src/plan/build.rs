@@ -8,7 +8,7 @@ use super::findings::Findings;
 use super::resolved::Resolved;
 use super::{
     HostFacts, HostPlan, Plan, TracePlan, beside, host, initialisation, instances, interfaces, intermediate, masters,
-    priorities, steps, tasks,
+    priorities, serial, steps, tasks,
 };
 use crate::fmu::description::ModelDescription;
 use crate::rig::{At, Problem, Rig};
@@ -97,6 +97,7 @@ pub fn build(
     let masters = masters::plans(&resolved, &tasks, &mut findings);
     let instances = instances::plans(&resolved, &order, &cpus, &tasks);
     let connections = links::plans(&resolved, &tasks, &instances, &mut findings);
+    let serials = serial::plans(rig, &fmus, &tasks, &mut findings);
     waiting::check(&tasks, rig, &mut findings);
     findings.notes.extend(TracePlan::note(rig, &tasks).map(str::to_owned));
     findings.refuse()?;
@@ -120,6 +121,7 @@ pub fn build(
         receiver: datagrams::receiver(rig.mode, &datagrams, &tasks, machine),
         tasks,
         masters,
+        serials,
         connections,
         stimuli,
         input_events: Vec::new(),

@@ -2,7 +2,8 @@
 //! nothing is late.
 //!
 //! Covered is what depends on nothing but delayed connections from covered clocks, times that are known, and the own state
-//! of a partition. What vecud cannot see is assumed, and said: that partitions of one FMU, and instances of one library, share no memory.
+//! of a partition. What vecud cannot see is assumed, and said: that partitions of one FMU, and instances of one library, share no memory,
+//! that FMUs which take turns leave nothing to each other, and that none keeps anything for one thread.
 
 use super::connections::timing::name;
 use super::{FmuId, Plan, Release, SignalId, TaskId, TaskPlan, TriggerTime};
@@ -17,9 +18,12 @@ pub struct Promise {
     pub signals: Vec<Option<String>>,
     /// FMUs with covered columns that have several partitions, whose memory is assumed to be each one's own.
     pub assumed: Vec<FmuId>,
-    /// Instances of one library, in each group one with covered columns at least: they are assumed to share no memory, such as
-    /// static variables.
+    /// Instances of one library that do not take turns, in each group one with covered columns at least: they are assumed to share no
+    /// memory, such as static variables.
     pub together: Vec<Vec<FmuId>>,
+    /// FMUs that take turns, in each group one with covered columns at least: a step is assumed to find nothing that one of another FMU
+    /// of them has left.
+    pub in_turns: Vec<Vec<FmuId>>,
 }
 
 impl Promise {
@@ -46,16 +50,11 @@ impl Promise {
         };
         let all = || (0..plan.fmus.len()).map(FmuId);
         let assumed = all().filter(several).filter(covered).collect();
-        let mut together: Vec<Vec<FmuId>> = Vec::new();
-        for fmu in all() {
-            let library = &plan.fmus[fmu.0].library;
-            match together.iter_mut().find(|known| plan.fmus[known[0].0].library == *library) {
-                Some(known) => known.push(fmu),
-                None => together.push(vec![fmu]),
-            }
-        }
-        together.retain(|instances| instances.len() > 1 && instances.iter().any(covered));
-        Promise { tasks, signals, assumed, together }
+        let mut together = plan.instances();
+        together.retain(|instances| !plan.take_turns(instances) && instances.iter().any(covered));
+        let in_turns = plan.serials.iter().map(|serial| serial.fmus.clone());
+        let in_turns = in_turns.filter(|fmus| fmus.iter().any(covered)).collect();
+        Promise { tasks, signals, assumed, together, in_turns }
     }
 
     /// Number of columns that are covered.
@@ -286,12 +285,25 @@ pub(super) fn lines(plan: &Plan) -> (Vec<String>, Vec<String>) {
         ));
     }
     for instances in &promise.together {
-        let names: Vec<&str> = instances.iter().map(|fmu| plan.fmus[fmu.0].name.as_str()).collect();
         inside.push(format!(
             "assumed: {}, which are instances of one library, share no memory (static variables), which vecud cannot see; vecud validate \
              looks whether two of them compute what one alone does",
-            names.join(" and ")
+            plan.names(instances)
         ));
+    }
+    for fmus in &promise.in_turns {
+        inside.push(format!(
+            "assumed: {}, which take turns, leave nothing to each other from one step to the next (static variables, files), which vecud \
+             cannot see",
+            plan.names(fmus)
+        ));
+    }
+    if promise.covered() > 0 {
+        inside.push(
+            "assumed: no FMU keeps anything for one thread (thread-local variables): in real time each of its tasks has a thread of its \
+             own, and another one instantiates it"
+                .to_owned(),
+        );
     }
     (inside, outside)
 }

@@ -6,7 +6,7 @@ use super::{PredictedFrom, SignalResult};
 use crate::plan::schedulability::Analysis;
 use crate::plan::schedulability::verdict::Verdict;
 use crate::plan::table::release;
-use crate::plan::{OutputClock, Plan, Release, TaskId, timing};
+use crate::plan::{FmuId, OutputClock, Plan, Release, TaskId, timing};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -80,6 +80,7 @@ struct Planned<'a> {
     fmus: Vec<Fmu<'a>>,
     tasks: Vec<Task<'a>>,
     cores: Vec<Core<'a>>,
+    turns: Vec<Vec<&'a str>>,
     connections: Vec<Connection<'a>>,
     triggers: Vec<Trigger>,
     stimuli: Vec<&'a str>,
@@ -166,6 +167,7 @@ fn planned<'a>(plan: &'a Plan, analysis: Option<&Analysis>) -> Planned<'a> {
         fmus: plan.fmus.iter().map(fmu).collect(),
         tasks: (0..plan.tasks.len()).map(|at| task(plan, at, analysis)).collect(),
         cores: cpus.into_iter().map(|cpu| core(plan, cpu, analysis)).collect(),
+        turns: plan.serials.iter().map(|serial| names(plan, &serial.fmus)).collect(),
         connections: connections.collect(),
         triggers: plan
             .fmus
@@ -214,6 +216,10 @@ fn task<'a>(plan: &'a Plan, at: usize, analysis: Option<&Analysis>) -> Task<'a> 
         predicted_response: worst.map(|worst| nanos(worst.response.0)),
         predicted_from: worst.map(|worst| worst.basis.into()),
     }
+}
+
+fn names<'a>(plan: &'a Plan, fmus: &[FmuId]) -> Vec<&'a str> {
+    fmus.iter().map(|fmu| plan.fmus[fmu.0].name.as_str()).collect()
 }
 
 fn core<'a>(plan: &'a Plan, cpu: usize, analysis: Option<&Analysis>) -> Core<'a> {

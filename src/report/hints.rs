@@ -303,11 +303,14 @@ fn locks(clock: &ClockResult, hints: &mut Vec<String>) {
     let at_gate = worst.iter().filter(|moment| moment.gate_waits > 0 && waited(moment.gate, moment));
     let waits: Vec<u64> = at_gate.map(|moment| moment.gate).collect();
     if !waits.is_empty() {
+        let meanwhile = match clock.kind.makes_steps() {
+            true => "another FMU made steps that it takes turns with (vecud check says which)".to_owned(),
+            false => format!("another partition of {} was in a locked section or asleep", clock.fmu),
+        };
         hints.push(format!(
-            "{} waited to begin, up to {}, while another partition of {} was in a locked section or asleep",
+            "{} waited to begin, up to {}, while {meanwhile}",
             of_the_worst(waits.len(), worst.len(), "response", clock),
-            longest(&waits),
-            clock.fmu
+            longest(&waits)
         ));
     }
 }

@@ -241,6 +241,8 @@ pub struct Rig {
     pub nan: OnNan,
     /// `shared_libraries`.
     pub shared_libraries: SharedLibraries,
+    /// `serialise`: FMUs of the rig that take turns with each other. Empty, or at least two different ones.
+    pub serialise: Vec<At<String>>,
     /// `trigger_time`.
     pub trigger_time: TriggerTime,
     /// `shutdown_timeout`.
@@ -372,6 +374,8 @@ pub struct RigFmu {
     pub class: Option<At<MasterClass>>,
     /// `max_step`, s: the largest step of its group that it accepts.
     pub max_step: Option<At<Fraction>>,
+    /// `parallel`: whether its steps may overlap those of other instances of its library; `None`: they may not.
+    pub parallel: Option<At<bool>>,
     /// How it is integrated, and the tolerance, which other FMUs are told for a solver of their own.
     pub integration: Integration,
     /// What it says of the step, with the place of the first key that does.
@@ -560,6 +564,7 @@ impl Rig {
                 internal_steps: None,
                 class: None,
                 max_step: None,
+                parallel: None,
                 integration: Integration::default(),
                 task: None,
                 wishes: StepWishes::default(),
@@ -603,6 +608,7 @@ impl Rig {
             on_error: OnError::Stop,
             nan: OnNan::Note,
             shared_libraries: SharedLibraries::Refuse,
+            serialise: Vec::new(),
             trigger_time: TriggerTime::Source,
             shutdown_timeout: Nanos::from_seconds(2.0),
             call_timeout: Some(Nanos::from_seconds(600.0)),

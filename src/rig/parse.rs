@@ -21,6 +21,7 @@ const RIG: &[&str] = &[
     "on_error",
     "nan",
     "shared_libraries",
+    "serialise",
     "trigger_time",
     "shutdown_timeout",
     "call_timeout",
@@ -48,13 +49,13 @@ pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
     let mut rig = Rig { file: file.to_owned(), ..Rig::empty() };
     rig.name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let top = Section::new(&document, "the rig file", toml.as_table(), Place { line: 1, column: 1 }).only(TOP);
-    if let Some(section) = top.table("rig", "[rig]") {
-        read_rig(section.only(RIG), &mut rig);
-    }
+    let section = top.table("rig", "[rig]").map(|section| section.only(RIG));
+    section.into_iter().for_each(|section| read_rig(section, &mut rig));
     if let Some(section) = top.table("host", "[host]") {
         read_host(section.only(HOST), &mut rig.host);
     }
     tables::read(&top, file, &mut rig);
+    rig.serialise = section.map(|section| read_serialise(&section, &rig)).unwrap_or_default();
     let problems = document.into_problems();
     if problems.is_empty() { Ok(rig) } else { Err(RigError { problems }) }
 }
@@ -98,6 +99,38 @@ fn read_rig(section: Section, rig: &mut Rig) {
     }) {
         rig.call_timeout = Some(Nanos::from_seconds(timeout.value)).filter(|limit| limit.0 > 0);
     }
+}
+
+/// The FMUs that take turns, when the FMUs of the rig are known.
+fn read_serialise(section: &Section, rig: &Rig) -> Vec<At<String>> {
+    let Some(written) = elements(section, "serialise") else { return Vec::new() };
+    let place = section.place_of_key("serialise");
+    let mut names: Vec<At<String>> = Vec::new();
+    let mut has_problem = false;
+    for At { value: item, place } in &written {
+        let place = *place;
+        let known = || rig.fmus.iter().map(|fmu| fmu.name.value.as_str());
+        match item.as_str() {
+            None => {
+                section.document.problem(place, "serialise must be a list of names of FMUs, as [\"pump\", \"valve\"]");
+            }
+            Some(name) if !known().any(|known| known == name) => {
+                tables::unknown_fmu(section.document, place, name, known().collect());
+            }
+            Some(name) if names.iter().any(|own| own.value == name) => {
+                section.document.problem(place, format!("{name} stands in serialise already"));
+            }
+            Some(name) => {
+                names.push(At { value: name.to_owned(), place });
+                continue;
+            }
+        }
+        has_problem = true;
+    }
+    if names.len() < 2 && !has_problem {
+        section.document.problem(place, "serialise needs at least two FMUs: these make their steps one at a time");
+    }
+    names
 }
 
 /// What happens to releases that find their clock busy.

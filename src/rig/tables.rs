@@ -33,6 +33,7 @@ const FMU: &[&str] = &[
     "internal_steps",
     "class",
     "max_step",
+    "parallel",
 ];
 const CLOCK: &[&str] = &["interval", "shift"];
 /// Keys of a task, of a clock as well as of an FMU that makes steps.
@@ -162,6 +163,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
             .and_then(|_| section.get("internal_steps").map(|item| section.place_of(item))),
         class: placed_in(section, "class", section.choice("class", &classes)),
         max_step: read_positive(section, "max_step"),
+        parallel: placed_in(section, "parallel", section.boolean("parallel")),
         integration: integration::read(section),
         task: first_of_task.map(|place| At { value: read_task(section), place }),
         wishes: StepWishes::default(),

@@ -329,6 +329,28 @@ proptest::proptest! {
 }
 
 #[test]
+fn fmus_that_take_turns_are_named_and_those_that_need_not_say_so() {
+    let two = "[fmu.pump]\npath = \"p\"\nparallel = true\n[fmu.valve]\npath = \"v\"\n[fmu.tank]\npath = \"t\"\nparallel = false\n";
+    let rig = rig(&format!("[rig]\nserialise = [\"valve\", \"tank\"]\n{two}"));
+    assert_eq!(rig.serialise.iter().map(|name| name.value.as_str()).collect::<Vec<_>>(), ["valve", "tank"]);
+    let parallel: Vec<Option<bool>> = rig.fmus.iter().map(|fmu| fmu.parallel.as_ref().map(|own| own.value)).collect();
+    assert_eq!(parallel, [Some(true), None, Some(false)]);
+    let wrong = |names: &str, message: &str| refused(&format!("[rig]\nserialise = {names}\n{two}"), message);
+    wrong("[\"pump\", \"valv\"]", "rig.toml:2:22: the rig has no FMU \"valv\"; did you mean \"valve\"?");
+    wrong("[\"pump\", \"engine\"]", "rig.toml:2:22: the rig has no FMU \"engine\"; it has pump, valve, tank");
+    wrong("[\"pump\", \"pump\"]", "rig.toml:2:22: pump stands in serialise already");
+    for few in ["[]", "[\"pump\"]"] {
+        wrong(few, "rig.toml:2:1: serialise needs at least two FMUs: these make their steps one at a time");
+    }
+    wrong("\"pump\"", "rig.toml:2:13: serialise must be a list, not the string \"pump\"");
+    wrong("[\"pump\", 1]", "rig.toml:2:22: serialise must be a list of names of FMUs, as [\"pump\", \"valve\"]");
+    refused(
+        "[fmu.a]\npath = \"x\"\nparallel = \"yes\"\n",
+        "rig.toml:3:12: parallel must be true or false, not the string \"yes\"",
+    );
+}
+
+#[test]
 fn figures_of_clocks_and_host_are_read_to_the_safe_side() {
     let rig = rig(
         "[host]\nwakeup_us = 30\noverhead_us = 0.3\n[fmu.ecu]\npath = \"ecu\"\n[fmu.ecu.clock.fast]\nexecution_us = 0.3\n\

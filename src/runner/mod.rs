@@ -35,6 +35,7 @@ mod reconfigure;
 mod requests;
 mod resize;
 mod sequence;
+mod serial;
 mod shutdown;
 mod site;
 mod slopes;

@@ -1,8 +1,10 @@
 //! An instance at rest: no partition of it is active, preempted ones included, and none begins.
 //!
 //! For what the standard allows only then: Reconfiguration Mode, and getting or setting the state of an FMU. Releases that
-//! come meanwhile wait at the gate and are late, or missed, as if a partition of the instance had taken that long.
+//! come meanwhile wait at the gate and are late, or missed, as if a partition of the instance had taken that long. What takes turns has
+//! its turn meanwhile.
 
+use super::serial::Serial;
 use super::world::World;
 use crate::plan::FmuId;
 use crate::record::board::Scheduling;
@@ -15,17 +17,21 @@ impl World {
     /// A partition that does not return keeps the caller waiting.
     pub fn at_rest<T>(&self, fmu: FmuId, body: impl FnOnce() -> T) -> T {
         let instance = &self.instances[fmu.0];
+        let in_turn = || {
+            let _turn = instance.steps.and_then(|task| Serial::of(self, task)).map(|serial| serial.take(|| ()));
+            body()
+        };
         match self.scheduling {
-            Scheduling::Virtual => body(),
+            Scheduling::Virtual => in_turn(),
             Scheduling::Fifo => {
                 let rest = instance.lock.quiesce(current_tid());
-                let result = body();
+                let result = in_turn();
                 drop(rest);
                 result
             }
             Scheduling::Cooperative => {
                 instance.turns.pause();
-                let result = body();
+                let result = in_turn();
                 instance.turns.resume();
                 result
             }

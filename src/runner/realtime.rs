@@ -18,6 +18,7 @@ use self::own::Own;
 use super::activation::Activation;
 use super::halt::Halt;
 use super::measure::{Ended, Measure, Stopwatch};
+use super::serial::Turn;
 use super::stimuli::{Fed, TickFeed};
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
@@ -340,17 +341,24 @@ impl PartitionThread {
         let mut woken = awake.at;
         if next.early(own) > 0 && woken < next.release {
             let Some(at) = awake.wait_inside(own, host, next.release, &mut gate_waits) else {
-                leave(own, host);
+                leave(own, host, None);
                 return None;
             };
             woken = at;
         }
+        // Behind the release, so that polling keeps nobody from a turn.
+        let turn = own.serial.map(|serial| {
+            serial.take(|| {
+                gate_waits += 1;
+                world.help(task);
+            })
+        });
         let rig = own.of_wakeup(release, woken);
         // The instance may have failed, or the run been stopped, while this one waited. It is taken off the timeline whatever
         // happens, so it still runs if the state is saved.
         let stopped = instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves);
         if stopped || !self.activation.stimulate(world, due) {
-            leave(own, host);
+            leave(own, host, turn);
             return Some(has_waited_in_vain(own, release, woken));
         }
         host.begin(own.site, due);
@@ -374,7 +382,7 @@ impl PartitionThread {
         let execution = within.execution;
         core.executed.fetch_add(execution, Relaxed);
         core.occupied.note(awake.since, end, own.plan.fifo.get());
-        leave(own, host);
+        leave(own, host, turn);
         if !self.activation.computed() {
             return Some(discarded(own));
         }
@@ -423,9 +431,10 @@ fn take_next(own: &Own, timeline: &mut Timeline) -> Due {
     due
 }
 
-/// Lets the next activation in.
+/// Lets the next activation in, those that take turns first.
 #[inline]
-fn leave(own: &Own, host: &PartitionHost) {
+fn leave(own: &Own, host: &PartitionHost, turn: Option<Turn>) {
+    drop(turn);
     if own.cooperative {
         own.instance.turns.give_back(own.task.0);
     } else {

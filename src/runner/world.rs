@@ -11,6 +11,7 @@ use crate::schedule::{Armed, Tick};
 use crate::snapshot::BetweenSteps;
 use crate::sys::clock::Clock;
 use crate::sys::cycles::Scale;
+use crate::sys::pi::PiWord;
 use crate::sys::preemption::PreemptionLock;
 use crate::sys::prefetch::prefetch;
 use crate::sys::wake::WakeWord;
@@ -67,6 +68,8 @@ pub struct World {
     pub cores: Vec<CoreState>,
     /// Per task: where its activations leave their marks.
     pub sites: Vec<Site>,
+    /// Whose turn it is, by [`Plan::serials`].
+    pub serials: Box<[PiWord]>,
     /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that
     /// whoever looks at several tasks can tell whether it missed something in between.
     pub dispatches: AtomicU64,
@@ -354,6 +357,7 @@ impl World {
             instances,
             tasks,
             cables: Cables::lay(&plan),
+            serials: plan.serials.iter().map(|_| PiWord::new()).collect(),
             plan,
             cells,
             versions,

@@ -9,6 +9,7 @@ use crate::files;
 use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::binary::Exports;
 use crate::fmu::description::{self, Interface, ModelDescription};
+use crate::fmu::linking;
 use crate::places::Places;
 use crate::plan::{self, FmuId, FmuInput, Mode, Plan, RunningRig, SignalId};
 use crate::report::FindingResult;
@@ -152,11 +153,13 @@ pub(super) fn plan_of(
     complete(&mut rig, &fmus.iter().map(|(_, description, _)| description).collect::<Vec<_>>())?;
     let start = plan::start_time(&rig, fmus.first().map(|(_, description, _)| description)).value;
     let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli::open(&rig, start)?.into_iter().unzip();
+    let libraries = linking::by_file(&fmus.iter().map(|(_, _, library)| library.as_path()).collect::<Vec<_>>());
     let inputs: Vec<FmuInput> = fmus
         .iter()
-        .map(|(unpacked, description, library)| FmuInput {
+        .zip(libraries)
+        .map(|((unpacked, description, library), loaded)| FmuInput {
             description,
-            library: library.clone(),
+            library: loaded,
             folder: unpacked.folder(),
             resources: unpacked.resources(),
             path: unpacked.origin.clone(),

@@ -75,6 +75,8 @@ pub struct Plan {
     pub tasks: Vec<TaskPlan>,
     /// The groups of FMUs that make their steps together by an algorithm (`[master.NAME]`).
     pub masters: Vec<MasterPlan>,
+    /// FMUs of which one at a time makes steps, in the order of the rig; each is in one of these at most.
+    pub serials: Vec<SerialPlan>,
     /// All variable connections.
     pub connections: Vec<ConnectionPlan>,
     /// Files that feed inputs and tick clocks, in the order of the rig.

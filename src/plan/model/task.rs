@@ -113,6 +113,15 @@ pub struct IntegrationPlan {
     pub max_events: u32,
 }
 
+/// FMUs of which one at a time makes steps (semantics S27).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SerialPlan {
+    /// The FMUs, in the order of the rig. Their steps are made by at least two tasks.
+    pub fmus: Vec<FmuId>,
+    /// The rig names FMUs of it (`serialise`); `false`: they are instances of one library.
+    pub is_said: bool,
+}
+
 /// What a task is, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskKind {

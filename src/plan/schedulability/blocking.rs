@@ -10,6 +10,11 @@
 //! Levels of one instance that share a priority do not interrupt each other: one that is less urgent and has begun ends first,
 //! with all of its execution, besides any section that it waits for itself. Only one can have begun, and none begins while a
 //! more urgent one is due, so that within a busy period this happens once.
+//!
+//! Tasks that take turns wait for each other's whole activations, with the same inheritance: the ceiling of a turn is the most urgent of
+//! its tasks. The kernel hands a turn on to whoever waits, so that several less urgent ones, which waited for it before the busy period began,
+//! may have it one after the other, each once: none of them gets to wait for it again. So each delays once, with all of its execution.
+//! Turns that are taken over cores have no bound here: see [`super::verdict`].
 
 use super::Task;
 
@@ -22,8 +27,8 @@ pub struct Block {
     pub span: i128,
 }
 
-/// What delays the task of this index: of each instance the longest section, and the longest execution of those that share
-/// its priority.
+/// What delays the task of this index: of each instance the longest section, the longest execution of those that share its priority, and
+/// the execution of each that takes turns with one that is as urgent or more.
 pub fn blocks(tasks: &[Task], own: usize) -> Vec<Block> {
     let me = &tasks[own];
     let ceiling =
@@ -44,6 +49,11 @@ pub fn blocks(tasks: &[Task], own: usize) -> Vec<Block> {
     let begun = |task: &(usize, &Task)| task.1.shares_with(me) && task.1.goes_after(me) && me.waits;
     let longest = tasks.iter().enumerate().filter(begun).max_by_key(|(_, task)| task.execution);
     found.extend(longest.map(|(by, task)| Block { by, span: task.execution }));
+    let ceiling = |turn: usize| tasks.iter().filter(|task| task.turn == Some(turn)).map(|task| task.urgency).max();
+    let in_turns =
+        |task: &Task| task.core == me.core && task.turn.is_some_and(|turn| ceiling(turn) >= Some(me.urgency));
+    let delaying = tasks.iter().enumerate().filter(|(_, task)| task.goes_after(me) && in_turns(task));
+    found.extend(delaying.map(|(by, task)| Block { by, span: task.execution }));
     found
 }
 
@@ -54,7 +64,8 @@ mod tests {
 
     fn task(instance: usize, urgency: u32, section: i128) -> Task {
         let arrivals = Arrivals::Own(Pattern::Grid { interval: 100, jitter: 0 });
-        Task { core: 0, instance, urgency, level: 0, waits: true, execution: 10, section, wake: 0, arrivals }
+        let (level, turn, execution) = (0, None, 10);
+        Task { core: 0, instance, urgency, level, waits: true, turn, execution, section, wake: 0, arrivals }
     }
 
     fn of(tasks: &[Task], own: usize) -> Vec<(usize, i128)> {
@@ -83,6 +94,20 @@ mod tests {
         assert_eq!(of(&tasks, 4), [(3, 4)], "those of another instance count as going before it");
         tasks[0].waits = false;
         assert_eq!(of(&tasks, 0), [(3, 4)]);
+    }
+
+    #[test]
+    fn of_those_that_take_turns_each_less_urgent_one_is_waited_for_with_all_that_it_executes() {
+        let mut tasks = [task(0, 9, 0), task(1, 8, 0), task(2, 7, 0), task(3, 6, 0), task(4, 5, 0)];
+        for (at, execution) in [(1, 10), (3, 20), (4, 30)] {
+            tasks[at] = Task { turn: Some(0), execution, ..tasks[at].clone() };
+        }
+        assert_eq!(of(&tasks, 0), [], "nobody as urgent takes turns");
+        assert_eq!(of(&tasks, 1), [(3, 20), (4, 30)]);
+        assert_eq!(of(&tasks, 2), [(3, 20), (4, 30)], "one in between waits though it takes no turns");
+        assert_eq!((of(&tasks, 3), of(&tasks, 4)), (vec![(4, 30)], vec![]));
+        tasks[3].turn = Some(1);
+        assert_eq!(of(&tasks, 2), [(4, 30)], "in its own turn nobody is as urgent");
     }
 
     #[test]

@@ -32,7 +32,17 @@ pub fn render(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
         }
         out += &assumptions(plan, analysis, run);
     }
-    out + &missing(plan, analysis, run) + &sharing(plan, analysis)
+    out + &missing(plan, analysis, run) + &apart(plan) + &sharing(plan, analysis)
+}
+
+/// The FMUs that wait for each other over cores, of which no worst response is known.
+fn apart(plan: &Plan) -> String {
+    let serials = (0..plan.serials.len()).filter(|serial| plan.is_over_cores(*serial));
+    let line = |serial: usize| {
+        let names = plan.names(&plan.serials[serial].fmus);
+        format!("  unknown where it depends on {names}, which take turns over cores: run them on one core (cpu)\n")
+    };
+    serials.map(line).collect()
 }
 
 /// The levels that share a FIFO priority.
@@ -103,8 +113,11 @@ fn miss(plan: &Plan, task: TaskId, clock: &ClockVerdict, worst: &Worst) -> Strin
     }
     for (other, time) in &worst.blocking {
         let shares = plan.share(task, *other);
-        let what =
-            if shares { "which shares its FIFO priority and has begun" } else { "in its longest locked section" };
+        let what = match plan.tasks[other.0].makes_steps() {
+            _ if shares => "which shares its FIFO priority and has begun",
+            true => "which takes turns and has begun",
+            false => "in its longest locked section",
+        };
         part(*time, format!("{}, less urgent, {what}", name(plan, *other)));
     }
     part(worst.wakeup, "waking up".to_owned());

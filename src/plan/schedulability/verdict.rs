@@ -31,7 +31,7 @@ pub struct Worst {
     pub own: (u64, Nanos),
     /// Less: that much before its release the busy period had begun.
     pub before: Nanos,
-    /// Less urgent clocks: locked sections, and an activation of one that shares the priority.
+    /// Less urgent clocks: locked sections, an activation of one that shares the priority, and of each that takes turns.
     pub blocking: Vec<(TaskId, Nanos)>,
     /// Activations of clocks that go before it: how many, and their time.
     pub interference: Vec<(TaskId, u64, Nanos)>,
@@ -251,6 +251,7 @@ impl System {
             urgency: planned.fifo.get().into(),
             level: planned.level,
             waits: false,
+            turn: plan.serial_of(TaskId(task)),
             execution: ticks.nanos(execution.plus(overhead).plus(planned.polls(plan))),
             section: ticks.nanos(section),
             wake: ticks.nanos(known.wakeup[task].0),
@@ -323,16 +324,24 @@ impl System {
 /// Whether something is missing that its bound depends on, for each task.
 fn unknown(plan: &Plan, known: &Known) -> Vec<bool> {
     let tasks = &plan.tasks;
-    let missing = |task: usize| known.tasks[task].is_incomplete();
-    let ceiling =
-        |task: usize| tasks.iter().filter(|other| other.fmu == tasks[task].fmu).map(|other| other.fifo.get()).max();
+    // Who takes turns over cores waits there for what is not reckoned with here.
+    let turns: Vec<Option<usize>> = (0..tasks.len()).map(|task| plan.serial_of(TaskId(task))).collect();
+    let missing = |task: usize| {
+        let is_apart = turns[task].is_some_and(|turn| plan.is_over_cores(turn));
+        known.tasks[task].is_incomplete() || (known.tasks[task].active && is_apart)
+    };
+    let ceiling = |task: usize| {
+        let takes_turns = |other: usize| turns[task].is_some() && turns[other] == turns[task];
+        let is_met = |other: &usize| tasks[*other].fmu == tasks[task].fmu || takes_turns(*other);
+        (0..tasks.len()).filter(is_met).map(|other| tasks[other].fifo.get()).max()
+    };
     let causes = |task: usize| match &known.tasks[task].comes {
         Some((Comes::By(causes), _)) => causes.as_slice(),
         _ => &[],
     };
     let incomplete: Vec<(usize, Option<u8>)> =
         (0..tasks.len()).filter(|&task| missing(task)).map(|task| (task, ceiling(task))).collect();
-    // Whoever is incomplete disturbs all that are no more urgent, and blocks up to the ceiling of its instance.
+    // Whoever is incomplete disturbs all that are no more urgent, and blocks up to the ceiling of its instance and of its turn.
     let disturbed = |task: usize| {
         incomplete.iter().any(|&(other, ceiling)| {
             let reach = ceiling.max(Some(tasks[other].fifo.get()));

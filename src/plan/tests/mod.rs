@@ -14,6 +14,7 @@ mod promise;
 mod record;
 mod schedulability;
 mod schedule;
+mod serial;
 mod start_values;
 mod steps;
 mod table;

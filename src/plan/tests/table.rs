@@ -37,6 +37,7 @@ Recorded
 Recorded with the same bytes in real and in virtual time
   4 of 6 columns, as long as nothing is late
   assumed: columns of ecu depend on no memory that its partitions share, which vecud cannot see
+  assumed: no FMU keeps anything for one thread (thread-local variables): in real time each of its tasks has a thread of its own, and another one instantiates it
 
 May differ from run to run in real time
   ecu.alive: several partitions compute it: it belongs to no clock, or to several

@@ -6,6 +6,7 @@ use crate::plan::{Release, TaskId, TaskPlan};
 use crate::record::board::{Scheduling, TaskCells, TaskWord};
 use crate::record::figures::TaskFigures;
 use crate::record::trace::{Note, NoteRing};
+use crate::runner::serial::Serial;
 use crate::runner::site::Site;
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::{CoreState, InstanceState, TaskState, World};
@@ -30,6 +31,8 @@ pub struct Own {
     pub notes: NoteRing<'static>,
     /// The instance that the task belongs to.
     pub instance: &'static InstanceState,
+    /// What it takes its turns by, where others may not make steps meanwhile.
+    pub serial: Option<Serial<'static>>,
     /// The core of the task.
     pub core: &'static CoreState,
     /// Without real-time priorities.
@@ -60,6 +63,7 @@ impl Own {
             cells: site.cells,
             notes,
             instance,
+            serial: Serial::of(world, task),
             core,
             cooperative,
             cpu: world.pinned.then_some(plan.cpu),

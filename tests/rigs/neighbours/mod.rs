@@ -3,6 +3,7 @@
 mod cores;
 mod libraries;
 mod process;
+mod turns;
 
 use crate::program::{Outcome, Rig};
 use std::fs;

@@ -19,6 +19,7 @@ fn periodic(urgency: u32, interval: i128, execution: i128) -> Task {
         urgency,
         level: 0,
         waits: false,
+        turn: None,
         execution,
         section: 0,
         wake: 0,

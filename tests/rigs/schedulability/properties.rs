@@ -40,6 +40,7 @@ pub fn system(random: &mut Random) -> Vec<Task> {
             // Equal levels, and different ones that share a priority.
             level: random.between(0, 2) as usize,
             waits: true,
+            turn: None,
             execution,
             section,
             wake,
@@ -49,6 +50,16 @@ pub fn system(random: &mut Random) -> Vec<Task> {
     tasks
 }
 
+/// Steps on one core, of which some take turns.
+pub fn steps(random: &mut Random) -> Vec<Task> {
+    let count = random.between(2, 6) as u32;
+    let step = |urgency: u32| Task {
+        turn: Some(random.below(3) as usize).filter(|turn| *turn < 2),
+        ..periodic(urgency, random.between(8, 60), random.between(1, 6))
+    };
+    (1..=count).map(step).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
@@ -56,6 +67,19 @@ proptest! {
     fn no_response_exceeds_its_bound(seed: u64) {
         let mut random = Random(seed);
         let tasks = system(&mut random);
+        let bounds = responses(&tasks);
+        for _ in 0..4 {
+            let seen = worst_responses(&tasks, 400, Chance::Everything, &mut random);
+            for (task, (seen, bound)) in seen.iter().zip(&bounds).enumerate() {
+                prop_assert!(bound.is_none_or(|bound| *seen <= bound), "task {} took {}: {:?}\n{:#?}", task, seen, bounds, tasks);
+            }
+        }
+    }
+
+    #[test]
+    fn no_response_of_steps_that_take_turns_exceeds_its_bound(seed: u64) {
+        let mut random = Random(seed);
+        let tasks = steps(&mut random);
         let bounds = responses(&tasks);
         for _ in 0..4 {
             let seen = worst_responses(&tasks, 400, Chance::Everything, &mut random);

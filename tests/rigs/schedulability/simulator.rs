@@ -1,5 +1,5 @@
-//! A machine of whole units of time: preemptive fixed priorities, the preemption lock, threads that wake late, ticks from
-//! task to task. It knows nothing of the analysis but the numbers of its tasks.
+//! A machine of whole units of time: preemptive fixed priorities, the preemption lock, turns that are handed on, threads that wake
+//! late, ticks from task to task. It knows nothing of the analysis but the numbers of its tasks.
 
 use super::program::Random;
 use vecud::plan::schedulability::{Arrivals, Pattern, Task};
@@ -31,7 +31,8 @@ struct Job {
 
 /// The worst response of each task that has ended within `time`.
 pub fn worst_responses(tasks: &[Task], time: i128, chance: Chance, random: &mut Random) -> Vec<i128> {
-    let mut machine = Machine { tasks, chance, random, jobs: tasks.iter().map(|_| Vec::new()).collect() };
+    let turns = tasks.iter().filter_map(|task| task.turn).map(|turn| (turn, Turn::default())).collect();
+    let mut machine = Machine { tasks, chance, random, jobs: tasks.iter().map(|_| Vec::new()).collect(), turns };
     let mut releases: Vec<Vec<i128>> = tasks.iter().map(|task| machine.instants(task, time)).collect();
     releases.iter_mut().for_each(|times| times.reverse());
     let mut worst = vec![0; tasks.len()];
@@ -48,8 +49,8 @@ pub fn worst_responses(tasks: &[Task], time: i128, chance: Chance, random: &mut 
             if !machine.jobs[task][0].inside && machine.help(task, now) {
                 task = machine.chosen(*core, now).unwrap();
             }
+            machine.begin(task);
             let job = &mut machine.jobs[task][0];
-            job.inside = true;
             job.done += 1;
             let (done, section, ticks_at) = (job.done, job.section, job.ticks_at);
             let in_section = section.0 < done && done < section.1;
@@ -62,11 +63,20 @@ pub fn worst_responses(tasks: &[Task], time: i128, chance: Chance, random: &mut 
             }
             if done == machine.jobs[task][0].execution {
                 let job = machine.jobs[task].remove(0);
+                machine.hand_on(task);
                 worst[task] = worst[task].max(now + 1 - job.released);
             }
         }
     }
     worst
+}
+
+/// Whose turn it is.
+#[derive(Default)]
+struct Turn {
+    owner: Option<usize>,
+    /// Tasks that wait for it.
+    waiting: std::collections::BTreeSet<usize>,
 }
 
 struct Machine<'a> {
@@ -75,6 +85,7 @@ struct Machine<'a> {
     random: &'a mut Random,
     /// By task, those that are not done, oldest first.
     jobs: Vec<Vec<Job>>,
+    turns: std::collections::BTreeMap<usize, Turn>,
 }
 
 impl Machine<'_> {
@@ -175,8 +186,37 @@ impl Machine<'_> {
         helped
     }
 
-    /// Who runs next on a core.
-    fn chosen(&self, core: usize, now: i128) -> Option<usize> {
+    /// Its activation begins, if it has not yet.
+    fn begin(&mut self, task: usize) {
+        self.jobs[task][0].inside = true;
+        if let Some(turn) = self.tasks[task].turn {
+            self.turns.get_mut(&turn).unwrap().owner = Some(task);
+        }
+    }
+
+    /// Its activation has ended: the most urgent one that waits has the turn from now on, whether it runs or not.
+    fn hand_on(&mut self, task: usize) {
+        let Some(turn) = self.tasks[task].turn else { return };
+        let turn = self.turns.get_mut(&turn).unwrap();
+        turn.owner = turn.waiting.iter().copied().max_by_key(|other| self.tasks[*other].urgency);
+        turn.owner.iter().for_each(|owner| _ = turn.waiting.remove(owner));
+    }
+
+    /// Who runs next on a core: whoever has the turn that the first one waits for, with the priority of that one.
+    fn chosen(&mut self, core: usize, now: i128) -> Option<usize> {
+        let wanted = self.first(core, now)?;
+        let turn = self.tasks[wanted].turn.and_then(|turn| self.turns.get_mut(&turn));
+        match turn {
+            Some(Turn { owner: Some(owner), waiting }) if *owner != wanted => {
+                waiting.insert(wanted);
+                Some(*owner)
+            }
+            _ => Some(wanted),
+        }
+    }
+
+    /// Who is first on a core, turns aside.
+    fn first(&self, core: usize, now: i128) -> Option<usize> {
         // An activation waits for the one before it.
         let ready = |task: &usize| {
             self.tasks[*task].core == core && self.jobs[*task].first().is_some_and(|job| job.ready <= now)

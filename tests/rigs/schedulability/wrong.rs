@@ -115,6 +115,23 @@ fn without_all_sections_but_the_longest() {
     assert!((8..=11).contains(&seen), "{seen}");
 }
 
+/// Only the longest of those that take turns: a turn is handed on to whoever waits, so that several may have it one after the other.
+#[test]
+fn without_all_that_take_turns_but_the_longest() {
+    let one = |tasks: &mut Vec<Task>, own: usize| {
+        let blocks = vecud::plan::schedulability::blocks(tasks, own);
+        let longest = blocks.iter().max_by_key(|block| block.span).map(|block| block.by);
+        let others: Vec<usize> = blocks.iter().map(|block| block.by).filter(|by| Some(*by) != longest).collect();
+        others.into_iter().for_each(|by| tasks[by].turn = None);
+    };
+    let mut tasks = [periodic(1, 90, 8), periodic(2, 90, 8), periodic(3, 60, 6), periodic(4, 9, 1)];
+    [0, 1, 3].into_iter().for_each(|task| tasks[task].turn = Some(0));
+    let bounds = (responses(&tasks)[2], one_by_one(one)(&tasks)[2]);
+    let mut random = Random(3);
+    let seen = (0..3_000).map(|_| worst_responses(&tasks, 360, Chance::Everything, &mut random)[2]).max().unwrap();
+    assert!(bounds.1.unwrap() < seen && seen <= bounds.0.unwrap(), "{bounds:?} {seen}");
+}
+
 /// Where an activation ends after the next was due, a later one can be worse than the first.
 #[test]
 fn with_nothing_but_the_first_activation() {
