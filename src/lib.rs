@@ -7,7 +7,7 @@
 //! .fmu ──► fmu::archive ──► fmu::description ──► plan ──► runner (realtime | virtual) ──► record ──► report
 //! ```
 //!
-//! Comments name what had to be decided as *semantics S1* to *S27*: docs/semantics.md says what they are.
+//! Comments name what had to be decided as *semantics S1* to *S26* and *S34*: docs/semantics.md says what they are.
 //!
 //! Two processes. The *supervisor* is what the user started; the *runner* is its child, loads FMU code and holds the
 //! partition threads. What is measured lies in shared memory that both map, so nothing is lost when FMU code crashes:

@@ -1,4 +1,4 @@
-//! FMUs of which one at a time makes steps (semantics S27): what the code of both has together is never used by two at once.
+//! FMUs of which one at a time makes steps (semantics S34): what the code of both has together is never used by two at once.
 //!
 //! Instances of one library have its static variables together, and FMI 3.0 (2.2.1) promises parallel calls only across processes. So
 //! they take turns, unless `parallel = true` says that they need none; `serialise` makes others do so. Who takes turns with the same FMU

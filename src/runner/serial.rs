@@ -1,4 +1,4 @@
-//! Turns of FMUs of which one at a time makes steps, in real time (semantics S27).
+//! Turns of FMUs of which one at a time makes steps, in real time (semantics S34).
 //!
 //! A turn lasts from before the first FMI call of a release to after the last one, or as long as an instance at rest is called by
 //! another thread. It is a priority-inheriting word: whoever has it has the priority of the most urgent one that waits for it, on its

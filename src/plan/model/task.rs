@@ -113,7 +113,7 @@ pub struct IntegrationPlan {
     pub max_events: u32,
 }
 
-/// FMUs of which one at a time makes steps (semantics S27).
+/// FMUs of which one at a time makes steps (semantics S34).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SerialPlan {
     /// The FMUs, in the order of the rig. Their steps are made by at least two tasks.

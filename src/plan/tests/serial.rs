@@ -1,4 +1,4 @@
-//! Which FMUs make their steps one at a time (semantics S27), and what that does to worst responses.
+//! Which FMUs make their steps one at a time (semantics S34), and what that does to worst responses.
 
 use super::*;
 use crate::plan::schedulability::verdict::{Verdict, Worst};

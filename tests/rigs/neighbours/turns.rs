@@ -1,4 +1,4 @@
-//! FMUs whose code has memory together make their steps one at a time (semantics S27): instances of one library, and those that the rig
+//! FMUs whose code has memory together make their steps one at a time (semantics S34): instances of one library, and those that the rig
 //! names.
 
 use super::description;
