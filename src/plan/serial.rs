@@ -117,7 +117,7 @@ impl Plan {
     }
 }
 
-/// Who takes turns, and which instances of one library take none, for `vecud check`.
+/// The lines of `vecud check` on FMUs that take turns, and on instances of one library that take none.
 pub(super) fn lines(plan: &Plan) -> Vec<String> {
     let turns = |serial: &SerialPlan| {
         let names = plan.names(&serial.fmus);

@@ -4,7 +4,6 @@
 //! come meanwhile wait at the gate and are late, or missed, as if a partition of the instance had taken that long. What takes turns has
 //! its turn meanwhile.
 
-use super::serial::Serial;
 use super::world::World;
 use crate::plan::FmuId;
 use crate::record::board::Scheduling;
@@ -18,7 +17,7 @@ impl World {
     pub fn at_rest<T>(&self, fmu: FmuId, body: impl FnOnce() -> T) -> T {
         let instance = &self.instances[fmu.0];
         let in_turn = || {
-            let _turn = instance.steps.and_then(|task| Serial::of(self, task)).map(|serial| serial.take(|| ()));
+            let _turn = instance.steps.and_then(|task| self.serial(task)).map(|serial| serial.take(|| ()));
             body()
         };
         match self.scheduling {

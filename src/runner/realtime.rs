@@ -18,7 +18,7 @@ use self::own::Own;
 use super::activation::Activation;
 use super::halt::Halt;
 use super::measure::{Ended, Measure, Stopwatch};
-use super::serial::Turn;
+use super::serial::HeldTurn;
 use super::stimuli::{Fed, TickFeed};
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
@@ -433,7 +433,7 @@ fn take_next(own: &Own, timeline: &mut Timeline) -> Due {
 
 /// Lets the next activation in, those that take turns first.
 #[inline]
-fn leave(own: &Own, host: &PartitionHost, turn: Option<Turn>) {
+fn leave(own: &Own, host: &PartitionHost, turn: Option<HeldTurn>) {
     drop(turn);
     if own.cooperative {
         own.instance.turns.give_back(own.task.0);

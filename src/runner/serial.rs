@@ -7,13 +7,11 @@
 //! No deadlock: the turn is what a thread takes last, inside of the gate of its own instance, and it has one at most. Who has it waits for
 //! nobody but, in its callbacks, for the preemption lock of the instance whose steps it makes, which nobody holds who waits for a turn.
 
-use super::world::World;
-use crate::plan::TaskId;
 use crate::sys::pi::PiWord;
 use crate::sys::thread::current_tid;
 use std::marker::PhantomData;
 
-/// What a thread takes its turns by.
+/// The word by which a thread takes turns, with the thread's id.
 #[derive(Clone, Copy)]
 pub struct Serial<'a> {
     word: &'a PiWord,
@@ -22,28 +20,27 @@ pub struct Serial<'a> {
     not_send: PhantomData<*const ()>,
 }
 
-/// Nobody else of those that take turns calls an FMU while this is there.
+/// A turn that a thread has: no other one of those that take turns calls an FMU until it is dropped.
 #[must_use]
-pub struct Turn<'a>(Serial<'a>);
+pub struct HeldTurn<'a>(Serial<'a>);
 
 impl<'a> Serial<'a> {
-    /// By which the calling thread takes turns for the steps of `task`; `None`: nobody is in their way.
-    pub fn of(world: &'a World, task: TaskId) -> Option<Serial<'a>> {
-        let word = &world.serials[world.plan.serial_of(task)?];
-        Some(Serial { word, tid: current_tid(), not_send: PhantomData })
+    /// The calling thread takes its turns by this word.
+    pub fn by(word: &'a PiWord) -> Serial<'a> {
+        Serial { word, tid: current_tid(), not_send: PhantomData }
     }
 
     /// Waits for the turn. `has_waited` is called if that was somebody else's.
     #[inline(never)] // few take turns
-    pub fn take(self, has_waited: impl FnOnce()) -> Turn<'a> {
+    pub fn take(self, has_waited: impl FnOnce()) -> HeldTurn<'a> {
         if self.word.lock(self.tid) {
             has_waited();
         }
-        Turn(self)
+        HeldTurn(self)
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for HeldTurn<'_> {
     fn drop(&mut self) {
         self.0.word.unlock(self.0.tid);
     }

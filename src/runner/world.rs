@@ -26,6 +26,7 @@ use super::horizon::Horizon;
 use super::job::Job;
 use super::occupied::Occupied;
 use super::privileges::Granted;
+use super::serial::Serial;
 use super::site::Site;
 use super::unit::Handover;
 use super::{values, visibility};
@@ -68,7 +69,7 @@ pub struct World {
     pub cores: Vec<CoreState>,
     /// Per task: where its activations leave their marks.
     pub sites: Vec<Site>,
-    /// Whose turn it is, by [`Plan::serials`].
+    /// The words by which threads take turns, by [`Plan::serials`].
     pub serials: Box<[PiWord]>,
     /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that
     /// whoever looks at several tasks can tell whether it missed something in between.
@@ -620,6 +621,11 @@ impl World {
             }
         }
         state.wake.mark();
+    }
+
+    /// By which the calling thread takes turns for the steps of `task`; `None`: it takes none.
+    pub fn serial(&self, task: TaskId) -> Option<Serial<'_>> {
+        self.plan.serial_of(task).map(|serial| Serial::by(&self.serials[serial]))
     }
 
     /// Wakes the tasks of this core that are more urgent than `task` and have ticks that they have not noticed (design

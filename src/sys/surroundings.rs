@@ -30,7 +30,7 @@ pub enum Surrounding {
 }
 
 impl Surrounding {
-    /// What it is, and what changes it, for people.
+    /// Its name for people, with the function that changes it.
     pub fn words(self) -> &'static str {
         match self {
             Surrounding::Locale => "the locale (setlocale), by which all code reads and writes numbers in texts,",

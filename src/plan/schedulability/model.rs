@@ -16,7 +16,7 @@ pub struct Task {
     pub level: usize,
     /// A less urgent one of its instance with the same urgency that has begun is not interrupted.
     pub waits: bool,
-    /// Those with the same number take turns: an activation of one ends before one of another begins.
+    /// The number of its turn: of activations of all tasks with this number one ends before the next begins.
     pub turn: Option<usize>,
     /// The most processor time of an activation, with everything that the host does for it.
     pub execution: i128,

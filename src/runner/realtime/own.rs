@@ -31,7 +31,7 @@ pub struct Own {
     pub notes: NoteRing<'static>,
     /// The instance that the task belongs to.
     pub instance: &'static InstanceState,
-    /// What it takes its turns by, where others may not make steps meanwhile.
+    /// The word by which it takes turns; `None`: it takes none.
     pub serial: Option<Serial<'static>>,
     /// The core of the task.
     pub core: &'static CoreState,
@@ -63,7 +63,7 @@ impl Own {
             cells: site.cells,
             notes,
             instance,
-            serial: Serial::of(world, task),
+            serial: world.serial(task),
             core,
             cooperative,
             cpu: world.pinned.then_some(plan.cpu),

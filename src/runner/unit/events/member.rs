@@ -51,7 +51,7 @@ pub struct Member {
     goes_back: bool,
     /// The communication point that it had come to before its last step.
     from: Option<Instant>,
-    /// How far its next step goes at most by its own word: where that ends, and how long it is in its unit of time.
+    /// The largest next step by its own word: its end, and its size in the FMU's unit of time.
     largest: Option<(Instant, f64)>,
     /// Its last step is rejected: the next one is in its place (`newStep`).
     steps_instead: bool,
@@ -73,7 +73,7 @@ pub const NO_MODE: Failure = Failure {
     refused: true,
 };
 
-/// So many events in a row that are told for the time of the one before, but for rounding, are handled each at its time (semantics S22).
+/// The most events in a row, each told for the time of the one before but for rounding, that are handled each at its time (semantics S22).
 const CREEPING: u32 = 1000;
 
 /// What may have changed at an event of an FMU that is integrated.
