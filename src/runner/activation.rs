@@ -249,6 +249,7 @@ impl Activation {
         let own = is_held || self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, *task, due.time, set));
         if let Some(member) = self.unit.member() {
             member.input_row = self.stimuli.iter().filter_map(Stimulated::next_row).min();
+            member.held_row = self.stimuli.iter().filter_map(Stimulated::next_change).min();
         }
         own && self.unit.take_fed(world, due)
             && self.unit.followers().iter_mut().all(|follower| follower.stimulate_unless_held(world, due, is_held))

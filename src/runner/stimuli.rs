@@ -21,12 +21,15 @@ use crate::fmu::description::VariableType;
 use crate::plan::{FedElement, Release, StimulusPlan, TaskId};
 use crate::stimulus::{Follower, Look};
 use crate::time::Instant;
+use std::ops::Range;
 
 /// What the inputs of one task get of one stimulus.
 pub struct Stimulated {
     stimulus: usize,
     follower: Follower<'static>,
     items: Vec<Item>,
+    /// Where values are in a row that are set without a tick of a clock.
+    places: Vec<Range<usize>>,
 }
 
 /// An input that a stimulus feeds.
@@ -77,7 +80,10 @@ impl Stimulated {
         }
         let follower = Follower::new(world.board.stimulus(stimulus), plan);
         let follower = follower.on_lines(lines::rounding(&world.plan, task, stimulus));
-        (!items.is_empty()).then_some(Stimulated { stimulus, follower, items })
+        let follower = follower.holding_for(lines::holds_for(&world.plan, task, stimulus));
+        let fed = lines::fed_at_any_time(&world.plan, task, stimulus);
+        let places = fed.map(|fed| plan.values[fed.value].words()).collect();
+        (!items.is_empty()).then_some(Stimulated { stimulus, follower, items, places })
     }
 
     /// Brings the values for an activation at `time` into the batches. `false`: they cannot be read.
@@ -125,6 +131,11 @@ impl Stimulated {
     pub fn next_row(&self) -> Option<Instant> {
         let is_on_lines = self.items.iter().any(|input| input.on_lines);
         Instant::from_f64(self.follower.next_row().filter(|_| is_on_lines)?)
+    }
+
+    /// When the next values come at which steps end, if they do.
+    pub fn next_change(&self) -> Option<Instant> {
+        Instant::from_f64(self.follower.next_change(&self.places)?)
     }
 }
 

@@ -370,6 +370,13 @@ impl Feed<'_> {
         row < self.words[WRITTEN].load(Acquire)
     }
 
+    /// Whether there is room for no further row as long as what happens next is at this time, s: which row follows is not known.
+    pub fn is_full_at(&self, time: f64) -> bool {
+        let first = self.words[FIRST].load(Acquire);
+        let written = self.words[WRITTEN].load(Acquire).wrapping_sub(first);
+        written >= self.shape.rows as u64 && self.time(first.wrapping_add(1)) > time
+    }
+
     /// The time of the first row that has this word of values; infinite while there was none.
     pub(super) fn known_from(&self, value: usize) -> f64 {
         f64::from_bits(self.words[HEADER + value].load(Relaxed))

@@ -5,6 +5,7 @@ use crate::fmu::description::VariableType;
 #[cfg(test)]
 use crate::plan::FedValue;
 use crate::plan::{Interpolation, StimulusPlan};
+use std::ops::Range;
 
 /// What came of a look for the row of an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,9 @@ pub enum Look {
     Broken,
 }
 
+/// What is wanted beyond an activation for longer than this, s, may be read later: two seconds are, within limits.
+const SOON: f64 = 0.5;
+
 /// Follows a stimulus through activations whose times increase.
 pub struct Follower<'a> {
     feed: Feed<'a>,
@@ -24,6 +28,8 @@ pub struct Follower<'a> {
     /// The row after that of an activation is wanted too: what activations get is on lines from then on. By how much, s, a row may be
     /// after an activation and is at it.
     on_lines: Option<f64>,
+    /// Rows are wanted for so long, s, beyond an activation: its step ends where values change that are held.
+    holds_for: Option<f64>,
     /// The row of the activation.
     row: Option<u64>,
     time: f64,
@@ -57,12 +63,17 @@ impl<'a> Follower<'a> {
     /// At the beginning.
     pub fn new(feed: Feed<'a>, plan: &StimulusPlan) -> Follower<'a> {
         let linear = plan.interpolation == Interpolation::Linear;
-        Follower { feed, linear, on_lines: None, row: None, time: f64::NEG_INFINITY }
+        Follower { feed, linear, on_lines: None, holds_for: None, row: None, time: f64::NEG_INFINITY }
     }
 
     /// With lines from each activation on; `rounding`, s: a row that is after one by no more is at it.
     pub fn on_lines(self, rounding: Option<f64>) -> Follower<'a> {
         Follower { on_lines: rounding, ..self }
+    }
+
+    /// With the rows that come within so many seconds of each activation; [`Follower::next_change`].
+    pub fn holding_for(self, seconds: Option<f64>) -> Follower<'a> {
+        Follower { holds_for: seconds, ..self }
     }
 
     /// The feed.
@@ -76,7 +87,9 @@ impl<'a> Follower<'a> {
         // Before the rows: whatever it covers is there, then.
         let until = self.feed.until();
         let is_followed = |rounding: f64| until > time + rounding || self.feed.state() != State::Reading;
-        let fed = until >= time && self.on_lines.is_none_or(is_followed);
+        let fed = until >= time
+            && self.on_lines.is_none_or(is_followed)
+            && self.holds_for.is_none_or(|seconds| is_known_for(&self.feed, time, seconds.min(SOON)));
         // An activation can be earlier than the one before, when ticks are late.
         let from = self.row.filter(|_| time >= self.time).unwrap_or(0);
         let mut found = self.feed.newest(time, from);
@@ -97,6 +110,27 @@ impl<'a> Follower<'a> {
     pub fn next_row(&self) -> Option<f64> {
         let next = self.row.map_or(0, |row| row + 1);
         self.feed.has(next).then(|| self.feed.time(next))
+    }
+
+    /// The time, s, of the next row within [`Follower::holding_for`] that has other words at these places than the row of the activation; the
+    /// last row that there is room for, if none of as many has.
+    pub fn next_change(&self, places: &[Range<usize>]) -> Option<f64> {
+        let end = self.time + self.holds_for?;
+        let is_known = |row: u64, place: usize| self.feed.known_from(place) <= self.feed.time(row);
+        let word = |row: Option<u64>, place: usize| {
+            let row = row.filter(|row| is_known(*row, place))?;
+            Some(self.feed.value(row, place))
+        };
+        let mut next = self.row.map_or(0, |row| row + 1);
+        let first = next;
+        while self.feed.has(next) && self.feed.time(next) < end {
+            if places.iter().cloned().flatten().any(|place| word(Some(next), place) != word(self.row, place)) {
+                return Some(self.feed.time(next));
+            }
+            next += 1;
+        }
+        let is_last = next > first && !self.feed.has(next) && self.feed.is_full_at(self.time);
+        is_last.then(|| self.feed.time(next - 1))
     }
 
     /// The line that a number is on from the activation to the next row, whose word is at this place in a row; `None`: it is on none.
@@ -137,6 +171,11 @@ impl<'a> Follower<'a> {
             None => self.feed.value(row, value),
         })
     }
+}
+
+/// Whether all rows are there that come within so many seconds of this time, s, or as many as there is room for.
+pub fn is_known_for(feed: &Feed, time: f64, seconds: f64) -> bool {
+    feed.until() >= time + seconds || feed.state() != State::Reading || feed.is_full_at(time)
 }
 
 /// The point on the line from `a` to `b`; at 0 and between equal values exactly `a`.

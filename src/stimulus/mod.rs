@@ -19,5 +19,5 @@ mod follow;
 mod rows;
 
 pub use feed::{Feed, Shape, Starved, State};
-pub use follow::{Follower, Line, Look};
+pub use follow::{Follower, Line, Look, is_known_for};
 pub use rows::{Column, Course, Kind, Nan, Row, Rows, at_start, course, header};

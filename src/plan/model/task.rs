@@ -195,6 +195,13 @@ impl TaskPlan {
         matches!(&self.work, Work::Step(step) if step.rows_of_events)
     }
 
+    /// Whether its steps end where rows of a stimulus come that its inputs hold: what these change is an event of its FMU (semantics S22).
+    pub fn ends_at_rows(&self) -> bool {
+        let jumps = |step: &StepPlan| step.handles_events && step.integration.is_none();
+        let ends = |step: &StepPlan| step.is_variable && !step.is_grouped && !step.rows_of_events;
+        matches!(&self.work, Work::Step(step) if jumps(step) && ends(step))
+    }
+
     /// Whether a step of its FMU that is discarded could be tried in parts, and is not.
     pub fn may_retry(&self) -> bool {
         matches!(&self.work, Work::Step(step) if step.retry == Retry::Never && step.may_retry)

@@ -3,7 +3,7 @@
 
 use crate::ffi::Batch;
 use crate::fmu::description::VariableType;
-use crate::plan::{self, Interpolation, Plan, Release, TaskId};
+use crate::plan::{self, FedElement, Interpolation, Plan, Release, TaskId};
 use crate::stimulus::Line;
 
 /// What counts as rounding of the time of a row, of a step.
@@ -59,14 +59,38 @@ pub fn is_on_lines(plan: &Plan, task: TaskId, stimulus: usize, batch: &plan::Bat
         && matches!(batch.variable_type, VariableType::Float32 | VariableType::Float64)
 }
 
-/// By how much, s, a row may be after a release of `task` and is at it, where inputs are on the lines of a stimulus; `None`: none is.
+/// What a stimulus feeds of `task` without a tick of a clock to go with.
+pub fn fed_at_any_time(plan: &Plan, task: TaskId, stimulus: usize) -> impl Iterator<Item = &FedElement> {
+    let batches = plan.tasks[task.0].set.iter().filter(|batch| batch.ticked.is_empty());
+    let fed = batches.flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
+    fed.filter(move |fed| fed.stimulus == stimulus)
+}
+
+/// So long, s, are steps of `task` that end where values of a stimulus change that it holds; `None`: they do not.
+pub fn holds_for(plan: &Plan, task: TaskId, stimulus: usize) -> Option<f64> {
+    let own = &plan.tasks[task.0];
+    let is_held = plan.stimuli[stimulus].interpolation == Interpolation::Hold;
+    match own.release {
+        Release::Periodic { interval, .. }
+            if is_held && own.ends_at_rows() && fed_at_any_time(plan, task, stimulus).next().is_some() =>
+        {
+            Some(interval.seconds())
+        }
+        _ => None,
+    }
+}
+
+/// By how much, s, a row may be after a release of `task` and is at it, where that looks ahead to the next row of a stimulus: inputs are on its
+/// lines, or steps end where it changes values. `None`: it does not.
 pub fn rounding(plan: &Plan, task: TaskId, stimulus: usize) -> Option<f64> {
     let own = &plan.tasks[task.0];
     let feeds =
         |batch: &&plan::Batch| batch.items.iter().flat_map(|item| &item.stimuli).any(|fed| fed.stimulus == stimulus);
     let is_one_on_lines = own.set.iter().filter(feeds).any(|batch| is_on_lines(plan, task, stimulus, batch));
     match own.release {
-        Release::Periodic { interval, .. } if is_one_on_lines => Some(interval.seconds() * ROUNDING),
+        Release::Periodic { interval, .. } if is_one_on_lines || holds_for(plan, task, stimulus).is_some() => {
+            Some(interval.seconds() * ROUNDING)
+        }
         _ => None,
     }
 }

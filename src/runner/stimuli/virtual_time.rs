@@ -6,7 +6,7 @@ use super::{broken, lines, set_floor, ticked_by, ticks_tasks};
 use crate::plan::{FedClock, Plan, TaskId};
 use crate::record::board::Global;
 use crate::schedule::Agenda;
-use crate::stimulus::{Feed, State};
+use crate::stimulus::{Feed, State, is_known_for};
 use crate::time::Instant;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
@@ -23,6 +23,8 @@ pub struct VirtualStimuli {
     on_lines: Vec<Option<f64>>,
     /// Clocks that tick between steps.
     between_steps: Vec<FedSteps>,
+    /// Stimuli whose values end steps where they change, and how long those are, s.
+    holding: Vec<(Feed<'static>, f64)>,
     /// Task, stimulus, and which of its ticks.
     ticking: Vec<(TaskId, usize, usize)>,
     /// Everything up to this time is there, s.
@@ -60,12 +62,15 @@ impl VirtualStimuli {
             let ticks = stimulus.ticks.iter().enumerate();
             ticks.filter_map(|(tick, own)| FedSteps::of(plan, *feed, tick, own))
         });
+        let all = feeds.iter().enumerate();
+        let holding = all.filter_map(|(stimulus, feed)| Some((*feed, longest(plan, stimulus, lines::holds_for)?)));
         VirtualStimuli {
             between_steps: between_steps.collect(),
+            holding: holding.collect(),
             until: if feeds.is_empty() { f64::INFINITY } else { f64::NEG_INFINITY },
             feeds,
             ticks: plan.stimuli.iter().map(ticks_tasks).collect(),
-            on_lines: (0..plan.stimuli.len()).map(|stimulus| beyond(plan, stimulus)).collect(),
+            on_lines: (0..plan.stimuli.len()).map(|stimulus| longest(plan, stimulus, lines::rounding)).collect(),
             ticking: (0..plan.tasks.len()).filter_map(ticked).collect(),
         }
     }
@@ -95,7 +100,12 @@ impl VirtualStimuli {
             }
             let next = agenda.peek();
             let has_rows = self.until == f64::INFINITY || next.is_some_and(|next| next.seconds() <= self.until);
-            if has_rows && next.is_none_or(|next| self.between_steps.iter().all(|own| own.is_known(next))) {
+            let is_known = |next: Instant| {
+                let mut holding = self.holding.iter();
+                self.between_steps.iter().all(|own| own.is_known(next))
+                    && holding.all(|(feed, seconds)| is_known_for(feed, next.seconds(), *seconds))
+            };
+            if has_rows && next.is_none_or(is_known) {
                 next.into_iter().for_each(|next| set_floor(world, next));
                 return true;
             }
@@ -142,8 +152,8 @@ fn known((feed, ticks): (&Feed, &bool), on_lines: Option<f64>) -> f64 {
     }
 }
 
-/// How far beyond an activation a stimulus has to be known, s, since inputs are on its lines; `None`: none is.
-fn beyond(plan: &Plan, stimulus: usize) -> Option<f64> {
-    let all = (0..plan.tasks.len()).filter_map(|task| lines::rounding(plan, TaskId(task), stimulus));
+/// The longest that one of the tasks wants of a stimulus, s; `None`: none wants anything.
+fn longest(plan: &Plan, stimulus: usize, wanted: fn(&Plan, TaskId, usize) -> Option<f64>) -> Option<f64> {
+    let all = (0..plan.tasks.len()).filter_map(|task| wanted(plan, TaskId(task), stimulus));
     all.reduce(f64::max)
 }

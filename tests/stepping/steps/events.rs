@@ -213,10 +213,14 @@ fn a_continuous_input_that_jumps_is_set_in_event_mode() {
         std::fs::write(rig.folder().join("in.csv"), format!("time,u\n{rows}")).unwrap();
         rig
     };
-    let held = stimulus("hold", "0,0\n0.3,5\n0.45,2\n0.8,2\n");
+    let held = stimulus("hold", "0,0\n0.3,5\n0.45,2\n0.75,2\n0.8,2\n");
     assert_eq!(jumps(&held, test), (2, 2.0, 0));
-    let sum = *numbers(&run(&held, "virtual"), "e.sum").last().unwrap();
-    assert!((sum - (0.2 * 5.0 + 0.5 * 2.0)).abs() < 1e-12, "{sum}");
+    let outcome = run(&held, "virtual");
+    let sum = *numbers(&outcome, "e.sum").last().unwrap();
+    assert!((sum - (0.15 * 5.0 + 0.55 * 2.0)).abs() < 1e-12, "{sum}");
+    // A row beside the grid that changes something is a communication point, with a row of the recording; another one is none.
+    let times = outcome.signals().times();
+    assert!(times.contains(&0.45) && !times.contains(&0.75), "{times:?}");
     // It starts with the value of the first row.
     assert_eq!(jumps(&stimulus("linear", "0,1\n2,21\n"), test), (0, 1.0, 9));
 
@@ -280,5 +284,25 @@ fn an_array_jumps_with_those_of_its_elements_that_do() {
         part(&["--stop-time", "0.4", "--save-state", state.to_str().unwrap()]);
         let rest = part(&["--restore-state", state.to_str().unwrap()]);
         assert_eq!(*numbers(&rest, "e.entered").last().unwrap(), entered);
+    }
+}
+
+/// Rows of a file beside the grid, which an input holds, are seen at the next instant of the grid where steps are constant, or there is no Event
+/// Mode: the step is the rig's word there, and nobody knows how many rows there are in one.
+#[test]
+fn held_rows_beside_the_grid_wait_for_it_where_steps_or_events_are_not_to_be_had() {
+    let constant = ("modelDescription.xml", "canHandleVariableCommunicationStepSize=\"true\"", "");
+    let foretelling = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/foretelling");
+    let of_fmi2 = format!("path = '{}'\nstart = {{ lie = 7 }}", foretelling.display());
+    for (fmu, changes, sum) in [("path = 'events'", &[constant][..], "e.sum"), (of_fmi2.as_str(), &[], "e.y")] {
+        let rig = Rig::of_text(&format!(
+            "[rig]\nstop_time = 1\n[record]\n[fmu.e]\n{fmu}\nstep = '1/10'\n[[stimulus]]\nfile = 'in.csv'\ncolumns = {{ 'e.u' = 'u' }}\n"
+        ));
+        changed(&rig, "events", changes);
+        std::fs::write(rig.folder().join("in.csv"), "time,u\n0,0\n0.3,5\n0.45,2\n").unwrap();
+        let outcome = run(&rig, "virtual").exits(0);
+        assert_eq!(outcome.signals().times().len(), 11);
+        let sum = *numbers(&outcome, sum).last().unwrap();
+        assert!((sum - (0.2 * 5.0 + 0.5 * 2.0)).abs() < 1e-12, "{sum}");
     }
 }

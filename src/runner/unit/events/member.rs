@@ -43,6 +43,9 @@ pub struct Member {
     crept: u32,
     /// Where the lines of a file end that inputs are on since the last release; `None`: they are on none.
     pub input_row: Option<Instant>,
+    /// When the next row of a file comes that changes what inputs hold since the last release; `None`: none does within the step, or this does not
+    /// end there.
+    pub held_row: Option<Instant>,
     /// The communication point before this one.
     before: Option<Instant>,
     /// Its steps may return early.
@@ -131,6 +134,7 @@ impl Member {
             step_event: false,
             roots: vec![0; room::described_now(world, fmu).event_indicators],
             input_row: None,
+            held_row: None,
             before: None,
             may_return_early: plan.may_return_early,
             goes_back,
@@ -224,7 +228,7 @@ impl Member {
     pub fn next_point(&self, point: Instant) -> Option<Instant> {
         // In a rig an input keeps from there on what it has at the row: nobody knows how many rows there are in a step.
         let row = self.input_row.filter(|_| self.stepping.shows_events());
-        let known = [self.clocks.next(), self.stepping.input_event(point), row];
+        let known = [self.clocks.next(), self.stepping.input_event(point), row, self.held_row];
         known.into_iter().flatten().filter(|next| *next > point).min()
     }
 
