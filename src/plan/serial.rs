@@ -1,8 +1,8 @@
-//! FMUs of which one at a time makes steps (semantics S34): what the code of both has together is never used by two at once.
+//! FMUs of which one at a time makes steps (semantics S34), since their code shares something.
 //!
-//! Instances of one library have its static variables together, and FMI 3.0 (2.2.1) promises parallel calls only across processes. So
-//! they take turns, unless `parallel = true` says that they need none; `serialise` makes others do so. Who takes turns with the same FMU
-//! takes turns with each other: a task has one turn at most, and no two of them can wait for each other.
+//! Instances of one library share its static variables, and FMI 3.0 (2.2.1) promises parallel calls only across processes. So they take
+//! turns, unless `parallel = true` leaves one out; `serialise` makes others take turns. FMUs that take turns with the same FMU take turns
+//! with each other: a task has one turn at most, and no two tasks can wait for each other.
 
 use super::described::DescribedFmu;
 use super::findings::Findings;
@@ -46,7 +46,7 @@ fn thread(tasks: &[TaskPlan], fmu: FmuId) -> Option<TaskId> {
     Some(tasks[own].leader().unwrap_or(TaskId(own)))
 }
 
-/// Refuses what cannot take turns, and what says two things.
+/// Refuses FMUs that cannot take turns, and keys that contradict each other.
 fn check(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) {
     for name in &rig.serialise {
         let Some(fmu) = fmus.iter().find(|fmu| fmu.name() == name.value) else { continue };
@@ -117,7 +117,7 @@ impl Plan {
     }
 }
 
-/// The lines of `vecud check` on FMUs that take turns, and on instances of one library that take none.
+/// The turns, and the instances of one library that take none, for `vecud check`.
 pub(super) fn lines(plan: &Plan) -> Vec<String> {
     let turns = |serial: &SerialPlan| {
         let names = plan.names(&serial.fmus);

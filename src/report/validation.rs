@@ -47,6 +47,8 @@ pub enum Weight {
     Finding,
     /// It is merely unusual, or others may stumble over it.
     Warning,
+    /// It is as it may be, and decides how the FMU can be used.
+    Hint,
 }
 
 /// Something about an FMU that its user should know.
@@ -71,6 +73,11 @@ impl Remark {
     /// Something that is odd.
     pub fn warning(message: impl Into<String>) -> Remark {
         Remark { weight: Weight::Warning, ..Remark::finding(message) }
+    }
+
+    /// Something that decides how the FMU can be used.
+    pub fn hint(message: impl Into<String>) -> Remark {
+        Remark { weight: Weight::Hint, ..Remark::finding(message) }
     }
 
     /// The same about a file of the FMU.
@@ -151,7 +158,7 @@ impl Validation {
             .collect();
         let mut text = String::new();
         columns::lines(rows.iter(), &[]).for_each(|line| text += &format!("{}\n", line.trim_end()));
-        for weight in [Weight::Finding, Weight::Warning] {
+        for weight in [Weight::Finding, Weight::Warning, Weight::Hint] {
             self.write_remarks(&mut text, weight);
         }
         text + "\n" + &self.sum() + "\n"
@@ -164,6 +171,7 @@ impl Validation {
         *text += match weight {
             Weight::Finding => "\nFindings\n",
             Weight::Warning => "\nWarnings\n",
+            Weight::Hint => "\nHints\n",
         };
         for check in &self.checks {
             let own: Vec<&Remark> = check.remarks.iter().filter(|remark| remark.weight == weight).collect();
@@ -182,14 +190,16 @@ impl Validation {
     /// The closing line.
     fn sum(&self) -> String {
         let of = |outcome| self.checks.iter().filter(|check| check.outcome() == outcome).count();
-        let (findings, warnings) = (self.count(Weight::Finding), self.count(Weight::Warning));
+        let findings = self.count(Weight::Finding);
         let plural = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
         let mut sum = match findings {
             0 => "no findings".to_owned(),
             _ => plural(findings, "finding"),
         };
-        if warnings > 0 {
-            sum += &format!(", {}", plural(warnings, "warning"));
+        for (weight, what) in [(Weight::Warning, "warning"), (Weight::Hint, "hint")] {
+            if let number @ 1.. = self.count(weight) {
+                sum += &format!(", {}", plural(number, what));
+            }
         }
         let (ok, wrong, left) = (of(Outcome::Sound), of(Outcome::Finding), of(Outcome::NotTried));
         format!("{}: {sum} ({ok} ok, {wrong} with findings, {left} not tried)", Plain(&self.file))

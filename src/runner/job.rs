@@ -22,6 +22,8 @@ pub struct Job {
     pub has_folders: bool,
     /// Whether the state is saved at the end.
     pub save_state: bool,
+    /// In virtual time each task has a thread of its own; its FMUs make steps and have nothing to do with each other.
+    pub side_by_side: bool,
     /// For each run the start values of the only FMU that are others than in the plan; empty: all runs are the same. Such runs have
     /// instances of their own, of the libraries that were loaded once.
     pub variants: Vec<Vec<StartValue>>,

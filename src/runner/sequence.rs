@@ -216,6 +216,13 @@ impl Sequence<'_> {
         let activations = Activation::group(world, activations);
         set_thread_host(None);
         let (activations, timelines, ran) = match virtual_time {
+            true if self.job.side_by_side => match run_side_by_side(world, activations, timelines) {
+                Ok((activations, timelines)) => (activations, timelines, true),
+                Err(problem) => {
+                    (self.say)(3, &problem);
+                    (Vec::new(), Vec::new(), false)
+                }
+            },
             true => {
                 let (activations, timelines) = run_virtual(world, activations, &hosts, timelines, &reconfigurable);
                 (activations, timelines, true)
@@ -302,6 +309,18 @@ impl Sequence<'_> {
         }
         true
     }
+}
+
+fn run_side_by_side(
+    world: &'static World,
+    activations: Vec<Activation>,
+    timelines: Vec<Timeline>,
+) -> Result<(Vec<Activation>, Vec<Timeline>), String> {
+    world.set_start(Nanos(monotonic_now()));
+    world.board.set_phase(Phase::Running);
+    let left = virtual_time::side_by_side::run(world, activations, timelines);
+    world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
+    left
 }
 
 fn run_virtual(

@@ -1,11 +1,11 @@
 //! Turns of FMUs of which one at a time makes steps, in real time (semantics S34).
 //!
 //! A turn lasts from before the first FMI call of a release to after the last one, or as long as an instance at rest is called by
-//! another thread. It is a priority-inheriting word: whoever has it has the priority of the most urgent one that waits for it, on its
-//! own core. In virtual time one thread makes all steps, one after the other, and nobody needs a turn.
+//! another thread. It is a priority-inheriting word: its owner runs with the priority of the most urgent thread that waits for it, on its
+//! own core. In virtual time one thread makes all steps, one after the other, and no turn is contended.
 //!
-//! No deadlock: the turn is what a thread takes last, inside of the gate of its own instance, and it has one at most. Who has it waits for
-//! nobody but, in its callbacks, for the preemption lock of the instance whose steps it makes, which nobody holds who waits for a turn.
+//! No deadlock: a thread takes its turn last, inside of the gate of its own instance, and has one at most. The owner of a turn waits for
+//! nothing but, in its callbacks, the preemption lock of the instance whose steps it makes; no thread holds that while it waits for a turn.
 
 use crate::sys::pi::PiWord;
 use crate::sys::thread::current_tid;

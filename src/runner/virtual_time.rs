@@ -3,6 +3,7 @@
 //! Ordered by (time, merged order). No activation runs inside another: what a partition triggers runs after it has
 //! returned and its outputs were read. Nothing here looks at a clock, so a run repeats byte for byte.
 
+pub mod side_by_side;
 mod strides;
 
 use self::strides::Strides;
@@ -67,11 +68,10 @@ impl Lane<'_> {
         world: &'static World,
         task: TaskId,
         activation: &'a mut Activation,
-        hosts: &[&'static PartitionHost],
+        host: &'static PartitionHost,
         reconfigurable: &[Reconfigurable],
     ) -> Lane<'a> {
-        let plan = &world.plan.tasks[task.0];
-        let (host, site) = (hosts[plan.fmu.0], &world.sites[task.0]);
+        let (plan, site) = (&world.plan.tasks[task.0], &world.sites[task.0]);
         let rare = Rare {
             tunable: plan.has_clock(IntervalVariability::Tunable),
             changing: plan.release == plan::Release::Changing,
@@ -140,7 +140,8 @@ pub fn run(
     let [stop_request, pause_request] =
         [Global::StopRequest, Global::PauseRequest].map(|word| world.board.global(word));
     let mut stimuli = VirtualStimuli::new(world);
-    let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, hosts, reconfigurable);
+    let host = |task: usize| hosts[world.plan.tasks[task].fmu.0];
+    let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, host(task), reconfigurable);
     let mut lanes: Vec<Lane> = activations.iter_mut().enumerate().map(lane).collect();
     let mut strides = Strides::new(world, &lanes, &stimuli);
     let mut requests = Requests::of(world);
@@ -201,9 +202,14 @@ pub fn run(
     for lane in &mut lanes {
         lane.activation.finish(world, lane.host);
     }
+    left(world, agenda)
+}
+
+/// What is left to be done at the end.
+fn left(world: &World, agenda: Agenda) -> Vec<Timeline> {
     let early = world.ending() == Ending::Discard;
     if let Some(stop) = world.plan.stop.filter(|_| !early) {
-        reached.store(world.since_start(stop), Relaxed);
+        world.board.global(Global::Reached).store(world.since_start(stop), Relaxed);
     }
     // After a regular end nothing waits but deadlines after the stop, which are nobody's loss.
     let mut timelines = agenda.into_timelines();

@@ -30,6 +30,8 @@ const TRIALS: u32 = 5;
 /// What is wanted of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// Virtual time with a thread for each task, to see whether FMUs are in each other's way.
+    pub side_by_side: bool,
     /// A rig file, an `.fmu` file, or the folder of an FMU.
     pub file: PathBuf,
     /// The text of the rig, in place of what is in the file: relative paths in it, and mistakes, count as those of the file.

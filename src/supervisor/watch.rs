@@ -130,6 +130,7 @@ fn handed_over(prepared: &Prepared, folder: &Path) -> Result<[OwnedFd; 2], Error
         has_folders: prepared.options.repeat.is_some(),
         folder: std::path::absolute(folder).map_err(Error::file(folder))?.into_os_string().into_encoded_bytes(),
         save_state: prepared.options.save_state.is_some(),
+        side_by_side: false,
         variants: Vec::new(),
     };
     let job = postcard::to_stdvec(&job).map_err(|e| system(&e))?;

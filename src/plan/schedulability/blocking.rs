@@ -12,7 +12,7 @@
 //! more urgent one is due, so that within a busy period this happens once.
 //!
 //! Tasks that take turns wait for each other's whole activations, with the same inheritance: the ceiling of a turn is the most urgent of
-//! its tasks. The kernel hands a turn on to whoever waits, so that several less urgent ones, which waited for it before the busy period began,
+//! its tasks. The kernel hands a turn on to the most urgent task that waits, so that several less urgent ones, which waited for it before the busy period began,
 //! may have it one after the other, each once: none of them gets to wait for it again. So each delays once, with all of its execution.
 //! Turns that are taken over cores have no bound here: see [`super::verdict`].
 

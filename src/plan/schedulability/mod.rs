@@ -13,7 +13,7 @@
 //! - [`verdict`]: who misses a deadline, by how much, and because of whom; [`table`]: all of it as text.
 //!
 //! What it assumes of the host is what `sys::preemption` says: the thread of a locked section gets the priority of the most
-//! urgent partition of its instance that waits for it, that of a step the priority of whoever waits for its turn; partitions of equal
+//! urgent partition of its instance that waits for it, that of a step the priority of the most urgent one that waits for its turn; partitions of equal
 //! priority follow one another. What it does not
 //! see is in docs/schedulability.md.
 

@@ -324,7 +324,7 @@ impl System {
 /// Whether something is missing that its bound depends on, for each task.
 fn unknown(plan: &Plan, known: &Known) -> Vec<bool> {
     let tasks = &plan.tasks;
-    // Who takes turns over cores waits there for what is not reckoned with here.
+    // A turn that is taken over cores waits for work on the other core, which is not reckoned with here.
     let turns: Vec<Option<usize>> = (0..tasks.len()).map(|task| plan.serial_of(TaskId(task))).collect();
     let missing = |task: usize| {
         let is_apart = turns[task].is_some_and(|turn| plan.is_over_cores(turn));
@@ -341,7 +341,7 @@ fn unknown(plan: &Plan, known: &Known) -> Vec<bool> {
     };
     let incomplete: Vec<(usize, Option<u8>)> =
         (0..tasks.len()).filter(|&task| missing(task)).map(|task| (task, ceiling(task))).collect();
-    // Whoever is incomplete disturbs all that are no more urgent, and blocks up to the ceiling of its instance and of its turn.
+    // A task that is incomplete disturbs all that are no more urgent, and blocks up to the ceiling of its instance and of its turn.
     let disturbed = |task: usize| {
         incomplete.iter().any(|&(other, ceiling)| {
             let reach = ceiling.max(Some(tasks[other].fifo.get()));

@@ -54,7 +54,7 @@ fn instances_of_one_library_take_turns_unless_the_rig_says_otherwise() {
     assert_eq!(turns(&rig("", &[("a", "x", ""), ("b", "y", "")], "").unwrap()), NOTHING);
 }
 
-/// Everybody who is in somebody's way by way of others is in one turn: nobody waits for two.
+/// FMUs that take turns with the same one are in one turn: no task waits for two.
 #[test]
 fn who_takes_turns_with_the_same_fmu_takes_turns_with_each_other() {
     let named = "serialise = [\"c\", \"b\"]";
@@ -72,7 +72,7 @@ fn fmus_for_model_exchange_take_turns_too() {
     assert_eq!(turns(&plan), [["a", "b"]]);
 }
 
-/// The steps of a group are made on one thread, one after the other: only who is outside of it may be in its way.
+/// The steps of a group are made on one thread, one after the other: only an FMU outside of it may be in its way.
 #[test]
 fn a_group_takes_turns_as_a_whole() {
     let group = "[master.g]\nfmus = [\"a\", \"b\"]\n";
@@ -126,7 +126,7 @@ fn worst(plan: &Plan, task: usize) -> Option<Worst> {
     }
 }
 
-/// A step that has begun ends first, with the priority of whoever waits: that delays those in between, too.
+/// A step that has begun ends first, with the priority of the one that waits: that delays those in between, too.
 #[test]
 fn a_turn_blocks_those_that_are_more_urgent() {
     let keys = |step: &str| format!("cpu = 1\nstep = \"{step}\"\nexecution_us = 100");
@@ -142,7 +142,7 @@ fn a_turn_blocks_those_that_are_more_urgent() {
     assert_eq!(worst(&free, 0).unwrap().blocking, []);
 }
 
-/// Who waits for a turn on another core waits for all that keeps that one from its end there: there is no bound, and `vecud check` says so.
+/// A step that waits for an FMU on another core waits for all that preempts that one there: there is no bound, and `vecud check` says so.
 #[test]
 fn turns_over_cores_have_no_bound() {
     let keys = |cpu: usize| format!("cpu = {cpu}\nstep = \"1/100\"\nexecution_us = 100");

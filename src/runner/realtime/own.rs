@@ -31,7 +31,7 @@ pub struct Own {
     pub notes: NoteRing<'static>,
     /// The instance that the task belongs to.
     pub instance: &'static InstanceState,
-    /// The word by which it takes turns; `None`: it takes none.
+    /// The way to its turns; `None`: it needs none.
     pub serial: Option<Serial<'static>>,
     /// The core of the task.
     pub core: &'static CoreState,

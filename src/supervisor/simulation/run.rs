@@ -115,6 +115,7 @@ fn handed_over(shared: &Shared, variants: &[Vec<StartValue>]) -> Result<[std::os
         folder: b".".to_vec(),
         has_folders: false,
         save_state: false,
+        side_by_side: shared.prepared.options.side_by_side,
         variants: variants.to_vec(),
     };
     let job = postcard::to_stdvec(&job).map_err(|error| system(&error))?;

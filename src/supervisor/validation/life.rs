@@ -1,5 +1,5 @@
 //! A short life of an interface type: an instance is made, initialised, used for the beginning of its experiment, ended and freed. Then its
-//! state is taken and given back, and two instances live beside each other, twice.
+//! state is taken and given back, two instances live beside each other, twice, and FMUs that make steps are called from other threads.
 
 use super::{DESCRIPTION, Subject};
 use crate::ffi::Function;
@@ -20,6 +20,8 @@ use std::io::{Read, Seek, SeekFrom};
 const STEPS: u64 = 100;
 /// Rounds of lives in one process.
 const ROUNDS: usize = 2;
+/// Values are the same only where no bit differs.
+const EXACT: Tolerances = Tolerances { absolute: 0.0, relative: 0.0, named: Vec::new() };
 /// Bytes of what FMU code has printed last that are shown where it has failed.
 const LAST_WORDS: u64 = 1000;
 
@@ -60,9 +62,11 @@ pub fn of(subject: &Subject, interface: Interface, obstacle: Option<&str>) -> Re
     };
     let mut checks = vec![check];
     let (state, twins) = (format!("{name}, FMU state"), format!("{name}, two instances"));
+    let threads = (interface != Interface::ScheduledExecution).then(|| format!("{name}, threads"));
     let Some(life) = life.filter(Lived::is_whole) else {
         let why = format!("one life was not to be had ({name})");
-        checks.extend([state, twins].map(|name| Check::not_tried(name, why.clone())));
+        let others = [state, twins].into_iter().chain(threads);
+        checks.extend(others.map(|name| Check::not_tried(name, why.clone())));
         return Ok(checks);
     };
     checks.push(
@@ -71,6 +75,11 @@ pub fn of(subject: &Subject, interface: Interface, obstacle: Option<&str>) -> Re
     checks.push(
         subject.meanwhile(format!("trying two instances of {name}"), || twice(subject, interface, &life, twins))?,
     );
+    if let Some(threads) = threads {
+        let differ = checks.last().is_some_and(|twins| !twins.remarks.is_empty());
+        let trying = || on_threads(subject, interface, &life, differ, threads);
+        checks.push(subject.meanwhile(format!("trying {name} on other threads"), trying)?);
+    }
     Ok(checks)
 }
 
@@ -333,7 +342,8 @@ fn twice(subject: &Subject, interface: Interface, life: &Lived, name: String) ->
     let is_whole = rounds.len() == ROUNDS && rounds.iter().all(|round| round.run.end != End::Failure);
     if is_whole {
         for (text, round) in texts.iter().zip(&rounds) {
-            if let Some(what) = apart(life, &text.take(), &names, round.run.end_time)? {
+            let tolerances = Tolerances::of_a_reference(None);
+            if let Some(what) = apart(life, &text.take(), &names, round.run.end_time, &tolerances)? {
                 remarks.push(of_deviation(subject, interface, life, &what)?);
                 break;
             }
@@ -342,14 +352,79 @@ fn twice(subject: &Subject, interface: Interface, life: &Lived, name: String) ->
     Ok(Check::done(name, format!("{ROUNDS} times 2 in one process"), remarks))
 }
 
+/// On other threads than the one that instantiates it: one instance, then two at once, unless they `differ` one after the other already.
+/// Values that differ by a bit from those of one alone are a hint, and no offence: FMI 3.0 (2.2.1) promises parallel calls only across
+/// processes.
+fn on_threads(
+    subject: &Subject,
+    interface: Interface,
+    life: &Lived,
+    differ: bool,
+    name: String,
+) -> Result<Check, Error> {
+    let only_once = offer(subject, interface).is_some_and(|o| o.common().can_be_instantiated_only_once_per_process);
+    let (mut remarks, mut seen) = (Vec::new(), "one instance on another thread".to_owned());
+    let one = "called from another thread than the one that has instantiated it, it gives other values: in real time it always is";
+    let two = "two instances at once give other values: leave parallel = false";
+    for (twin, meaning) in [(false, one), (true, two)] {
+        let why_not = match twin {
+            true if only_once => Some("it can be instantiated only once per process, as it says"),
+            true if differ => Some("two instances differ already"),
+            true if !remarks.is_empty() => Some("one differs already"),
+            _ => None,
+        };
+        if let Some(why) = why_not {
+            seen += &format!("; not two at once: {why}");
+            continue;
+        }
+        if let Some(what) = unlike(subject, interface, life, twin)? {
+            let again = match computes_the_same_twice(subject, interface, life, &EXACT)? {
+                true => "",
+                false => "; an instance alone does not compute the same twice either",
+            };
+            remarks.push(Remark::hint(format!("{meaning} ({what}{again})")));
+        }
+        if twin {
+            seen += ", two at once";
+        }
+    }
+    Ok(Check::done(name, seen, remarks))
+}
+
+/// The first difference between instances on threads and one alone; `twin`: two at once.
+fn unlike(subject: &Subject, interface: Interface, life: &Lived, twin: bool) -> Result<Option<String>, Error> {
+    let wanted = beginning(subject, interface, twin, false);
+    let lived = match live(subject, &wanted, |prepared| prepared.options.side_by_side = true)? {
+        Ok(lived) => lived,
+        Err(remarks) => return Ok(remarks.into_iter().next().map(|remark| remark.message)),
+    };
+    let names: Vec<String> = lived.prepared.plan.fmus.iter().map(|fmu| fmu.name.clone()).collect();
+    let is_new = |remark: &&Remark| match names.as_slice() {
+        [_, _] => !life.remarks.contains(&of_first(remark, &names)),
+        _ => !life.remarks.contains(remark),
+    };
+    if let Some(remark) = lived.remarks.iter().find(is_new) {
+        return Ok(Some(remark.message.clone()));
+    }
+    apart(life, &lived.rows, &names, lived.run.end_time, &EXACT)
+}
+
+/// Whether one instance alone has the same values in each life.
+fn computes_the_same_twice(
+    subject: &Subject,
+    interface: Interface,
+    life: &Lived,
+    tolerances: &Tolerances,
+) -> Result<bool, Error> {
+    match live(subject, &beginning(subject, interface, false, false), |_| ())? {
+        Ok(again) => Ok(compared(&again.rows, &life.rows, "", tolerances, None)?.0.is_empty()),
+        Err(_) => Ok(false),
+    }
+}
+
 /// What a deviation means by which two instances beside each other are told from one alone.
 fn of_deviation(subject: &Subject, interface: Interface, life: &Lived, what: &str) -> Result<Remark, Error> {
-    let again = live(subject, &beginning(subject, interface, false, false), |_| ())?;
-    let tolerances = Tolerances::of_a_reference(None);
-    let differs = match again {
-        Ok(again) => !compared(&again.rows, &life.rows, "", &tolerances, None)?.0.is_empty(),
-        Err(_) => true,
-    };
+    let differs = !computes_the_same_twice(subject, interface, life, &Tolerances::of_a_reference(None))?;
     Ok(match differs {
         true => Remark::warning(format!("{what}; an instance alone does not compute the same twice either")),
         false => Remark::finding(format!(
@@ -365,18 +440,28 @@ fn of_first(remark: &Remark, names: &[String]) -> Remark {
     Remark { message: remark.message.replace(&second, &first), ..remark.clone() }
 }
 
-/// What two instances beside each other compute otherwise than one alone, first of all, before the time `end` at which they ended.
-fn apart(life: &Lived, rows: &[u8], names: &[String], end: f64) -> Result<Option<String>, Error> {
+/// What instances beside each other compute otherwise than one alone, first of all, before the time `end` at which they ended. Columns of
+/// two have their names before them.
+fn apart(
+    life: &Lived,
+    rows: &[u8],
+    names: &[String],
+    end: f64,
+    tolerances: &Tolerances,
+) -> Result<Option<String>, Error> {
     let header = life.rows.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     // Where one has asked for the end, others have not made that step.
     let is_early = life.run.end != End::StopTime || life.prepared.plan.stop.is_none_or(|stop| end < stop.seconds());
     for name in names {
-        let columns = life.prepared.plan.signals.iter().map(|signal| format!("{name}.{}", signal.name));
+        let columns = life.prepared.plan.signals.iter().map(|signal| match names.len() {
+            1 => signal.name.clone(),
+            _ => format!("{name}.{}", signal.name),
+        });
         let columns: Vec<String> = std::iter::once("time".to_owned()).chain(columns).collect();
         let mut alone = csv::header(columns.iter().map(String::as_str)).into_bytes();
         alone.extend_from_slice(&life.rows[header..]);
         let until = is_early.then_some(end);
-        let (deviations, _) = compared(rows, &alone, "an instance alone", &Tolerances::of_a_reference(None), until)?;
+        let (deviations, _) = compared(rows, &alone, "an instance alone", tolerances, until)?;
         if let Some(what) = deviations.into_iter().next() {
             return Ok(Some(what));
         }

@@ -92,7 +92,7 @@ fn a_nominal_value_of_a_state_that_is_not_above_0_is_a_finding() {
 #[test]
 fn a_life_that_fails_is_told_once() {
     let said = failing("FAIL_CRASH").validate(&[]).exits(3);
-    for check in ["Co-Simulation, FMU state", "Co-Simulation, two instances"] {
+    for check in ["Co-Simulation, FMU state", "Co-Simulation, two instances", "Co-Simulation, threads"] {
         assert_eq!(said.outcome(check), "not tried");
     }
     said.sums_up("1 finding (");
@@ -182,6 +182,58 @@ fn instances_that_share_something_are_a_finding() {
     said.says(&["two instances: ", ".x is ", "instances share something", "canBeInstantiatedOnlyOncePerProcess"]);
 }
 
+/// A buffer that all instances have together: one after the other they are alright. Between writing and reading it each waits for another
+/// one to write, a millisecond at most.
+const BUFFER: &str = "static struct stepper *volatile whose;
+    static int begun;
+    struct timespec from, now;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    whose = stepper;
+    int own = __atomic_add_fetch(&begun, 1, __ATOMIC_SEQ_CST);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while (__atomic_load_n(&begun, __ATOMIC_SEQ_CST) == own && (now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec < 1000000);
+    if (whose != stepper) stepper->state = with(stepper->state, 1.0);
+    stepper->time = step->reached;";
+
+/// It is no offence: FMI promises parallel calls only across processes.
+#[test]
+fn instances_that_are_in_each_others_way_are_a_hint() {
+    let said = Fmu::like("stepper").with(SOURCE, "stepper->time = step->reached;", BUFFER).validate(&[]).exits(0);
+    let checks = ["Co-Simulation, two instances", "Co-Simulation, threads"];
+    assert_eq!(checks.map(|check| said.outcome(check)), ["ok", "ok"], "{}", said.stdout);
+    said.says(&["threads: two instances at once give other values: leave parallel = false (", ".x is "]);
+    assert!(said.stdout.contains("\nHints\n"), "{}", said.stdout);
+    said.sums_up("no findings, 1 hint (");
+    let once = "canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"";
+    let fmu = Fmu::like("stepper").with(SOURCE, "stepper->time = step->reached;", BUFFER);
+    let fmu = fmu.with("modelDescription.xml", once, "canBeInstantiatedOnlyOncePerProcess=\"true\"");
+    let said = fmu.validate(&[]).exits(0);
+    said.says(&["Co-Simulation, threads", "not two at once: it can be instantiated only once per process"]);
+    said.sums_up("no findings (");
+}
+
+/// In real time the thread that steps is not the one that has instantiated and initialised it.
+#[test]
+fn what_is_kept_for_one_thread_is_a_hint() {
+    let said = Fmu::like("stepper")
+        .with(SOURCE, "struct stepper {", "static _Thread_local double kept;\n\nstruct stepper {")
+        .with(SOURCE, "stepper->time = start_time;", "stepper->time = start_time;\n    kept = 1.0;")
+        .with(
+            SOURCE,
+            "stepper->time = step->reached;",
+            "stepper->time = step->reached;\n    stepper->state = with(stepper->state, kept);",
+        )
+        .with("modelDescription.xml", " canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"", "")
+        .validate(&[]);
+    let said = said.exits(0);
+    said.says(&[
+        "threads: called from another thread than the one that has instantiated it, it gives other values",
+        "x is ",
+    ]);
+    said.says(&["Co-Simulation, threads", "not two at once: one differs already"]);
+    said.sums_up("no findings, 1 hint (");
+}
+
 /// Whoever never computes the same twice shares nothing for all that is known.
 #[test]
 fn chance_is_no_finding() {
@@ -190,6 +242,7 @@ fn chance_is_no_finding() {
     let fmu = fmu.with("modelDescription.xml", " canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"", "");
     let said = fmu.validate(&[]).exits(0);
     said.says(&["two instances: ", "does not compute the same twice either"]);
+    said.says(&["threads: ", "does not compute the same twice either)"]);
 }
 
 /// A second life in the same process, after all of the first were freed: the model is initialised twice for each instance.

@@ -15,11 +15,11 @@ fn people_get_a_line_for_each_check_and_a_sum() {
     let said = fmu.validate(&[]).exits(3);
     let parts: Vec<&str> = said.stdout.split("\n\n").collect();
     let [checks, findings, warnings, sum] = parts.as_slice() else { panic!("{}", said.stdout) };
-    assert_eq!(checks.lines().count(), 7);
+    assert_eq!(checks.lines().count(), 8);
     assert!(
         findings.starts_with("Findings\n  description: ") && warnings.starts_with("Warnings\n  archive: notes.txt: ")
     );
-    assert!(sum.ends_with("1 finding, 1 warning (5 ok, 1 with findings, 1 not tried)\n"), "{sum}");
+    assert!(sum.ends_with("1 finding, 1 warning (6 ok, 1 with findings, 1 not tried)\n"), "{sum}");
 }
 
 /// Nothing in an FMU drives the terminal.

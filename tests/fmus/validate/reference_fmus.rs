@@ -41,7 +41,10 @@ fn they_are_sound_but_for_one() {
             assert_eq!(said.code, 3);
             continue;
         }
-        let said = said.exits(0);
+        // As v0.0.39 has it.
+        let kinds = "dependenciesKind=\"constant\" has 1 items, but `dependencies` has 2";
+        let has_too_few = file.ends_with("2.0/Feedthrough.fmu") && said.stdout.contains(kinds);
+        let said = said.exits(if has_too_few { 3 } else { 0 });
         let carried: Vec<&str> = said.stdout.lines().filter(|line| line.starts_with("reference ")).collect();
         for line in carried.iter().filter(|line| line.contains("_out.csv")) {
             assert!(line.contains("  ok  ") && line.contains("the same at "), "{}: {line}", file.display());

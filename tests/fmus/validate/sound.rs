@@ -42,11 +42,12 @@ fn an_archive_is_as_good_as_a_folder() {
         "Co-Simulation",
         "Co-Simulation, FMU state",
         "Co-Simulation, two instances",
+        "Co-Simulation, threads",
         "reference results",
     ];
     assert_eq!(names, all);
     assert!(checks.iter().all(|check| check["remarks"] == json!([])), "{said:#}");
-    assert_eq!(checks[6]["outcome"], "not tried");
+    assert_eq!(checks[7]["outcome"], "not tried");
 }
 
 /// Triggered clocks tick, too: every partition that can be activated is.
@@ -78,5 +79,7 @@ fn a_life_of_model_exchange() {
         let said = Fmu::like(name).validate(&[]).exits(0);
         assert_eq!(said.outcome("Model Exchange"), "ok", "{name}");
         assert_eq!(said.outcome("Model Exchange, two instances"), "ok", "{name}");
+        said.says(&["Model Exchange, threads", "ok", "one instance on another thread, two at once"]);
+        said.sums_up("no findings (");
     }
 }

@@ -12,7 +12,7 @@ const STEPS: (f64, f64) = (0.02, 0.05);
 const PATIENCE: u32 = 15_000_000;
 
 /// x' = u, by way of a buffer that is not the instance's own. Between writing it and reading it back a step with u = 3 waits until another
-/// one has begun one: who is let in has written there.
+/// one has begun one, which has written there.
 const SHARED: &str = "
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -184,7 +184,7 @@ fn a_link_is_the_same_library_and_a_copy_another_one() {
     own_core(|| assert!(is_right(&both.run().exits(0))));
 }
 
-/// Whoever does not return keeps those from going on that take turns with it, and it alone is to blame.
+/// An FMU that does not return keeps the others of its turn from going on, and it alone is to blame.
 #[test]
 fn an_fmu_that_hangs_in_its_turn_is_named_and_not_those_that_wait_for_it() {
     for cpus in cores("an_fmu_that_hangs_in_its_turn_is_named_and_not_those_that_wait_for_it") {

@@ -202,7 +202,7 @@ impl Machine<'_> {
         turn.owner.iter().for_each(|owner| _ = turn.waiting.remove(owner));
     }
 
-    /// Who runs next on a core: whoever has the turn that the first one waits for, with the priority of that one.
+    /// The task that runs next on a core: the owner of the turn that the first one waits for, with the priority of that one.
     fn chosen(&mut self, core: usize, now: i128) -> Option<usize> {
         let wanted = self.first(core, now)?;
         let turn = self.tasks[wanted].turn.and_then(|turn| self.turns.get_mut(&turn));
@@ -215,7 +215,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Who is first on a core, turns aside.
+    /// The first task of a core, turns aside.
     fn first(&self, core: usize, now: i128) -> Option<usize> {
         // An activation waits for the one before it.
         let ready = |task: &usize| {

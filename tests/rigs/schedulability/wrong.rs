@@ -115,7 +115,7 @@ fn without_all_sections_but_the_longest() {
     assert!((8..=11).contains(&seen), "{seen}");
 }
 
-/// Only the longest of those that take turns: a turn is handed on to whoever waits, so that several may have it one after the other.
+/// Only the longest of those that take turns: a turn is handed on to one that waits, so that several may have it one after the other.
 #[test]
 fn without_all_that_take_turns_but_the_longest() {
     let one = |tasks: &mut Vec<Task>, own: usize| {
