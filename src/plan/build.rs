@@ -95,7 +95,7 @@ pub fn build(
 
     let tasks = tasks::plans(&resolved, &order);
     let masters = masters::plans(&resolved, &tasks, &mut findings);
-    let instances = instances::plans(&resolved, &order, &cpus, &tasks);
+    let instances = instances::plans(&resolved, &order, &cpus, &tasks, &times);
     let connections = links::plans(&resolved, &tasks, &instances, &mut findings);
     let serials = serial::plans(rig, &fmus, &tasks, &mut findings);
     waiting::check(&tasks, rig, &mut findings);
@@ -104,7 +104,7 @@ pub fn build(
 
     let datagrams = datagrams::sources(rig, &tasks, &instances);
     let requests = requests::clocks(&tasks, &instances);
-    let stimuli = resolved.stimuli.plans(&tasks, &instances);
+    let stimuli = resolved.stimuli.plans(&tasks, &instances, &times);
     Ok(Plan {
         rig: rig.name.clone(),
         mode: rig.mode,

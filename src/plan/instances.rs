@@ -8,21 +8,36 @@ use super::resolved::Resolved;
 use super::tasks::{self, batches};
 use super::{
     CallWatch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan,
-    StepClock, StepClockPlan, TaskId, TaskPlan, dialect, integration, intermediate,
+    StepClock, StepClockPlan, TaskId, TaskPlan, Timetable, dialect, integration, intermediate,
 };
 use crate::fmu::description::{InterfaceOffer, IntervalVariability};
+use crate::time::{Instant, StepGrid};
 
 /// All instances, in rig order. `cpus`: the core of each.
-pub(super) fn plans(resolved: &Resolved, order: &Order, cpus: &[usize], planned: &[TaskPlan]) -> Vec<FmuPlan> {
-    cpus.iter().enumerate().map(|(fmu, &cpu)| plan(resolved, order, fmu, cpu, planned)).collect()
+pub(super) fn plans(
+    resolved: &Resolved,
+    order: &Order,
+    cpus: &[usize],
+    planned: &[TaskPlan],
+    times: &Timetable,
+) -> Vec<FmuPlan> {
+    cpus.iter().enumerate().map(|(fmu, &cpu)| plan(resolved, order, fmu, cpu, planned, times)).collect()
 }
 
 /// One instance.
-fn plan(resolved: &Resolved, order: &Order, fmu: usize, cpu: usize, planned: &[TaskPlan]) -> FmuPlan {
+fn plan(
+    resolved: &Resolved,
+    order: &Order,
+    fmu: usize,
+    cpu: usize,
+    planned: &[TaskPlan],
+    times: &Timetable,
+) -> FmuPlan {
     let described = &resolved.fmus[fmu];
     let description = described.input.description;
     let abi = described.abi();
     let own = || (0..planned.len()).map(TaskId).filter(|id| planned[id.0].fmu == FmuId(fmu));
+    let grids: Vec<StepGrid> = own().flat_map(|id| planned[id.0].steps_on(times.start, times.stop)).collect();
     let output = |output: &OutputCandidate| {
         let v = &described.variables()[output.variable];
         OutputClock {
@@ -34,7 +49,7 @@ fn plan(resolved: &Resolved, order: &Order, fmu: usize, cpu: usize, planned: &[T
             clocks: output.clocks.iter().map(|&(fmu, clock)| StepClock { fmu: FmuId(fmu), clock }).collect(),
             input: output.input.as_ref().and_then(|input| {
                 let clock = tasks::input_clock(described, input.clock?);
-                Some(StepClockPlan { clock, release: input.release.clone() })
+                Some(StepClockPlan { clock, release: between_steps(&input.release, &grids) })
             }),
         }
     };
@@ -84,4 +99,13 @@ fn plan(resolved: &Resolved, order: &Order, fmu: usize, cpu: usize, planned: &[T
         tries_state: false,
         changes_process: false,
     }
+}
+
+/// The release of a clock between steps: a time that is an instant of the steps but for rounding is that instant.
+fn between_steps(release: &Release, grids: &[StepGrid]) -> Release {
+    let Release::At(times) = release else { return release.clone() };
+    let near = |time: &Instant| grids.iter().find_map(|grid| grid.near(time.seconds())).unwrap_or(*time);
+    let mut points: Vec<Instant> = times.iter().map(near).collect();
+    points.dedup();
+    Release::At(points)
 }

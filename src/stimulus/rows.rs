@@ -8,6 +8,7 @@ use crate::plan::StimulusInput;
 use crate::plan::StimulusPlan;
 use crate::recording::{self, Dialect, ReadError, Recording};
 use crate::rig::{At, Interpolation, Place, Problem};
+use crate::time::StepGrid;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
@@ -303,7 +304,9 @@ impl<R: BufRead> Rows<R> {
         let before = self.last.replace(time);
         // On a line towards a row its values count from the row before on.
         let from = before.filter(|_| self.plan.interpolation == Interpolation::Linear).unwrap_or(time);
-        self.row.time = time;
+        // Of other rows that are at that instant but for rounding the last one counts.
+        let at = StepGrid::point(&self.plan.grids, time).map_or(time, |instant| instant.seconds());
+        self.row.time = before.map_or(at, |_| at.max(self.row.time));
         self.row.values.clear();
         self.row.values.resize(self.plan.words(), None);
         self.row.ticks.clear();

@@ -15,6 +15,7 @@ mod fraction;
 mod instant;
 mod nanos;
 mod parts;
+mod step_grid;
 mod stride;
 mod unit;
 
@@ -22,6 +23,7 @@ pub use fraction::{Fraction, NotAFraction};
 pub use instant::Instant;
 pub use nanos::{Nanos, ToNanos};
 pub use parts::Parts;
+pub use step_grid::{ROUNDING, StepGrid, is_same};
 pub use stride::Stride;
 pub use unit::TimeUnit;
 

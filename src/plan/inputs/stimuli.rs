@@ -13,7 +13,9 @@ use crate::plan::resolved::Resolved;
 use crate::plan::tasks::batches::{has_input_clock, start_of};
 use crate::plan::{
     BatchItem, FedClock, FedElement, FedValue, FmuPlan, Release, StimulusInput, StimulusPlan, TaskId, TaskPlan,
+    Timetable,
 };
+
 use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, suggestion};
 use std::collections::{BTreeSet, HashMap};
 
@@ -91,6 +93,7 @@ pub fn resolve(
             cells: 1,
             values: Vec::new(),
             ticks: Vec::new(),
+            grids: Vec::new(),
             left_out: 0,
             rows: SLOW_ROWS,
         };
@@ -487,13 +490,20 @@ impl Stimuli {
     }
 
     /// What the plan says of stimuli, with the tasks and the clocks between steps that they tick.
-    pub fn plans(&self, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<StimulusPlan> {
+    pub fn plans(&self, tasks: &[TaskPlan], fmus: &[FmuPlan], times: &Timetable) -> Vec<StimulusPlan> {
         let mut plans = self.plans.clone();
         for (stimulus, plan) in plans.iter_mut().enumerate() {
             for (tick, own) in plan.ticks.iter_mut().enumerate() {
                 let release = Release::Stimulus { stimulus, tick };
                 (own.task, own.clock) = released(&release, tasks, fmus).expect("it releases something");
             }
+            let feeds = |task: &TaskPlan| {
+                let mut fed = task.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
+                fed.any(|fed| fed.stimulus == stimulus)
+            };
+            let ticks = |task: usize| plan.ticks.iter().any(|tick| tick.task == TaskId(task));
+            let fed = (0..tasks.len()).filter(|task| ticks(*task) || feeds(&tasks[*task]));
+            plan.grids = fed.flat_map(|task| tasks[task].steps_on(times.start, times.stop)).collect();
         }
         plans
     }

@@ -3,6 +3,7 @@
 use super::{Interpolation, StepClock, TaskId, TaskPlan};
 use crate::exchange::bytes;
 use crate::fmu::description::VariableType;
+use crate::time::StepGrid;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -19,6 +20,8 @@ pub struct StimulusPlan {
     pub values: Vec<FedValue>,
     /// Columns that tick clocks: those of tasks first, then those that tick between steps.
     pub ticks: Vec<FedClock>,
+    /// The steps that it feeds: a row whose time is one of these instants but for rounding is at it.
+    pub grids: Vec<StepGrid>,
     /// Columns that feed nothing.
     pub left_out: usize,
     /// Rows that are read ahead at most: two seconds of them, as the first rows have it, within limits.

@@ -4,7 +4,7 @@ use super::{Batch, FmuId, InputClockPlan, Limits, Overrun, RecordedClock, Releas
 use crate::fmu::description::{IntervalVariability, ValueReference};
 use crate::plan::schedulability::Figures;
 use crate::priority::{FifoPriority, FmiPriority};
-use crate::time::Fraction;
+use crate::time::{Fraction, Instant, StepGrid};
 use serde::{Deserialize, Serialize};
 
 /// A task: what the schedule releases. Nothing but [`TaskPlan::work`] depends on what kind of task it is.
@@ -178,6 +178,18 @@ impl TaskPlan {
     /// Whether it makes steps.
     pub fn makes_steps(&self) -> bool {
         self.kind().makes_steps()
+    }
+
+    /// The instants at which its steps begin in a run from `start` on, and the one at which the last of them ends; none where it makes
+    /// none.
+    pub fn steps_on(&self, start: Instant, stop: Option<Instant>) -> Vec<StepGrid> {
+        match self.release {
+            Release::Periodic { shift, interval } if self.makes_steps() => {
+                let origins = [Some(start.after(shift)), stop].into_iter().flatten();
+                origins.map(|origin| StepGrid { origin, step: interval }).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Whether the FMU whose steps it makes handles events in Event Mode.

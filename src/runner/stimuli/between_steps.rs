@@ -9,13 +9,14 @@ use super::{broken, ticked_by};
 use crate::plan::{Release, TaskId};
 use crate::schedule::Timeline;
 use crate::stimulus::{Feed, State};
-use crate::time::Instant;
+use crate::time::{Instant, StepGrid};
 
 /// The ticks of one clock.
 pub struct StepFeed {
     feed: Feed<'static>,
     stimulus: usize,
     tick: usize,
+    grids: Box<[StepGrid]>,
     /// What makes the steps.
     task: TaskId,
     /// The next communication point, as far as this clock was known when the last step began.
@@ -26,7 +27,8 @@ impl StepFeed {
     /// `None`: no stimulus ticks a clock that is released like this, between the steps that `task` makes.
     pub fn of(world: &World, task: TaskId, release: &Release) -> Option<StepFeed> {
         let (stimulus, tick) = ticked_by(release)?;
-        Some(StepFeed { feed: world.board.stimulus(stimulus), stimulus, tick, task, decided: None })
+        let grids = world.plan.stimuli[stimulus].grids.clone().into();
+        Some(StepFeed { feed: world.board.stimulus(stimulus), stimulus, tick, grids, task, decided: None })
     }
 
     /// Moves what there is to the timeline of the clock, as far as that has room.
@@ -38,7 +40,7 @@ impl StepFeed {
         while timeline.room() > 0
             && let Some(time) = self.feed.take_tick(self.tick)
         {
-            let Some(instant) = Instant::from_f64(time) else { continue };
+            let Some(instant) = StepGrid::point(&self.grids, time) else { continue };
             timeline.feed(instant);
             see(instant);
         }

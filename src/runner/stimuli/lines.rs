@@ -5,9 +5,7 @@ use crate::ffi::Batch;
 use crate::fmu::description::VariableType;
 use crate::plan::{self, FedElement, Interpolation, Plan, Release, TaskId};
 use crate::stimulus::Line;
-
-/// What counts as rounding of the time of a row, of a step.
-const ROUNDING: f64 = 1e-9;
+use crate::time::ROUNDING;
 
 /// Something that may have inputs on lines.
 pub trait OnLines {

@@ -10,17 +10,11 @@ use crate::runner::world::World;
 use crate::schedule::{Due, first_after};
 #[cfg(debug_assertions)]
 use crate::time::Nanos;
-use crate::time::{Fraction, Instant, Stride, TimeUnit};
+use crate::time::{Fraction, Instant, ROUNDING, Stride, TimeUnit, is_same};
 use std::cmp::Ordering;
 #[cfg(debug_assertions)]
 use std::sync::OnceLock;
 use std::time::Duration;
-
-/// What counts as rounding, of a step.
-const ROUNDING: f64 = 1e-9;
-
-/// What counts as rounding, of the last place of a time.
-const ULPS: f64 = 4.0;
 
 /// A communication point at which the FMU is told the time of its own next event, which is the same but for rounding (semantics S22).
 #[derive(Clone, Copy)]
@@ -401,8 +395,7 @@ impl Stepping {
     /// Whether two times are the same but for what an FMU may have lost by rounding.
     pub fn is_same(&self, event: Instant, point: Instant) -> bool {
         let [event, point] = [event, point].map(|time| self.unit.value(time));
-        let ulp = point.abs().next_up() - point.abs();
-        (event - point).abs() <= (self.size * ROUNDING).max(ULPS * ulp)
+        is_same(event, point, self.size)
     }
 
     /// Where a step ends that goes `to` there at most, and no further than to something that is `known`, but for rounding.

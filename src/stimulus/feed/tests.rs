@@ -16,6 +16,7 @@ fn plan(values: usize, rows: usize, interpolation: Interpolation) -> StimulusPla
         first: value,
     };
     StimulusPlan {
+        grids: Vec::new(),
         file: "drive.csv".to_owned(),
         interpolation,
         cells: 2 + values,

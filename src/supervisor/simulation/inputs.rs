@@ -13,8 +13,8 @@ use std::path::Path;
 /// What names the file.
 const OPTION: &str = "--input-file";
 
-/// Has a file feed the only FMU of a rig, which starts at `start`. Gives the times of its events.
-pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: Instant) -> Result<Vec<Instant>, Error> {
+/// Has a file feed the only FMU of a rig, which starts at `start`. Gives the times of its events, s.
+pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: Instant) -> Result<Vec<f64>, Error> {
     let place = rig.add_option(format!("{OPTION} {}", file.display()));
     let whole = stimulus(file, place, Interpolation::Hold, None);
     let source = Source::open(&whole).map_err(Error::Command)?;
@@ -45,7 +45,7 @@ pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: I
             rig.stimuli.push(RigStimulus { max_size, ..stimulus(file, place, interpolation, Some(columns)) });
         }
     }
-    Ok(course.events.into_iter().filter_map(Instant::from_f64).collect())
+    Ok(course.events)
 }
 
 fn stimulus(

@@ -11,7 +11,7 @@ use crate::rig::{
 };
 use crate::supervisor::prepare::plan_of;
 use crate::supervisor::{Error, EventSink, Options, Prepared, give_start_values};
-use crate::time::{Fraction, Instant};
+use crate::time::{Fraction, Instant, StepGrid};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -118,7 +118,10 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
         Ok(())
     };
     let mut prepared = plan_of(rig, complete, options, events)?;
-    prepared.plan.input_events = input_events;
+    let grids = prepared.plan.stimuli.first().map_or(&[][..], |stimulus| &stimulus.grids);
+    let mut events: Vec<_> = input_events.into_iter().filter_map(|time| StepGrid::point(grids, time)).collect();
+    events.dedup();
+    prepared.plan.input_events = events;
     let fmu = &mut prepared.plan.fmus[0];
     fmu.watch = wanted.watch;
     let states = [
