@@ -112,6 +112,20 @@ impl Finding {
     ];
 }
 
+impl Finding {
+    /// What an FMU has changed for all code of its process, and by what, for people; `None`: it is about something else.
+    pub fn changed(self) -> Option<&'static str> {
+        Some(match self {
+            Finding::ChangedLocale => "the locale (setlocale), by which all code reads and writes numbers in texts,",
+            Finding::ChangedDirectory => "the working directory (chdir), in which all code opens files,",
+            Finding::ChangedUmask => "the modes of files that are made (umask)",
+            Finding::ChangedSignalMask => "the signals that the thread blocks which calls FMUs",
+            Finding::ChangedEnvironment => "the environment (setenv)",
+            _ => return None,
+        })
+    }
+}
+
 /// When an FMU has changed something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]

@@ -93,13 +93,17 @@ fn note_all(world: &World, fmus: &[FmuId], what: Surrounding) {
     fmus.iter().for_each(|fmu| note(world, *fmu, what, when));
 }
 
-fn note(world: &World, fmu: FmuId, what: Surrounding, when: When) {
-    let finding = match what {
+/// The finding that a change is.
+pub fn finding(what: Surrounding) -> Finding {
+    match what {
         Surrounding::Locale => Finding::ChangedLocale,
         Surrounding::Directory => Finding::ChangedDirectory,
         Surrounding::Umask => Finding::ChangedUmask,
         Surrounding::SignalMask => Finding::ChangedSignalMask,
         Surrounding::Environment => Finding::ChangedEnvironment,
-    };
-    world.board.fmu(fmu).findings().note(finding, Occurrence { value: when as u64, ..Occurrence::default() });
+    }
+}
+
+fn note(world: &World, fmu: FmuId, what: Surrounding, when: When) {
+    world.board.fmu(fmu).findings().note(finding(what), Occurrence { value: when as u64, ..Occurrence::default() });
 }

@@ -10,7 +10,6 @@ use crate::record::findings::{Finding, Occurrence, When};
 use crate::record::unusable::Unusable;
 use crate::report::format::some;
 use crate::report::{ClockResult, FindingResult, FmuResult, Kind, Problem, Severity, Subject};
-use crate::sys::surroundings::Surrounding;
 use crate::time::Instant;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -179,11 +178,13 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
                 if is_simulated { "the next row" } else { "the end of its step" }
             )
         }
-        Finding::ChangedLocale => changed(prepared, fmu, Surrounding::Locale, count, value),
-        Finding::ChangedDirectory => changed(prepared, fmu, Surrounding::Directory, count, value),
-        Finding::ChangedUmask => changed(prepared, fmu, Surrounding::Umask, count, value),
-        Finding::ChangedSignalMask => changed(prepared, fmu, Surrounding::SignalMask, count, value),
-        Finding::ChangedEnvironment => changed(prepared, fmu, Surrounding::Environment, count, value),
+        Finding::ChangedLocale
+        | Finding::ChangedDirectory
+        | Finding::ChangedUmask
+        | Finding::ChangedSignalMask
+        | Finding::ChangedEnvironment => {
+            changed(prepared, fmu, finding.changed().expect("it is such a change"), count, value)
+        }
         Finding::Count => String::new(),
     };
     let ends = finding == Finding::NotANumber && prepared.plan.nan == OnNan::Stop;
@@ -192,7 +193,7 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
 }
 
 /// What an FMU has changed for all FMUs of the process.
-fn changed(prepared: &Prepared, fmu: FmuId, what: Surrounding, count: u64, when: u64) -> String {
+fn changed(prepared: &Prepared, fmu: FmuId, what: &str, count: u64, when: u64) -> String {
     let first = if count == 1 { "" } else { "first " };
     /// Nobody can tell which FMU made the change.
     const UNCLEAR: u64 = When::Unclear as u64;
@@ -212,7 +213,7 @@ fn changed(prepared: &Prepared, fmu: FmuId, what: Surrounding, count: u64, when:
         true => format!(", unless that was another one that can ({})", others.join(", ")),
         false => String::new(),
     };
-    format!("changed {} {}, {first}{told}{by}; that was put back", what.words(), some(count, "time"))
+    format!("changed {what} {}, {first}{told}{by}; that was put back", some(count, "time"))
 }
 
 /// `, first in clock ecu.fast at 0.25 s`

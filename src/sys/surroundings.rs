@@ -29,19 +29,6 @@ pub enum Surrounding {
     Environment,
 }
 
-impl Surrounding {
-    /// Its name for people, with the function that changes it.
-    pub fn words(self) -> &'static str {
-        match self {
-            Surrounding::Locale => "the locale (setlocale), by which all code reads and writes numbers in texts,",
-            Surrounding::Directory => "the working directory (chdir), in which all code opens files,",
-            Surrounding::Umask => "the modes of files that are made (umask)",
-            Surrounding::SignalMask => "the signals that the thread blocks which calls FMUs",
-            Surrounding::Environment => "the environment (setenv)",
-        }
-    }
-}
-
 struct Original {
     locale: CString,
     /// The first byte of the character before decimals.

@@ -14,6 +14,7 @@ use crate::ffi::{
 use crate::fmu::description::{
     Causality, Interface, InterfaceOffer, InterfaceType, ModelDescription, ValueReference, Variable,
 };
+use crate::runner::surroundings::finding;
 use crate::sys::surroundings;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -191,7 +192,8 @@ impl Caller {
     /// Puts back what FMU code has changed for all code of the process, and says so: when it did.
     fn put_back(&self, when: &str) {
         surroundings::restore(|what| {
-            self.mouth.note(format!("the FMU changed {}{when}; that was put back", what.words()));
+            let what = finding(what).changed().unwrap_or_default();
+            self.mouth.note(format!("the FMU changed {what}{when}; that was put back"));
         });
     }
 
