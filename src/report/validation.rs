@@ -47,7 +47,7 @@ pub enum Weight {
     Finding,
     /// It is merely unusual, or others may stumble over it.
     Warning,
-    /// It is as it may be, and decides how the FMU can be used.
+    /// The FMU is as it may be, and can be used in some ways only.
     Hint,
 }
 

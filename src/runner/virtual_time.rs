@@ -202,17 +202,16 @@ pub fn run(
     for lane in &mut lanes {
         lane.activation.finish(world, lane.host);
     }
-    left(world, agenda)
+    left(world, agenda.into_timelines())
 }
 
-/// What is left to be done at the end.
-fn left(world: &World, agenda: Agenda) -> Vec<Timeline> {
+/// The timelines at the end, with the activations that are left to be done.
+fn left(world: &World, mut timelines: Vec<Timeline>) -> Vec<Timeline> {
     let early = world.ending() == Ending::Discard;
     if let Some(stop) = world.plan.stop.filter(|_| !early) {
         world.board.global(Global::Reached).store(world.since_start(stop), Relaxed);
     }
     // After a regular end nothing waits but deadlines after the stop, which are nobody's loss.
-    let mut timelines = agenda.into_timelines();
     if early && !world.saves {
         state::discard(world, &mut timelines);
     }
