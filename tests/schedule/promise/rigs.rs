@@ -21,7 +21,8 @@ pub fn mixed(seed: u64, steps: impl Fn(usize) -> bool) -> Rig {
     let mut fmu = |name: String, is_step: bool, cpu: u64, interval: String, shift: u64, burn: u64| {
         let path = fmus.join(if is_step { "stepper" } else { "mixer" });
         let release = match is_step {
-            true => format!("step = '{interval}'"),
+            // They share nothing, and are to meet on two cores.
+            true => format!("step = '{interval}'\nparallel = true"),
             false => format!("[fmu.{name}.clock.step]\ninterval = '{interval}'\nshift = '{shift}/1000'"),
         };
         writeln!(
