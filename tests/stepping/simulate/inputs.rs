@@ -36,6 +36,44 @@ fn values_at_the_start_are_there_from_the_beginning() {
     assert_eq!(simulated.rows()[0], ["0.5", "5.0"]);
 }
 
+/// A row whose time is an instant of the steps but for rounding, as sums and quotients of decimals are, is at that instant: no step goes
+/// from one to the other, and where steps may not vary nothing comes a step late.
+#[test]
+fn a_row_at_an_instant_of_the_steps_but_for_rounding_is_at_it() {
+    let constant = Place::new();
+    let copy = constant.path("constant");
+    crate::simulated::copy(&fmu("step_tracer"), &copy);
+    let description = copy.join("modelDescription.xml");
+    let text = std::fs::read_to_string(&description).unwrap();
+    let varies = "canHandleVariableCommunicationStepSize=\"true\"";
+    assert!(text.contains(varies));
+    std::fs::write(description, text.replace(varies, "")).unwrap();
+    let kinds: [(_, &[&str]); 2] = [(fmu("events"), &[]), (copy, &["--start-value", "varies=false"])];
+    for (time, interval, stop, rows) in [
+        ("0.30000000000000004", "0.1", "0.6", 8),
+        ("0.29999999999999993", "0.1", "0.6", 8),
+        ("1.666666666666667", "1/3", "3", 11),
+    ] {
+        for (fmu, more) in &kinds {
+            let place = Place::new().with("in.csv", &format!("time,d\n0,4\n{time},5\n3,5\n"));
+            let arguments =
+                ["--input-file=in.csv", "--stop-time", stop, "--output-interval", interval, "--output-variable=d"];
+            let simulated = place.simulate(fmu, &[&arguments[..], more].concat()).exits(0);
+            let (times, d) = (simulated.column("time"), simulated.column("d"));
+            let jump = d.iter().position(|d| *d == 5.0).unwrap();
+            // The jump has two rows, each other instant has one.
+            assert_eq!((times.len(), times[jump], d[jump - 1]), (rows, times[jump - 1], 4.0), "{times:?} {d:?}");
+            assert!((times[jump] - time.parse::<f64>().unwrap()).abs() < 1e-9, "{times:?}");
+        }
+    }
+    let text = "[rig]\nstop_time = 0.6\n[fmu.s]\npath = 'STEP_CLOCKS'\nstep = 0.1\n[[trigger]]\nclock = 's.called'\nat = [0.30000000000000004]\n\
+                [record]\nsignals = ['*']\n";
+    let text = text.replace("STEP_CLOCKS", &fmu("step_clocks").display().to_string());
+    let outcome = crate::program::Rig::of_text(&text).run_virtual().exits(0);
+    let times: Vec<f64> = outcome.signals().column("time").iter().map(|time| time.parse().unwrap()).collect();
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] > 1e-6), "{times:?}");
+}
+
 /// Before its first row an input has its start value; what changes there, or jumps, is an event. The last row has what was set before it.
 #[test]
 fn the_first_row_after_the_start_is_an_event() {
