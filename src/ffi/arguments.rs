@@ -1,6 +1,7 @@
 //! The arguments of a call as text, for a host that is [told](super::InstanceHost::called) of each of them.
 
 use super::types::RawReference;
+use crate::fmu::description::ValueReference;
 use std::fmt::{Debug, Write};
 
 /// Elements of a list that are shown; of longer ones the rest is counted.
@@ -8,18 +9,61 @@ const SHOWN: usize = 32;
 /// Characters of a text, or bytes of a binary, that are shown.
 const LENGTH: usize = 40;
 
-/// `[1, 2], [0.5, true]`: value references, and the values of their variables.
-pub(super) fn of_variables<T: Debug>(references: &[RawReference], values: impl ExactSizeIterator<Item = T>) -> String {
-    format!("{}, {}", list(references.iter()), list(values))
+/// Value references of a call.
+#[derive(Clone, Copy)]
+pub(super) struct References<'a> {
+    pub(super) list: &'a [RawReference],
+    /// Some may be those of negated aliases, which the FMU does not know: it has the variable with the opposite value.
+    pub(super) may_be_negated: bool,
+}
+
+impl References<'_> {
+    fn is_negated(self, place: usize) -> bool {
+        self.may_be_negated && self.list.get(place).is_some_and(|own| ValueReference(*own).is_negated())
+    }
+
+    fn text(self) -> String {
+        let of_fmu = |own: &RawReference| if self.may_be_negated { ValueReference(*own).of_fmu().0 } else { *own };
+        list(self.list.iter().map(of_fmu))
+    }
+}
+
+/// `[1, 2], [0.5, true]`: value references, and the values of their variables, as the FMU has them.
+pub(super) fn of_variables<T: Debug>(references: References, values: impl ExactSizeIterator<Item = T>) -> String {
+    let values = values.enumerate().map(|(place, value)| Value { value, is_negated: references.is_negated(place) });
+    format!("{}, {}", references.text(), list(values))
 }
 
 /// Values that were to be read: without them where that has failed.
 pub(super) fn of_read<T: Debug>(
-    references: &[RawReference],
+    references: References,
     values: impl ExactSizeIterator<Item = T>,
     is_read: bool,
 ) -> String {
-    if is_read { of_variables(references, values) } else { list(references.iter()) }
+    if is_read { of_variables(references, values) } else { references.text() }
+}
+
+/// A value, which may be that of a negated alias: a number or a Boolean.
+struct Value<T> {
+    value: T,
+    is_negated: bool,
+}
+
+impl<T: Debug> Debug for Value<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.is_negated {
+            return self.value.fmt(f);
+        }
+        // The text of a number is exact.
+        let text = format!("{:?}", self.value);
+        if let Ok(number) = text.parse::<i32>() {
+            write!(f, "{}", number.wrapping_neg())
+        } else if let Ok(number) = text.parse::<f64>() {
+            write!(f, "{:?}", 0.0 - number)
+        } else {
+            write!(f, "{}", if text == "true" { "false" } else { "true" })
+        }
+    }
 }
 
 /// `[0.5, 1.5]`: the elements of a vector; nothing where it was to be read and that has failed.
@@ -73,9 +117,10 @@ mod tests {
 
     #[test]
     fn what_is_long_is_cut() {
-        assert_eq!(of_variables(&[1, 2], [0.5, f64::NAN].iter()), "[1, 2], [0.5, NaN]");
-        assert_eq!(of_read(&[7], booleans(&[0, 1]), true), "[7], [false, true]");
-        assert_eq!(of_read(&[7], booleans(&[0, 1]), false), "[7]");
+        let of = |list| References { list, may_be_negated: false };
+        assert_eq!(of_variables(of(&[1, 2]), [0.5, f64::NAN].iter()), "[1, 2], [0.5, NaN]");
+        assert_eq!(of_read(of(&[7]), booleans(&[0, 1]), true), "[7], [false, true]");
+        assert_eq!(of_read(of(&[7]), booleans(&[0, 1]), false), "[7]");
         let many = list(0..1000);
         assert!(many.starts_with("[0, 1, ") && many.ends_with(", 31, … (1000)]"), "{many}");
         assert_eq!(
@@ -86,5 +131,22 @@ mod tests {
             list([Binary(&[0, 255]), Binary(&[1; 21])].iter()),
             format!("[0x00ff, 0x{}… (21)]", "01".repeat(20))
         );
+    }
+
+    /// The mark of a negated alias is that of FMI 1.0: elsewhere a reference may have this bit.
+    #[test]
+    fn negated_aliases_are_shown_as_the_fmu_knows_them() {
+        let negated = ValueReference(1).negated().unwrap().0;
+        let list = [2, negated, negated];
+        let of = |may_be_negated| References { list: &list, may_be_negated };
+        for (values, told) in
+            [([3.0, 0.1, 0.0], "[3.0, -0.1, 0.0]"), ([1.0, -1e300, f64::INFINITY], "[1.0, 1e300, -inf]")]
+        {
+            assert_eq!(of_variables(of(true), values.iter()), format!("[2, 1, 1], {told}"));
+            assert_eq!(of_variables(of(false), values.iter()), format!("[2, 2147483649, 2147483649], {values:?}"));
+        }
+        assert_eq!(of_variables(of(true), [-7, 7, i32::MIN].iter()), "[2, 1, 1], [-7, -7, -2147483648]");
+        assert_eq!(of_read(of(true), booleans(&[1, 1, 0]), true), "[2, 1, 1], [true, false, true]");
+        assert_eq!(of_read(of(true), booleans(&[1, 1, 0]), false), "[2, 1, 1]");
     }
 }

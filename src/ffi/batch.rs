@@ -4,7 +4,7 @@
 //! value yet); the enabled ones always lie at the front of both arrays, so that a call hands over two plain slices.
 
 use super::abi::Functions;
-use super::arguments;
+use super::arguments::{self, References};
 use super::batch_bytes::Bytes;
 use super::function::Function;
 use super::shared::{Cause, Shared};
@@ -101,7 +101,7 @@ macro_rules! define_store {
                     _ => (),
                 }
                 // One call for all types, so that what surrounds a call is there once.
-                let shown = |_: &(), _| batch.store.shown(references, elements, true);
+                let shown = |_: &(), _| batch.store.shown(self.named(references), elements, true);
                 self.call_with(set_function(batch.variable_type), Cause::default(), (), |(), f, i| match &batch.store {
                     $(Store::$variant(v) => {
                         let v = &v[..elements];
@@ -130,7 +130,7 @@ macro_rules! define_store {
                     Store::Binary(v) => return self.get_binaries_of(references, elements, v),
                     _ => (),
                 }
-                let shown = |store: &&mut Store, is_read| store.shown(references, elements, is_read);
+                let shown = |store: &&mut Store, is_read| store.shown(self.named(references), elements, is_read);
                 let (function, store) = (get_function(batch.variable_type), &mut batch.store);
                 let outcome = self.call_with(function, Cause::default(), store, |store, f, i| match &mut **store {
                     $(Store::$variant(v) => {
@@ -159,7 +159,7 @@ macro_rules! define_store {
 
         impl Store {
             /// As arguments of a call, which has read the values, or not.
-            fn shown(&self, references: &[RawReference], elements: usize, is_read: bool) -> String {
+            fn shown(&self, references: References, elements: usize, is_read: bool) -> String {
                 match self {
                     $(Store::$variant(v) => arguments::of_read(references, v[..elements].iter(), is_read),)*
                     Store::Boolean(v) => arguments::of_read(references, arguments::booleans(&v[..elements]), is_read),
@@ -183,7 +183,7 @@ impl Shared {
             // SAFETY: as many references and values as said, alive until the call returns.
             unsafe { (f.set_float64)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
         };
-        let shown = |_: &(), _| arguments::of_variables(references, v.iter());
+        let shown = |_: &(), _| arguments::of_variables(self.named(references), v.iter());
         self.call_with(Function::SetFloat64, Cause::default(), (), make, shown)
     }
 
@@ -197,7 +197,7 @@ impl Shared {
             // SAFETY: as many references and as much room as said, alive until the call returns; any bits are a double.
             unsafe { (f.get_float64)(i, references.as_ptr(), references.len(), v.as_mut_ptr(), v.len()) }
         };
-        let shown = |v: &&mut [f64], is_read| arguments::of_read(references, v.iter(), is_read);
+        let shown = |v: &&mut [f64], is_read| arguments::of_read(self.named(references), v.iter(), is_read);
         self.call_with(Function::GetFloat64, Cause::default(), &mut v[..], make, shown)
     }
 }

@@ -7,7 +7,7 @@
 //! A value that is longer than its room is not cut: the element keeps what it had and says so.
 
 use super::abi::Functions;
-use super::arguments;
+use super::arguments::{self, References};
 use super::batch::Batch;
 use super::function::Function;
 use super::shared::{Cause, Shared};
@@ -95,13 +95,13 @@ impl Bytes {
 
 impl Bytes {
     /// The first `count` elements as arguments of a call.
-    fn shown_strings(&self, references: &[u32], count: usize) -> String {
+    fn shown_strings(&self, references: References, count: usize) -> String {
         let values = (0..count).map(|place| arguments::string(self.get(place).unwrap_or_default()));
         arguments::of_variables(references, values)
     }
 
     /// The first `count` elements as arguments of a call.
-    fn shown_binaries(&self, references: &[u32], count: usize) -> String {
+    fn shown_binaries(&self, references: References, count: usize) -> String {
         let values = (0..count).map(|place| arguments::Binary(self.get(place).unwrap_or_default()));
         arguments::of_variables(references, values)
     }
@@ -111,7 +111,7 @@ impl Shared {
     #[inline]
     pub(super) fn set_strings_of(&self, batch: &Batch, bytes: &Bytes) -> Result<Outcome, Failure> {
         let (references, pointers) = (batch.enabled_references(), &bytes.pointers[..batch.enabled_elements()]);
-        let shown = |_: &(), _| bytes.shown_strings(references, batch.enabled_elements());
+        let shown = |_: &(), _| bytes.shown_strings(self.named(references), batch.enabled_elements());
         self.call_with(
             Function::SetString,
             Cause::default(),
@@ -130,7 +130,7 @@ impl Shared {
     pub(super) fn set_binaries_of(&self, batch: &Batch, bytes: &Bytes) -> Result<Outcome, Failure> {
         let (references, count) = (batch.enabled_references(), batch.enabled_elements());
         let (sizes, pointers): (_, &[RawBinary]) = (&bytes.sizes[..count], &bytes.pointers[..count]);
-        let shown = |_: &(), _| bytes.shown_binaries(references, batch.enabled_elements());
+        let shown = |_: &(), _| bytes.shown_binaries(self.named(references), batch.enabled_elements());
         self.call_with(
             Function::SetBinary,
             Cause::default(),
@@ -164,7 +164,7 @@ impl Shared {
                 // SAFETY: asked for only where the call has succeeded, before the next one.
                 arguments::string(if is_read { unsafe { string_at(*string) } } else { &[] })
             });
-            arguments::of_read(references, strings, is_read)
+            arguments::of_read(self.named(references), strings, is_read)
         };
         let outcome = self.call_with(Function::GetString, Cause::default(), theirs, make, shown)?;
         for place in 0..count {
@@ -196,7 +196,7 @@ impl Shared {
                 // SAFETY: asked for only where the call has succeeded, before the next one.
                 arguments::Binary(if is_read { unsafe { binary_at(theirs[place], sizes[place]) } } else { &[] })
             });
-            arguments::of_read(references, binaries, is_read)
+            arguments::of_read(self.named(references), binaries, is_read)
         };
         let outcome = self.call_with(Function::GetBinary, Cause::default(), (sizes, theirs), make, shown)?;
         for place in 0..count {

@@ -100,7 +100,7 @@ impl Shared {
         };
         let shown = |(active, raw): &(&mut [RawBool], &mut [i32]), is_read| {
             let is_active = active.iter().zip(raw.iter()).map(|(active, raw)| *active != 0 || *raw != 0);
-            arguments::of_read(references, is_active, is_read)
+            arguments::of_read(self.named(references), is_active, is_read)
         };
         let both = (&mut active[..], &mut raw[..]);
         let outcome = self.call_with(Function::GetClock, cause, both, make, shown);
@@ -118,7 +118,7 @@ impl Shared {
             // SAFETY: whoever calls has seen to it that the instance is in Event Mode; as many references and values as said.
             unsafe { f.set_clocks(i, references, active, raw) }
         };
-        let shown = |_: &(), _| arguments::of_variables(references, arguments::booleans(active));
+        let shown = |_: &(), _| arguments::of_variables(self.named(references), arguments::booleans(active));
         self.call_with(Function::SetClock, cause, (), make, shown)
     }
 }

@@ -1,13 +1,14 @@
 //! One instance behind all its handles: the pointer, the rules of when it may be called, its end.
 
 use super::abi::{DraftFunctions, Fmi3Functions, Functions};
+use super::arguments::References;
 use super::environment::{Called, Environment, Health};
 use super::function::Function;
 use super::library::Library;
 use super::state::{StateSupport, States};
 use super::status::{Failure, Outcome, Status};
 use super::thread::{thread_host, visit, visited_nothing};
-use super::types::{NOT_CALLED, RawInstance, RawStatus};
+use super::types::{NOT_CALLED, RawInstance, RawReference, RawStatus};
 use crate::fmu::description::{Interface, ValueReference};
 use crate::sys::prefetch::prefetch;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -159,6 +160,11 @@ impl Shared {
             return Err(self.refused(function, cause.clock, cause.time));
         }
         self.call_and_tell(function, cause, state, c, arguments)
+    }
+
+    /// Value references as arguments of a call that the host is told of.
+    pub(super) fn named<'a>(&self, list: &'a [RawReference]) -> References<'a> {
+        References { list, may_be_negated: self.library.functions().may_be_negated() }
     }
 
     /// Calls a function, and tells the host of it.

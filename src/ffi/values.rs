@@ -52,7 +52,7 @@ impl Shared {
                             // SAFETY: as many references and values as said, alive until the call returns.
                             unsafe { (f.$set)(i, &reference.0, 1, v.as_ptr(), v.len()) }
                         };
-                        let shown = |_: &(), _| arguments::of_variables(&[reference.0], v.iter());
+                        let shown = |_: &(), _| arguments::of_variables(self.named(&[reference.0]), v.iter());
                         self.call_with(Function::$Set, Cause::default(), (), make, shown)
                     })*
                     (VariableType::Enumeration, Values::Int64(_)) => {
@@ -64,7 +64,7 @@ impl Shared {
                             // SAFETY: as above; the bytes are 0 or 1.
                             unsafe { (f.set_boolean)(i, &reference.0, 1, bytes.as_ptr(), bytes.len()) }
                         };
-                        let shown = |_: &(), _| arguments::of_variables(&[reference.0], v.iter());
+                        let shown = |_: &(), _| arguments::of_variables(self.named(&[reference.0]), v.iter());
                         self.call_with(Function::SetBoolean, Cause::default(), (), make, shown)
                     }
                     (VariableType::String, Values::String(v)) => self.set_strings(reference, v),
@@ -78,7 +78,7 @@ impl Shared {
                             }
                         };
                         let binaries = || v.iter().map(|bytes| arguments::Binary(bytes));
-                        let shown = |_: &(), _| arguments::of_variables(&[reference.0], binaries());
+                        let shown = |_: &(), _| arguments::of_variables(self.named(&[reference.0]), binaries());
                         self.call_with(Function::SetBinary, Cause::default(), (), make, shown)
                     }
                     _ => Err(Shared::unsuitable(set_function(variable_type))),
@@ -98,7 +98,7 @@ impl Shared {
             unsafe { (f.set_string)(i, &reference.0, 1, pointers.as_ptr(), pointers.len()) }
         };
         let strings = || values.iter().map(|text| arguments::string(text.as_bytes()));
-        let shown = |_: &(), _| arguments::of_variables(&[reference.0], strings());
+        let shown = |_: &(), _| arguments::of_variables(self.named(&[reference.0]), strings());
         self.call_with(Function::SetString, Cause::default(), (), make, shown)
     }
 
@@ -119,7 +119,7 @@ impl Shared {
                             unsafe { (f.$get)(i, &reference.0, 1, v.as_mut_ptr(), v.len()) }
                         };
                         let shown = |v: &&mut Vec<$type>, is_read| {
-                            arguments::of_read(&[reference.0], v.iter(), is_read)
+                            arguments::of_read(self.named(&[reference.0]), v.iter(), is_read)
                         };
                         self.call_with(Function::$Get, Cause::default(), &mut v, make, shown)?;
                         Ok(Values::$variant(v))
@@ -132,7 +132,7 @@ impl Shared {
                             unsafe { (f.get_boolean)(i, &reference.0, 1, v.as_mut_ptr(), v.len()) }
                         };
                         let shown = |v: &&mut Vec<RawBool>, is_read| {
-                            arguments::of_read(&[reference.0], arguments::booleans(v), is_read)
+                            arguments::of_read(self.named(&[reference.0]), arguments::booleans(v), is_read)
                         };
                         self.call_with(Function::GetBoolean, Cause::default(), &mut v, make, shown)?;
                         for byte in v.iter().filter(|byte| **byte > 1) {
@@ -159,7 +159,7 @@ impl Shared {
         };
         let shown = |pointers: &&mut Vec<RawString>, is_read: bool| {
             let strings = pointers.iter().map(|string| arguments::string(if is_read { value(*string) } else { &[] }));
-            arguments::of_read(&[reference.0], strings, is_read)
+            arguments::of_read(self.named(&[reference.0]), strings, is_read)
         };
         self.call_with(Function::GetString, Cause::default(), &mut pointers, make, shown)?;
         Ok(pointers.iter().map(|string| String::from_utf8_lossy(value(*string)).into_owned()).collect())
@@ -178,7 +178,7 @@ impl Shared {
         let shown = |(sizes, pointers): &(&mut Vec<usize>, &mut Vec<*const u8>), is_read: bool| {
             let binaries = (0..elements)
                 .map(|place| arguments::Binary(if is_read { value(pointers[place], sizes[place]) } else { &[] }));
-            arguments::of_read(&[reference.0], binaries, is_read)
+            arguments::of_read(self.named(&[reference.0]), binaries, is_read)
         };
         self.call_with(Function::GetBinary, Cause::default(), both, make, shown)?;
         Ok(pointers.iter().zip(&sizes).map(|(bytes, size)| value(*bytes, *size).to_vec()).collect())

@@ -5,6 +5,7 @@
 //! that are set, are copied on the stack, [`PIECE`] of them for each call of the FMU.
 
 use super::adapter::{PIECE, has_failed, status, worse};
+use super::{Functions, Own};
 use crate::ffi::types::*;
 use crate::fmu::description::ValueReference;
 use std::ffi::c_int;
@@ -30,6 +31,13 @@ impl Opposite for c_int {
 impl Opposite for RawBool {
     fn opposite(self) -> RawBool {
         RawBool::from(self == 0)
+    }
+}
+
+impl Functions {
+    /// Whether references may be marked as those of negated aliases.
+    pub(in crate::ffi) fn may_be_negated(&self) -> bool {
+        matches!(self.own, Own::Fmi1(_))
     }
 }
 

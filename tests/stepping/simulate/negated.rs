@@ -80,3 +80,28 @@ fn inspect_shows_them_as_they_are_described() {
     assert_eq!((&alias["valueReference"], &alias["aliasOf"]["name"]), (&1.into(), &"x".into()));
     assert_eq!(alias["aliasOf"]["negated"], true);
 }
+
+/// The log of calls has references and values of the FMU.
+#[test]
+fn calls_are_logged_as_the_fmu_gets_them() {
+    let place = place().with("in.csv", "time,un\n0,-3\n1,-3\n");
+    let options = ["--input-file", "in.csv", "--log-fmi-calls", "--output-variable=xn"];
+    let told = place.simulate("failing_fmi1", &options).exits(0);
+    assert!(!told.stderr.contains("214748364"), "{}", told.stderr);
+    assert!(told.stderr.contains("fmiSetReal([4], [3.0])"), "{}", told.stderr);
+    // What it returned is the opposite of the row.
+    let first = told.column("xn")[0];
+    assert!(told.stderr.contains(&format!("fmiGetReal([1], [{:?}])", 0.0 - first)), "{}", told.stderr);
+}
+
+/// Other names of an input that is fed, and of what is given a start value, have what the FMU has.
+#[test]
+fn other_names_of_what_is_given_have_the_value_of_the_fmu() {
+    let place = place().with("in.csv", "time,un\n0,-1\n1,-4\n3,-4\n");
+    let columns = ["--output-variable=u", "--output-variable=un"];
+    let fed = place.simulate("failing_fmi1", &[&columns[..], &["--input-file", "in.csv"]].concat()).exits(0);
+    let (own, other) = (fed.column("u"), fed.column("un"));
+    assert_eq!((own[0], own.last(), other.last()), (1.0, Some(&4.0), Some(&-4.0)), "{}", fed.stdout);
+    let given = place.simulate("failing_fmi1", &[&columns[..], &["--start-value=un=-0.5"]].concat()).exits(0);
+    assert!(given.column("u").iter().all(|own| *own == 0.5), "{}", given.stdout);
+}
