@@ -118,7 +118,7 @@ impl<'a> DescribedFmu<'a> {
                     may_return_early: own.might_return_early_from_do_step,
                     goes_back: own.common.can_get_and_set_fmu_state,
                     retry: if varies { self.retry(own) } else { Retry::Never },
-                    internal_step: own.fixed_internal_step_size,
+                    internal_step: own.fixed_internal_step_size.filter(|step| step.is_finite() && *step > 0.0),
                 })
             }
             // Its steps are the host's: they end at its events.
@@ -212,6 +212,13 @@ impl<'a> DescribedFmu<'a> {
         let Some(index) = self.find_reference(reference) else { return 0 };
         let given = self.structure.get(&index).map(|start| &start.values);
         size(given.or(self.variables()[index].start.as_ref()))
+    }
+
+    /// The place by which a variable is known to the FMU: in FMI 2.0 and 1.0 that of the first of its aliases.
+    pub(super) fn place(&self, variable: usize) -> usize {
+        let v = &self.variables()[variable];
+        let reference = self.abi().reference_of_fmu(v.value_reference);
+        self.input.description.place((v.variable_type, reference)).unwrap_or(variable)
     }
 
     /// The description's start value of the variable with this index, if it is valid.

@@ -7,7 +7,6 @@ use super::clocks::Clocks;
 use super::clocks::triggers::OutputCandidate;
 use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
-use super::initialisation::place;
 use super::resolved::Resolved;
 use super::steps;
 use super::{ConnectionId, FmuId, TaskId, TaskPlan};
@@ -517,7 +516,7 @@ fn direct(fmus: &[DescribedFmu], variables: &[VariableId]) -> Vec<(usize, usize)
         let on = dependencies(described, at);
         for (input, &(other, at)) in variables.iter().enumerate() {
             let is_input = other == fmu && described.variables()[at].causality == Causality::Input;
-            if is_input && on.as_ref().is_none_or(|on| on.contains(&place(described, at))) {
+            if is_input && on.as_ref().is_none_or(|on| on.contains(&described.place(at))) {
                 direct.push((input, output));
             }
         }
@@ -529,7 +528,7 @@ fn direct(fmus: &[DescribedFmu], variables: &[VariableId]) -> Vec<(usize, usize)
 fn dependencies(described: &DescribedFmu, output: usize) -> Option<Vec<usize>> {
     let description = described.input.description;
     let outputs = &description.structure.outputs;
-    let output = place(described, output);
+    let output = described.place(output);
     let is_it = |unknown: &&Unknown| description.place(unknown.variable) == Some(output);
     let dependencies = outputs.iter().find(is_it)?.dependencies.as_ref()?;
     Some(dependencies.iter().filter_map(|dependency| description.place(dependency.on)).collect())

@@ -93,7 +93,7 @@ impl<'a> Resolved<'a> {
         let links = links::resolve(rig, fmus, &clocks, &starts, findings);
         let columns = record::columns(rig, fmus, &starts, findings);
         stimuli.check_parts(rig, fmus, &links, &starts, findings);
-        let wanted = batches::wanted(fmus, &links, &columns, &stimuli);
+        let wanted = batches::wanted(fmus, &starts, &links, &columns, &stimuli);
         for (fmu, described) in fmus.iter().enumerate() {
             let is_fed = |variable| wanted[fmu].written.contains(&variable);
             start_values::note_resized(described, &starts[fmu], is_fed, findings);

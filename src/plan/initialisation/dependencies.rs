@@ -33,17 +33,17 @@ impl<'a> InitialDependencies<'a> {
         }
         let variables = described.variables();
         let inputs = (0..variables.len()).filter(|&i| variables[i].causality == Causality::Input);
-        let inputs = inputs.map(|input| place(described, input)).collect();
+        let inputs = inputs.map(|input| described.place(input)).collect();
         InitialDependencies { described, unknowns, inputs }
     }
 
-    /// The [places](place) of the inputs that a variable depends on; `None`: it may depend on all.
+    /// The [places](DescribedFmu::place) of the inputs that a variable depends on; `None`: it may depend on all.
     pub fn of(&self, variable: usize) -> Option<Vec<usize>> {
         if self.is_given(&self.described.variables()[variable]) {
             return Some(Vec::new());
         }
         let mut inputs = Vec::new();
-        for dependency in self.unknowns.get(&place(self.described, variable))?.dependencies.as_ref()? {
+        for dependency in self.unknowns.get(&self.described.place(variable))?.dependencies.as_ref()? {
             let on = self.described.input.description.place(dependency.on)?;
             if self.inputs.contains(&on) {
                 inputs.push(on);
@@ -61,11 +61,4 @@ impl<'a> InitialDependencies<'a> {
         is_exact
             || matches!(v.causality, Causality::Independent | Causality::Parameter | Causality::StructuralParameter)
     }
-}
-
-/// The place by which a variable is known here: in FMI 2.0 and 1.0 that of the first of its aliases.
-pub fn place(described: &DescribedFmu, variable: usize) -> usize {
-    let v = &described.variables()[variable];
-    let reference = described.abi().reference_of_fmu(v.value_reference);
-    described.input.description.place((v.variable_type, reference)).unwrap_or(variable)
 }

@@ -17,7 +17,6 @@ use super::resolved::Resolved;
 use super::tasks::batches;
 use super::{Batch, ConnectionId, FmuId};
 use crate::fmu::description::{Causality, Values, Variability, Variable};
-pub(super) use dependencies::place;
 use order::{Ordered, Part, Port};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
@@ -200,23 +199,28 @@ fn variables(resolved: &Resolved, links: &[(usize, &Link)]) -> Vec<InitialVariab
             let v = &described.variables()[index];
             match v.causality {
                 // Recorded: its start value is not what it starts with. Most are recorded where they are set.
-                Causality::Input => v.clocks.is_empty() && wanted.is_input_read(described, index),
-                _ => readable(v) && (is_computed(described, v) || !resolved.links.fed_by((fmu, index)).is_empty()),
+                Causality::Input => {
+                    v.clocks.is_empty() && (wanted.is_input_read(described, index) || described.is_resized(v))
+                }
+                _ => {
+                    let is_computed = is_computed(described, v) || wanted.is_given_by_another_name(described, index);
+                    readable(v) && (is_computed || !resolved.links.fed_by((fmu, index)).is_empty())
+                }
             }
         };
         let given = given(&resolved.fmus[fmu]);
         let is_given =
-            |index: &usize| given.as_ref().is_none_or(|given| given.contains(&place(&resolved.fmus[fmu], *index)));
+            |index: &usize| given.as_ref().is_none_or(|given| given.contains(&resolved.fmus[fmu].place(*index)));
         (own.get, own.later) = wanted.read.iter().copied().filter(is_read).partition(is_given);
     }
     all
 }
 
-/// The [places](place) of what an FMU gives in Initialization Mode; `None`: all. What feeds others is an output, and so among them.
+/// The [places](DescribedFmu::place) of what an FMU gives in Initialization Mode; `None`: all. What feeds others is an output, and so among them.
 fn given(described: &DescribedFmu) -> Option<HashSet<usize>> {
     let variables = || described.variables().iter().enumerate();
     let outputs =
-        variables().filter(|(_, v)| v.causality == Causality::Output).map(|(index, _)| place(described, index));
+        variables().filter(|(_, v)| v.causality == Causality::Output).map(|(index, _)| described.place(index));
     let description = described.input.description;
     let unknowns = description.structure.initial_unknowns.iter();
     let unknowns = unknowns.filter_map(|unknown| description.place(unknown.variable));

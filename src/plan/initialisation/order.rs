@@ -4,7 +4,7 @@
 //! order where that leaves a choice. In a circle an FMU goes on as far as it can, too.
 
 use super::InitialVariables;
-use super::dependencies::{InitialDependencies, place};
+use super::dependencies::InitialDependencies;
 use crate::fmu::description::VariableType;
 use crate::graph::constrained;
 use crate::master::{Block, Dependencies};
@@ -202,7 +202,7 @@ impl<'a> Graph<'a> {
             if described.abi().has_initialization_mode() {
                 self.direct.push((enter, node));
             }
-            by_place.entry(place(described, input)).or_default().push(node);
+            by_place.entry(described.place(input)).or_default().push(node);
             set.insert((fmu, input), node);
         }
         let said = InitialDependencies::new(described);

@@ -26,28 +26,47 @@ pub struct Wanted {
     pub read: BTreeSet<usize>,
     /// Inputs that are fed.
     pub written: BTreeSet<usize>,
+    /// What is fed or given a start value, behind the [place](DescribedFmu::place) of each.
+    given: BTreeSet<(usize, usize)>,
 }
 
 impl Wanted {
     /// Whether the recording has what is set of this variable, and not what is read. Of arrays of variable size nobody
-    /// follows the size of what is set, and of one that the rig has resized only the FMU knows what it starts with.
+    /// follows the size of what is set. An array that the rig has resized starts with what the FMU has, which is read before the run where it
+    /// belongs to no clock.
     pub fn is_recorded_when_set(&self, described: &DescribedFmu, variable: usize) -> bool {
         let v = &described.variables()[variable];
-        self.written.contains(&variable) && !control::is_resizable(described, v) && !described.is_resized(v)
+        let has_start = v.clocks.is_empty() || !described.is_resized(v);
+        self.written.contains(&variable) && !control::is_resizable(described, v) && has_start
     }
 
     /// Whether the recording has what is read of this input: of a fed one that is not recorded when it is set, and of one that nothing
-    /// feeds where only the FMU knows what it keeps.
+    /// feeds where only the FMU knows what it has.
     pub fn is_input_read(&self, described: &DescribedFmu, variable: usize) -> bool {
         match self.written.contains(&variable) {
             true => !self.is_recorded_when_set(described, variable),
-            false => described.is_resized(&described.variables()[variable]),
+            false => {
+                described.is_resized(&described.variables()[variable])
+                    || self.is_given_by_another_name(described, variable)
+            }
         }
+    }
+
+    /// Whether a value of this variable goes to the FMU under another name, an alias of FMI 2.0 or 1.0.
+    pub fn is_given_by_another_name(&self, described: &DescribedFmu, variable: usize) -> bool {
+        let place = described.place(variable);
+        self.given.range((place, 0)..=(place, usize::MAX)).any(|(_, given)| *given != variable)
     }
 }
 
 /// What is wanted of each FMU.
-pub fn wanted(fmus: &[DescribedFmu], links: &Links, columns: &RecordedColumns, stimuli: &Stimuli) -> Vec<Wanted> {
+pub fn wanted(
+    fmus: &[DescribedFmu],
+    starts: &[Starts],
+    links: &Links,
+    columns: &RecordedColumns,
+    stimuli: &Stimuli,
+) -> Vec<Wanted> {
     let mut all = vec![Wanted::default(); fmus.len()];
     for link in links.iter() {
         all[link.source.0].read.insert(link.source.1);
@@ -58,6 +77,9 @@ pub fn wanted(fmus: &[DescribedFmu], links: &Links, columns: &RecordedColumns, s
     }
     for (fmu, variable) in stimuli.inputs() {
         all[fmu].written.insert(variable);
+    }
+    for ((wanted, described), starts) in all.iter_mut().zip(fmus).zip(starts) {
+        wanted.given = wanted.written.iter().chain(starts.keys()).map(|i| (described.place(*i), *i)).collect();
     }
     all
 }
@@ -275,10 +297,8 @@ pub fn read(resolved: &Resolved, fmu: usize, variables: impl IntoIterator<Item =
     let (described, links) = (&resolved.fmus[fmu], &resolved.links);
     group(described, variables, |variable, item| {
         (item.connections, item.capacity) = carried(links, links.fed_by((fmu, variable)));
-        if !resolved.wanted[fmu].is_recorded_when_set(described, variable) {
-            item.signals = resolved.columns.of_variable((fmu, variable));
-            item.capacity = item.capacity.max(resolved.columns.capacity(&item.signals));
-        }
+        item.signals = resolved.columns.of_variable((fmu, variable));
+        item.capacity = item.capacity.max(resolved.columns.capacity(&item.signals));
     })
 }
 
