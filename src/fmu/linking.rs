@@ -100,6 +100,15 @@ pub enum Clash {
         /// The FMU and its file, which nobody loads.
         own: (usize, PathBuf),
     },
+    /// Two FMUs bring files of one name and content, of which one is loaded, with variables of its own that both get.
+    Shared {
+        /// Under which name it is needed.
+        name: String,
+        /// The FMU that is loaded later.
+        own: usize,
+        /// The FMU that is loaded first.
+        first: usize,
+    },
     /// Two FMUs have a variable together, which each defines.
     Unique {
         /// The symbol.
@@ -158,9 +167,12 @@ pub fn link(program: &Path, libraries: &[&Path]) -> Linked {
         }
         for (name, object) in &fmu.requests {
             let Some((first, other)) = before.get(name) else { continue };
+            let name = name.clone();
             if !is_same(&object.path, &other.path) {
                 let (own, first) = ((own, object.path.clone()), (*first, other.path.clone()));
-                clashes.push(Clash::Name { name: name.clone(), own, first });
+                clashes.push(Clash::Name { name, own, first });
+            } else if object.path != other.path && has_variables(&object.path).unwrap_or(true) {
+                clashes.push(Clash::Shared { name, own, first: *first });
             }
         }
         clashes.extend((0..own).filter_map(|first| unique(&loaded, first, own)));
@@ -183,6 +195,28 @@ pub fn unique_variables(library: &Path) -> Vec<String> {
     let object = Object::read(library).ok().flatten();
     let unique = object.map(|object| object.unique).unwrap_or_default();
     unique.into_iter().filter(|(_, variable)| *variable == Variable::Writable).map(|(symbol, _)| symbol).collect()
+}
+
+/// Whether a library has variables of its own that can change, but for those that the compiler's start files have in every library. Nobody knows it
+/// of one without a table of symbols: it is taken for one that has some.
+fn has_variables(library: &Path) -> Result<bool, ParseError> {
+    let mut stream = ElfStream::<AnyEndian, File>::open_stream(files::open(library)?)?;
+    let (segments, headers) = (stream.segments().clone(), stream.section_headers().clone());
+    if headers.iter().any(|own| own.sh_type == abi::SHT_SYMTAB && own.sh_size > LONGEST) {
+        return Ok(true);
+    }
+    let Some((symbols, texts)) = stream.symbol_table()? else { return Ok(true) };
+    let is_relocated_once = |address: u64| {
+        let mut once = segments.iter().filter(|own| own.p_type == abi::PT_GNU_RELRO);
+        once.any(|own| (own.p_vaddr..own.p_vaddr.saturating_add(own.p_memsz)).contains(&address))
+    };
+    Ok(symbols.iter().any(|symbol| {
+        let is_variable = matches!(symbol.st_symtype(), abi::STT_OBJECT | abi::STT_TLS) && symbol.st_size > 0;
+        let section = headers.get(usize::from(symbol.st_shndx)).filter(|_| is_variable && !symbol.is_undefined());
+        section.is_some_and(|section| section.sh_flags & u64::from(abi::SHF_WRITE) != 0)
+            && (symbol.st_symtype() == abi::STT_TLS || !is_relocated_once(symbol.st_value))
+            && !texts.get(symbol.st_name as usize).is_ok_and(|name| name.starts_with("completed."))
+    }))
 }
 
 /// The end of a list of which only the first is named, where there are so many `more`.

@@ -122,6 +122,7 @@ pub fn build(
         tasks,
         masters,
         serials,
+        libraries: Vec::new(),
         connections,
         stimuli,
         input_events: Vec::new(),

@@ -21,6 +21,9 @@ pub struct Promise {
     /// Instances of one library that do not take turns, in each group one with covered columns at least: they are assumed to share no
     /// memory, such as static variables.
     pub together: Vec<Vec<FmuId>>,
+    /// Libraries, by their names, that FMUs which do not take turns bring and share, in each group one with covered columns at least: they
+    /// are assumed to share no variables of these.
+    pub libraries: Vec<(String, Vec<FmuId>)>,
     /// FMUs that take turns, in each group one with covered columns at least: a step is assumed to find nothing that one of another FMU
     /// of them has left.
     pub in_turns: Vec<Vec<FmuId>>,
@@ -52,9 +55,11 @@ impl Promise {
         let assumed = all().filter(several).filter(covered).collect();
         let mut together = plan.instances();
         together.retain(|instances| !plan.take_turns(instances) && instances.iter().any(covered));
+        let mut libraries = plan.libraries.clone();
+        libraries.retain(|(_, fmus)| !plan.take_turns(fmus) && fmus.iter().any(covered));
         let in_turns = plan.serials.iter().map(|serial| serial.fmus.clone());
         let in_turns = in_turns.filter(|fmus| fmus.iter().any(covered)).collect();
-        Promise { tasks, signals, assumed, together, in_turns }
+        Promise { tasks, signals, assumed, together, libraries, in_turns }
     }
 
     /// Number of columns that are covered.
@@ -289,6 +294,12 @@ pub(super) fn lines(plan: &Plan) -> (Vec<String>, Vec<String>) {
             "assumed: {}, which are instances of one library, share no memory (static variables), which vecud cannot see; vecud validate \
              looks whether two of them compute what one alone does",
             plan.names(instances)
+        ));
+    }
+    for (library, fmus) in &promise.libraries {
+        inside.push(format!(
+            "assumed: {}, which share {library}, leave nothing to each other in its static variables, which vecud cannot see",
+            plan.names(fmus)
         ));
     }
     for fmus in &promise.in_turns {

@@ -4,6 +4,7 @@ use crate::fmu::linking::{self, Clash};
 use crate::plan::FmuId;
 use crate::report::FindingResult;
 use crate::rig::{Problem, Rig, SharedLibraries};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Faults, notes and findings of FMUs that one process loads.
@@ -17,6 +18,8 @@ pub struct Neighbours {
     pub findings: Vec<(FmuId, FindingResult)>,
     /// By FMU: it can change what all have together.
     pub change_process: Vec<bool>,
+    /// Libraries with variables of their own that several FMUs bring, by their names.
+    pub libraries: BTreeMap<String, BTreeSet<FmuId>>,
 }
 
 /// Looks at the libraries of the rig's FMUs, in its order, which a runner that is this program loads.
@@ -55,6 +58,14 @@ pub fn look(rig: &Rig, libraries: &[&Path], program: Option<&Path>) -> Neighbour
                 name(fmu),
                 path.display()
             )),
+            Clash::Shared { name: library, own, first } => {
+                found.notes.push(format!(
+                    "fmu `{}` and fmu `{}` bring {library} of the same content: it is loaded once, and they share its static variables",
+                    name(first),
+                    name(own)
+                ));
+                found.libraries.entry(library).or_default().extend([FmuId(first), FmuId(own)]);
+            }
             Clash::Unique { symbol, more, own, first } => {
                 let others = linking::and_others(more);
                 let message = format!(

@@ -194,7 +194,7 @@ pub(super) fn plan_of(
         }
     };
     let libraries: Vec<&Path> = inputs.iter().map(|input| input.library.as_path()).collect();
-    let Neighbours { problems, notes: together, findings: shared, change_process } =
+    let Neighbours { problems, notes: together, findings: shared, change_process, libraries: libraries_of_several } =
         neighbours::look(&rig, &libraries, options.runner.as_deref());
     if !problems.is_empty() {
         return Err(Error::Rig(RigError { problems }));
@@ -213,7 +213,11 @@ pub(super) fn plan_of(
     let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &plan)).transpose()?;
     let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
     let own = cache.note().map(str::to_owned).into_iter();
-    let mut plan = Plan { notes: plan.notes.into_iter().chain(together).chain(own).chain(changed).collect(), ..plan };
+    let mut plan = Plan {
+        notes: plan.notes.into_iter().chain(together).chain(own).chain(changed).collect(),
+        libraries: libraries_of_several.into_iter().map(|(name, fmus)| (name, fmus.into_iter().collect())).collect(),
+        ..plan
+    };
     for (fmu, changes_process) in plan.fmus.iter_mut().zip(change_process) {
         fmu.changes_process = changes_process;
     }

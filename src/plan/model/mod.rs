@@ -77,6 +77,8 @@ pub struct Plan {
     pub masters: Vec<MasterPlan>,
     /// FMUs of which one at a time makes steps, in the order of the rig; each is in one of these at most.
     pub serials: Vec<SerialPlan>,
+    /// Libraries with variables of their own, by their names, that these FMUs bring and that are loaded once.
+    pub libraries: Vec<(String, Vec<FmuId>)>,
     /// All variable connections.
     pub connections: Vec<ConnectionPlan>,
     /// Files that feed inputs and tick clocks, in the order of the rig.

@@ -10,12 +10,17 @@ const FOLDER: &str = "binaries/linux64";
 
 /// An FMU whose gain comes from a library `name` beside its own one, and what of that there is to be linked.
 fn with_gain(rig: Rig, fmu: &str, name: &str, gain: u32, is_brought: bool) -> Rig {
+    with_library(rig, fmu, name, &format!("double gain(void) {{ return {gain}; }}"), is_brought)
+}
+
+/// An FMU whose gain comes from a library of this source.
+fn with_library(rig: Rig, fmu: &str, name: &str, source: &str, is_brought: bool) -> Rig {
     let folder = rig.folder().join(fmu);
     let binaries = folder.join(FOLDER);
     fs::create_dir_all(&binaries).unwrap();
     fs::write(folder.join("modelDescription.xml"), description("<File name=\"all.c\"/>")).unwrap();
     fs::write(binaries.join("all.c"), integrator("double gain(void);\n#define GAIN gain()", &[])).unwrap();
-    fs::write(binaries.join("gain.c"), format!("double gain(void) {{ return {gain}; }}")).unwrap();
+    fs::write(binaries.join("gain.c"), source).unwrap();
     compile("cc", &binaries, &[&format!("-Wl,-soname,{name}"), "-o", name, "gain.c"]);
     compile("cc", &binaries, &["-Wl,-rpath,$ORIGIN,--disable-new-dtags", "-o", "integrator.so", "all.c", name]);
     if !is_brought {
@@ -68,6 +73,36 @@ fn libraries_of_one_name_and_content_and_libraries_of_other_names_are_nobodys_bu
     for run in [same, others] {
         assert!(!run.stderr.contains("note"), "{}", run.stderr);
     }
+}
+
+/// A library of one name and content is loaded once: what changes in it is said to be shared, and what `vecud check` assumes then.
+#[test]
+fn a_library_with_variables_that_two_fmus_bring_is_told() {
+    let (counts, constant) = (
+        "static int n; double gain(void) { return ++n; }",
+        "static const double all[] = {2, 3}; const double *const first = all; double gain(void) { return *first; }",
+    );
+    for (source, is_shared) in [(counts, true), (constant, false)] {
+        let both = |name| with_library(with_library(rig(""), "a", name, source, true), "b", name, source, true);
+        let fmus = both("libgain.so");
+        let checked = check(&fmus);
+        let checked =
+            format!("{}{}", String::from_utf8_lossy(&checked.stdout), String::from_utf8_lossy(&checked.stderr));
+        let run = fmus.run().exits(0);
+        let note = "fmu `a` and fmu `b` bring libgain.so of the same content: it is loaded once, and they share its static variables";
+        assert_eq!(
+            (run.stderr.contains(note), checked.contains(note)),
+            (is_shared, is_shared),
+            "{checked}\n{}",
+            run.stderr
+        );
+        assert_eq!(checked.contains("a and b, which share libgain.so,"), is_shared, "{checked}");
+    }
+    // What a library counts is nobody else's under another name.
+    let others = with_library(with_library(rig(""), "a", "liba.so", counts, true), "b", "libb.so", counts, true);
+    let run = others.run().exits(0);
+    assert!(!run.stderr.contains("note"), "{}", run.stderr);
+    assert_eq!(last(&run, "a"), last(&run, "b"));
 }
 
 /// The name of a library counts also for an FMU's own one, which others may need; and one that is not brought is another file, too.
