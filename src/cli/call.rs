@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TYPE")]
     interface_type: Option<InterfaceArgument>,
     /// How long a call may take, in seconds: then the FMU is ended
-    #[arg(long, value_name = "S", default_value = "30", value_parser = validate::seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", default_value = "30", value_parser = validate::seconds, allow_hyphen_values = true)]
     timeout: Duration,
     /// Goes on after a call that has failed, or was refused; the exit code is still that of the first
     #[arg(long)]

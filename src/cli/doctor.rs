@@ -32,7 +32,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", exclusive = true)]
     files: Option<PathBuf>,
     /// How long wake-ups are measured, on all these cores at once; 0: not at all
-    #[arg(long, value_name = "S", default_value = "5", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", default_value = "5", value_parser = seconds, allow_hyphen_values = true)]
     seconds: Duration,
     /// Exit code 3 when there is a problem
     #[arg(long)]

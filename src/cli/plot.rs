@@ -22,10 +22,10 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Shows nothing before this time, in seconds
-    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = finite, allow_hyphen_values = true)]
     from: Option<f64>,
     /// Shows nothing after this time, in seconds
-    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = finite, allow_hyphen_values = true)]
     to: Option<f64>,
     /// Another recording of the same signals, drawn into the same figures, dashed
     #[arg(long, value_name = "B")]

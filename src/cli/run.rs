@@ -22,7 +22,7 @@ pub struct Arguments {
     #[arg(long, value_name = "MODE")]
     mode: Option<ModeArgument>,
     /// Simulation time at which the run ends, in seconds
-    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]
     stop_time: Option<Instant>,
     /// Where the report and the recordings go; default: vecud-out/<rig>
     #[arg(long, value_name = "DIR")]

@@ -33,24 +33,24 @@ pub struct Arguments {
     #[arg(long, value_name = "TYPE")]
     interface_type: Option<InterfaceArgument>,
     /// Simulation time at which it begins, in seconds; default: that of the FMU's default experiment, else 0
-    #[arg(long, value_name = "S", value_parser = instant, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = instant, allow_hyphen_values = true)]
     start_time: Option<Instant>,
     /// Simulation time at which it ends, in seconds; default: that of the default experiment, else one second after its start
-    #[arg(long, value_name = "S", value_parser = instant, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = instant, allow_hyphen_values = true)]
     stop_time: Option<Instant>,
     /// From one row to the next, in seconds, a number or a fraction as 1/300; default: the step of the default experiment, else a
     /// 500th of the simulation. Raised to a multiple of the FMU's internal step
-    #[arg(long, value_name = "S", value_parser = duration, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = duration, allow_hyphen_values = true)]
     output_interval: Option<Fraction>,
     /// How far the FMU goes in one step, in seconds; of Model Exchange each step of a solver with a fixed one; default: the output interval
-    #[arg(long, value_name = "S", value_parser = duration, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = duration, allow_hyphen_values = true)]
     fixed_step_size: Option<Fraction>,
     #[command(flatten)]
     stepped: Stepped,
     #[command(flatten)]
     integrated: Integrated,
     /// The relative tolerance of the solver, which is inside of an FMU for Co-Simulation
-    #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = tolerance, allow_hyphen_values = true)]
     tolerance: Option<f64>,
     #[command(flatten)]
     starts: Starts,

@@ -17,7 +17,7 @@ pub struct Arguments {
     /// An .fmu file, or the folder of an unpacked FMU
     file: PathBuf,
     /// How long a life of the FMU may take, and each call in it, in seconds
-    #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, allow_hyphen_values = true)]
     timeout: Duration,
     /// How far results may be from those that the FMU carries: an absolute deviation, a share, or either of both, as 1e-6, 0.1% or
     /// 1e-6,0.1%; default: 1e-6,0.1% for floating-point numbers, others are to be equal

@@ -75,9 +75,10 @@ pub(super) fn cores(rig: &Rig, fmus: &[DescribedFmu], host: &HostFacts, findings
     if rig.mode == Mode::RealTime && fmus.iter().any(|fmu| fmu.cpu().is_none()) {
         let alone = pool_on(&host.without_processes());
         for (cpu, taken) in pool.iter().zip(&alone).filter(|(cpu, taken)| cpu != taken) {
-            let who = host.processes_on(*taken).join(" and ");
+            let who = host.processes_on(*taken);
             if !who.is_empty() {
-                findings.note(format!("{who} uses core {taken}, so this run uses core {cpu}"));
+                let uses = if who.len() == 1 { "uses" } else { "use" };
+                findings.note(format!("{} {uses} core {taken}, so this run uses core {cpu}", who.join(" and ")));
             }
         }
     }

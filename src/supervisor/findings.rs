@@ -167,7 +167,8 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             some(count, "step")
         ),
         Finding::PastEvent => {
-            format!("told {} that were not to come any more: {seconds} (nextEventTime)", some(count, "time event"))
+            let were = if count == 1 { "was" } else { "were" };
+            format!("told {} that {were} not to come any more: {seconds} (nextEventTime)", some(count, "time event"))
         }
         Finding::CreepingTime => {
             let is_simulated = prepared.plan.tasks.iter().any(TaskPlan::shows_events);

@@ -83,7 +83,7 @@ enum What {
         #[arg(long, value_name = "MODE", value_parser = ["realtime", "virtual"])]
         mode: Option<String>,
         /// Ends at this simulation time (s); default: as the rig says
-        #[arg(long, value_name = "S", value_parser = super::report::finite, allow_negative_numbers = true)]
+        #[arg(long, value_name = "S", value_parser = super::report::finite, allow_hyphen_values = true)]
         stop_time: Option<f64>,
     },
     /// Ends a run in good order, and waits for its report

@@ -31,26 +31,26 @@ pub struct Arguments {
     #[arg(long, value_name = "B")]
     against: Option<PathBuf>,
     /// How far signals may be apart, in their unit; default: not at all
-    #[arg(long, value_name = "TOL", value_parser = tolerance, allow_negative_numbers = true, requires = "against")]
+    #[arg(long, value_name = "TOL", value_parser = tolerance, allow_hyphen_values = true, requires = "against")]
     abs: Option<f64>,
     /// How far signals may be apart in proportion to the larger value (0.01 is 1 %); within --abs or --rel is enough
-    #[arg(long, value_name = "TOL", value_parser = tolerance, allow_negative_numbers = true, requires = "against")]
+    #[arg(long, value_name = "TOL", value_parser = tolerance, allow_hyphen_values = true, requires = "against")]
     rel: Option<f64>,
     /// The same for some signals, instead of --abs and --rel: 'plant.*=1e-6', '*.speed=0.1%', '*=1e-6,0.1%', 'ecu.x=inf';
     /// may be given several times, the last one that names a signal counts
     #[arg(long, value_name = "PATTERN=TOL", requires = "against")]
     tolerance: Vec<report::compare::NamedTolerance>,
     /// How many times as long latencies and responses may be, in p50 and p99; default: they are not judged
-    #[arg(long, value_name = "R", value_parser = ratio, allow_negative_numbers = true, requires = "against")]
+    #[arg(long, value_name = "R", value_parser = ratio, allow_hyphen_values = true, requires = "against")]
     ratio: Option<f64>,
     /// Compares signals only where both recordings have a row (one was thinned out)
     #[arg(long, requires = "against")]
     common_times: bool,
     /// Times that differ by no more than this are the same (of a tool that rounds them); default: 1e-9
-    #[arg(long, value_name = "S", value_parser = tolerance, allow_negative_numbers = true, requires = "against")]
+    #[arg(long, value_name = "S", value_parser = tolerance, allow_hyphen_values = true, requires = "against")]
     time_tolerance: Option<f64>,
     /// Compares signals only before this time
-    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true, requires = "against")]
+    #[arg(long, value_name = "S", value_parser = finite, allow_hyphen_values = true, requires = "against")]
     until: Option<f64>,
     /// Where the page goes; default: report.html or comparison.html in DIR, of several runs trends.html
     #[arg(short, long, value_name = "FILE")]

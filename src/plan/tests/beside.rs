@@ -52,6 +52,16 @@ fn free_cores_are_taken_first_and_then_the_one_of_which_others_have_least() {
     assert_eq!(isolated(vec![on_2, RunningRig::of("c", &ecu_on(3))]).default_cores(), [0]);
 }
 
+/// Two runs whose core is taken already are told in the plural.
+#[test]
+fn runs_that_have_a_core_are_told() {
+    let run = |process| RunningRig { process: Some(process), ..RunningRig::of("a", &ecu_on(1)) };
+    let told = |running: &[RunningRig]| ecu(running, "").unwrap().notes.join("\n");
+    assert!(told(&[run(7)]).contains("process 7 uses core 1, so this run uses core 0"), "{}", told(&[run(7)]));
+    let both = told(&[run(7), run(8)]);
+    assert!(both.contains("process 7 and the run of process 8 use core 1, so"), "{both}");
+}
+
 /// An ECU alone on this one of four cores.
 fn ecu_on(cpu: usize) -> Plan {
     try_build(&format!("[fmu.ecu]\npath = \"e\"\ncpu = {cpu}\n"), &[description(ECU)], &host()).unwrap()

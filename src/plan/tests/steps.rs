@@ -90,6 +90,17 @@ fn what_is_equal_but_for_rounding_is_equal() {
     }
 }
 
+/// A step of the FMU that is none is no measure for the times that its steps reach.
+#[test]
+fn an_internal_step_is_above_0() {
+    for (internal, is_step) in [("-1", false), ("0", false), ("0.01", true)] {
+        let plan =
+            built(&format!("{MOTOR}step = 0.01\n"), &format!("fixedInternalStepSize=\"{internal}\""), "").unwrap();
+        let Work::Step(own) = plan.tasks[0].work else { panic!("{:?}", plan.tasks) };
+        assert_eq!(own.internal_step.is_some(), is_step, "{internal}");
+    }
+}
+
 #[test]
 fn the_step_is_the_rigs_else_the_fmus() {
     assert_eq!(step("[fmu.m]\npath = \"m\"\nstep = \"1/3000\"\n", "", "stepSize=\"0.01\""), fraction(1, 3000));

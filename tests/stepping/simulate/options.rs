@@ -40,6 +40,8 @@ fn times_intervals_and_steps_are_those_that_are_asked_for() {
     };
     let (times, steps, _) = of(&["--start-time=-1", "--stop-time", "0.5", "--output-interval", "1/2"]);
     assert_eq!((times, steps), (vec![-1.0, -0.5, 0.0, 0.5], vec![0.0, 1.0, 2.0, 3.0]));
+    let (times, ..) = of(&["--start-time", "-1e-3", "--stop-time", "-5e-4", "--output-interval", "1/4000"]);
+    assert_eq!((times[0], times.len()), (-1e-3, 3));
     // Four steps from one row to the next.
     let (times, steps, _) = of(&["--fixed-step-size", "0.05", "--output-interval", "0.2", "--stop-time", "0.5"]);
     assert_eq!((times, steps), (vec![0.0, 0.2, 0.4, 0.5], vec![0.0, 4.0, 8.0, 10.0]));
