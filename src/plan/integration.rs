@@ -106,6 +106,20 @@ pub(super) fn check(rig: &Rig, described: &DescribedFmu, step: &At<Fraction>, fi
     }
 }
 
+/// Tells of an FMU whose description has derivatives and lists none.
+pub(super) fn check_states(described: &DescribedFmu, findings: &mut Findings) {
+    let description = &described.input.description;
+    let derivative = described.model_exchange().and_then(|_| description.derivative_that_is_not_integrated());
+    if let Some(derivative) = derivative {
+        findings.note(format!(
+            "nothing of {} is integrated: {:?} (line {}) is a derivative, and <ModelStructure> of its modelDescription.xml lists none",
+            described.name(),
+            derivative.name,
+            derivative.line
+        ));
+    }
+}
+
 /// Whether rounding leaves the tolerance of what is integrated with this FMU.
 pub(super) fn check_rounding(described: &DescribedFmu, findings: &mut Findings) {
     let solver = described.integration().solver.as_ref().filter(|_| described.model_exchange().is_some());

@@ -57,6 +57,7 @@ pub(super) fn candidates(
         let Some(step) = step else { continue };
         check(rig, described, own, &step, times, findings);
         integration::check(rig, described, &step, findings);
+        integration::check_states(described, findings);
         let leads = masters::leads(fmus, fmu);
         if leads || described.master.is_none() {
             integration::check_matrices(fmus, described, findings);

@@ -127,6 +127,8 @@ struct Seen<'a> {
 const UNKNOWNS: &[&str] =
     &["Output", "ContinuousStateDerivative", "ClockedState", "InitialUnknown", "EventIndicator", "Unknown"];
 
+const LISTS_OF_UNKNOWNS: &[&str] = &["Outputs", "Derivatives", "InitialUnknowns"];
+
 const RULES: &[SchemaRule] = &[
     SchemaRule { abis: &[Abi::Fmi3, Abi::Fmi2, Abi::Fmi1], elements: &["fmiModelDescription"], objection: no_date },
     SchemaRule { abis: &[Abi::Fmi3], elements: &["CoSimulation"], objection: clocks_without_event_mode },
@@ -135,6 +137,8 @@ const RULES: &[SchemaRule] = &[
     SchemaRule { abis: &[Abi::Fmi2], elements: UNKNOWNS, objection: kind_of_initial_unknown },
     SchemaRule { abis: &[Abi::Fmi3, Abi::Fmi2], elements: UNKNOWNS, objection: state_that_is_none },
     SchemaRule { abis: &[Abi::Fmi2], elements: &["ModelStructure"], objection: states_that_are_not_listed },
+    SchemaRule { abis: &[Abi::Fmi2], elements: LISTS_OF_UNKNOWNS, objection: empty_list },
+    SchemaRule { abis: &[Abi::Fmi2], elements: &["InitialUnknowns"], objection: initial_unknowns_out_of_order },
     SchemaRule { abis: &[Abi::Fmi2], elements: &["ScalarVariable"], objection: initial_of_input },
     SchemaRule { abis: &[Abi::Fmi1], elements: &["ScalarVariable"], objection: continuous_without_real },
 ];
@@ -210,25 +214,26 @@ fn state_that_is_none(seen: Seen) -> Option<(&'static str, String)> {
 
 /// FMI 2.0.5, 2.2.8: an FMU for Model Exchange lists the derivatives of its states.
 fn states_that_are_not_listed(seen: Seen) -> Option<(&'static str, String)> {
-    let description = seen.description;
-    let exchanges = description.interfaces.iter().any(|offer| matches!(offer, InterfaceOffer::ModelExchange(_)));
-    let lists = seen.node.children().any(|child| child.has_tag_name_here("Derivatives"));
-    if lists || !exchanges {
-        return None;
-    }
-    // A derivative that is connected may be that of another output or input.
-    let is_own = |v: &&Variable| {
-        let of_state = |state: &Variable| matches!(state.causality, Causality::Output | Causality::Local);
-        v.causality == Causality::Local && description.state_of(v).is_some_and(of_state)
-    };
-    let derivative = description.variables.iter().find(is_own)?;
+    let derivative = seen.description.derivative_that_is_not_integrated()?;
     let (name, line) = (&derivative.name, derivative.line);
-    Some((
-        "",
-        format!(
-            "<Derivatives> is missing, in which Model Exchange has its states: {name:?} (line {line}) is a derivative"
-        ),
-    ))
+    let missing = "<Derivatives> is missing or empty, in which Model Exchange has its states";
+    Some(("", format!("{missing}: {name:?} (line {line}) is a derivative")))
+}
+
+/// `fmi2VariableDependency.xsd`. Of derivatives that there are [another rule](states_that_are_not_listed) tells more.
+fn empty_list(seen: Seen) -> Option<(&'static str, String)> {
+    let has_states =
+        seen.node.has_tag_name_here("Derivatives") && seen.description.derivative_that_is_not_integrated().is_some();
+    let is_empty = !seen.node.children().any(|child| child.has_tag_name_here("Unknown"));
+    (is_empty && !has_states).then(|| ("", "it lists no <Unknown>, of which there is at least one".to_owned()))
+}
+
+/// FMI 2.0.5, 2.2.8, `InitialUnknowns`.
+fn initial_unknowns_out_of_order(seen: Seen) -> Option<(&'static str, String)> {
+    let index = |node: Node| node.attribute("index")?.trim_ascii().parse::<u32>().ok();
+    let listed: Vec<u32> = seen.node.children().filter_map(index).collect();
+    let wrong = listed.windows(2).find(|pair| pair[0] > pair[1])?;
+    Some(("", format!("variable {} stands behind {}; the order is that of the indices", wrong[1], wrong[0])))
 }
 
 /// FMI 2.0.5, 2.2.7, `initial`; of the independent variable its reader knows it.
@@ -282,17 +287,6 @@ impl<'a> Seen<'a> {
 
     fn kinds(self) -> impl Iterator<Item = &'a str> {
         self.node.attribute(KINDS).unwrap_or_default().split_ascii_whitespace()
-    }
-}
-
-impl ModelDescription {
-    /// The variable that another one is the derivative of.
-    fn state_of(&self, derivative: &Variable) -> Option<&Variable> {
-        let reference = derivative.derivative?;
-        match self.abi {
-            Abi::Fmi2 => self.by_reference((VariableType::Float64, reference)),
-            _ => self.by_reference(reference),
-        }
     }
 }
 

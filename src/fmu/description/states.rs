@@ -1,6 +1,6 @@
 //! The continuous states of a description: which variables they are, in the order of all vectors of states, and what depends on them.
 
-use super::model::{ModelDescription, Unknown, Variable};
+use super::model::{Abi, Causality, ModelDescription, Unknown, Variable, VariableType};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -51,6 +51,26 @@ impl ModelDescription {
 }
 
 impl ModelDescription {
+    /// The variable that another one is the derivative of.
+    pub(super) fn state_of(&self, derivative: &Variable) -> Option<&Variable> {
+        let reference = derivative.derivative?;
+        match self.abi.has_typed_references() {
+            true => self.by_reference((VariableType::Float64, reference)),
+            false => self.by_reference(reference),
+        }
+    }
+
+    /// A local derivative of a variable that can be a state, where an FMU of FMI 2.0 for Model Exchange lists no derivative, so that nothing
+    /// is integrated. Derivatives of inputs and outputs may only tell that they are such. FMUs of FMI 3.0 say themselves how many states they have.
+    pub fn derivative_that_is_not_integrated(&self) -> Option<&Variable> {
+        let is_own = |v: &&Variable| {
+            let of_state = |state: &Variable| matches!(state.causality, Causality::Output | Causality::Local);
+            v.causality == Causality::Local && self.state_of(v).is_some_and(of_state)
+        };
+        let lists_none = self.abi == Abi::Fmi2 && self.structure.continuous_state_derivatives.is_empty();
+        self.model_exchange().filter(|_| lists_none).and_then(|_| self.variables.iter().find(is_own))
+    }
+
     /// How many continuous states and event indicators there are, where variables have as many elements as `elements` says.
     pub fn numbers_of_equations(&self, elements: impl Fn(&Variable) -> usize) -> (usize, usize) {
         let of = |unknown: &Unknown| self.by_reference(unknown.variable).map_or(1, &elements);

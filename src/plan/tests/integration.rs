@@ -1,7 +1,7 @@
 //! What is planned for FMUs that are integrated.
 
 use super::{host, try_build};
-use crate::fmu::description::{ModelDescription, parse};
+use crate::fmu::description::{Abi, ModelDescription, parse};
 use crate::plan::{MATRIX_STATES, Plan};
 
 /// An FMU for Model Exchange with so many states, x' = f(x), of which nothing more is said.
@@ -51,6 +51,18 @@ fn more_states_than_matrices_are_made_for_are_integrated_without() {
     let refused = alone("bdf", MATRIX_STATES + 1).unwrap_err();
     assert!(refused.starts_with("rig.toml:7:10: m has 2001 continuous states, and matrices"), "{refused}");
     assert!(refused.ends_with("take the solver dopri5, rk4 or euler in place of bdf"), "{refused}");
+}
+
+/// An FMU that lists no derivative although it has one is told: nothing of it is integrated.
+#[test]
+fn derivatives_that_nobody_lists_are_told() {
+    let mut unlisted = ModelDescription { abi: Abi::Fmi2, ..equations(1) };
+    unlisted.structure.continuous_state_derivatives.clear();
+    let text = "[rig]\nmode = \"virtual\"\nstop_time = 1\n[fmu.m]\npath = \"m\"\nstep = \"1/10\"\n";
+    let plan = try_build(text, &[unlisted], &host()).unwrap();
+    let [note] = &plan.notes[..] else { panic!("{:?}", plan.notes) };
+    assert!(note.starts_with("nothing of m is integrated: \"der(x)\" (line 1)"), "{note}");
+    assert_eq!(alone("rk4", 1).unwrap().notes, [""; 0]);
 }
 
 /// A tolerance that rounding does not leave is told, whoever says it; methods of fixed steps have none.

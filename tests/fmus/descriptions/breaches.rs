@@ -169,8 +169,8 @@ fn each_fault_is_told_once_in_its_line() {
         ),
         (
             FMI_2,
-            "<Unknown index=\"4\"/></InitialUnknowns>",
-            "<Unknown index=\"2\"/><Unknown index=\"4\"/></InitialUnknowns>",
+            "<InitialUnknowns>",
+            "<InitialUnknowns><Unknown index=\"2\"/>",
             18,
             "\"x\" (line 11) is no initial unknown",
         ),
@@ -198,6 +198,31 @@ fn each_fault_is_told_once_in_its_line() {
             15,
             "<Derivatives> is missing",
         ),
+        (
+            FMI_2,
+            "<Derivatives><Unknown index=\"3\" dependencies=\"1\" dependenciesKind=\"fixed\"/></Derivatives>",
+            "<Derivatives/>",
+            15,
+            "\"der(x)\" (line 12) is a derivative",
+        ),
+        (FMI_2, "<Unknown index=\"2\"/>", "<Unknown index=\"2\"/><Unknown index=\"2\"/>", 16, "lists \"x\" twice"),
+        (
+            FMI_2,
+            "<Unknown index=\"4\"/></InitialUnknowns>",
+            "<Unknown index=\"4\"/>\n<Unknown index=\"4\"/></InitialUnknowns>",
+            19,
+            "<InitialUnknowns> lists \"n\" twice",
+        ),
+        (
+            FMI_2,
+            "<Unknown index=\"3\" dependencies=\"1\" dependenciesKind=\"constant\"/><Unknown index=\"4\"/>",
+            "<Unknown index=\"4\"/><Unknown index=\"3\"/>",
+            18,
+            "variable 3 stands behind 4",
+        ),
+        (FMI_2, "<Real derivative=\"2\"/>", "<Real derivative=\"3\"/>", 12, "names the variable itself"),
+        (FMI_3, "derivative=\"2\"", "derivative=\"3\"", 12, "names the variable itself"),
+        (FMI_2, "<Real start=\"0\"/>", "<Real start=\"0\" reinit=\"true\"/>", 10, "`reinit` belongs only to states"),
         // Variables.
         (FMI_2, "causality=\"input\"", "causality=\"input\" initial=\"exact\"", 10, "an input has no `initial`"),
         (FMI_1, "variability=\"discrete\"", "variability=\"continuous\"", 8, "is for <Real> alone"),
@@ -223,6 +248,8 @@ fn what_only_looks_like_a_fault_is_none() {
     let slave =
         FMI_2.replace("<ModelExchange modelIdentifier=\"m\"/>", "").replace(derivatives, "").replace(initial, "");
     assert_eq!(told(&slave), []);
+    let reinitialised = FMI_2.replace("nominal=\"2\"", "nominal=\"2\" reinit=\"true\"");
+    assert_eq!(told(&reinitialised), []);
     let clockless = FMI_3.replace(" hasEventMode=\"true\"", "");
     let (clock, rest) =
         clockless.split_once("<Clock").map(|(before, after)| (before, after.split_once("/>\n").unwrap().1)).unwrap();

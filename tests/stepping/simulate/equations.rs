@@ -414,3 +414,18 @@ fn events_without_end_are_bounded_and_told() {
     assert_eq!(run.status.code(), Some(0), "{said}");
     assert!(said.contains("had more than 2 events in"), "{said}");
 }
+
+/// Rows of an FMU whose states nobody lists stay as they are, and who simulates it hears why.
+#[test]
+fn derivatives_that_are_not_listed_are_told() {
+    let place = Place::new();
+    copy(&fmu("spring_fmi2"), &place.path("spring"));
+    let file = place.path("spring/modelDescription.xml");
+    let description = std::fs::read_to_string(&file).unwrap();
+    let (before, rest) = description.split_once("<Derivatives>").unwrap();
+    let after = rest.split_once("</Derivatives>").unwrap().1;
+    std::fs::write(&file, format!("{before}<Derivatives/>{after}")).unwrap();
+    let simulated = place.simulate("spring", &[]).exits(0);
+    assert!(simulated.stderr.contains("nothing of spring is integrated: \"der(x[1])\""), "{}", simulated.stderr);
+    assert!(!simulate(fmu("spring_fmi2"), &[]).exits(0).stderr.contains("is integrated"));
+}

@@ -30,6 +30,7 @@ use crate::fmu::description::model::{ModelExchange, ModelStructure, SourceFile, 
 use crate::fmu::description::rules;
 use crate::fmu::description::units::{self, Units};
 use crate::fmu::description::xml::{Attribute, Element, Vocabulary};
+use std::collections::HashSet;
 
 /// The words of FMI 2.0: no other text's attributes are told apart.
 pub(super) static VOCABULARY: Vocabulary = Vocabulary { abi: Abi::Fmi2, particular: 0, home: |_, _| None };
@@ -194,11 +195,22 @@ fn variables<'a>(
         elements.push(element);
     }
     for (position, attribute) in derivatives {
-        let state = &variables[at(attribute, attribute.scalar()?, &variables)?];
+        let own = at(attribute, attribute.scalar()?, &variables)?;
+        let state = &variables[own];
+        if own == position {
+            attribute.warn("names the variable itself");
+        }
         if state.variable_type != VariableType::Float64 {
             return Err(attribute.error(format!("names {:?} (line {}), which is no <Real>", state.name, state.line)));
         }
         variables[position].derivative = Some(state.value_reference);
+    }
+    let states: HashSet<_> = variables.iter().filter_map(|variable| variable.derivative).collect();
+    for (variable, element) in variables.iter().zip(&elements) {
+        if variable.reinit && !states.contains(&variable.value_reference) {
+            element
+                .warn(format!("{}: `reinit` belongs only to states: no variable is its `derivative`", element.label()));
+        }
     }
     Ok((variables, elements))
 }
@@ -301,6 +313,7 @@ fn structure(list: Element<'_>, variables: &[Variable]) -> Result<ModelStructure
                 continue;
             }
         };
+        let mut listed = HashSet::new();
         for element in group.children() {
             if element.name() != "Unknown" {
                 element.warn_unknown(group);
@@ -308,6 +321,9 @@ fn structure(list: Element<'_>, variables: &[Variable]) -> Result<ModelStructure
             }
             let (unknown, position) = unknown(element, variables)?;
             let variable = &variables[position];
+            if !listed.insert(position) {
+                element.warn(format!("<{}> lists {:?} twice", group.name(), variable.name));
+            }
             match group.name() {
                 "Outputs" => {
                     is_listed[position] = true;

@@ -187,8 +187,11 @@ impl<'a> All<'a> {
     fn check_derivative(&self, variable: &Variable, element: Element<'_>) -> Result<(), DescriptionError> {
         let Some(reference) = variable.derivative else { return Ok(()) };
         let state = self.target(element, "derivative", reference)?;
+        let attribute = element.required("derivative")?;
+        if reference == variable.value_reference {
+            attribute.warn("names the variable itself");
+        }
         if !is_float(state.variable_type) {
-            let attribute = element.required("derivative")?;
             return Err(attribute.error(format!("names {:?}, which is no Float64 or Float32", state.name)));
         }
         Ok(())
