@@ -55,6 +55,8 @@ pub struct Shared {
     lull: Option<Lull>,
     /// What others ask of who collects samples.
     pub questions: Questions,
+    /// The most overruns that were told of each task.
+    told_overruns: Vec<AtomicU64>,
     /// What clocks had measured when their figures began anew for whoever asks; `None`: they did not.
     begun_anew: Mutex<Option<Vec<ClockResult>>>,
     /// The recorded and watched variables; found when somebody asks for them.
@@ -74,6 +76,7 @@ impl Shared {
         let (dropped, paused, recorded) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
         let lull = Lull::of(&prepared.plan);
+        let told_overruns = prepared.plan.tasks.iter().map(|_| AtomicU64::default()).collect();
         Ok(Shared {
             prepared,
             memory,
@@ -91,6 +94,7 @@ impl Shared {
             recorded,
             lull,
             questions: Questions::default(),
+            told_overruns,
             begun_anew: Mutex::default(),
             shown: OnceLock::new(),
         })
@@ -232,8 +236,11 @@ impl Shared {
     fn all_of_clocks(&self) -> Vec<ClockResult> {
         let (plan, board) = (self.plan(), self.board());
         let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let clock = |task| tasks::clock(plan, board, TaskId(task), scheduling(board), &dropped);
-        (0..plan.tasks.len()).map(clock).collect()
+        let clock = |(task, overruns)| {
+            let own = tasks::clock(plan, board, TaskId(task), scheduling(board), &dropped);
+            ClockResult { overruns, ..own }
+        };
+        self.overruns().into_iter().enumerate().map(clock).collect()
     }
 
     /// So many datagrams of each task that they activate were thrown away by the kernel so far.
@@ -249,15 +256,28 @@ impl Shared {
     /// What the run has counted so far.
     pub fn totals(&self) -> Totals {
         let recorded = *self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
-        totals::totals(self.plan(), self.board(), recorded)
+        totals::totals(self.plan(), self.board(), &self.overruns(), recorded)
+    }
+
+    /// What is known of each task now.
+    fn standings(&self) -> Vec<Standing> {
+        let (plan, board) = (self.plan(), self.board());
+        let time_base = TimeBase::now(plan, board, self.prepared.begin());
+        (0..plan.tasks.len()).map(|task| standing(plan, board, time_base, TaskId(task))).collect()
+    }
+
+    /// The overruns of each task, with those that the activation under way, or the one that is overdue, will have found. No look has fewer
+    /// than one before, though a thread may just be counting.
+    fn overruns(&self) -> Vec<u64> {
+        let standings = self.standings();
+        let told = standings.iter().zip(&self.told_overruns);
+        told.map(|(own, told)| own.overruns().max(told.fetch_max(own.overruns(), SeqCst))).collect()
     }
 
     /// What is known of the run now.
     pub fn live(&self) -> Live {
         let (plan, board) = (self.plan(), self.board());
-        let time_base = TimeBase::now(plan, board, self.prepared.begin());
-        let standings: Vec<_> =
-            (0..plan.tasks.len()).map(|task| standing(plan, board, time_base, TaskId(task))).collect();
+        let standings = self.standings();
         let row = |(task, planned)| {
             let cells = board.task(TaskId(task));
             LiveRow {

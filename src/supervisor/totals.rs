@@ -116,19 +116,19 @@ impl Durations {
     }
 }
 
-/// What the run has counted so far. `recorded`: how much was recorded by the last look.
-pub fn totals(plan: &Plan, board: Board, recorded: Recorded) -> Totals {
+/// What the run has counted so far. `overruns`: those of each task; `recorded`: how much was recorded by the last look.
+pub fn totals(plan: &Plan, board: Board, overruns: &[u64], recorded: Recorded) -> Totals {
     Totals {
         mode: plan.mode,
         scheduling: scheduling(board),
         simulated_s: Nanos(board.global(Global::Reached).load(SeqCst) as i64).seconds(),
-        clocks: (0..plan.tasks.len()).map(|task| clock(plan, board, TaskId(task))).collect(),
+        clocks: overruns.iter().enumerate().map(|(task, own)| clock(plan, board, TaskId(task), *own)).collect(),
         locks: (0..plan.fmus.len()).map(|fmu| lock(plan, board, FmuId(fmu))).collect(),
         recorded,
     }
 }
 
-fn clock(plan: &Plan, board: Board, task: TaskId) -> ClockTotals {
+fn clock(plan: &Plan, board: Board, task: TaskId, overruns: u64) -> ClockTotals {
     let (planned, cells) = (&plan.tasks[task.0], board.task(task));
     let durations = |metric| Durations::of(cells.histogram(metric));
     let latencies = || Latencies {
@@ -141,7 +141,7 @@ fn clock(plan: &Plan, board: Board, task: TaskId) -> ClockTotals {
         fmu: plan.fmus[planned.fmu.0].name.clone(),
         clock: planned.name.clone(),
         activations: cells.get(TaskWord::Activations),
-        overruns: cells.get(TaskWord::Overruns),
+        overruns,
         skipped: cells.get(TaskWord::Skipped),
         coalesced: cells.get(TaskWord::Coalesced),
         retimed: cells.get(TaskWord::Retimed).saturating_add(cells.get(TaskWord::LateEvents)),

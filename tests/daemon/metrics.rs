@@ -2,7 +2,8 @@
 
 use super::client::{Daemon, kept_every_release, tracer};
 use super::exposition::{Exposition, Labels, scraped};
-use super::program::{changed_tracer, shared_core, skipped, wait_until};
+use super::program::{changed_tracer, runner_of, send, shared_core, skipped, wait_until};
+use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -107,6 +108,34 @@ fn the_format_is_the_one_that_is_asked_for() {
         assert_eq!(answer.body.ends_with("\n# EOF\n"), is_open, "{accept}");
         assert_eq!(answer.body.contains("# TYPE vecud_clock_overruns counter"), is_open, "{accept}");
     }
+}
+
+/// A runner that gets no processor time: releases that are overdue are overruns at once, in the figures of clocks and in metrics.
+#[test]
+fn releases_that_are_overdue_are_seen_before_any_of_them_begins() {
+    shared_core(|| {
+        let daemon = Daemon::new();
+        daemon.put("a", &tracer("")).json(201);
+        daemon.post("/v1/rigs/a/start", "").json(200);
+        let clocks = || -> u64 {
+            let clocks = daemon.get("/v1/rigs/a/clocks").json(200);
+            clocks.as_array().unwrap().iter().map(|clock| clock["overruns"].as_u64().unwrap()).sum()
+        };
+        let metrics =
+            || -> f64 { scraped(&daemon).series("vecud_clock_overruns_total").iter().map(|series| series.value).sum() };
+        let runner = runner_of(daemon.child());
+        send(runner, SIGSTOP);
+        let (before, earlier) = (clocks(), metrics());
+        wait_until("clocks say so", || clocks() > before + 100);
+        wait_until("metrics say so", || metrics() > earlier + 100.0);
+        let standing = metrics();
+        send(runner, SIGCONT);
+        for _ in 0..20 {
+            assert!(metrics() >= standing, "what was counted stays counted");
+        }
+        assert!(clocks() as f64 >= standing);
+        daemon.post("/v1/rigs/a/stop", "").json(200);
+    });
 }
 
 /// At rest all figures are those of `GET clocks` and of the files.
