@@ -136,7 +136,11 @@ pub(super) fn plan(resolved: &Resolved, findings: &mut Findings) -> Vec<InitialS
                 Port::AllSet => {}
                 Port::Set(input) if kept.contains(&(fmu, input)) => steps.set(fmu, input),
                 Port::Set(_) => {}
-                Port::Get(variable) if variables[fmu].set.contains(&variable) && !kept.contains(&(fmu, variable)) => {}
+                // It keeps its start value, which only the FMU knows of an array of another size.
+                Port::Get(variable)
+                    if variables[fmu].set.contains(&variable)
+                        && !kept.contains(&(fmu, variable))
+                        && !resolved.fmus[fmu].is_resized(&resolved.fmus[fmu].variables()[variable]) => {}
                 Port::Get(variable) => steps.get(fmu, variable),
             }
         }
