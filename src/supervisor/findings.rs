@@ -168,7 +168,10 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
         ),
         Finding::PastEvent => {
             let were = if count == 1 { "was" } else { "were" };
-            format!("told {} that {were} not to come any more: {seconds} (nextEventTime)", some(count, "time event"))
+            format!(
+                "told {} that {were} over by then: {seconds} (nextEventTime); what is over is handled at the next communication point",
+                some(count, "time event")
+            )
         }
         Finding::CreepingTime => {
             let is_simulated = prepared.plan.tasks.iter().any(TaskPlan::shows_events);
@@ -331,7 +334,8 @@ pub fn unusable(plan: &Plan, reading: Unusable, function: Option<Function>) -> S
             let why = match by_others {
                 0 => "it still asks for another one",
                 _ => {
-                    "what its inputs get from others still changes: the connections are a circle in which no value stays"
+                    "what its inputs get from others still changes: around a circle of connections, or as an FMU that \
+                     feeds it changes with each iteration"
                 }
             };
             format!("no end of an event: after {iterations} iterations {why},")

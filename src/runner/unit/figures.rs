@@ -76,7 +76,7 @@ impl StepFigures {
         self.findings.note_alone(Finding::OffThePoint, || Occurrence { task, reference: None, time: point, value });
     }
 
-    /// At this communication point the FMU has told a time event that is not to come any more.
+    /// At this communication point the FMU has told a time event that is over by then.
     #[cold]
     pub fn event_is_over(&self, point: Instant, event: Instant) {
         let (task, value) = (Some(self.task), event.seconds().to_bits());

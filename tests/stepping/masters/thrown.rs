@@ -92,7 +92,7 @@ fn an_event_in_which_no_value_stays_is_told_as_what_it_is() {
     let outcome = outcome.exits(1);
     outcome.problem(&[
         "fmi3UpdateDiscreteStates gave no end of an event: after 100 iterations",
-        "the connections are a circle in which no value stays, at 0 s",
+        "around a circle of connections, or as an FMU that feeds it changes with each iteration, at 0 s",
     ]);
 }
 

@@ -113,7 +113,7 @@ fn a_time_event_that_is_over_when_it_is_told_is_a_finding() {
     let late = ("sources/inc.c", "inc->start + inc->seconds + 1;", "inc->instance.time;");
     changed(&rig, "inc", &[late, ("sources/equations.c", "return instance->has_next &&", "return false &&")]);
     let outcome = run(&rig, "virtual").exits(0);
-    outcome.problem(&["fmu `inc`: told 6 time events that were not to come any more", "first", "at 0 s"]);
+    outcome.problem(&["fmu `inc`: told 6 time events that were over by then", "first", "at 0 s"]);
     assert_eq!(numbers(&outcome, "inc.counter").last(), Some(&3.0));
 }
 

@@ -141,14 +141,15 @@ fn event_mode_is_not_left_any_more_when_the_end_was_asked_for_there() {
 }
 
 /// A `nextEventTime` that is the time of the event brings Event Mode once more at that time, before the next step; one that is still told
-/// then is a finding, and the run goes on.
+/// then is a finding, and is handled at the next communication point, where the FMU tells the one after it.
 #[test]
 fn an_event_at_the_same_time_follows_at_once() {
-    for (again, updates, findings) in [(1, 1 + 2 * 9, None), (2, 1 + 2, Some(1))] {
+    for (again, updates, findings) in [(1, 1 + 2 * 9, None), (2, 1 + 4 * 9, Some(9))] {
         let rig = alone(&format!("every = 0.1, again = {again}"));
         let outcome = run(&rig, "virtual").exits(0);
         let last = |column: &str| outcome.signals().last(column);
-        assert_eq!((last("e.updates"), last("e.idle")), (updates, 0), "{again}");
+        assert_eq!((last("e.updates"), last("e.time_events")), (updates, 9), "{again}");
+        assert_eq!(last("e.idle"), findings.unwrap_or(0), "{again}: those at the next point");
         assert_eq!(outcome.finding("e", "past_event"), findings, "{again}");
         assert_eq!(outcome.clock("e", "step")["events"], updates - 1, "{again}");
         // Each instant has one row, as without that.

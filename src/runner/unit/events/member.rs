@@ -356,8 +356,8 @@ impl Member {
                 self.stepping.figures.time_creeps(point, CREEPING);
             }
         }
-        // What should have been before is handled at the next communication point of an FMU that is integrated, and not forgotten.
-        self.next_event = next.filter(|next| is_later(next) || self.is_integrated());
+        // What should have been before is handled at the next communication point, where the FMU tells the one after it.
+        self.next_event = next;
         Ok(update.needs_update)
     }
 
