@@ -13,7 +13,7 @@ use crate::fmu::description::ValueReference;
 /// Derivatives of variables that cross the boundary in one call, in the FMU's unit of time.
 ///
 /// For each variable the orders follow one another, and of each order all elements in row-major order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TimeDerivatives {
     references: Vec<RawReference>,
     orders: Vec<i32>,

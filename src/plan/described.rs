@@ -132,11 +132,12 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// How a step that it discards can be tried in parts. Before FMI 3.0 a master takes it back for that, by the same state.
+    /// How a step that it discards can be tried in parts. Before FMI 3.0 an algorithm that takes FMUs back does so for that, too, by the same
+    /// state.
     fn retry(&self, own: &CoSimulation) -> Retry {
         match self.abi().may_step_again() {
             true => Retry::Again,
-            false if self.master.is_some() => Retry::Never,
+            false if self.master.is_some_and(|own| own.algorithm.takes_back()) => Retry::Never,
             false if self.abi().goes_back_from_discard() && own.common.can_get_and_set_fmu_state => Retry::FromState,
             false if own.can_reject_steps => Retry::Instead,
             false => Retry::Never,

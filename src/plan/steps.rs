@@ -299,8 +299,8 @@ fn check(
     }
     if let Some(at) = described.rig.retry_steps.as_ref().filter(|at| at.value && own.retry == Retry::Never) {
         let way_out = match described.master {
-            Some(_) => "its group takes it back with algorithm = \"rollback\" or \"predictable\"",
-            None => {
+            Some(own) if own.algorithm.takes_back() => "its group takes it back by itself: leave retry_steps out",
+            _ => {
                 "its steps may not vary (canHandleVariableCommunicationStepSize), or it cannot be taken back \
                  (canGetAndSetFMUState, in FMI 1.0 canRejectSteps): leave retry_steps out"
             }

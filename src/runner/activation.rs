@@ -13,13 +13,13 @@ use super::halt::Halt;
 use super::inbox::{Carried, Inbox, Turn};
 use super::resize::Resizable;
 use super::site::Site;
-use super::slopes::Slopes;
+use super::slopes::{Moved, Slopes};
 use super::stimuli::{Lines, OnLines, Stimulated};
 use super::thread_host::PartitionHost;
 use super::unit::{Getting, Member, Settable, Setting, Strode, Unit, UsualSteps};
 use super::values::{self, Input, Output, Publishing};
 use super::world::World;
-use crate::ffi::{Attempt, Batch, Failure, Outcome, Unusual};
+use crate::ffi::{Attempt, Batch, Failure, Outcome, TimeDerivatives, Unusual};
 use crate::plan::{self, BatchItem, ConnectionId, FedElement, Interpolation, OnWarning, Plan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::schedule::Due;
@@ -82,6 +82,8 @@ struct Inputs {
     single: Vec<Input>,
     /// The slopes of what is set, where they come with it.
     slopes: Option<Slopes>,
+    /// That again where a part of a step begins; `None`: there are no slopes, or the FMU asks for it.
+    moved: Option<Moved>,
     /// The lines of a file that what is set is on; `None`: it is on none.
     lines: Option<Lines>,
     /// Of what is set in Event Mode alone; `None`: it may be set whenever something is set.
@@ -375,6 +377,7 @@ impl Calls {
         let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
         // Of a run that goes on.
         let BetweenSteps { seen: left, jumps, .. } = world.instances[plan.fmu.0].between_steps();
+        let asks = world.plan.fmus[plan.fmu.0].intermediate().is_some_and(|own| !own.inputs.is_empty());
         let set = plan.set.iter().map(|planned| {
             let (mut values, mut inputs) = values::set(&world.plan, planned);
             for input in &mut inputs {
@@ -397,8 +400,9 @@ impl Calls {
             let jumping = jumping(&world.plan, task, planned, &values);
             let jumping = (!jumping.is_empty()).then(|| (seen(&values), jumping));
             let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
+            let moved = slopes.as_ref().filter(|_| !asks).map(|slopes| Moved::of(planned, &values, slopes));
             let lines = Lines::of(&world.plan, task, planned, &values);
-            (values, Inputs { cables, single, slopes, lines, discrete, has_jumped: false, jumping })
+            (values, Inputs { cables, single, slopes, moved, lines, discrete, has_jumped: false, jumping })
         });
         let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
@@ -583,6 +587,24 @@ impl Calls {
         Ok(())
     }
 
+    /// Sets inputs on curves and their slopes again as they are so much `later` than they were set, in the FMU's unit of time, where a part of
+    /// a step begins. The batches keep what they have.
+    pub fn set_moved(
+        &mut self,
+        later: f64,
+        mut set: impl FnMut(&Batch, &TimeDerivatives) -> Result<Outcome, Failure>,
+    ) -> Result<Outcome, Failure> {
+        let mut all = Outcome::Ok;
+        for (values, Inputs { slopes, moved, .. }) in &mut self.set {
+            let known = slopes.as_ref().filter(|slopes| slopes.is_known());
+            if let Some((slopes, moved)) = known.zip(moved.as_mut()) {
+                let (values, derivatives) = moved.bring(values, slopes, later);
+                all = all.or(set(values, derivatives)?);
+            }
+        }
+        Ok(all)
+    }
+
     /// What was read last by the call of this number.
     pub fn got(&self, call: usize) -> &Batch {
         &self.get[call].0
@@ -733,7 +755,7 @@ impl Calls {
         }
         setting.ready(self, world, host, due);
         meter.enter();
-        let getting = setting.compute(due, seconds);
+        let getting = setting.compute(self, due, seconds);
         meter.leave();
         self.computed = !getting.as_ref().is_err_and(|failure| failure.refused);
         host.returned_from_fmu();

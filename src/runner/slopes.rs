@@ -104,6 +104,43 @@ impl Slopes {
     }
 }
 
+/// The inputs of a batch that are on curves, as they are where a part of a step begins.
+pub struct Moved {
+    batch: Batch,
+    /// Their places among the items of the whole batch.
+    items: Vec<usize>,
+    derivatives: TimeDerivatives,
+}
+
+impl Moved {
+    /// Those of a batch, `planned`, that have these slopes.
+    pub fn of(planned: &plan::Batch, values: &Batch, slopes: &Slopes) -> Moved {
+        let has_slopes = |item: &usize| slopes.places[values.elements(*item)].iter().any(Option::is_some);
+        let items: Vec<usize> = (0..planned.items.len()).filter(has_slopes).collect();
+        let variables =
+            items.iter().map(|item| (planned.items[*item].reference, planned.items[*item].elements)).collect();
+        let batch = Batch::awaiting(values.variable_type(), variables);
+        Moved { batch, items, derivatives: slopes.derivatives.clone() }
+    }
+
+    /// The values of the whole batch and their slopes, but so much later, in the FMU's unit of time.
+    pub fn bring(&mut self, values: &Batch, slopes: &Slopes, later: f64) -> (&Batch, &TimeDerivatives) {
+        let Moved { batch, items, derivatives } = self;
+        let is_set = |own: &(usize, &usize)| values.is_enabled(*own.1);
+        items.iter().enumerate().filter(is_set).for_each(|(own, _)| batch.enable(own));
+        for (own, (element, known)) in slopes.elements().enumerate() {
+            let (value, now) = taylor(f64::from_bits(values.word(element)), known, later);
+            batch.set_word(own, value.to_bits());
+            for (order, derivative) in (1..).zip(now) {
+                if let Some(at) = slopes.places[element].and_then(|place| place.of(order)) {
+                    derivatives.values_mut()[at] = derivative;
+                }
+            }
+        }
+        (batch, derivatives)
+    }
+}
+
 /// A value after this time of which these derivatives were known then, and the derivatives at its end: Taylor's formula. What is from now
 /// is as it is, whatever its derivatives.
 pub fn taylor(value: f64, [once, twice]: [f64; HIGHEST], after: f64) -> (f64, [f64; HIGHEST]) {

@@ -82,8 +82,8 @@ pub trait Setting: Settable {
     /// All is set that is to be set for the release `due`.
     fn ready(&mut self, _calls: &Calls, _world: &World, _host: &PartitionHost, _due: &Due) {}
 
-    /// Computes for the release `due`, which is so many `seconds`.
-    fn compute(self, due: &Due, seconds: f64) -> Result<Self::Getting, Failure>;
+    /// Computes for the release `due`, which is so many `seconds`. `calls` have set what is set.
+    fn compute(self, calls: &mut Calls, due: &Due, seconds: f64) -> Result<Self::Getting, Failure>;
 }
 
 /// A unit that has computed.

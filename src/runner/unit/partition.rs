@@ -4,6 +4,7 @@ use super::{Getting, Settable, Setting};
 use crate::exchange::Stamp;
 use crate::ffi::{self, Batch, ClockElement, Failure, Function, Outcome, Partition};
 use crate::plan::{InputClockPlan, Release, TaskId};
+use crate::runner::activation::Calls;
 use crate::runner::halt::Halt;
 use crate::runner::intervals::{duration, known, unusable};
 use crate::runner::thread_host::PartitionHost;
@@ -108,7 +109,7 @@ impl<'a> Setting for Before<'a> {
     type Getting = After<'a>;
 
     #[inline(always)] // as what it calls
-    fn compute(self, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
+    fn compute(self, _calls: &mut Calls, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
         let Before { setting, clock } = self;
         let time = clock.unit.map_or(seconds, |unit| unit.value(due.time));
         Ok(After { getting: setting.activate(time)?, clock })

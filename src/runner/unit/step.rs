@@ -109,7 +109,7 @@ impl StepUnit {
     pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
         let StepUnit { stepper, stepping, .. } = self;
         stepping.note();
-        let outcome = make_usual(stepper.begin(), stepping, due, seconds, end)?.outcome;
+        let outcome = make_usual(stepper.begin(), stepping, None, due, seconds, end)?.outcome;
         Ok((outcome, !stepping.strides_on()))
     }
 
@@ -118,7 +118,7 @@ impl StepUnit {
     pub fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) -> Strode {
         let StepUnit { stepper, stepping, .. } = self;
         let (point, size) = stepping.told_usual(&due.time, seconds, &end);
-        let outcome = go_on_from(stepper.settle(unusual), stepping, due, (end, point, size))?.outcome;
+        let outcome = go_on_from(stepper.settle(unusual), stepping, None, due, (end, point, size))?.outcome;
         Ok((outcome, !stepping.strides_on()))
     }
 
@@ -226,26 +226,27 @@ impl<'a> Setting for Before<'a> {
     }
 
     #[inline(always)] // as what it calls
-    fn compute(self, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
+    fn compute(self, calls: &mut Calls, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
         let Before { before, stepping, .. } = self;
         match stepping.usual_end(due) {
-            Some(end) => make_usual(before, stepping, due, seconds, end),
-            None => make(before, stepping, due),
+            Some(end) => make_usual(before, stepping, Some(calls), due, seconds, end),
+            None => make(before, stepping, calls, due),
         }
     }
 }
 
-/// Makes the one step of a release that is usual, to its `end`.
+/// Makes the one step of a release that is usual, to its `end`. `calls`: those that have set its inputs; `None`: it has none.
 #[inline(always)] // as what it calls
 fn make_usual<'a>(
     before: BeforeStep<'a>,
     stepping: &'a mut Stepping,
+    calls: Option<&mut Calls>,
     due: &Due,
     seconds: f64,
     end: Instant,
 ) -> Result<After<'a>, Failure> {
     let (point, size) = stepping.told_usual(&due.time, seconds, &end);
-    go_on_from(before.step(point, size), stepping, due, (end, point, size))
+    go_on_from(before.step(point, size), stepping, calls, due, (end, point, size))
 }
 
 /// Goes on from a step that was told to come to `next`, the one of a release that is usual.
@@ -253,6 +254,7 @@ fn make_usual<'a>(
 fn go_on_from<'a>(
     stepped: Stepped<'a>,
     stepping: &'a mut Stepping,
+    calls: Option<&mut Calls>,
     due: &Due,
     next: (Instant, f64, f64),
 ) -> Result<After<'a>, Failure> {
@@ -263,18 +265,26 @@ fn go_on_from<'a>(
             stepping.arrive(&after.said(), end, point + size);
             Ok(After { outcome: after.outcome(), after, stepping })
         }
-        stepped => follow(Way::from(due.time), stepped, next, stepping, due, end),
+        stepped => follow(Way::from(due.time), stepped, next, stepping, calls, due, end),
     }
 }
 
 /// Makes the steps of a release that is not usual.
 #[inline(never)] // most are
-fn make<'a>(before: BeforeStep<'a>, stepping: &'a mut Stepping, due: &Due) -> Result<After<'a>, Failure> {
+fn make<'a>(
+    mut before: BeforeStep<'a>,
+    stepping: &'a mut Stepping,
+    calls: &mut Calls,
+    due: &Due,
+) -> Result<After<'a>, Failure> {
     let mut way = Way::from(stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time));
     let target = stepping.target(due);
     let next = way.next(stepping, stepping.next(way.at(), target));
+    if way.at() != due.time {
+        way.move_inputs(stepping, &mut before, calls, due.time)?;
+    }
     let stepped = way.step(stepping, before, next)?;
-    follow(way, stepped, next, stepping, due, target)
+    follow(way, stepped, next, stepping, Some(calls), due, target)
 }
 
 /// Goes on until the work of a release is done, which ends at `target`, from a step on that was told to come to `next`.
@@ -284,11 +294,12 @@ fn follow<'a>(
     mut stepped: Stepped<'a>,
     mut next: (Instant, f64, f64),
     stepping: &'a mut Stepping,
+    mut calls: Option<&mut Calls>,
     due: &Due,
     target: Instant,
 ) -> Result<After<'a>, Failure> {
     loop {
-        let before = match way.follow(stepping, stepped, next)? {
+        let mut before = match way.follow(stepping, stepped, next)? {
             Came::Nowhere(before) => before,
             Came::Further(after, said) => {
                 let reached = way.at();
@@ -304,6 +315,9 @@ fn follow<'a>(
             }
         };
         next = way.next(stepping, stepping.next(way.at(), target));
+        if let Some(calls) = &mut calls {
+            way.move_inputs(stepping, &mut before, calls, due.time)?;
+        }
         stepped = way.step(stepping, before, next)?;
     }
 }

@@ -4,6 +4,7 @@
 use super::stepping::Stepping;
 use crate::ffi::{AfterStep, BeforeStep, Failure, Function, NoStep, Outcome, Said, Status};
 use crate::plan::Retry;
+use crate::runner::activation::Calls;
 use crate::time::{Fraction, Instant};
 
 /// How often a step that is discarded is made shorter (semantics S23).
@@ -58,6 +59,21 @@ impl Way {
         let to = self.part.map_or(whole, |part| self.at.after(part).min(whole));
         let (point, size) = stepping.told(self.at, to);
         (to, point, size)
+    }
+
+    /// Before a further step, or one that makes up for missed ones: sets inputs on curves as they are where it begins. They were set for `time`.
+    pub fn move_inputs(
+        &mut self,
+        stepping: &Stepping,
+        before: &mut BeforeStep,
+        calls: &mut Calls,
+        time: Instant,
+    ) -> Result<(), Failure> {
+        let later = stepping.value(self.at) - stepping.value(time);
+        let outcome = calls
+            .set_moved(later, |values, derivatives| Ok(before.set(values)?.or(before.set_derivatives(derivatives)?)))?;
+        self.outcome = self.outcome.or(outcome);
+        Ok(())
     }
 
     /// Makes the step that was told so, in a way that it can be tried in parts if it is discarded.

@@ -94,6 +94,75 @@ fn a_parabola_is_followed_exactly_with_both_derivatives_in_both_modes() {
     });
 }
 
+/// A copy of the follower that discards steps longer than 30 ms, can be taken back, and has a slope for one step alone (FMI 2.0.5, 4.2.1).
+fn discarding(rig: &Rig) {
+    let copy = rig.folder().join("copy");
+    crate::simulated::copy(&fmu("follower"), &copy);
+    let change = |file: &str, changes: &[(&str, &str)]| {
+        let text = std::fs::read_to_string(copy.join(file)).unwrap();
+        let changed = changes.iter().fold(text, |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replace(from, to)
+        });
+        std::fs::write(copy.join(file), changed).unwrap();
+    };
+    let states = "fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state)
+        {
+            if (!*state) *state = malloc(sizeof(struct follower));
+            return memcpy(*state, c, sizeof(struct follower)), fmi2OK;
+        }
+        fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
+        {
+            return memcpy(c, state, sizeof(struct follower)), fmi2OK;
+        }
+        fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state)
+        {
+            (void)c;
+            return free(*state), *state = NULL, fmi2OK;
+        }
+        fmi2Status fmi2DoStep(";
+    change(
+        "sources/follower.c",
+        &[
+            ("fmi2Status fmi2DoStep(", states),
+            (
+                "    (void)point, (void)no_set_state;",
+                "    (void)point, (void)no_set_state;\n    if (size > 0.03) return fmi2Discard;",
+            ),
+            (
+                "    follower->values[SLOPE_U] = slope;",
+                "    follower->values[SLOPE_U] = slope;\n    follower->slope[U] = follower->curve[U] = 0.0;",
+            ),
+        ],
+    );
+    change("modelDescription.xml", &[("canInterpolateInputs", "canGetAndSetFMUstate=\"true\" canInterpolateInputs")]);
+    let text = std::fs::read_to_string(rig.file()).unwrap();
+    std::fs::write(rig.file(), text.replace(&fmu("follower").display().to_string(), "copy")).unwrap();
+}
+
+/// Each part of a step that was discarded begins at a communication point of its own: its input is where its line or parabola is there, with
+/// the derivatives of there. So the integral is that of whole steps. The row of the release has the input as it was then.
+#[test]
+fn each_part_of_a_discarded_step_has_the_input_of_its_begin() {
+    for how in ["linear", "quadratic"] {
+        let rig = || rig(["1/10", "1/10"], &format!("extrapolation = '{how}'"));
+        let whole = run(&rig(), "virtual").exits(0);
+        let (in_parts, in_group) = (rig(), rig());
+        discarding(&in_parts);
+        discarding(&in_group);
+        let text = std::fs::read_to_string(in_group.file()).unwrap().replace("step = '1/10'\n[[", "[[");
+        std::fs::write(in_group.file(), format!("{text}[master.g]\nfmus = ['f']\nstep = '1/10'\n")).unwrap();
+        for rig in [in_parts, in_group] {
+            let outcome = run(&rig, "virtual").exits(0);
+            let task = if outcome.stdout.contains("f.g") { "g" } else { "step" };
+            assert_eq!(outcome.count("f", task, "steps"), 40, "{how}");
+            for column in ["f.integral", "f.u"] {
+                near(&numbers(&outcome, column), numbers(&whole, column));
+            }
+        }
+    }
+}
+
 /// One output feeds an input that is on a line, one that is on a parabola, and one that is held.
 #[test]
 fn connections_of_one_output_carry_as_many_derivatives_as_each_wants() {

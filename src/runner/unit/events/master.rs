@@ -336,9 +336,10 @@ impl Slaves for Working<'_, '_> {
             }
             false => {
                 let rejects = way_back.is_some() || *tells_max_step;
+                let time = self.time;
                 self.group.with(members[0], |own, calls, _, _| {
                     calls.computes();
-                    let (outcome, reached) = own.step(from, until, rejects)?;
+                    let (outcome, reached) = own.step_with(Some((calls, time)), from, until, rejects)?;
                     calls.allow(outcome)?;
                     Ok(reached)
                 })?

@@ -7,7 +7,7 @@ use super::room;
 use crate::exchange::Stamp;
 use crate::ffi::{Batch, EventMode, Failure, Function, Outcome, Part, Reasons, Status};
 use crate::master::WayBack;
-use crate::plan::{StepPlan, TaskId};
+use crate::plan::{Retry, StepPlan, TaskId};
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::halt::Halt;
 use crate::runner::thread_host::PartitionHost;
@@ -109,6 +109,10 @@ impl Member {
         let has_state = world.plan.fmus[fmu.0].initial_state.is_some();
         // The FMU takes the memory for it now.
         let goes_back = plan.goes_back && engine.remember().is_ok();
+        if plan.retry == Retry::FromState {
+            // One that cannot do it says so at its first step.
+            let _ = engine.remember();
+        }
         if !is_resumed && !has_state && plan.handles_events {
             engine.is_in_initial_event_mode(world.plan.fmus[fmu.0].time_unit.value(world.plan.start));
         }
@@ -458,6 +462,18 @@ impl Member {
     /// Steps from one communication point to another, or as far as the FMU gets. If it can be taken back when it `rejects` a step, one that
     /// is discarded ends where the FMU says.
     pub fn step(&mut self, from: Instant, to: Instant, rejects: bool) -> Result<(Outcome, Instant), Failure> {
+        self.step_with(None, from, to, rejects)
+    }
+
+    /// [`Member::step`] with inputs that these calls have set for a time: those on curves are set again where it begins at another one, and
+    /// where a part of it does.
+    pub fn step_with(
+        &mut self,
+        mut set: Option<(&mut Calls, Instant)>,
+        from: Instant,
+        to: Instant,
+        rejects: bool,
+    ) -> Result<(Outcome, Instant), Failure> {
         let Member {
             engine: Engine::Steps(stepper),
             stepping,
@@ -480,14 +496,18 @@ impl Member {
             stepping.reached = Some(to);
             return Ok((Outcome::Ok, to));
         }
-        let mut way = Way::from(from);
+        let (mut way, mut is_part) = (Way::from(from), false);
         loop {
             let mut next = way.next(stepping, to);
             next.2 = largest.map_or(next.2, |(_, size)| next.2.min(size));
-            let before = stepper.begin();
+            let mut before = stepper.begin();
+            if let Some((calls, time)) = set.as_mut().filter(|(_, time)| is_part || from != *time) {
+                way.move_inputs(stepping, &mut before, calls, *time)?;
+            }
+            is_part = true;
             let stepped = match std::mem::take(steps_instead) {
                 true => before.step_instead(next.1, next.2),
-                false => before.step(next.1, next.2),
+                false => way.step(stepping, before, next)?,
             };
             if let Err(no_step) = &stepped
                 && rejects
