@@ -113,7 +113,7 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// Those of a batch, `planned`, that have these slopes.
+    /// The inputs of a batch, `planned`, that have these slopes.
     pub fn of(planned: &plan::Batch, values: &Batch, slopes: &Slopes) -> Moved {
         let has_slopes = |item: &usize| slopes.places[values.elements(*item)].iter().any(Option::is_some);
         let items: Vec<usize> = (0..planned.items.len()).filter(has_slopes).collect();

@@ -18,7 +18,7 @@ pub enum Look {
     Broken,
 }
 
-/// What is wanted beyond an activation for longer than this, s, may be read later: two seconds are, within limits.
+/// The most seconds beyond an activation for which rows have to be there: two seconds of them are read ahead, within limits.
 const SOON: f64 = 0.5;
 
 /// Follows a stimulus through activations whose times increase.

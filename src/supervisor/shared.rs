@@ -259,7 +259,7 @@ impl Shared {
         totals::totals(self.plan(), self.board(), &self.overruns(), recorded)
     }
 
-    /// What is known of each task now.
+    /// The standing of each task now.
     fn standings(&self) -> Vec<Standing> {
         let (plan, board) = (self.plan(), self.board());
         let time_base = TimeBase::now(plan, board, self.prepared.begin());

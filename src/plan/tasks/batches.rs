@@ -26,7 +26,7 @@ pub struct Wanted {
     pub read: BTreeSet<usize>,
     /// Inputs that are fed.
     pub written: BTreeSet<usize>,
-    /// What is fed or given a start value, behind the [place](DescribedFmu::place) of each.
+    /// The variables that are fed or given a start value, behind the [place](DescribedFmu::place) of each.
     given: BTreeSet<(usize, usize)>,
 }
 

@@ -26,7 +26,7 @@ const TOGETHER: Duration = Duration::from_millis(1);
 /// The only task of an agenda.
 const ONLY: TaskId = TaskId(0);
 
-/// How far the threads are.
+/// The progress of the threads.
 struct Together {
     /// Per task: the turn that it is in or waits for; `u64::MAX`: it is done. Task n begins in turn n.
     turns: Vec<AtomicU64>,
