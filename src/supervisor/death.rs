@@ -5,6 +5,7 @@ use super::collect::Facts;
 use super::hangs::GivenUp;
 use super::process::Killed;
 use super::tasks;
+use super::unbegun;
 use super::under_way::UnderWay;
 use crate::ffi::Function;
 use crate::plain::plain;
@@ -62,12 +63,17 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         return Some(Death { culprit: Some(plan.tasks[task.0].fmu), status: FmuStatus::Hung, problem });
     }
     if let Some(task) = board.named_task(global(Global::StarvedTask)) {
+        let cpu = plan.tasks[task.0].cpu;
+        let has_begun = |own: &TaskId| board.task(*own).get(TaskWord::Activations) > 0;
+        let of_core = (0..plan.tasks.len()).map(TaskId).filter(|own| plan.tasks[own.0].cpu == cpu && has_begun(own));
+        let last = of_core.map(|own| unbegun::last_time(board, own)).max().unwrap_or(plan.start);
         let message = format!(
-            "{} got no core: other programs of the same or a higher priority had core {}, and it was not through within {} s after the \
+            "{} got no core: other programs of the same or a higher priority had core {cpu}, on which nothing of the rig has begun since \
+             {:.3} s, and it was not through within {} s after the \
              end of the run (rig: shutdown_timeout); keep them off that core, or say another one (cpus in [host]) or a higher \
              priority (fifo_priorities in [host])",
             plain(&plan.told_name(&plan.tasks[task.0])),
-            plan.tasks[task.0].cpu,
+            last.seconds(),
             plan.shutdown_timeout.seconds()
         );
         let problem = died(false, tasks::subject(plan, task), message);

@@ -276,6 +276,10 @@ fn a_rig_that_gets_no_core_is_told_so_and_no_fmu_is_blamed() {
         greedy.join().unwrap();
         assert_eq!(run.status("a"), "aborted", "{:#?}", run.problems());
         let said = run.problem(&["a.", "got no core", "shutdown_timeout", "0.5 s"]);
-        assert!(said.contains(&format!("had core {cpu},")) && !said.contains("hang"), "{said}");
+        assert!(
+            said.contains(&format!("had core {cpu}, on which nothing of the rig has begun since 0."))
+                && !said.contains("hang"),
+            "{said}"
+        );
     });
 }
