@@ -30,7 +30,8 @@ impl References<'_> {
 
 /// `[1, 2], [0.5, true]`: value references, and the values of their variables, as the FMU has them.
 pub(super) fn of_variables<T: Debug>(references: References, values: impl ExactSizeIterator<Item = T>) -> String {
-    let values = values.enumerate().map(|(place, value)| Value { value, is_negated: references.is_negated(place) });
+    let values =
+        values.enumerate().map(|(place, value)| ShownValue { value, is_negated: references.is_negated(place) });
     format!("{}, {}", references.text(), list(values))
 }
 
@@ -44,12 +45,12 @@ pub(super) fn of_read<T: Debug>(
 }
 
 /// A value, which may be that of a negated alias: a number or a Boolean.
-struct Value<T> {
+struct ShownValue<T> {
     value: T,
     is_negated: bool,
 }
 
-impl<T: Debug> Debug for Value<T> {
+impl<T: Debug> Debug for ShownValue<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if !self.is_negated {
             return self.value.fmt(f);

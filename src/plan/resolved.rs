@@ -55,7 +55,7 @@ impl Resolved<'_> {
         is_discrete && link.extrapolation == Extrapolation::Hold
     }
 
-    /// Whether each change of what a connection brings is a jump of an array whose other elements are continuous. A master sees to that himself.
+    /// Whether each change of what a connection brings is a jump of an array whose other elements are continuous. A master sees to that itself.
     pub fn jumps_among_others(&self, link: &Link) -> bool {
         let target = &self.fmus[link.target.0];
         let is_carried = link.is_inside && target.master.is_some();

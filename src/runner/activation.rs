@@ -82,7 +82,7 @@ struct Inputs {
     single: Vec<Input>,
     /// The slopes of what is set, where they come with it.
     slopes: Option<Slopes>,
-    /// That again where a part of a step begins; `None`: there are no slopes, or the FMU asks for it.
+    /// The inputs and slopes where a part of a step begins; `None`: there are no slopes, or the FMU asks for its inputs.
     moved: Option<Moved>,
     /// The lines of a file that what is set is on; `None`: it is on none.
     lines: Option<Lines>,
@@ -527,7 +527,7 @@ impl Calls {
         any
     }
 
-    /// What was set last of what is set when it has changed, for a run that goes on: [`BetweenSteps::seen`].
+    /// The values that were set last of variables that are set when they have changed, for a run that goes on: [`BetweenSteps::seen`].
     pub fn seen(&self, world: &World) -> Vec<(u32, Vec<Option<u64>>)> {
         let mut all = Vec::new();
         for (planned, (values, inputs)) in world.plan.tasks[self.task.0].set.iter().zip(&self.set) {

@@ -21,9 +21,9 @@ pub struct Wire {
     words: Vec<u64>,
     /// As many, as they come from its FMU.
     remembered: Vec<u64>,
-    /// What its FMU had before it has jumped in an event of its own.
+    /// The values that its FMU had before they jumped in an event of its own.
     left: Vec<u64>,
-    /// That was at another communication point than the one of the FMU that it leads to, which takes the jump at its own.
+    /// They have jumped at another communication point than that of the FMU that the wire leads to, which takes the jump at its own.
     pub has_jumped: bool,
     /// Of strings and binaries, one for each element, with how long it is; `None` of one that is longer than there is room for.
     texts: Vec<(Vec<u8>, Option<usize>)>,
@@ -138,7 +138,7 @@ impl Wire {
         }
     }
 
-    /// Takes up what its FMU had before it has jumped.
+    /// Takes up the values that its FMU had before they jumped.
     pub fn take_up_left(&mut self) {
         for (word, left) in self.words.iter_mut().zip(&self.left) {
             *word = self.conversion.map_or(*left, |conversion| conversion.apply(*left));
