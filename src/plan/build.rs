@@ -8,7 +8,7 @@ use super::findings::Findings;
 use super::resolved::Resolved;
 use super::{
     HostFacts, HostPlan, Plan, TracePlan, beside, host, initialisation, instances, interfaces, intermediate, masters,
-    priorities, serial, steps, tasks,
+    priorities, steps, tasks,
 };
 use crate::fmu::description::ModelDescription;
 use crate::rig::{At, Problem, Rig};
@@ -97,7 +97,7 @@ pub fn build(
     let masters = masters::plans(&resolved, &tasks, &mut findings);
     let instances = instances::plans(&resolved, &order, &cpus, &tasks, &times);
     let connections = links::plans(&resolved, &tasks, &instances, &mut findings);
-    let serials = serial::plans(rig, &fmus, &tasks, &mut findings);
+    let serials = tasks::serial::plans(rig, &fmus, &tasks, &mut findings);
     waiting::check(&tasks, rig, &mut findings);
     findings.notes.extend(TracePlan::note(rig, &tasks).map(str::to_owned));
     findings.refuse()?;

@@ -17,8 +17,7 @@
 //! | `record`, `glob` | the columns of the recording |
 //! | `resolved` | all of these, which the order and the tasks are worked out from |
 //! | `priorities/` | one order of all tasks, and its FIFO priorities |
-//! | `tasks/`, `instances` | what each task sets and reads; what each instance is told |
-//! | `serial` | FMUs of which one at a time makes steps |
+//! | `tasks/`, `instances` | what each task sets and reads, and which take turns; what each instance is told |
 //! | [`promise`], [`schedulability`] | what the plan promises: the same bytes in both modes, worst responses |
 //! | [`table`] | the plan as text |
 
@@ -46,7 +45,6 @@ pub mod promise;
 mod record;
 mod resolved;
 pub mod schedulability;
-mod serial;
 mod steps;
 pub mod table;
 mod tasks;

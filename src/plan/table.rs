@@ -5,7 +5,7 @@
 use super::connections::timing;
 use super::inputs::elements::shape_text;
 use super::{
-    Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, TaskPlan, Timing, promise, serial,
+    Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, TaskPlan, Timing, promise, tasks,
 };
 use crate::columns::indented;
 use crate::plain::Plain;
@@ -32,7 +32,7 @@ pub fn render(plan: &Plan) -> String {
     let _ = writeln!(out, "rig {}: {mode}, from {} s {stop}; {on_error}", Plain(&plan.rig), plan.start.seconds());
     section(&mut out, "Tasks, most urgent first", tasks(plan));
     section(&mut out, "Cores", cores(plan));
-    section(&mut out, "Turns", list(&serial::lines(plan)));
+    section(&mut out, "Turns", list(&tasks::serial::lines(plan)));
     section(&mut out, "Connections", connections(plan));
     section(&mut out, "Triggers", triggers(plan));
     section(&mut out, "Stimuli", stimuli(plan));

@@ -2,6 +2,7 @@
 
 pub mod batches;
 pub mod owners;
+pub mod serial;
 
 use super::clocks::candidates::{Candidate, InputClock};
 use super::clocks::causes;

@@ -4,14 +4,19 @@
 //! turns, unless `parallel = true` leaves one out; `serialise` makes others take turns. FMUs that take turns with the same FMU take turns
 //! with each other: a task has one turn at most, and no two tasks can wait for each other.
 
-use super::described::DescribedFmu;
-use super::findings::Findings;
-use super::{FmuId, Plan, SerialPlan, TaskId, TaskPlan};
+use crate::plan::described::DescribedFmu;
+use crate::plan::findings::Findings;
+use crate::plan::{FmuId, Plan, SerialPlan, TaskId, TaskPlan};
 use crate::rig::Rig;
 use std::collections::BTreeSet;
 
 /// The FMUs that take turns.
-pub(super) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[TaskPlan], findings: &mut Findings) -> Vec<SerialPlan> {
+pub(in crate::plan) fn plans(
+    rig: &Rig,
+    fmus: &[DescribedFmu],
+    tasks: &[TaskPlan],
+    findings: &mut Findings,
+) -> Vec<SerialPlan> {
     check(rig, fmus, findings);
     // The thread that makes the steps of an FMU: those of one thread need no turns.
     let threads: Vec<Option<TaskId>> = (0..fmus.len()).map(|fmu| thread(tasks, FmuId(fmu))).collect();
@@ -89,12 +94,12 @@ impl Plan {
     }
 
     /// Whether these take turns with each other.
-    pub(super) fn take_turns(&self, fmus: &[FmuId]) -> bool {
+    pub(in crate::plan) fn take_turns(&self, fmus: &[FmuId]) -> bool {
         self.serials.iter().any(|serial| fmus.iter().all(|fmu| serial.fmus.contains(fmu)))
     }
 
     /// Instances of one library, wherever there are several.
-    pub(super) fn instances(&self) -> Vec<Vec<FmuId>> {
+    pub(in crate::plan) fn instances(&self) -> Vec<Vec<FmuId>> {
         let mut all: Vec<Vec<FmuId>> = Vec::new();
         for fmu in (0..self.fmus.len()).map(FmuId) {
             let library = |other: FmuId| &self.fmus[other.0].library;
@@ -108,7 +113,7 @@ impl Plan {
     }
 
     /// `a, b and c`, by their names.
-    pub(super) fn names(&self, fmus: &[FmuId]) -> String {
+    pub(in crate::plan) fn names(&self, fmus: &[FmuId]) -> String {
         let names: Vec<&str> = fmus.iter().map(|fmu| self.fmus[fmu.0].name.as_str()).collect();
         match names.as_slice() {
             [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
@@ -118,7 +123,7 @@ impl Plan {
 }
 
 /// The turns, and the instances of one library that take none, for `vecud check`.
-pub(super) fn lines(plan: &Plan) -> Vec<String> {
+pub(in crate::plan) fn lines(plan: &Plan) -> Vec<String> {
     let turns = |serial: &SerialPlan| {
         let names = plan.names(&serial.fmus);
         let first = &plan.fmus[serial.fmus[0].0].name;
