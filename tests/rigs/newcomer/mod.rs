@@ -11,7 +11,7 @@ mod terminal;
 mod tutorial;
 mod watch;
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -54,24 +54,43 @@ impl Desk {
     /// Runs `vecud` with these arguments on a terminal of its own: its exit code, and what is written there but for codes. `None`, with a word: there
     /// is no `script` to make one.
     fn on_terminal(&self, test: &str, columns: usize, rows: usize, arguments: &str) -> Option<(Option<i32>, String)> {
+        self.on_terminal_until(test, columns, rows, arguments, |_| false)
+    }
+
+    /// The same of a command that ends when the terminal has shown what is waited for: by a Ctrl-C there.
+    fn on_terminal_until(
+        &self,
+        test: &str,
+        columns: usize,
+        rows: usize,
+        arguments: &str,
+        is_shown: impl Fn(&str) -> bool,
+    ) -> Option<(Option<i32>, String)> {
         let program = env!("CARGO_BIN_EXE_vecud");
         let line = format!("stty cols {columns} rows {rows}; exec '{program}' {arguments}");
         let mut command = Command::new("script");
         command.args(["-qec", &line, "/dev/null"]).current_dir(self.0.path()).env("VECUD_CACHE", cache());
-        match command.env("TERM", "xterm").env("NO_COLOR", "1").stdin(Stdio::null()).output() {
-            Ok(output) => {
-                let text = String::from_utf8(output.stdout).unwrap();
-                let mut parts = text.split("\x1b[");
-                let first = parts.next().unwrap().to_owned();
-                let rest =
-                    parts.map(|part| part.split_once(|c: char| c.is_ascii_alphabetic()).map_or("", |(_, rest)| rest));
-                Some((output.status.code(), rest.fold(first, |text, part| text + part)))
-            }
+        command.env("TERM", "xterm").env("NO_COLOR", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = match command.spawn() {
+            Ok(child) => child,
             Err(error) => {
                 let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: script: {error}");
-                None
+                return None;
+            }
+        };
+        let mut keyboard = child.stdin.take();
+        let (mut output, mut bytes, mut chunk) = (child.stdout.take().unwrap(), Vec::new(), [0; 4096]);
+        loop {
+            let read = output.read(&mut chunk).unwrap();
+            bytes.extend_from_slice(&chunk[..read]);
+            if read == 0 {
+                break;
+            }
+            if keyboard.is_some() && is_shown(&without_escapes(&String::from_utf8_lossy(&bytes))) {
+                keyboard.take().unwrap().write_all(b"\x03").unwrap();
             }
         }
+        Some((child.wait().unwrap().code(), without_escapes(&String::from_utf8(bytes).unwrap())))
     }
 
     /// The same, which must be done: what is on stdout.
@@ -99,6 +118,14 @@ impl Desk {
         names.sort();
         names
     }
+}
+
+/// A terminal's output without its control sequences.
+fn without_escapes(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap().to_owned();
+    let rest = parts.map(|part| part.split_once(|c: char| c.is_ascii_alphabetic()).map_or("", |(_, rest)| rest));
+    rest.fold(first, |text, part| text + part)
 }
 
 /// One cache for all tests, so that each FMU is built once.
