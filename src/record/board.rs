@@ -82,6 +82,8 @@ pub enum Global {
     /// 1 + index of the first FMU whose library's code was running when the crash happened, or when the process was asked for
     /// it; 0: not known.
     CrashCode,
+    /// The stack that has overflown in the crash, KiB; 0: none has.
+    CrashStack,
     /// FMU code called `exit`: 1.
     ExitCalled,
     /// 1 + index of a task that did not return in time.

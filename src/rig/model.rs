@@ -302,7 +302,7 @@ pub struct RigHost {
     pub spin: At<Nanos>,
     /// `phase_us`.
     pub phase: Nanos,
-    /// `stack_kib`.
+    /// `stack_kib`: what is locked and touched of each partition's stack.
     pub stack_kib: usize,
     /// `memory_limit`: memory of its own that the process with FMU code may have; `None`: what the machine suggests.
     pub memory_limit_mib: Option<u64>,
@@ -326,7 +326,7 @@ impl Default for RigHost {
             clock: HostClock::Monotonic,
             spin: At::unplaced(Nanos(0)),
             phase: Nanos(0),
-            stack_kib: 256,
+            stack_kib: 1024,
             memory_limit_mib: None,
             log_limit_mib: 256,
             wakeup: None,

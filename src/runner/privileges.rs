@@ -7,8 +7,9 @@ use super::world::World;
 use crate::plan::{Mode, Plan};
 use crate::record::board::{Global, Scheduling};
 use crate::sys::resident::{self, Extent, Order};
-use crate::sys::{SysError, affinity, confine, memory, scheduling};
+use crate::sys::{SysError, affinity, confine, memory, scheduling, stack};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Priority of the kernel's interrupt threads.
@@ -63,7 +64,8 @@ pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
 /// Limits what FMU code may take of the machine's memory.
 pub fn limit_memory(plan: &Plan, say: &dyn Fn(u8, &str)) {
     let bytes = memory::data_limit(plan.host.memory_limit_mib);
-    if let Some(Err(error)) = bytes.map(memory::limit_data) {
+    let stacks = plan.tasks.len() * stack::size(plan.host.stack_kib * 1024);
+    if let Some(Err(error)) = bytes.map(|bytes| memory::limit_data(bytes, stacks as u64)) {
         say(1, &format!("FMU CODE MAY TAKE ALL MEMORY: {error}"));
     }
 }
@@ -130,8 +132,8 @@ pub fn lock_memory(world: &World, say: &dyn Fn(u8, &str)) {
 }
 
 /// When everything is there that a run needs: notes how much is locked and, where not all could be, locks as much of it as
-/// the kernel lets us, the `stacks` of partitions (an address in each) first.
-pub fn settle_memory(world: &World, stacks: Vec<usize>, say: &dyn Fn(u8, &str)) {
+/// the kernel lets us, the `stacks` of partitions (what is ready of each) first.
+pub fn settle_memory(world: &World, stacks: Vec<Range<usize>>, say: &dyn Fn(u8, &str)) {
     if !world.plan.host.lock_memory {
         return;
     }
@@ -140,7 +142,7 @@ pub fn settle_memory(world: &World, stacks: Vec<usize>, say: &dyn Fn(u8, &str)) 
     let extent = match &refused {
         None => {
             // Looked at once: the look itself may make the heap grow, and that is locked too.
-            let wanted = resident::wanted();
+            let wanted = resident::wanted(&stacks);
             Extent { locked: wanted, wanted }
         }
         Some(_) => {

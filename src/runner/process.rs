@@ -85,6 +85,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
         foreign: board.global(Global::CrashForeign),
         sender: board.global(Global::CrashSender),
         code: board.global(Global::CrashCode),
+        stack: board.global(Global::CrashStack),
         out_of_memory: board.global(Global::OutOfMemory),
         exit: board.global(Global::ExitCalled),
     };

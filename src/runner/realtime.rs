@@ -36,9 +36,10 @@ use crate::sys::wake::{self, Wakening};
 use crate::sys::{SysError, memory, thread};
 use crate::time::{Instant, Nanos};
 use crossbeam::channel::Sender;
+use std::ops::Range;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
-/// What every partition thread touches of its stack and heap before the start.
+/// What every partition thread touches of its heap before the start.
 const HEAP: usize = 256 * 1024;
 
 /// A partition thread's ingredients.
@@ -61,15 +62,17 @@ pub struct SetUp {
     pub task: TaskId,
     /// Takes the priority from the thread.
     pub demotion: crate::sys::preemption::Demotion,
-    /// An address in the stack of the thread.
-    pub stack: usize,
+    /// What is ready of the thread's stack.
+    pub stack: Range<usize>,
     /// What the system has refused, and what it can do without.
     pub unrefined: Option<SysError>,
 }
 
 impl PartitionThread {
     /// The body of the thread; when the run ends it gives the activation back, and what is left to be done.
-    pub fn run(mut self, mut timeline: Timeline) -> (Activation, Timeline) {
+    ///
+    /// `stack` is ready of the thread's stack.
+    pub fn run(mut self, mut timeline: Timeline, stack: Range<usize>) -> (Activation, Timeline) {
         let (world, task) = (self.world, self.task);
         let plan = &world.plan.tasks[task.0];
         let fifo = world.scheduling == Scheduling::Fifo;
@@ -79,12 +82,7 @@ impl PartitionThread {
             world.board.task(own).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
         }
         crate::sys::crash::label_thread(task.0 as u64 + 1);
-        let set_up = self.set_up().map(|unrefined| SetUp {
-            task,
-            demotion: member.demotion(),
-            stack: (&raw const world).addr(),
-            unrefined,
-        });
+        let set_up = self.set_up().map(|unrefined| SetUp { task, demotion: member.demotion(), stack, unrefined });
         let failed = set_up.is_err();
         let _ = self.ready.send(set_up);
         if !failed {
@@ -114,7 +112,6 @@ impl PartitionThread {
         wake::prepare_to_sleep(self.world.clock).map_err(place)?;
         let unrefined = thread::minimize_timer_slack().err();
         memory::prefault_arena(HEAP);
-        memory::prefault_stack(self.world.plan.host.stack_kib * 1024 * 3 / 4);
         if self.world.pinned {
             affinity::pin_to(plan.cpu).map_err(place)?;
         }

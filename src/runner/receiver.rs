@@ -21,6 +21,7 @@ use crate::sys::{SysError, affinity, memory, process, thread};
 use crate::time::{Instant, Nanos};
 use crossbeam::channel::bounded;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -78,8 +79,8 @@ pub struct Receiver {
     orders: Arc<Orders>,
     bell: PipeWriter,
     thread: JoinHandle<()>,
-    /// An address in its stack, which is worth being locked.
-    pub stack: usize,
+    /// What is touched of its stack, which is worth being locked.
+    pub stack: Range<usize>,
 }
 
 impl Receiver {
@@ -117,7 +118,8 @@ impl Receiver {
         let (ready, is_ready) = bounded(1);
         let thread = thread::spawn("vecud.receiver", STACK, move || {
             let here = 0_u8;
-            let set_up = body.set_up(plan).map(|()| std::ptr::from_ref(&here).addr());
+            let here = (&raw const here).addr();
+            let set_up = body.set_up(plan).map(|()| here - STACK / 2..here);
             let failed = set_up.is_err();
             let _ = ready.send(set_up);
             if !failed {

@@ -168,7 +168,7 @@ impl Reconfigurer {
         if instances.is_empty() {
             return None;
         }
-        match thread::spawn("vecud.control", 1 << 20, move || serve(world, &instances)) {
+        match thread::spawn_deep("vecud.control", 64 << 10, move |_| serve(world, &instances)) {
             Ok(thread) => Some(Reconfigurer(thread)),
             Err(error) => {
                 say(1, &format!("no structural parameter can be set: {error}"));

@@ -14,7 +14,7 @@ use crate::plan::TaskId;
 use crate::record::board::{Global, Phase, Scheduling, TaskWord, Threads};
 use crate::schedule::{Lull, Timeline};
 use crate::sys::clock::{self, Clock, monotonic_now};
-use crate::sys::{affinity, crash, thread};
+use crate::sys::{affinity, crash, memory, thread};
 use crate::time::{Instant, Nanos};
 use crossbeam::channel::unbounded;
 use std::sync::atomic::Ordering::SeqCst;
@@ -52,6 +52,7 @@ pub fn run(
     let (ready, is_ready) = unbounded();
     let (mut threads, mut led) = (Vec::new(), Vec::new());
     let mut problems = Vec::new();
+    problems.extend(memory::admit_stacks().err().map(|error| error.to_string()));
     for (index, (activation, timeline)) in activations.into_iter().zip(timelines).enumerate() {
         let task = TaskId(index);
         let plan = &world.plan.tasks[index];
@@ -62,7 +63,7 @@ pub fn run(
             continue;
         }
         let body = PartitionThread { world, task, activation, measure: None, ready: ready.clone() };
-        match thread::spawn(&plan.thread, world.plan.host.stack_kib * 1024, move || body.run(timeline)) {
+        match thread::spawn_deep(&plan.thread, world.plan.host.stack_kib * 1024, |stack| body.run(timeline, stack)) {
             Ok(thread) => threads.push(thread),
             Err(error) => problems.push(error.to_string()),
         }
@@ -101,8 +102,11 @@ pub fn run(
         say(1, &format!("CLOCK_TAI IS NOT SET: the kernel has it equal to UTC, so nobody keeps it; {way_out}"));
     }
     let reconfigurer = Reconfigurer::start(world, reconfigurable, say);
-    let stacks =
-        set_up.iter().map(|thread| thread.stack).chain(receiver.iter().map(|receiver| receiver.stack)).collect();
+    let stacks = set_up
+        .iter()
+        .map(|thread| thread.stack.clone())
+        .chain(receiver.iter().map(|receiver| receiver.stack.clone()))
+        .collect();
     privileges::settle_memory(world, stacks, say);
     let watchdog = Watchdog::start(world, set_up, say);
     if !are_scheduled(world) {

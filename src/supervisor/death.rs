@@ -9,7 +9,7 @@ use super::unbegun;
 use super::under_way::UnderWay;
 use crate::ffi::Function;
 use crate::plain::plain;
-use crate::plan::{FmuId, Plan, TaskId};
+use crate::plan::{FmuId, Mode, Plan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall, Phase, TaskWord};
 use crate::report::{FmuStatus, Kind, LimitKey, Problem, Subject};
 use crate::sys::crash::FAULTS;
@@ -120,7 +120,10 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             "was ended by force, since it did not return within {} s after the end of the run (rig: shutdown_timeout)",
             plan.shutdown_timeout.seconds()
         ),
-        Some(signal) => format!("crashed ({signal})"),
+        Some(signal) => match global(Global::CrashStack) {
+            0 => format!("crashed ({signal})"),
+            kib => format!("overflowed its stack of {kib} KiB ({signal}; {})", more_stack(plan, board)),
+        },
         None => format!("called exit({})", facts.status.code().unwrap_or(0)),
     };
     let status = match facts.killed {
@@ -173,6 +176,14 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             }
         },
     })
+}
+
+/// How FMU code gets more stack than has not been enough.
+fn more_stack(plan: &Plan, board: Board) -> &'static str {
+    match board.named_task(board.global(Global::CrashTask).load(SeqCst)) {
+        Some(_) if plan.mode == Mode::RealTime => "stack_kib in [host] of the rig makes it larger, or `ulimit -s`",
+        _ => "`ulimit -s` makes it larger",
+    }
 }
 
 /// An activation was not back in time after a limit, or the end of the run, had asked for it.

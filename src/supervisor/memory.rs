@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::SeqCst;
 /// How often it is looked at, ns.
 const PERIOD: i64 = 100_000_000;
 
-/// What the runner's process has, and may have, of memory of its own (`RLIMIT_DATA`), bytes.
+/// What the runner's process has, and may have, of memory of its own (`RLIMIT_DATA`), bytes; the stacks of partitions come on top.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     runner: u32,
@@ -30,8 +30,9 @@ impl Memory {
             return;
         }
         self.looked = now;
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.runner)).unwrap_or_default();
-        self.most = data(&status).map_or(self.most, |now| self.most.max(now));
+        let file = |name| std::fs::read_to_string(format!("/proc/{}/{name}", self.runner)).unwrap_or_default();
+        let raised = allowed(&file("limits")).zip(self.limit).map_or(0, |(now, limit)| now.saturating_sub(limit));
+        self.most = data(&file("status")).map_or(self.most, |now| self.most.max(now.saturating_sub(raised)));
     }
 
     /// What to say of a run that has failed; `None`: memory was not short.
@@ -51,6 +52,12 @@ fn data(status: &str) -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
+/// The limit of that in a file `limits`, bytes. It is raised by the stacks' size when these are made.
+fn allowed(limits: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max data size"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +66,12 @@ mod tests {
     fn the_kernels_file_is_read() {
         assert_eq!(data("VmPeak:\t  9 kB\nVmData:\t  1024 kB\n"), Some(1 << 20));
         assert_eq!(data("VmPeak:\t  9 kB\n"), None);
+        assert_eq!(
+            allowed(
+                "Max cpu time  unlimited\nMax data size             67108864             96468992             bytes\n"
+            ),
+            Some(64 << 20)
+        );
+        assert_eq!(allowed("Max data size             unlimited            unlimited            bytes\n"), None);
     }
 }

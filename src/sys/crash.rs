@@ -11,7 +11,7 @@
 
 pub mod code;
 
-use super::SysError;
+use super::{SysError, stack};
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -30,6 +30,8 @@ pub struct LastWords {
     pub sender: &'static AtomicU64,
     /// [Label](code::note) of the library whose code was running; 0: not known.
     pub code: &'static AtomicU64,
+    /// The stack that has overflown, KiB; 0: none has.
+    pub stack: &'static AtomicU64,
     /// Set to 1 when the thread's last error was that there was no memory (`ENOMEM`).
     pub out_of_memory: &'static AtomicU64,
     /// Set to 1 when `exit` or `quick_exit` was called without [`expect_exit`].
@@ -69,6 +71,7 @@ pub fn install(words: LastWords) -> Result<(), SysError> {
         return Ok(());
     }
     claim_thread();
+    stack::watch_main();
     // SAFETY: an all-zero sigaction is a valid one (default action, empty mask); each field that matters is set below.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = on_fault as *const () as usize;
@@ -108,23 +111,25 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     let error = std::io::Error::last_os_error().raw_os_error();
     if let Some(words) = WORDS.get() {
         // SAFETY: the kernel hands a valid siginfo to a handler that was installed with SA_SIGINFO.
-        let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
+        let (code, sender, address) = unsafe { ((*info).si_code, (*info).si_pid(), (*info).si_addr().addr()) };
         let sent = code <= 0; // SI_USER, SI_TKILL, SI_QUEUE and their kind; faults have positive codes
         // SAFETY: the kernel hands a valid context to such a handler as well.
-        let (instruction, stack) = unsafe { place(&*context.cast()) };
+        let (instruction, pointer) = unsafe { place(&*context.cast()) };
         // SAFETY: getppid is async-signal-safe and has no arguments.
         if sent && signal == libc::SIGSYS && sender == unsafe { libc::getppid() } {
-            words.code.store(code::label_of(instruction, stack), SeqCst);
+            words.code.store(code::label_of(instruction, pointer.max(stack::lowest())), SeqCst);
             return;
         }
         if words.signal.compare_exchange(0, signal as u64, SeqCst, SeqCst).is_ok() {
             words.out_of_memory.store(u64::from(error == Some(libc::ENOMEM)), SeqCst);
+            let overflown = if sent { None } else { stack::overflown(address, pointer) };
+            words.stack.store(overflown.map_or(0, |bytes| bytes as u64 / 1024), SeqCst);
             words.label.store(LABEL.get(), SeqCst);
             words.foreign.store(u64::from(!IS_OURS.get()), SeqCst);
             // SAFETY: getpid is async-signal-safe and has no arguments. What FMU code raises itself was sent by this process.
             let foreign = sent && sender != unsafe { libc::getpid() };
             words.sender.store(if foreign { sender as u64 + 1 } else { 0 }, SeqCst);
-            words.code.store(code::label_of(instruction, stack), SeqCst);
+            words.code.store(code::label_of(instruction, pointer.max(stack::lowest())), SeqCst);
         }
     }
     // The default action is back (SA_RESETHAND). A fault repeats itself on return; one that was sent does not.

@@ -1,13 +1,14 @@
 //! Memory that is there when a real-time thread wants it: locked, touched in advance, never given back.
 //!
 //! Order: [`keep_heap`] before threads are made; [`lock_all`]; then, on each partition thread before its first
-//! activation, [`prefault_arena`] and [`prefault_stack`].
+//! activation, [`prefault_arena`] and [`stack::prepare`](super::stack::prepare).
 
 use super::SysError;
 use nix::sys::mman::{MlockAllFlags, mlockall};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use std::hint::black_box;
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// The smallest page: touching at this distance touches every page, whatever its size.
 const PAGE: usize = 4096;
@@ -30,8 +31,26 @@ pub fn lock_all() -> Result<(), SysError> {
         return Err(SysError::new(what, errno, memlock_fix()));
     }
     mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE)
-        .map_err(|e| SysError::new(WHAT, e as i32, memlock_fix()))
+        .map_err(|e| SysError::new(WHAT, e as i32, memlock_fix()))?;
+    ALL_IS_LOCKED.store(true, SeqCst);
+    Ok(())
 }
+
+/// Does what maps memory of which most is never used: where [all memory is locked](lock_all), pages of this mapping are locked when
+/// they are touched, and not read in now.
+pub(super) fn mapping_lazily<T>(map: impl FnOnce() -> T) -> T {
+    if !ALL_IS_LOCKED.load(SeqCst) {
+        return map();
+    }
+    // Without MCL_CURRENT they concern new mappings only. Where one is refused all is read in, which is a matter of memory.
+    let _ = mlockall(MlockAllFlags::MCL_FUTURE | MlockAllFlags::from_bits_retain(libc::MCL_ONFAULT));
+    let mapped = map();
+    let _ = mlockall(MlockAllFlags::MCL_FUTURE);
+    mapped
+}
+
+/// Whether [`lock_all`] was granted.
+static ALL_IS_LOCKED: AtomicBool = AtomicBool::new(false);
 
 /// What a user can do about memory that cannot be locked.
 pub fn memlock_fix() -> String {
@@ -135,11 +154,23 @@ pub fn prefault_arena(bytes: usize) {
     }
 }
 
-/// Limits this process to so many bytes of memory of its own: data, heap and private mappings that may be written.
-pub fn limit_data(bytes: u64) -> Result<(), SysError> {
-    use nix::sys::resource::{Resource::RLIMIT_DATA, getrlimit, setrlimit};
-    let hard = getrlimit(RLIMIT_DATA).map_or(bytes, |(_, hard)| hard.min(bytes));
-    setrlimit(RLIMIT_DATA, hard, hard).map_err(|errno| SysError::new("set RLIMIT_DATA", errno as i32, ""))
+/// Limits this process to so many bytes of memory of its own: data, heap and private mappings that may be written. The kernel counts
+/// stacks as such, with all of their addresses: [`admit_stacks`] lets so many bytes of them come later.
+pub fn limit_data(bytes: u64, stacks: u64) -> Result<(), SysError> {
+    let (_, most) = getrlimit(Resource::RLIMIT_DATA).unwrap_or((RLIM_INFINITY, RLIM_INFINITY));
+    let hard = most.min(bytes.saturating_add(stacks));
+    set_data_limit(hard.min(bytes), hard)
+}
+
+/// Room for the stacks that [`limit_data`] was told of, which are made now.
+pub fn admit_stacks() -> Result<(), SysError> {
+    let (_, hard) = getrlimit(Resource::RLIMIT_DATA).unwrap_or((RLIM_INFINITY, RLIM_INFINITY));
+    set_data_limit(hard, hard)
+}
+
+fn set_data_limit(soft: u64, hard: u64) -> Result<(), SysError> {
+    use nix::sys::resource::setrlimit;
+    setrlimit(Resource::RLIMIT_DATA, soft, hard).map_err(|errno| SysError::new("set RLIMIT_DATA", errno as i32, ""))
 }
 
 /// The limit for [`limit_data`] in bytes: so many MiB, or three quarters of the machine's memory.

@@ -40,6 +40,7 @@ pub mod process;
 pub mod resident;
 pub mod scheduling;
 pub mod shared_memory;
+pub mod stack;
 pub mod stop;
 pub mod surroundings;
 pub mod thread;

@@ -21,8 +21,8 @@ pub struct Extent {
 /// What is worth most, most first.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
-    /// Addresses inside of stacks (the whole mappings around them are meant).
-    pub stacks: Vec<usize>,
+    /// What is ready of stacks. The rest of these is not wanted, since it may never be used.
+    pub stacks: Vec<Range<usize>>,
     /// An address inside of the memory that is shared with the supervisor.
     pub shared: usize,
     /// Files that are mapped: libraries with FMU code.
@@ -39,20 +39,38 @@ struct Mapping {
     out_of_reach: bool,
 }
 
-/// Bytes that the process has mapped and may access.
-pub fn wanted() -> usize {
-    mappings().iter().map(|mapping| mapping.range.len()).sum()
+/// Bytes that the process has mapped and may access, but for what is not ready of these stacks.
+pub fn wanted(stacks: &[Range<usize>]) -> usize {
+    mappings().iter().flat_map(|mapping| pieces(mapping, stacks)).map(|piece| piece.1.len()).sum()
 }
 
 /// Locks in this order until the kernel refuses.
 pub fn lock(order: &Order) -> Extent {
-    let mut mappings = mappings();
-    mappings.sort_by_key(|mapping| rank(mapping, order));
-    let mut extent = Extent { locked: 0, wanted: mappings.iter().map(|mapping| mapping.range.len()).sum() };
-    for mapping in mappings {
-        extent.locked += lock_most(&mapping.range);
-    }
-    extent
+    let mappings = mappings();
+    let ranked = |mapping| {
+        pieces(mapping, &order.stacks).map(move |(top, range)| (if top { 0 } else { rank(mapping, order) }, range))
+    };
+    let mut pieces: Vec<(usize, Range<usize>)> = mappings.iter().flat_map(ranked).collect();
+    pieces.sort_by_key(|piece| piece.0);
+    let wanted = pieces.iter().map(|piece| piece.1.len()).sum();
+    Extent { locked: pieces.iter().map(|piece| lock_most(&piece.1)).sum(), wanted }
+}
+
+/// What is wanted of a mapping, and whether it is the first part of a stack, which every call uses.
+fn pieces(mapping: &Mapping, stacks: &[Range<usize>]) -> impl Iterator<Item = (bool, Range<usize>)> + use<> {
+    /// Bytes of a stack's first part.
+    const FIRST: usize = 192 << 10;
+    let Range { start, end } = mapping.range;
+    let page = page_size();
+    let [first, rest] = match stacks.iter().find(|stack| mapping.range.contains(&stack.end)) {
+        Some(stack) => {
+            let low = (stack.start / page * page).max(start);
+            let first = (stack.end.saturating_sub(FIRST) / page * page).max(low);
+            [first..end, low..first]
+        }
+        None => [end..end, start..end],
+    };
+    [(true, first), (false, rest)].into_iter().filter(|piece| !piece.1.is_empty())
 }
 
 /// Reads in what is mapped of files (program, libraries), so that no page of it faults later, locked or not.
@@ -65,10 +83,9 @@ pub fn populate_files() {
     }
 }
 
-/// 0 is worth most.
+/// 1 is worth most; first parts of stacks come before.
 fn rank(mapping: &Mapping, order: &Order) -> usize {
     match &mapping.file {
-        _ if order.stacks.iter().any(|address| mapping.range.contains(address)) => 0,
         _ if mapping.range.contains(&order.shared) => 1,
         Some(file) if order.libraries.contains(file) => 2,
         None if mapping.writable => 3,
@@ -142,18 +159,23 @@ mod tests {
     }
 
     #[test]
-    fn stacks_come_first_then_shared_memory_then_fmu_code() {
-        let order = Order { stacks: vec![0x150], shared: 0x250, libraries: vec!["/fmu.so".into()] };
+    fn first_parts_of_stacks_come_first_then_shared_memory_then_fmu_code() {
+        let order = Order { stacks: Vec::new(), shared: 0x250, libraries: vec!["/fmu.so".into()] };
         let of = |line| rank(&parse(line).unwrap(), &order);
         let ranks = [
-            of("100-200 rw-p 0 00:00 0 "),
             of("200-300 rw-s 0 00:00 0      /memfd:vecud (deleted)"),
             of("300-400 r-xp 0 00:00 0      /fmu.so"),
             of("400-500 rw-p 0 00:00 0      [heap]"),
             of("500-600 rw-p 0 00:00 0      /usr/lib/libc.so.6"),
             of("600-700 r-xp 0 00:00 0      /usr/lib/libc.so.6"),
         ];
-        assert_eq!(ranks, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(ranks, [1, 2, 3, 4, 5]);
+        let pieces = |line, stack: Range<usize>| pieces(&parse(line).unwrap(), &[stack]).collect::<Vec<_>>();
+        let (deep, here) = ("10000000-10800000 rw-p 0 00:00 0 ", 0x107f_e010);
+        let expected = vec![(true, 0x107c_e000..0x1080_0000), (false, 0x106f_e000..0x107c_e000)];
+        assert_eq!(pieces(deep, here - 0x10_0000..here), expected, "what is not ready is not wanted");
+        assert_eq!(pieces(deep, here - 0x1_0000..here), [(true, 0x107e_e000..0x1080_0000)]);
+        assert_eq!(pieces(deep, 0x100..0x200), [(false, 0x1000_0000..0x1080_0000)], "no stack");
     }
 
     #[test]
@@ -169,7 +191,7 @@ mod tests {
         let start = unsafe { mmap(None, length, ProtFlags::PROT_READ, MapFlags::MAP_PRIVATE, &file, 0) }.unwrap();
         let here = start.as_ptr().addr();
         assert!(mappings().iter().any(|mapping| mapping.range == (here..here + LENGTH) && mapping.file.is_some()));
-        assert!(wanted() > LENGTH);
+        assert!(wanted(&[]) > LENGTH);
         populate_files();
         let before = faults();
         for at in (0..LENGTH).step_by(4096) {

@@ -1,7 +1,9 @@
 //! Threads with a stack of their own size, a name, and no signals.
 
-use super::SysError;
+use super::{SysError, memory, stack};
 use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Mutex;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -37,6 +39,23 @@ fn is_in_state(tid: u32, state: char) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).unwrap_or_default();
     // The name in parentheses may have any characters.
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(state))
+}
+
+/// Starts a thread that runs FMU code, with a [stack](super::stack) of which `ready` bytes are prepared before `body` begins, which is
+/// told where these are.
+pub fn spawn_deep<T: Send + 'static>(
+    name: &str,
+    ready: usize,
+    body: impl FnOnce(Range<usize>) -> T + Send + 'static,
+) -> Result<JoinHandle<T>, SysError> {
+    /// Held while a thread is made: it begins when mappings are made in the usual way again.
+    static MAKING: Mutex<()> = Mutex::new(());
+    let body = move || {
+        drop(MAKING.lock());
+        body(stack::prepare(ready))
+    };
+    let _making = MAKING.lock();
+    memory::mapping_lazily(|| spawn(name, stack::size(ready), body))
 }
 
 /// Starts a thread with `stack_bytes` of stack and at most [`NAME_BYTES`] bytes of `name` as its name.

@@ -182,7 +182,7 @@ pub struct HostPlan {
     pub spin: Nanos,
     /// The start of the run, counted from a whole 10 ms of the clock of releases.
     pub phase: Nanos,
-    /// Stack of a partition thread, KiB.
+    /// What is locked and touched of a partition thread's stack before the start, KiB.
     pub stack_kib: usize,
     /// Memory of its own that the runner may have, MiB; `None`: three quarters of the machine's.
     pub memory_limit_mib: Option<u64>,

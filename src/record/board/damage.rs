@@ -75,6 +75,7 @@ const GLOBALS: [(Global, Range); Global::Count as usize] = [
     (Global::CrashForeign, UpTo(1)),
     (Global::CrashSender, UpTo(PIDS)),
     (Global::CrashCode, Fmu),
+    (Global::CrashStack, UpTo(1 << 30)),
     (Global::ExitCalled, UpTo(1)),
     (Global::HungTask, Task),
     (Global::StarvedTask, Task),

@@ -167,7 +167,7 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     // Whoever refuses these refuses what keeps FMU code in bounds, not what makes it work: it is said, and the user decides.
     for refused in [
         crash::follow_parent(subject.supervisor).err(),
-        memory::data_limit(None).and_then(|bytes| memory::limit_data(bytes).err()),
+        memory::data_limit(None).and_then(|bytes| memory::limit_data(bytes, 0).err()),
         confine::confine(0).err(),
     ]
     .into_iter()

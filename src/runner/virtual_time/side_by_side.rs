@@ -13,14 +13,12 @@ use crate::runner::thread_host::{Dispatch, PartitionHost};
 use crate::runner::world::World;
 use crate::schedule::{Agenda, Timeline};
 use crate::sys::preemption::LockMember;
-use crate::sys::thread;
+use crate::sys::{memory, thread};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-/// Stack of a thread: as much as the only thread of virtual time has.
-const STACK: usize = 8 << 20;
 /// How long a thread waits for the others to begin at the same time.
 const TOGETHER: Duration = Duration::from_millis(1);
 /// The only task of an agenda.
@@ -72,16 +70,17 @@ pub fn run(
     timelines: Vec<Timeline>,
 ) -> Result<(Vec<Activation>, Vec<Timeline>), String> {
     let together = Arc::new(Together::new(activations.len() as u64));
+    memory::admit_stacks().map_err(|error| error.to_string())?;
     let mut threads = Vec::new();
     for (task, (activation, timeline)) in activations.into_iter().zip(timelines).enumerate() {
         let (task, together) = (TaskId(task), Arc::clone(&together));
-        let body = move || {
+        let body = move |_| {
             let done = serve(world, task, activation, timeline, &together);
             together.leave(task, world);
             done
         };
         let name = &world.plan.tasks[task.0].thread;
-        threads.push(thread::spawn(name, STACK, body).map_err(|error| error.to_string())?);
+        threads.push(thread::spawn_deep(name, 0, body).map_err(|error| error.to_string())?);
     }
     let (mut activations, mut timelines) = (Vec::new(), Vec::new());
     for thread in threads {

@@ -7,6 +7,7 @@ mod findings;
 mod hangs;
 mod initialisation;
 use crate::program;
+mod stacks;
 mod stops;
 mod unreturned;
 
