@@ -26,7 +26,7 @@ const bool equations_arm_by_clocks = false;
 void equations_tell(void *owner, enum answer answer, const char *message)
 {
     const struct fmu *fmu = owner;
-    if (!fmu->is_logging) return;
+    if (!fmu->is_logging && answer == ANSWER_OK) return;
     /* `failing` also answers what is no answer of equations. */
     const char *category = categories[answer <= ANSWER_FATAL ? answer : ANSWER_OK];
     fmu->callbacks->logger(fmu->callbacks->componentEnvironment, fmu->name, (fmi2Status)answer, category, "%s", message);

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define ALL_STATUSES 0x1fu
+/* Without debug logging warnings and errors are logged. */
+#define WITHOUT_DEBUG (ALL_STATUSES & ~(1u << fmi3OK))
 
 static const char *const categories_of_status[] = {"logEvents", "logStatusWarning", "logStatusDiscard",
                                                    "logStatusError", "logStatusFatal"};
@@ -42,7 +44,7 @@ bool fmu_base_init(struct fmu_base *base, const char *expected_token, fmi3String
     base->clock_update = clock_update;
     base->lock_preemption = lock_preemption;
     base->unlock_preemption = unlock_preemption;
-    base->logged = logging_on ? ALL_STATUSES : 0;
+    base->logged = logging_on ? ALL_STATUSES : WITHOUT_DEBUG;
     base->state = FMU_INSTANTIATED;
     return base->name != NULL;
 }
@@ -84,7 +86,7 @@ fmi3Status fmu_set_debug_logging(struct fmu_base *base, bool logging_on, size_t 
         if (!known) return fmu_log(base, fmi3Error, "There is no log category %s.", categories[i]);
         selected |= known;
     }
-    base->logged = logging_on ? selected : 0;
+    base->logged = logging_on ? selected : WITHOUT_DEBUG;
     return fmi3OK;
 }
 

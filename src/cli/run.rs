@@ -44,6 +44,10 @@ pub struct Arguments {
     /// What an FMU does against the FMI standard fails the run (exit code 1) instead of being reported only
     #[arg(long)]
     strict: bool,
+    /// Has FMUs log all that they can (loggingOn, all log categories), but for those whose table has a key `log`; else they log
+    /// warnings and errors
+    #[arg(long, visible_alias = "logging-on")]
+    log: bool,
     /// No table while it runs
     #[arg(long)]
     quiet: bool,
@@ -96,6 +100,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         watch: arguments.watch,
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         strict: arguments.strict,
+        log: arguments.log,
         figures: (!arguments.quiet && terminal::is_terminal()).then_some(terminal::PERIOD),
         save_state: arguments.save_state,
         restore_state: arguments.restore_state,

@@ -153,8 +153,8 @@ struct Logged {
     /// Logs each call of a function of the FMU
     #[arg(long)]
     log_fmi_calls: bool,
-    /// Shows everything that the FMU logs, not only its warnings and errors
-    #[arg(long)]
+    /// Has the FMU log all that it can, and shows that, not only its warnings and errors
+    #[arg(long, visible_alias = "log")]
     logging_on: bool,
     /// Where what the FMU logs and prints goes; default: standard error
     #[arg(long, value_name = "FILE")]
@@ -229,7 +229,7 @@ const DEVIATES: u8 = 3;
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
-    let options = Options { stop, ..Options::default() };
+    let options = Options { stop, log: arguments.log.logging_on, ..Options::default() };
     let code =
         terminal::showing("; --log-file keeps what FMUs log", |events| match arguments.study.sweep.as_slice() {
             [] => one(arguments, &options, &events),

@@ -7,8 +7,8 @@ use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::resolved::Resolved;
 use super::{
-    HostFacts, HostPlan, Plan, TracePlan, beside, host, initialisation, instances, interfaces, intermediate, masters,
-    priorities, steps, tasks,
+    HostFacts, HostPlan, Plan, TracePlan, beside, host, initialisation, instances, interfaces, intermediate, logging,
+    masters, priorities, steps, tasks,
 };
 use crate::fmu::description::ModelDescription;
 use crate::rig::{At, Problem, Rig};
@@ -83,6 +83,7 @@ pub fn build(
     let mut findings = Findings::new(rig);
     let fmus = DescribedFmu::all(rig, inputs, &mut findings);
     interfaces::check(&fmus, rig.mode, &mut findings);
+    logging::check(&fmus, &mut findings);
     let times = timetable(rig, &fmus, &mut findings);
     let cpus = host::cores(rig, &fmus, machine, &mut findings);
     let resolved = Resolved::new(rig, &fmus, stimuli, &times, &mut findings);

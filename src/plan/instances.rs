@@ -8,7 +8,7 @@ use super::resolved::Resolved;
 use super::tasks::{self, batches};
 use super::{
     CallWatch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan,
-    StepClock, StepClockPlan, TaskId, TaskPlan, Timetable, dialect, integration, intermediate,
+    StepClock, StepClockPlan, TaskId, TaskPlan, Timetable, dialect, integration, intermediate, logging,
 };
 use crate::fmu::description::{InterfaceOffer, IntervalVariability};
 use crate::time::{Instant, StepGrid};
@@ -81,7 +81,7 @@ fn plan(
         time_unit: description.time.unit(),
         cpu,
         on_warning: described.rig.on_warning,
-        log_categories: description.log_categories.iter().map(|category| category.name.clone()).collect(),
+        log: logging::categories(described),
         start_values: resolved.starts[fmu].values().cloned().collect(),
         structural_values: described.structure.values().cloned().collect(),
         sizes: control::sizes(described),

@@ -38,6 +38,7 @@ mod instances;
 mod integration;
 mod interfaces;
 mod intermediate;
+mod logging;
 mod masters;
 pub mod model;
 mod priorities;

@@ -8,6 +8,7 @@ use super::commands::{self, ControlLayout};
 use super::findings::{self, FindingCells};
 use super::histogram;
 use super::log::LogRing;
+use super::log::overflow::{self, Overflow};
 use super::samples::SampleRing;
 use super::unusable::Unusable;
 use crate::control::Ring;
@@ -347,7 +348,8 @@ pub enum Metric {
 const LOG_WORDS: usize = super::log::WORDS;
 const FMU_HISTOGRAMS: usize = 2;
 const FMU_FINDINGS: usize = FmuWord::Count as usize + FMU_HISTOGRAMS * histogram::WORDS;
-const FMU_WORDS: usize = FMU_FINDINGS + findings::WORDS;
+const FMU_OVERFLOW: usize = FMU_FINDINGS + findings::WORDS;
+const FMU_WORDS: usize = FMU_OVERFLOW + overflow::WORDS;
 /// Whole cache lines.
 const TASK_WORDS: usize = (TaskWord::Count as usize).next_multiple_of(LINE);
 const TASK_HISTOGRAMS: usize = Metric::Count as usize * histogram::WORDS;
@@ -586,6 +588,11 @@ impl<'a> FmuCells<'a> {
     /// What it does against the standard.
     pub fn findings(&self) -> FindingCells<'a> {
         FindingCells::new(&self.words[FMU_FINDINGS..])
+    }
+
+    /// What it has logged and the log had no room for.
+    pub fn overflow(&self) -> Overflow<'a> {
+        Overflow::new(&self.words[FMU_OVERFLOW..])
     }
 
     /// Notes a failure, if it is the first one of this instance. `reading`: the call itself went well, but what it gave is

@@ -1,17 +1,24 @@
 //! Log lines of FMUs and of the host, from any thread, without ever blocking it.
 //!
-//! A bounded ring of fixed slots in shared words. A producer takes a slot by one compare-and-swap, copies, and marks the
-//! slot as written; when the ring is full the line is dropped and counted. Text that is longer than a slot is cut (and says
-//! so). A producer that is preempted in between delays the consumer, not other producers; after a crash the consumer steps
-//! over what was left unwritten.
+//! A bounded ring of fixed slots in shared words. A producer takes as many slots as its text needs by one compare-and-swap, copies, and
+//! marks them as written, the first one last. A line of an FMU finds the less room the less severe it is: a flood of information leaves
+//! room for warnings, these for errors, and all of them for the host. What finds no room is put [over](overflow) the FMU's own older lines
+//! of that kind, or is counted as lost. Text that is longer than [`MOST`] slots is cut (and says so). A producer that is preempted in
+//! between delays the consumer, not other producers; after a crash the consumer steps over what was left unwritten.
+
+pub mod overflow;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Lines that the ring holds.
+/// Slots of the ring.
 pub const SLOTS: usize = 512;
+/// Slots that a line may have.
+const MOST: usize = 8;
 const TEXT_WORDS: usize = 92;
-/// Words per slot: sequence, source and status and lengths, wall clock, text.
-const SLOT: usize = 3 + TEXT_WORDS;
+/// Words of a line in a slot: source and status and lengths, wall clock, text.
+const BODY: usize = 2 + TEXT_WORDS;
+/// Words per slot: sequence, line.
+const SLOT: usize = 1 + BODY;
 /// Words before the lines.
 pub const HEADER: usize = 3;
 const TAIL: usize = 0;
@@ -22,7 +29,7 @@ const TEXT: usize = TEXT_WORDS * 8;
 /// Words that the ring takes.
 pub const WORDS: usize = HEADER + SLOTS * SLOT;
 
-/// Bytes of category and message that a line can hold.
+/// Bytes of category and message that a slot can hold.
 pub const LONGEST: usize = TEXT;
 
 /// The category of lines that tell of a call of one of the FMU's functions.
@@ -45,6 +52,70 @@ pub struct Line {
     pub cut: bool,
 }
 
+/// Who says something, and how severe it is.
+#[derive(Clone, Copy)]
+struct Speaker {
+    fmu: Option<usize>,
+    status: u8,
+    at: i64,
+}
+
+/// A slot, or a part of a line that needs several.
+struct Piece {
+    fmu: Option<usize>,
+    status: u8,
+    at: i64,
+    category: Vec<u8>,
+    message: Vec<u8>,
+    cut: bool,
+    /// The next slot goes on with it.
+    goes_on: bool,
+}
+
+impl Piece {
+    fn line(self) -> Line {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let Piece { fmu, status, at, cut, .. } = self;
+        Line { fmu, status, at, category: text(&self.category), message: text(&self.message), cut }
+    }
+}
+
+/// Writes a slot, whose text fits.
+fn write(body: &[AtomicU64], speaker: Speaker, [category, message]: [&[u8]; 2], cut: bool, goes_on: bool) {
+    let Speaker { fmu, status, at } = speaker;
+    let source = fmu.map_or(0, |fmu| fmu as u64 + 1);
+    let about = source << 32 | u64::from(cut) << 31 | u64::from(goes_on) << 30 | u64::from(status) << 24;
+    body[0].store(about | (category.len() as u64) << 12 | message.len() as u64, Ordering::Relaxed);
+    body[1].store(at as u64, Ordering::Relaxed);
+    let mut bytes = category.iter().chain(message).copied();
+    for word in &body[2..2 + (category.len() + message.len()).div_ceil(8)] {
+        word.store(u64::from_le_bytes(std::array::from_fn(|_| bytes.next().unwrap_or(0))), Ordering::Relaxed);
+    }
+}
+
+/// Reads a slot, whatever is in it.
+fn read(body: &[AtomicU64]) -> Piece {
+    let about = body[0].load(Ordering::Relaxed);
+    let category = ((about >> 12 & 0xfff) as usize).min(TEXT);
+    let message = ((about & 0xfff) as usize).min(TEXT - category);
+    let words = &body[2..2 + (category + message).div_ceil(8)];
+    let text: Vec<u8> = words.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect();
+    Piece {
+        fmu: (about >> 32).checked_sub(1).map(|fmu| fmu as usize),
+        status: (about >> 24 & 0x3f) as u8,
+        at: body[1].load(Ordering::Relaxed) as i64,
+        category: text[..category].to_vec(),
+        message: text[category..category + message].to_vec(),
+        cut: about >> 31 & 1 == 1,
+        goes_on: about >> 30 & 1 == 1,
+    }
+}
+
+/// What a slot has room for of a category.
+fn fitting(category: &[u8]) -> &[u8] {
+    &category[..category.len().min(TEXT / 4)]
+}
+
 /// The ring.
 #[derive(Clone, Copy)]
 pub struct LogRing<'a> {
@@ -62,40 +133,52 @@ impl<'a> LogRing<'a> {
         &self.words[start..start + SLOT]
     }
 
-    /// Whether a line would find room now.
-    pub fn has_room(&self) -> bool {
-        let [tail, head] = [TAIL, HEAD].map(|word| self.words[word].load(Ordering::Acquire));
-        tail.wrapping_sub(head) < SLOTS as u64
+    /// Appends a line; any thread. `false`: there was no room, and it is counted as lost.
+    pub fn push(&self, fmu: Option<usize>, status: u8, at: i64, category: &[u8], message: &[u8]) -> bool {
+        let is_kept = self.offer(fmu, status, at, category, message);
+        if !is_kept {
+            self.count_lost();
+        }
+        is_kept
     }
 
-    /// Appends a line; any thread. `false`: there was no room.
-    pub fn push(&self, fmu: Option<usize>, status: u8, at: i64, category: &[u8], message: &[u8]) -> bool {
-        let Some(number) = self.claim(self.words[TAIL].load(Ordering::Relaxed)) else {
-            self.words[DROPPED].fetch_add(1, Ordering::Relaxed);
+    /// [`LogRing::push`] of a line that is not lost yet when there is no room.
+    pub fn offer(&self, fmu: Option<usize>, status: u8, at: i64, category: &[u8], message: &[u8]) -> bool {
+        let room = match (fmu, status) {
+            (Some(_), 0) => SLOTS / 2,
+            (Some(_), 1) => SLOTS / 4 * 3,
+            (Some(_), _) => SLOTS / 8 * 7,
+            (None, _) => SLOTS,
+        };
+        let category = fitting(category);
+        let kept = &message[..message.len().min(MOST * TEXT - category.len())];
+        let first = kept.len().min(TEXT - category.len());
+        let (first, rest) = kept.split_at(first);
+        let count = 1 + rest.len().div_ceil(TEXT) as u64;
+        let Some(number) = self.claim(self.words[TAIL].load(Ordering::Relaxed), count, room as u64) else {
             return false;
         };
-        let slot = self.slot(number);
-        let category = &category[..category.len().min(TEXT / 4)];
-        let kept = &message[..message.len().min(TEXT - category.len())];
-        let cut = u64::from(kept.len() < message.len());
-        let source = fmu.map_or(0, |fmu| fmu as u64 + 1);
-        slot[1].store(
-            source << 32 | cut << 31 | u64::from(status) << 24 | (category.len() as u64) << 12 | kept.len() as u64,
-            Ordering::Relaxed,
-        );
-        slot[2].store(at as u64, Ordering::Relaxed);
-        let mut bytes = category.iter().chain(kept).copied();
-        for word in &slot[3..3 + (category.len() + kept.len()).div_ceil(8)] {
-            word.store(u64::from_le_bytes(std::array::from_fn(|_| bytes.next().unwrap_or(0))), Ordering::Relaxed);
+        let speaker = Speaker { fmu, status, at };
+        let is_cut = kept.len() < message.len();
+        let put = |number: u64, texts: [&[u8]; 2], goes_on: bool| {
+            let (written, body) = self.slot(number).split_first().expect("a slot has words");
+            write(body, speaker, texts, is_cut && !goes_on, goes_on);
+            written.store(number.wrapping_add(1), Ordering::Release);
+        };
+        // The first one last: who sees it sees all.
+        for place in (1..count).rev() {
+            let begin = (place as usize - 1) * TEXT;
+            let piece = &rest[begin..rest.len().min(begin + TEXT)];
+            put(number.wrapping_add(place), [b"", piece], place + 1 < count);
         }
-        slot[0].store(number.wrapping_add(1), Ordering::Release);
+        put(number, [category, first], count > 1);
         true
     }
 
-    /// Claims the next slot, which was number `next` a moment ago; `None`: there is no room.
-    fn claim(&self, mut next: u64) -> Option<u64> {
+    /// Claims the next slots, of which the first was number `next` a moment ago; `None`: there is no room.
+    fn claim(&self, mut next: u64, count: u64, room: u64) -> Option<u64> {
         loop {
-            if next.wrapping_sub(self.words[HEAD].load(Ordering::Acquire)) >= SLOTS as u64 {
+            if next.wrapping_sub(self.words[HEAD].load(Ordering::Acquire)).wrapping_add(count) > room {
                 // Full; or others have come first, and their lines were taken already.
                 let now = self.words[TAIL].load(Ordering::Relaxed);
                 if now == next {
@@ -106,7 +189,7 @@ impl<'a> LogRing<'a> {
             }
             match self.words[TAIL].compare_exchange_weak(
                 next,
-                next.wrapping_add(1),
+                next.wrapping_add(count),
                 Ordering::Relaxed,
                 Ordering::Relaxed,
             ) {
@@ -128,6 +211,20 @@ impl<'a> LogRing<'a> {
 
     /// Takes the oldest line. `after_the_end`: the producers are gone, so step over slots that were left unwritten.
     pub fn pop(&self, after_the_end: bool) -> Option<Line> {
+        let mut line = self.take(after_the_end)?;
+        for _ in 1..MOST {
+            if !line.goes_on {
+                break;
+            }
+            let Some(more) = self.take(after_the_end) else { break };
+            line.message.extend(more.message);
+            (line.goes_on, line.cut) = (more.goes_on, more.cut);
+        }
+        Some(line.line())
+    }
+
+    /// Takes the oldest slot.
+    fn take(&self, after_the_end: bool) -> Option<Piece> {
         loop {
             let number = self.words[HEAD].load(Ordering::Relaxed);
             let waiting = self.words[TAIL].load(Ordering::Acquire).wrapping_sub(number);
@@ -135,33 +232,22 @@ impl<'a> LogRing<'a> {
             if waiting == 0 || waiting > SLOTS as u64 {
                 return None;
             }
-            let slot = self.slot(number);
-            let written = slot[0].load(Ordering::Acquire) == number.wrapping_add(1);
-            if !written && !after_the_end {
+            let (written, body) = self.slot(number).split_first().expect("a slot has words");
+            let is_written = written.load(Ordering::Acquire) == number.wrapping_add(1);
+            if !is_written && !after_the_end {
                 return None;
             }
-            let line = written.then(|| {
-                let about = slot[1].load(Ordering::Relaxed);
-                let category = ((about >> 12 & 0xfff) as usize).min(TEXT);
-                let message = ((about & 0xfff) as usize).min(TEXT - category);
-                let text: Vec<u8> = slot[3..3 + (category + message).div_ceil(8)]
-                    .iter()
-                    .flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes())
-                    .collect();
-                Line {
-                    fmu: (about >> 32).checked_sub(1).map(|fmu| fmu as usize),
-                    status: (about >> 24 & 0x7f) as u8,
-                    at: slot[2].load(Ordering::Relaxed) as i64,
-                    category: String::from_utf8_lossy(&text[..category]).into_owned(),
-                    message: String::from_utf8_lossy(&text[category..category + message]).into_owned(),
-                    cut: about >> 31 & 1 == 1,
-                }
-            });
+            let piece = is_written.then(|| read(body));
             self.words[HEAD].store(number.wrapping_add(1), Ordering::Release);
-            if line.is_some() {
-                return line;
+            if piece.is_some() {
+                return piece;
             }
         }
+    }
+
+    /// Counts a line that could not be kept.
+    pub fn count_lost(&self) {
+        self.words[DROPPED].fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts them from 0 again.
@@ -169,7 +255,7 @@ impl<'a> LogRing<'a> {
         self.words[DROPPED].store(0, Ordering::Relaxed);
     }
 
-    /// Lines that found the ring full.
+    /// Lines that could not be kept.
     pub fn dropped(&self) -> u64 {
         self.words[DROPPED].load(Ordering::Relaxed)
     }
@@ -200,15 +286,42 @@ mod tests {
     fn long_text_is_cut_and_a_flood_is_counted() {
         let words = words();
         let ring = LogRing::new(&words);
-        ring.push(None, 0, 0, &[b'c'; 5000], &[b'm'; 5000]);
+        ring.push(None, 0, 0, &[b'c'; 5000], &[b'm'; 50_000]);
         let line = ring.pop(false).unwrap();
         assert!(line.cut);
-        assert_eq!(line.category.len() + line.message.len(), TEXT);
+        assert_eq!((line.category.len(), line.message.len()), (TEXT / 4, MOST * TEXT - TEXT / 4));
         for _ in 0..SLOTS + 10 {
             ring.push(None, 0, 0, b"", b"x");
         }
         assert_eq!(ring.dropped(), 10);
         assert_eq!(std::iter::from_fn(|| ring.pop(false)).count(), SLOTS);
+    }
+
+    /// The report of a Python traceback is no use without its last line.
+    #[test]
+    fn text_of_several_slots_comes_out_whole() {
+        let words = words();
+        let ring = LogRing::new(&words);
+        // Around its end, and with letters of which slots have parts.
+        (0..SLOTS - 2).for_each(|_| assert!(ring.push(None, 0, 0, b"", b"x") && ring.pop(false).is_some()));
+        for length in [TEXT - 1, TEXT, TEXT + 1, 2 * TEXT, 3 * TEXT + 5] {
+            let text: String = "aä".chars().cycle().take(length).collect();
+            assert!(ring.push(Some(0), 3, 7, b"", text.as_bytes()));
+            let line = ring.pop(false).unwrap();
+            assert_eq!((line.message, line.cut, line.at), (text, false, 7));
+        }
+        assert_eq!(ring.pop(false), None);
+    }
+
+    #[test]
+    fn a_flood_leaves_room_for_what_is_more_severe() {
+        let words = words();
+        let ring = LogRing::new(&words);
+        let mut kept = [Some(0), Some(1), Some(3), None].into_iter().map(|status: Option<u8>| {
+            let fmu = status.map(|_| 0);
+            (0..2 * SLOTS).filter(|_| ring.push(fmu, status.unwrap_or(3), 0, b"", b"x")).count()
+        });
+        assert_eq!(std::array::from_fn(|_| kept.next().unwrap()), [SLOTS / 2, SLOTS / 4, SLOTS / 8, SLOTS / 8]);
     }
 
     #[test]
@@ -220,7 +333,7 @@ mod tests {
             for thread in 0..threads {
                 scope.spawn(move || {
                     for k in 0..each {
-                        ring.push(Some(thread), 0, k, b"", &[b'a' + thread as u8; 30]);
+                        ring.push(Some(thread), 3, k, b"", &[b'a' + thread as u8; 30]);
                     }
                 });
             }
@@ -242,7 +355,7 @@ mod tests {
         for _ in 0..3 {
             assert!(ring.push(None, 0, 0, b"", b"x") && ring.pop(false).is_some());
         }
-        assert_eq!(ring.claim(seen), Some(3));
+        assert_eq!(ring.claim(seen, 1, SLOTS as u64), Some(3));
     }
 
     /// FMU code can write anywhere, also here.

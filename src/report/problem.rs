@@ -380,6 +380,8 @@ pub enum FailureKey {
     RetrySteps,
     /// The FMU gave no state, which is taken before each step unless `retry_steps` turns that off.
     TakesStates,
+    /// The FMU was not asked for debug logging (`log`), and has said nothing.
+    Log,
 }
 
 /// What came of a stimulus that cannot be read any further.
@@ -537,6 +539,7 @@ impl Problem {
                 let mut message = format!("{who}: {function} {outcome}");
                 for key in keys {
                     message += match key {
+                        FailureKey::Log => continue,
                         FailureKey::GetIntervals => {
                             " when it was asked for the interval of an output clock that had ticked; if it has none, set \
                              get_intervals = false in its table of the rig"
@@ -550,7 +553,13 @@ impl Problem {
                         FailureKey::OnWarning => ", and the rig says on_warning = \"error\"",
                     };
                 }
-                message += if last_words.is_empty() { "; it logged nothing" } else { "; its last words:" };
+                message += match last_words.is_empty() {
+                    true if keys.contains(&FailureKey::Log) => {
+                        "; it logged nothing, and was not asked to (--log, or log = true in its table of the rig)"
+                    }
+                    true => "; it logged nothing",
+                    false => "; its last words:",
+                };
                 last_words.iter().for_each(|line| message += &format!("\n    {line}"));
                 message
             }

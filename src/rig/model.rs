@@ -350,6 +350,8 @@ pub struct RigFmu {
     pub lenient: bool,
     /// `on_warning`.
     pub on_warning: OnWarning,
+    /// `log`; `None`: what the command line says, else nothing.
+    pub log: Option<Logging>,
     /// `get_intervals`.
     pub get_intervals: Option<At<GetIntervals>>,
     /// `compiler_options = "trust"`: sources are built with whatever options, and may include whatever files, they name.
@@ -382,6 +384,17 @@ pub struct RigFmu {
     pub task: Option<At<RigTask>>,
     /// What whoever runs it alone wishes beyond that; a rig file has no keys for it.
     pub wishes: StepWishes,
+}
+
+/// What an FMU is asked to log beside its warnings and errors.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Logging {
+    /// Nothing: debug logging is off.
+    Off,
+    /// All that it can.
+    All,
+    /// These categories of its `<LogCategories>`; never empty.
+    Categories(Vec<At<String>>),
 }
 
 /// What `vecud simulate` can wish of the steps of an FMU.
@@ -552,6 +565,7 @@ impl Rig {
                 dialect: None,
                 lenient: false,
                 on_warning: OnWarning::Log,
+                log: None,
                 get_intervals: None,
                 trusts_compiler_options: false,
                 define: Vec::new(),
@@ -572,6 +586,13 @@ impl Rig {
             record: Some(RigRecord::everything(Place::default())),
             experiment_of_fmu: true,
             ..Rig::empty()
+        }
+    }
+
+    /// Has all FMUs log what they can (`--log`), but for those of which the rig says what they log.
+    pub fn log_all(&mut self) {
+        for fmu in &mut self.fmus {
+            fmu.log.get_or_insert(Logging::All);
         }
     }
 

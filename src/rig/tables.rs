@@ -1,14 +1,14 @@
 //! The tables of a rig that name FMUs: `[fmu.*]`, `[[connect]]`, `[[trigger]]`, `[[stimulus]]`, `[record]`.
 
-use super::document::{Document, Section, describe, float_text, number};
+use super::document::{Document, Section, describe, elements, float_text, number};
 use super::parse::overrun;
 use super::record::read_record;
 use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
-    At, Endpoint, Extrapolation, GetIntervals, Limits, MasterClass, OnWarning, Place, Rig, RigClock, RigConnect,
-    RigFmu, RigTask, StepSize, StepWishes, Timing, UnitsOfConnection, daemon, figures, integration, masters, report,
-    start, suggestion, trace,
+    At, Endpoint, Extrapolation, GetIntervals, Limits, Logging, MasterClass, OnWarning, Place, Rig, RigClock,
+    RigConnect, RigFmu, RigTask, StepSize, StepWishes, Timing, UnitsOfConnection, daemon, figures, integration,
+    masters, report, start, suggestion, trace,
 };
 use crate::fmu::description::{Abi, Interface};
 use crate::time::{Fraction, Nanos};
@@ -21,6 +21,7 @@ const FMU: &[&str] = &[
     "dialect",
     "lenient",
     "on_warning",
+    "log",
     "get_intervals",
     "compiler_options",
     "define",
@@ -146,6 +147,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         dialect: placed_in(section, "dialect", section.choice("dialect", &dialects)),
         lenient: section.boolean("lenient").unwrap_or(false),
         on_warning: section.choice("on_warning", &words).unwrap_or(OnWarning::Log),
+        log: read_log(section),
         get_intervals: section.read("get_intervals", "true, false or \"fraction\"", get_intervals),
         trusts_compiler_options: section
             .choice("compiler_options", &[("reviewed", false), ("trust", true)])
@@ -168,6 +170,27 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         task: first_of_task.map(|place| At { value: read_task(section), place }),
         wishes: StepWishes::default(),
     }
+}
+
+/// `true`, `false`, or names of categories.
+fn read_log(section: &Section) -> Option<Logging> {
+    let item = section.get("log")?;
+    if let Some(all) = item.as_bool() {
+        return Some(if all { Logging::All } else { Logging::Off });
+    }
+    if item.as_array().is_none_or(|names| names.is_empty()) {
+        let message = format!("log must be true, false or a list of log categories, not {}", describe(item));
+        section.document.problem(section.place_of(item), message);
+        return None;
+    }
+    let names = elements(section, "log")?.into_iter().filter_map(|At { value, place }| match value.as_str() {
+        Some(name) => Some(At { value: name.to_owned(), place }),
+        None => {
+            section.document.problem(place, "log has the names of log categories, each a string");
+            None
+        }
+    });
+    Some(Logging::Categories(names.collect()))
 }
 
 /// Macros with a value, `true` for one without, or `false` for none.

@@ -17,8 +17,8 @@ use crate::ffi::{
     Terminated, set_thread_host,
 };
 use crate::fmu::description::{Abi, Interface, ValueReference};
-use crate::plan::{self, CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, TaskId};
-use crate::record::board::{Board, Global, OutsideCall};
+use crate::plan::{self, CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, Mode, TaskId};
+use crate::record::board::{Board, Global, OutsideCall, Phase};
 use crate::record::findings::{Finding, Occurrence, When};
 use crate::record::log::{self, CALL};
 use crate::schedule::Learned;
@@ -29,7 +29,7 @@ use crate::sys::wake::monotonic_now;
 use crate::time::Instant;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 /// Why a run did not come to its start.
@@ -83,14 +83,44 @@ struct Ear {
     watch: CallWatch,
     /// When the run begins.
     start: Instant,
+    /// It has logged something.
+    has_spoken: AtomicBool,
+    /// Somebody wants it to log more than warnings and errors.
+    is_asked_to_log: bool,
+    /// The run is in virtual time.
+    is_virtual: bool,
+    /// The process of the runner.
+    process: u32,
+}
+
+impl Ear {
+    /// Has a line come to the log. Where nothing is in a hurry, waits for the supervisor to read; else the FMU's newest lines stay.
+    fn keep(&self, status: u8, category: &[u8], message: &[u8]) {
+        let (log, fmu, now) = (self.board.log(), self.fmu.0, monotonic_now());
+        let is_kept = || log.offer(Some(fmu), status, now, category, message);
+        while !is_kept() {
+            // Nobody reads for a process that the FMU has forked.
+            let is_patient = self.is_virtual || self.board.phase() != Phase::Running;
+            if is_patient && std::process::id() == self.process {
+                std::thread::sleep(Duration::from_micros(100));
+                continue;
+            }
+            if !self.board.fmu(self.fmu).overflow().put(fmu, status, now, category, message) {
+                log.count_lost();
+                // Whoever asks for everything gets what there is room for.
+                if !self.is_asked_to_log {
+                    self.board.fmu(self.fmu).findings().note(Finding::LogFlood, Occurrence::default());
+                }
+            }
+            break;
+        }
+    }
 }
 
 impl InstanceHost for Ear {
     fn log(&self, status: Status, category: Option<&[u8]>, message: &[u8]) {
-        let category = category.unwrap_or_default();
-        if !self.board.log().push(Some(self.fmu.0), status as u8, monotonic_now(), category, message) {
-            self.board.fmu(self.fmu).findings().note(Finding::LogFlood, Occurrence::default());
-        }
+        self.has_spoken.store(true, SeqCst);
+        self.keep(status as u8, category.unwrap_or_default(), message);
     }
 
     fn watches_calls(&self) -> bool {
@@ -104,12 +134,7 @@ impl InstanceHost for Ear {
         // What FMI 3.0 has may be no function before: nothing was called then.
         let name = call.function.name_of(self.abi, self.interface).filter(|_| self.watch.logs);
         if let Some(name) = name {
-            // None of them is lost, in virtual time, where this is wanted: waits for the supervisor to read.
-            while !self.board.log().has_room() {
-                std::thread::sleep(Duration::from_micros(100));
-            }
-            let line = told_call(call, arguments(), name);
-            self.board.log().push(Some(self.fmu.0), 0, monotonic_now(), CALL, line.as_bytes());
+            self.keep(0, CALL, told_call(call, arguments(), name).as_bytes());
         }
     }
 
@@ -256,7 +281,7 @@ impl Underway {
                 Some(instance) => checked(hosts[index], instance.reset(), Instance::fail)?,
             };
             instance.declare_states(state::support(fmu));
-            self.instantiated.push(Some(checked(hosts[index], set_up(fmu, instance), Instance::fail)?));
+            self.instantiated.push(Some(checked(hosts[index], set_up(world.board, fmu, instance), Instance::fail)?));
             surroundings::look(world, FmuId(index), When::Instantiation);
         }
         for step in &world.plan.initialisation {
@@ -414,12 +439,20 @@ fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Inst
         interface: plan.runs_as(),
         watch: plan.watch,
         start: world.plan.start,
+        has_spoken: AtomicBool::new(false),
+        is_asked_to_log: plan.log.is_some(),
+        is_virtual: world.plan.mode == Mode::Virtual,
+        process: std::process::id(),
     });
     let resources = plan.resources.as_deref();
     nix::errno::Errno::clear();
-    // With logging on, since without it even errors are silent; narrowed to the listed categories right after.
-    library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, true, ear).map_err(|failure| {
-        let missing = missing_file();
+    let spoken = ear.clone();
+    let logs = plan.log.is_some();
+    library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, logs, ear).map_err(|failure| {
+        let mut missing = missing_file();
+        if !logs && !spoken.has_spoken.load(SeqCst) {
+            missing += "; it logged nothing, and was not asked to (--log, or log = true in its table of the rig)";
+        }
         Refusal::Invalid(format!(
             "fmu `{}` ({}): {}: the instantiation token may not match the binary, or the FMU lacks something that it needs{}",
             plan.name,
@@ -443,13 +476,26 @@ fn missing_file() -> String {
 }
 
 /// Gives an instance all that it gets before its initialisation.
-fn set_up(plan: &plan::FmuPlan, instance: Instance<Instantiated>) -> Result<Instance<Instantiated>, Failure> {
-    let categories: Vec<&str> = plan.log_categories.iter().map(String::as_str).collect();
-    match instance.set_debug_logging(true, &categories) {
-        // An FMU that cannot choose what it logs logs what it likes.
-        Err(failure) if failure.status == Status::Discard && instance.health() == Health::Healthy => (),
-        result => {
-            let _warning_is_counted: Outcome = result?;
+fn set_up(
+    board: Board,
+    plan: &plan::FmuPlan,
+    instance: Instance<Instantiated>,
+) -> Result<Instance<Instantiated>, Failure> {
+    if let Some(categories) = &plan.log {
+        let categories: Vec<&str> = categories.iter().map(String::as_str).collect();
+        match instance.set_debug_logging(true, &categories) {
+            // What an FMU logs is no part of what it computes.
+            Err(failure) if instance.health() == Health::Healthy => {
+                let message = format!(
+                    "fmu `{}`: {}: it may log something else than it is asked for (log)",
+                    plan.name,
+                    failure.in_words(plan.abi)
+                );
+                board.log().push(None, 1, monotonic_now(), b"", message.as_bytes());
+            }
+            result => {
+                let _warning_is_counted: Outcome = result?;
+            }
         }
     }
     let mut instance = instance;

@@ -113,12 +113,13 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
                 .chain(facts.threads.findings(plan, FmuId(fmu)))
                 .chain(offspring::finding(plan, &facts.left, facts.none_left, Some(FmuId(fmu))))
                 .collect(),
-            log: told.last_lines[fmu].iter().cloned().collect(),
+            log: told.last_lines[fmu].iter().map(str::to_owned).collect(),
             calls: fmus::calls(plan, board, FmuId(fmu)),
         })
         .collect();
     // What has failed could note that: it comes before what did not return, or ended the process.
-    let failures = fmus.iter().enumerate().filter_map(|(fmu, own)| fmus::failure(plan, board, FmuId(fmu), own));
+    let failed = |(fmu, own)| fmus::failure(plan, board, FmuId(fmu), own, &told.last_lines[fmu]);
+    let failures = fmus.iter().enumerate().filter_map(failed);
     let mut problems: Vec<Problem> = failures.collect();
     problems.extend(died.iter().map(|died| died.problem.clone()));
     problems.extend(given_up(plan, facts, died.as_ref()));

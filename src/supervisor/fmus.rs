@@ -3,6 +3,7 @@
 
 use super::death::{Death, function};
 use super::findings::unusable;
+use super::last_lines::LastLines;
 use crate::ffi::{Function, Status};
 use crate::fmu::description::Abi;
 use crate::plain::plain;
@@ -37,7 +38,7 @@ pub fn status(board: Board, phase: Phase, fmu: FmuId, died: Option<&Death>) -> F
 }
 
 /// The call of an instance that failed, if one did.
-pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Option<Problem> {
+pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, lines: &LastLines) -> Option<Problem> {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);
     let status = Status::from_raw(get(FmuWord::FailureStatus) as i32).filter(|status| *status != Status::Ok)?;
@@ -69,11 +70,12 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
             (function == Some(Function::DoStep) && status == Status::Discard && may_retry(plan, fmu))
                 .then_some(FailureKey::RetrySteps),
             (function == Some(Function::GetFMUState) && takes_states(plan, fmu)).then_some(FailureKey::TakesStates),
+            (result.log.is_empty() && plan.fmus[fmu.0].log.is_none()).then_some(FailureKey::Log),
         ]
         .into_iter()
         .flatten()
         .collect(),
-        last_words: result.log[result.log.len().saturating_sub(5)..].to_vec(),
+        last_words: lines.last_words(5),
     };
     Some(Problem::failure(Subject::Fmu(result.name.clone()), kind))
 }

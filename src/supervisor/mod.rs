@@ -23,6 +23,7 @@ mod hangs;
 mod host;
 mod keeper;
 mod kernel;
+mod last_lines;
 mod machine;
 mod memory;
 mod neighbours;

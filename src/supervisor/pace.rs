@@ -1,6 +1,7 @@
 //! How long the supervisor may look away: in virtual time the runner is as fast as it can be, and waits when a ring is full.
 
 use crate::plan::{Mode, Plan};
+use crate::record::log;
 use std::time::Duration;
 
 /// Between two looks at a run that needs no more.
@@ -37,6 +38,14 @@ impl Pace {
         if self.is_virtual && 8 * waiting > room {
             let pause = if 2 * waiting > room { Duration::ZERO } else { SHORT };
             self.pause = self.pause.min(pause);
+            self.soon = AFTERWARDS;
+        }
+    }
+
+    /// So many lines were taken out of the log: where nothing is in a hurry their FMU may be waiting.
+    pub fn saw_log(&mut self, lines: usize) {
+        if 8 * lines > log::SLOTS {
+            self.pause = self.pause.min(SHORT);
             self.soon = AFTERWARDS;
         }
     }

@@ -54,6 +54,8 @@ pub struct Options {
     pub command: Vec<String>,
     /// What FMUs do against the standard fails the run.
     pub strict: bool,
+    /// FMUs log all that they can, but for those of which the rig says what they log.
+    pub log: bool,
     /// How often figures of the clocks are reported while they run; `None`: never.
     pub figures: Option<Duration>,
     /// Where unpacked FMUs and built libraries are kept; default: the user's cache.
@@ -326,6 +328,9 @@ fn wanted_rig(options: &Options) -> Result<Rig, Error> {
         None => read_rig(&options.file)?,
     };
     rig::set(&mut rig, "--set", &options.set).map_err(Error::Rig)?;
+    if options.log {
+        rig.log_all();
+    }
     Ok(Rig {
         controlled: options.control,
         endless: options.endless,

@@ -1,12 +1,13 @@
 //! Drains the shared memory while the runner runs: samples go to the signal files, log lines to `run.log` and to memory.
 
 use super::Control;
+use super::last_lines::LastLines;
 use super::pace::Pace;
 use super::questions::{Question, Questions};
 use super::references;
 use super::run_log::RunLog;
 use crate::fmu::description::{ModelDescription, VariableType};
-use crate::plan::{Plan, SignalId, TaskId};
+use crate::plan::{FmuId, Plan, SignalId, TaskId};
 use crate::record::board::{Board, Global, Phase};
 use crate::record::log::{self, Line};
 use crate::record::signals::SignalWriter;
@@ -14,12 +15,10 @@ use crate::recording::envelope::Overview;
 use crate::recording::series::Files;
 use crate::sys::wake::monotonic_now;
 use crate::time::{Instant, Nanos};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Log lines that are kept per FMU for the report.
-const KEPT: usize = 20;
 /// The end of a line of which only the beginning is there.
 const CUT: &str = " … (cut)";
 
@@ -33,7 +32,7 @@ pub struct Recorder<'a> {
     questions: Option<&'a Questions>,
     log: Option<RunLog<'a>>,
     /// Lines from before the log was there.
-    early: Vec<String>,
+    early: Vec<(u8, String)>,
     /// There was more to be written than the rig allows.
     is_cut: bool,
     /// [`RunLog::rotated`] of a log that was closed.
@@ -48,7 +47,7 @@ pub struct Recorder<'a> {
     tells_calls: bool,
     pace: Pace,
     /// The last lines of each FMU.
-    pub last_lines: Vec<VecDeque<String>>,
+    pub last_lines: Vec<LastLines>,
     /// Lines of the host: status and message.
     pub host_lines: Vec<(u8, String)>,
     /// Lines of this process that nobody was told yet.
@@ -78,7 +77,7 @@ pub struct Recorded {
 #[derive(Clone, Debug)]
 pub struct Told {
     /// The last lines of each FMU.
-    pub last_lines: Vec<VecDeque<String>>,
+    pub last_lines: Vec<LastLines>,
     /// Lines of the host: status and message.
     pub host_lines: Vec<(u8, String)>,
     /// Why recording ended before the run, if it did.
@@ -110,7 +109,7 @@ impl<'a> Recorder<'a> {
             least_told: 1,
             tells_calls: plan.fmus.iter().any(|fmu| fmu.watch.logs),
             pace: Pace::new(plan),
-            last_lines: vec![VecDeque::new(); plan.fmus.len()],
+            last_lines: vec![LastLines::default(); plan.fmus.len()],
             host_lines: Vec::new(),
             own_lines: Vec::new(),
             broken: Vec::new(),
@@ -137,8 +136,8 @@ impl<'a> Recorder<'a> {
             signals = signals.looked_at(self.plan);
         }
         self.signals = Some(signals);
-        for line in std::mem::take(&mut self.early) {
-            self.write_log(&line, false);
+        for (status, line) in std::mem::take(&mut self.early) {
+            self.write_log(&line, status, false);
         }
     }
 
@@ -200,22 +199,26 @@ impl<'a> Recorder<'a> {
             self.damage.insert("log lines".to_owned());
         }
         // Processes that the FMU has left behind may go on.
-        let mut most = if after_the_end { log::SLOTS } else { usize::MAX };
-        while let Some(line) = self.board.log().pop(after_the_end).filter(|_| most > 0) {
-            most -= 1;
-            if line.fmu.is_some_and(|fmu| fmu >= self.plan.fmus.len()) || line.status > 4 {
-                self.damage.insert("log lines".to_owned());
-                continue;
-            }
-            told.extend(self.take(&line));
+        let most = if after_the_end { log::SLOTS } else { usize::MAX };
+        let mut taken = 0;
+        while let Some(line) = self.board.log().pop(after_the_end).filter(|_| taken < most) {
+            taken += 1;
+            told.extend(self.take_logged(&line));
             // FMU code may log faster than this loop comes to its end.
             self.look_at_log(after_the_end);
+        }
+        // These have found no room among those.
+        for fmu in (0..self.plan.fmus.len()).map(FmuId) {
+            let lines = self.board.fmu(fmu).overflow().take();
+            told.extend(lines.iter().filter_map(|line| self.take_logged(&Line { fmu: Some(fmu.0), ..line.clone() })));
         }
         self.look_at_log(after_the_end);
         told.append(&mut self.untold());
         // Read before the samples: whatever is complete by now has its samples in the rings.
         self.look_how_far_it_is(phase);
+        self.pace.begin();
         self.take_samples(self.complete, after_the_end);
+        self.pace.saw_log(taken);
         for message in self.signals.iter_mut().flat_map(SignalWriter::take_problems) {
             told.push((3, format!("vecud: error: {message}")));
             self.broken.push(message);
@@ -235,6 +238,15 @@ impl<'a> Recorder<'a> {
         std::mem::take(&mut self.own_lines)
     }
 
+    /// [`Recorder::take`] of a line of shared memory, which FMU code can write to.
+    fn take_logged(&mut self, line: &Line) -> Option<(u8, String)> {
+        if line.fmu.is_some_and(|fmu| fmu >= self.plan.fmus.len()) || line.status > 4 {
+            self.damage.insert("log lines".to_owned());
+            return None;
+        }
+        self.take(line)
+    }
+
     /// Keeps a line where it belongs; returns it if somebody has to be told.
     fn take(&mut self, line: &Line) -> Option<(u8, String)> {
         let text = self.text(line);
@@ -245,16 +257,11 @@ impl<'a> Recorder<'a> {
         // Of these the report tells, each by itself.
         let is_reported = line.fmu.is_none() && line.status > 0;
         match self.open {
-            true => self.write_log(&format!("{at} {text}"), is_reported),
-            false => self.early.push(format!("{at} {text}")),
+            true => self.write_log(&format!("{at} {text}"), line.status, is_reported),
+            false => self.early.push((line.status, format!("{at} {text}"))),
         }
         match line.fmu.and_then(|fmu| self.last_lines.get_mut(fmu)) {
-            Some(lines) => {
-                lines.push_back(text.clone());
-                if lines.len() > KEPT {
-                    lines.pop_front();
-                }
-            }
+            Some(lines) => lines.push(line.at, line.status, text.clone()),
             None => {
                 let cut = if line.cut { CUT } else { "" };
                 self.host_lines.push((line.status, format!("{}{cut}", line.message)));
@@ -268,7 +275,7 @@ impl<'a> Recorder<'a> {
     pub fn refusal(&self, printed: &str) -> Vec<String> {
         let errors = self.host_lines.iter().filter(|(status, _)| *status >= 3);
         let mut reason: String = errors.map(|(_, text)| text.as_str()).collect();
-        let logged = self.last_lines.iter().flatten().map(String::as_str);
+        let logged = self.last_lines.iter().flat_map(LastLines::iter);
         let words: Vec<&str> = logged.chain(printed.lines()).collect();
         if reason.is_empty() {
             return words.into_iter().map(str::to_owned).collect();
@@ -285,9 +292,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// Writes a line to the log. One that the report has as well is no loss where the disk is full: nothing else may have been lost.
-    fn write_log(&mut self, line: &str, is_reported: bool) {
+    fn write_log(&mut self, line: &str, status: u8, is_reported: bool) {
         let Some(log) = &mut self.log else { return };
-        match log.write(line) {
+        match log.write(line, status > 1) {
             Ok(written) => self.is_cut |= !written,
             Err(_) if is_reported => (),
             Err(error) => {
@@ -315,7 +322,6 @@ impl<'a> Recorder<'a> {
             return; // they wait in their rings
         }
         let Some(writer) = &mut self.signals else { return };
-        self.pace.begin();
         for task in (0..self.plan.tasks.len()).map(TaskId) {
             let ring = self.board.samples(task);
             let (waiting, room) = ring.waiting();

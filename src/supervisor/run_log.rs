@@ -65,13 +65,15 @@ impl<'a> RunLog<'a> {
         })
     }
 
-    /// Appends a line, at once: somebody may be watching the file. `false`: there is no room for it.
+    /// Appends a line, at once: somebody may be watching the file. `false`: there is no room for it, which others leave to one that
+    /// `is_severe`.
     ///
     /// # Errors
     /// The operating system's.
-    pub fn write(&mut self, line: &str) -> io::Result<bool> {
+    pub fn write(&mut self, line: &str, is_severe: bool) -> io::Result<bool> {
         // It is begun anew long before, where that is possible.
-        if self.length + line.len() as u64 >= self.most {
+        let most = if is_severe { self.most } else { self.most / 8 * 7 };
+        if self.length + line.len() as u64 >= most {
             return Ok(false);
         }
         self.file.write_all(format!("{line}\n").as_bytes())?;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define ALL_STATUSES 0x1fu
+#define WITHOUT_DEBUG (ALL_STATUSES & ~(1u << fmi3OK))
 
 static const char *const categories_of_status[] = {"logEvents", "logStatusWarning", "logStatusDiscard",
                                                    "logStatusError", "logStatusFatal"};
@@ -47,7 +48,7 @@ fmi3Instance fmi3InstantiateScheduledExecution(
                                     .intermediate_update = intermediateUpdate,
                                     .lock_preemption = lockPreemption,
                                     .unlock_preemption = unlockPreemption,
-                                    .logged = loggingOn ? ALL_STATUSES : 0};
+                                    .logged = loggingOn ? ALL_STATUSES : WITHOUT_DEBUG};
     if (!model->base.name || !model_create(model)) {
         fmu_base_release(&model->base);
         free(model);
@@ -152,6 +153,6 @@ fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean loggingOn, siz
     for (size_t i = 0; i < nCategories; i++)
         for (unsigned status = fmi3OK; status <= fmi3Fatal; status++)
             if (strcmp(categories[i], categories_of_status[status]) == 0) selected |= 1u << status;
-    base->logged = loggingOn ? selected : 0;
+    base->logged = loggingOn ? selected : WITHOUT_DEBUG;
     return fmi3OK;
 }

@@ -96,7 +96,8 @@ static void annoy(struct tracer *fmu)
     case FAIL_LOCK_ON_OWN_THREAD: on_own_thread(fmu); break;
     case FAIL_UPDATE: fmu->base.clock_update(fmu->base.environment); break;
     case FAIL_LOG_FLOOD:
-        for (int i = 0; i < 10000; i++) fmu_log(&fmu->base, fmi3OK, "Message %d of a flood, as asked for.", i);
+        for (int i = 0; i < 10000; i++) /* whoever wants it or not */
+            fmu->base.log_message(fmu->base.environment, fmi3OK, "logEvents", "A message of a flood.");
         break;
     case FAIL_SILENT_TICK: fmu->ticked[OUT_HIGH] = true; break;
     default: break;

@@ -34,8 +34,8 @@ pub struct FmuPlan {
     pub sizes: Vec<SizePlan>,
     /// What can be set while it runs; nothing unless the run can be controlled.
     pub control: ControlPlan,
-    /// All categories of `<LogCategories>`.
-    pub log_categories: Vec<String>,
+    /// The categories that it is asked to log, of FMI 1.0 none; `None`: it is not asked for debug logging.
+    pub log: Option<Vec<String>>,
     /// Values to set before Initialization Mode, or in it where [`StartValue::in_initialization_mode`], in document order: the rig's.
     pub start_values: Vec<StartValue>,
     /// All output clocks; of array clocks all elements, one after the other in row-major order. Where events are handled

@@ -102,6 +102,9 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
         twin.name.value += TWIN;
         rig.fmus.push(twin);
     }
+    if options.log {
+        rig.log_all();
+    }
     let mut input_events = Vec::new();
     let complete = |rig: &mut Rig, descriptions: &[&ModelDescription]| {
         if wanted.start_file.is_some() {

@@ -80,10 +80,9 @@ fn their_library_is_loaded_once() {
     });
 }
 
-/// What an instance is told when it is made: its name in the rig, the token of its description, that nobody watches, and
-/// that everything is logged, category by category.
+/// What an instance is told when it is made: its name in the rig, the token of its description, that nobody watches.
 #[test]
-fn an_instance_is_told_who_it_is_and_what_to_log() {
+fn an_instance_is_told_who_it_is() {
     let rig = Rig::of_text(
         "[rig]\nmode = \"virtual\"\nstop_time = 0.02\n[fmu.first]\npath = 'm'\n[fmu.second]\npath = 'm'\n",
     );
@@ -97,32 +96,7 @@ fn an_instance_is_told_who_it_is_and_what_to_log() {
         "    (void)resourcePath, (void)visible;\n    struct",
         "    (void)resourcePath;\n\
              static int made;\n\
-             if (visible || !loggingOn || strcmp(instanceName, made++ ? \"second\" : \"first\") != 0) return NULL;\n    struct",
-    );
-    edit(
-        &source,
-        "/* ---- Variables ---- */",
-        "static int told;\n\
-         fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean loggingOn, size_t nCategories,\n\
-                                        const fmi3String categories[])\n{\n\
-             (void)instance;\n\
-             const char *known[] = {\"logEvents\", \"logStatusWarning\", \"logStatusDiscard\", \"logStatusError\",\n\
-                                    \"logStatusFatal\"};\n\
-             if (!loggingOn || nCategories != 5) return fmi3Error;\n\
-             for (size_t i = 0; i < 5; i++) if (strcmp(categories[i], known[i]) != 0) return fmi3Error;\n\
-             told++;\n\
-             return fmi3OK;\n}\n\n\
-         /* ---- Variables ---- */",
-    );
-    edit(
-        &source,
-        "    return enter(instance, FMU_INITIALIZATION",
-        "    extern int told_so_far(void);\n    if (told_so_far() == 0) return fmi3Error;\n    return enter(instance, FMU_INITIALIZATION",
-    );
-    edit(
-        &source,
-        "/* ---- Derivatives ---- */",
-        "int told_so_far(void) { return told; }\n\n/* ---- Derivatives ---- */",
+             if (visible || strcmp(instanceName, made++ ? \"second\" : \"first\") != 0) return NULL;\n    struct",
     );
     let outcome = rig.run().exits(0);
     assert_eq!([outcome.status("first"), outcome.status("second")], ["terminated"; 2]);

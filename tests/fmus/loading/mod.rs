@@ -6,6 +6,7 @@
 mod casts;
 mod instances;
 mod interfaces;
+mod logging;
 mod resources;
 mod sources;
 

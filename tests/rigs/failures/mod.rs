@@ -4,6 +4,7 @@
 mod activations;
 mod calls;
 mod findings;
+mod floods;
 mod hangs;
 mod initialisation;
 use crate::program;

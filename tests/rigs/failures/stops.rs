@@ -242,7 +242,7 @@ fn the_log_has_what_fmus_say_and_what_they_print() {
     for mode in ["realtime", "virtual"] {
         shared_core(|| {
             let rig = format!("stop_time = 0.2\nmode = '{mode}'");
-            let run = Rig::new(&rig).fmu("a", path.clone(), "log_every = 2", "").run().exits(0);
+            let run = Rig::new(&rig).fmu("a", path.clone(), "log_every = 2", "log = true").run().exits(0);
             let log = run.file("run.log");
             let slow = run.count("a", "slow", "activations");
             let lines = |what: &str| log.lines().filter(|line| line.contains(what)).count() as u64;

@@ -101,7 +101,7 @@ fn what_fmus_say_and_print_goes_to_the_log_of_its_run() {
         ),
     ];
     let path = changed_tracer(folder.path(), "partitions.c", &changes);
-    let rig = Rig::new("mode = 'virtual'\nstop_time = 0.1").fmu("a", path, "log_every = 2", "");
+    let rig = Rig::new("mode = 'virtual'\nstop_time = 0.1").fmu("a", path, "log_every = 2", "log = true");
     let all = run(&rig, &["--repeat", "3"]).exits(0);
     for number in 1..=3 {
         let log = all.file(&format!("run-{number}/run.log"));

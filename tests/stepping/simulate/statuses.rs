@@ -2,7 +2,7 @@
 //! of it, in every mode in which it is called, with every status, in each version of FMI. The FMUs (`fmus/failing*`) answer one
 //! call so, and say so where they are called as the standards do not allow then.
 //!
-//! Left out is what an FMU answers before it knows which call that is to be: `SetDebugLogging`, and the start values themselves.
+//! Left out is what an FMU answers before it knows which call that is to be: the start values themselves.
 
 use super::{Place, Simulated, copy, fmu};
 use Mode::{Before, Continuous, Event, Initialization};
@@ -74,13 +74,7 @@ const FMI_3: Version = Version {
     ],
     terminate: "fmi3Terminate",
     free: "fmi3FreeInstance",
-    others: &[
-        "fmi3InstantiateModelExchange",
-        "fmi3SetDebugLogging",
-        "fmi3SetString",
-        "fmi3SetInt32",
-        "fmi3FreeInstance",
-    ],
+    others: &["fmi3InstantiateModelExchange", "fmi3SetString", "fmi3SetInt32", "fmi3FreeInstance"],
 };
 
 const FMI_2: Version = Version {
@@ -112,7 +106,7 @@ const FMI_2: Version = Version {
     ],
     terminate: "fmi2Terminate",
     free: "fmi2FreeInstance",
-    others: &["fmi2Instantiate", "fmi2SetDebugLogging", "fmi2SetString", "fmi2SetInteger", "fmi2FreeInstance"],
+    others: &["fmi2Instantiate", "fmi2SetString", "fmi2SetInteger", "fmi2FreeInstance"],
 };
 
 const FMI_1: Version = Version {
@@ -135,7 +129,7 @@ const FMI_1: Version = Version {
     ],
     terminate: "fmiTerminate",
     free: "fmiFreeModelInstance",
-    others: &["fmiInstantiateModel", "fmiSetDebugLogging", "fmiSetString", "fmiSetInteger", "fmiFreeModelInstance"],
+    others: &["fmiInstantiateModel", "fmiSetString", "fmiSetInteger", "fmiFreeModelInstance"],
 };
 
 /// A call of the log.

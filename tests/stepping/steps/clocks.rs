@@ -57,7 +57,7 @@ fn clocks_of_all_kinds_tick_at_their_instants_in_both_modes() {
 fn an_iteration_makes_its_calls_in_order() {
     let rig = rig(
         "0.012",
-        "[fmu.s]\npath = 'STEP_CLOCKS'\nstart = { log_calls = true, delay = 0 }\n\
+        "[fmu.s]\npath = 'STEP_CLOCKS'\nlog = true\nstart = { log_calls = true, delay = 0 }\n\
          [[trigger]]\nclock = 's.called'\nat = [0.002]\n",
     );
     let log = run(&rig, "virtual").exits(0).file("run.log");
