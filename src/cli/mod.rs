@@ -31,6 +31,7 @@ use crate::rig;
 use crate::supervisor::{self, Error, Options, Prepared};
 use crate::sys::process::terminal_size;
 use crate::sys::stop::{self, Stop};
+use crate::time::Fraction;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::io::{Write, stderr, stdout};
@@ -218,6 +219,12 @@ fn described(file: &Path, stop: Stop) -> Result<(Unpacked, ModelDescription), Er
         say(&format!("note: {}/{warning}", unpacked.origin.display()));
     }
     Ok((unpacked, description))
+}
+
+/// A duration that stands on the command line.
+fn duration(text: &str) -> Result<Fraction, String> {
+    let wrong = || "must be a number of seconds above 0, as 0.01 or 1/100".to_owned();
+    Fraction::parse_duration(text).ok().filter(|duration| !duration.is_zero()).ok_or_else(wrong)
 }
 
 /// A diagnostic on stderr. One that nobody reads (a closed pipe, a full disk) must not end a run.

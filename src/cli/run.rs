@@ -6,7 +6,7 @@ use crate::report::{self, Screen};
 use crate::supervisor::{self, Error, Event, EventSink, Finished, Options, Session};
 use crate::sys::process::{is_same_file, outlive_file_size_limit, terminal_size};
 use crate::sys::{affinity, confine, offspring, stop};
-use crate::time::Instant;
+use crate::time::{Fraction, Instant};
 use std::io::{IsTerminal, stderr, stdout};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -24,6 +24,10 @@ pub struct Arguments {
     /// Simulation time at which the run ends, in seconds
     #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]
     stop_time: Option<Instant>,
+    /// How far an FMU alone goes in one step, in seconds, as 0.01 or 1/100; default: what it suggests, else 1 ms. Of a rig: in place of
+    /// step in [rig]
+    #[arg(long, value_name = "S", value_parser = super::duration)]
+    step: Option<Fraction>,
     /// Where the report and the recordings go; default: vecud-out/<rig>
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -95,6 +99,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
             ModeArgument::Virtual => Mode::Virtual,
         }),
         stop_time: arguments.stop_time,
+        step: arguments.step,
         out: arguments.out,
         set: arguments.set,
         watch: arguments.watch,

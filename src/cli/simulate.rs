@@ -40,10 +40,10 @@ pub struct Arguments {
     stop_time: Option<Instant>,
     /// From one row to the next, in seconds, a number or a fraction as 1/300; default: the step of the default experiment, else a
     /// 500th of the simulation. Raised to a multiple of the FMU's internal step
-    #[arg(long, value_name = "S", value_parser = duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", value_parser = super::duration, allow_hyphen_values = true)]
     output_interval: Option<Fraction>,
     /// How far the FMU goes in one step, in seconds; of Model Exchange each step of a solver with a fixed one; default: the output interval
-    #[arg(long, value_name = "S", value_parser = duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", value_parser = super::duration, allow_hyphen_values = true)]
     fixed_step_size: Option<Fraction>,
     #[command(flatten)]
     stepped: Stepped,
@@ -187,11 +187,6 @@ impl From<InterfaceArgument> for Interface {
 fn instant(text: &str) -> Result<Instant, String> {
     let seconds: f64 = text.parse().map_err(|_| "must be a number of seconds".to_owned())?;
     Instant::from_f64(seconds).ok_or_else(|| "must be a finite number of seconds, below 1e18".to_owned())
-}
-
-fn duration(text: &str) -> Result<Fraction, String> {
-    let wrong = || "must be a number of seconds above 0, as 0.01 or 1/100".to_owned();
-    Fraction::parse_duration(text).ok().filter(|duration| !duration.is_zero()).ok_or_else(wrong)
 }
 
 /// How far rows may be from a reference.

@@ -173,12 +173,12 @@ pub(super) fn steps(rig: &Rig, fmus: &[DescribedFmu], own: &mut [Option<At<Fract
     for master in &rig.masters {
         let members = members(fmus, master);
         let shortest = || members.iter().filter_map(|fmu| own[*fmu].clone()).min_by_key(|step| step.value);
-        let step = master.step.clone().or_else(shortest);
+        let step = master.step.clone().or_else(shortest).or_else(|| rig.step.clone());
         if step.is_none() && members.iter().any(|fmu| fmus[*fmu].steps().is_some()) {
             let name = &master.name.value;
             findings.rig(master.name.place, format!(
                 "how far the FMUs of [master.{name}] are to go in one step is said nowhere: none of their descriptions has a stepSize or \
-                 a fixedInternalStepSize; give it as step in [master.{name}], such as step = \"1/1000\""
+                 a fixedInternalStepSize; give it as step in [master.{name}], such as step = \"1/1000\", or give step in [rig], or --step"
             ));
         }
         members.iter().for_each(|fmu| own[*fmu] = step.clone());

@@ -7,14 +7,14 @@ use super::described::{DescribedFmu, StepAbilities};
 use super::findings::Findings;
 use super::schedulability::Figures;
 use super::{Limits, Mode, Release, Retry, integration, masters};
-use crate::rig::{At, Rig, RigTask, TriggerSource};
+use crate::rig::{At, Place, Rig, RigTask, TriggerSource};
 use crate::time::{Fraction, Instant};
 
 /// The name of the task that makes the steps of an FMU.
 pub const NAME: &str = "step";
 
-/// Where neither the rig nor the FMU says more: the smallest multiple of the FMU's internal step from here on.
-const SHORTEST_DEFAULT: Fraction = Fraction::MILLISECOND;
+/// The step where neither the rig nor the FMU says more, or the smallest multiple of the FMU's internal step from here on.
+const DEFAULT: Fraction = Fraction::MILLISECOND;
 
 /// The shortest step in real time, which can be kept.
 const SHORTEST: Fraction = Fraction::MICROSECOND;
@@ -28,8 +28,9 @@ pub(super) fn candidates(
 ) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     masters::check(rig, fmus, findings);
-    let mut steps: Vec<Option<At<Fraction>>> = fmus.iter().map(|described| step(described, findings)).collect();
+    let mut steps: Vec<Option<At<Fraction>>> = fmus.iter().map(|described| step(rig, described, findings)).collect();
     masters::steps(rig, fmus, &mut steps, findings);
+    tell_unused(rig, &steps, findings);
     for ((fmu, described), step) in fmus.iter().enumerate().zip(steps) {
         let Some(own) = described.steps() else {
             refuse_keys(described, findings);
@@ -209,6 +210,12 @@ fn refuse_keys(described: &DescribedFmu, findings: &mut Findings) {
     let all = [step, step_size, retry, task, described.rig.integration.first(), tolerance];
     for (what, place) in all.into_iter().flatten() {
         let name = described.name();
+        if place.option().is_some() {
+            let message =
+                format!("{name} makes no steps: its clocks say when it computes (Scheduled Execution); leave it out");
+            findings.rig(place, message);
+            continue;
+        }
         let message = format!(
             "{what} in [fmu.{name}] is for FMUs that make steps (Co-Simulation, Model Exchange), and {name} has clocks: say it of \
              these, in [fmu.{name}.clock.CLOCK]"
@@ -217,32 +224,62 @@ fn refuse_keys(described: &DescribedFmu, findings: &mut Findings) {
     }
 }
 
-/// How far an FMU goes in one step by itself: the step of the rig, else the one that the description suggests. `None`: nobody says, or it
-/// makes none.
-fn step(described: &DescribedFmu, findings: &mut Findings) -> Option<At<Fraction>> {
+/// How far an FMU goes in one step by itself: the step that the rig gives it, else the one that its description suggests, else the step of
+/// all FMUs in the rig; 1 ms where the FMU runs alone. `None`: nobody says, its group is still to say, or it makes none.
+fn step(rig: &Rig, described: &DescribedFmu, findings: &mut Findings) -> Option<At<Fraction>> {
     described.steps()?;
     if let Some(step) = &described.rig.step {
         return Some(step.clone());
     }
     let suggested = described.input.description.default_experiment.step_size;
-    let step = match (suggested, internal_step(described)) {
-        (Some(step), None) => Some(step),
-        (step, Some(internal)) => first_multiple(internal, step.unwrap_or(SHORTEST_DEFAULT)),
-        (None, None) => None,
-    };
-    if step.is_none() && described.master.is_none() {
-        let (name, path) = (described.name(), &described.input.path);
-        let subject = match findings.is_rig(path) {
-            true => name.to_owned(),
-            false => format!("{name} ({})", path.display()),
-        };
-        let message = format!(
-            "how far {subject} is to go in one step is said nowhere: its description has neither a stepSize nor a \
-             fixedInternalStepSize; give it as step in [fmu.{name}] of a rig file, such as step = \"1/1000\""
-        );
-        findings.rig(described.rig.path.place, message);
+    let of_rig = rig.step.clone().filter(|_| described.master.is_none());
+    let name = described.name();
+    match (suggested, internal_step(described)) {
+        (Some(step), None) => return Some(At::unplaced(step)),
+        (suggested, Some(internal)) => {
+            let At { value: wanted, place } = suggested.map(At::unplaced).or(of_rig).unwrap_or(At::unplaced(DEFAULT));
+            let value = first_multiple(internal, wanted)?;
+            if place != Place::default() && value != wanted {
+                findings.note(format!(
+                    "{name} makes steps of {} s instead of {} s: the next multiple of its internal step of {} s \
+                     (fixedInternalStepSize)",
+                    value.seconds(),
+                    wanted.seconds(),
+                    internal.seconds()
+                ));
+            }
+            return Some(At { value, place });
+        }
+        (None, None) if of_rig.is_some() || described.master.is_some() => return of_rig,
+        (None, None) => {}
     }
-    step.map(At::unplaced)
+    if rig.experiment_of_fmu {
+        findings.note(format!(
+            "how far {name} is to go in one step is said nowhere (its description has no stepSize): {} s; --step gives it another one",
+            DEFAULT.seconds()
+        ));
+        return Some(At::unplaced(DEFAULT));
+    }
+    let path = described.input.path.display();
+    let message = format!(
+        "how far {name} ({path}) is to go in one step is said nowhere: its description has neither a stepSize nor a \
+         fixedInternalStepSize; give it as step in [fmu.{name}], such as step = \"1/1000\", or give step in [rig], or --step, for \
+         all such FMUs"
+    );
+    findings.rig(described.rig.path.place, message);
+    None
+}
+
+/// Tells that no FMU takes the step that somebody has given for all that have none of their own.
+fn tell_unused(rig: &Rig, steps: &[Option<At<Fraction>>], findings: &mut Findings) {
+    let Some(step) = &rig.step else { return };
+    if !steps.iter().flatten().any(|taken| taken.place == step.place) {
+        let what = if step.place.option().is_some() { "--step" } else { "step in [rig]" };
+        findings.note(format!(
+            "no FMU takes {what}, {} s: each has a step of its own, in the rig or in its description, or makes none",
+            step.value.seconds()
+        ));
+    }
 }
 
 /// The first multiple of `internal` that is at least `least`, which itself is one if [rounding](Fraction::steps) alone keeps it from

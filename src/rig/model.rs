@@ -233,6 +233,8 @@ pub struct Rig {
     pub endless: bool,
     /// Times that are not given come from the (only) FMU's `<DefaultExperiment>`.
     pub experiment_of_fmu: bool,
+    /// `step`, s: how far FMUs go in one step where neither their table nor their description says it.
+    pub step: Option<At<Fraction>>,
     /// `overrun`.
     pub overrun: Overrun,
     /// `on_error`.
@@ -625,6 +627,7 @@ impl Rig {
             controlled: false,
             endless: false,
             experiment_of_fmu: false,
+            step: None,
             overrun: Overrun::Skip,
             on_error: OnError::Stop,
             nan: OnNan::Note,

@@ -17,6 +17,7 @@ const RIG: &[&str] = &[
     "mode",
     "start_time",
     "stop_time",
+    "step",
     "overrun",
     "on_error",
     "nan",
@@ -73,6 +74,7 @@ fn read_rig(section: Section, rig: &mut Rig) {
     }
     rig.start_time = instant(&section, "start_time");
     rig.stop_time = instant(&section, "stop_time");
+    rig.step = tables::read_positive(&section, "step");
     if let Some(overrun) = overrun(&section) {
         rig.overrun = overrun;
     }

@@ -16,7 +16,7 @@ use crate::report::FindingResult;
 use crate::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
 use crate::snapshot::Snapshot;
 use crate::sys::stop::Stop;
-use crate::time::Instant;
+use crate::time::{Fraction, Instant};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,6 +40,8 @@ pub struct Options {
     pub mode: Option<Mode>,
     /// Overrides the rig's stop time.
     pub stop_time: Option<Instant>,
+    /// How far an FMU that runs alone goes in one step, s; of a rig in place of its `step` in `[rig]`.
+    pub step: Option<Fraction>,
     /// Start values as `FMU.NAME=VALUE`, in place of the rig's.
     pub set: Vec<String>,
     /// A pattern over recorded variables, whose values go with the figures of the clocks; `None`: none.
@@ -330,6 +332,12 @@ fn wanted_rig(options: &Options) -> Result<Rig, Error> {
     rig::set(&mut rig, "--set", &options.set).map_err(Error::Rig)?;
     if options.log {
         rig.log_all();
+    }
+    if let Some(value) = options.step {
+        let step = At { value, place: rig.add_option(format!("--step {}", value.seconds())) };
+        let is_alone = rig.experiment_of_fmu;
+        let place = if is_alone { &mut rig.fmus[0].step } else { &mut rig.step };
+        *place = Some(step);
     }
     Ok(Rig {
         controlled: options.control,

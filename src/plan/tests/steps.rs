@@ -110,8 +110,45 @@ fn the_step_is_the_rigs_else_the_fmus() {
     assert_eq!(
         built(MOTOR, "", "").unwrap_err(),
         "rig.toml:2:8: how far m (m) is to go in one step is said nowhere: its description has neither a stepSize nor a \
-         fixedInternalStepSize; give it as step in [fmu.m] of a rig file, such as step = \"1/1000\""
+         fixedInternalStepSize; give it as step in [fmu.m], such as step = \"1/1000\", or give step in [rig], or --step, for all \
+         such FMUs"
     );
+}
+
+/// `step` of `[rig]`, for which `--step` stands as well: for FMUs of which neither their table, their description nor their group says
+/// a step.
+#[test]
+fn the_step_of_all_fmus_is_for_those_that_have_none() {
+    let of_rig = |fmus: &str| format!("[rig]\nstep = \"1/50\"\n{fmus}");
+    let unused = |text: &str, flags: &str, experiment: &str| {
+        let notes = built(&of_rig(text), flags, experiment).unwrap().notes;
+        notes.iter().any(|note| note.starts_with("no FMU takes step in [rig], 0.02 s"))
+    };
+    assert_eq!(step(&of_rig(MOTOR), "", ""), fraction(1, 50));
+    assert!(!unused(MOTOR, "", ""));
+    assert_eq!(step(&of_rig(MOTOR), "", "stepSize=\"0.01\""), fraction(1, 100));
+    assert!(unused(MOTOR, "", "stepSize=\"0.01\""));
+    assert_eq!(step(&of_rig(&format!("{MOTOR}step = 0.03\n")), "", ""), fraction(3, 100));
+    let group = "[master.g]\nfmus = [\"m\"]\nalgorithm = \"jacobi\"\n";
+    assert_eq!(step(&of_rig(&format!("{MOTOR}{group}")), "", ""), fraction(1, 50));
+    assert_eq!(step(&of_rig(&format!("{MOTOR}{group}step = 0.04\n")), "", ""), fraction(1, 25));
+    // One that its own step keeps from going so far goes further, and that is told.
+    let internal = "fixedInternalStepSize=\"0.015\"";
+    assert_eq!(step(&of_rig(MOTOR), internal, ""), fraction(3, 100));
+    let notes = built(&of_rig(MOTOR), internal, "").unwrap().notes;
+    assert!(notes.iter().any(|note| note.starts_with("m makes steps of 0.03 s instead of 0.02 s: ")), "{notes:?}");
+}
+
+/// An FMU that runs without a rig file makes steps whether its description says how long they are or not.
+#[test]
+fn an_fmu_alone_without_a_step_makes_those_of_a_millisecond() {
+    let rig = rig::Rig::for_fmu(Path::new("motor.fmu"));
+    let plan = |rig: &rig::Rig, experiment: &str| build(rig, &inputs(rig, &[motor("", experiment)]), &[], &host());
+    let own = plan(&rig, "").unwrap();
+    assert!(matches!(own.tasks[0].release, Release::Periodic { interval: Fraction::MILLISECOND, .. }));
+    assert!(own.notes.iter().any(|note| note.starts_with("how far motor is to go in one step is said nowhere")));
+    let own = plan(&rig, "stepSize=\"0.01\"").unwrap();
+    assert!(!own.notes.iter().any(|note| note.contains("said nowhere")), "{:?}", own.notes);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::program::Rig;
 use super::run;
+use crate::simulated::copy;
 use std::fs;
 use std::process::{Command, Output};
 
@@ -68,6 +69,38 @@ fn a_call_that_fails_hangs_or_crashes_has_its_name_in_that_version() {
         let warns =
             run(&integrator(version, &format!("m->x += m->u * step; return {fmi}Warning;"), ""), "virtual").exits(0);
         warns.problem(&[&format!("10 calls returned {fmi}Warning")]);
+    }
+}
+
+/// FMI 1.0 has no place for a step size, and later versions need not name one: an FMU alone makes steps of 1 ms then, which is told, or
+/// those that the user asks for (semantics S19).
+#[test]
+fn an_fmu_alone_that_names_no_step_size_makes_steps_of_a_millisecond_or_those_asked_for() {
+    for version in [1, 2, 3] {
+        let rig = integrator(version, "", "");
+        if version == 3 {
+            fs::remove_dir_all(rig.folder().join("m")).unwrap();
+            copy(&super::stepper(), &rig.folder().join("m"));
+        }
+        let fmu = rig.folder().join("m");
+        let file = fmu.join("modelDescription.xml");
+        let description = fs::read_to_string(&file).unwrap();
+        let begin = description.find("<DefaultExperiment").unwrap();
+        let end = begin + description[begin..].find('>').unwrap() + 1;
+        fs::write(&file, [&description[..begin], &description[end..]].concat()).unwrap();
+        let run = |arguments: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
+            command.arg("run").arg(&fmu).arg("--out").arg(rig.out()).env("VECUD_CACHE", super::program::cache());
+            command.args(["--mode", "virtual", "--stop-time", "0.1"]).args(arguments);
+            rig.finish(rig.start(command)).exits(0)
+        };
+        let by_itself = run(&[]);
+        assert_eq!(by_itself.count("m", "step", "activations"), 100, "FMI {version}");
+        let note = "note: how far m is to go in one step is said nowhere (its description has no stepSize): 0.001 s";
+        assert!(by_itself.stderr.contains(note), "{}", by_itself.stderr);
+        let asked = run(&["--step", "1/50"]);
+        assert_eq!(asked.count("m", "step", "activations"), 5, "FMI {version}");
+        assert!(!asked.stderr.contains("said nowhere"), "{}", asked.stderr);
     }
 }
 
