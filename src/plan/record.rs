@@ -13,11 +13,12 @@ use crate::rig::{At, Rig, RigRecord, RigRule, Rule, suggestion};
 use std::cell::LazyCell;
 use std::collections::HashMap;
 
-/// Bytes that all recorded strings and binaries may have together: a task has room for 64 samples at least.
-const TEXTS: usize = 1 << 19;
+/// Bytes that all recorded strings and binaries may have together: a task has room for 64 samples at least, which are half a gibibyte of
+/// shared memory then.
+const TEXTS: usize = 1 << 23;
 
-/// Columns that a recording may have.
-pub(super) const COLUMNS: usize = 4096;
+/// Columns that a recording may have, for the same reason.
+pub(super) const COLUMNS: usize = 1 << 20;
 
 /// The columns, and which of them belong to which variable.
 pub(super) struct RecordedColumns {

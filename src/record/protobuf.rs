@@ -98,9 +98,10 @@ impl Protobuf {
     }
 }
 
-/// The field of a column. There are at most 4096.
+/// The field of a column. There are at most 2^20.
 fn number(SignalId(column): SignalId) -> u32 {
-    wire::FIRST_COLUMN + column as u32
+    let number = wire::FIRST_COLUMN + column as u32;
+    if number < wire::RESERVED.start { number } else { number + wire::RESERVED.len() as u32 }
 }
 
 impl Encoding for Protobuf {

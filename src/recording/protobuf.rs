@@ -1,7 +1,7 @@
 //! Messages in the binary form of protobuf, and the schema that says what is in them, as far as recordings have them.
 //!
 //! * A message has one field for its time, and one for each column, whose number is the column's place in the recording and
-//!   [`FIRST_COLUMN`]. What is not in a message was neither set nor read. Field [`ABSENT`] has the numbers of fields whose
+//!   [`FIRST_COLUMN`], beyond [`RESERVED`] numbers. What is not in a message was neither set nor read. Field [`ABSENT`] has the numbers of fields whose
 //!   column has no value any more.
 //! * The schema is a `FileDescriptorSet` with one message type of `proto2`. A field's JSON name is what the column is called
 //!   in messages, its own name is that with an underscore for each character that no identifier has.
@@ -11,6 +11,7 @@
 use super::text;
 use crate::exchange::word;
 use crate::fmu::description::VariableType;
+use std::ops::Range;
 
 /// The field with the time of a message, s.
 pub const TIME: u32 = 1;
@@ -18,6 +19,8 @@ pub const TIME: u32 = 1;
 pub const ABSENT: u32 = 2;
 /// The field of the first column.
 pub const FIRST_COLUMN: u32 = 3;
+/// The fields that protobuf keeps for itself: columns pass over them.
+pub const RESERVED: Range<u32> = 19_000..20_000;
 
 /// What the schema says of a message type's field.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -288,7 +288,13 @@ fn open(fmu: &RigFmu, cache: &Cache) -> Result<Opened, Error> {
     let unpacked = Unpacked::open(&fmu.path.value, cache).map_err(Error::Archive)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
     let wanted = fmu.dialect.as_ref().map(|dialect| dialect.value);
-    let description = description::parse_as(&text, wanted).map_err(|error| {
+    let leniently = || description::parse_leniently(&text, wanted);
+    let read = if fmu.lenient { leniently() } else { description::parse_as(&text, wanted) };
+    let description = read.map_err(|mut error| {
+        if !fmu.lenient && leniently().is_ok() {
+            error.message +=
+                &format!("; with lenient = true in [fmu.{}] of a rig file that is overlooked", fmu.name.value);
+        }
         let error = Error::Description(unpacked.origin.clone(), error);
         // The key is the culprit where the FMU can be read without it.
         match (wanted, description::parse(&text)) {

@@ -14,6 +14,7 @@ use crate::plan::{Mode, Plan, TaskId};
 use crate::record::board::{Board, Global, Layout, Metric, TaskWord};
 use crate::report::{ClockResult, Live, LiveActivation, LiveRow, Scheduling};
 use crate::schedule::Lull;
+use crate::sys::memory::data_limit;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::thread::{current_tid, waits_for_disk};
 use crate::sys::wake::monotonic_now;
@@ -70,6 +71,16 @@ impl Shared {
     /// Memory for this rig.
     pub fn create(prepared: Prepared) -> Result<Shared, Error> {
         let layout = Layout::of(&prepared.plan);
+        let (wanted, most) = (layout.words() as u64 * 8, data_limit(None).unwrap_or(u64::MAX));
+        if wanted > most {
+            return Err(Error::System(format!(
+                "the samples of {} recorded columns take {} MiB of shared memory, and this machine has {} MiB for that: record fewer \
+                 ([record] signals, --output-variable)",
+                prepared.plan.signals.len(),
+                wanted >> 20,
+                most >> 20
+            )));
+        }
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
         let (stopped, state, runner, watcher, looks, report_wanted) = Default::default();

@@ -88,13 +88,16 @@ pub fn validate(wanted: &Examination, events: &EventSink) -> Result<Validation, 
         Ok(text) => text,
         Err(error) if error.is_of_the_fmu() => {
             let remark = Remark::finding(error.to_string()).in_file(DESCRIPTION);
-            return Ok(undescribed(found, &unpacked, remark));
+            return Ok(undescribed(found, &unpacked, vec![remark]));
         }
         Err(error) => return Err(Error::Archive(error)),
     };
     let description = match description::parse(&text) {
         Ok(description) => description,
-        Err(error) => return Ok(undescribed(found, &unpacked, of_description(&error))),
+        Err(_) => {
+            let remarks = description::errors(&text).iter().map(of_description).collect();
+            return Ok(undescribed(found, &unpacked, remarks));
+        }
     };
     found.fmi_version = Some(description.fmi_version.clone());
     found.model_name = Some(description.model_name.clone());
@@ -116,10 +119,10 @@ pub fn validate(wanted: &Examination, events: &EventSink) -> Result<Validation, 
 }
 
 /// All that there is to be said of an FMU whose description cannot be read.
-fn undescribed(mut found: Validation, unpacked: &Unpacked, remark: Remark) -> Validation {
+fn undescribed(mut found: Validation, unpacked: &Unpacked, remarks: Vec<Remark>) -> Validation {
     found.checks = vec![
         Check::done("archive", seen_of(unpacked), Vec::new()),
-        Check::done("description", "", vec![remark]),
+        Check::done("description", "", remarks),
         Check::not_tried("binary", "the description, which says what it is called, cannot be read"),
     ];
     found

@@ -124,10 +124,17 @@ impl Fraction {
     }
 
     /// A duration as somebody has written it down: [`Fraction::parse`], but a decimal to which a fraction was divided out
-    /// (`0.016666666666666666`) is that fraction (1/60).
+    /// (`0.016666666666666666`) is that fraction (1/60), and one of more digits than a fraction holds (`0.0022500000000000003`, by a program
+    /// that has added up doubles) is the double that it reads as ([`Fraction::from_f64`]).
     pub fn parse_duration(text: &str) -> Result<Fraction, NotAFraction> {
-        let divided = || divided_out(parts(text.trim()).ok()?, text.trim().parse().ok()?);
-        divided().map_or_else(|| Fraction::parse(text), Ok)
+        let double = || text.trim().parse::<f64>().ok();
+        if let Some(fraction) = double().and_then(|seconds| divided_out(parts(text.trim()).ok()?, seconds)) {
+            return Ok(fraction);
+        }
+        match (Fraction::parse(text), double()) {
+            (Err(NotAFraction::TooLarge), Some(seconds)) => Fraction::from_f64(seconds),
+            (parsed, _) => parsed,
+        }
     }
 
     /// A duration as an FMU gives it: [`Fraction::from_f64`], but a decimal to which a fraction was divided out is that fraction.

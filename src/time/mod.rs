@@ -130,6 +130,13 @@ mod tests {
         {
             assert_eq!(Fraction::parse_duration(text), Fraction::parse(text), "{text}");
         }
+        // Sums of doubles: more digits than a fraction holds, so to the attosecond; of a fraction there is no double.
+        assert_eq!(Fraction::parse_duration("0.0022500000000000003"), Fraction::parse("0.00225"));
+        assert_eq!(
+            Fraction::parse_duration("12.345678901234567890123"),
+            Fraction::from_f64("12.345678901234567890123".parse().unwrap())
+        );
+        assert_eq!(Fraction::parse_duration("18446744073709551616/3"), Err(NotAFraction::TooLarge));
         assert_eq!(Fraction::duration(f64::NAN), Err(NotAFraction::NotFinite));
         assert_eq!(Fraction::duration(-1.0 / 3.0), Err(NotAFraction::Negative));
         assert_eq!(Fraction::duration(0.0), Ok(Fraction::ZERO));

@@ -86,7 +86,7 @@ pub enum ArchiveError {
     },
     /// The path of the FMU's files cannot be handed to C code as UTF-8.
     PathNotUtf8(PathBuf),
-    /// A `modelIdentifier` of other than letters, digits and underscores.
+    /// A `modelIdentifier` that can be the name of no file.
     ModelIdentifier {
         /// The FMU.
         origin: PathBuf,
@@ -266,8 +266,7 @@ impl fmt::Display for ArchiveError {
             ),
             ModelIdentifier { origin, identifier } => write!(
                 f,
-                "{}: modelIdentifier {identifier:?} must consist of letters, digits and underscores; the FMU is to be \
-                 exported again",
+                "{}: modelIdentifier {identifier:?} cannot be the name of a library's file; the FMU is to be exported again",
                 origin.display()
             ),
             NoLibrary { origin, library, found, others } => {

@@ -27,7 +27,7 @@ pub use layout::{Oddity, extent};
 
 use crate::files;
 use crate::fmu::cache::Key;
-use crate::fmu::description::{Abi, InterfaceOffer, InterfaceType};
+use crate::fmu::description::{Abi, InterfaceOffer, InterfaceType, names_file};
 use crate::fmu::{build, platform};
 use crate::places::Places;
 use crate::sys::stop::Stop;
@@ -150,8 +150,7 @@ impl Unpacked {
         cache: &Cache,
     ) -> Result<PathBuf, ArchiveError> {
         let model_identifier = &offer.common().model_identifier;
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if model_identifier.is_empty() || !model_identifier.chars().all(plain) {
+        if !names_file(model_identifier) {
             return Err(ArchiveError::ModelIdentifier {
                 origin: self.origin.clone(),
                 identifier: model_identifier.clone(),

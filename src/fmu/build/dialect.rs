@@ -3,7 +3,7 @@
 //! In a shared library the names of FMI 1.0 begin with the model identifier, those of all later versions are plain; sources for
 //! FMI 2.0 and 3.0 ask for a prefix all the same, since they are for static linking as well.
 
-use crate::fmu::description::{Abi, Interface};
+use crate::fmu::description::{Abi, Interface, is_word_of_c};
 
 /// The FMI headers that sources may include and that FMUs do not bring along, by name.
 pub(super) type Headers = &'static [(&'static str, &'static str)];
@@ -93,7 +93,10 @@ pub(super) fn macros(abi: Abi, interface: Interface, model_identifier: &str) -> 
 /// FMI 1.0: sources usually define the prefix by themselves, as the same. The same sources often are of both interface types, and
 /// `FMI_COSIMULATION` is by what the FMU SDK, from which many descend, tells them apart.
 fn prefixed(interface: Interface, model_identifier: &str) -> String {
-    let prefix = format!("#define MODEL_IDENTIFIER {model_identifier}\n");
+    let prefix = match is_word_of_c(model_identifier) {
+        true => format!("#define MODEL_IDENTIFIER {model_identifier}\n"),
+        false => String::new(),
+    };
     match interface {
         Interface::CoSimulation => prefix + "#define FMI_COSIMULATION\n",
         _ => prefix,
@@ -104,7 +107,7 @@ fn prefixed(interface: Interface, model_identifier: &str) -> String {
 /// begins with the prefix is a macro for the one without.
 fn plain_names(model_identifier: &str) -> String {
     // Then no such name is a word of C, and no source can ask for it.
-    if model_identifier.starts_with(|c: char| c.is_ascii_digit()) {
+    if model_identifier.starts_with(|c: char| c.is_ascii_digit()) || !is_word_of_c(model_identifier) {
         return String::new();
     }
     let names = FMI2_FUNCTIONS.lines().filter_map(|line| line.strip_prefix("#define ")?.split_once(" fmi2FullName("));
@@ -122,6 +125,6 @@ mod tests {
             assert!(text.contains(&format!("#define m_{name} {name}\n")), "{name}: {text}");
         }
         assert_eq!(text.lines().count(), FMI2_FUNCTIONS.matches("\nFMI2_Export fmi2").count());
-        assert_eq!(plain_names("1m"), "");
+        assert_eq!([plain_names("1m"), plain_names("a-b")], ["", ""]);
     }
 }

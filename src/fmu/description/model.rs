@@ -96,6 +96,11 @@ impl Abi {
         matches!(self, Abi::Fmi1 | Abi::Fmi2)
     }
 
+    /// Whether enumerations are got and set as `Integer`.
+    pub fn has_integer_enumerations(self) -> bool {
+        matches!(self, Abi::Fmi1 | Abi::Fmi2)
+    }
+
     /// Whether the state of an instance can be saved and set. FMI 1.0 has no function for that.
     pub fn has_states(self) -> bool {
         self != Abi::Fmi1

@@ -2,6 +2,17 @@
 
 use super::model::{Causality, Initial, Variability, VariableType};
 
+/// Whether a model identifier can be the name of a library's file: neither hidden nor a path.
+pub fn names_file(identifier: &str) -> bool {
+    let is_odd = |c: char| matches!(c, '/' | '\\') || c.is_control();
+    !identifier.is_empty() && !identifier.starts_with('.') && !identifier.contains(is_odd)
+}
+
+/// Whether a model identifier can be a part of a name in C, as the standard wants it.
+pub fn is_word_of_c(identifier: &str) -> bool {
+    !identifier.is_empty() && identifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 /// The words of `causality`.
 pub(super) const CAUSALITIES: [(&str, Causality); 7] = [
     ("structuralParameter", Causality::StructuralParameter),

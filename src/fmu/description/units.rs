@@ -1,7 +1,7 @@
 //! `<UnitDefinitions>` (FMI 3.0, 2.4.3). Names are unique; conversions are finite and can be inverted.
 
 use super::model::{BaseUnit, Causality, DescriptionError, DisplayUnit, Time, Unit, Variable};
-use super::xml::Element;
+use super::xml::{Element, for_each};
 use crate::time::{Fraction, TimeUnit};
 use std::collections::{HashMap, HashSet};
 
@@ -18,18 +18,22 @@ pub(super) struct Units {
 impl Units {
     pub(super) fn read(definitions: Element<'_>) -> Result<Units, DescriptionError> {
         let mut units = Units::default();
-        for element in definitions.children() {
+        for_each(definitions.children(), |element| {
             if element.name() != "Unit" {
                 element.warn_unknown(definitions);
-                continue;
+                return Ok(());
             }
             let unit = unit(element)?;
-            let displays: HashSet<String> = unit.display_units.iter().map(|display| display.name.clone()).collect();
-            if units.by_name.insert(unit.name.clone(), displays).is_some() {
-                return Err(element.error(format!("{}: a unit with this name exists already", element.label())));
+            // Without a name it is the unit of what has none.
+            if !unit.name.is_empty() && units.by_name.contains_key(&unit.name) {
+                let twice = format!("{}: a unit with this name exists already", element.label());
+                return element.overlook(element.error(twice));
             }
+            let displays = unit.display_units.iter().map(|display| display.name.clone()).collect();
+            units.by_name.insert(unit.name.clone(), displays);
             units.list.push(unit);
-        }
+            Ok(())
+        })?;
         Ok(units)
     }
 
@@ -90,7 +94,8 @@ const TIME: [i32; 8] = [0, 0, 1, 0, 0, 0, 0, 0];
 /// an offset, or a factor that is none, it is an error.
 pub(super) fn time(units: &[Unit], variables: &[Variable], list: Element<'_>) -> Result<Time, DescriptionError> {
     let independent = variables.iter().find(|variable| variable.causality == Causality::Independent);
-    let Some((variable, name)) = independent.and_then(|v| Some((v, v.unit.as_deref()?))) else {
+    let named = |v: &&Variable| v.unit.as_deref().is_some_and(|unit| !unit.is_empty());
+    let Some((variable, name)) = independent.filter(named).and_then(|v| Some((v, v.unit.as_deref()?))) else {
         return Ok(Time::default());
     };
     let of = |unit| Time { name: Some(name.to_owned()), unit };
@@ -115,18 +120,20 @@ pub(super) fn time(units: &[Unit], variables: &[Variable], list: Element<'_>) ->
 
 fn unit(element: Element<'_>) -> Result<Unit, DescriptionError> {
     element.warn_of_unknown_attributes(&[&["name"]]);
-    let mut unit = Unit { name: element.unique_name()?.to_owned(), base: None, display_units: Vec::new() };
+    let mut unit = Unit { name: element.label_name()?.to_owned(), base: None, display_units: Vec::new() };
     let mut names = HashSet::new();
     for child in element.children() {
         match child.name() {
             "BaseUnit" if unit.base.is_some() => return Err(child.error("<BaseUnit> is given twice")),
-            "BaseUnit" => unit.base = Some(base_unit(child)?),
+            // What is said of no name says nothing of variables that have no unit.
+            "BaseUnit" => unit.base = Some(base_unit(child)?).filter(|_| !unit.name.is_empty()),
             "DisplayUnit" => {
                 let display = display_unit(child)?;
-                if !names.insert(display.name.clone()) {
-                    return Err(child.error(format!("{}: given twice for this unit", child.label())));
+                if names.insert(display.name.clone()) {
+                    unit.display_units.push(display);
+                } else {
+                    child.overlook(child.error(format!("{}: given twice for this unit", child.label())))?;
                 }
-                unit.display_units.push(display);
             }
             "Annotations" => {}
             _ => child.warn_unknown(element),
@@ -147,7 +154,7 @@ fn base_unit(element: Element<'_>) -> Result<BaseUnit, DescriptionError> {
 
 fn display_unit(element: Element<'_>) -> Result<DisplayUnit, DescriptionError> {
     element.warn_of_unknown_attributes(&[&["name", "factor", "offset", "inverse"]]);
-    let name = element.unique_name()?.to_owned();
+    let name = element.label_name()?.to_owned();
     let (factor, offset) = factor_and_offset(element, "factor")?;
     let inverse = element.flag("inverse")?;
     if inverse && offset != 0.0 {

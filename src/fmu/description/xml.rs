@@ -73,21 +73,37 @@ impl Vocabulary {
     }
 }
 
+/// What becomes of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strictness {
+    /// The first one ends the reading.
+    Strict,
+    /// Errors that leave a meaning to the rest are overlooked, with a warning each.
+    Lenient,
+    /// All are collected, as far as one does not hide others.
+    EveryError,
+}
+
 /// The document with what every element needs to know of it; collects warnings.
 pub(super) struct XmlDocument<'a> {
     document: &'a Document<'a>,
     places: Places<'a>,
     namespace: Option<&'a str>,
+    strictness: Strictness,
     warnings: RefCell<(Vec<DescriptionError>, usize)>,
+    /// Errors beside which the reading has gone on, where every one is wanted.
+    errors: RefCell<Vec<DescriptionError>>,
 }
 
 impl<'a> XmlDocument<'a> {
-    pub(super) fn new(places: Places<'a>, document: &'a Document<'a>) -> XmlDocument<'a> {
+    pub(super) fn new(places: Places<'a>, document: &'a Document<'a>, strictness: Strictness) -> XmlDocument<'a> {
         XmlDocument {
             document,
             places,
             namespace: document.root_element().tag_name().namespace(),
+            strictness,
             warnings: RefCell::default(),
+            errors: RefCell::default(),
         }
     }
 
@@ -96,12 +112,20 @@ impl<'a> XmlDocument<'a> {
         Element::new(self.document.root_element(), self, vocabulary)
     }
 
-    fn warn(&self, at: usize, message: String) {
+    fn warn(&self, warning: DescriptionError) {
         let mut warnings = self.warnings.borrow_mut();
         if warnings.0.len() < WARNINGS_LIMIT {
-            warnings.0.push(error_at(&self.places, at, message));
+            warnings.0.push(warning);
         } else {
             warnings.1 += 1;
+        }
+    }
+
+    /// Keeps an error beside which the reading goes on.
+    fn keep(&self, error: DescriptionError) {
+        let mut errors = self.errors.borrow_mut();
+        if errors.len() < WARNINGS_LIMIT {
+            errors.push(error);
         }
     }
 
@@ -109,6 +133,29 @@ impl<'a> XmlDocument<'a> {
     pub(super) fn into_warnings(self) -> (Vec<DescriptionError>, usize) {
         self.warnings.into_inner()
     }
+
+    /// The errors beside which the reading has gone on.
+    pub(super) fn into_errors(self) -> Vec<DescriptionError> {
+        self.errors.into_inner()
+    }
+}
+
+/// Reads each element. Where every error is wanted, the others are read after one that is wrong.
+pub(super) fn for_each<'a>(
+    elements: impl IntoIterator<Item = Element<'a>>,
+    mut read: impl FnMut(Element<'a>) -> Result<(), DescriptionError>,
+) -> Result<(), DescriptionError> {
+    let mut last = Ok(());
+    for element in elements {
+        let Err(error) = read(element) else { continue };
+        if let Err(earlier) = std::mem::replace(&mut last, Err(error)) {
+            element.source.keep(earlier);
+        }
+        if element.source.strictness != Strictness::EveryError {
+            break;
+        }
+    }
+    last
 }
 
 /// An element of our namespace.
@@ -200,7 +247,31 @@ impl<'a> Element<'a> {
     }
 
     pub(super) fn warn(self, message: impl Into<String>) {
-        self.source.warn(self.start(), message.into());
+        self.source.warn(self.error(message));
+    }
+
+    /// Goes on beside an error that leaves a meaning to the rest, unless the reading is strict.
+    pub(super) fn overlook(self, error: DescriptionError) -> Result<(), DescriptionError> {
+        match self.source.strictness {
+            Strictness::Strict => return Err(error),
+            Strictness::Lenient => {
+                let message = format!("{}: overlooked (lenient = true)", error.message);
+                self.source.warn(DescriptionError { message, ..error });
+            }
+            Strictness::EveryError => self.source.keep(error),
+        }
+        Ok(())
+    }
+
+    /// What was read; `None`: nothing, for an error that is kept, where every error is wanted.
+    pub(super) fn kept<T>(self, read: Result<T, DescriptionError>) -> Result<Option<T>, DescriptionError> {
+        match read {
+            Err(error) if self.source.strictness == Strictness::EveryError => {
+                self.source.keep(error);
+                Ok(None)
+            }
+            read => read.map(Some),
+        }
     }
 
     /// Child elements in document order.
@@ -260,10 +331,19 @@ impl<'a> Element<'a> {
         if name.value.is_empty() { Err(name.error("is empty")) } else { Ok(name.value) }
     }
 
+    /// `name`, which is required, of what nothing is computed with: generators leave it empty.
+    pub(super) fn label_name(self) -> Result<&'a str, DescriptionError> {
+        let name = self.required("name")?;
+        if name.value.is_empty() {
+            name.warn("is empty");
+        }
+        Ok(name.value)
+    }
+
     /// A number or boolean.
     #[inline]
     pub(super) fn scalar<T: Scalar>(self, name: &str) -> Result<Option<T>, DescriptionError> {
-        self.attribute(name).map(Attribute::scalar).transpose()
+        self.attribute(name).map_or(Ok(None), Attribute::optional_scalar)
     }
 
     /// A boolean that is false where it is not written.
@@ -341,11 +421,19 @@ impl<'a> Attribute<'a> {
     }
 
     pub(super) fn warn(self, what: impl AsRef<str>) {
-        self.element.source.warn(self.start(), self.message(what.as_ref()));
+        self.element.source.warn(self.error(what));
     }
 
     pub(super) fn scalar<T: Scalar>(self) -> Result<T, DescriptionError> {
         T::read(self.value.trim_ascii()).ok_or_else(|| self.error(format!("is not {}", T::WHAT)))
+    }
+
+    /// A number or boolean that need not be there.
+    pub(super) fn optional_scalar<T: Scalar>(self) -> Result<Option<T>, DescriptionError> {
+        match self.scalar() {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => self.element.overlook(error).map(|()| None),
+        }
     }
 
     /// A white-space separated list.

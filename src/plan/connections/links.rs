@@ -1,6 +1,6 @@
 //! Variable connections: both ends exist, fit each other, and no element of an input has two sources.
 
-use super::conversion::{Conversion, UnitRelation, compare, widening};
+use super::conversion::{Conversion, UnitRelation, Widening, compare, widening};
 use super::{delays, slopes};
 use crate::fmu::description::{Causality, Variable, VariableType};
 use crate::plan::clocks::Clocks;
@@ -212,17 +212,24 @@ fn fit(
     let (a, b) = (&a_unit.variables()[source.1], &b_unit.variables()[target.1]);
     let (a_name, b_name) = (connect.from.value.to_string(), connect.to.value.to_string());
     let bad = |message: String| Err((connect.to.place, message));
-    let Some(widening) = widening(a.variable_type, b.variable_type).filter(|_| from.shape == to.shape) else {
+    let carried = carried((a_unit, a), (b_unit, b));
+    let Some(widening) = carried.filter(|_| from.shape == to.shape) else {
         let (a_text, b_text) = (type_and_shape(a, &from), type_and_shape(b, &to));
         let hint = match (from.shape.as_slice(), to.shape.as_slice()) {
             (one, other) if one == other => lossy(a.variable_type, b.variable_type),
-            _ if widening(a.variable_type, b.variable_type).is_none() => String::new(),
+            _ if carried.is_none() => String::new(),
             ([], _) => element(&b_name, &to),
             (_, []) => element(&a_name, &from),
             _ => String::new(),
         };
         return bad(format!("{a_name} is {a_text}, but {b_name} is {b_text}{hint}"));
     };
+    if b.variable_type == VariableType::Enumeration && a.variable_type != b.variable_type {
+        findings.note(format!(
+            "{b_name} is an enumeration and {a_name} an integer, one type in the functions of FMI 2.0 and 1.0: values pass as they are, whether \
+             they are items or not"
+        ));
+    }
     for (described, variable, name) in [(a_unit, a, &a_name), (b_unit, b, &b_name)] {
         match described.elements(variable) {
             0 => return bad(format!("{name} has no elements")),
@@ -285,6 +292,17 @@ fn element(array: &str, selection: &Selection) -> String {
     let first = vec!["1"; selection.shape.len()].join(",");
     let which = if selection.shape.iter().all(|length| *length == 1) { "its element" } else { "one of its elements" };
     format!("; {which} is written {array}[{first}]")
+}
+
+/// How values of one variable become those of another, if none gets lost. An enumeration of FMI 2.0 and 1.0 is an `Integer` in the functions
+/// that get and set it.
+fn carried((a_unit, a): (&DescribedFmu, &Variable), (b_unit, b): (&DescribedFmu, &Variable)) -> Option<Widening> {
+    let in_functions = |described: &DescribedFmu, v: &Variable| match v.variable_type {
+        VariableType::Enumeration if described.abi().has_integer_enumerations() => VariableType::Int32,
+        own => own,
+    };
+    let as_described = widening(a.variable_type, b.variable_type);
+    as_described.or_else(|| widening(in_functions(a_unit, a), in_functions(b_unit, b)))
 }
 
 /// What to say of types that do not connect: whether they would the other way round.

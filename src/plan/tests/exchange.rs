@@ -123,6 +123,44 @@ fn differences_are_not_shifted() {
     );
 }
 
+/// FMI 2.0.5, 2.1.7 and 2.2.7: `fmi2GetInteger` and `fmi2SetInteger` are for both, and so their values are those of either. In FMI 3.0 an
+/// enumeration is an `Int64`, and only its items are its values.
+#[test]
+fn enumerations_and_integers_of_fmi_2_connect() {
+    let variable = |name: &str, causality: &str, kind: &str| {
+        let start = if causality == "input" { "start=\"0\"" } else { "" };
+        let kind = if kind == "Enumeration" { "Enumeration declaredType=\"Gear\"" } else { kind };
+        format!(
+            "<ScalarVariable name=\"{name}\" valueReference=\"1\" causality=\"{causality}\" variability=\"discrete\"><{kind} {start}/></ScalarVariable>"
+        )
+    };
+    let fmu = |variable: &str| {
+        parse(&format!(
+            "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"m\" guid=\"g\"><CoSimulation modelIdentifier=\"m\"/><TypeDefinitions>\
+             <SimpleType name=\"Gear\"><Enumeration><Item name=\"neutral\" value=\"0\"/></Enumeration></SimpleType></TypeDefinitions>\
+             <ModelVariables>{variable}</ModelVariables><ModelStructure/></fmiModelDescription>"
+        ))
+        .unwrap()
+    };
+    let text = format!("[rig]\nstep = 0.1\n[fmu.p]\npath = \"p\"\n[fmu.c]\npath = \"c\"\n{CONNECT}");
+    let plan = |from: &str, to: &str| {
+        let fmus = [fmu(&variable("y", "output", from)), fmu(&variable("u", "input", to))];
+        try_build(&text, &fmus, &host())
+    };
+    for (from, to, is_told) in [("Enumeration", "Integer", false), ("Integer", "Enumeration", true)] {
+        let plan = plan(from, to).unwrap();
+        assert_eq!(plan.connections[0].conversion.widening, Widening::None);
+        let note = "c.u is an enumeration and p.y an integer, one type in the functions";
+        assert_eq!(plan.notes.iter().any(|own| own.starts_with(note)), is_told, "{from}: {:?}", plan.notes);
+    }
+    assert_eq!(plan("Enumeration", "Real").unwrap().connections[0].conversion.widening, Widening::IntegerToFloat64);
+    for (from, to) in [("Real", "Enumeration"), ("Boolean", "Enumeration"), ("Enumeration", "Boolean")] {
+        assert!(plan(from, to).is_err(), "{from} to {to}");
+    }
+    let refused = pair(("Int64", ""), ("Enumeration", "")).unwrap_err();
+    assert!(refused.contains("not every Int64 is an Enumeration"), "{refused}");
+}
+
 /// FMI 3.0.2, 2.4.3: all exponents must be equal, that of `rad` too.
 #[test]
 fn units_of_different_dimensions_do_not_connect() {

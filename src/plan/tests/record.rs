@@ -107,18 +107,18 @@ fn an_alias_gives_its_name_to_the_column() {
 
 #[test]
 fn too_many_columns_are_refused_in_a_rig_and_cut_for_a_single_fmu() {
-    let fmu = "<Float64 name=\"x\" valueReference=\"1\"><Dimension start=\"100000\"/></Float64>\
+    let fmu = "<Float64 name=\"x\" valueReference=\"1\"><Dimension start=\"2000000\"/></Float64>\
         <Float64 name=\"y\" valueReference=\"2\"/>";
     let text = "[fmu.a]\npath = \"a\"\n[record]\nsignals = [\"*\"]\n";
     assert_eq!(
         try_build(text, &[description(fmu)], &host()).unwrap_err(),
-        "rig.toml:4:12: 100001 columns would be recorded, but 4096 are possible: name fewer signals"
+        "rig.toml:4:12: 2000001 columns would be recorded, but 1048576 are possible: name fewer signals"
     );
     let rig = crate::rig::Rig::for_fmu(Path::new("a.fmu"));
     let descriptions = [description(fmu)];
     let plan = build(&rig, &inputs(&rig, &descriptions), &[], &host()).unwrap();
     assert_eq!(columns(&plan), ["a.y"]);
-    assert!(plan.notes.iter().any(|note| note.starts_with("100001 columns would be recorded")), "{:?}", plan.notes);
+    assert!(plan.notes.iter().any(|note| note.starts_with("2000001 columns would be recorded")), "{:?}", plan.notes);
 }
 
 #[test]
@@ -181,13 +181,13 @@ fn a_start_value_that_is_longer_than_its_column_is_noted() {
 
 #[test]
 fn more_text_than_there_is_room_for_is_refused() {
-    let fmu = "<String name=\"s\" valueReference=\"1\"><Dimension start=\"3000\"/></String>\
+    let fmu = "<String name=\"s\" valueReference=\"1\"><Dimension start=\"40000\"/></String>\
         <Float64 name=\"y\" valueReference=\"2\"/>";
     let rig = |size: usize| format!("[fmu.a]\npath = \"a\"\n[record]\nsignals = [\"*\"]\ntext_size = {size}\n");
     assert_eq!(
         try_build(&rig(256), &[description(fmu)], &host()).unwrap_err(),
-        "rig.toml:4:12: strings and binaries of 768000 bytes would be recorded, but 524288 are possible: name fewer signals, or \
+        "rig.toml:4:12: strings and binaries of 10240000 bytes would be recorded, but 8388608 are possible: name fewer signals, or \
          give a smaller text_size"
     );
-    assert_eq!(try_build(&rig(100), &[description(fmu)], &host()).unwrap().signals.len(), 3001);
+    assert_eq!(try_build(&rig(100), &[description(fmu)], &host()).unwrap().signals.len(), 40001);
 }

@@ -110,8 +110,8 @@ fn fmi_2_positions_of_the_structure_are_keys() {
 fn fmi_2_what_is_ambiguous_or_useless_is_an_error() {
     for (old, new, message) in [
         (" guid=\"{g}\"", "", "attribute `guid` is missing"),
-        ("modelIdentifier=\"tank\"", "modelIdentifier=\"../tank\"", "may have only letters"),
-        ("name=\"T.alias\"", "name=\"T\"", "is the name of line 25 already"),
+        ("modelIdentifier=\"tank\"", "modelIdentifier=\"../tank\"", "cannot be the name of a library's file"),
+        ("name=\"is_on\"", "name=\"count\"", "is the name of line 28 already"),
         ("derivative=\"2\"", "derivative=\"9\"", "names variable 9 of 8"),
         ("derivative=\"2\"", "derivative=\"0\"", "names variable 0 of 8"),
         ("derivative=\"2\"", "derivative=\"5\"", "which is no <Real>"),
@@ -218,7 +218,7 @@ fn fmi_1_aliases_have_a_sign_and_outputs_their_dependencies() {
     refused(FMI1, "<Name>u</Name>", "<Name>v</Name>", "which no variable is called");
     refused(FMI1, "alias=\"alias\"", "alias=\"other\"", "is none of noAlias, alias, negatedAlias");
     refused(FMI1, "</CoSimulation_Tool>", "</CoSimulation_Tool><CoSimulation_StandAlone/>", "beside another one");
-    refused(FMI1, "modelIdentifier=\"lever\"", "modelIdentifier=\"\"", "may have only letters");
+    refused(FMI1, "modelIdentifier=\"lever\"", "modelIdentifier=\"\"", "cannot be the name of a library's file");
     warned(
         FMI1,
         "valueReference=\"2\" alias=\"alias\"",

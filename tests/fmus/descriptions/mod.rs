@@ -5,6 +5,7 @@ mod corpus;
 mod draft;
 mod earlier;
 mod errors;
+mod lenient;
 #[allow(dead_code, reason = "each test uses a part of it")]
 use crate::foreign;
 mod released;

@@ -16,7 +16,7 @@ fn what_cannot_be_read_is_a_finding_and_nothing_else_is_tried() {
     for (before, after, words) in [
         ("<ModelVariables>", "<ModelVariables", "modelDescription.xml:"),
         ("valueReference=\"20\" causality", "valueReference=\"21\" causality", "is the value reference of"),
-        ("modelIdentifier=\"stepper\"", "modelIdentifier=\"step-per\"", "letters, digits and underscores"),
+        ("modelIdentifier=\"stepper\"", "modelIdentifier=\".stepper\"", "cannot be the name of a library's file"),
         ("causality=\"input\" start=\"0\"", "causality=\"input\"", "a start value is missing"),
         (
             "causality=\"input\" start=\"0\"",
@@ -29,6 +29,19 @@ fn what_cannot_be_read_is_a_finding_and_nothing_else_is_tried() {
         assert_eq!(said.outcome("binary"), "not tried");
         said.says(&["description: modelDescription.xml:", words]);
     }
+}
+
+/// So that an author mends all of them before the next export.
+#[test]
+fn all_errors_of_a_description_are_told_with_their_places() {
+    let xml = "modelDescription.xml";
+    let fmu = Fmu::like("stepper")
+        .with(xml, "modelIdentifier=\"stepper\"", "modelIdentifier=\"\"")
+        .with(xml, "causality=\"input\" start=\"0\"", "causality=\"input\"")
+        .with(xml, "causality=\"output\"", "causality=\"out\"");
+    let said = fmu.validate(&[]).exits(3);
+    said.says(&["modelIdentifier=\"\" cannot be the name", "a start value is missing", "causality=\"out\" is none of"]);
+    assert_eq!(said.outcome("binary"), "not tried");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod rotated;
 mod texts;
 mod ticks;
 mod unread;
+mod wide;
 
 use program::{Outcome, Rig, real_time};
 use serde_json::Value;

@@ -104,6 +104,45 @@ fn an_fmu_alone_that_names_no_step_size_makes_steps_of_a_millisecond_or_those_as
     }
 }
 
+/// The standard wants an identifier of C, of which only sources make use.
+#[test]
+fn an_fmu_whose_model_identifier_has_a_hyphen_is_built_and_runs() {
+    let rig = integrator(2, "", "");
+    let file = rig.folder().join("m/modelDescription.xml");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("modelIdentifier=\"integrator\""));
+    fs::write(&file, text.replace("modelIdentifier=\"integrator\"", "modelIdentifier=\"my-integrator\"")).unwrap();
+    let outcome = run(&rig, "virtual").exits(0);
+    assert_eq!(super::numbers(&outcome, "m.x").len(), 11);
+    assert!(outcome.stderr.contains("modelIdentifier=\"my-integrator\" is no name of C"), "{}", outcome.stderr);
+}
+
+/// The user decides whether an FMU that breaks its standard runs, and is told what was overlooked.
+#[test]
+fn a_description_that_is_wrong_and_means_something_is_refused_with_a_way_round() {
+    let rig = integrator(2, "", "");
+    let file = rig.folder().join("m/modelDescription.xml");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("<Real start=\"2\""));
+    fs::write(&file, text.replacen("<Real start=\"2\"", "<Real declaredType=\"None\" start=\"2\"", 1)).unwrap();
+    let refused = run(&rig, "virtual");
+    let place = "modelDescription.xml:";
+    let message = "declaredType=\"None\" is no type of <TypeDefinitions>";
+    assert_eq!(refused.code, 2);
+    let way_round = "; with lenient = true in [fmu.m] of a rig file that is overlooked";
+    assert!(
+        refused.stderr.contains(place) && refused.stderr.contains(&format!("{message}{way_round}")),
+        "{}",
+        refused.stderr
+    );
+    let rig_file = rig.folder().join("test.toml");
+    let rig_text = fs::read_to_string(&rig_file).unwrap();
+    fs::write(&rig_file, rig_text.replace("[fmu.m]\n", "[fmu.m]\nlenient = true\n")).unwrap();
+    let outcome = run(&rig, "virtual").exits(0);
+    assert_eq!(super::numbers(&outcome, "m.x").len(), 11);
+    assert!(outcome.stderr.contains(&format!("{message}: overlooked (lenient = true)")), "{}", outcome.stderr);
+}
+
 #[test]
 fn an_instance_that_is_not_made_has_its_function_in_that_version() {
     for (version, name) in [(2, "fmi2Instantiate"), (1, "fmiInstantiateSlave")] {

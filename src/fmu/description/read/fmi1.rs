@@ -32,7 +32,7 @@ use crate::fmu::description::model::{
     InterfaceType, Key, ModelDescription, ModelExchange, Unknown, Variability, Variable, VariableType,
 };
 use crate::fmu::description::units::Units;
-use crate::fmu::description::xml::{Element, Vocabulary};
+use crate::fmu::description::xml::{Element, Vocabulary, for_each};
 use std::collections::HashMap;
 
 /// The words of FMI 1.0: no other text's attributes are told apart.
@@ -76,7 +76,8 @@ pub(super) fn read(root: Element<'_>, version: &str) -> Result<ModelDescription,
     });
     description.vendor_annotations = sections.map("VendorAnnotations", sections::tools)?.unwrap_or_default();
     let units = sections.map("UnitDefinitions", Units::read_fmi1)?.unwrap_or_default();
-    let types = sections.map("TypeDefinitions", |list| Types::read(list, &TYPES, &units))?.unwrap_or_default();
+    let types = sections.map("TypeDefinitions", |list| Types::read(list, &TYPES, &units))?;
+    let types = types.unwrap_or_else(|| Types::none(sections.are_partial()));
     let experiment = sections.map("DefaultExperiment", sections::default_experiment)?;
     description.default_experiment = experiment.unwrap_or_default();
     if let Some(list) = sections.get("ModelVariables") {
@@ -176,10 +177,10 @@ fn variables<'a>(
     description: &mut ModelDescription,
 ) -> Result<(), DescriptionError> {
     let (mut variables, mut elements, mut negated, mut is_alias) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for element in list.children() {
+    for_each(list.children(), |element| {
         if element.name() != "ScalarVariable" {
             element.warn_unknown(list);
-            continue;
+            return Ok(());
         }
         let variable = variable(element, types, units)?;
         if variable.value_reference.is_negated() {
@@ -194,8 +195,9 @@ fn variables<'a>(
         is_alias.push(alias.is_some());
         negated.push(alias == Some(true));
         elements.push(element);
-    }
-    let index = scalars::index(&variables, &elements)?;
+        Ok(())
+    })?;
+    let index = scalars::index(&mut variables, &elements)?;
     // The one that says `noAlias`, by the first variable with its reference.
     let mut roots = HashMap::new();
     for (position, variable) in variables.iter().enumerate() {
@@ -233,9 +235,9 @@ fn variables<'a>(
             }
             let text = name.content().trim_ascii();
             let Some(position) = index.by_name(&variables, text) else {
-                return Err(
-                    name.error(format!("{}: depends on {text:?}, which no variable is called", element.label()))
-                );
+                let unknown = format!("{}: depends on {text:?}, which no variable is called", element.label());
+                name.overlook(name.error(unknown))?;
+                continue;
             };
             let on = Key::from((variables[position].variable_type, variables[position].value_reference));
             dependencies.push(Dependency { on, kind: DependencyKind::Dependent });

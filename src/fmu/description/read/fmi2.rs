@@ -29,7 +29,7 @@ use crate::fmu::description::model::{
 use crate::fmu::description::model::{ModelExchange, ModelStructure, SourceFile, Unknown, Variability, Variable};
 use crate::fmu::description::rules;
 use crate::fmu::description::units::{self, Units};
-use crate::fmu::description::xml::{Attribute, Element, Vocabulary};
+use crate::fmu::description::xml::{Attribute, Element, Vocabulary, for_each};
 use std::collections::HashSet;
 
 /// The words of FMI 2.0: no other text's attributes are told apart.
@@ -58,19 +58,19 @@ pub(super) fn read(root: Element<'_>, version: &str) -> Result<ModelDescription,
     description.instantiation_token = root.required("guid")?.value.to_owned();
     description.copyright = root.text("copyright");
     description.license = root.text("license");
-    description.number_of_event_indicators =
-        scalars::written(root, "numberOfEventIndicators").map(Attribute::scalar).transpose()?;
+    description.number_of_event_indicators = scalars::scalar(root, "numberOfEventIndicators")?;
     let sections = Sections::read(root, &SECTIONS, &[])?;
     let co_simulation = sections.map("CoSimulation", co_simulation)?;
     let model_exchange = sections.map("ModelExchange", model_exchange)?;
     description.interfaces.extend(co_simulation.map(InterfaceOffer::CoSimulation));
     description.interfaces.extend(model_exchange.map(InterfaceOffer::ModelExchange));
-    if description.interfaces.is_empty() {
+    if description.interfaces.is_empty() && !sections.are_partial() {
         return Err(root.error("has neither <ModelExchange> nor <CoSimulation>"));
     }
     description.vendor_annotations = sections.map("VendorAnnotations", sections::tools)?.unwrap_or_default();
     let units = sections.map("UnitDefinitions", Units::read)?.unwrap_or_default();
-    let types = sections.map("TypeDefinitions", |list| Types::read(list, &TYPES, &units))?.unwrap_or_default();
+    let types = sections.map("TypeDefinitions", |list| Types::read(list, &TYPES, &units))?;
+    let types = types.unwrap_or_else(|| Types::none(sections.are_partial()));
     description.log_categories = sections.map("LogCategories", sections::log_categories)?.unwrap_or_default();
     let experiment = sections.map("DefaultExperiment", sections::default_experiment)?;
     description.default_experiment = experiment.unwrap_or_default();
@@ -78,7 +78,7 @@ pub(super) fn read(root: Element<'_>, version: &str) -> Result<ModelDescription,
         return Err(root.error("has no <ModelVariables>"));
     };
     let (mut variables, elements) = variables(list, &types, &units)?;
-    description.index = scalars::index(&variables, &elements)?;
+    description.index = scalars::index(&mut variables, &elements)?;
     scalars::join_aliases(&mut variables, &description.index, |first| first, &[]);
     description.time = units::time(&units.list, &variables, list)?;
     sections::in_seconds(description.time.unit(), &mut description.default_experiment);
@@ -163,10 +163,7 @@ fn co_simulation(element: Element<'_>) -> Result<CoSimulation, DescriptionError>
         common: common(element, &MORE)?,
         can_handle_variable_communication_step_size: scalars::flag(element, "canHandleVariableCommunicationStepSize")?,
         can_interpolate_inputs: scalars::flag(element, "canInterpolateInputs")?,
-        max_output_derivative_order: scalars::written(element, "maxOutputDerivativeOrder")
-            .map(Attribute::scalar)
-            .transpose()?
-            .unwrap_or(0),
+        max_output_derivative_order: scalars::scalar(element, "maxOutputDerivativeOrder")?.unwrap_or(0),
         can_run_asynchronously: scalars::flag(element, "canRunAsynchronuously")?,
         ..CoSimulation::default()
     })
@@ -180,10 +177,10 @@ fn variables<'a>(
 ) -> Result<(Vec<Variable>, Vec<Element<'a>>), DescriptionError> {
     let (mut variables, mut elements, mut derivatives) = (Vec::new(), Vec::new(), Vec::new());
     let mut independent: Option<u32> = None;
-    for element in list.children() {
+    for_each(list.children(), |element| {
         if element.name() != "ScalarVariable" {
             element.warn_unknown(list);
-            continue;
+            return Ok(());
         }
         let variable = variable(element, types, units, &mut derivatives, variables.len())?;
         if variable.causality == Causality::Independent
@@ -193,7 +190,8 @@ fn variables<'a>(
         }
         variables.push(variable);
         elements.push(element);
-    }
+        Ok(())
+    })?;
     for (position, attribute) in derivatives {
         let own = at(attribute, attribute.scalar()?, &variables)?;
         let state = &variables[own];
@@ -273,7 +271,7 @@ fn variable<'a>(
     }
     if variable.variable_type == VariableType::Float64 {
         derivatives.extend(scalars::written(own, "derivative").map(|attribute| (position, attribute)));
-        variable.reinit = scalars::written(own, "reinit").map(Attribute::scalar).transpose()?.unwrap_or(false);
+        variable.reinit = scalars::flag(own, "reinit")?;
     }
     Ok(variable)
 }
@@ -314,10 +312,10 @@ fn structure(list: Element<'_>, variables: &[Variable]) -> Result<ModelStructure
             }
         };
         let mut listed = HashSet::new();
-        for element in group.children() {
+        for_each(group.children(), |element| {
             if element.name() != "Unknown" {
                 element.warn_unknown(group);
-                continue;
+                return Ok(());
             }
             let (unknown, position) = unknown(element, variables)?;
             let variable = &variables[position];
@@ -340,7 +338,8 @@ fn structure(list: Element<'_>, variables: &[Variable]) -> Result<ModelStructure
                 _ => {}
             }
             target.push(unknown);
-        }
+            Ok(())
+        })?;
     }
     for (variable, is_listed) in variables.iter().zip(is_listed) {
         if variable.causality == Causality::Output && !is_listed {

@@ -10,29 +10,19 @@ mod sections;
 mod shared;
 
 use super::model::{Abi, DescriptionError, ModelDescription};
-use super::xml::{self, Attribute};
+use super::xml::{self, Attribute, Strictness, XmlDocument};
 use crate::places::Places;
 
 /// Reads a description, of FMI 3.0 as the given dialect where one is given.
-pub(super) fn read(text: &str, dialect: Option<Abi>) -> Result<ModelDescription, DescriptionError> {
+pub(super) fn read(
+    text: &str,
+    dialect: Option<Abi>,
+    strictness: Strictness,
+) -> Result<ModelDescription, DescriptionError> {
     let places = Places::new(text);
     let document = xml::document(&places)?;
-    let source = xml::XmlDocument::new(places, &document);
-    let root = source.root(&fmi3::RELEASED);
-    let version = root.attribute("fmiVersion").filter(|_| root.name() == ROOT);
-    let mut description = match version.and_then(|version| earlier(version.value)) {
-        Some((abi, version)) => {
-            if let (Some(dialect), Some(attribute)) = (dialect, root.attribute("fmiVersion")) {
-                return Err(no_dialect(attribute, dialect));
-            }
-            match abi {
-                Abi::Fmi1 => fmi1::read(root.in_words_of(&fmi1::VOCABULARY), version)?,
-                Abi::Fmi2 => fmi2::read(root.in_words_of(&fmi2::VOCABULARY), version)?,
-                Abi::Fmi3 | Abi::Draft => unreachable!("an earlier version is 1 or 2"),
-            }
-        }
-        None => fmi3::read(root, dialect)?,
-    };
+    let source = xml::XmlDocument::new(places, &document, strictness);
+    let mut description = read_from(&source, dialect)?;
     let (tolerated, more) = source.into_warnings();
     description.warnings = tolerated.iter().map(ToString::to_string).collect();
     if more > 0 {
@@ -40,6 +30,41 @@ pub(super) fn read(text: &str, dialect: Option<Abi>) -> Result<ModelDescription,
     }
     description.tolerated = tolerated;
     Ok(description)
+}
+
+/// All errors of a description, in the order of the text, as far as one does not hide others.
+pub(super) fn errors(text: &str) -> Vec<DescriptionError> {
+    let places = Places::new(text);
+    let document = match xml::document(&places) {
+        Ok(document) => document,
+        Err(error) => return vec![error],
+    };
+    let source = xml::XmlDocument::new(places, &document, Strictness::EveryError);
+    let last = read_from(&source, None).err();
+    let mut all = source.into_errors();
+    all.extend(last);
+    all.sort_by_key(|error| (error.line, error.column));
+    all.dedup();
+    all
+}
+
+/// The description without its warnings, which the document keeps.
+fn read_from(source: &XmlDocument<'_>, dialect: Option<Abi>) -> Result<ModelDescription, DescriptionError> {
+    let root = source.root(&fmi3::RELEASED);
+    let version = root.attribute("fmiVersion").filter(|_| root.name() == ROOT);
+    match version.and_then(|version| earlier(version.value)) {
+        Some((abi, version)) => {
+            if let (Some(dialect), Some(attribute)) = (dialect, root.attribute("fmiVersion")) {
+                return Err(no_dialect(attribute, dialect));
+            }
+            match abi {
+                Abi::Fmi1 => fmi1::read(root.in_words_of(&fmi1::VOCABULARY), version),
+                Abi::Fmi2 => fmi2::read(root.in_words_of(&fmi2::VOCABULARY), version),
+                Abi::Fmi3 | Abi::Draft => unreachable!("an earlier version is 1 or 2"),
+            }
+        }
+        None => fmi3::read(root, dialect),
+    }
 }
 
 /// The root element of all texts.

@@ -15,7 +15,8 @@ use crate::fmu::description::model::{
 };
 use crate::fmu::description::model::{Variability, Variable, VariableType};
 use crate::fmu::description::units::Units;
-use crate::fmu::description::xml::{Attribute, Element};
+use crate::fmu::description::values::Scalar as ScalarValue;
+use crate::fmu::description::xml::{Attribute, Element, for_each};
 use std::collections::{HashMap, HashSet};
 
 const KINDS: [(&str, VariableType); 5] = [
@@ -62,6 +63,8 @@ pub(super) struct Types<'a> {
     pub(super) list: Vec<TypeDefinition>,
     by_name: HashMap<&'a str, usize>,
     items: HashMap<&'a str, HashSet<i64>>,
+    /// Some types could not be read, where every error is wanted: others may name them.
+    is_partial: bool,
 }
 
 /// How a text of the standard writes its types down.
@@ -75,21 +78,27 @@ pub(super) struct TypeWords {
 }
 
 impl<'a> Types<'a> {
+    /// No types; `is_partial`: there may be some that could not be read.
+    pub(super) fn none(is_partial: bool) -> Types<'a> {
+        Types { is_partial, ..Types::default() }
+    }
+
     pub(super) fn read(
         definitions: Element<'a>,
         words: &TypeWords,
         units: &Units,
     ) -> Result<Types<'a>, DescriptionError> {
         let mut types = Types::default();
-        for element in definitions.children() {
+        for_each(definitions.children(), |element| {
             if element.name() != words.element {
                 element.warn_unknown(definitions);
-                continue;
+                return Ok(());
             }
             element.warn_of_unknown_attributes(&[&["name", "description"]]);
-            let name = element.unique_name()?;
-            if types.by_name.insert(name, types.list.len()).is_some() {
-                return Err(element.error(format!("{}: a type with this name exists already", element.label())));
+            let name = element.label_name()?;
+            if types.by_name.contains_key(name) {
+                let twice = format!("{}: a type with this name exists already", element.label());
+                return element.overlook(element.error(twice));
             }
             let (own, variable_type) = kind(element, words.suffix, &[])?;
             own.warn_of_unknown_attributes(&[shared::attribute_names(variable_type)]);
@@ -102,8 +111,10 @@ impl<'a> Types<'a> {
                 }
                 types.items.insert(name, items.iter().map(|item| item.value).collect());
             }
+            types.by_name.insert(name, types.list.len());
             types.list.push(attributes.definition(name, element.text("description"), variable_type, items));
-        }
+            Ok(())
+        })?;
         Ok(types)
     }
 
@@ -115,9 +126,11 @@ impl<'a> Types<'a> {
     ) -> Result<Option<&TypeDefinition>, DescriptionError> {
         let Some(attribute) = own.attribute("declaredType") else { return Ok(None) };
         match self.by_name.get(attribute.value).map(|&position| &self.list[position]) {
-            None => Err(attribute.error("is no type of <TypeDefinitions>")),
+            None if self.is_partial => Ok(None),
+            None => own.overlook(attribute.error("is no type of <TypeDefinitions>")).map(|()| None),
             Some(definition) if definition.variable_type != variable_type => {
-                Err(attribute.error(format!("is a type of {}", kind_name(definition.variable_type))))
+                let other = format!("is a type of {}", kind_name(definition.variable_type));
+                own.overlook(attribute.error(other)).map(|()| None)
             }
             definition => Ok(definition),
         }
@@ -142,12 +155,13 @@ fn items(
             true => child.required("value")?.scalar::<i32>()?.into(),
             false => items.len() as i64 + 1,
         };
-        let name = child.unique_name()?;
+        let name = child.label_name()?;
         if !names.insert(name) {
             child.warn(format!("{}: given twice", child.label()));
         }
         if !values.insert(value) {
-            return Err(child.error(format!("{}: value {value} is given twice", child.label())));
+            child.overlook(child.error(format!("{}: value {value} is given twice", child.label())))?;
+            continue;
         }
         items.push(EnumerationItem { name: name.to_owned(), value, description: child.text("description") });
     }
@@ -253,36 +267,65 @@ pub(super) fn written<'a>(own: Element<'a>, name: &str) -> Option<Attribute<'a>>
 
 /// A flag; false where it is not written or empty.
 pub(super) fn flag(element: Element<'_>, name: &str) -> Result<bool, DescriptionError> {
-    Ok(written(element, name).map(Attribute::scalar).transpose()?.unwrap_or(false))
+    Ok(scalar(element, name)?.unwrap_or(false))
+}
+
+/// A number or boolean that need not be there; `None` where it is not written or empty.
+pub(super) fn scalar<T: ScalarValue>(element: Element<'_>, name: &str) -> Result<Option<T>, DescriptionError> {
+    written(element, name).map_or(Ok(None), Attribute::optional_scalar)
 }
 
 /// `start`, one value.
 fn start(own: Element<'_>, variable_type: VariableType) -> Result<Option<Values>, DescriptionError> {
-    let attribute = match variable_type {
-        VariableType::String => own.attribute("start"),
-        _ => written(own, "start"),
-    };
-    let Some(attribute) = attribute else { return Ok(None) };
-    Ok(Some(match variable_type {
-        VariableType::Float64 => Values::Float64(vec![attribute.scalar()?]),
-        VariableType::Int32 => Values::Int32(vec![attribute.scalar()?]),
-        VariableType::Boolean => Values::Boolean(vec![attribute.scalar()?]),
-        VariableType::Enumeration => Values::Int64(vec![attribute.scalar::<i32>()?.into()]),
-        _ => Values::String(vec![attribute.value.to_owned()]),
-    }))
+    Ok(match variable_type {
+        VariableType::Float64 => scalar(own, "start")?.map(|start| Values::Float64(vec![start])),
+        VariableType::Int32 => scalar(own, "start")?.map(|start| Values::Int32(vec![start])),
+        VariableType::Boolean => scalar(own, "start")?.map(|start| Values::Boolean(vec![start])),
+        VariableType::Enumeration => scalar::<i32>(own, "start")?.map(|start| Values::Int64(vec![start.into()])),
+        _ => own.text("start").map(|start| Values::String(vec![start])),
+    })
 }
 
-/// The index of variables that have different names.
-pub(super) fn index(variables: &[Variable], elements: &[Element<'_>]) -> Result<Index, DescriptionError> {
+/// The index of variables. Of those that have one name, which are of use to nobody where they are internal, all but one are renamed, with a
+/// warning: inputs, outputs and parameters keep theirs. Two of these with one name are an error.
+pub(super) fn index(variables: &mut [Variable], elements: &[Element<'_>]) -> Result<Index, DescriptionError> {
     let index = Index::of(variables);
-    match index.duplicate_name(variables) {
-        None => Ok(index),
-        Some((earlier, later)) => {
-            let line = variables[earlier.variable()].line;
-            let name = elements[later.variable()].required("name")?;
-            Err(name.error(format!("is the name of line {line} already")))
-        }
+    if index.duplicate_name(variables).is_none() {
+        return Ok(index);
     }
+    let is_internal = |v: &Variable| {
+        matches!(v.causality, Causality::Local | Causality::CalculatedParameter | Causality::Independent)
+    };
+    let mut owners: HashMap<String, usize> = HashMap::new();
+    let mut twins = Vec::new();
+    for (position, own) in variables.iter().enumerate() {
+        let Some(&owner) = owners.get(&own.name) else {
+            owners.insert(own.name.clone(), position);
+            continue;
+        };
+        let (keeps, renamed) = match (is_internal(own), is_internal(&variables[owner])) {
+            (false, true) => (position, owner),
+            _ => (owner, position),
+        };
+        if !is_internal(&variables[renamed]) {
+            let name = elements[position].required("name")?;
+            elements[position]
+                .overlook(name.error(format!("is the name of line {} already", variables[owner].line)))?;
+        }
+        owners.insert(own.name.clone(), keeps);
+        twins.push((renamed, own.name.clone()));
+    }
+    for (position, name) in twins {
+        let mut free = (2..).map(|number| format!("{name}#{number}"));
+        let Some(own) = free.find(|own| !owners.contains_key(own)) else { continue };
+        let line = variables[owners[&name]].line;
+        elements[position]
+            .required("name")?
+            .warn(format!("is the name of line {line}, too: this variable is called {own:?} here"));
+        owners.insert(own.clone(), position);
+        variables[position].name = own;
+    }
+    Ok(Index::of(variables))
 }
 
 /// Makes the first variable of each base type and reference the one that all later ones are aliases of. `negated` says of

@@ -4,8 +4,10 @@
 use crate::fmu::description::model::{
     Abi, DefaultExperiment, DescriptionError, LogCategory, ModelDescription, NamingConvention,
 };
+use crate::fmu::description::rules;
 use crate::fmu::description::xml::{Attribute, Element};
 use crate::time::{Fraction, TimeUnit};
+use std::cell::Cell;
 use std::collections::HashSet;
 
 /// Root attributes that every text has.
@@ -43,7 +45,11 @@ pub(super) fn root(
 }
 
 /// The first element of each name.
-pub(super) struct Sections<'a>(Vec<Element<'a>>);
+pub(super) struct Sections<'a> {
+    elements: Vec<Element<'a>>,
+    /// Some could not be read, where every error is wanted.
+    are_partial: Cell<bool>,
+}
 
 impl<'a> Sections<'a> {
     /// `known`: names of sections, each of which is given once at most; `ignored`: what else may stand there.
@@ -61,11 +67,16 @@ impl<'a> Sections<'a> {
                 _ => element.warn_unknown(root),
             }
         }
-        Ok(Sections(sections))
+        Ok(Sections { elements: sections, are_partial: Cell::default() })
+    }
+
+    /// Whether a section could not be read, where every error is wanted: what is missing may be in it.
+    pub(super) fn are_partial(&self) -> bool {
+        self.are_partial.get()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<Element<'a>> {
-        self.0.iter().find(|element| element.name() == name).copied()
+        self.elements.iter().find(|element| element.name() == name).copied()
     }
 
     pub(super) fn map<T>(
@@ -73,16 +84,21 @@ impl<'a> Sections<'a> {
         name: &str,
         read: impl FnOnce(Element<'a>) -> Result<T, DescriptionError>,
     ) -> Result<Option<T>, DescriptionError> {
-        self.get(name).map(read).transpose()
+        let Some(element) = self.get(name) else { return Ok(None) };
+        let kept = element.kept(read(element))?;
+        self.are_partial.set(self.are_partial.get() || kept.is_none());
+        Ok(kept)
     }
 }
 
-/// `modelIdentifier`, which has only letters, digits and underscores, so that it is safe in a path.
+/// `modelIdentifier`, which is safe in a path.
 pub(super) fn model_identifier(element: Element<'_>) -> Result<String, DescriptionError> {
     let identifier = element.required("modelIdentifier")?;
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if identifier.value.is_empty() || !identifier.value.chars().all(is_word) {
-        return Err(identifier.error("may have only letters, digits and underscores, at least one"));
+    if !rules::names_file(identifier.value) {
+        return Err(identifier.error("cannot be the name of a library's file"));
+    }
+    if !rules::is_word_of_c(identifier.value) {
+        identifier.warn("is no name of C: the library is looked for under it all the same");
     }
     Ok(identifier.value.to_owned())
 }
@@ -107,7 +123,7 @@ pub(super) fn log_categories(list: Element<'_>) -> Result<Vec<LogCategory>, Desc
         match element.name() {
             "Category" => {
                 element.warn_of_unknown_attributes(&[&["name", "description"]]);
-                let name = element.unique_name()?;
+                let name = element.label_name()?;
                 if names.insert(name) {
                     let description = element.text("description");
                     categories.push(LogCategory { name: name.to_owned(), description });

@@ -1,5 +1,5 @@
 //! `<ModelExchange>`, `<CoSimulation>`, `<ScheduledExecution>`: identifiers and capability flags (FMI 3.0, 2.4.2, 3.4,
-//! 4.4, 5.4). A model identifier has only letters, digits and underscores, so it is safe in a path.
+//! 4.4, 5.4). A model identifier can be the name of a file, so it is safe in a path.
 
 use crate::fmu::description::model::{CoSimulation, DescriptionError, InterfaceType, ModelExchange};
 use crate::fmu::description::read::{draft, sections};

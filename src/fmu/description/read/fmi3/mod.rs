@@ -60,7 +60,10 @@ fn read_as<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDe
     let description =
         sections::root(root, version, root.vocabulary().abi, &ATTRIBUTES, root.attribute("variableNamingConvention"))?;
     let instantiation_token = match (root.attribute("instantiationToken"), root.attribute("guid")) {
-        (None, Some(guid)) => return Err(guid.error("is of FMI 2.0; FMI 3.0 needs the attribute `instantiationToken`")),
+        (None, Some(guid)) => {
+            root.overlook(guid.error("is of FMI 2.0; FMI 3.0 needs the attribute `instantiationToken`"))?;
+            guid.value.to_owned()
+        }
         // The draft's own example has none.
         (None, None) if draft::is_draft(root) => {
             root.warn("has no attribute `instantiationToken`: the FMU gets an empty one");
@@ -80,11 +83,12 @@ fn read_as<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDe
         .chain(co_simulation.map(InterfaceOffer::CoSimulation))
         .chain(model_exchange.map(InterfaceOffer::ModelExchange))
         .collect();
-    if interfaces.is_empty() {
+    if interfaces.is_empty() && !sections.are_partial() {
         return Err(root.error("has none of <ModelExchange>, <CoSimulation>, <ScheduledExecution>"));
     }
     let units = sections.map("UnitDefinitions", Units::read)?.unwrap_or_default();
-    let types = sections.map("TypeDefinitions", |list| Types::read(list, &units))?.unwrap_or_default();
+    let types = sections.map("TypeDefinitions", |list| Types::read(list, &units))?;
+    let types = types.unwrap_or_else(|| Types::none(sections.are_partial()));
     let log_categories = sections.map("LogCategories", sections::log_categories)?.unwrap_or_default();
     let mut default_experiment = sections.map("DefaultExperiment", sections::default_experiment)?.unwrap_or_default();
     let Some(list) = sections.get("ModelVariables") else {

@@ -8,7 +8,7 @@ use crate::fmu::description::model::{
 };
 use crate::fmu::description::read::draft;
 use crate::fmu::description::rules::is_float;
-use crate::fmu::description::xml::{Attribute, Element};
+use crate::fmu::description::xml::{Attribute, Element, for_each};
 use std::collections::HashSet;
 
 /// The variables, their elements and the index over them.
@@ -32,7 +32,10 @@ pub(super) fn check(
     let states: HashSet<ValueReference> = variables.iter().filter_map(|variable| variable.derivative).collect();
     let named_as_types = types.list.iter().filter_map(|definition| index.by_name(variables, &definition.name));
     let named_as_types: HashSet<usize> = named_as_types.collect();
-    for (position, (variable, &element)) in variables.iter().zip(elements).enumerate() {
+    let mut positions = 0..variables.len();
+    for_each(elements.iter().copied(), |element| {
+        let Some(position) = positions.next() else { return Ok(()) };
+        let variable = &variables[position];
         if named_as_types.contains(&position) && types.get(&variable.name).is_some() {
             element.warn(format!("{}: a type has the same name", element.label()));
         }
@@ -61,7 +64,8 @@ pub(super) fn check(
         if variable.clock_element > 0 {
             of_arrays.push(position);
         }
-    }
+        Ok(())
+    })?;
     // After every variable's dimensions are known to be good.
     for position in of_arrays {
         let (variable, element) = (&variables[position], elements[position]);

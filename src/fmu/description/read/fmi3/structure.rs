@@ -11,7 +11,7 @@ use crate::fmu::description::model::{
 use crate::fmu::description::model::{Variability, Variable};
 use crate::fmu::description::read::{dependencies, draft};
 use crate::fmu::description::rules::is_float;
-use crate::fmu::description::xml::Element;
+use crate::fmu::description::xml::{Element, for_each};
 
 pub(super) fn read(
     list: Element<'_>,
@@ -22,11 +22,11 @@ pub(super) fn read(
     // In which of the five lists each variable is.
     let mut listed = vec![[false; 5]; variables.len()];
     let mut order = ListOrder::default();
-    for element in list.children() {
+    for_each(list.children(), |element| {
         let home = dialect::of_structure(element.name()).filter(|&home| home != element.vocabulary().abi);
         if let Some(home) = home {
             element.warn(format!("<{}> belongs to {} and is ignored", element.name(), home.name()));
-            continue;
+            return Ok(());
         }
         let (number, target) = match element.name() {
             "Output" => (0, &mut structure.outputs),
@@ -34,10 +34,10 @@ pub(super) fn read(
             "ClockedState" => (2, &mut structure.clocked_states),
             "InitialUnknown" => (3, &mut structure.initial_unknowns),
             "EventIndicator" => (4, &mut structure.event_indicators),
-            "Annotations" => continue,
+            "Annotations" => return Ok(()),
             _ => {
                 element.warn_unknown(list);
-                continue;
+                return Ok(());
             }
         };
         order.check(element, number);
@@ -48,7 +48,8 @@ pub(super) fn read(
         }
         check(element, &unknown, variable)?;
         target.push(unknown);
-    }
+        Ok(())
+    })?;
     for (variable, [is_output, ..]) in variables.iter().zip(listed) {
         if variable.causality == Causality::Output && !is_output {
             list.warn(format!("<ModelStructure>: output {:?} (line {}) is not listed", variable.name, variable.line));

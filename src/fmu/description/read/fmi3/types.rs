@@ -6,7 +6,7 @@ use super::clocks;
 use crate::fmu::description::model::{Abi, DescriptionError, EnumerationItem, TypeDefinition, VariableType};
 use crate::fmu::description::read::shared::{self, SharedAttributes};
 use crate::fmu::description::units::Units;
-use crate::fmu::description::xml::Element;
+use crate::fmu::description::xml::{Element, for_each};
 use std::collections::{HashMap, HashSet};
 
 /// The type that a variable element's name says; names of type elements have `Type` behind.
@@ -29,21 +29,29 @@ pub(super) struct Types<'a> {
     by_name: HashMap<&'a str, usize>,
     clocks: HashMap<&'a str, clocks::WrittenClock<'a>>,
     items: HashMap<&'a str, HashSet<i64>>,
+    /// Some types could not be read, where every error is wanted: others may name them.
+    is_partial: bool,
 }
 
 impl<'a> Types<'a> {
+    /// No types; `is_partial`: there may be some that could not be read.
+    pub(super) fn none(is_partial: bool) -> Types<'a> {
+        Types { is_partial, ..Types::default() }
+    }
+
     pub(super) fn read(definitions: Element<'a>, units: &Units) -> Result<Types<'a>, DescriptionError> {
         let mut types = Types::default();
-        for element in definitions.children() {
+        for_each(definitions.children(), |element| {
             let Some(variable_type) = element.name().strip_suffix("Type").and_then(variable_type) else {
                 if element.name() != "Annotations" {
                     element.warn_unknown(definitions);
                 }
-                continue;
+                return Ok(());
             };
-            let name = element.unique_name()?;
-            if types.by_name.insert(name, types.list.len()).is_some() {
-                return Err(element.error(format!("{}: a type with this name exists already", element.label())));
+            let name = element.label_name()?;
+            if types.by_name.contains_key(name) {
+                let twice = format!("{}: a type with this name exists already", element.label());
+                return element.overlook(element.error(twice));
             }
             let mut definition = definition(element, name, variable_type, units)?;
             if variable_type == VariableType::Clock {
@@ -54,8 +62,10 @@ impl<'a> Types<'a> {
             if variable_type == VariableType::Enumeration {
                 types.items.insert(name, definition.items.iter().map(|item| item.value).collect());
             }
+            types.by_name.insert(name, types.list.len());
             types.list.push(definition);
-        }
+            Ok(())
+        })?;
         Ok(types)
     }
 
@@ -67,10 +77,12 @@ impl<'a> Types<'a> {
     ) -> Result<Option<&TypeDefinition>, DescriptionError> {
         let Some(attribute) = element.attribute("declaredType") else { return Ok(None) };
         match self.get(attribute.value) {
-            None => Err(attribute.error("is no type of <TypeDefinitions>")),
+            None if self.is_partial => Ok(None),
+            None => element.overlook(attribute.error("is no type of <TypeDefinitions>")).map(|()| None),
             Some(definition) if definition.variable_type != variable_type => {
                 let actual = definition.variable_type.name();
-                Err(attribute.error(format!("is a <{actual}Type>, not a <{}Type>", variable_type.name())))
+                let other = format!("is a <{actual}Type>, not a <{}Type>", variable_type.name());
+                element.overlook(attribute.error(other)).map(|()| None)
             }
             definition => Ok(definition),
         }
@@ -109,24 +121,24 @@ fn definition(
                 child.warn_of_unknown_attributes(&[&["name", "value", "description"]]);
                 let value = child.required("value")?;
                 let item = EnumerationItem {
-                    name: child.unique_name()?.to_owned(),
+                    name: child.label_name()?.to_owned(),
                     value: value.scalar()?,
                     description: child.text("description"),
                 };
                 if !names.insert(item.name.clone()) {
-                    return Err(child.error(format!("{}: given twice in type {name:?}", child.label())));
+                    child.overlook(child.error(format!("{}: given twice in type {name:?}", child.label())))?;
+                } else if !numbers.insert(item.value) {
+                    child.overlook(value.error(format!("is given twice in type {name:?}")))?;
+                } else {
+                    items.push(item);
                 }
-                if !numbers.insert(item.value) {
-                    return Err(value.error(format!("is given twice in type {name:?}")));
-                }
-                items.push(item);
             }
             "Annotations" => {}
             _ => child.warn_unknown(element),
         }
     }
     if variable_type == VariableType::Enumeration && items.is_empty() {
-        return Err(element.error(format!("{}: an enumeration needs at least one <Item>", element.label())));
+        element.overlook(element.error(format!("{}: an enumeration needs at least one <Item>", element.label())))?;
     }
     Ok(shared.definition(name, element.text("description"), variable_type, items))
 }

@@ -14,7 +14,7 @@ use crate::fmu::description::read::shared::SharedAttributes;
 use crate::fmu::description::rules;
 use crate::fmu::description::units::Units;
 use crate::fmu::description::values;
-use crate::fmu::description::xml::Element;
+use crate::fmu::description::xml::{Attribute, Element, for_each};
 
 const COMMON: [&str; 7] = [
     "name",
@@ -32,26 +32,24 @@ const FLOAT: [&str; 2] = ["derivative", "reinit"];
 /// Reads all variables of a list with these elements; the second list holds the element of each.
 pub(super) fn read<'a>(
     list: Element<'a>,
-    mut elements: Vec<Element<'a>>,
+    elements: Vec<Element<'a>>,
     types: &Types<'a>,
     units: &Units,
 ) -> Result<(Vec<Variable>, Vec<Element<'a>>), DescriptionError> {
     let mut variables = Vec::with_capacity(elements.len());
-    let mut read = 0;
-    for at in 0..elements.len() {
-        let element = elements[at];
+    let mut read = Vec::with_capacity(elements.len());
+    for_each(elements, |element| {
         match types::variable_type(element.name()) {
             Some(variable_type) => {
                 read_one(element, variable_type, types, units, &mut variables)?;
-                elements[read] = element;
-                read += 1;
+                read.push(element);
             }
             None if element.name() == "Annotations" => {}
             None => element.warn_unknown(list),
         }
-    }
-    elements.truncate(read);
-    Ok((variables, elements))
+        Ok(())
+    })?;
+    Ok((variables, read))
 }
 
 fn check_attributes(element: Element<'_>, variable_type: VariableType) {
@@ -59,15 +57,14 @@ fn check_attributes(element: Element<'_>, variable_type: VariableType) {
     let none: &[&str] = &[];
     let valued = if is_clock { none } else { &VALUED };
     let float = if rules::is_float(variable_type) { &FLOAT } else { none };
-    let has_list = !matches!(variable_type, VariableType::Clock | VariableType::String | VariableType::Binary);
-    let start: &[&str] = if has_list { &["start", "clocks"] } else { &["clocks"] };
+    let has_start = variable_type != VariableType::Clock;
+    let start: &[&str] = if has_start { &["start", "clocks"] } else { &["clocks"] };
     let own = types::attribute_names(variable_type, element.vocabulary().abi);
     let draft = match draft::is_draft(element) {
         true => &draft::VARIABLE[..],
         false => none,
     };
-    let has_draft_list = matches!(variable_type, VariableType::Clock | VariableType::Binary);
-    let draft_start: &[&str] = if has_draft_list && draft::is_draft(element) { &["start"] } else { none };
+    let draft_start: &[&str] = if is_clock && draft::is_draft(element) { &["start"] } else { none };
     element.warn_of_unknown_attributes(&[&COMMON[..], start, own, valued, float, draft, draft_start]);
 }
 
@@ -93,8 +90,9 @@ fn read_one<'a>(
     };
     let clock = match variable_type {
         VariableType::Clock => Some(Box::new(clock(element, types, declared.map(|d| &*d.name), causality)?)),
-        VariableType::Enumeration if declared.is_none() => {
-            return Err(element.error(format!("{}: attribute `declaredType` is missing", element.label())));
+        VariableType::Enumeration if declared.is_none() && element.attribute("declaredType").is_none() => {
+            element.overlook(element.error(format!("{}: attribute `declaredType` is missing", element.label())))?;
+            None
         }
         _ => None,
     };
@@ -226,20 +224,23 @@ fn classification(
         return Ok((causality, variability, None));
     }
     let allowed = rules::initials(causality, variability);
+    let default = allowed.first().copied();
     let initial = match element.attribute("initial") {
-        None => allowed.first().copied(),
+        None => default,
         Some(attribute) => {
             let initial = attribute.choice(&rules::INITIALS)?;
-            if !allowed.contains(&initial) {
+            let is_allowed = allowed.contains(&initial);
+            if !is_allowed {
                 let words = words();
                 let allowed: Vec<&str> = allowed.iter().map(|&other| rules::word(&rules::INITIALS, other)).collect();
-                let allowed = if allowed.is_empty() { "none".to_owned() } else { allowed.join(" or ") };
-                return Err(attribute.error(format!(
-                    "does not go with causality {} and variability {}, which allow {allowed}",
-                    words.0, words.1
-                )));
+                let which = if allowed.is_empty() { "none".to_owned() } else { allowed.join(" or ") };
+                let (causality, variability) = words;
+                let what = "does not go with causality";
+                element.overlook(
+                    attribute.error(format!("{what} {causality} and variability {variability}, which allow {which}")),
+                )?;
             }
-            Some(initial)
+            if is_allowed { Some(initial) } else { default }
         }
     };
     Ok((causality, variability, initial))
@@ -281,11 +282,13 @@ fn children(
 ) -> Result<Children, DescriptionError> {
     let mut result = Children::default();
     if let Some(attribute) = element.attribute("start") {
-        result.start = match draft::is_draft(element) {
-            true => draft::start(attribute, variable_type)?,
-            false => values::list(attribute, variable_type)?,
+        result.start = match (draft::is_draft(element), variable_type) {
+            (true, _) => draft::start(attribute, variable_type)?,
+            (false, VariableType::String | VariableType::Binary) => Some(start_attribute(attribute, variable_type)?),
+            (false, _) => values::list(attribute, variable_type)?,
         };
     }
+    let mut has_elements = false;
     for child in element.children() {
         match (child.name(), variable_type) {
             ("Dimension", VariableType::Clock) if !draft::is_draft(element) => {
@@ -294,11 +297,17 @@ fn children(
             ("Dimension", _) => result.dimensions.push(dimension(child, element)?),
             ("Start", VariableType::String) => {
                 child.warn_of_unknown_attributes(&[&["value"]]);
+                if !std::mem::replace(&mut has_elements, true) {
+                    result.start = None;
+                }
                 let Values::String(values) = result.start.get_or_insert(Values::String(Vec::new())) else { continue };
                 values.push(child.text("value").unwrap_or_default());
             }
             ("Start", VariableType::Binary) => {
                 child.warn_of_unknown_attributes(&[&["value"]]);
+                if !std::mem::replace(&mut has_elements, true) {
+                    result.start = None;
+                }
                 let Values::Binary(values) = result.start.get_or_insert(Values::Binary(Vec::new())) else { continue };
                 values.push(values::binary(child)?);
             }
@@ -319,6 +328,15 @@ fn children(
         }
     }
     Ok(result)
+}
+
+/// The start value of a string or binary where generators write it as those of numbers are written. `<Start>` elements come before it.
+fn start_attribute(attribute: Attribute<'_>, variable_type: VariableType) -> Result<Values, DescriptionError> {
+    attribute.warn("is not where a start value of this type stands (<Start value=\"...\"/>): taken for one unless there is a <Start>");
+    Ok(match variable_type {
+        VariableType::Binary => Values::Binary(vec![values::bytes(attribute, attribute.value.trim_ascii())?]),
+        _ => Values::String(vec![attribute.value.to_owned()]),
+    })
 }
 
 fn dimension(element: Element<'_>, of: Element<'_>) -> Result<Dimension, DescriptionError> {
@@ -352,9 +370,10 @@ fn check_start(
             element.warn(format!("{}: a start value is missing", element.label()));
             Ok(())
         }
-        None if wanted => Err(element.error(format!("{}: a start value is missing", element.label()))),
+        None if wanted => element.overlook(element.error(format!("{}: a start value is missing", element.label()))),
         Some(_) if causality == Causality::Independent => {
-            Err(element.error(format!("{}: the independent variable has no start value", element.label())))
+            let has_none = format!("{}: the independent variable has no start value", element.label());
+            element.overlook(element.error(has_none))
         }
         Some(_) if !wanted => {
             element.warn(format!("{}: a start value, although `initial` is calculated", element.label()));
