@@ -9,8 +9,9 @@ use super::{say, simulate::InterfaceArgument, validate};
 use crate::fmu::description::Interface;
 use crate::supervisor::Error;
 use crate::supervisor::by_hand::{ByHand, Done, Heard, State, Wanted};
+use crate::sys::confine;
 use crate::sys::process::outlive_file_size_limit;
-use crate::sys::{confine, offspring, stop};
+use crate::sys::stop::{self, Stop};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write, stderr, stdin, stdout};
 use std::os::fd::AsFd;
@@ -50,32 +51,32 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Err(error) = confine::close_memory() {
         say(&format!("FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD: {error}"));
     }
-    let adopts = offspring::adopt();
-    if let Err(error) = &adopts {
-        say(&format!("PROCESSES THAT FMU CODE STARTS MAY OUTLIVE IT: {error}"));
-    }
+    let (stop, _held) = stop::while_held().map_err(|error| system(&error))?;
     let wanted = Wanted {
         file: arguments.file.clone(),
         interface: arguments.interface_type.map(Interface::from),
         timeout: arguments.timeout,
         printed: File::from(stderr().as_fd().try_clone_to_owned().map_err(|error| system(&error))?),
-        adopts: adopts.is_ok(),
-        interrupts: stop::interrupts,
+        adopts: super::adopts(|warning| say(&warning)),
+        interrupts: || stop::interrupts() + stop::times_by_signals(),
     };
-    let mut conversation = super::interruptible(|stop| ByHand::open(wanted, stop))?;
+    let mut conversation = ByHand::open(wanted, stop.clone())?;
+    if stop.is_asked() {
+        return Err(Error::Interrupted);
+    }
     let is_prompted = arguments.command.is_empty() && stdin().is_terminal();
     let mut input = match arguments.command.as_slice() {
-        [] if is_prompted => Input::typed(),
-        [] => Input::standard(),
+        [] if is_prompted => Input::typed().map_err(|error| system(&error))?,
+        [] => Input::standard().map_err(|error| system(&error))?,
         commands => Input::of(commands),
     };
     if is_prompted {
         stop::count_interrupts().map_err(|error| system(&error))?;
         say(&format!("{}. `help` lists what can be called; Ctrl-D ends.", conversation.title()));
     }
-    let mut talk = Talk { arguments, is_prompted, code: 0, number: 0 };
+    let mut talk = Talk { arguments, is_prompted, stop, code: 0, number: 0 };
     let talked = talk.go_on(&mut conversation, &mut input);
-    conversation.end();
+    conversation.end(&mut |heard| say(&format!("warning: {}", shown::text(&heard))));
     talked?;
     Ok(ExitCode::from(talk.code))
 }
@@ -85,6 +86,8 @@ struct Talk<'a> {
     arguments: &'a Arguments,
     /// Somebody types.
     is_prompted: bool,
+    /// A signal asks for the end.
+    stop: Stop,
     /// The exit code so far.
     code: u8,
     /// The lines that were read.
@@ -93,7 +96,7 @@ struct Talk<'a> {
 
 impl Talk<'_> {
     fn go_on(&mut self, conversation: &mut ByHand, input: &mut Input) -> Result<(), Error> {
-        loop {
+        while !self.stop.is_asked() {
             // Whatever comes once the prompt is there is meant for the line.
             let interrupts = stop::interrupts();
             if self.is_prompted {
@@ -127,6 +130,9 @@ impl Talk<'_> {
                 Ok(false) => return Ok(()),
             }
         }
+        say(&format!("ended when asked to, after {} of its lines", self.number));
+        self.code = FAILED;
+        Ok(())
     }
 
     /// Does a line; false: it was the last.

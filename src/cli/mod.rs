@@ -29,6 +29,7 @@ use crate::fmu::description::{self, ModelDescription};
 use crate::plain;
 use crate::rig;
 use crate::supervisor::{self, Error, Options, Prepared};
+use crate::sys::offspring;
 use crate::sys::process::terminal_size;
 use crate::sys::stop::{self, Stop};
 use crate::time::Fraction;
@@ -225,6 +226,16 @@ fn described(file: &Path, stop: Stop) -> Result<(Unpacked, ModelDescription), Er
 fn duration(text: &str) -> Result<Fraction, String> {
     let wrong = || "must be a number of seconds above 0, as 0.01 or 1/100".to_owned();
     Fraction::parse_duration(text).ok().filter(|duration| !duration.is_zero()).ok_or_else(wrong)
+}
+
+/// Makes orphans of FMU code children of this process, so that they are ended with the FMU. Tells whether they are; `outlive` hears
+/// why not.
+fn adopts(outlive: impl FnOnce(String)) -> bool {
+    let adopted = offspring::adopt();
+    if let Err(error) = &adopted {
+        outlive(format!("PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}"));
+    }
+    adopted.is_ok()
 }
 
 /// A diagnostic on stderr. One that nobody reads (a closed pipe, a full disk) must not end a run.

@@ -190,10 +190,7 @@ fn session(options: &Options, events: EventSink) -> Result<Vec<Finished>, Error>
     if let Err(error) = confine::close_memory() {
         own.warnings.push(format!("FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD, its reports included: {error}"));
     }
-    match offspring::adopt() {
-        Ok(()) => own.adopts = true,
-        Err(error) => own.warnings.push(format!("PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
-    }
+    own.adopts = super::adopts(|warning| own.warnings.push(warning));
     let session = Session::start(prepared, events, |_| ())?;
     if session.plan().mode == Mode::RealTime {
         affinity::keep_process_off(&session.plan().cores());

@@ -16,7 +16,7 @@ use crate::report::{self, Run};
 use crate::rig::{Solver, StepSize};
 use crate::supervisor::{self, Axis, Error, EventSink, Host, Options, Rows, Simulated, Wanted};
 use crate::sys::process::{is_null_device, outlive_file_size_limit};
-use crate::sys::{confine, offspring, stop};
+use crate::sys::{confine, stop};
 use crate::time::{Fraction, Instant};
 use std::fs::File;
 use std::io::{ErrorKind, stderr, stdout};
@@ -224,12 +224,14 @@ const DEVIATES: u8 = 3;
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
-    let options = Options { stop, log: arguments.log.logging_on, ..Options::default() };
-    let code =
-        terminal::showing("; --log-file keeps what FMUs log", |events| match arguments.study.sweep.as_slice() {
+    let code = terminal::showing("; --log-file keeps what FMUs log", |events| {
+        let adopts = super::adopts(|warning| events.warn(format_args!("{warning}")));
+        let options = Options { stop, adopts, log: arguments.log.logging_on, ..Options::default() };
+        match arguments.study.sweep.as_slice() {
             [] => one(arguments, &options, &events),
             axes => sweep(arguments, axes, &options, &events),
-        })?;
+        }
+    })?;
     Ok(ExitCode::from(code))
 }
 
@@ -237,7 +239,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u8, Error> {
     let page = Page::wanted(arguments.shown.plot.as_deref(), arguments.shown.show_plot, &arguments.file)?;
     let (reference, file) = (arguments.shown.reference_file.as_deref(), arguments.output_file.as_deref());
-    let mut prepared = supervisor::prepare_simulation(&wanted(arguments), options, events)?;
+    let prepared = supervisor::prepare_simulation(&wanted(arguments), options, events)?;
     if let Some(reference) = reference {
         let names: Vec<String> = prepared.plan.signals.iter().map(|signal| signal.name.clone()).collect();
         reference::check(reference, &names)?;
@@ -249,10 +251,6 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
         rows.out = copied.beside(rows.out).map_err(|error| Error::System(error.to_string()))?;
     }
     keep_apart(events);
-    match offspring::adopt() {
-        Ok(()) => prepared.options.adopts = true,
-        Err(error) => events.warn(format_args!("PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
-    }
     let Simulated { run, unwritten, final_state } = supervisor::simulate(prepared, rows, events)?;
     for problem in &run.problems {
         events.say(format!("{}: {}", problem.severity.prefix(), plain::message(&problem.message())));

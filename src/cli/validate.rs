@@ -7,7 +7,7 @@ use crate::report::Validation;
 use crate::report::compare::NamedTolerance;
 use crate::supervisor::{self, Error, Examination};
 use crate::sys::process::outlive_file_size_limit;
-use crate::sys::{offspring, stop};
+use crate::sys::stop;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -46,16 +46,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
     let found = terminal::showing("", |events| {
         keep_apart(&events);
-        let adopts = offspring::adopt();
-        if let Err(error) = &adopts {
-            events.warn(format_args!("PROCESSES THAT FMU CODE STARTS MAY OUTLIVE IT: {error}"));
-        }
         let examination = Examination {
             file: arguments.file.clone(),
             timeout: arguments.timeout,
             tolerance: arguments.reference_tolerance.clone(),
             stop: stop.clone(),
-            adopts: adopts.is_ok(),
+            adopts: super::adopts(|warning| events.warn(format_args!("{warning}"))),
         };
         supervisor::validate(&examination, &events).map_err(|error| match error {
             Error::Interrupted => Error::ValidationInterrupted,

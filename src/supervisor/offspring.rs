@@ -27,24 +27,35 @@ impl Left {
             fmus().find(|fmu| folder(*fmu).is_some_and(|folder| program.starts_with(folder)))
         };
         let fmu = if plan.fmus.len() == 1 { fmus().next() } else { by_thread().or_else(by_program) };
-        Left { fmu, words: format!("{} ({})", process.pid, process.name) }
+        Left { fmu, words: name(process) }
     }
 }
 
 /// What is said of the processes of an instance; `None`: of nobody in particular.
 pub fn finding(plan: &Plan, left: &[Left], all_ended: bool, fmu: Option<FmuId>) -> Option<FindingResult> {
-    const NAMED: usize = 8;
     let own: Vec<&str> = left.iter().filter(|left| left.fmu == fmu).map(|left| left.words.as_str()).collect();
     let who = match fmu {
         Some(fmu) => format!("fmu `{}`", plan.fmus[fmu.0].name),
         None => "an FMU".to_owned(),
     };
-    let (processes, were) = match own.len() {
+    let message = message(&who, &own, all_ended)?;
+    Some(FindingResult { kind: "process_left".into(), count: own.len() as u64, message })
+}
+
+/// A process as messages name it.
+pub fn name(process: &Process) -> String {
+    format!("{} ({})", process.pid, process.name)
+}
+
+/// What is said of processes with these names that somebody's code has left behind; `None`: there are none.
+pub fn message(who: &str, names: &[&str], all_ended: bool) -> Option<String> {
+    const NAMED: usize = 8;
+    let (processes, were) = match names.len() {
         0 => return None,
         1 => ("a process", "was"),
         _ => ("processes", "were"),
     };
-    let more = match own.len().saturating_sub(NAMED) {
+    let more = match names.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -52,7 +63,6 @@ pub fn finding(plan: &Plan, left: &[Left], all_ended: bool, fmu: Option<FmuId>) 
         true => format!("which {were} ended by force"),
         false => "not all of which could be ended".to_owned(),
     };
-    let names = own[..own.len().min(NAMED)].join(", ");
-    let message = format!("{who}: its code has left {processes} behind, {end}: {names}{more}");
-    Some(FindingResult { kind: "process_left".into(), count: own.len() as u64, message })
+    let names = names[..names.len().min(NAMED)].join(", ");
+    Some(format!("{who}: its code has left {processes} behind, {end}: {names}{more}"))
 }

@@ -1,15 +1,17 @@
-//! The runner's process: started, waited for, ended with all that it leaves behind.
+//! Processes that hold FMU code: started, waited for, ended with all that they leave behind.
 
 use super::calls::Place;
-use super::offspring::Left;
-use super::{Error, Options};
-use crate::plan::Plan;
+use super::offspring::{self as left_behind, Left};
+use super::{Error, EventSink, Options};
+use crate::plain::Plain;
+use crate::plan::{FmuId, Plan};
 use crate::record::board::{Board, Global, OutsideCall};
 use crate::sys::crash::ask_where_it_is;
 use crate::sys::offspring::{self, Offspring};
 use crate::sys::process;
 use crate::sys::wake::monotonic_now;
 use std::fs::File;
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -32,36 +34,86 @@ pub enum Killed {
     Overdue(Place),
 }
 
-/// Starts a process that holds FMU code, with these files from descriptor 3 on: `program`, or that of this process. What it prints goes
-/// to `log`.
-pub(super) fn begin(
-    program: Option<&Path>,
-    arguments: &[&str],
-    files: &[BorrowedFd],
-    log: File,
-) -> Result<(Child, Offspring), Error> {
-    let copy = log.try_clone().map_err(|error| Error::System(error.to_string()))?;
-    let program = program.unwrap_or(Path::new("/proc/self/exe"));
-    let mut command = Command::new(program);
-    // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
-    for name in OF_A_SERVICE {
-        command.env_remove(name);
-    }
-    command.arg0("vecud-runner").args(arguments).stdin(Stdio::null()).stdout(log).stderr(copy);
-    offspring::begin(|mark| process::spawn_with(command, files, mark))
-        .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))
+/// What is left of a process that was ended by force may take this long to go.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A process that holds FMU code, and the processes that this code has started. It belongs to the thread that has started it: the kernel
+/// ends it with that thread, and FMU code can make that thread its tracer. Whatever becomes of its owner, both end with this value.
+pub struct CodeProcess {
+    child: Child,
+    offspring: Offspring,
+    /// Orphans come to this process.
+    adopts: bool,
+    /// Nobody is left of either.
+    is_over: bool,
 }
 
-/// The runner's process. Belongs to the thread that has started it: the kernel ends it with that thread, and FMU code can make
-/// that thread its tracer.
+impl CodeProcess {
+    /// Starts `program`, or that of this process, with these files from descriptor 3 on. Its output goes to `log`. `adopts`: as
+    /// [`Options::adopts`].
+    pub fn start(
+        program: Option<&Path>,
+        arguments: &[&str],
+        files: &[BorrowedFd],
+        log: File,
+        adopts: bool,
+    ) -> Result<CodeProcess, Error> {
+        let copy = log.try_clone().map_err(|error| Error::System(error.to_string()))?;
+        let program = program.unwrap_or(Path::new("/proc/self/exe"));
+        let mut command = Command::new(program);
+        // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
+        for name in OF_A_SERVICE {
+            command.env_remove(name);
+        }
+        command.arg0("vecud-runner").args(arguments).stdin(Stdio::null()).stdout(log).stderr(copy);
+        let (child, offspring) = offspring::begin(|mark| process::spawn_with(command, files, mark))
+            .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))?;
+        Ok(CodeProcess { child, offspring, adopts, is_over: false })
+    }
+
+    /// The number of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it has ended, if it has.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        process::try_wait(&mut self.child)
+    }
+
+    /// Ends it the hard way; [`try_wait`](Self::try_wait) tells when it has gone.
+    pub fn kill(&mut self) {
+        let _it_may_be_gone = self.child.kill();
+    }
+
+    /// Ends the processes that its code has left behind, where they come to this process; `found` hears of each before that. Tells
+    /// whether none is left.
+    pub fn end_offspring(&mut self, found: impl FnMut(&offspring::Process)) -> bool {
+        let none_left = !self.adopts || self.offspring.end(PATIENCE, found);
+        self.is_over = matches!(self.try_wait(), Ok(Some(_)));
+        none_left
+    }
+}
+
+impl Drop for CodeProcess {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let until = Instant::now() + PATIENCE;
+        self.kill();
+        while matches!(self.try_wait(), Ok(None)) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.end_offspring(|_| ());
+    }
+}
+
+/// The runner's process.
 pub struct RunnerProcess {
-    child: Child,
+    process: CodeProcess,
     /// When it was started, CLOCK_MONOTONIC in ns.
     pub began: i64,
-    /// What it leaves behind.
-    offspring: Offspring,
-    /// That comes to this process.
-    adopts: bool,
     /// What it has left behind.
     pub left: Vec<Left>,
     /// All of that could be ended.
@@ -75,19 +127,19 @@ pub struct RunnerProcess {
 impl RunnerProcess {
     /// Starts it with these files, from descriptor 3 on. What it prints goes to `log`.
     pub fn start(options: &Options, files: &[BorrowedFd], log: File) -> Result<RunnerProcess, Error> {
-        let (child, offspring) = begin(options.runner.as_deref(), &["runner"], files, log)?;
-        let (adopts, began, left) = (options.adopts, monotonic_now(), Vec::new());
-        Ok(RunnerProcess { child, began, offspring, adopts, left, none_left: true, killed: None, seemed_kept: false })
+        let process = CodeProcess::start(options.runner.as_deref(), &["runner"], files, log, options.adopts)?;
+        let (began, left) = (monotonic_now(), Vec::new());
+        Ok(RunnerProcess { process, began, left, none_left: true, killed: None, seemed_kept: false })
     }
 
     /// The number of the process.
     pub fn id(&self) -> u32 {
-        self.child.id()
+        self.process.id()
     }
 
     /// How it has ended, if it has.
     pub fn try_wait(&mut self, plan: &Plan) -> Result<Option<ExitStatus>, Error> {
-        let status = process::try_wait(&mut self.child).map_err(|error| Error::System(error.to_string()))?;
+        let status = self.process.try_wait().map_err(|error| Error::System(error.to_string()))?;
         let seems_kept = status.is_none() && offspring::is_kept_by_a_tracer(self.id());
         // Whose threads are just leaving is seen like that once.
         if seems_kept && std::mem::replace(&mut self.seemed_kept, seems_kept) {
@@ -100,7 +152,7 @@ impl RunnerProcess {
 
     /// Ends it where there are no results of it.
     pub fn end(&mut self, plan: &Plan) {
-        let _ = self.child.kill();
+        self.process.kill();
         while matches!(self.try_wait(plan), Ok(None)) {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -108,10 +160,14 @@ impl RunnerProcess {
 
     /// Ends what it has left behind.
     pub fn end_offspring(&mut self, plan: &Plan) {
-        const PATIENCE: Duration = Duration::from_secs(2);
-        if self.adopts {
-            self.none_left = self.offspring.end(PATIENCE, |process| self.left.push(Left::of(plan, process)));
-        }
+        self.none_left = self.process.end_offspring(|process| self.left.push(Left::of(plan, process)));
+    }
+
+    /// Names what it has left behind where no report does.
+    pub fn tell_of_the_left(&self, plan: &Plan, events: &EventSink) {
+        let fmus = (0..plan.fmus.len()).map(|fmu| Some(FmuId(fmu))).chain([None]);
+        let findings = fmus.filter_map(|fmu| left_behind::finding(plan, &self.left, self.none_left, fmu));
+        findings.for_each(|finding| events.warn(format_args!("{}", Plain(&finding.message))));
     }
 
     /// Ends it the hard way. Of the destructors of several libraries only itself can tell in which one it is.
@@ -126,6 +182,6 @@ impl RunnerProcess {
             }
         }
         self.killed.get_or_insert(reason);
-        let _ = self.child.kill();
+        self.process.kill();
     }
 }

@@ -289,6 +289,7 @@ impl<'a> Supervision<'a> {
                 Ok(ended) => ended,
                 Err(error) => {
                     self.process.end_offspring(self.plan());
+                    self.process.tell_of_the_left(self.plan(), self.events);
                     let _ = std::fs::remove_file(&self.log);
                     run.output.undo();
                     return Err(error);
@@ -347,6 +348,7 @@ impl<'a> Supervision<'a> {
             let printed = crate::files::read_to_string(&self.log).unwrap_or_default();
             let _ = std::fs::remove_file(&self.log);
             run.output.undo();
+            self.process.tell_of_the_left(self.plan(), self.events);
             return Err(Error::Refused(run.recorder.refusal(&printed)));
         }
         if !run.recording {

@@ -102,6 +102,11 @@ pub fn interrupts() -> u32 {
 /// By which these signals ask.
 static BY_SIGNALS: OnceLock<Stop> = OnceLock::new();
 
+/// How often signals have asked for the end.
+pub fn times_by_signals() -> u32 {
+    BY_SIGNALS.get().map_or(0, Stop::times)
+}
+
 /// How long a process that was asked twice may take to come to its end, s.
 const LAST: u32 = 5;
 

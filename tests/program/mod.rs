@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 mod clocks;
+pub mod forks;
 mod invariants;
 pub mod jail;
 mod outcome;

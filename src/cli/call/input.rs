@@ -4,8 +4,9 @@ use crate::sys::stop;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
 use std::collections::VecDeque;
-use std::io::{self, BufRead, ErrorKind, StdinLock, stdin};
-use std::os::fd::AsFd;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, stdin};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// Longer lines are none that somebody has written.
 const LONGEST: usize = 1 << 20;
@@ -18,9 +19,37 @@ pub enum Input {
     /// The command line.
     Given(VecDeque<String>),
     /// Standard input.
-    Standard(StdinLock<'static>),
+    Standard(BufReader<Watched>),
     /// A terminal that somebody types at.
-    Typed(StdinLock<'static>),
+    Typed(BufReader<Watched>),
+}
+
+/// A file whose reading a signal that asks for the end interrupts, whenever it came.
+pub struct Watched(File);
+
+impl Watched {
+    fn standard_input() -> io::Result<BufReader<Watched>> {
+        Ok(BufReader::new(Watched(File::from(stdin().as_fd().try_clone_to_owned()?))))
+    }
+}
+
+impl Read for Watched {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        while stop::times_by_signals() == 0 {
+            match poll(&mut [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)], UNSEEN) {
+                Ok(0) => {}
+                Ok(_) => return self.0.read(bytes),
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Err(ErrorKind::Interrupted.into())
+    }
+}
+
+impl AsFd for Watched {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 /// What comes next.
@@ -36,8 +65,8 @@ pub enum Line {
 
 impl Input {
     /// Standard input.
-    pub fn standard() -> Input {
-        Input::Standard(stdin().lock())
+    pub fn standard() -> io::Result<Input> {
+        Watched::standard_input().map(Input::Standard)
     }
 
     /// Lines of the command line; each may be several.
@@ -46,8 +75,8 @@ impl Input {
     }
 
     /// A terminal: Ctrl-C gives up a line there ([`stop::count_interrupts`]).
-    pub fn typed() -> Input {
-        Input::Typed(stdin().lock())
+    pub fn typed() -> io::Result<Input> {
+        Watched::standard_input().map(Input::Typed)
     }
 
     /// The next line. One that is typed is given up where there are more interrupts than these.
@@ -56,7 +85,7 @@ impl Input {
             Input::Given(lines) => Ok(lines.pop_front().map_or(Line::End, Line::Of)),
             Input::Standard(input) => read(input),
             // A terminal gives a line at a time, so nothing of the next one has been read.
-            Input::Typed(input) => match is_typed(input, interrupts)? {
+            Input::Typed(input) => match is_typed(input.get_ref(), interrupts)? {
                 true => read(input),
                 false => Ok(Line::GivenUp),
             },
@@ -67,7 +96,7 @@ impl Input {
 /// Waits until a line can be read; false: there are more interrupts than these, whenever they came.
 fn is_typed(input: &impl AsFd, interrupts: u32) -> io::Result<bool> {
     loop {
-        if stop::interrupts() != interrupts {
+        if stop::interrupts() != interrupts || stop::times_by_signals() > 0 {
             return Ok(false);
         }
         match poll(&mut [PollFd::new(input.as_fd(), PollFlags::POLLIN)], UNSEEN) {
@@ -106,7 +135,6 @@ fn read(input: &mut impl BufRead) -> io::Result<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{BufReader, Read};
 
     #[test]
     fn lines_end_with_the_input_at_the_latest() {

@@ -189,7 +189,7 @@ impl ByHand {
                 if self.state != State::NoInstance {
                     return Done::Wrong(self.not_here(Verb::Instantiate, None));
                 }
-                match self.have_process(interface) {
+                match self.have_process(interface, hear) {
                     Ok(()) => self.ask(Named { name: String::new(), request }, hear),
                     Err(done) => done,
                 }
@@ -207,13 +207,13 @@ impl ByHand {
     }
 
     /// Ends the instance and the process.
-    pub fn end(mut self) {
-        self.end_process();
+    pub fn end(mut self, hear: &mut dyn FnMut(Heard)) {
+        self.end_process(hear);
     }
 
-    fn end_process(&mut self) {
-        if let Some(process) = self.process.take() {
-            process.end(self.wanted.adopts);
+    fn end_process(&mut self, hear: &mut dyn FnMut(Heard)) {
+        if let Some(left) = self.process.take().and_then(FmuProcess::end) {
+            hear(Heard::Note(left));
         }
         self.state = State::NoInstance;
         self.time = 0.0;
@@ -221,10 +221,10 @@ impl ByHand {
     }
 
     /// Has a process with the library of that interface type, else of the present one.
-    fn have_process(&mut self, interface: Option<Interface>) -> Result<(), Done> {
+    fn have_process(&mut self, interface: Option<Interface>, hear: &mut dyn FnMut(Heard)) -> Result<(), Done> {
         let interface = interface.unwrap_or(self.interface);
         if interface != self.interface {
-            self.end_process();
+            self.end_process(hear);
         }
         if self.process.is_some() {
             return Ok(());
@@ -248,7 +248,7 @@ impl ByHand {
         };
         let printed = self.wanted.printed.try_clone();
         let printed = printed.map_err(|error| invalid(Error::System(error.to_string())))?;
-        self.process = Some(FmuProcess::start(&subject, printed).map_err(invalid)?);
+        self.process = Some(FmuProcess::start(&subject, printed, self.wanted.adopts).map_err(invalid)?);
         Ok(())
     }
 
@@ -263,7 +263,7 @@ impl ByHand {
             if !verb.states().contains(&State::NoInstance) {
                 return Done::Wrong(self.not_here(verb, name_of_call));
             }
-            if let Err(done) = self.have_process(None) {
+            if let Err(done) = self.have_process(None, hear) {
                 return done;
             }
         }
@@ -293,7 +293,7 @@ impl ByHand {
         }
         if before == State::Fatal && verb == Verb::FreeInstance {
             // Code of which a call was fatal is not used again.
-            self.end_process();
+            self.end_process(hear);
         }
         match answer.result {
             Ok(given) => {
@@ -340,12 +340,8 @@ impl ByHand {
 
     /// The process is no more, and with it the instance.
     fn gone(&mut self, gone: Gone, hear: &mut dyn FnMut(Heard)) -> Done {
-        let process = self.process.take();
-        let function = process.as_ref().and_then(FmuProcess::inside);
-        if let Some(process) = process {
-            process.end(self.wanted.adopts);
-        }
-        self.end_process();
+        let function = self.process.as_ref().and_then(FmuProcess::inside);
+        self.end_process(hear);
         let dialect = self.language().dialect;
         let name = function.map(|function| dialect.word(function));
         if let Some(name) = name {

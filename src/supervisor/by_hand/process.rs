@@ -3,7 +3,8 @@
 use crate::ffi::Function;
 use crate::runner::by_hand::{self, Answer, CONVERSATION_FD, Message, PLACE_FD, PLACE_WORDS, Request, Subject};
 use crate::supervisor::Error;
-use crate::sys::offspring::Offspring;
+use crate::supervisor::offspring;
+use crate::supervisor::process::CodeProcess;
 use crate::sys::process;
 use crate::sys::shared_memory::SharedMemory;
 use std::fs::File;
@@ -11,7 +12,6 @@ use std::io::{self, Read};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::process::Child;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
@@ -24,8 +24,7 @@ const _: () = assert!(CONVERSATION_FD == 3 && PLACE_FD == 4);
 
 /// The process.
 pub struct FmuProcess {
-    child: Child,
-    offspring: Offspring,
+    process: CodeProcess,
     stream: UnixStream,
     /// Bytes of frames that are not whole yet.
     pending: Vec<u8>,
@@ -44,19 +43,19 @@ pub enum Gone {
 }
 
 impl FmuProcess {
-    /// Starts it; what FMU code prints goes to `printed`.
-    pub fn start(subject: &Subject, printed: File) -> Result<FmuProcess, Error> {
+    /// Starts it; what FMU code prints goes to `printed`. `adopts`: what it leaves behind of processes comes to this one.
+    pub fn start(subject: &Subject, printed: File, adopts: bool) -> Result<FmuProcess, Error> {
         let system = |error: io::Error| Error::System(error.to_string());
         let (mut own, theirs) = UnixStream::pair().map_err(system)?;
         let place =
             SharedMemory::create("vecud-call", PLACE_WORDS * 8).map_err(|error| Error::System(error.to_string()))?;
         let files = [theirs.as_fd(), place.file()];
-        let (child, offspring) = crate::supervisor::process::begin(None, &["runner", "call"], &files, printed)?;
+        let process = CodeProcess::start(None, &["runner", "call"], &files, printed, adopts)?;
         drop(theirs);
         own.set_read_timeout(Some(LOOK)).map_err(system)?;
         // One that is gone already says so when it is asked.
         let _it_may_be_gone = by_hand::send(&mut own, subject);
-        Ok(FmuProcess { child, offspring, stream: own, pending: Vec::new(), place })
+        Ok(FmuProcess { process, stream: own, pending: Vec::new(), place })
     }
 
     /// The function that it is inside of.
@@ -96,7 +95,7 @@ impl FmuProcess {
                         _ if self.has_ended() => return Err(self.gone()),
                         _ => continue,
                     };
-                    let _ = self.child.kill();
+                    self.process.kill();
                     return Err(why);
                 }
                 Err(_) => return Err(self.gone()),
@@ -114,14 +113,14 @@ impl FmuProcess {
     }
 
     fn has_ended(&mut self) -> bool {
-        !matches!(process::try_wait(&mut self.child), Ok(None))
+        !matches!(self.process.try_wait(), Ok(None))
     }
 
     /// How it has ended.
     fn gone(&mut self) -> Gone {
         let until = Instant::now() + PATIENCE;
         let status = loop {
-            match process::try_wait(&mut self.child) {
+            match self.process.try_wait() {
                 Ok(Some(status)) => break Some(status),
                 Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
                 _ => break None,
@@ -137,8 +136,8 @@ impl FmuProcess {
         Gone::ByItself(words)
     }
 
-    /// Ends the instance, then the process, and what FMU code has left behind of processes, where it comes to this one.
-    pub fn end(mut self, adopts: bool) {
+    /// Ends the instance, then the process, and what FMU code has left behind of processes: what is said of those, if there are any.
+    pub fn end(mut self) -> Option<String> {
         let _ = self.stream.shutdown(Shutdown::Write);
         let until = Instant::now() + PATIENCE;
         let mut bytes = [0; 65536];
@@ -149,13 +148,14 @@ impl FmuProcess {
                 _more_or_none_yet => {}
             }
         }
-        let _ = self.child.kill();
+        self.process.kill();
         while !self.has_ended() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        if adopts {
-            self.offspring.end(PATIENCE, |_| ());
-        }
+        let mut left = Vec::new();
+        let all_ended = self.process.end_offspring(|process| left.push(offspring::name(process)));
+        let names: Vec<&str> = left.iter().map(String::as_str).collect();
+        offspring::message("the FMU", &names, all_ended)
     }
 }
 

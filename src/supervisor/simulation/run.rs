@@ -237,6 +237,7 @@ impl<'a> Watching<'a> {
         let exit_called = self.board.global(Global::ExitCalled).load(SeqCst) == 1;
         let nothing_ran = run.phase < Phase::Running && !exit_called && status.code() == Some(2);
         if run.phase == Phase::Refused || nothing_ran {
+            self.process.tell_of_the_left(self.shared.plan(), self.events);
             return Err(Error::Refused(run.recorder.refusal("")));
         }
         run.reasons.drain(..).for_each(|line| self.events.say(line));

@@ -1,7 +1,11 @@
 //! FMU code that fails, crashes, exits, hangs: it is told, and the conversation goes on.
 
-use super::{called, example, json, script};
-use crate::program::tempdir;
+use super::{called, command, example, json, script};
+use crate::program::forks::{Forks, OF_A_LIBRARY};
+use crate::program::{send, tempdir, wait_until};
+use nix::sys::signal::Signal;
+use std::io::Write;
+use std::process::Stdio;
 use std::time::Instant;
 
 const ERROR: u32 = 1;
@@ -182,4 +186,44 @@ fn what_an_fmu_changes_for_its_process_is_told_and_put_back() {
         assert_eq!(umask, "the FMU changed the modes of files that are made (umask); that was put back");
     }
     assert_eq!(notes(1).len() + notes(2).len() + notes(4).len(), 0);
+}
+
+/// Whatever ends a conversation, the processes that the FMU has started end with it, and are named: its end, a crash, a call that lasts
+/// too long, a signal while a line is waited for or a call lasts.
+#[test]
+fn processes_that_the_fmu_starts_end_with_it_and_are_named() {
+    let folder = tempdir().unwrap();
+    let begin = |kind: u32| {
+        let set = format!("Instantiate\nset fail_kind {kind}\nset fail_clock 1\nset fail_at 1\n");
+        set + "EnterInitializationMode\nExitInitializationMode\nactivate fast 0\n"
+    };
+    for (name, lines, signal) in [
+        ("end", "Instantiate\n".to_owned(), None),
+        ("crash", begin(CRASH), None),
+        ("hang", begin(HANG), None),
+        ("asked between lines", "Instantiate\n".to_owned(), Some(Signal::SIGTERM)),
+        ("asked in a call", begin(HANG), Some(Signal::SIGHUP)),
+    ] {
+        let forks = Forks::in_folder(&folder.path().join(name));
+        let timeout = if signal.is_some() { "600" } else { "1" };
+        let mut command = command(&forks.fmu, &["--timeout", timeout]);
+        forks.noted(&mut command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(lines.as_bytes()).unwrap();
+        let input = signal.map(|signal| {
+            wait_until("the FMU is loaded", || forks.started().len() == OF_A_LIBRARY);
+            send(child.id() as i32, signal);
+            input
+        });
+        let begun = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        drop(input);
+        assert!(begun.elapsed().as_secs() < 10, "{name}");
+        assert_eq!(output.status.code(), Some(if name == "end" { 0 } else { 1 }), "{name}: {output:?}");
+        assert_eq!((forks.started().len(), forks.running()), (OF_A_LIBRARY, vec![]), "{name}");
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(said.contains("the FMU: its code has left processes behind, which were ended by force"), "{said}");
+        assert!(forks.started().iter().all(|pid| said.contains(&format!(" {pid} ("))), "{said}");
+    }
 }

@@ -1,11 +1,12 @@
 //! `--sweep`: one table of the simulations of all points.
 
 use super::{Place, fmu, simulate};
-use crate::program::wait_until;
+use crate::program::forks::{Forks, OF_A_LIBRARY};
+use crate::program::{tempdir, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Whoever computes them, rows come in the order of the grid, and each point is as if it had been simulated alone.
 #[test]
@@ -86,4 +87,59 @@ fn a_study_that_is_interrupted_says_what_there_is_of_it() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("ended when asked to: 0 of 4 simulations are whole"), "{said}");
     assert_eq!(output.status.code(), Some(0), "{said}");
+}
+
+/// Whatever ends a sweep, all processes that its FMUs have started end with it, and where there is an end to tell of they are named: all
+/// points done, a runner that crashes, a reader that has seen enough, somebody who asks for the end.
+#[test]
+fn processes_that_fmus_of_a_sweep_start_end_with_it_and_are_named() {
+    let place = Place::new();
+    let sweep = |forks: &Forks, arguments: &[&str]| {
+        let arguments = [&["--jobs=2"], arguments].concat();
+        let mut command = place.command(&forks.fmu, &arguments);
+        forks.noted(&mut command).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    let named = |forks: &Forks, stderr: &[u8]| {
+        let stderr = String::from_utf8_lossy(stderr);
+        assert!(stderr.contains("its code has left processes behind, which were ended by force"), "{stderr}");
+        assert!(forks.started().iter().all(|pid| stderr.contains(&format!(" {pid} ("))), "{stderr}");
+    };
+    let folder = tempdir().unwrap();
+    let new = |name: &str| Forks::in_folder(&folder.path().join(name));
+
+    let whole = new("whole");
+    let output = sweep(&whole, &["--stop-time=0.01", "--sweep=fail_at=1:16:1"]).output().unwrap();
+    assert_eq!((output.status.code(), whole.started().len()), (Some(0), 2 * OF_A_LIBRARY));
+    assert_eq!(whole.running(), [0; 0]);
+    named(&whole, &output.stderr);
+
+    let crashing = new("crashing");
+    let crash =
+        ["--stop-time=0.01", "--start-value=fail_kind=5", "--start-value=fail_clock=1", "--sweep=fail_at=1,2,3"];
+    let output = sweep(&crashing, &crash).output().unwrap();
+    assert_eq!((output.status.code(), crashing.running()), (Some(1), vec![]));
+    named(&crashing, &output.stderr);
+
+    for (name, signal) in [("read", None), ("asked", Some(Signal::SIGTERM)), ("at once", Some(Signal::SIGINT))] {
+        let forks = new(name);
+        // The reader sees rows when points are done.
+        let arguments = match signal {
+            Some(_) => ["--stop-time=1e6", "--sweep=fail_at=1,2"],
+            None => ["--stop-time=0.1", "--sweep=fail_at=1:100000:1"],
+        };
+        let mut child = sweep(&forks, &arguments).spawn().unwrap();
+        wait_until("both processes have loaded the FMU", || forks.started().len() == 2 * OF_A_LIBRARY);
+        match signal {
+            Some(signal) => kill(Pid::from_raw(child.id() as i32), signal).unwrap(),
+            None => drop(child.stdout.take()),
+        }
+        if name == "at once" {
+            kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+        }
+        let begun = Instant::now();
+        child.wait_with_output().unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(10), "{name}");
+        assert_eq!(forks.running(), [0; 0], "{name}");
+    }
 }
