@@ -2,6 +2,7 @@
 
 use super::made::Made;
 use super::results;
+use crate::doctor::against::{self, Saved};
 use crate::doctor::kept::{self, Kept};
 use crate::doctor::{Case, Facts, Level, Probe, Target, Tree, probe, rules, show, trials};
 use crate::fmu::archive::Cache;
@@ -34,6 +35,9 @@ pub struct Arguments {
     /// How long wake-ups are measured, on all these cores at once; 0: not at all
     #[arg(long, value_name = "S", default_value = "5", value_parser = seconds, allow_hyphen_values = true)]
     seconds: Duration,
+    /// Says of each core whether it is better or worse than in this answer, which --json has written
+    #[arg(long, value_name = "SAVED", conflicts_with = "fix")]
+    against: Option<PathBuf>,
     /// Exit code 3 when there is a problem
     #[arg(long)]
     strict: bool,
@@ -75,6 +79,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     if let Some(folder) = arguments.files {
         return write_files(&folder);
     }
+    let saved = arguments.against.as_deref().map(saved).transpose()?;
     let target = target(arguments.rig.as_deref())?;
     let tree = Tree::of_this_machine();
     let (trials, held) = trials::all(&target);
@@ -102,18 +107,30 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     }
     let case = Case { target, facts, trials, probe };
     let findings = rules::findings(&case);
+    let against = saved.map(|(file, saved)| against::compare(file, saved, case.probe.as_ref(), &findings));
     let text = match (arguments.json, arguments.fix) {
-        (true, _) => show::json(&case, &findings),
+        (true, _) => show::json(&case, &findings, against.as_ref()),
         (false, true) => show::script(&case, &findings),
         (false, false) => {
             let columns = terminal_size(stdout().as_fd()).map_or(100, |(columns, _)| columns);
             let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            show::text(&case, &findings, show::Page { columns, color })
+            show::text(&case, &findings, against.as_ref(), show::Page { columns, color })
         }
     };
     results::print(&text, None)?;
     let fit = findings.iter().all(|finding| finding.level != Level::Problem);
     Ok(if arguments.strict && !fit { ExitCode::from(3) } else { ExitCode::SUCCESS })
+}
+
+/// An answer that `vecud doctor --json` has written, and its file.
+fn saved(file: &Path) -> Result<(String, Saved), Error> {
+    let text = crate::files::read_to_string(file).map_err(Error::file(file))?;
+    let read = serde_json::from_str::<Saved>(&text);
+    let wrong = |error: serde_json::Error| {
+        Error::Report(file.to_owned(), Some(error.line() as u64), format!("no answer of vecud doctor --json: {error}"))
+    };
+    let saved = read.map_err(wrong)?;
+    Ok((file.display().to_string(), saved))
 }
 
 /// Puts what was measured where reports find it, beside what is known of other cores. Whoever has no cache has no line in

@@ -13,11 +13,13 @@
 //! - [`trials`] finds limits by doing what a run does (policy, priority, locked memory, cores, sleep states), in threads
 //!   that end at once. [`probe`] sleeps as partitions sleep, and tells how late it wakes.
 //! - [`rules`] are pure: what is known → [`Finding`]s. [`show`] is pure, too.
+//! - [`against`] sets an answer beside one that was saved as JSON.
 //! - [`kept`] is what was measured last, as text: `vecud doctor` puts it into the user's cache, reports draw it.
 //! - doctor runs no command and changes nothing of the machine. `--fix` *prints* a script.
 
 #![forbid(unsafe_code)]
 
+pub mod against;
 pub mod facts;
 mod finding;
 pub mod kept;

@@ -5,6 +5,7 @@
 //! (shared caches, a hypervisor that gives its cores away) belongs to the answer; their instants are spread over the
 //! period, so that they do not all wake together. Every instant counts, also those that were slept through.
 
+use super::against::Part;
 use super::facts::Interrupts;
 use super::{Target, Tree};
 use crate::record::histogram::{Histogram, Recorder, WORDS};
@@ -21,6 +22,9 @@ pub const PERIOD: i64 = 1_000_000;
 /// Instants before those that count: code and stack are there afterwards.
 const WARM_UP: i64 = 10;
 const STACK: usize = 256 * 1024;
+/// A probe is compared by its parts: so many at most, each of so many instants at least.
+const MOST_PARTS: usize = 10;
+const SHORTEST_PART: i64 = 100;
 
 /// What was measured.
 #[derive(Clone, Debug)]
@@ -44,6 +48,8 @@ pub struct CoreProbe {
     pub priority: Option<u8>,
     /// How late it woke, ns; no value at all where it could not be there.
     pub latency: Histogram,
+    /// The same of parts of the probe, one after the other; those in which it has woken.
+    pub parts: Vec<Part>,
     /// Page faults of the thread, small and large.
     pub faults: u64,
     /// How often something else took the core away from it.
@@ -112,7 +118,15 @@ pub fn run(
 impl CoreProbe {
     /// No measurement.
     pub fn nothing(cpu: usize) -> CoreProbe {
-        CoreProbe { cpu, priority: None, latency: Histogram::default(), faults: 0, preempted: 0, refused: None }
+        CoreProbe {
+            cpu,
+            priority: None,
+            latency: Histogram::default(),
+            parts: Vec::new(),
+            faults: 0,
+            preempted: 0,
+            refused: None,
+        }
     }
 }
 
@@ -126,25 +140,38 @@ fn probe(cpu: usize, priority: Option<u8>, first: i64, end: i64, shared: &(WakeW
     }
     result.priority = priority.filter(|priority| scheduling::set_fifo(*priority).is_ok());
     memory::prefault_stack(STACK / 4);
-    let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+    let parts = usize::try_from((end - first) / (SHORTEST_PART * PERIOD)).unwrap_or(0).clamp(1, MOST_PARTS);
+    let words: Vec<Vec<AtomicU64>> = (0..parts).map(|_| (0..WORDS).map(|_| AtomicU64::new(0)).collect()).collect();
     let warm: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
     cycle(&shared.0, first - WARM_UP * PERIOD, first, &Recorder::new(&warm), &AtomicU64::new(0));
     let before = usage();
-    cycle(&shared.0, first, end, &Recorder::new(&words), &shared.1);
+    let mut next = first;
+    for (part, words) in words.iter().enumerate() {
+        let end_of_part = first + (end - first) * (part as i64 + 1) / parts as i64;
+        next = cycle(&shared.0, next, end_of_part, &Recorder::new(words), &shared.1);
+    }
     let after = usage();
     (result.faults, result.preempted) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
-    result.latency = Recorder::new(&words).read();
+    for words in &words {
+        let part = Recorder::new(words).read();
+        if part.count() > 0 {
+            let [p50_ns, p99_ns] = [0.5, 0.99].map(|part_of| part.quantile(part_of));
+            result.parts.push(Part { p50_ns, p99_ns, max_ns: part.max() });
+        }
+        result.latency.add(&part);
+    }
     result
 }
 
-/// Wakes at each instant from `next` to before `end`, or until somebody wakes it. Allocates nothing.
-fn cycle(word: &WakeWord, mut next: i64, end: i64, recorder: &Recorder, worst: &AtomicU64) {
+/// Wakes at each instant from `next` to before `end`, or until somebody wakes it; returns the instant that is next. Allocates nothing.
+fn cycle(word: &WakeWord, mut next: i64, end: i64, recorder: &Recorder, worst: &AtomicU64) -> i64 {
     while next < end && word.wait_until(0, Some(next)) == Wakening::TimedOut {
         let late = monotonic_now() - next;
         recorder.record(late);
         worst.fetch_max(late.max(0) as u64, Relaxed);
         next += PERIOD;
     }
+    next
 }
 
 /// Page faults, and how often the core was taken away.

@@ -1,13 +1,14 @@
 //! For programs. The fields are documented in `docs/doctor.md`; new ones may be added, these stay.
 
 use super::number;
+use crate::doctor::against::{Comparison, Core, Figure};
 use crate::doctor::rules::verdict;
 use crate::doctor::{Action, Case, Finding, Fix, Level};
 use crate::plain::plain;
 use serde_json::{Value, json};
 
 /// One object, over several lines.
-pub fn json(case: &Case, findings: &[Finding]) -> String {
+pub fn json(case: &Case, findings: &[Finding], against: Option<&Comparison>) -> String {
     let (facts, isolated) = (&case.facts, case.facts.cores.isolated());
     let problems = number(findings, Level::Problem);
     let value = json!({
@@ -32,6 +33,7 @@ pub fn json(case: &Case, findings: &[Finding]) -> String {
             "memory_can_be_locked": case.trials.memory_refused.is_none(),
         },
         "probe": probe(case),
+        "against": against.map(comparison),
         "findings": findings.iter().map(finding).collect::<Vec<Value>>(),
     });
     format!("{value:#}\n")
@@ -50,6 +52,7 @@ fn probe(case: &Case) -> Value {
             "p50_ns": value(latency.quantile(0.5)),
             "p99_ns": value(latency.quantile(0.99)),
             "max_ns": value(latency.max()),
+            "parts": core.parts.iter().map(|part| json!({ "p50_ns": part.p50_ns, "p99_ns": part.p99_ns, "max_ns": part.max_ns })).collect::<Vec<_>>(),
             "page_faults": core.faults,
             "preempted": core.preempted,
             "level": verdict(core).0.word(),
@@ -61,6 +64,25 @@ fn probe(case: &Case) -> Value {
         "cut_short": probe.cut_short,
         "period_ns": crate::doctor::probe::PERIOD,
         "cores": cores.collect::<Vec<Value>>(),
+    })
+}
+
+fn comparison(comparison: &Comparison) -> Value {
+    let figure =
+        |figure: &Figure| json!({ "then_ns": figure.then, "now_ns": figure.now, "change": figure.change.word() });
+    let core = |core: &Core| {
+        let mut value = json!({ "cpu": core.cpu });
+        for own in &core.figures {
+            value[own.name] = figure(own);
+        }
+        value
+    };
+    json!({
+        "file": plain(&comparison.file),
+        "kernel": plain(&comparison.saved.machine.kernel),
+        "cores": comparison.cores.iter().map(core).collect::<Vec<Value>>(),
+        "gone": comparison.gone,
+        "new": comparison.new,
     })
 }
 

@@ -1,6 +1,7 @@
 //! For people: what was measured, problems, advice, and in short what is as it should be.
 
 use super::number;
+use crate::doctor::against::{Change, Comparison};
 use crate::doctor::rules::{named, verdict};
 use crate::doctor::{Action, Case, Finding, Fix, Level, Probe};
 use crate::plain::plain;
@@ -25,12 +26,16 @@ const INDENT: usize = 10;
 const COMMANDS: usize = 4;
 
 /// The whole page; each line ends in a line feed.
-pub fn text(case: &Case, findings: &[Finding], page: Page) -> String {
+pub fn text(case: &Case, findings: &[Finding], against: Option<&Comparison>, page: Page) -> String {
     let page = Page { columns: page.columns.clamp(NARROWEST, WIDEST), ..page };
     let mut lines = head(case, page);
     if let Some(probe) = &case.probe {
         lines.push(String::new());
         lines.extend(table(probe, page));
+    }
+    if let Some(comparison) = against {
+        lines.push(String::new());
+        lines.extend(compared(comparison, case, page));
     }
     for finding in findings.iter().filter(|finding| finding.level != Level::Ok) {
         lines.push(String::new());
@@ -99,6 +104,51 @@ fn table(probe: &Probe, page: Page) -> Vec<String> {
         let room = page.columns.saturating_sub(cells.chars().count() + 2);
         let word = if word.chars().count() > room { "" } else { word };
         lines.push(format!("{cells}  {}", style(level).on(word, page)).trim_end().to_owned());
+    }
+    lines
+}
+
+/// What differs from a saved answer: a line for each figure of a core, which every screen has room for.
+fn compared(comparison: &Comparison, case: &Case, page: Page) -> Vec<String> {
+    let (saved, facts) = (&comparison.saved, &case.facts);
+    let mut title = format!("Against {}", plain(&comparison.file));
+    if saved.machine.kernel != plain(&facts.kernel.release) {
+        title += &format!(", of Linux {}", plain(&saved.machine.kernel));
+    }
+    if saved.machine.cpu_model != facts.processor.model.as_deref().map(plain) {
+        title += ", of another processor";
+    }
+    if let Some(probe) = &saved.probe {
+        title += &format!(" ({:.1} s)", probe.seconds);
+    }
+    let mut lines = wrapped(&title, page.columns);
+    for core in &comparison.cores {
+        for figure in &core.figures {
+            let style = match figure.change {
+                Change::Better => GREEN,
+                Change::Worse => style(Level::Problem),
+                Change::NoDifference | Change::Unknown => DIM,
+            };
+            let (then, now) = (duration(figure.then), duration(figure.now));
+            let cells = format!("{:>4} {} {then:>8} {now:>8}", core.cpu, figure.name);
+            let word = figure.change.word();
+            let room = page.columns.saturating_sub(cells.chars().count() + 2);
+            let word = if word.chars().count() > room { word.split(' ').next().unwrap_or_default() } else { word };
+            lines.push(format!("{cells}  {}", style.on(word, page)));
+        }
+    }
+    if comparison.cores.is_empty() {
+        lines.extend(wrapped("No core was measured both times.", page.columns));
+    }
+    for (label, found) in [("gone", &comparison.gone), ("new", &comparison.new)] {
+        if !found.is_empty() {
+            lines.extend(labelled(
+                label,
+                if label == "gone" { GREEN } else { style(Level::Problem) },
+                &found.join("; "),
+                page,
+            ));
+        }
     }
     lines
 }

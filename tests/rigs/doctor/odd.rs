@@ -5,13 +5,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use vecud::doctor::show::{self, Page};
-use vecud::doctor::{Case, Facts, Target, Tree, Trials, rules};
+use vecud::doctor::{Case, Facts, Target, Tree, Trials, against, rules};
 
 /// All output of a case; that there is one is the point.
 fn everything(case: &Case) -> [String; 3] {
     let findings = rules::findings(case);
-    let text = show::text(case, &findings, Page { columns: 80, color: false });
-    let json = show::json(case, &findings);
+    let text = show::text(case, &findings, None, Page { columns: 80, color: false });
+    let json = show::json(case, &findings, None);
     let _: serde_json::Value = serde_json::from_str(&json).unwrap();
     [text, json, show::script(case, &findings)]
 }
@@ -110,12 +110,17 @@ fn pages_fit_every_screen() {
     machine.probe.cores[0].preempted = 1_000_000;
     let case = machine.case();
     let findings = rules::findings(&case);
+    // Everything has become worse, and much of it.
+    let saved = show::json(&good().case(), &[], None).replace("\"p50_ns\": 2", "\"p50_ns\": 1");
+    let file = "/a/folder/with/quite/a/long/name/of/its/own/and/saved.json".to_owned();
+    let against = against::compare(file, serde_json::from_str(&saved).unwrap(), case.probe.as_ref(), &findings);
+    assert!(against.cores.len() > 1 && !against.new.is_empty());
     for columns in [0, 20, 40, 60, 77, 78, 80, 95, 96, 100, 300] {
-        let plain = show::text(&case, &findings, Page { columns, color: false });
+        let plain = show::text(&case, &findings, Some(&against), Page { columns, color: false });
         let widest = plain.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= columns.clamp(32, 110), "{columns}: {widest}\n{plain}");
         assert!(!plain.contains('\x1b') && plain.lines().all(|line| line.trim_end() == line), "{plain}");
-        let mut colored = show::text(&case, &findings, Page { columns, color: true });
+        let mut colored = show::text(&case, &findings, Some(&against), Page { columns, color: true });
         for code in ["0", "1", "2", "31", "32", "33"] {
             colored = colored.replace(&format!("\x1b[{code}m"), "");
         }

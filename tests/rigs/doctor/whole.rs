@@ -129,6 +129,52 @@ fn json_has_the_documented_fields_as_this_user() {
     }
 }
 
+/// An answer that was saved is what the next one is set against, for people and for programs; what is no such answer is refused.
+#[test]
+fn an_answer_is_set_against_a_saved_one() {
+    let folder = crate::program::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    shared_core(|| {
+        let saved = doctor(&["--json", "--seconds", "0.6"]);
+        fs::write(file("saved.json"), &saved.stdout).unwrap();
+        let value = json(&doctor(&["--json", "--seconds", "0.6", "--against", &file("saved.json")]));
+        let (before, against) = (json(&saved), &value["against"]);
+        for (core, then) in
+            against["cores"].as_array().unwrap().iter().zip(before["probe"]["cores"].as_array().unwrap())
+        {
+            for figure in ["p50", "p99", "max"] {
+                assert_eq!(core[figure]["then_ns"], then[format!("{figure}_ns")], "{core} {then}");
+                assert_ne!(core[figure]["change"], "not comparable", "{core}");
+            }
+        }
+        assert!(!against["cores"].as_array().unwrap().is_empty());
+        // A machine that was a hundred times as good, and had a problem more.
+        let mut better = before.clone();
+        for core in better["probe"]["cores"].as_array_mut().unwrap() {
+            for part in core["parts"].as_array_mut().unwrap() {
+                part["p50_ns"] = 1.into();
+            }
+        }
+        let finding = serde_json::json!({ "check": "coffee", "cpu": 0, "level": "problem", "found": "none is left" });
+        better["findings"].as_array_mut().unwrap().push(finding);
+        fs::write(file("better.json"), better.to_string()).unwrap();
+        let page = text(&doctor(&["--seconds", "0.6", "--against", &file("better.json")]).stdout);
+        assert!(
+            page.contains("Against ") && page.lines().any(|line| line.contains(" p50 ") && line.ends_with("worse")),
+            "{page}"
+        );
+        assert!(page.contains("gone core 0: none is left") || page.contains("gone  core 0: none is left"), "{page}");
+    });
+    fs::write(file("other.json"), "{\n\"machine\": 3}").unwrap();
+    for (name, words) in
+        [("other.json", "other.json:2: no answer of vecud doctor --json"), ("none.json", "none.json: ")]
+    {
+        let output = doctor(&["--seconds", "0", "--against", &file(name)]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn the_script_is_one_that_shells_take_as_this_user() {
     let output = doctor(&["--fix", "--seconds", "0"]);
