@@ -127,6 +127,9 @@ pub fn build(
         connections,
         stimuli,
         input_events: Vec::new(),
+        // A simulation without anything to read has a row for each communication point all the same.
+        rows_of_time: rig.record.as_ref().is_some_and(|own| own.formats.is_empty())
+            && resolved.columns.signals.is_empty(),
         signals: resolved.columns.signals,
         watched: resolved.columns.watched,
         formats: rig.record.as_ref().map(|record| record.formats.clone()).unwrap_or_default(),

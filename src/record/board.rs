@@ -410,7 +410,7 @@ impl Layout {
             .iter()
             .map(|task| {
                 let values = plan.sample_words(task);
-                let records = if values == 0 { 0 } else { records(plan, &task.release, values) };
+                let records = if values == 0 && !plan.rows_of_time { 0 } else { records(plan, &task.release, values) };
                 let ring = (next, records, values);
                 next += SampleRing::words(records, values);
                 ring

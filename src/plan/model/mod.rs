@@ -91,6 +91,8 @@ pub struct Plan {
     /// What is read like that for whoever looks on, and not recorded: columns whose numbers come after those that are. Empty unless the
     /// run can be controlled.
     pub watched: Vec<SignalPlan>,
+    /// Rows are wanted although there is no column: they have the time alone.
+    pub rows_of_time: bool,
     /// What the files are that they are recorded in.
     pub formats: Vec<Format>,
     /// When the recording goes on in further ones.

@@ -105,12 +105,12 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
     if options.log {
         rig.log_all();
     }
-    let mut input_events = Vec::new();
+    let (mut input_events, mut notes) = (Vec::new(), Vec::new());
     let complete = |rig: &mut Rig, descriptions: &[&ModelDescription]| {
         if wanted.start_file.is_some() {
             plan::keep_changed(rig, descriptions[0]).map_err(Error::Plan)?;
         }
-        complete(rig, descriptions[0], wanted)?;
+        complete(rig, descriptions[0], wanted, &mut notes)?;
         if let Some(file) = &wanted.input_file {
             let start = start_of(descriptions[0], wanted);
             input_events = inputs::feed(rig, descriptions[0], file, start)?;
@@ -121,6 +121,7 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
         Ok(())
     };
     let mut prepared = plan_of(rig, complete, options, events)?;
+    prepared.plan.notes.extend(notes);
     let grids = prepared.plan.stimuli.first().map_or(&[][..], |stimulus| &stimulus.grids);
     let mut events: Vec<_> = input_events.into_iter().filter_map(|time| StepGrid::point(grids, time)).collect();
     events.dedup();
@@ -158,7 +159,12 @@ fn start_of(description: &ModelDescription, wanted: &Wanted) -> Instant {
 }
 
 /// Adds what depends on the description of the FMU.
-fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> Result<(), Error> {
+fn complete(
+    rig: &mut Rig,
+    description: &ModelDescription,
+    wanted: &Wanted,
+    notes: &mut Vec<String>,
+) -> Result<(), Error> {
     let experiment = &description.default_experiment;
     let offered = |wanted: Interface| description.interfaces.iter().any(|offer| offer.interface() == wanted);
     let default = Some(Interface::CoSimulation).filter(|own| offered(*own));
@@ -191,7 +197,7 @@ fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> R
         let steps = Steps { description, varies, internal, length };
         let (step, steps_per_row) = match offer {
             Some(InterfaceOffer::ModelExchange(_)) => (steps.of_rows(rig, wanted), 1),
-            _ => steps.of(rig, wanted)?,
+            _ => steps.of(rig, wanted, notes)?,
         };
         if let Some(beginning) = wanted.beginning {
             rig.stop_time = Some(At::unplaced(stop.min(start.after_many(step.value, beginning.steps))));
@@ -347,10 +353,10 @@ struct Steps<'a> {
 
 impl Steps<'_> {
     /// How far a step goes, and how many of them are made from one row to the next.
-    fn of(&self, rig: &mut Rig, wanted: &Wanted) -> Result<(At<Fraction>, u32), Error> {
+    fn of(&self, rig: &mut Rig, wanted: &Wanted, notes: &mut Vec<String>) -> Result<(At<Fraction>, u32), Error> {
         let interval = interval(rig, wanted);
         let Some(step) = wanted.fixed_step_size else {
-            return Ok((interval.map_or_else(|| self.default(), |interval| self.raised(interval)), 1));
+            return Ok((interval.map_or_else(|| self.default(), |interval| self.asked(interval, notes)), 1));
         };
         let place = rig.add_option(format!("--fixed-step-size {}", step.seconds()));
         let steps_per_row = match &interval {
@@ -376,6 +382,23 @@ impl Steps<'_> {
         let share = || Fraction::new(self.length.counter(), self.length.resolution().saturating_mul(INTERVALS)).ok();
         let share = || share().or_else(|| Fraction::from_f64(self.length.seconds() / INTERVALS as f64).ok());
         self.raised(At::unplaced(suggested.or_else(share).unwrap_or(self.length)))
+    }
+
+    /// The step that the user asks for, as it is where the FMU can vary its steps: the plan notes one that is no multiple of the FMU's
+    /// internal step. Else it is raised, which is told.
+    fn asked(&self, step: At<Fraction>, notes: &mut Vec<String>) -> At<Fraction> {
+        if self.varies {
+            return step;
+        }
+        let raised = self.raised(step.clone());
+        if raised.value != step.value {
+            let (own, asked) = (raised.value.seconds(), step.value.seconds());
+            notes.push(format!(
+                "steps and rows are {own} s apart instead of the {asked} s of --output-interval: they are multiples of the FMU's internal step \
+                 (fixedInternalStepSize), and may not vary (canHandleVariableCommunicationStepSize)"
+            ));
+        }
+        raised
     }
 
     /// The first multiple of the FMU's internal step from this one on; of an FMU whose steps may not vary the first one of which the

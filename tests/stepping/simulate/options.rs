@@ -403,3 +403,71 @@ fn parameters_and_constants_alone_have_rows() {
         assert!(simulated.rows().iter().all(|row| row[1..] == *values), "{}", simulated.stdout);
     }
 }
+
+/// A row stands at each communication point, whatever there is to be read: what inputs start with, and else the time alone.
+#[test]
+fn an_fmu_of_which_only_inputs_or_nothing_can_be_read_has_its_rows() {
+    for (own, version) in [("stepper", 3), ("discarding_fmi2", 2)] {
+        let description = std::fs::read_to_string(fmu(own).join("modelDescription.xml")).unwrap();
+        let begin = description.find("<ModelVariables>").unwrap() + "<ModelVariables>".len();
+        let structure = description.find("<ModelStructure>").unwrap();
+        let end = description.find("</fmiModelDescription>").unwrap();
+        let (time, input) = match version {
+            3 => (
+                "<Float64 name=\"time\" valueReference=\"0\" causality=\"independent\" variability=\"continuous\"/>",
+                "<Float64 name=\"u\" valueReference=\"10\" causality=\"input\" start=\"0\"/>",
+            ),
+            _ => (
+                "<ScalarVariable name=\"time\" valueReference=\"0\" causality=\"independent\" variability=\"continuous\"><Real/></ScalarVariable>",
+                "<ScalarVariable name=\"u\" valueReference=\"1\" causality=\"input\"><Real start=\"0\"/></ScalarVariable>",
+            ),
+        };
+        for (variables, header, row) in [(format!("{time}{input}"), "time,u", ",0.0"), (time.to_owned(), "time", "")] {
+            let place = Place::new();
+            copy(&fmu(own), &place.path("m"));
+            copy(&fmu("common"), &place.path("common"));
+            let changed = format!(
+                "{}{variables}</ModelVariables><ModelStructure/>{}",
+                &description[..begin],
+                &description[end..]
+            );
+            assert!(begin < structure);
+            let place = place.with("m/modelDescription.xml", &changed);
+            let arguments = ["--output-interval", "0.001", "--stop-time", "0.003"];
+            let simulated = place.simulate("m", &arguments).exits(0);
+            let expected: String = [header]
+                .into_iter()
+                .map(|line| format!("{line}\n"))
+                .chain((0..4).map(|n| format!("{:?}{row}\n", f64::from(n) / 1e3)))
+                .collect();
+            assert_eq!(simulated.stdout, expected, "FMI {version}");
+        }
+    }
+}
+
+/// Which steps an FMU takes is its word: it can vary them, or it cannot. The user's word counts as far as it goes, and what becomes of it is
+/// told.
+#[test]
+fn an_interval_between_the_internal_steps_is_as_asked_or_raised_with_a_note() {
+    let with = |flags: &str| {
+        let place = Place::new();
+        copy(&fmu("stepper"), &place.path("m"));
+        copy(&fmu("common"), &place.path("common"));
+        let description = std::fs::read_to_string(place.path("m/modelDescription.xml")).unwrap();
+        let own = "canHandleVariableCommunicationStepSize=\"true\"";
+        assert!(description.contains(own));
+        place.with("m/modelDescription.xml", &description.replace(own, &format!("{flags} fixedInternalStepSize=\"1\"")))
+    };
+    let arguments = ["--output-interval", "0.5", "--stop-time", "2"];
+    let varies = with("canHandleVariableCommunicationStepSize=\"true\"").simulate("m", &arguments).exits(0);
+    assert_eq!(varies.column("time"), [0.0, 0.5, 1.0, 1.5, 2.0]);
+    let note = "the step of m, 0.5 s, is no multiple of its internal step of 1 s (fixedInternalStepSize)";
+    assert!(varies.stderr.contains(note), "{}", varies.stderr);
+    let constant = with("").simulate("m", &arguments).exits(0);
+    assert_eq!(constant.column("time"), [0.0, 1.0, 2.0]);
+    let note = "note: steps and rows are 1 s apart instead of the 0.5 s of --output-interval: they are multiples of";
+    assert!(constant.stderr.contains(note), "{}", constant.stderr);
+    // Nobody has asked for anything.
+    let by_itself = with("").simulate("m", &["--stop-time", "2"]).exits(0);
+    assert_eq!((by_itself.column("time").as_slice(), by_itself.stderr.as_str()), (&[0.0, 1.0, 2.0][..], ""));
+}
