@@ -6,6 +6,7 @@ use super::findings::Findings;
 use super::{DraftClocksPlan, DraftIntervals};
 use crate::fmu::description::{Abi, ClockType, IntervalVariability, Variable};
 use std::fmt::Write;
+use std::path::Path;
 
 /// Keys of the rig that concern the other dialect.
 pub(super) fn check(described: &DescribedFmu, findings: &mut Findings) {
@@ -42,6 +43,11 @@ pub fn resources(abi: Abi, folder: &str, resources: Option<&str>) -> Option<Stri
         Abi::Fmi2 => Some(uri(&format!("{}/resources", folder.trim_end_matches('/')))),
         Abi::Fmi1 => Some(uri(folder)),
     }
+}
+
+/// Whether the URI of a path has it as it is, with nothing escaped: FMUs that do not decode URIs find their files then.
+pub fn is_plain_in_uri(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| file_uri(path).strip_prefix("file://") == Some(path))
 }
 
 /// The URI of an absolute path (RFC 8089): `file://` and the path, where every byte of its UTF-8 that may not stand in the
@@ -112,6 +118,7 @@ mod tests {
     #[test]
     fn what_may_not_stand_in_a_uri_is_escaped_byte_by_byte() {
         assert_eq!(file_uri("/opt/Kühler 50%/a#b?c[1]"), "file:///opt/K%C3%BChler%2050%25/a%23b%3Fc%5B1%5D");
+        assert!(is_plain_in_uri(Path::new("/opt/a-b._~/c")) && !is_plain_in_uri(Path::new("/opt/a b")));
         assert_eq!(file_uri("/a-b._~!$&'()*+,;=:@/c"), "file:///a-b._~!$&'()*+,;=:@/c");
     }
 

@@ -56,7 +56,7 @@ pub use build::{FmuInput, PlanError, StimulusInput, build};
 pub use clocks::candidates::start_time;
 pub use clocks::causes::roots;
 pub use connections::{conversion, timing};
-pub use dialect::resources;
+pub use dialect::{is_plain_in_uri, resources};
 pub use host::{FifoReach, HostFacts};
 pub use initialisation::{ClosingConnection, InitialLoop, InitialStep};
 pub use inputs::control;

@@ -8,7 +8,7 @@ use crate::ffi::symbol_of_max_step;
 use crate::files;
 use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::binary::Exports;
-use crate::fmu::description::{self, Interface, ModelDescription};
+use crate::fmu::description::{self, Abi, Interface, ModelDescription};
 use crate::fmu::linking;
 use crate::places::Places;
 use crate::plan::{self, FmuId, FmuInput, Mode, Plan, RunningRig, SignalId};
@@ -160,14 +160,17 @@ pub(super) fn plan_of(
     let start = plan::start_time(&rig, fmus.first().map(|(_, description, _)| description)).value;
     let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli::open(&rig, start)?.into_iter().unzip();
     let libraries = linking::by_file(&fmus.iter().map(|(_, _, library)| library.as_path()).collect::<Vec<_>>());
+    let (told, untold): (Vec<Unpacked>, Vec<Option<String>>) =
+        fmus.iter().map(|(unpacked, description, _)| as_told(unpacked, description.abi)).unzip();
     let inputs: Vec<FmuInput> = fmus
         .iter()
         .zip(libraries)
-        .map(|((unpacked, description, library), loaded)| FmuInput {
+        .zip(&told)
+        .map(|(((unpacked, description, library), loaded), told)| FmuInput {
             description,
             library: loaded,
-            folder: unpacked.folder(),
-            resources: unpacked.resources(),
+            folder: told.folder(),
+            resources: told.resources(),
             path: unpacked.origin.clone(),
             tells_max_step: tells_max_step(description, library),
         })
@@ -218,7 +221,14 @@ pub(super) fn plan_of(
     let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
     let own = cache.note().map(str::to_owned).into_iter();
     let mut plan = Plan {
-        notes: plan.notes.into_iter().chain(together).chain(own).chain(changed).collect(),
+        notes: plan
+            .notes
+            .into_iter()
+            .chain(together)
+            .chain(untold.into_iter().flatten())
+            .chain(own)
+            .chain(changed)
+            .collect(),
         libraries: libraries_of_several.into_iter().map(|(name, fmus)| (name, fmus.into_iter().collect())).collect(),
         ..plan
     };
@@ -281,6 +291,25 @@ fn tells_max_step(description: &ModelDescription, library: &Path) -> bool {
     let offer = description.interfaces.iter().find(|offer| offer.interface() == Interface::CoSimulation);
     let symbol = offer.and_then(|offer| symbol_of_max_step(description.abi, &offer.common().model_identifier));
     symbol.is_some_and(|symbol| Exports::of(library).is_ok_and(|exports| exports.has(&symbol)))
+}
+
+/// The FMU by the path that its instances are told: where that is a URI, one without escapes, since many FMUs open it as it is. Where
+/// there is none, it says so.
+pub(super) fn as_told(unpacked: &Unpacked, abi: Abi) -> (Unpacked, Option<String>) {
+    if !abi.has_resource_uri() {
+        return (unpacked.clone(), None);
+    }
+    match unpacked.at_plain_path(plan::is_plain_in_uri) {
+        Ok(told) => (told, None),
+        Err(error) => {
+            let note = format!(
+                "the path of {} has characters that a URI escapes, and no link to it can be made ({error}): an FMU that does not decode URIs \
+                 does not find its resources",
+                unpacked.origin.display()
+            );
+            (unpacked.clone(), Some(note))
+        }
+    }
 }
 
 /// An FMU's files, its description, and its library.

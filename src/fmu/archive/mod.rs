@@ -26,7 +26,7 @@ pub use error::{ArchiveError, EntryProblem};
 pub use layout::{Oddity, extent};
 
 use crate::files;
-use crate::fmu::cache::Key;
+use crate::fmu::cache::{Key, plain_path};
 use crate::fmu::description::{Abi, InterfaceOffer, InterfaceType, names_file};
 use crate::fmu::{build, platform};
 use crate::places::Places;
@@ -112,6 +112,14 @@ impl Unpacked {
         // `open` has made sure that the path is UTF-8.
         let text = folder.to_str().filter(|_| folder.is_dir())?;
         Some(format!("{text}/"))
+    }
+
+    /// The same FMU by a path of which each character `is_plain`, by a link where it has none.
+    ///
+    /// # Errors
+    /// No link can be made.
+    pub fn at_plain_path(&self, is_plain: impl Fn(&Path) -> bool) -> io::Result<Unpacked> {
+        Ok(Unpacked { root: plain_path(&self.root, is_plain)?, origin: self.origin.clone() })
     }
 
     /// [`Unpacked::library_of`] Scheduled Execution in the released dialect.

@@ -19,7 +19,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -307,6 +307,31 @@ fn choose(env: impl Fn(&str) -> Option<OsString>, temp: &Path) -> io::Result<Cac
         )
     });
     Ok(Cache { note, ..Cache::at(folder) })
+}
+
+/// A path to a folder in which each character `is_plain`: the folder's own, else that of a link to it in a folder of this user alone. Links
+/// stay, and are found again by the next run.
+pub(crate) fn plain_path(folder: &Path, is_plain: impl Fn(&Path) -> bool) -> io::Result<PathBuf> {
+    if is_plain(folder) {
+        return Ok(folder.to_owned());
+    }
+    let mut key = Key::new();
+    key.add("folder", folder.as_os_str().as_encoded_bytes());
+    let name = format!("folder-{}", &key.finish()[..32]);
+    let mut last = io::Error::other("no temporary directory has such a path; set TMPDIR to one");
+    let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into(), "/dev/shm".into()];
+    for temporary in temporary.iter().filter(|temporary| is_plain(temporary)) {
+        let link = of_the_temporary_directory(temporary).map(|own| own.join(&name));
+        let made = link.and_then(|link| match symlink(folder, &link) {
+            Err(_) if fs::read_link(&link).is_ok_and(|target| target == folder) => Ok(link),
+            made => made.map(|()| link),
+        });
+        match made {
+            Ok(link) => return Ok(link),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// A folder of this user alone where everybody may make some.

@@ -96,6 +96,11 @@ impl Abi {
         matches!(self, Abi::Fmi1 | Abi::Fmi2)
     }
 
+    /// Whether an instance is told by a URI where its resources are, and not by a path.
+    pub fn has_resource_uri(self) -> bool {
+        self != Abi::Fmi3
+    }
+
     /// Whether enumerations are got and set as `Integer`.
     pub fn has_integer_enumerations(self) -> bool {
         matches!(self, Abi::Fmi1 | Abi::Fmi2)

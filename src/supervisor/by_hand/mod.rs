@@ -14,6 +14,7 @@ use self::functions::{Dialect, Entry};
 use self::language::{Asked, Language, Named, Setup};
 use self::process::{FmuProcess, Gone};
 use super::Error;
+use super::prepare::as_told;
 use crate::ffi::{Function, get_function, set_function};
 use crate::fmu::archive::{BuildChoices, Cache, Unpacked};
 use crate::fmu::description::{Causality, Interface, ModelDescription, ValueReference, Values, Variable};
@@ -238,12 +239,13 @@ impl ByHand {
         let abi = self.description.abi;
         let library = self.unpacked.library_of(abi, offer, &BuildChoices::default(), &self.cache);
         let library = library.map_err(|error| invalid(Error::Archive(error)))?;
+        let (told, _) = as_told(&self.unpacked, abi);
         let subject = Subject {
             description: self.text.clone(),
             abi,
             interface,
             library: library.as_os_str().as_bytes().to_vec(),
-            resources: plan::resources(abi, &self.unpacked.folder(), self.unpacked.resources().as_deref()),
+            resources: plan::resources(abi, &told.folder(), told.resources().as_deref()),
             supervisor: std::process::id(),
         };
         let printed = self.wanted.printed.try_clone();

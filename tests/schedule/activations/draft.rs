@@ -343,7 +343,8 @@ fn the_fmu_is_told_its_resources_as_a_uri_and_logs_with_five_arguments() {
     std::fs::write(fmu.join("resources/table"), "1").unwrap();
     let run = Rig::new("stop_time = 0.1").fmu("d", fmu, "", "").run_virtual().exits(0);
     let log = run.file("run.log");
-    assert!(log.contains("file:///") && log.contains("/%C3%A4%20b/resources"), "{log}");
+    // By a path that needs no escape, for those that open it undecoded.
+    assert!(log.contains("file:///") && log.contains("/resources") && !log.contains('%'), "{log}");
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -283,3 +283,38 @@ fn an_fmu_that_gives_nothing_else_in_initialization_mode_is_asked_for_nothing_el
         .unwrap();
     assert_eq!(simulated.status.code(), Some(0), "{}", String::from_utf8_lossy(&simulated.stderr));
 }
+
+/// FMI 2.0.5, 2.1.5 and FMI 1.0 hand an FMU a URI. Many FMUs cut `file://` off and open the rest: they find their files wherever the user
+/// keeps them.
+#[test]
+fn an_fmu_that_does_not_decode_its_uri_finds_its_files_in_a_folder_with_a_blank_and_an_umlaut() {
+    for version in [2, 1] {
+        let rig = integrator(version, "", "");
+        let resources = if version == 2 { "" } else { "/resources" };
+        let reads = format!(
+            "m->x = 0.0; char path[4096]; snprintf(path, sizeof path, \"%s{resources}/x.txt\", place + 7); \
+             FILE *file = fopen(path, \"r\"); if (!file || fscanf(file, \"%lf\", &m->x) != 1) return NULL; fclose(file);"
+        );
+        let (plain, folder) = (rig.folder().join("m"), rig.folder().join("mit Leerzeichen/\u{c4}rger"));
+        let source = plain.join("sources/all.c");
+        let text = fs::read_to_string(&source).unwrap();
+        assert!(text.contains("m->x = 1.0;"));
+        fs::write(&source, format!("#include <stdio.h>\n{}", text.replace("m->x = 1.0;", &reads))).unwrap();
+        fs::create_dir(plain.join("resources")).unwrap();
+        fs::write(plain.join("resources/x.txt"), "5.5").unwrap();
+        fs::create_dir_all(folder.parent().unwrap()).unwrap();
+        fs::rename(&plain, &folder).unwrap();
+        let file = rig.folder().join("test.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("path = 'm'", "path = 'mit Leerzeichen/\u{c4}rger'")).unwrap();
+        let outcome = run(&rig, "virtual").exits(0);
+        assert_eq!(super::numbers(&outcome, "m.x")[0], 5.5, "FMI {version}");
+        let call = Command::new(env!("CARGO_BIN_EXE_vecud"))
+            .args(["call", "-c", "instantiate"])
+            .arg(&folder)
+            .env("VECUD_CACHE", super::program::cache())
+            .output()
+            .unwrap();
+        assert_eq!(call.status.code(), Some(0), "FMI {version}: {}", String::from_utf8_lossy(&call.stderr));
+    }
+}
