@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file descriptor that the parent process has left open for us, by number; to be taken once.
@@ -188,8 +189,9 @@ pub struct Bounds {
 }
 
 /// The program that this command starts has a process group of its own, so that it can be [ended](end_together) with all that
-/// it starts, and a terminal's Ctrl-C does not reach it; it is killed when the thread ends that has started it (what *it* has
-/// started is not); and it keeps within these bounds, or lower ones that this process has.
+/// it starts, and a terminal's Ctrl-C does not reach it; and it keeps within these bounds, or lower ones that this process has. A
+/// process between this one and the program, which has the program's status as its own, ends the whole group as soon as the thread
+/// ends that has started it, however that comes.
 pub fn keep_together(command: &mut std::process::Command, bounds: Option<Bounds>) {
     command.process_group(0);
     let limits = bounds.map_or([None; 3], |bounds| {
@@ -199,9 +201,9 @@ pub fn keep_together(command: &mut std::process::Command, bounds: Option<Bounds>
             Some((libc::RLIMIT_FSIZE, bounds.file_size)),
         ]
     });
+    let parent = std::process::id() as libc::pid_t;
     let limit = move || {
-        // SAFETY: prctl with a number is async-signal-safe. A parent that has ended already is noticed by nobody, as without it.
-        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        keep_watch(parent)?;
         for (resource, bound) in limits.iter().flatten() {
             let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
             // SAFETY: getrlimit and setrlimit are async-signal-safe, and read or write one rlimit, which is ours.
@@ -216,6 +218,79 @@ pub fn keep_together(command: &mut std::process::Command, bounds: Option<Bounds>
     };
     // SAFETY: the closure makes async-signal-safe system calls and allocates nothing, so it may run between fork and exec.
     unsafe { command.pre_exec(limit) };
+}
+
+/// Closes all descriptors: this process keeps no file, lock or end of a pipe from its end. Async-signal-safe.
+fn close_all() {
+    /// Before Linux 5.9 so many, one by one.
+    const SOME: libc::c_int = 4096;
+    // SAFETY: nothing uses a descriptor later.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, 0, libc::c_uint::MAX, 0) != 0 {
+            for descriptor in 0..SOME {
+                libc::close(descriptor);
+            }
+        }
+    }
+}
+
+/// Ends the calling process as a child has ended that has this status. Async-signal-safe.
+fn end_like(status: libc::c_int) -> ! {
+    // SAFETY: async-signal-safe system calls; the two structures are of this function. A core would be one of this program.
+    unsafe {
+        if libc::WIFSIGNALED(status) {
+            let (which, none) = (libc::WTERMSIG(status), libc::rlimit { rlim_cur: 0, rlim_max: 0 });
+            libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+            libc::signal(which, libc::SIG_DFL);
+            libc::kill(libc::getpid(), which);
+        }
+        libc::_exit(if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 1 })
+    }
+}
+
+/// Divides the calling process, a leader of its group that has been forked from `parent`. The new process returns; the calling one
+/// waits for the end of the new one and ends like it, or ends the group with the thread that has forked it. Async-signal-safe.
+fn keep_watch(parent: libc::pid_t) -> io::Result<()> {
+    // SAFETY: sigset_t is plain data, which sigemptyset fills; all calls are async-signal-safe system calls, and each pointer is to
+    // a variable of this function. `fork` is in a process of one thread. The watching process has nothing of this program's to drop:
+    // it leaves by a signal or `_exit`.
+    unsafe {
+        let (mut watched, mut before) = (std::mem::zeroed::<libc::sigset_t>(), std::mem::zeroed::<libc::sigset_t>());
+        libc::sigemptyset(&raw mut watched);
+        libc::sigaddset(&raw mut watched, libc::SIGTERM);
+        libc::sigaddset(&raw mut watched, libc::SIGCHLD);
+        libc::sigprocmask(libc::SIG_BLOCK, &raw const watched, &raw mut before);
+        let watcher = libc::getpid();
+        match libc::fork() {
+            -1 => Err(io::Error::last_os_error()),
+            0 => {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                // A watcher that has ended meanwhile sends nothing.
+                if libc::getppid() != watcher {
+                    libc::_exit(1);
+                }
+                libc::sigprocmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+                Ok(())
+            }
+            program => {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+                close_all();
+                loop {
+                    let mut status = 0;
+                    if libc::waitpid(program, &raw mut status, libc::WNOHANG) == program {
+                        end_like(status);
+                    }
+                    let mut which = 0;
+                    if libc::getppid() != parent
+                        || libc::sigwait(&raw const watched, &raw mut which) != 0
+                        || which == libc::SIGTERM
+                    {
+                        libc::kill(0, libc::SIGKILL);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Kills a program that was [kept together](keep_together), with the whole of its process group, and waits for it.
