@@ -11,11 +11,12 @@ use crate::fmu::binary::Exports;
 use crate::fmu::description::{self, Abi, Interface, ModelDescription};
 use crate::fmu::linking;
 use crate::places::Places;
-use crate::plan::{self, FmuId, FmuInput, Mode, Plan, RunningRig, SignalId};
+use crate::plan::{self, FmuId, FmuInput, Mode, Plan, RunningRig, SignalId, StimulusInput};
 use crate::report::FindingResult;
 use crate::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
 use crate::snapshot::Snapshot;
 use crate::sys::stop::Stop;
+use crate::sys::turns::Turns;
 use crate::time::{Fraction, Instant};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -62,6 +63,8 @@ pub struct Options {
     pub figures: Option<Duration>,
     /// Where unpacked FMUs and built libraries are kept; default: the user's cache.
     pub cache: Option<PathBuf>,
+    /// How many libraries are built at a time beside those of this rig; by default as many as there are to build.
+    pub builds: Turns,
     /// What the session may use of the machine; default: all that this process gets.
     pub host: Option<Host>,
     /// The cores that it may use; default: those that the thread may run on that prepares it. For [`Options::host`] nothing.
@@ -134,128 +137,158 @@ impl Prepared {
     }
 }
 
+/// A rig whose FMUs and other files are open: a plan of it can be made. What takes long, and depends on no other rig, is done.
+pub struct Opened {
+    rig: Rig,
+    fmus: Vec<OpenedFmu>,
+    stimuli: Vec<(Source, StimulusInput)>,
+    /// The FMUs by the paths that their instances are told.
+    told: Vec<Unpacked>,
+    /// What is to be said of the cache and of these paths.
+    notes: Vec<String>,
+    /// The values that the user has set in place of the rig's, for the report.
+    set: Vec<String>,
+}
+
 /// Reads the rig, opens its FMUs, and makes the plan.
 pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
+    open(options, events)?.plan(options)
+}
+
+/// Reads the rig and opens its FMUs, which are built if need be.
+pub fn open(options: &Options, events: &EventSink) -> Result<Opened, Error> {
     let rig = wanted_rig(options)?;
-    let set: Vec<String> = rig.options.iter().map(|option| option.display().to_string()).collect();
-    let mut prepared = plan_of(rig, |_, _| Ok(()), options, events)?;
-    prepared.plan.notes.extend(set);
-    Ok(prepared)
+    let set = rig.options.iter().map(|option| option.display().to_string()).collect();
+    Ok(Opened { set, ..open_rig(rig, |_, _| Ok(()), options, events)? })
 }
 
 /// Opens the FMUs of a rig, has `complete` add to it what depends on their descriptions, and makes the plan.
 pub(super) fn plan_of(
-    mut rig: Rig,
+    rig: Rig,
     complete: impl FnOnce(&mut Rig, &[&ModelDescription]) -> Result<(), Error>,
     options: &Options,
     events: &EventSink,
 ) -> Result<Prepared, Error> {
+    open_rig(rig, complete, options, events)?.plan(options)
+}
+
+fn open_rig(
+    mut rig: Rig,
+    complete: impl FnOnce(&mut Rig, &[&ModelDescription]) -> Result<(), Error>,
+    options: &Options,
+    events: &EventSink,
+) -> Result<Opened, Error> {
     let cache = match &options.cache {
         Some(folder) => Cache::at(folder),
         None => Cache::user().map_err(Error::NoCache)?,
     };
-    let cache = cache.until(options.stop.clone());
+    let cache = cache.until(options.stop.clone()).in_turn(options.builds.clone());
     let fmus = rig.fmus.iter().map(|fmu| open_named(&rig, fmu, &cache, events)).collect::<Result<Vec<_>, _>>()?;
     complete(&mut rig, &fmus.iter().map(|(_, description, _)| description).collect::<Vec<_>>())?;
     let start = plan::start_time(&rig, fmus.first().map(|(_, description, _)| description)).value;
-    let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli::open(&rig, start)?.into_iter().unzip();
-    let libraries = linking::by_file(&fmus.iter().map(|(_, _, library)| library.as_path()).collect::<Vec<_>>());
+    let stimuli = stimuli::open(&rig, start)?;
     let (told, untold): (Vec<Unpacked>, Vec<Option<String>>) =
         fmus.iter().map(|(unpacked, description, _)| as_told(unpacked, description.abi)).unzip();
-    let inputs: Vec<FmuInput> = fmus
-        .iter()
-        .zip(libraries)
-        .zip(&told)
-        .map(|(((unpacked, description, library), loaded), told)| FmuInput {
-            description,
-            library: loaded,
-            folder: told.folder(),
-            resources: told.resources(),
-            path: unpacked.origin.clone(),
-            tells_max_step: tells_max_step(description, library),
-        })
-        .collect();
-    let host = match &options.host {
-        Some(host) => host.clone(),
-        None => {
-            let mut host = Host::look((rig.mode == Mode::RealTime).then_some(rig.host.fifo_priorities.value.1))?;
-            if let Some(cpus) = &options.cpus {
-                host.cpus.clone_from(cpus);
+    let notes = cache.note().map(str::to_owned).into_iter().chain(untold.into_iter().flatten()).collect();
+    Ok(Opened { rig, fmus, stimuli, told, notes, set: Vec::new() })
+}
+
+impl Opened {
+    /// Makes the plan, beside the rigs and with the cores that these options name.
+    pub fn plan(self, options: &Options) -> Result<Prepared, Error> {
+        let Opened { rig, fmus, stimuli, told, notes, set } = self;
+        let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli.into_iter().unzip();
+        let libraries = linking::by_file(&fmus.iter().map(|(_, _, library)| library.as_path()).collect::<Vec<_>>());
+        let inputs: Vec<FmuInput> = fmus
+            .iter()
+            .zip(libraries)
+            .zip(&told)
+            .map(|(((unpacked, description, library), loaded), told)| FmuInput {
+                description,
+                library: loaded,
+                folder: told.folder(),
+                resources: told.resources(),
+                path: unpacked.origin.clone(),
+                tells_max_step: tells_max_step(description, library),
+            })
+            .collect();
+        let host = match &options.host {
+            Some(host) => host.clone(),
+            None => {
+                let mut host = Host::look((rig.mode == Mode::RealTime).then_some(rig.host.fifo_priorities.value.1))?;
+                if let Some(cpus) = &options.cpus {
+                    host.cpus.clone_from(cpus);
+                }
+                host
             }
-            host
-        }
-    };
-    let own = options.beside.iter().cloned().fold(host, Host::beside);
-    // Who has lost a core to a run that began at the same time looks again, and shares it in the end.
-    let mut trials = 0..TRIALS;
-    let (host, plan, claims) = loop {
-        let others = if rig.mode == Mode::RealTime { core_claims::others(&own.facts()) } else { Vec::new() };
-        let host = others.into_iter().fold(own.clone(), Host::beside);
-        let plan = plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
-        let (claims, is_shared) = match options.claims_cores {
-            true => core_claims::take(&plan, &host.facts()),
-            false => (Claims::default(), false),
         };
-        if !is_shared || trials.next().is_none() {
-            break (host, plan, claims);
+        let own = options.beside.iter().cloned().fold(host, Host::beside);
+        // Who has lost a core to a run that began at the same time looks again, and shares it in the end.
+        let mut trials = 0..TRIALS;
+        let (host, plan, claims) = loop {
+            let others = if rig.mode == Mode::RealTime { core_claims::others(&own.facts()) } else { Vec::new() };
+            let host = others.into_iter().fold(own.clone(), Host::beside);
+            let plan = plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
+            let (claims, is_shared) = match options.claims_cores {
+                true => core_claims::take(&plan, &host.facts()),
+                false => (Claims::default(), false),
+            };
+            if !is_shared || trials.next().is_none() {
+                break (host, plan, claims);
+            }
+        };
+        let libraries: Vec<&Path> = inputs.iter().map(|input| input.library.as_path()).collect();
+        let Neighbours { problems, notes: together, findings: shared, change_process, libraries: libraries_of_several } =
+            neighbours::look(&rig, &libraries, options.runner.as_deref());
+        if !problems.is_empty() {
+            return Err(Error::Rig(RigError { problems }));
         }
-    };
-    let libraries: Vec<&Path> = inputs.iter().map(|input| input.library.as_path()).collect();
-    let Neighbours { problems, notes: together, findings: shared, change_process, libraries: libraries_of_several } =
-        neighbours::look(&rig, &libraries, options.runner.as_deref());
-    if !problems.is_empty() {
-        return Err(Error::Rig(RigError { problems }));
-    }
-    let watched = options.watch.as_deref().map(|pattern| watched(&plan, pattern)).transpose()?.unwrap_or_default();
-    for (option, wanted) in [("--save-state", &options.save_state), ("--restore-state", &options.restore_state)] {
-        if wanted.is_some() {
-            plan::check_states(&rig, &inputs, option).map_err(Error::Plan)?;
+        let watched = options.watch.as_deref().map(|pattern| watched(&plan, pattern)).transpose()?.unwrap_or_default();
+        for (option, wanted) in [("--save-state", &options.save_state), ("--restore-state", &options.restore_state)] {
+            if wanted.is_some() {
+                plan::check_states(&rig, &inputs, option).map_err(Error::Plan)?;
+            }
         }
+        drop(inputs);
+        stimuli::check(&plan, &stimuli)?;
+        if options.stop.is_asked() {
+            return Err(Error::Interrupted);
+        }
+        let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &plan)).transpose()?;
+        let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
+        let mut plan = Plan {
+            notes: plan.notes.into_iter().chain(together).chain(notes).chain(changed).chain(set).collect(),
+            libraries: libraries_of_several
+                .into_iter()
+                .map(|(name, fmus)| (name, fmus.into_iter().collect()))
+                .collect(),
+            ..plan
+        };
+        for (fmu, changes_process) in plan.fmus.iter_mut().zip(change_process) {
+            fmu.changes_process = changes_process;
+        }
+        let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
+        let socket = |trigger: RigTrigger| match trigger.source {
+            TriggerSource::Datagrams(datagrams) => Some(datagrams.address),
+            _ => None,
+        };
+        let sockets = rig.triggers.into_iter().filter_map(socket).collect();
+        let options = options.clone();
+        Ok(Prepared {
+            plan,
+            descriptions,
+            file: rig.file,
+            sockets,
+            stimuli,
+            host,
+            options,
+            resumed,
+            watched,
+            claims,
+            shared,
+            daemon: rig.daemon,
+        })
     }
-    drop(inputs);
-    stimuli::check(&plan, &stimuli)?;
-    if options.stop.is_asked() {
-        return Err(Error::Interrupted);
-    }
-    let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &plan)).transpose()?;
-    let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
-    let own = cache.note().map(str::to_owned).into_iter();
-    let mut plan = Plan {
-        notes: plan
-            .notes
-            .into_iter()
-            .chain(together)
-            .chain(untold.into_iter().flatten())
-            .chain(own)
-            .chain(changed)
-            .collect(),
-        libraries: libraries_of_several.into_iter().map(|(name, fmus)| (name, fmus.into_iter().collect())).collect(),
-        ..plan
-    };
-    for (fmu, changes_process) in plan.fmus.iter_mut().zip(change_process) {
-        fmu.changes_process = changes_process;
-    }
-    let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
-    let socket = |trigger: RigTrigger| match trigger.source {
-        TriggerSource::Datagrams(datagrams) => Some(datagrams.address),
-        _ => None,
-    };
-    let sockets = rig.triggers.into_iter().filter_map(socket).collect();
-    let options = options.clone();
-    Ok(Prepared {
-        plan,
-        descriptions,
-        file: rig.file,
-        sockets,
-        stimuli,
-        host,
-        options,
-        resumed,
-        watched,
-        claims,
-        shared,
-        daemon: rig.daemon,
-    })
 }
 
 /// The recorded columns whose values are wanted.
@@ -273,12 +306,12 @@ fn watched(plan: &Plan, pattern: &str) -> Result<Vec<SignalId>, Error> {
     Ok(meant)
 }
 
-type Opened = (Unpacked, ModelDescription, PathBuf);
+type OpenedFmu = (Unpacked, ModelDescription, PathBuf);
 
-/// [`open`], which may take long; an error names the place in the rig.
-fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Result<Opened, Error> {
+/// [`open_fmu`], which may take long; an error names the place in the rig.
+fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Result<OpenedFmu, Error> {
     events.tell(Event::Begun(format!("opening FMU `{}`, building it if need be", fmu.name.value)));
-    let opened = open(fmu, cache);
+    let opened = open_fmu(fmu, cache);
     events.tell(Event::Over);
     opened.map_err(|error| match fmu.path.place.line {
         0 => error,
@@ -313,7 +346,7 @@ pub(super) fn as_told(unpacked: &Unpacked, abi: Abi) -> (Unpacked, Option<String
 }
 
 /// An FMU's files, its description, and its library.
-fn open(fmu: &RigFmu, cache: &Cache) -> Result<Opened, Error> {
+fn open_fmu(fmu: &RigFmu, cache: &Cache) -> Result<OpenedFmu, Error> {
     let unpacked = Unpacked::open(&fmu.path.value, cache).map_err(Error::Archive)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
     let wanted = fmu.dialect.as_ref().map(|dialect| dialect.value);

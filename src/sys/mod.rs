@@ -44,6 +44,7 @@ pub mod stack;
 pub mod stop;
 pub mod surroundings;
 pub mod thread;
+pub mod turns;
 pub mod wake;
 pub mod zeroed;
 

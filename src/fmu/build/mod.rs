@@ -103,6 +103,12 @@ pub fn build(
     let key = plan.key()?;
     let file = format!("{model_identifier}.so");
     let entry = format!("lib-v{FORMAT}-{key}");
+    if let Some(files) = cache.find(&entry) {
+        return Ok(files.join(file));
+    }
+    // Somebody else may make the same meanwhile.
+    let interrupted = || BuildError::Interrupted { what: file.clone() };
+    let _turn = cache.builds().wait(cache.stop()).ok_or_else(interrupted)?;
     let files = cache.get_or_make(
         &entry,
         |_| true,

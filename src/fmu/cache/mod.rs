@@ -27,6 +27,7 @@ use rustix::fs::{Access, AtFlags, CWD, FlockOperation, RenameFlags};
 
 use crate::files;
 use crate::sys::stop::Stop;
+use crate::sys::turns::Turns;
 pub(crate) use key::Key;
 
 const TEMPORARY: &str = ".tmp-";
@@ -43,6 +44,7 @@ pub struct Cache {
     folder: PathBuf,
     note: Option<String>,
     stop: Stop,
+    builds: Turns,
 }
 
 /// The cache's own folder cannot be used.
@@ -64,7 +66,12 @@ impl Cache {
     /// A cache in `folder`, which is made when something is first put there. The caller answers for who may write there.
     pub fn at(folder: impl Into<PathBuf>) -> Cache {
         let folder = folder.into();
-        Cache { folder: std::path::absolute(&folder).unwrap_or(folder), note: None, stop: Stop::default() }
+        Cache {
+            folder: std::path::absolute(&folder).unwrap_or(folder),
+            note: None,
+            stop: Stop::default(),
+            builds: Turns::default(),
+        }
     }
 
     /// Why this is not the folder that it usually is, if so.
@@ -77,6 +84,16 @@ impl Cache {
         Cache { stop, ..self }
     }
 
+    /// A cache of the same folder, for which libraries are built when it is their turn.
+    pub fn in_turn(self, builds: Turns) -> Cache {
+        Cache { builds, ..self }
+    }
+
+    /// Whose turn it is to build.
+    pub(crate) fn builds(&self) -> &Turns {
+        &self.builds
+    }
+
     /// Who asks for the end of what is being made for this cache.
     pub(crate) fn stop(&self) -> &Stop {
         &self.stop
@@ -85,6 +102,12 @@ impl Cache {
     /// Where the cache is.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The files of entry `name`, if it is complete.
+    pub(crate) fn find(&self, name: &str) -> Option<PathBuf> {
+        let entry = self.folder.join(name);
+        is_complete(&entry).then(|| entry.join(FILES))
     }
 
     /// The files of entry `name`; `make` is called with an empty folder to fill when there is no complete entry yet. Files
@@ -96,10 +119,10 @@ impl Cache {
         make: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<PathBuf, E> {
         self.remove_leftovers();
-        let entry = self.folder.join(name);
-        if is_complete(&entry) {
-            return Ok(entry.join(FILES));
+        if let Some(files) = self.find(name) {
+            return Ok(files);
         }
+        let entry = self.folder.join(name);
         make_private_folder(&self.folder)
             .map_err(|e| CacheError::new("cannot make the cache folder", &self.folder, e))?;
         let temporary = tempfile::Builder::new()
