@@ -26,15 +26,24 @@ const FRESH: Duration = Duration::from_millis(500);
 /// The streams of the daemon.
 pub struct Streams {
     permits: Arc<Semaphore>,
+    /// The part of them that whoever has no token may have.
+    of_strangers: Arc<Semaphore>,
     ended: watch::Sender<bool>,
     /// The last figures of each rig of which streams were told, as JSON, and when they were collected.
     figures: Mutex<BTreeMap<RigName, (Instant, Arc<str>)>>,
+}
+
+/// The right to have a stream, until this is dropped.
+pub struct Permit {
+    _one: OwnedSemaphorePermit,
+    _of_strangers: Option<OwnedSemaphorePermit>,
 }
 
 impl Default for Streams {
     fn default() -> Streams {
         Streams {
             permits: Arc::new(Semaphore::new(STREAMS)),
+            of_strangers: Arc::new(Semaphore::new(STREAMS / 2)),
             ended: watch::Sender::new(false),
             figures: Mutex::default(),
         }
@@ -42,9 +51,10 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// The right to have one; `None`: there are as many as there may be.
-    pub fn permit(&self) -> Option<OwnedSemaphorePermit> {
-        self.permits.clone().try_acquire_owned().ok()
+    /// The right to have one; `None`: there are as many as there may be, of strangers half as many.
+    pub fn permit(&self, is_stranger: bool) -> Option<Permit> {
+        let own = is_stranger.then(|| self.of_strangers.clone().try_acquire_owned()).transpose().ok()?;
+        Some(Permit { _one: self.permits.clone().try_acquire_owned().ok()?, _of_strangers: own })
     }
 
     /// Tells when all of them are to end.
@@ -162,9 +172,12 @@ mod tests {
     #[test]
     fn there_are_so_many_streams_and_no_more() {
         let streams = Streams::default();
-        let permits: Vec<_> = (0..STREAMS).map(|_| streams.permit().unwrap()).collect();
-        assert!(streams.permit().is_none());
+        let permits: Vec<_> = (0..STREAMS).map(|_| streams.permit(false).unwrap()).collect();
+        assert!(streams.permit(false).is_none());
         drop(permits);
-        assert!(streams.permit().is_some());
+        let strangers: Vec<_> = (0..STREAMS / 2).map(|_| streams.permit(true).unwrap()).collect();
+        assert!(streams.permit(true).is_none() && streams.permit(false).is_some());
+        drop(strangers);
+        assert!(streams.permit(true).is_some());
     }
 }

@@ -37,7 +37,7 @@ fn ask(port: u16, method: &str, path: &str, headers: &str, body: &str) -> Answer
     Answer::of(&exchange(connect(port), request(method, path, headers, body).as_bytes()))
 }
 
-const LOCAL: &str = "host: localhost\r\n";
+pub const LOCAL: &str = "host: localhost\r\n";
 
 /// Of what needs it; whoever shows another one is told so.
 #[test]

@@ -3,10 +3,13 @@
 //! A page in a browser of this machine can send requests here. It has no token; and where none is needed it can read no answer,
 //! since no header allows that to it, unless its own name was made to stand for an address of this machine: so the name in `Host` is
 //! looked at.
+//!
+//! Whoever shows no token reads at most, and sends no body; and there are so few of them at a time that others have places left.
 
 use super::problem::Problem;
-use crate::daemon::listen::CameTo;
+use crate::daemon::listen::{CONNECTIONS, CameTo, HeldBody, Visitor};
 use crate::daemon::token::Token;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
@@ -15,6 +18,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// What is asked of requests over TCP.
 #[derive(Clone, Debug)]
@@ -27,11 +31,43 @@ pub struct Access {
     pub names: Vec<String>,
 }
 
+/// A request without a token has this among its extensions.
+#[derive(Clone, Copy, Debug)]
+pub struct Stranger;
+
+/// Requests without a token that are answered at a time, of all [`CONNECTIONS`].
+const STRANGERS: usize = CONNECTIONS / 2;
+
+/// Where requests over TCP come in.
+pub struct Entrance {
+    access: Access,
+    /// Room for requests without a token.
+    strangers: Arc<Semaphore>,
+}
+
+impl Entrance {
+    /// One through which nobody has come yet.
+    pub fn of(access: Access) -> Entrance {
+        Entrance { access, strangers: Arc::new(Semaphore::new(STRANGERS)) }
+    }
+}
+
 /// Answers what may be asked, and refuses the rest.
-pub async fn check(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    let (parts, body) = request.into_parts();
-    match access.refusal(&parts) {
-        None => next.run(Request::from_parts(parts, body)).await,
+pub async fn check(State(entrance): State<Arc<Entrance>>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    match entrance.access.refusal(&parts, body.is_end_stream()) {
+        None if entrance.access.is_shown(&parts.headers) => {
+            parts.extensions.get::<Visitor>().inspect(|visitor| visitor.has_token());
+            next.run(Request::from_parts(parts, body)).await
+        }
+        None => {
+            let Ok(held) = entrance.strangers.clone().try_acquire_owned() else {
+                return Problem::too_many(format!("{STRANGERS} requests without the token are being answered"))
+                    .into_response();
+            };
+            parts.extensions.insert(Stranger);
+            next.run(Request::from_parts(parts, body)).await.map(|body| Body::new(HeldBody::new(body, held)))
+        }
         Some(Refused { problem, challenge: None }) => problem.into_response(),
         Some(Refused { problem, challenge: Some(challenge) }) => {
             ([(header::WWW_AUTHENTICATE, challenge)], problem).into_response()
@@ -60,7 +96,8 @@ fn only(headers: &HeaderMap, name: header::HeaderName) -> Result<Option<&str>, (
 }
 
 impl Access {
-    fn refusal(&self, Parts { method, uri, headers, extensions, .. }: &Parts) -> Option<Refused> {
+    fn refusal(&self, parts: &Parts, has_no_body: bool) -> Option<Refused> {
+        let Parts { method, uri, headers, extensions, .. } = parts;
         let came_to = extensions.get::<CameTo>().map(|CameTo(address)| *address);
         let Ok(Some(host)) = only(headers, header::HOST) else { return Some(Problem::no_host().into()) };
         // A request to a proxy names the host twice.
@@ -74,18 +111,24 @@ impl Access {
             Ok(Some(origin)) if is_page_of(origin, host) => (),
             _ => return Some(Problem::other_origin().into()),
         }
-        if uri.path() == "/healthz" {
+        let only_reads = [Method::GET, Method::HEAD].contains(method) && has_no_body;
+        if only_reads && uri.path() == "/healthz" || self.is_shown(headers) {
             return None;
         }
         match only(headers, header::AUTHORIZATION) {
-            Ok(Some(shown)) if bearer(shown).is_some_and(|shown| self.token.is(shown.as_bytes())) => None,
-            Ok(None) if self.anonymous_read && [Method::GET, Method::HEAD].contains(method) => None,
+            Ok(None) if self.anonymous_read && only_reads => None,
             Ok(None) => Some(Refused { problem: Problem::no_token(), challenge: Some("Bearer realm=\"vecud\"") }),
             _ => {
                 let challenge = Some("Bearer realm=\"vecud\", error=\"invalid_token\"");
                 Some(Refused { problem: Problem::wrong_token(), challenge })
             }
         }
+    }
+
+    /// Whether a request shows the token.
+    fn is_shown(&self, headers: &HeaderMap) -> bool {
+        let shown = only(headers, header::AUTHORIZATION).ok().flatten().and_then(bearer);
+        shown.is_some_and(|shown| self.token.is(shown.as_bytes()))
     }
 
     /// Whether a name with or without a port is one of this machine, or the address that the request has come to.

@@ -1,14 +1,16 @@
 //! What happens to a rig, as server-sent events.
 
+use super::access::Stranger;
 use super::problem::Problem;
 use super::rigs::named;
 use super::signals::{self, newest, patterns};
-use crate::daemon::events::{self, Events, STREAMS, Source};
+use crate::daemon::events::{self, Events, Permit, STREAMS, Source};
 use crate::daemon::name::RigName;
 use crate::daemon::rig::Rig;
 use crate::daemon::rigs::Rigs;
 use crate::daemon::status::{RigState, Status};
 use crate::report::ClockResult;
+use axum::Extension;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::sse::{Event, Sse};
@@ -20,7 +22,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 use utoipa::ToSchema;
 
@@ -64,11 +66,12 @@ impl Stream for Events {
         (status = 400),
         (status = 404),
         (status = 422, description = "it runs, and a pattern matches nothing"),
-        (status = 503, description = "there are 32 streams"),
+        (status = 503, description = "there are 32 streams, or 16 without the token"),
     ))]
 pub async fn events(
     State(rigs): State<Arc<Rigs>>,
     Path(name): Path<String>,
+    stranger: Option<Extension<Stranger>>,
     query: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Sse<Events>, Problem> {
     let rig = rigs.find(&named(&name)?)?;
@@ -76,7 +79,7 @@ pub async fn events(
     if let Some(handle) = rig.running().and_then(|running| running.handle) {
         signals::wanted(&handle, &patterns)?;
     }
-    let permit = rigs.streams.permit().ok_or_else(|| {
+    let permit = rigs.streams.permit(stranger.is_some()).ok_or_else(|| {
         Problem::too_many(format!("{STREAMS} streams of events are there already: close one of them"))
     })?;
     let (source, events) = events::stream();
@@ -90,7 +93,7 @@ fn feed(
     rig: &Arc<Rig>,
     patterns: Vec<String>,
     mut source: Source,
-    permit: OwnedSemaphorePermit,
+    permit: Permit,
 ) -> impl Future<Output = ()> + use<> {
     // Before the task has its first turn: a client that has the head of the answer misses nothing.
     let (mut changes, mut messages, mut ended) = (rig.changes(), rig.messages(), rigs.streams.ended());

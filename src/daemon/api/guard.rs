@@ -1,5 +1,5 @@
-//! What holds for every request: its body is read as a whole in bounded time and memory, it is answered in time, and an error in our
-//! own code costs the answer and no more.
+//! What holds for every request: its body is read as a whole in bounded time, and bounded memory for all of them together; it is answered
+//! in time, and an error in our own code costs the answer and no more.
 
 use super::problem::Problem;
 use axum::body::{Body, Bytes, HttpBody};
@@ -11,14 +11,20 @@ use axum::{BoxError, Router};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The bounds of requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// The longest body.
     pub longest: usize,
+    /// What each body has room for.
+    pub short: usize,
+    /// What all that are longer have room for together, until they are answered.
+    pub together: usize,
     /// How long a body may take.
     pub body: Duration,
     /// How long an answer may take.
@@ -31,14 +37,16 @@ const THROWN_AWAY: usize = 8;
 
 /// The routes, each request to which keeps within bounds.
 pub fn guarded<S: Clone + Send + Sync + 'static>(routes: Router<S>, bounds: Bounds) -> Router<S> {
-    routes.layer(from_fn(move |request, next| answer(bounds, request, next)))
+    let room = Arc::new(Semaphore::new(bounds.together));
+    routes.layer(from_fn(move |request, next| answer(bounds, room.clone(), request, next)))
 }
 
-async fn answer(bounds: Bounds, request: Request, next: Next) -> Response {
+async fn answer(bounds: Bounds, room: Arc<Semaphore>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    let body = match tokio::time::timeout(bounds.body, read(body, bounds.longest)).await {
-        Ok(Ok(Some(body))) => body,
-        Ok(Ok(None)) => return Problem::too_long(bounds.longest).into_response(),
+    let (body, _until_it_is_answered) = match tokio::time::timeout(bounds.body, read(body, bounds, room)).await {
+        Ok(Ok(Read::Whole(body, room))) => (body, room),
+        Ok(Ok(Read::TooLong)) => return Problem::too_long(bounds.longest).into_response(),
+        Ok(Ok(Read::NoRoom)) => return Problem::no_room(bounds.together).into_response(),
         Ok(Err(error)) => return Problem::malformed(StatusCode::BAD_REQUEST, error.to_string()).into_response(),
         Err(_) => return Problem::slow_body(bounds.body).into_response(),
     };
@@ -49,20 +57,49 @@ async fn answer(bounds: Bounds, request: Request, next: Next) -> Response {
     }
 }
 
-/// The whole of a body; `None`: it is longer than this.
-async fn read(mut body: Body, longest: usize) -> Result<Option<Bytes>, BoxError> {
-    let mut whole = Vec::new();
-    let mut length = 0;
+/// What has come of reading a body.
+enum Read {
+    /// All of it, and the room that it takes.
+    Whole(Bytes, Option<OwnedSemaphorePermit>),
+    /// It is longer than what is read.
+    TooLong,
+    /// It is longer than what there is room for.
+    NoRoom,
+}
+
+/// Reads a body.
+async fn read(mut body: Body, bounds: Bounds, room: Arc<Semaphore>) -> Result<Read, BoxError> {
+    let (mut whole, mut taken, mut length, mut fits) = (Vec::new(), None, 0, true);
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let Ok(data) = frame?.into_data() else { continue };
         length += data.len();
-        if length <= longest {
+        fits = fits && length <= bounds.longest && (length <= bounds.short || take(&room, &mut taken, length));
+        if fits {
             whole.extend_from_slice(&data);
-        } else if length > longest * THROWN_AWAY {
-            return Ok(None);
+        } else if length > bounds.longest * THROWN_AWAY {
+            break;
+        } else {
+            (whole, taken) = (Vec::new(), None);
         }
     }
-    Ok((length <= longest).then(|| whole.into()))
+    Ok(match length > bounds.longest {
+        true => Read::TooLong,
+        false if fits => Read::Whole(whole.into(), taken),
+        false => Read::NoRoom,
+    })
+}
+
+/// Takes as much room as `length`, with what is taken already; `false`: there is not so much.
+fn take(room: &Arc<Semaphore>, taken: &mut Option<OwnedSemaphorePermit>, length: usize) -> bool {
+    let more = length - taken.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+    let Some(more) = u32::try_from(more).ok().and_then(|more| room.clone().try_acquire_many_owned(more).ok()) else {
+        return false;
+    };
+    match taken {
+        Some(taken) => taken.merge(more),
+        None => *taken = Some(more),
+    }
+    true
 }
 
 /// The answer; a panic is one, too.
@@ -88,7 +125,7 @@ mod tests {
     /// Status, kind and body of what is answered.
     async fn ask(path: &str, body: Body) -> (u16, String, String) {
         let second = Duration::from_secs(1);
-        let bounds = Bounds { longest: 10, body: second / 4, answer: second / 4 };
+        let bounds = Bounds { longest: 10, short: 5, together: 9, body: second / 4, answer: second / 4 };
         let panics = || async {
             if std::hint::black_box(true) {
                 panic!("a test of what becomes of it");
@@ -127,6 +164,7 @@ mod tests {
         for (path, body, status, words) in [
             ("/panics", Body::empty(), 500, "in its log"),
             ("/sleeps", Body::empty(), 408, "longer than"),
+            ("/echoes", Body::from("x".repeat(10)), 503, "9 bytes"),
             ("/echoes", Body::from("x".repeat(11)), 413, "10 bytes"),
             ("/echoes", Body::from("x".repeat(1000)), 413, "10 bytes"),
             ("/echoes", Body::new(Silent), 408, "body"),
@@ -136,8 +174,8 @@ mod tests {
             assert!(body.contains(words), "{path}: {body}");
         }
         assert_eq!(
-            ask("/echoes", Body::from("x".repeat(10))).await,
-            (200, "application/octet-stream".to_owned(), "x".repeat(10))
+            ask("/echoes", Body::from("x".repeat(9))).await,
+            (200, "application/octet-stream".to_owned(), "x".repeat(9))
         );
     }
 }

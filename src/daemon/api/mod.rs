@@ -33,7 +33,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// What requests keep within.
-const BOUNDS: Bounds = Bounds { longest: 4 << 20, body: Duration::from_secs(30), answer: Duration::from_secs(300) };
+const BOUNDS: Bounds = Bounds {
+    longest: 4 << 20,
+    short: 64 << 10,
+    together: 32 << 20,
+    body: Duration::from_secs(30),
+    answer: Duration::from_secs(300),
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -94,7 +100,7 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
 
 /// The same for whoever asks over TCP.
 pub fn over_tcp(router: Router, access: Access) -> Router {
-    router.layer(from_fn_with_state(Arc::new(access), access::check))
+    router.layer(from_fn_with_state(Arc::new(access::Entrance::of(access)), access::check))
 }
 
 /// How often the API shows that it answers.

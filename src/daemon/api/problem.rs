@@ -3,7 +3,7 @@
 use crate::daemon::condition::ConditionError;
 use crate::daemon::rigs::Refusal;
 use crate::daemon::status::Mistake;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::time::Duration;
@@ -123,6 +123,12 @@ impl Problem {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "/problems/too-many", "too many at a time", detail)
     }
 
+    /// The body finds no room beside those of others.
+    pub fn no_room(together: usize) -> Problem {
+        let detail = format!("long bodies have {together} bytes together, which others have: try again later");
+        Problem::too_many(detail)
+    }
+
     /// A part of the daemon is gone.
     pub fn internal(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "/problems/internal", "internal error", detail)
@@ -209,6 +215,10 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let text = serde_json::to_string(&self).expect("strings and numbers");
-        (status, [(header::CONTENT_TYPE, "application/problem+json")], text).into_response()
+        let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], text).into_response();
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
     }
 }

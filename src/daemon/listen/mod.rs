@@ -3,11 +3,14 @@
 //! Guarantees: a request is read in bounded time and memory; there are so many connections at most to each of the two, so that
 //! nobody over TCP keeps others from the socket; whoever is silent, or takes nothing of an answer, keeps nobody from being answered.
 
+mod held;
 mod places;
 mod socket;
 mod stalled;
 mod tcp;
 
+pub use held::HeldBody;
+pub use places::Visitor;
 pub use socket::Socket;
 pub use tcp::Tcp;
 
@@ -20,7 +23,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use places::{BusyBody, Place, Places};
+use places::{Place, Places};
 use stalled::Stalled;
 use std::convert::Infallible;
 use std::io;
@@ -30,7 +33,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tower::ServiceExt;
 
 /// Connections at a time to the socket, and as many over TCP.
-const CONNECTIONS: usize = 256;
+pub const CONNECTIONS: usize = 256;
 /// How long the head of a request may take, and a connection wait for one.
 const HEAD: Duration = Duration::from_secs(10);
 /// The longest head of a request.
@@ -118,9 +121,11 @@ async fn answer_all<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
         if let Some(came_to) = came_to {
             request.extensions_mut().insert(came_to);
         }
+        request.extensions_mut().insert(place.visitor());
+        let request = request.map(|body| Body::new(place.awaited(body)));
         async move {
-            let answer = api.oneshot(request.map(Body::new)).await?;
-            Ok::<_, Infallible>(answer.map(|body| BusyBody { body, _busy: busy }))
+            let answer = api.oneshot(request).await?;
+            Ok::<_, Infallible>(answer.map(|body| HeldBody::new(body, busy)))
         }
     });
     let connection = http1::Builder::new()

@@ -3,6 +3,7 @@
 use hyper::body::{Body, Frame, SizeHint};
 use std::collections::BTreeMap;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -20,8 +21,10 @@ pub struct Places {
 
 /// What a connection is doing.
 struct State {
-    /// Since when it waits for a request, or for the rest of the head of one; `None`: a request is being answered.
+    /// Since when it waits for a request, or for the rest of one; `None`: a request is being answered.
     waits_since: Mutex<Option<Instant>>,
+    /// A request on it has shown the token.
+    has_token: AtomicBool,
     /// Somebody else wants the place.
     is_wanted: Notify,
 }
@@ -48,7 +51,8 @@ impl Places {
         Places { free: Arc::new(Semaphore::new(count)), taken: Arc::default() }
     }
 
-    /// A place, as soon as there is one: when all are taken, the connection that has waited longest for a request loses its own.
+    /// A place, as soon as there is one: when all are taken, the connection that has waited longest for a request loses its own, one that
+    /// has shown the token last.
     pub async fn take(&self) -> Place {
         let permit = loop {
             if let Ok(permit) = self.free.clone().try_acquire_owned() {
@@ -61,7 +65,11 @@ impl Places {
                 break permit.expect("nobody closes it");
             }
         };
-        let state = Arc::new(State { waits_since: Mutex::new(Some(Instant::now())), is_wanted: Notify::new() });
+        let state = Arc::new(State {
+            waits_since: Mutex::new(Some(Instant::now())),
+            has_token: AtomicBool::new(false),
+            is_wanted: Notify::new(),
+        });
         let mut taken = lock(&self.taken);
         let number = taken.last_key_value().map_or(0, |(last, _)| last + 1);
         taken.insert(number, state.clone());
@@ -71,7 +79,7 @@ impl Places {
     fn waits_longest(&self) -> Option<Arc<State>> {
         let taken = lock(&self.taken);
         let waits = taken.values().filter_map(|state| Some((*lock(&state.waits_since))?).map(|since| (since, state)));
-        waits.min_by_key(|(since, _)| *since).map(|(_, state)| state.clone())
+        waits.min_by_key(|(since, state)| (state.has_token.load(SeqCst), *since)).map(|(_, state)| state.clone())
     }
 
     /// Waits until all places are free.
@@ -85,6 +93,16 @@ impl Place {
     pub fn busy(&self) -> Busy {
         *lock(&self.state.waits_since) = None;
         Busy(self.state.clone())
+    }
+
+    /// Who has it.
+    pub fn visitor(&self) -> Visitor {
+        Visitor(self.state.clone())
+    }
+
+    /// The body of a request on it that has begun to come.
+    pub fn awaited<B>(&self, body: B) -> AwaitedBody<B> {
+        AwaitedBody { body, state: self.state.clone(), since: Instant::now() }
     }
 
     /// Waits until somebody else wants the place while no request is being answered.
@@ -110,18 +128,32 @@ impl Drop for Busy {
     }
 }
 
-/// The body of an answer; the request is being answered for as long as there is some of it.
-pub struct BusyBody<B> {
-    pub body: B,
-    pub _busy: Busy,
+/// Who has a place.
+#[derive(Clone)]
+pub struct Visitor(Arc<State>);
+
+impl Visitor {
+    /// He has shown the token: others make way before him.
+    pub fn has_token(&self) {
+        self.0.has_token.store(true, SeqCst);
+    }
 }
 
-impl<B: Body + Unpin> Body for BusyBody<B> {
+/// The body of a request. While a piece of it is awaited, the connection waits for a request.
+pub struct AwaitedBody<B> {
+    body: B,
+    state: Arc<State>,
+    since: Instant,
+}
+
+impl<B: Body + Unpin> Body for AwaitedBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        *lock(&self.state.waits_since) = frame.is_pending().then_some(self.since);
+        frame
     }
 
     fn is_end_stream(&self) -> bool {
