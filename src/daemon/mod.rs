@@ -6,6 +6,7 @@
 //! - A request touches no thread that partitions run on: figures are read from shared memory, and what takes long is done by threads
 //!   of their own.
 //! - Rigs are apart: what becomes of one of them, or what somebody asks of it, changes nothing of the others.
+//! - However much is asked for at a time, it takes bounded memory and processors, and a rig can be stopped.
 //! - What is wanted of each rig is on the disk before somebody is told that it is done.
 //!
 //! ```text
@@ -97,7 +98,7 @@ pub fn serve(settings: &DaemonSettings, ready: impl FnOnce(&str)) -> Result<(), 
     let rigs = Arc::new(Rigs::load(store, settings.rigs.clone(), settings.log.clone())?);
     let requests = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        .max_blocking_threads(16)
+        .max_blocking_threads(api::THREADS + 2)
         .thread_name("vecud.http")
         .enable_io()
         .enable_time()
@@ -112,6 +113,7 @@ pub fn serve(settings: &DaemonSettings, ready: impl FnOnce(&str)) -> Result<(), 
                 tokio::time::sleep(LOOK).await;
             }
             rigs.streams.end();
+            rigs.end_checks();
         };
         let rigs_as_wanted = rigs.clone();
         tokio::task::spawn_blocking(move || rigs_as_wanted.resume());

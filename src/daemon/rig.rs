@@ -62,6 +62,9 @@ pub struct Rig {
     messages: broadcast::Sender<(LineWeight, Arc<str>)>,
 }
 
+/// So many mistakes of a rig are told: whoever has made them may not take the answer, which lies in memory meanwhile.
+const MISTAKES: usize = 100;
+
 /// What tells a file from what it was.
 type FileState = (SystemTime, u64, u64);
 
@@ -279,7 +282,9 @@ impl Rig {
     ) -> Result<Vec<Finished>, Error> {
         let own = self.clone();
         let events = EventSink::new(move |event| own.hear(event));
-        start(options, &events)?.wait()
+        // A preparation that somebody has ended has no mistake of its own.
+        let ended = |error| if options.stop.is_asked() { Error::Interrupted } else { error };
+        start(options, &events).map_err(ended)?.wait()
     }
 
     /// The session of the run has started.
@@ -379,7 +384,15 @@ pub fn exit_code(outcome: Result<&[Finished], &Error>) -> u8 {
     outcome.map_or(2, |finished| finished.last().map_or(1, Finished::exit_code))
 }
 
-/// What is wrong with a rig, each mistake with its place.
+/// What is wrong with a rig, each mistake with its place: the first ones, and how many more there are.
 pub fn mistakes(error: &Error) -> Vec<Mistake> {
-    error.told().into_iter().map(Mistake::from).collect()
+    let mut told = error.told();
+    let more = told.len().saturating_sub(MISTAKES);
+    told.truncate(MISTAKES);
+    let mut mistakes: Vec<Mistake> = told.into_iter().map(Mistake::from).collect();
+    mistakes.iter_mut().for_each(Mistake::shorten);
+    if more > 0 {
+        mistakes.push(Mistake::said(format!("there are {more} more mistakes")));
+    }
+    mistakes
 }

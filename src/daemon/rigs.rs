@@ -12,9 +12,11 @@ use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
 use crate::plan::RunningRig;
-use crate::supervisor::{self, Error, EventSink, Finished, LineWeight, Options, Session};
+use crate::rig::{Place, Problem, RigError};
+use crate::supervisor::{self, Error, EventSink, Finished, LineWeight, Opened, Options, Session};
 use crate::sys::stop::Stop;
-use crate::sys::{affinity, heap};
+use crate::sys::turns::{Turn, Turns};
+use crate::sys::{affinity, heap, process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
@@ -76,6 +78,12 @@ pub struct Rigs {
     changing: Mutex<()>,
     /// Held while a rig finds out what the others leave of the machine, until it has that itself.
     taking: Mutex<()>,
+    /// Libraries that are built at a time.
+    builds: Turns,
+    /// Held while a long rig is read and planned, which takes some hundred times its length of memory.
+    long: Turns,
+    /// Asks for the end of all checks.
+    checks: Stop,
     /// Held while the threads of this process are moved to other cores.
     moving: Mutex<()>,
     /// The daemon ends.
@@ -83,6 +91,13 @@ pub struct Rigs {
     /// Streams of events.
     pub streams: Streams,
 }
+
+/// Libraries that are built at a time, for all rigs.
+const BUILDS: usize = 2;
+/// The longest text of a rig.
+const LONGEST: u64 = 1 << 20;
+/// Of rigs with a longer text one at a time is read and planned.
+const SHORT: u64 = 64 << 10;
 
 /// How often it is looked whether all rigs have come to their end.
 const LOOK: Duration = Duration::from_millis(20);
@@ -110,6 +125,9 @@ impl Rigs {
             cpus,
             changing: Mutex::default(),
             taking: Mutex::default(),
+            builds: Turns::of(BUILDS),
+            long: Turns::of(1),
+            checks: Stop::default(),
             moving: Mutex::default(),
             ends: AtomicBool::new(false),
             streams: Streams::default(),
@@ -143,8 +161,10 @@ impl Rigs {
             let way_out = "it runs, or is about to: stop it first, or put it with ?reload=true";
             return Err(Refusal::State(Box::new(busy.status()), way_out));
         }
-        let options = Options { cpus: Some(self.cpus.clone()), ..Rig::options(&source, name, &self.folder) };
-        supervisor::plan(&options, &EventSink::default()).map_err(|error| Refusal::Invalid(mistakes(&error)))?;
+        self.check(&Rig::options(&source, name, &self.folder)).map_err(|error| match self.checks.is_asked() {
+            true => Refusal::System("the daemon ends".to_owned()),
+            false => Refusal::Invalid(mistakes(&error)),
+        })?;
         let wanted = busy.and_then(|rig| rig.wanted());
         let definition = Definition { source, wanted };
         let _one_after_the_other = self.changing();
@@ -159,6 +179,43 @@ impl Rigs {
         rig.define(definition);
         let _runs_no_more = reloads && rig.reload();
         Ok((rig, is_new))
+    }
+
+    /// Checks a rig as `vecud check` does. Blocks for as long as that takes, or until the daemon ends.
+    fn check(&self, options: &Options) -> Result<(), Error> {
+        let options = Options { cpus: Some(self.cpus.clone()), stop: self.checks.clone(), ..options.clone() };
+        let turn = self.turn(&options)?;
+        let opened = self.open(&options, &EventSink::default());
+        let checked = opened.and_then(|opened| opened.plan(&options).map(drop));
+        if turn.is_some() {
+            heap::give_back();
+        }
+        checked
+    }
+
+    /// What a rig names, opened: built when it is its turn.
+    fn open(&self, options: &Options, events: &EventSink) -> Result<Opened, Error> {
+        supervisor::open(&Options { builds: self.builds.clone(), ..options.clone() }, events)
+    }
+
+    /// Waits until a rig may be read whose text is long; held until it is planned.
+    fn turn(&self, options: &Options) -> Result<Option<Turn>, Error> {
+        let found = || options.file.metadata().map_or(0, |found| if found.is_file() { found.len() } else { 0 });
+        let is_fmu = options.file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fmu"));
+        let length = match &options.text {
+            Some(text) => text.len() as u64,
+            None if is_fmu => 0,
+            None => found(),
+        };
+        if length > LONGEST {
+            let message = format!("is longer than {} KiB, the most that a daemon reads of a rig", LONGEST >> 10);
+            let problem = Problem::new(&options.file, Place::default(), message);
+            return Err(Error::Rig(RigError { problems: vec![problem] }));
+        }
+        match length > SHORT {
+            true => self.long.wait(&options.stop).map(Some).ok_or(Error::Interrupted),
+            false => Ok(None),
+        }
     }
 
     /// Forgets a rig. Its runs stay on the disk.
@@ -297,10 +354,13 @@ impl Rigs {
 
     /// Prepares a run and starts it, on what those of the others that run leave of the machine.
     fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
+        let _turn = self.turn(options)?;
+        // Before anybody waits for it, as a compiler may be at it.
+        let opened = self.open(options, events)?;
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
         let (beside, cpus) = (self.running(), Some(self.cpus.clone()));
         let options = self.orphans.with(Options { beside, cpus, claims_cores: true, ..options.clone() });
-        let prepared = supervisor::plan(&options, events)?;
+        let prepared = opened.plan(&options)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
         rig.has_started(&session);
         self.settle();
@@ -316,6 +376,9 @@ impl Rigs {
     /// Starts what is wanted, as after a start of the daemon; before that, runs that were cut off get a report.
     pub fn resume(self: &Arc<Rigs>) {
         for rig in self.list() {
+            if self.ends.load(SeqCst) {
+                return;
+            }
             for folder in rig.runs.cut_off() {
                 if let Err(said) = rebuild(&folder) {
                     let text =
@@ -330,19 +393,19 @@ impl Rigs {
         }
     }
 
-    /// Asks for the end of a rig's run, in good order, or `now` by force.
+    /// Asks for the end of a rig's run, in good order, or `now` by force. Whatever becomes of the disk, a rig can be stopped: nothing is
+    /// waited for, and [`Rigs::is_stopped`] writes it down.
     pub fn stop(&self, name: &RigName, now: bool) -> Result<Arc<Rig>, Refusal> {
         let rig = self.find(name)?;
         if rig.running().is_none() {
             return Err(Refusal::State(Box::new(rig.status()), "it does not run"));
         }
-        self.end_run(&rig, now);
+        rig.stop(now);
         Ok(rig)
     }
 
-    /// Whatever becomes of the disk, a rig can be stopped: that comes first.
-    fn end_run(&self, rig: &Arc<Rig>, now: bool) {
-        rig.stop(now);
+    /// Writes down that a rig is not to run any more, once somebody has asked for the end of its run.
+    pub fn is_stopped(&self, rig: &Arc<Rig>) {
         let _one_after_the_other = self.changing();
         // Meanwhile somebody may have started it anew, or deleted it.
         let is_over = rig.running().is_none_or(|run| run.stop.is_asked());
@@ -351,13 +414,13 @@ impl Rigs {
         }
     }
 
-    /// Has a rig be idle, whatever it is doing: its run, if one goes on, comes to its end, and that one has failed is forgotten.
-    pub fn reset(&self, name: &RigName) -> Result<Arc<Rig>, Refusal> {
+    /// Has a rig be idle, whatever it is doing: the run that goes on comes to its end. `true`: one does, and [`Rigs::is_stopped`] writes
+    /// that down.
+    pub fn reset(&self, name: &RigName) -> Result<(Arc<Rig>, bool), Refusal> {
         let rig = self.find(name)?;
-        if rig.running().is_some() {
-            self.end_run(&rig, false);
-        }
-        Ok(rig)
+        let runs = rig.running().is_some();
+        rig.stop(false);
+        Ok((rig, runs))
     }
 
     /// Looks anew at the files of rigs, and says what is wrong with them. A rig that runs, and whose file has changed, runs anew, once it is
@@ -374,9 +437,10 @@ impl Rigs {
                 }
             } else if rig.running().is_none() {
                 let options = Rig::options(&definition.source, rig.name(), &self.folder);
-                match supervisor::plan(&options, &EventSink::default()) {
+                match self.check(&options) {
                     Ok(_) if rig.status().could_not_begin() => rig.define(definition),
                     Ok(_) => (),
+                    Err(_) if self.checks.is_asked() => return,
                     Err(error) => self.tell_mistakes(&rig, Refusal::Invalid(mistakes(&error))),
                 }
             }
@@ -391,6 +455,11 @@ impl Rigs {
             }
             refusal => self.log.warn_of(rig.name(), &format!("its file is not taken over: {refusal}")),
         }
+    }
+
+    /// No further check comes to its end; for those who wait for one, before the rigs end.
+    pub fn end_checks(&self) {
+        self.checks.ask();
     }
 
     /// Brings all rigs to their end: at once as soon as somebody asks the daemon a second time. What is wanted of them stays.
@@ -411,10 +480,12 @@ impl Rigs {
     }
 }
 
-/// Writes the report of a run that was cut off: by a process of its own, since it reads what is left of recordings.
+/// Writes the report of a run that was cut off: by a process of its own, since it reads what is left of recordings, which ends with this one.
 fn rebuild(folder: &Path) -> Result<(), String> {
-    let program = Command::new("/proc/self/exe").arg("report").arg(folder).stdin(Stdio::null()).output();
-    match program {
+    let mut program = Command::new("/proc/self/exe");
+    program.arg("report").arg(folder).stdin(Stdio::null());
+    process::keep_together(&mut program, None);
+    match program.output() {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         Err(error) => Err(error.to_string()),

@@ -160,4 +160,14 @@ impl From<CheckProblem> for Mistake {
     fn from(CheckProblem { file, line, column, message }: CheckProblem) -> Mistake {
         Mistake { file, line, column, message }
     }
+
+    /// Leaves the beginning of a very long message, which quotes what is wrong.
+    pub fn shorten(&mut self) {
+        const LONGEST: usize = 4096;
+        if self.message.len() > LONGEST {
+            let end = (0..=LONGEST).rev().find(|end| self.message.is_char_boundary(*end));
+            self.message.truncate(end.unwrap_or(0));
+            self.message.push('…');
+        }
+    }
 }

@@ -5,6 +5,7 @@
 mod program;
 
 mod activation;
+mod attacks;
 mod client;
 mod cores;
 mod ctl;

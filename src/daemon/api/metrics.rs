@@ -1,7 +1,7 @@
 //! What is measured, for Prometheus.
 
+use super::lanes::SCRAPES;
 use super::problem::Problem;
-use super::rigs::aside;
 use crate::daemon::metrics::{Exposition, Scrape};
 use crate::daemon::rigs::Rigs;
 use axum::Extension;
@@ -12,17 +12,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// What is counted of requests, and who may look at all rigs.
+/// What is counted of requests.
 pub struct Requests {
     began: SystemTime,
     answers: Mutex<BTreeMap<u16, u64>>,
-    /// Held while a scrape goes on: however many ask, one thread looks.
-    looking: tokio::sync::Mutex<()>,
 }
 
 impl Default for Requests {
     fn default() -> Self {
-        Requests { began: SystemTime::now(), answers: Mutex::default(), looking: tokio::sync::Mutex::default() }
+        Requests { began: SystemTime::now(), answers: Mutex::default() }
     }
 }
 
@@ -51,9 +49,8 @@ pub async fn show(
 ) -> Result<Response, Problem> {
     let accepted: Vec<&str> = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
     let exposition = Exposition::of(&accepted.join(","));
-    let _one_after_the_other = requests.looking.lock().await;
     let (began, answers) = (requests.began, requests.answers());
-    let text = aside(move || Scrape::take(&rigs, began, answers).text(exposition)).await?;
+    let text = SCRAPES.run(move || Scrape::take(&rigs, began, answers).text(exposition)).await?;
     let text = text.map_err(|error| Problem::internal(error.to_string()))?;
     Ok(([(header::CONTENT_TYPE, exposition.content_type())], text).into_response())
 }

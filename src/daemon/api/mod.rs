@@ -5,6 +5,7 @@
 mod access;
 mod events;
 mod guard;
+mod lanes;
 mod metrics;
 mod problem;
 mod query;
@@ -17,6 +18,7 @@ mod variables;
 mod waits;
 
 pub use access::Access;
+pub use lanes::THREADS;
 
 use super::rigs::Rigs;
 use super::service::Pulse;

@@ -1,5 +1,6 @@
 //! Rigs: what they are, and what they do.
 
+use super::lanes::{CHANGES, CHECKS, PAUSES};
 use super::problem::Problem;
 use crate::daemon::definition::{Source, Start};
 use crate::daemon::name::RigName;
@@ -66,11 +67,6 @@ fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     value.map_err(|error| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string()))
 }
 
-/// Runs what takes long on a thread where nobody waits for it.
-pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| Problem::internal(error.to_string()))
-}
-
 /// All rigs.
 #[utoipa::path(get, path = "/v1/rigs", responses((status = 200, body = [Status])))]
 pub async fn list(State(rigs): All) -> Json<Vec<Status>> {
@@ -109,6 +105,7 @@ pub struct Put {
         (status = 409, description = "it runs, and is not to reload"),
         (status = 413),
         (status = 422, description = "it has mistakes"),
+        (status = 503, description = "16 checks are under way"),
         (status = 507),
     ))]
 pub async fn put(
@@ -130,7 +127,7 @@ pub async fn put(
     };
     let Query(Put { reload }) = put.map_err(unread)?;
     let before = rigs.find(&name).ok().and_then(|rig| rig.status().run);
-    let (rig, is_new) = aside(move || rigs.put(&name, source, reload)).await??;
+    let (rig, is_new) = CHECKS.run_now("checks of rigs", move || rigs.put(&name, source, reload)).await??;
     let runs_anew = reload && rig.running().is_some();
     let status = match runs_anew {
         // Of one that comes to its end anyway nothing else is to be waited for.
@@ -155,7 +152,7 @@ pub async fn put(
 ))]
 pub async fn delete(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, Problem> {
     let name = named(&name)?;
-    aside(move || rigs.delete(&name)).await??;
+    CHANGES.run(move || rigs.delete(&name)).await??;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -176,7 +173,7 @@ pub async fn start(State(rigs): All, Path(name): Path<String>, body: Body) -> Re
     if let Some(stop_time) = start.stop_time.filter(|time| Instant::from_f64(*time).is_none()) {
         return Err(Problem::impossible(format!("stop_time is {stop_time:e} s, which no simulation reaches")));
     }
-    let rig = aside(move || rigs.start(&name, start)).await??;
+    let rig = CHANGES.run(move || rigs.start(&name, start)).await??;
     let status = until(&rig, |status| status.state != RigState::Preparing).await;
     match status.could_not_begin() {
         true => Err(Refusal::Invalid(status.problems).into()),
@@ -214,7 +211,10 @@ pub async fn stop(
 ) -> Result<Json<Status>, Problem> {
     let name = named(&name)?;
     let Query(StopQuery { now }) = end.map_err(unread)?;
-    let rig = aside(move || rigs.stop(&name, now)).await??;
+    // It ends before anything waits for a thread or the disk.
+    let rig = rigs.stop(&name, now)?;
+    let ended = rig.clone();
+    CHANGES.run(move || rigs.is_stopped(&ended)).await?;
     Ok(Json(until(&rig, |status| !status.is_busy()).await))
 }
 
@@ -227,7 +227,7 @@ pub async fn stop(
 ))]
 pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
     let (rig, session) = that_runs(&rigs, &name)?;
-    aside(move || session.pause()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
+    PAUSES.run(move || session.pause()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
     // A run that ends meanwhile does not pause.
     Ok(Json(until(&rig, |status| status.state != RigState::Running).await))
 }
@@ -241,7 +241,7 @@ pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<St
 ))]
 pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
     let (rig, session) = that_runs(&rigs, &name)?;
-    aside(move || session.resume()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
+    PAUSES.run(move || session.resume()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
     Ok(Json(until(&rig, |status| status.state != RigState::Paused).await))
 }
 
@@ -254,7 +254,11 @@ pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<S
 ))]
 pub async fn reset(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
     let name = named(&name)?;
-    let rig = aside(move || rigs.reset(&name)).await??;
+    let (rig, runs) = rigs.reset(&name)?;
+    if runs {
+        let ended = rig.clone();
+        CHANGES.run(move || rigs.is_stopped(&ended)).await?;
+    }
     until(&rig, |status| !status.is_busy()).await;
     rig.forget_failure();
     Ok(Json(rig.status()))
@@ -293,6 +297,6 @@ pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<V
 ))]
 pub async fn reset_clocks(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, Problem> {
     let (_, handle) = that_runs(&rigs, &name)?;
-    aside(move || handle.reset_clocks()).await?;
+    CHANGES.run(move || handle.reset_clocks()).await?;
     Ok(StatusCode::NO_CONTENT)
 }

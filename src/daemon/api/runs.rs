@@ -1,7 +1,8 @@
 //! Runs of a rig: reports and recordings.
 
+use super::lanes::READS;
 use super::problem::Problem;
-use super::rigs::{aside, named};
+use super::rigs::named;
 use crate::daemon::name::RigName;
 use crate::daemon::rigs::Rigs;
 use axum::Json;
@@ -38,7 +39,7 @@ pub struct Summary {
 ))]
 pub async fn list(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<Summary>>, Problem> {
     let rig = rigs.find(&named(&name)?)?;
-    let summaries = aside(move || {
+    let summaries = READS.run(move || {
         let summary = |run: String| {
             let (said, files) = (rig.runs.summary(&run), rig.runs.files(&run).unwrap_or_default());
             let (verdict, ended) = said.map(|said| (said.verdict, said.ended)).unzip();
@@ -60,7 +61,7 @@ pub async fn report(
     Path((name, run)): Path<(String, String)>,
 ) -> Result<Json<Box<RawValue>>, Problem> {
     let rig = rigs.find(&named(&name)?)?;
-    let report = aside(move || rig.runs.report(&run).ok_or(run)).await?;
+    let report = READS.run(move || rig.runs.report(&run).ok_or(run)).await?;
     report.map(Json).map_err(|run| Problem::unknown(format!("rig {name} has no run {run} with a report")))
 }
 

@@ -1,0 +1,271 @@
+//! Whoever asks for much, or holds back what he has begun to send: others are answered, rigs end when they are asked to, the daemon takes
+//! little memory, and nothing outlives it.
+
+use super::client::{Answer, Daemon, exchange, request, tracer};
+use super::program::{copied_tracer, shared_core, wait_until};
+use super::tcp::{AUTHORIZATION, LOCAL, connect, over_tcp};
+use nix::sys::signal::Signal::SIGKILL;
+use nix::sys::socket::{MsgFlags, recv};
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What each answer may take while an attack goes on.
+const SOON: Duration = Duration::from_secs(1);
+/// What the daemon may take of memory meanwhile, KiB.
+const MOST_MEMORY: u64 = 256 << 10;
+/// Checks of rigs at a time.
+const CHECKS: usize = 16;
+/// Connections at a time.
+const CONNECTIONS: usize = 256;
+
+/// A compiler which, while there is the file `slow` beside it, does not come to the end of sources in folders that are called so.
+const COMPILER: &str = r#"#!/bin/sh
+case "$*" in *slow*) [ -e FOLDER/slow ] && sh -c 'sleep 1000; exit 1' FOLDER/at-work;; esac
+exec cc "$@"
+"#;
+
+/// A daemon with that compiler, and nothing built yet.
+fn with_slow_compiler() -> Daemon {
+    let folder = crate::program::tempdir().unwrap();
+    let compiler = folder.path().join("compiler");
+    std::fs::write(&compiler, COMPILER.replace("FOLDER", folder.path().to_str().unwrap())).unwrap();
+    std::fs::set_permissions(&compiler, PermissionsExt::from_mode(0o755)).unwrap();
+    let environment = vec![("CC", compiler.into()), ("VECUD_CACHE", folder.path().join("cache").into())];
+    Daemon::in_environment(folder, &[], environment)
+}
+
+/// A rig of a tracer whose sources nobody has built.
+fn slow_rig(daemon: &Daemon, number: usize) -> String {
+    let fmu = copied_tracer(&daemon.folder.path().join(format!("slow{number}")));
+    let source = fmu.join("sources/fmu.c");
+    let text = std::fs::read_to_string(&source).unwrap();
+    std::fs::write(&source, format!("/* {number} */\n{text}")).unwrap();
+    format!("[fmu.tracer]\npath = '{}'\n", fmu.display())
+}
+
+/// Compilers that are at work for this daemon.
+fn at_work(folder: &Path) -> usize {
+    let mark = folder.join("at-work");
+    let lines =
+        std::fs::read_dir("/proc").unwrap().filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok());
+    lines.filter(|line| line.ends_with(&[mark.as_os_str().as_encoded_bytes(), b"\0"].concat())).count()
+}
+
+/// Folders of builds that are not complete.
+fn unfinished(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder.join("cache")).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(".tmp")).collect()
+}
+
+/// The most memory that a daemon has had so far, KiB.
+fn most_memory(daemon: &Daemon) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// What is given, within the time that an answer may take.
+fn soon<T>(what: &str, ask: impl FnOnce() -> T) -> T {
+    let began = Instant::now();
+    let given = ask();
+    assert!(began.elapsed() < SOON, "{what}: {:?}", began.elapsed());
+    given
+}
+
+/// Sends a request for which nobody waits yet.
+fn begin(daemon: &Daemon, method: &str, path: &str, body: &str) -> UnixStream {
+    let mut stream = UnixStream::connect(daemon.socket()).unwrap();
+    stream.write_all(request(method, path, "host: vecud\r\n", body).as_bytes()).unwrap();
+    stream
+}
+
+/// Whether something is answered to that.
+fn is_answered(stream: &UnixStream) -> bool {
+    let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
+    recv(stream.as_raw_fd(), &mut [0], flags).is_ok()
+}
+
+/// What is answered to that.
+fn answer(mut stream: UnixStream) -> Answer {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    Answer::of(&bytes)
+}
+
+/// A rig runs, is looked at, and is stopped by force, all of it at once.
+fn steady_is_served_and_stops(daemon: &Daemon) {
+    for path in ["/healthz", "/v1/rigs", "/v1/rigs/steady/runs", "/v1/rigs/steady/clocks", "/metrics"] {
+        assert_eq!(soon(path, || daemon.get(path)).status, 200, "{path}");
+    }
+    for what in ["pause", "resume"] {
+        soon(what, || daemon.post(&format!("/v1/rigs/steady/{what}"), "")).json(200);
+    }
+    soon("stop", || daemon.post("/v1/rigs/steady/stop?now=true", "")).json(200);
+    soon("reset", || daemon.post("/v1/rigs/steady/reset", "")).json(200);
+    let memory = most_memory(daemon);
+    assert!(memory < MOST_MEMORY, "{memory} KiB");
+}
+
+fn start_steady(daemon: &Daemon) {
+    daemon.put("steady", &tracer("")).json(201);
+    daemon.post("/v1/rigs/steady/start", "").json(200);
+}
+
+/// A few compilers are at work at a time, some checks wait for them, and further ones are told to come back.
+#[test]
+fn builds_without_end_keep_nobody_waiting_and_end_with_the_daemon() {
+    shared_core(|| {
+        for killed in [false, true] {
+            let mut daemon = with_slow_compiler();
+            start_steady(&daemon);
+            let folder = daemon.folder.path().to_owned();
+            std::fs::write(folder.join("slow"), "").unwrap();
+            let put = |number| begin(&daemon, "PUT", &format!("/v1/rigs/slow{number}"), &slow_rig(&daemon, number));
+            let asked: Vec<UnixStream> = (0..CHECKS + 4).map(put).collect();
+            let refused = || asked.iter().filter(|stream| is_answered(stream)).count();
+            wait_until("four are refused, and two compilers at work", || refused() == 4 && at_work(&folder) == 2);
+            let (refused, waiting): (Vec<_>, Vec<_>) = asked.into_iter().partition(is_answered);
+            refused.into_iter().for_each(|stream| assert!(answer(stream).detail(503).contains("16 checks")));
+            let retry = daemon.raw(request("PUT", "/v1/rigs/one", "host: vecud\r\n", "[rig]\n").as_bytes());
+            let retry = String::from_utf8_lossy(&retry).to_ascii_lowercase();
+            assert!(retry.contains("\r\nretry-after: 1\r\n"), "{retry}");
+            steady_is_served_and_stops(&daemon);
+            match killed {
+                true => drop(daemon.end_by(SIGKILL)),
+                false => soon("the end", || daemon.end()),
+            }
+            wait_until("no compiler is left", || at_work(&folder) == 0);
+            // Of a daemon that is killed they go with the time.
+            assert!(killed || unfinished(&folder).is_empty(), "{:?}", unfinished(&folder));
+            drop(waiting);
+        }
+    });
+}
+
+/// A start whose FMU has to be built: another rig starts meanwhile, and the first one can be given up.
+#[test]
+fn a_start_that_compiles_keeps_no_other_one_waiting() {
+    shared_core(|| {
+        let daemon = with_slow_compiler();
+        let folder = daemon.folder.path().to_owned();
+        daemon.put("slow", &slow_rig(&daemon, 0)).json(201);
+        std::fs::remove_dir_all(folder.join("cache")).unwrap();
+        daemon.put("steady", &tracer("")).json(201);
+        std::fs::write(folder.join("slow"), "").unwrap();
+        let slow = begin(&daemon, "POST", "/v1/rigs/slow/start", "");
+        wait_until("a compiler is at work", || at_work(&folder) == 1);
+        assert_eq!(soon("start", || daemon.post("/v1/rigs/steady/start", "")).json(200)["state"], "running");
+        assert_eq!(daemon.state("slow"), "preparing");
+        soon("stop", || daemon.post("/v1/rigs/slow/stop", "")).json(200);
+        assert_eq!(answer(slow).json(200)["state"], "idle");
+        assert_eq!(at_work(&folder), 0);
+    });
+}
+
+/// Of long rigs one at a time is read; longer ones are refused, whether they come as text or are in a file.
+#[test]
+fn long_rigs_take_little_memory_and_keep_nobody_waiting() {
+    shared_core(|| {
+        let daemon = Daemon::new();
+        start_steady(&daemon);
+        let numbers = |length: usize| format!("[rig]\nx = [{}]\n", "1,".repeat(length / 2));
+        let (long, longer) = (numbers((1 << 20) - 100), numbers(3 << 20));
+        let waiting: Vec<UnixStream> = (0..CHECKS).map(|_| begin(&daemon, "PUT", "/v1/rigs/long", &long)).collect();
+        steady_is_served_and_stops(&daemon);
+        for stream in waiting {
+            assert!(answer(stream).detail(422).contains("2 mistakes"));
+        }
+        assert!(daemon.put("longer", &longer).detail(422).contains("1024 KiB"));
+        std::fs::write(daemon.folder.path().join("longer.toml"), longer).unwrap();
+        let json = "content-type: application/json\r\n";
+        let named = daemon.ask_with("PUT", "/v1/rigs/longer", json, r#"{"path": "longer.toml"}"#);
+        assert!(named.detail(422).contains("1024 KiB"));
+        // Of many mistakes the first ones are told, of long ones the beginning.
+        let keys: String = (0..20_000).map(|key| format!("key{key} = 1\n")).collect();
+        let wrong = daemon.put("wrong", &format!("{}{keys}", "x".repeat(500_000) + " = 1\n")).json(422);
+        let told = wrong["mistakes"].as_array().unwrap();
+        assert_eq!(told.len(), 101);
+        assert!(told[100]["message"].as_str().unwrap().contains("19902 more"), "{}", told[100]);
+        assert!(told.iter().all(|own| own["message"].as_str().unwrap().len() < 5000));
+        let memory = most_memory(&daemon);
+        assert!(memory < MOST_MEMORY, "{memory} KiB");
+    });
+}
+
+/// Bodies that never come to their end: with nothing, with little, and with all but the last letter.
+#[test]
+fn silent_bodies_make_way_for_others_and_have_room_for_so_much_together() {
+    shared_core(|| {
+        for length in [0, 60 << 10, (4 << 20) - 1] {
+            let daemon = Daemon::new();
+            start_steady(&daemon);
+            let head = "PUT /v1/rigs/a HTTP/1.1\r\nhost: vecud\r\ncontent-length: 4194304\r\n\r\n";
+            let begun = [head.as_bytes(), &vec![b'#'; length]].concat();
+            let silent: Vec<UnixStream> = (0..CONNECTIONS)
+                .map(|_| {
+                    let mut stream = UnixStream::connect(daemon.socket()).unwrap();
+                    // Who is not listened to any more sends no more.
+                    let _refused = stream.write_all(&begun);
+                    stream
+                })
+                .collect();
+            steady_is_served_and_stops(&daemon);
+            soon("put", || daemon.put("small", &tracer(""))).json(201);
+            drop(silent);
+        }
+    });
+}
+
+/// Whoever has no token sends no bodies, and has half of the places at most.
+#[test]
+fn without_the_token_nobody_takes_memory_or_places_from_those_who_have_it() {
+    shared_core(|| {
+        let (daemon, port) = over_tcp(&["--anonymous-read"]);
+        start_steady(&daemon);
+        let shown = [LOCAL, AUTHORIZATION].concat();
+        let with_token = || {
+            let asked = || exchange(connect(port), request("GET", "/v1/rigs/steady", &shown, "").as_bytes());
+            Answer::of(&soon("with the token", asked)).json(200);
+        };
+        for (method, path) in [("POST", "/healthz"), ("GET", "/healthz"), ("GET", "/v1/rigs")] {
+            let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n");
+            let some = [format!("{head}content-length: 4194304\r\n\r\n").into_bytes(), vec![b'#'; 1 << 20]].concat();
+            let refused = Answer::of(&exchange(connect(port), format!("{head}content-length: 1\r\n\r\n").as_bytes()));
+            assert_eq!(refused.status, 401, "{method} {path}");
+            let chunked = format!("{head}transfer-encoding: chunked\r\nconnection: close\r\n\r\n0\r\n\r\n");
+            assert_eq!(Answer::of(&exchange(connect(port), chunked.as_bytes())).status, 401, "{method} {path}");
+            let bodies: Vec<_> = (0..CONNECTIONS)
+                .map(|_| {
+                    let mut stream = connect(port);
+                    let _refused = stream.write_all(&some);
+                    stream
+                })
+                .collect();
+            with_token();
+            drop(bodies);
+        }
+        // What is long, and nobody takes.
+        let run = daemon.get("/v1/rigs/steady").json(200)["run"].as_str().unwrap().to_owned();
+        let long = daemon.folder.path().join("state/rigs/steady/runs").join(&run).join("long");
+        std::fs::File::create(long).unwrap().set_len(64 << 20).unwrap();
+        let file = format!("/v1/rigs/steady/runs/{run}/long");
+        let ask = |_| {
+            let mut stream = connect(port);
+            stream.write_all(format!("GET {file} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes()).unwrap();
+            let mut status = [0; 12];
+            stream.read_exact(&mut status).unwrap();
+            (String::from_utf8_lossy(&status[9..]).into_owned(), stream)
+        };
+        let (statuses, streams): (Vec<_>, Vec<_>) = (0..CONNECTIONS).map(ask).unzip();
+        assert_eq!(statuses.iter().filter(|status| *status == "200").count(), CONNECTIONS / 2);
+        assert_eq!(statuses.iter().filter(|status| *status == "503").count(), CONNECTIONS / 2);
+        with_token();
+        steady_is_served_and_stops(&daemon);
+        drop(streams);
+    });
+}
