@@ -262,6 +262,7 @@ impl Rig {
         self.status.send_modify(|status| {
             status.enter(RigState::Preparing);
             (status.run, status.restart_at, status.restarts) = (Some(run), None, restarts);
+            status.has_begun = false;
             status.problems.clear();
         });
         Options {

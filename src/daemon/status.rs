@@ -84,6 +84,9 @@ pub struct Status {
     pub restarts: u32,
     /// Why the last run could not begin; or why it has failed, and which limits it has exceeded.
     pub problems: Vec<Mistake>,
+    /// The last run has come to activations or steps.
+    #[serde(skip)]
+    pub has_begun: bool,
 }
 
 impl Status {
@@ -91,7 +94,8 @@ impl Status {
     pub fn new(name: RigName) -> Status {
         let (state, since) = (RigState::Idle, Timestamp::now());
         let (verdict, exit_code, run, last_run, restart_at) = Default::default();
-        Status { name, state, verdict, exit_code, since, run, last_run, restart_at, restarts: 0, problems: Vec::new() }
+        let (restarts, problems, has_begun) = Default::default();
+        Status { name, state, verdict, exit_code, since, run, last_run, restart_at, restarts, problems, has_begun }
     }
 
     /// The rig is in another state.
@@ -99,12 +103,15 @@ impl Status {
         if self.state != state {
             (self.state, self.since) = (state, Timestamp::now());
         }
+        self.has_begun |= matches!(state, RigState::Running | RigState::Paused);
     }
 
     /// `run` is over, of which this is known.
     pub fn leave(&mut self, run: &Run) {
         self.last_run.clone_from(&self.run);
         let code = exit_code(run);
+        // It may have been over before anybody has looked.
+        self.has_begun |= code != 1 || run.clocks.iter().any(|clock| clock.activations > 0);
         self.exit_code = Some(code);
         self.verdict = Some(if code == 0 { Verdict::Pass } else { Verdict::Fail });
         let counts = |problem: &&Problem| matches!(problem.severity, Severity::Failure | Severity::Limit);
@@ -115,6 +122,16 @@ impl Status {
     /// Whether the last run could not begin, so that another rig file may help.
     pub fn could_not_begin(&self) -> bool {
         self.state == RigState::Failed && self.exit_code == Some(2)
+    }
+
+    /// Whether the last start has come to an end, good or bad: its run has begun, or is over before.
+    pub fn is_decided(&self) -> bool {
+        self.has_begun || matches!(self.state, RigState::Idle | RigState::Failed)
+    }
+
+    /// Why the last start has come to no run.
+    pub fn obstacles(&self) -> Option<&[Mistake]> {
+        (self.state == RigState::Failed && !self.has_begun).then_some(&self.problems)
     }
 
     /// Whether a run goes on, or is to begin.
@@ -141,6 +158,16 @@ impl Mistake {
     pub fn said(message: String) -> Mistake {
         Mistake { file: None, line: None, column: None, message }
     }
+
+    /// Leaves the beginning of a very long message, which quotes what is wrong.
+    pub fn shorten(&mut self) {
+        const LONGEST: usize = 4096;
+        if self.message.len() > LONGEST {
+            let end = (0..=LONGEST).rev().find(|end| self.message.is_char_boundary(*end));
+            self.message.truncate(end.unwrap_or(0));
+            self.message.push('…');
+        }
+    }
 }
 
 impl fmt::Display for Mistake {
@@ -159,15 +186,5 @@ impl fmt::Display for Mistake {
 impl From<CheckProblem> for Mistake {
     fn from(CheckProblem { file, line, column, message }: CheckProblem) -> Mistake {
         Mistake { file, line, column, message }
-    }
-
-    /// Leaves the beginning of a very long message, which quotes what is wrong.
-    pub fn shorten(&mut self) {
-        const LONGEST: usize = 4096;
-        if self.message.len() > LONGEST {
-            let end = (0..=LONGEST).rev().find(|end| self.message.is_char_boundary(*end));
-            self.message.truncate(end.unwrap_or(0));
-            self.message.push('…');
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! Rigs: what they are, and what they do.
 
 use super::client::{Daemon, kept_every_release, tracer};
-use super::program::{PATIENCE, runner_of, send, shared_core, wait_until};
+use super::program::{PATIENCE, copied_tracer, runner_of, send, shared_core, wait_until};
 use nix::sys::signal::Signal::SIGKILL;
+use std::process::Command;
 use std::time::Instant;
 
 /// From nothing to a report.
@@ -294,4 +295,45 @@ fn a_rig_with_a_mistake_is_refused_with_line_and_column() {
     assert!(path.detail(422).contains("nope.toml"));
     daemon.post("/v1/rigs/a/start", r#"{"mode": "virtual", "stop_time": 0.1}"#).json(200);
     wait_until("the run is over", || daemon.state("a") == "idle");
+}
+
+/// Whatever keeps a run from its first activation, in real time and in virtual time: whoever has asked for it is told why, by `vecud ctl` with
+/// an exit code, and it is in the status.
+#[test]
+fn a_start_that_comes_to_no_activation_is_refused_and_says_why() {
+    shared_core(|| {
+        let daemon = Daemon::new();
+        let instantiate = "fmi3UnlockPreemptionCallback unlockPreemption)\n{\n";
+        for (name, before, inside, words) in [
+            ("missing", "__asm__(\".hidden fmi3ActivateModelPartition\");\n", "", "fmi3ActivateModelPartition"),
+            ("null", "", "return NULL;\n", "NULL"),
+            ("crash", "", "__builtin_trap();\n", "SIGILL"),
+        ] {
+            let fmu = copied_tracer(&daemon.folder.path().join(name));
+            let source = fmu.join("sources/fmu.c");
+            let text = std::fs::read_to_string(&source).unwrap();
+            assert!(text.contains(instantiate));
+            let text = text.replacen(instantiate, &format!("{instantiate}{inside}"), 1);
+            std::fs::write(&source, format!("{before}{text}")).unwrap();
+            for mode in ["realtime", "virtual"] {
+                let rig = format!("[rig]\nmode = '{mode}'\n[fmu.a]\npath = '{}'\n", fmu.display());
+                daemon.put(name, &rig);
+                let refused = daemon.post(&format!("/v1/rigs/{name}/start"), "").json(422);
+                let why = refused["mistakes"][0]["message"].as_str().unwrap_or_default().to_owned();
+                assert!(why.contains(words), "{name}, {mode}: {refused}");
+                let status = daemon.get(&format!("/v1/rigs/{name}")).json(200);
+                assert_eq!((&status["state"], &status["problems"][0]["message"]), (&"failed".into(), &why.into()));
+            }
+            let mut ctl = Command::new(env!("CARGO_BIN_EXE_vecud"));
+            let ctl = ctl.arg("ctl").arg("--socket").arg(daemon.socket()).args(["start", name]).output().unwrap();
+            let said = String::from_utf8_lossy(&ctl.stderr);
+            assert!(!ctl.status.success() && said.contains(words), "{name}: {:?}: {said}", ctl.status);
+            // Another rig that comes to none in place of one that runs.
+            daemon.put("steady", &tracer("")).json(if name == "missing" { 201 } else { 200 });
+            daemon.post("/v1/rigs/steady/start", "").json(200);
+            let text = format!("[fmu.a]\npath = '{}'\n", fmu.display());
+            let refused = daemon.ask("PUT", "/v1/rigs/steady?reload=true", &text).json(422);
+            assert!(refused["mistakes"][0]["message"].as_str().unwrap().contains(words), "{name}: {refused}");
+        }
+    });
 }

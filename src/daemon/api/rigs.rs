@@ -131,15 +131,12 @@ pub async fn put(
     let runs_anew = reload && rig.running().is_some();
     let status = match runs_anew {
         // Of one that comes to its end anyway nothing else is to be waited for.
-        true => {
-            until(&rig, |status| (status.run != before && status.state != RigState::Preparing) || !status.is_busy())
-                .await
-        }
+        true => until(&rig, |status| status.run != before && status.is_decided() || !status.is_busy()).await,
         false => rig.status(),
     };
-    match runs_anew && !status.problems.is_empty() {
-        true => Err(Refusal::Invalid(status.problems).into()),
-        false => Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(status))),
+    match status.obstacles().filter(|_| runs_anew) {
+        Some(mistakes) => Err(Refusal::Invalid(mistakes.to_vec()).into()),
+        None => Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(status))),
     }
 }
 
@@ -174,10 +171,10 @@ pub async fn start(State(rigs): All, Path(name): Path<String>, body: Body) -> Re
         return Err(Problem::impossible(format!("stop_time is {stop_time:e} s, which no simulation reaches")));
     }
     let rig = CHANGES.run(move || rigs.start(&name, start)).await??;
-    let status = until(&rig, |status| status.state != RigState::Preparing).await;
-    match status.could_not_begin() {
-        true => Err(Refusal::Invalid(status.problems).into()),
-        false => Ok(Json(status)),
+    let status = until(&rig, Status::is_decided).await;
+    match status.obstacles() {
+        Some(mistakes) => Err(Refusal::Invalid(mistakes.to_vec()).into()),
+        None => Ok(Json(status)),
     }
 }
 
