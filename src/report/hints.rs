@@ -1,7 +1,7 @@
 //! What the figures of a run point at, in words: where lateness came from, as far as the run itself can tell.
 //!
 //! A pure function of the run. Each hint states its evidence in numbers; where there is none, nothing is said. Nothing here
-//! changes the verdict. In virtual time there are no hints.
+//! changes the verdict. In virtual time nothing is late, and there are no hints of lateness.
 //!
 //! | hint | evidence |
 //! |---|---|
@@ -14,6 +14,7 @@
 //! | waits for the lock | in the list of the worst, those with at least [`NOTABLE`] and a quarter of the response |
 //! | the kernel's trace | of the worst wake-up in it, if that is late, and the worst response of which others than the rig had half: who had the core ([`kernel`]) |
 //! | counts of a core | stolen time, interrupts of firmware, throttling; devices that interrupt it often ([`kernel`]) |
+//! | growing memory | the process of the FMUs has [`GROWTH`] more at the end of the run than after its first quarter, and as steadily ([`memory`]); in virtual time, too |
 //! | preemption, own code | the worst responses of [`TIGHT`] per cent of the interval or more: what took at least half of them |
 //!
 //! A late wake-up is put down to the clock that was at work for most of it, if others of the rig were for half of it; else
@@ -21,6 +22,7 @@
 //! to the machine; of these it is told if they recur in a [period](periods).
 
 mod kernel;
+mod memory;
 mod periods;
 
 use self::periods::{Late, recurrence};
@@ -57,6 +59,7 @@ pub fn hints(run: &Run) -> Vec<String> {
         hints.extend(away.iter().map(|(cpu, away)| machine(run, *cpu, away)));
         run.host.cores.iter().for_each(|core| kernel::core(run, core, &mut hints));
     }
+    hints.extend(memory::growth(run));
     hints
 }
 

@@ -197,6 +197,9 @@ pub struct Host {
     pub memory_locked_bytes: u64,
     /// How much there was to be locked when the run began, bytes; 0: nobody asked.
     pub memory_wanted_bytes: u64,
+    /// What the process of the FMUs had of the machine's memory while the run went on; `None`: nobody has seen it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_over_time: Option<MemoryOverTime>,
     /// `/dev/cpu_dma_latency` was held at 0.
     pub dma_latency_held: bool,
     /// The clock that releases are instants of.
@@ -224,6 +227,15 @@ pub struct Host {
     /// What the kernel counted for each core of partitions while the run went on; empty in virtual time.
     #[serde(default)]
     pub cores: Vec<CoreCounts>,
+}
+
+/// Memory of the process of the FMUs (`VmRSS`), from the start of the run to its end.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct MemoryOverTime {
+    /// Length of an interval, s.
+    pub interval_s: f64,
+    /// The most of each interval, KiB.
+    pub resident_kib: Vec<u64>,
 }
 
 /// A fact about the machine.

@@ -98,6 +98,7 @@ fn host(random: &mut Random) -> Host {
         memory_locked: true,
         memory_locked_bytes: 48 << 20,
         memory_wanted_bytes: 48 << 20,
+        memory_over_time: None,
         dma_latency_held: true,
         clock: "monotonic".into(),
         spin_us: 0.0,

@@ -220,6 +220,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
             memory_locked: global(Global::MemoryLocked) == 1,
             memory_locked_bytes: global(Global::MemoryLockedBytes),
             memory_wanted_bytes: global(Global::MemoryWantedBytes),
+            memory_over_time: facts.memory.over_time(),
             dma_latency_held: global(Global::DmaLatency) == 1,
             clock: if plan.keeps_tai() { "tai" } else { "monotonic" }.into(),
             spin_us: plan.host.spin.0 as f64 / 1e3,

@@ -225,7 +225,7 @@ impl Sight {
             unreturned,
             call_limit: prepared.options.call_limit(),
             left: Vec::new(),
-            memory: self.memory,
+            memory: self.memory.clone(),
             none_left: true,
         };
         let mut run = collect(prepared, board, &self.told, &facts);

@@ -432,7 +432,7 @@ impl<'a> Supervision<'a> {
             unreturned,
             call_limit: options.call_limit(),
             left: std::mem::take(&mut self.process.left),
-            memory: self.memory,
+            memory: self.memory.clone(),
             none_left: self.process.none_left,
         };
         let mut report = collect::collect(&shared.prepared, board, &run.recorder.told(), &facts);
@@ -518,7 +518,7 @@ impl<'a> Supervision<'a> {
                 if run.recording { self.events.say_as(status, line) } else { told_before_start.push((status, line)) }
             }
             self.shared.set_recorded(run.recorder.recorded());
-            self.memory.look(now);
+            self.memory.look(self.board, now);
             if let Some(status) = status {
                 break Ended::Process(status);
             }
@@ -589,7 +589,7 @@ impl<'a> Supervision<'a> {
             threads: run.threads.clone(),
             cores: run.cores.clone(),
             hangs: run.hangs.clone(),
-            memory: self.memory,
+            memory: self.memory.clone(),
             killed: self.process.killed,
             started: run.started,
             load_at_start: run.load_at_start,

@@ -1,7 +1,7 @@
 use super::super::causes::{Causes, Counts, OtherClock, ThreadCounts};
 use super::super::sample;
 use super::*;
-use crate::report::{CoreCounts, Distribution, KernelWork, Served};
+use crate::report::{CoreCounts, Distribution, KernelWork, MemoryOverTime, Served};
 
 const TASK: usize = 4; // ecu.task_1ms in the sample; plant.step is before it and more urgent.
 
@@ -291,4 +291,23 @@ fn who_ran_in_the_worst_traced_wakeup_is_told() {
     let words = "in the kernel's trace lies a response of ecu.task_1ms that took 304 µs (at 0.4 s); on core 2 ran meanwhile \
                  softirq NET_RX for 170 µs, thread ecu.task_1ms for 150 µs";
     assert_eq!(told, [words]);
+}
+
+#[test]
+fn memory_that_only_grows_is_told_and_what_is_set_up_late_is_not() {
+    let told = |resident_kib: Vec<u64>, mode: Mode| {
+        let mut run = run(Causes::default());
+        (run.mode, run.host.memory_over_time) = (mode, Some(MemoryOverTime { interval_s: 0.5, resident_kib }));
+        hints(&run)
+    };
+    let leak = |each: u64| (0..41).map(|at| 50 * 1024 + at * each).collect::<Vec<u64>>();
+    for mode in [Mode::RealTime, Mode::Virtual] {
+        let [told] = &told(leak(512), mode)[..] else { panic!("one hint") };
+        assert!(told.contains("grows: from 55.0 to 70.0 MiB in the last 15.0 s, 1.000 MiB each second"), "{told}");
+    }
+    let once = [vec![1024; 30], vec![90_000; 11]].concat();
+    let wave = (0..41).map(|at| 50_000 + at % 7 * 3000).collect();
+    for kib in [leak(10), leak(0), leak(512)[..15].to_vec(), once, wave, Vec::new()] {
+        assert_eq!(told(kib.clone(), Mode::RealTime), [""; 0], "{kib:?}");
+    }
 }

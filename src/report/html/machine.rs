@@ -4,7 +4,7 @@ use super::{escape, fold};
 use crate::plan::Mode;
 use crate::priority::FifoPriority;
 use crate::report::format::{cores, plural};
-use crate::report::{DoctorFinding, DoctorResult, Ended, Fact, Host, Run, Scheduling};
+use crate::report::{DoctorFinding, DoctorResult, Ended, Fact, Host, MemoryOverTime, Run, Scheduling};
 
 /// By which clock releases come, and how threads wait for them.
 fn clock_words(host: &Host) -> String {
@@ -81,6 +81,11 @@ pub fn machine(run: &Run) -> String {
     ];
     if !real_time {
         rows.retain(|(name, ..)| !matches!(*name, "FIFO priorities" | "Kept by"));
+    }
+    if let Some(MemoryOverTime { resident_kib, .. }) = &host.memory_over_time {
+        let [least, most] = [resident_kib.iter().min(), resident_kib.iter().max()]
+            .map(|kib| kib.map_or(0.0, |kib| *kib as f64 / 1024.0));
+        rows.push(("Memory of the FMUs", format!("{least:.1} to {most:.1} MiB"), None));
     }
     let last = match run.ended {
         Ended::Finished => "Load at its end",

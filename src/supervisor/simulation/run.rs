@@ -279,7 +279,7 @@ impl<'a> Watching<'a> {
                 run.phase = Phase::Stopping;
             }
             let now = monotonic_now();
-            self.memory.look(now);
+            self.memory.look(self.board, now);
             let begin = self.shared.prepared.begin();
             run.hangs.look(self.shared.plan(), self.board, begin, run.phase, self.process.id(), now);
             self.look_at_calls(run.phase, &mut calls, now);
@@ -407,7 +407,7 @@ impl<'a> Watching<'a> {
             hangs: run.hangs,
             unreturned,
             left: std::mem::take(&mut self.process.left),
-            memory: self.memory,
+            memory: self.memory.clone(),
             none_left: self.process.none_left,
         };
         let mut final_state = Vec::new();

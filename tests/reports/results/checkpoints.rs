@@ -214,3 +214,37 @@ fn a_report_without_a_word_on_its_end_is_of_a_finished_run() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && text.contains(" passed: "), "{text}");
 }
+
+/// Memory that FMU code asks for and does not give back is a course in the report, and a hint, whoever reads it while the run goes on.
+#[test]
+fn memory_that_grows_is_told_while_the_run_goes_on() {
+    shared_core(|| {
+        let folder = super::program::tempdir().unwrap();
+        let fmu = super::program::copied_tracer(&folder.path().join("fmu"));
+        let file = fmu.join("sources/fmu.c");
+        let text = fs::read_to_string(&file).unwrap();
+        let begin = "    trace_begin(fmu, TRACE_ACTIVATE,";
+        assert!(text.contains(begin));
+        let leak = format!("    memset(malloc(3000), 1, 3000);\n{begin}");
+        fs::write(&file, format!("#include <stdlib.h>\n#include <string.h>\n{}", text.replacen(begin, &leak, 1)))
+            .unwrap();
+        let rig = Rig::new("overrun = \"queue\"").fmu("a", fmu, "", "").more("[report]\ncheckpoint = 1\n");
+        let child = rig.start(rig.command());
+        let hint = |report: &Value| {
+            let hints = report["hints"].as_array().unwrap();
+            hints.iter().any(|hint| hint.as_str().unwrap().contains("the process of fmu `a` grows: from "))
+        };
+        let mut longer_than = 0.0;
+        let course = loop {
+            let checkpoint = checkpoint_after(&rig.out(), longer_than);
+            longer_than = checkpoint["wall_seconds"].as_f64().unwrap();
+            if hint(&checkpoint) {
+                break checkpoint["host"]["memory_over_time"]["resident_kib"].as_array().unwrap().clone();
+            }
+        };
+        send(child.id() as i32, SIGINT);
+        let run = rig.finish(child).exits(0);
+        assert!(course.last().unwrap().as_u64() > course[course.len() / 2].as_u64(), "{course:?}");
+        assert!(run.file("report.html").contains("Memory of the FMUs</dt>"));
+    });
+}
