@@ -34,7 +34,7 @@ pub struct Streams {
 }
 
 /// The right to have a stream, until this is dropped.
-pub struct Permit {
+pub struct StreamPermit {
     _one: OwnedSemaphorePermit,
     _of_strangers: Option<OwnedSemaphorePermit>,
 }
@@ -52,9 +52,9 @@ impl Default for Streams {
 
 impl Streams {
     /// The right to have one; `None`: there are as many as there may be, of strangers half as many.
-    pub fn permit(&self, is_stranger: bool) -> Option<Permit> {
+    pub fn permit(&self, is_stranger: bool) -> Option<StreamPermit> {
         let own = is_stranger.then(|| self.of_strangers.clone().try_acquire_owned()).transpose().ok()?;
-        Some(Permit { _one: self.permits.clone().try_acquire_owned().ok()?, _of_strangers: own })
+        Some(StreamPermit { _one: self.permits.clone().try_acquire_owned().ok()?, _of_strangers: own })
     }
 
     /// Tells when all of them are to end.

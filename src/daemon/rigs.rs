@@ -13,9 +13,9 @@ use super::status::{Mistake, Status};
 use super::store::Store;
 use crate::plan::RunningRig;
 use crate::rig::{Place, Problem, RigError};
-use crate::supervisor::{self, Error, EventSink, Finished, LineWeight, Opened, Options, Session};
+use crate::supervisor::{self, Error, EventSink, Finished, LineWeight, OpenedRig, Options, Session};
+use crate::sys::permits::{Permit, Permits};
 use crate::sys::stop::Stop;
-use crate::sys::turns::{Turn, Turns};
 use crate::sys::{affinity, heap, process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -79,9 +79,9 @@ pub struct Rigs {
     /// Held while a rig finds out what the others leave of the machine, until it has that itself.
     taking: Mutex<()>,
     /// Libraries that are built at a time.
-    builds: Turns,
+    builds: Permits,
     /// Held while a long rig is read and planned, which takes some hundred times its length of memory.
-    long: Turns,
+    long: Permits,
     /// Asks for the end of all checks.
     checks: Stop,
     /// Held while the threads of this process are moved to other cores.
@@ -125,8 +125,8 @@ impl Rigs {
             cpus,
             changing: Mutex::default(),
             taking: Mutex::default(),
-            builds: Turns::of(BUILDS),
-            long: Turns::of(1),
+            builds: Permits::of(BUILDS),
+            long: Permits::of(1),
             checks: Stop::default(),
             moving: Mutex::default(),
             ends: AtomicBool::new(false),
@@ -184,22 +184,22 @@ impl Rigs {
     /// Checks a rig as `vecud check` does. Blocks for as long as that takes, or until the daemon ends.
     fn check(&self, options: &Options) -> Result<(), Error> {
         let options = Options { cpus: Some(self.cpus.clone()), stop: self.checks.clone(), ..options.clone() };
-        let turn = self.turn(&options)?;
+        let permit = self.permit(&options)?;
         let opened = self.open(&options, &EventSink::default());
         let checked = opened.and_then(|opened| opened.plan(&options).map(drop));
-        if turn.is_some() {
+        if permit.is_some() {
             heap::give_back();
         }
         checked
     }
 
-    /// What a rig names, opened: built when it is its turn.
-    fn open(&self, options: &Options, events: &EventSink) -> Result<Opened, Error> {
+    /// Opens what a rig names, and builds it once there is a permit.
+    fn open(&self, options: &Options, events: &EventSink) -> Result<OpenedRig, Error> {
         supervisor::open(&Options { builds: self.builds.clone(), ..options.clone() }, events)
     }
 
     /// Waits until a rig may be read whose text is long; held until it is planned.
-    fn turn(&self, options: &Options) -> Result<Option<Turn>, Error> {
+    fn permit(&self, options: &Options) -> Result<Option<Permit>, Error> {
         let found = || options.file.metadata().map_or(0, |found| if found.is_file() { found.len() } else { 0 });
         let is_fmu = options.file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fmu"));
         let length = match &options.text {
@@ -354,7 +354,7 @@ impl Rigs {
 
     /// Prepares a run and starts it, on what those of the others that run leave of the machine.
     fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
-        let _turn = self.turn(options)?;
+        let _permit = self.permit(options)?;
         // Before anybody waits for it, as a compiler may be at it.
         let opened = self.open(options, events)?;
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
@@ -375,7 +375,10 @@ impl Rigs {
 
     /// Starts what is wanted, as after a start of the daemon; before that, runs that were cut off get a report.
     pub fn resume(self: &Arc<Rigs>) {
-        for rig in self.list() {
+        let mut rigs = self.list();
+        // Nobody waits for the report of another one.
+        rigs.sort_by_cached_key(|rig| !rig.runs.cut_off().is_empty());
+        for rig in rigs {
             if self.ends.load(SeqCst) {
                 return;
             }

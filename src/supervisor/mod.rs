@@ -67,7 +67,7 @@ pub use events::{Event, EventSink, LineWeight, State};
 pub use files::{is_in_use, lock, write_lasting, write_unfinished, write_whole};
 pub use host::Host;
 pub use pause::PauseError;
-pub use prepare::{Opened, Options, Prepared, open, plan};
+pub use prepare::{OpenedRig, Options, Prepared, open, plan};
 pub use questions::NewestValue;
 pub use recorder::Recorded;
 pub use run_name::RunName;

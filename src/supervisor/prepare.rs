@@ -15,8 +15,8 @@ use crate::plan::{self, FmuId, FmuInput, Mode, Plan, RunningRig, SignalId, Stimu
 use crate::report::FindingResult;
 use crate::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
 use crate::snapshot::Snapshot;
+use crate::sys::permits::Permits;
 use crate::sys::stop::Stop;
-use crate::sys::turns::Turns;
 use crate::time::{Fraction, Instant};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -63,8 +63,8 @@ pub struct Options {
     pub figures: Option<Duration>,
     /// Where unpacked FMUs and built libraries are kept; default: the user's cache.
     pub cache: Option<PathBuf>,
-    /// How many libraries are built at a time beside those of this rig; by default as many as there are to build.
-    pub builds: Turns,
+    /// Permits to build a library, shared with other rigs; by default there is no bound.
+    pub builds: Permits,
     /// What the session may use of the machine; default: all that this process gets.
     pub host: Option<Host>,
     /// The cores that it may use; default: those that the thread may run on that prepares it. For [`Options::host`] nothing.
@@ -138,7 +138,7 @@ impl Prepared {
 }
 
 /// A rig whose FMUs and other files are open: a plan of it can be made. What takes long, and depends on no other rig, is done.
-pub struct Opened {
+pub struct OpenedRig {
     rig: Rig,
     fmus: Vec<OpenedFmu>,
     stimuli: Vec<(Source, StimulusInput)>,
@@ -156,10 +156,10 @@ pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
 }
 
 /// Reads the rig and opens its FMUs, which are built if need be.
-pub fn open(options: &Options, events: &EventSink) -> Result<Opened, Error> {
+pub fn open(options: &Options, events: &EventSink) -> Result<OpenedRig, Error> {
     let rig = wanted_rig(options)?;
     let set = rig.options.iter().map(|option| option.display().to_string()).collect();
-    Ok(Opened { set, ..open_rig(rig, |_, _| Ok(()), options, events)? })
+    Ok(OpenedRig { set, ..open_rig(rig, |_, _| Ok(()), options, events)? })
 }
 
 /// Opens the FMUs of a rig, has `complete` add to it what depends on their descriptions, and makes the plan.
@@ -177,12 +177,12 @@ fn open_rig(
     complete: impl FnOnce(&mut Rig, &[&ModelDescription]) -> Result<(), Error>,
     options: &Options,
     events: &EventSink,
-) -> Result<Opened, Error> {
+) -> Result<OpenedRig, Error> {
     let cache = match &options.cache {
         Some(folder) => Cache::at(folder),
         None => Cache::user().map_err(Error::NoCache)?,
     };
-    let cache = cache.until(options.stop.clone()).in_turn(options.builds.clone());
+    let cache = cache.until(options.stop.clone()).permitted_by(options.builds.clone());
     let fmus = rig.fmus.iter().map(|fmu| open_named(&rig, fmu, &cache, events)).collect::<Result<Vec<_>, _>>()?;
     complete(&mut rig, &fmus.iter().map(|(_, description, _)| description).collect::<Vec<_>>())?;
     let start = plan::start_time(&rig, fmus.first().map(|(_, description, _)| description)).value;
@@ -190,13 +190,13 @@ fn open_rig(
     let (told, untold): (Vec<Unpacked>, Vec<Option<String>>) =
         fmus.iter().map(|(unpacked, description, _)| as_told(unpacked, description.abi)).unzip();
     let notes = cache.note().map(str::to_owned).into_iter().chain(untold.into_iter().flatten()).collect();
-    Ok(Opened { rig, fmus, stimuli, told, notes, set: Vec::new() })
+    Ok(OpenedRig { rig, fmus, stimuli, told, notes, set: Vec::new() })
 }
 
-impl Opened {
+impl OpenedRig {
     /// Makes the plan, beside the rigs and with the cores that these options name.
     pub fn plan(self, options: &Options) -> Result<Prepared, Error> {
-        let Opened { rig, fmus, stimuli, told, notes, set } = self;
+        let OpenedRig { rig, fmus, stimuli, told, notes, set } = self;
         let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli.into_iter().unzip();
         let libraries = linking::by_file(&fmus.iter().map(|(_, _, library)| library.as_path()).collect::<Vec<_>>());
         let inputs: Vec<FmuInput> = fmus

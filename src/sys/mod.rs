@@ -32,6 +32,7 @@ pub mod heap;
 pub mod latency;
 pub mod memory;
 pub mod offspring;
+pub mod permits;
 pub mod pi;
 pub mod preemption;
 pub mod prefetch;
@@ -44,7 +45,6 @@ pub mod stack;
 pub mod stop;
 pub mod surroundings;
 pub mod thread;
-pub mod turns;
 pub mod wake;
 pub mod zeroed;
 

@@ -3,7 +3,7 @@
 use super::Failure;
 use crate::columns::lines;
 use crate::daemon::RigName;
-use crate::plain::plain;
+use crate::plain::{plain, plain_lines};
 use crate::report::Figures;
 use crate::report::format::{count, duration};
 use crate::rig::RigError;
@@ -159,7 +159,9 @@ pub fn all(status: &Status) -> String {
         for number in [line, column].into_iter().flatten() {
             place += &format!("{number}:");
         }
-        text += format!("{place} {}", plain(message)).trim_start();
+        // Further lines of a message belong to its first one.
+        let message = plain_lines(message).collect::<Vec<_>>().join("\n    ");
+        text += format!("{place} {message}").trim_start();
         text.push('\n');
     }
     text
@@ -303,7 +305,7 @@ mod tests {
         let failed = json!({"file": "a.toml", "line": 3, "column": 7, "message": "no\nline"});
         let failed = status(json!({"state": "failed", "problems": [failed, {"message": "x"}], "restarts": 2}));
         let text = all(&failed);
-        assert!(text.contains("restarts  2\n") && text.ends_with("a.toml:3:7: no\\nline\nx\n"), "{text}");
+        assert!(text.contains("restarts  2\n") && text.ends_with("a.toml:3:7: no\n    line\nx\n"), "{text}");
     }
 
     #[test]

@@ -4,10 +4,10 @@
 //! since no header allows that to it, unless its own name was made to stand for an address of this machine: so the name in `Host` is
 //! looked at.
 //!
-//! Whoever shows no token reads at most, and sends no body; and there are so few of them at a time that others have places left.
+//! A request without the token reads at most, and has no body; so few of them are answered at a time that places are left for those with it.
 
 use super::problem::Problem;
-use crate::daemon::listen::{CONNECTIONS, CameTo, HeldBody, Visitor};
+use crate::daemon::listen::{CONNECTIONS, CameTo, HeldBody, Peer};
 use crate::daemon::token::Token;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
@@ -38,30 +38,30 @@ pub struct Stranger;
 /// Requests without a token that are answered at a time, of all [`CONNECTIONS`].
 const STRANGERS: usize = CONNECTIONS / 2;
 
-/// Where requests over TCP come in.
-pub struct Entrance {
+/// The way in for requests over TCP.
+pub struct TcpAccess {
     access: Access,
     /// Room for requests without a token.
     strangers: Arc<Semaphore>,
 }
 
-impl Entrance {
-    /// One through which nobody has come yet.
-    pub fn of(access: Access) -> Entrance {
-        Entrance { access, strangers: Arc::new(Semaphore::new(STRANGERS)) }
+impl TcpAccess {
+    /// A way in that nobody has taken yet.
+    pub fn of(access: Access) -> TcpAccess {
+        TcpAccess { access, strangers: Arc::new(Semaphore::new(STRANGERS)) }
     }
 }
 
 /// Answers what may be asked, and refuses the rest.
-pub async fn check(State(entrance): State<Arc<Entrance>>, request: Request, next: Next) -> Response {
+pub async fn check(State(tcp): State<Arc<TcpAccess>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    match entrance.access.refusal(&parts, body.is_end_stream()) {
-        None if entrance.access.is_shown(&parts.headers) => {
-            parts.extensions.get::<Visitor>().inspect(|visitor| visitor.has_token());
+    match tcp.access.refusal(&parts, body.is_end_stream()) {
+        None if tcp.access.is_shown(&parts.headers) => {
+            parts.extensions.get::<Peer>().inspect(|peer| peer.has_token());
             next.run(Request::from_parts(parts, body)).await
         }
         None => {
-            let Ok(held) = entrance.strangers.clone().try_acquire_owned() else {
+            let Ok(held) = tcp.strangers.clone().try_acquire_owned() else {
                 return Problem::too_many(format!("{STRANGERS} requests without the token are being answered"))
                     .into_response();
             };

@@ -4,7 +4,7 @@ use super::access::Stranger;
 use super::problem::Problem;
 use super::rigs::named;
 use super::signals::{self, newest, patterns};
-use crate::daemon::events::{self, Events, Permit, STREAMS, Source};
+use crate::daemon::events::{self, Events, STREAMS, Source, StreamPermit};
 use crate::daemon::name::RigName;
 use crate::daemon::rig::Rig;
 use crate::daemon::rigs::Rigs;
@@ -93,7 +93,7 @@ fn feed(
     rig: &Arc<Rig>,
     patterns: Vec<String>,
     mut source: Source,
-    permit: Permit,
+    permit: StreamPermit,
 ) -> impl Future<Output = ()> + use<> {
     // Before the task has its first turn: a client that has the head of the answer misses nothing.
     let (mut changes, mut messages, mut ended) = (rig.changes(), rig.messages(), rigs.streams.ended());

@@ -1,6 +1,6 @@
 //! What is measured, for Prometheus.
 
-use super::lanes::SCRAPES;
+use super::pools::SCRAPES;
 use super::problem::Problem;
 use crate::daemon::metrics::{Exposition, Scrape};
 use crate::daemon::rigs::Rigs;

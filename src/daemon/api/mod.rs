@@ -5,8 +5,8 @@
 mod access;
 mod events;
 mod guard;
-mod lanes;
 mod metrics;
+mod pools;
 mod problem;
 mod query;
 mod rigs;
@@ -18,7 +18,7 @@ mod variables;
 mod waits;
 
 pub use access::Access;
-pub use lanes::THREADS;
+pub use pools::THREADS;
 
 use super::rigs::Rigs;
 use super::service::Pulse;
@@ -102,7 +102,7 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
 
 /// The same for whoever asks over TCP.
 pub fn over_tcp(router: Router, access: Access) -> Router {
-    router.layer(from_fn_with_state(Arc::new(access::Entrance::of(access)), access::check))
+    router.layer(from_fn_with_state(Arc::new(access::TcpAccess::of(access)), access::check))
 }
 
 /// How often the API shows that it answers.

@@ -156,6 +156,7 @@ pub fn describe(description: &mut OpenApi) {
     let responses = operations.flat_map(|operation| {
         let all = &mut operation.responses.responses;
         all.entry("400".to_owned()).or_insert_with(|| RefOr::T(OneResponse::new("")));
+        all.entry("503".to_owned()).or_insert_with(|| RefOr::T(OneResponse::new("too much is asked for at a time")));
         for (status, meaning) in OVER_TCP {
             all.insert(status.to_owned(), RefOr::T(OneResponse::new(meaning)));
         }

@@ -1,6 +1,6 @@
 //! Rigs: what they are, and what they do.
 
-use super::lanes::{CHANGES, CHECKS, PAUSES};
+use super::pools::{CHANGES, CHECKS, PAUSES};
 use super::problem::Problem;
 use crate::daemon::definition::{Source, Start};
 use crate::daemon::name::RigName;

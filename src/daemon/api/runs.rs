@@ -1,6 +1,6 @@
 //! Runs of a rig: reports and recordings.
 
-use super::lanes::READS;
+use super::pools::READS;
 use super::problem::Problem;
 use super::rigs::named;
 use crate::daemon::name::RigName;

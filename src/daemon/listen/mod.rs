@@ -10,7 +10,7 @@ mod stalled;
 mod tcp;
 
 pub use held::HeldBody;
-pub use places::Visitor;
+pub use places::Peer;
 pub use socket::Socket;
 pub use tcp::Tcp;
 
@@ -121,7 +121,7 @@ async fn answer_all<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
         if let Some(came_to) = came_to {
             request.extensions_mut().insert(came_to);
         }
-        request.extensions_mut().insert(place.visitor());
+        request.extensions_mut().insert(place.peer());
         let request = request.map(|body| Body::new(place.awaited(body)));
         async move {
             let answer = api.oneshot(request).await?;

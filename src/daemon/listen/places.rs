@@ -95,9 +95,9 @@ impl Place {
         Busy(self.state.clone())
     }
 
-    /// Who has it.
-    pub fn visitor(&self) -> Visitor {
-        Visitor(self.state.clone())
+    /// The other side of its connection.
+    pub fn peer(&self) -> Peer {
+        Peer(self.state.clone())
     }
 
     /// The body of a request on it that has begun to come.
@@ -128,12 +128,12 @@ impl Drop for Busy {
     }
 }
 
-/// Who has a place.
+/// The other side of a connection that has a place.
 #[derive(Clone)]
-pub struct Visitor(Arc<State>);
+pub struct Peer(Arc<State>);
 
-impl Visitor {
-    /// He has shown the token: others make way before him.
+impl Peer {
+    /// The other side has shown the token: other connections make way first.
     pub fn has_token(&self) {
         self.0.has_token.store(true, SeqCst);
     }

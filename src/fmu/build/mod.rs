@@ -108,7 +108,7 @@ pub fn build(
     }
     // Somebody else may make the same meanwhile.
     let interrupted = || BuildError::Interrupted { what: file.clone() };
-    let _turn = cache.builds().wait(cache.stop()).ok_or_else(interrupted)?;
+    let _permit = cache.builds().wait(cache.stop()).ok_or_else(interrupted)?;
     let files = cache.get_or_make(
         &entry,
         |_| true,

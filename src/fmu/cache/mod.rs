@@ -26,8 +26,8 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{Access, AtFlags, CWD, FlockOperation, RenameFlags};
 
 use crate::files;
+use crate::sys::permits::Permits;
 use crate::sys::stop::Stop;
-use crate::sys::turns::Turns;
 pub(crate) use key::Key;
 
 const TEMPORARY: &str = ".tmp-";
@@ -44,7 +44,7 @@ pub struct Cache {
     folder: PathBuf,
     note: Option<String>,
     stop: Stop,
-    builds: Turns,
+    builds: Permits,
 }
 
 /// The cache's own folder cannot be used.
@@ -70,7 +70,7 @@ impl Cache {
             folder: std::path::absolute(&folder).unwrap_or(folder),
             note: None,
             stop: Stop::default(),
-            builds: Turns::default(),
+            builds: Permits::default(),
         }
     }
 
@@ -84,13 +84,13 @@ impl Cache {
         Cache { stop, ..self }
     }
 
-    /// A cache of the same folder, for which libraries are built when it is their turn.
-    pub fn in_turn(self, builds: Turns) -> Cache {
+    /// A cache of the same folder, for which a library is built once there is a permit.
+    pub fn permitted_by(self, builds: Permits) -> Cache {
         Cache { builds, ..self }
     }
 
-    /// Whose turn it is to build.
-    pub(crate) fn builds(&self) -> &Turns {
+    /// Permits to build.
+    pub(crate) fn builds(&self) -> &Permits {
         &self.builds
     }
 

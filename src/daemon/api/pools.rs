@@ -4,31 +4,32 @@
 //! nobody waits for its answer any more, and has its thread until it is done.
 
 use super::problem::Problem;
+use crate::daemon::listen::CONNECTIONS;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Changes of what is wanted of rigs: a moment each, as long as the disk takes.
-pub static CHANGES: Lane = Lane::of(16);
+pub static CHANGES: Pool = Pool::of(16);
 /// Pauses, and their ends: as long as an activation takes.
-pub static PAUSES: Lane = Lane::of(16);
+pub static PAUSES: Pool = Pool::of(16);
 /// Checks of rigs: as long as a compiler takes.
-pub static CHECKS: Lane = Lane::of(16);
+pub static CHECKS: Pool = Pool::of(16);
 /// Looks at runs on the disk.
-pub static READS: Lane = Lane::of(8);
+pub static READS: Pool = Pool::of(8);
 /// Looks at all rigs: however many ask, one thread looks.
-pub static SCRAPES: Lane = Lane::of(1);
+pub static SCRAPES: Pool = Pool::of(1);
 
-/// Threads that the lanes need, and one for a piece of a file on each connection.
-pub const THREADS: usize = 16 + 16 + 16 + 8 + 1 + 2 * crate::daemon::listen::CONNECTIONS;
+/// Threads that the pools need, and one for a piece of a file on each connection.
+pub const THREADS: usize = 16 + 16 + 16 + 8 + 1 + 2 * CONNECTIONS;
 
 /// Threads for one kind of work.
-pub struct Lane {
+pub struct Pool {
     free: Semaphore,
     threads: usize,
 }
 
-impl Lane {
-    const fn of(threads: usize) -> Lane {
-        Lane { free: Semaphore::const_new(threads), threads }
+impl Pool {
+    const fn of(threads: usize) -> Pool {
+        Pool { free: Semaphore::const_new(threads), threads }
     }
 
     /// Does the work as soon as a thread is free.
@@ -72,9 +73,9 @@ mod tests {
     use std::time::Duration;
 
     #[tokio::test]
-    async fn a_lane_that_is_full_keeps_no_other_one_waiting_and_refuses_or_waits() {
-        static ONE: Lane = Lane::of(1);
-        static OTHER: Lane = Lane::of(1);
+    async fn a_pool_that_is_full_keeps_no_other_one_waiting_and_refuses_or_waits() {
+        static ONE: Pool = Pool::of(1);
+        static OTHER: Pool = Pool::of(1);
         let (go_on, waits) = channel::<()>();
         let first = tokio::spawn(ONE.run(move || waits.recv().is_err()));
         while ONE.free.available_permits() > 0 {

@@ -1,4 +1,4 @@
-//! Work that takes much of a machine, a few at a time.
+//! Permits for work that takes much of a machine, so that a few are at it at a time.
 
 use super::stop::Stop;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -7,9 +7,9 @@ use std::time::Duration;
 /// How often whoever waits looks whether somebody asks for the end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How many may be at work at a time. Clones share their places; by default there is no bound.
+/// Permits, so many at a time. Clones share them; by default there is no bound.
 #[derive(Clone, Debug, Default)]
-pub struct Turns(Option<Arc<Places>>);
+pub struct Permits(Option<Arc<Places>>);
 
 #[derive(Debug)]
 struct Places {
@@ -17,19 +17,19 @@ struct Places {
     freed: Condvar,
 }
 
-/// One who is at work, until this is dropped.
+/// The right to be at work, until this is dropped.
 #[derive(Debug)]
-pub struct Turn(Option<Arc<Places>>);
+pub struct Permit(Option<Arc<Places>>);
 
-impl Turns {
+impl Permits {
     /// So many at a time.
-    pub fn of(places: usize) -> Turns {
-        Turns(Some(Arc::new(Places { free: Mutex::new(places), freed: Condvar::new() })))
+    pub fn of(places: usize) -> Permits {
+        Permits(Some(Arc::new(Places { free: Mutex::new(places), freed: Condvar::new() })))
     }
 
-    /// Waits for a turn; `None`: somebody has asked for the end before.
-    pub fn wait(&self, stop: &Stop) -> Option<Turn> {
-        let Some(places) = &self.0 else { return Some(Turn(None)) };
+    /// Waits for a permit; `None`: somebody has asked for the end before.
+    pub fn wait(&self, stop: &Stop) -> Option<Permit> {
+        let Some(places) = &self.0 else { return Some(Permit(None)) };
         let mut free = places.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
             if stop.is_asked() {
@@ -38,11 +38,11 @@ impl Turns {
             (free, _) = places.freed.wait_timeout(free, LOOK).unwrap_or_else(PoisonError::into_inner);
         }
         *free -= 1;
-        Some(Turn(Some(places.clone())))
+        Some(Permit(Some(places.clone())))
     }
 }
 
-impl Drop for Turn {
+impl Drop for Permit {
     fn drop(&mut self) {
         if let Some(places) = &self.0 {
             *places.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
@@ -56,18 +56,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_one_s_at_a_time_and_nobody_waits_beyond_the_end() {
-        let (turns, stop) = (Turns::of(1), Stop::default());
-        let first = turns.wait(&stop).unwrap();
+    fn a_permit_is_one_s_at_a_time_and_nobody_waits_beyond_the_end() {
+        let (permits, stop) = (Permits::of(1), Stop::default());
+        let first = permits.wait(&stop).unwrap();
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| turns.clone().wait(&stop).is_none());
+            let waits = scope.spawn(|| permits.clone().wait(&stop).is_none());
             std::thread::sleep(LOOK);
             assert!(!waits.is_finished());
             stop.ask();
             assert!(waits.join().unwrap());
         });
         drop(first);
-        assert!(turns.wait(&Stop::default()).is_some());
-        assert!(Turns::default().wait(&stop).is_some());
+        assert!(permits.wait(&Stop::default()).is_some());
+        assert!(Permits::default().wait(&stop).is_some());
     }
 }
