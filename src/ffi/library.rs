@@ -194,6 +194,21 @@ fn why_not_opened(path: &Path, words: String) -> LoadErrorKind {
     }
 }
 
+/// What can be done where dlopen's words name a cause without a way out; else nothing.
+fn way_out(words: &str) -> &'static str {
+    if words.contains("executable stack") {
+        "\n  It was linked without a section .note.GNU-stack in each of its objects (assembler files lack it), or with -z execstack. Link it \
+         again with -Wl,-z,noexecstack, or change the file: `patchelf --clear-execstack`. Where its code does need one, glibc from 2.41 on \
+         allows it with GLIBC_TUNABLES=glibc.rtld.execstack=2 in vecud's environment."
+    } else if words.contains("static TLS block") {
+        "\n  It has more thread-local variables of the initial-exec model than a running process has room for. Start vecud with more room, \
+         such as GLIBC_TUNABLES=glibc.rtld.optional_static_tls=2000000 (bytes) in its environment, or compile the library with \
+         -ftls-model=global-dynamic."
+    } else {
+        ""
+    }
+}
+
 /// Why a shared library is no FMU that can run here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
@@ -259,7 +274,7 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.kind {
-            LoadErrorKind::Open(words) => write!(f, "{path}: cannot be loaded: {words}"),
+            LoadErrorKind::Open(words) => write!(f, "{path}: cannot be loaded: {words}{}", way_out(words)),
             LoadErrorKind::Dependency(words) => write!(
                 f,
                 "{path}: cannot be loaded, since it needs something that is not installed here: {words}\n  \

@@ -17,6 +17,7 @@ const LONGEST: u64 = 512 << 20;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Exports {
     names: HashSet<String>,
+    has_executable_stack: bool,
 }
 
 impl Exports {
@@ -57,12 +58,19 @@ impl Exports {
                 names.insert(texts.get(symbol.st_name as usize).map_err(damaged)?.to_owned());
             }
         }
-        Ok(Exports { names })
+        let segments = file.segments();
+        let stack = segments.and_then(|segments| segments.iter().find(|segment| segment.p_type == abi::PT_GNU_STACK));
+        Ok(Exports { names, has_executable_stack: stack.is_none_or(|stack| stack.p_flags & abi::PF_X != 0) })
     }
 
     /// Whether it exports that symbol.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(name)
+    }
+
+    /// Whether it has the process make stacks executable when it is loaded, which glibc refuses from 2.41 on, and hardened systems do.
+    pub fn has_executable_stack(&self) -> bool {
+        self.has_executable_stack
     }
 
     /// How many symbols there are.

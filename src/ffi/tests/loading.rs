@@ -182,3 +182,15 @@ fn no_library_at_all() {
     std::fs::write(&path, "not ELF").unwrap();
     assert!(matches!(load(&path).unwrap_err().kind, LoadErrorKind::Open(_)));
 }
+
+/// dlopen names causes without a way out; the words for what a usual libc does not refuse are glibc's.
+#[test]
+fn what_dlopen_refuses_is_told_with_a_way_out() {
+    let told = |words: &str| LoadError { path: "a.so".into(), kind: LoadErrorKind::Open(words.to_owned()) }.to_string();
+    let stack = "cannot enable executable stack as shared object requires: Invalid argument";
+    let told_stack = told(stack);
+    assert!(told_stack.starts_with(&format!("a.so: cannot be loaded: {stack}\n")), "{told_stack}");
+    assert!(told_stack.contains(".note.GNU-stack") && told_stack.contains("glibc.rtld.execstack=2"), "{told_stack}");
+    assert!(told("cannot allocate memory in static TLS block").contains("glibc.rtld.optional_static_tls="));
+    assert_eq!(told("file too short"), "a.so: cannot be loaded: file too short");
+}

@@ -118,6 +118,11 @@ fn of_interface(subject: &Subject, offer: &InterfaceOffer) -> Result<Found, Erro
         );
         remarks.push(in_file(Remark::warning(message), place));
     }
+    if exports.has_executable_stack() {
+        let message = "asks for an executable stack (an object without a section .note.GNU-stack, or -z execstack): glibc from 2.41 on, and \
+                       hardened systems, do not load it; link it with -Wl,-z,noexecstack, or use `patchelf --clear-execstack`";
+        remarks.push(in_file(Remark::warning(message), place));
+    }
     let unique = linking::unique_variables(&library);
     if let Some(first) = unique.first() {
         let more = linking::and_others(unique.len() - 1);

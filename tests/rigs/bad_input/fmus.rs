@@ -243,6 +243,25 @@ fn a_library_that_is_none() {
     }
 }
 
+/// What dlopen says of thread-local variables names no way out; the one that is named is one.
+#[test]
+fn thread_local_variables_that_do_not_fit_are_named_with_a_way_out() {
+    let bench = Bench::with_fmu("a");
+    let file = bench.path("a").join(library());
+    bench.write("large.c", "static __thread char large[1 << 20] __attribute__((tls_model(\"initial-exec\"))); int touch(void) { return large[0]++; }");
+    let mut compiler = std::process::Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).arg(&file).arg(bench.path("large.c"));
+    assert_eq!(finish(&mut compiler).code, Some(0));
+    let words = bench.refused(bench.command(["run", "a"])).stderr;
+    let way_out = "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=2000000";
+    assert!(words.contains("static TLS block") && words.contains(way_out), "{words}");
+    let mut command = bench.command(["run", "a"]);
+    let (name, value) = way_out.split_once('=').unwrap();
+    command.env(name, value);
+    let words = bench.refused(command).stderr;
+    assert!(words.contains("functions missing that Scheduled Execution (FMI 3.0) needs"), "{words}");
+}
+
 #[test]
 fn an_instantiation_token_of_another_binary() {
     let bench = Bench::with_fmu("a");

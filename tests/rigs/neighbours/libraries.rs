@@ -194,3 +194,19 @@ fn vecud_validate_warns_of_variables_that_are_unique_in_a_process() {
         assert_eq!(warns, is_warned, "{told}");
     }
 }
+
+/// What a library asks of the process is told before a system refuses it: the usual libc of today lets it pass.
+#[test]
+fn vecud_validate_warns_of_an_executable_stack() {
+    for (option, is_warned) in [("-Wl,-z,execstack", true), ("-Wl,-z,noexecstack", false)] {
+        let fmus = with_counter(rig(""), "a", &["-fno-gnu-unique", option]);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
+        command.arg("validate").arg(fmus.folder().join("a")).env("VECUD_CACHE", cache());
+        let told = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        assert_eq!(
+            told.contains("asks for an executable stack") && told.contains(".note.GNU-stack"),
+            is_warned,
+            "{told}"
+        );
+    }
+}
