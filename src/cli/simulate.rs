@@ -64,6 +64,10 @@ pub struct Arguments {
     /// Where the rows go; default: standard output
     #[arg(long, short, value_name = "F.csv")]
     output_file: Option<PathBuf>,
+    /// A library that is loaded before the FMU's, for all code of its process: a file, or a name that the linker looks for; may be given
+    /// several times
+    #[arg(long, value_name = "LIBRARY")]
+    preload: Vec<PathBuf>,
     #[command(flatten)]
     shown: Shown,
     /// Whether events are handled in Event Mode (FMI 3.0); default: where the FMU can
@@ -226,7 +230,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
     let code = terminal::showing("; --log-file keeps what FMUs log", |events| {
         let adopts = super::adopts(|warning| events.warn(format_args!("{warning}")));
-        let options = Options { stop, adopts, log: arguments.log.logging_on, ..Options::default() };
+        let (log, preload) = (arguments.log.logging_on, arguments.preload.clone());
+        let options = Options { stop, adopts, log, preload, ..Options::default() };
         match arguments.study.sweep.as_slice() {
             [] => one(arguments, &options, &events),
             axes => sweep(arguments, axes, &options, &events),

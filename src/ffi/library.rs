@@ -33,6 +33,17 @@ pub struct Library {
     handle: Option<unix::Library>,
 }
 
+/// Loads a library whose symbols all code of the process gets that is loaded later, for as long as the process lives.
+///
+/// # Errors
+/// The linker's words.
+pub fn preload(file: &Path) -> Result<(), String> {
+    // SAFETY: runs the library's initialisers, which is the trust that loading an FMU is, for whose sake it is loaded.
+    let opened = unsafe { unix::Library::open(Some(file), unix::RTLD_NOW | unix::RTLD_GLOBAL) };
+    float_control::default_fp_control();
+    opened.map(std::mem::forget).map_err(|error| words_of(&error))
+}
+
 impl Library {
     /// Loads the shared library of an FMU that speaks `abi`, to make instances of that interface type: all symbols bound now,
     /// none visible to others. What the library exports and says of its version must not belong to another C interface,
@@ -142,6 +153,17 @@ impl Library {
 
     pub(super) fn functions(&self) -> &Functions {
         &self.functions
+    }
+
+    /// Unloads the code, unless it was fatal, which runs its destructors.
+    ///
+    /// # Safety
+    /// No function of it is called any more, on whatever thread, and it is never dropped: the process is about to end.
+    pub(super) unsafe fn unload(&self) {
+        if !self.is_fatal() {
+            // SAFETY: the handle's other owner, this value, is never dropped.
+            drop(unsafe { std::ptr::read(&self.handle) });
+        }
     }
 
     /// Keeps an environment alive as long as the code that may call back with it.
@@ -267,6 +289,11 @@ impl LoadErrorKind {
     /// Whether the library, or something that it needs, may not be read. That is in dlopen's words and nowhere else.
     pub fn is_denied(&self) -> bool {
         matches!(self, LoadErrorKind::Open(words) | LoadErrorKind::Dependency(words) if words.contains("Permission denied"))
+    }
+
+    /// Whether the library needs a symbol that nothing has.
+    pub fn lacks_a_symbol(&self) -> bool {
+        matches!(self, LoadErrorKind::Dependency(words) if words.contains("undefined symbol"))
     }
 }
 

@@ -243,6 +243,7 @@ mod strider;
 mod tests;
 mod thread;
 pub mod types;
+mod unload;
 mod values;
 
 pub use abi::{
@@ -262,7 +263,7 @@ pub use instance::{Configuration, Initialization, Instance, Instantiated, Mode, 
 pub use interface::{MadeFor, StepOptions};
 pub use interval::{ElementIntervals, Interval, Qualifier};
 pub use jacobian::{Pattern, column_colours};
-pub use library::{Library, LoadError, LoadErrorKind};
+pub use library::{Library, LoadError, LoadErrorKind, preload};
 pub use model::{Attempt, Completed, ContinuousTime, Model, Numbers};
 pub use part::{InstanceControl, Part, TerminateError};
 pub use partition::{ClockElement, Getting, Partition, Setting};
@@ -274,4 +275,5 @@ pub use status::{Failure, Outcome, Status};
 pub use step::{AfterStep, BeforeStep, NoStep, Said, Stepper};
 pub use strider::{Strider, Striding, Unusual};
 pub use thread::{InStep, Intermediate, ThreadHost, Wishes, change_thread_host, set_thread_host, thread_host};
+pub use unload::unload;
 pub use values::{get_function, set_function};

@@ -144,9 +144,7 @@ pub struct Linked {
 /// Links FMUs with these libraries into one process of a program, in this order. A file that cannot be read clashes with
 /// nothing: loading it fails, or shows what is wrong.
 pub fn link(program: &Path, libraries: &[&Path]) -> Linked {
-    let paths =
-        |name: &str| std::env::var_os(name).map_or_else(Vec::new, |value| std::env::split_paths(&value).collect());
-    let search = SearchPath { given: paths("LD_LIBRARY_PATH"), cached: cached().unwrap_or_default() };
+    let search = SearchPath::of_this_process();
     let mut host = search.load(program, &BTreeMap::new());
     for preloaded in paths("LD_PRELOAD") {
         host.objects.extend(search.load(&preloaded, &BTreeMap::new()).objects);
@@ -179,6 +177,35 @@ pub fn link(program: &Path, libraries: &[&Path]) -> Linked {
     }
     let changes = |object: &Rc<Object>| object.changes_process && object.name.as_deref() != Some("libstdc++.so.6");
     Linked { clashes, change_process: loaded.iter().map(|fmu| fmu.objects.iter().any(changes)).collect() }
+}
+
+/// The symbols that a library leaves to others, which have to be there; none where it cannot be read.
+pub fn undefined(library: &Path) -> Vec<String> {
+    let read = || {
+        let mut stream = ElfStream::<AnyEndian, File>::open_stream(files::open(library).ok()?).ok()?;
+        let (symbols, texts) = stream.dynamic_symbol_table().ok()??;
+        let is_undefined = |symbol: &elf::symbol::Symbol| symbol.is_undefined() && symbol.st_bind() == abi::STB_GLOBAL;
+        let names = symbols.iter().filter(is_undefined).filter_map(|own| texts.get(own.st_name as usize).ok());
+        Some(names.map(str::to_owned).collect())
+    };
+    read().unwrap_or_default()
+}
+
+/// The files that the linker loads because a library needs them.
+pub fn needed(library: &Path) -> Vec<PathBuf> {
+    let objects = SearchPath::of_this_process().load(library, &BTreeMap::new()).objects;
+    objects.iter().skip(1).map(|object| object.path.clone()).collect()
+}
+
+/// The files that the linker could find by such names: in `LD_LIBRARY_PATH`, in the cache of the system, in its folders.
+pub fn files_named(is_meant: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let SearchPath { given, cached } = SearchPath::of_this_process();
+    let folders = given.into_iter().chain(SYSTEM.iter().map(PathBuf::from));
+    let listed = folders.filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().filter_map(Result::ok);
+    let listed = listed.map(|entry| entry.path());
+    let cached = cached.into_values().flatten();
+    let is_meant = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(&is_meant);
+    listed.chain(cached).filter(is_meant).collect()
 }
 
 /// Each library by the first path of these that leads to its file: the linker loads a file once, whatever its paths (links), and a copy
@@ -269,7 +296,16 @@ struct SearchPath {
     cached: BTreeMap<String, Vec<PathBuf>>,
 }
 
+/// The folders or files that a variable of the environment lists.
+fn paths(name: &str) -> Vec<PathBuf> {
+    std::env::var_os(name).map_or_else(Vec::new, |value| std::env::split_paths(&value).collect())
+}
+
 impl SearchPath {
+    fn of_this_process() -> SearchPath {
+        SearchPath { given: paths("LD_LIBRARY_PATH"), cached: cached().unwrap_or_default() }
+    }
+
     /// The files that the linker loads for a library, in its order: each library before those that it needs.
     fn load(&self, library: &Path, host: &BTreeMap<String, Rc<Object>>) -> Loaded {
         let mut loaded = Loaded { objects: Vec::new(), requests: BTreeMap::new(), replaced: Vec::new() };

@@ -10,4 +10,5 @@ pub mod description;
 mod guard;
 pub mod linking;
 pub mod platform;
+pub mod python;
 pub mod related;

@@ -75,6 +75,7 @@ fn plan(
         // For people only; a plan travels as UTF-8.
         path: described.input.path.to_string_lossy().into_owned().into(),
         library: described.input.library.clone(),
+        preload: Vec::new(),
         abi,
         resources: dialect::resources(abi, &described.input.folder, described.input.resources.as_deref()),
         token: description.instantiation_token.clone(),

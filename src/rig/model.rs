@@ -354,6 +354,8 @@ pub struct RigFmu {
     pub on_warning: OnWarning,
     /// `log`; `None`: what the command line says, else nothing.
     pub log: Option<Logging>,
+    /// `preload`: files, relative to the working directory, or names without a folder, which are loaded before its library.
+    pub preload: Vec<PathBuf>,
     /// `get_intervals`.
     pub get_intervals: Option<At<GetIntervals>>,
     /// `compiler_options = "trust"`: sources are built with whatever options, and may include whatever files, they name.
@@ -568,6 +570,7 @@ impl Rig {
                 lenient: false,
                 on_warning: OnWarning::Log,
                 log: None,
+                preload: Vec::new(),
                 get_intervals: None,
                 trusts_compiler_options: false,
                 define: Vec::new(),
@@ -595,6 +598,13 @@ impl Rig {
     pub fn log_all(&mut self) {
         for fmu in &mut self.fmus {
             fmu.log.get_or_insert(Logging::All);
+        }
+    }
+
+    /// Has libraries loaded before those of all FMUs (`--preload`).
+    pub fn preload(&mut self, files: &[PathBuf]) {
+        for fmu in &mut self.fmus {
+            fmu.preload.extend_from_slice(files);
         }
     }
 

@@ -13,7 +13,7 @@ use super::{
 use crate::fmu::description::{Abi, Interface};
 use crate::time::{Fraction, Nanos};
 use std::path::{Path, PathBuf};
-use toml_edit::Item;
+use toml_edit::{Item, Value};
 
 const FMU: &[&str] = &[
     "path",
@@ -22,6 +22,7 @@ const FMU: &[&str] = &[
     "lenient",
     "on_warning",
     "log",
+    "preload",
     "get_intervals",
     "compiler_options",
     "define",
@@ -148,6 +149,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         lenient: section.boolean("lenient").unwrap_or(false),
         on_warning: section.choice("on_warning", &words).unwrap_or(OnWarning::Log),
         log: read_log(section),
+        preload: read_preload(section, folder),
         get_intervals: section.read("get_intervals", "true, false or \"fraction\"", get_intervals),
         trusts_compiler_options: section
             .choice("compiler_options", &[("reviewed", false), ("trust", true)])
@@ -191,6 +193,21 @@ fn read_log(section: &Section) -> Option<Logging> {
         }
     });
     Some(Logging::Categories(names.collect()))
+}
+
+/// Names of libraries, and their files.
+fn read_preload(section: &Section, folder: &Path) -> Vec<PathBuf> {
+    let Some(names) = section.get("preload").and_then(|_| elements(section, "preload")) else { return Vec::new() };
+    let read = |At { value, place }: At<&Value>| match value.as_str() {
+        // The linker looks for a name.
+        Some(name) if !name.is_empty() && !name.contains('/') => Some(PathBuf::from(name)),
+        Some(name) if !name.is_empty() => Some(folder.join(name)),
+        _ => {
+            section.document.problem(place, "preload has the names of libraries, or their files, each a string");
+            None
+        }
+    };
+    names.into_iter().filter_map(read).collect()
 }
 
 /// Macros with a value, `true` for one without, or `false` for none.

@@ -34,6 +34,23 @@ fn a_rig_of_one_fmu_has_sensible_defaults() {
     assert_eq!((rig.start_time, rig.stop_time, rig.record), (None, None, None));
 }
 
+/// What FMUs log, and what is loaded before their libraries: a name without a folder is the linker's to find.
+#[test]
+fn logging_and_preloaded_libraries_are_read() {
+    let log = |value: &str| rig(&format!("{FMU}log = {value}\n")).fmus.remove(0).log;
+    assert_eq!([log("true"), log("false")], [Some(Logging::All), Some(Logging::Off)]);
+    let Some(Logging::Categories(names)) = log("[\"a\", \"b\"]") else { panic!("categories") };
+    assert_eq!(names.iter().map(|name| name.value.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!((rig(FMU).fmus[0].log.clone(), rig(FMU).fmus[0].preload.len()), (None, 0));
+    refused_with_fmu("log = [1]\n", "rig.toml:3:8: log has the names of log categories, each a string");
+    let preload = rig(&format!("{FMU}preload = [\"libx.so\", \"lib/libx.so\"]\n")).fmus.remove(0).preload;
+    assert_eq!(preload, [PathBuf::from("libx.so"), PathBuf::from("rigs/lib/libx.so")]);
+    refused_with_fmu(
+        "preload = [\"\"]\n",
+        "rig.toml:3:12: preload has the names of libraries, or their files, each a string",
+    );
+}
+
 #[test]
 fn every_table_of_the_design_is_read() {
     let rig = rig(r#"

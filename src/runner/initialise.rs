@@ -14,7 +14,7 @@ use crate::exchange::bytes;
 use crate::ffi::{
     Batch, Called, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceControl, InstanceHost,
     Instantiated, Interval, Library, LoadErrorKind, MadeFor, Outcome, Readable, Settable, Status, StepOptions,
-    Terminated, set_thread_host,
+    Terminated, preload, set_thread_host,
 };
 use crate::fmu::description::{Abi, Interface, ValueReference};
 use crate::plan::{self, CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, Mode, TaskId};
@@ -177,9 +177,18 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
             None => {
                 let under_way = world.board.global(Global::OutsideCall);
                 under_way.store(OutsideCall::tag(FmuId(index)) | OutsideCall::LOADING, SeqCst);
-                let loaded = Library::load(&fmu.library, fmu.abi, interface);
+                let preloaded = fmu.preload.iter().try_for_each(|file| {
+                    let (name, path, file_shown) = (&fmu.name, fmu.path.display(), file.display());
+                    preload(file).map_err(|words| {
+                        Refusal::Invalid(format!(
+                            "fmu `{name}` ({path}): {file_shown} cannot be loaded before it (preload): {words}"
+                        ))
+                    })
+                });
+                let loaded = preloaded.map(|()| Library::load(&fmu.library, fmu.abi, interface));
                 under_way.store(0, SeqCst);
                 surroundings::look(world, FmuId(index), When::Loading);
+                let loaded = loaded?;
                 let library = loaded.map_err(|error| {
                     let way_out = match &error.kind {
                         LoadErrorKind::Abi { speaks, .. } => match speaks.dialect() {
@@ -195,14 +204,17 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
                              what it needs (chmod -R a+rX)"
                                 .to_owned()
                         }
+                        kind if kind.lacks_a_symbol() => {
+                            format!("\n  If you know a library that has it: preload = [...] in [fmu.{}] of a rig, or --preload.", fmu.name)
+                        }
                         _ => String::new(),
                     };
                     Refusal::Invalid(format!("fmu `{}` ({}): {error}{way_out}", fmu.name, fmu.path.display()))
                 })?;
                 code::note(library.address(), index as u64 + 1);
                 let library = Arc::new(library);
-                // It stays loaded until the process leaves: only then a destructor has the time of the end, and a name.
-                std::mem::forget(library.clone());
+                // Until the process leaves: only then a destructor has the time of the end, and a name.
+                library.stays(index as u64 + 1);
                 libraries.push(((fmu.library.clone(), interface), library.clone()));
                 library
             }

@@ -20,6 +20,7 @@ mod initial_loop;
 mod initialise;
 mod intervals;
 mod job;
+mod leave;
 mod measure;
 mod needed;
 mod not_a_number;

@@ -1,6 +1,7 @@
 //! The life of the runner's process, from its three file descriptors to its exit code.
 
 use super::job::Job;
+use super::leave::leave;
 use super::sequence::Sequence;
 use super::{printed, privileges};
 use crate::plan::Mode;
@@ -28,8 +29,8 @@ pub const JOB_FD: i32 = 4;
 /// Where the runner finds the state to go on from, if there is one, and leaves the one that it saves.
 pub const STATE_FD: i32 = 5;
 
-/// Runs what the supervisor has prepared. Returns the exit code: 0 when the last run came to its end in the regular way, 1
-/// when it failed, 2 when an FMU could not be loaded.
+/// Runs what the supervisor has prepared, and ends the process: with 0 when the last run came to its end in the regular way, 1 when it
+/// failed, 2 when an FMU could not be loaded. Returns 2 where it was not started as it should be.
 pub fn main() -> i32 {
     match prepare() {
         Ok(prepared) => run(prepared),
@@ -74,7 +75,7 @@ fn prepare() -> Result<Prepared, String> {
     Ok(Prepared { job, board: Board::new(shared.words(), layout), resumed, state_file })
 }
 
-fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
+fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
     let set = |word: Global, value: u64| board.global(word).store(value, SeqCst);
     let say = |status: u8, message: &str| {
         board.log().push(None, status, monotonic_now(), b"", message.as_bytes());
@@ -125,11 +126,11 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
     let sequence = Sequence { job, board, granted, scale, folder, log: log.ok(), resumed, state_file, say: &say };
     let code = sequence.run();
     set(Global::Panicked, u64::from(crate::ffi::host_panicked()));
-    // What the run has left is whole from here on. Leaving runs the destructors of the libraries, whatever they do.
-    set(Global::OutsideCall, OutsideCall::UNLOADING);
+    // What the run has left is whole from here on, whatever destructors do.
+    let unloads = |label: u64| set(Global::OutsideCall, label << 32 | OutsideCall::UNLOADING);
+    unloads(0);
     board.set_phase(if code == 2 { Phase::Refused } else { Phase::Done });
-    crash::expect_exit();
-    code
+    leave(code, unloads)
 }
 
 /// Why there is no run, in as many log lines as it takes: a list of missing functions is longer than one. The supervisor

@@ -99,11 +99,12 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         ));
     }
     let died = if facts.goes_on { None } else { death(plan, board, facts) };
+    let died_in_it = died.as_ref().filter(|died| !died.is_after_the_run);
     let fmus: Vec<FmuResult> = (0..plan.fmus.len())
         .map(|fmu| FmuResult {
             name: plan.fmus[fmu].name.clone(),
             path: plan.fmus[fmu].path.display().to_string(),
-            status: match fmus::status(board, facts.phase, FmuId(fmu), died.as_ref()) {
+            status: match fmus::status(board, facts.phase, FmuId(fmu), died_in_it) {
                 FmuStatus::Aborted if facts.goes_on => FmuStatus::Running,
                 status => status,
             },

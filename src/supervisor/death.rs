@@ -11,7 +11,7 @@ use crate::ffi::Function;
 use crate::plain::plain;
 use crate::plan::{FmuId, Mode, Plan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall, Phase, TaskWord};
-use crate::report::{FmuStatus, Kind, LimitKey, Problem, Subject};
+use crate::report::{FmuStatus, Kind, LimitKey, Problem, Severity, Subject};
 use crate::sys::crash::FAULTS;
 use crate::sys::process::signal_name;
 use crate::time::Nanos;
@@ -26,6 +26,14 @@ pub struct Death {
     pub status: FmuStatus,
     /// What to say of it.
     pub problem: Problem,
+    /// It was when libraries were unloaded, after a run that is whole.
+    pub is_after_the_run: bool,
+}
+
+impl Death {
+    fn of(culprit: Option<FmuId>, status: FmuStatus, problem: Problem) -> Death {
+        Death { culprit, status, problem, is_after_the_run: false }
+    }
 }
 
 /// `words` begin with the subject.
@@ -37,8 +45,19 @@ fn subject(plan: &Plan, fmu: FmuId) -> Subject {
     Subject::Fmu(plan.fmus[fmu.0].name.clone())
 }
 
-/// How the runner has ended, unless of its own accord.
+/// How the runner has ended, unless of its own accord. What happens when libraries are unloaded is no failure of the run, which is whole
+/// by then.
 pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
+    let death = any_death(plan, board, facts)?;
+    let is_after_the_run = facts.phase == Phase::Done && board.outside_call().function == OutsideCall::UNLOADING;
+    let severity = match is_after_the_run {
+        true if !facts.strict => Severity::Finding,
+        _ => Severity::Failure,
+    };
+    Some(Death { is_after_the_run, problem: Problem { severity, ..death.problem }, ..death })
+}
+
+fn any_death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
     let global = |word: Global| board.global(word).load(SeqCst);
     if let Some(task) = board.named_task(global(Global::HungTask)) {
         if let (Some(function), Some(own)) =
@@ -48,7 +67,7 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             let limit =
                 facts.hangs.given_up.iter().find(|given| plan.tasks[given.task.0].fmu == fmu).map(|own| own.limit);
             let problem = hung(plan, facts, task, function, &own, limit);
-            return Some(Death { culprit: Some(fmu), status: FmuStatus::Hung, problem });
+            return Some(Death::of(Some(fmu), FmuStatus::Hung, problem));
         }
         let message = format!(
             "{} and did not return within {} s after the end of the run (rig: shutdown_timeout); the FMU's code hangs",
@@ -60,7 +79,7 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             None => Subject::Run,
         };
         let problem = died(true, subject, message);
-        return Some(Death { culprit: Some(plan.tasks[task.0].fmu), status: FmuStatus::Hung, problem });
+        return Some(Death::of(Some(plan.tasks[task.0].fmu), FmuStatus::Hung, problem));
     }
     if let Some(task) = board.named_task(global(Global::StarvedTask)) {
         let cpu = plan.tasks[task.0].cpu;
@@ -77,7 +96,7 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             plan.shutdown_timeout.seconds()
         );
         let problem = died(false, tasks::subject(plan, task), message);
-        return Some(Death { culprit: None, status: FmuStatus::Aborted, problem });
+        return Some(Death::of(None, FmuStatus::Aborted, problem));
     }
     if let Some(fmu) = board.named_fmu(global(Global::HungFmu)) {
         let function = outside_place(plan, board, Some(fmu), board.outside_call().function);
@@ -88,7 +107,7 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             plan.shutdown_timeout.seconds()
         );
         let problem = died(true, subject(plan, fmu), message);
-        return Some(Death { culprit: Some(fmu), status: FmuStatus::Hung, problem });
+        return Some(Death::of(Some(fmu), FmuStatus::Hung, problem));
     }
     if let Some(Killed::Overdue(place)) = facts.killed {
         return Some(overdue(plan, board, facts, place));
@@ -103,14 +122,14 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             "the process of the FMUs was ended from outside by SIGKILL: by somebody, or by the kernel for want of \
                        memory (dmesg tells)"
                 .to_owned();
-        return Some(Death { culprit: None, status: FmuStatus::Aborted, problem: died(false, Subject::Run, message) });
+        return Some(Death::of(None, FmuStatus::Aborted, died(false, Subject::Run, message)));
     }
     // Whoever's code was running, and whoever has made the thread, has nothing to do with it.
     if let (None, Some(signal), Some(sender)) = (facts.killed, &signal, global(Global::CrashSender).checked_sub(1)) {
         let by =
             if sender == 0 { "a process of another PID namespace".to_owned() } else { format!("process {sender}") };
         let message = format!("the process of the FMUs was ended from outside by {signal} ({by})");
-        return Some(Death { culprit: None, status: FmuStatus::Aborted, problem: died(false, Subject::Run, message) });
+        return Some(Death::of(None, FmuStatus::Aborted, died(false, Subject::Run, message)));
     }
     let how = match &signal {
         Some(_) if facts.killed == Some(Killed::AskedTwice) => {
@@ -155,24 +174,25 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         Some(task) => {
             let (name, at_work) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, at_work(plan, board, task));
             let (fmu, words) = (plan.tasks[task.0].fmu, format!("fmu `{name}` {how}: {at_work}"));
-            Death { culprit: Some(fmu), status, problem: died(by_itself, subject(plan, fmu), words) }
+            Death::of(Some(fmu), status, died(by_itself, subject(plan, fmu), words))
         }
         None => match outside.fmu {
-            Some(fmu) if facts.phase != Phase::Running || reconfigures => {
-                let place = outside_place(plan, board, Some(fmu), outside.function);
-                let words = format!("fmu `{}` {how}: {place}", plan.fmus[fmu.0].name);
-                Death { culprit: Some(fmu), status, problem: died(by_itself, subject(plan, fmu), words) }
-            }
-            None if outside.function == OutsideCall::UNLOADING => {
+            _ if outside.function == OutsideCall::UNLOADING => {
                 let culprit = one(&whose_code(plan, board));
                 let who = culprit.map_or("the process of the FMUs".to_owned(), |fmu| named(plan, &[fmu]));
                 let place = outside_place(plan, board, culprit, outside.function);
                 let words = format!("the run was over, and {who} {how}: {place}");
-                Death { culprit, status, problem: died(by_itself, Subject::Run, words) }
+                let about = culprit.map_or(Subject::Run, |fmu| subject(plan, fmu));
+                Death::of(culprit, status, died(by_itself, about, words))
+            }
+            Some(fmu) if facts.phase != Phase::Running || reconfigures => {
+                let place = outside_place(plan, board, Some(fmu), outside.function);
+                let words = format!("fmu `{}` {how}: {place}", plan.fmus[fmu.0].name);
+                Death::of(Some(fmu), status, died(by_itself, subject(plan, fmu), words))
             }
             _ => {
                 let words = format!("the runner {how} outside of FMU code; please report this");
-                Death { culprit: None, status, problem: died(false, Subject::Run, words) }
+                Death::of(None, status, died(false, Subject::Run, words))
             }
         },
     })
@@ -254,13 +274,16 @@ fn in_a_thread_of_theirs(plan: &Plan, board: Board, status: FmuStatus, how: &str
         }
     };
     let about = culprit.map_or(Subject::Run, |fmu| subject(plan, fmu));
-    Death { culprit, status, problem: died(true, about, message) }
+    Death::of(culprit, status, died(true, about, message))
 }
 
 /// Whose code was running at the end, as far as the process could tell: FMUs that share a library cannot be told apart, and
 /// where it is not known at all it is one of all.
 fn whose_code(plan: &Plan, board: Board) -> Vec<FmuId> {
-    let first = board.named_fmu(board.global(Global::CrashCode).load(SeqCst));
+    // Destructors may call what is nobody's code.
+    let unloaded =
+        Some(board.outside_call()).filter(|call| call.function == OutsideCall::UNLOADING).and_then(|call| call.fmu);
+    let first = unloaded.or(board.named_fmu(board.global(Global::CrashCode).load(SeqCst)));
     let is_its = |fmu: &FmuId| first.is_none_or(|first| plan.fmus[fmu.0].library == plan.fmus[first.0].library);
     (0..plan.fmus.len()).map(FmuId).filter(is_its).collect()
 }
@@ -291,7 +314,7 @@ fn overdue(plan: &Plan, board: Board, facts: &Facts, place: Place) -> Death {
     let what = has_been(plan, board, phase, place);
     let message = format!("{what} for {limit} s, and the run was ended ({call_limit})");
     let about = culprit.filter(|_| place != Place::Stopped).map_or(Subject::Run, |fmu| subject(plan, fmu));
-    Death { culprit, status: FmuStatus::Hung, problem: died(true, about, message) }
+    Death::of(culprit, FmuStatus::Hung, died(true, about, message))
 }
 
 /// Where the runner has been for some time in this phase: `fmu a has been in fmi3Terminate`.

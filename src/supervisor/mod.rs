@@ -31,6 +31,7 @@ mod offspring;
 mod over_time;
 mod pace;
 mod pause;
+mod preload;
 mod prepare;
 mod process;
 mod promise;

@@ -2,6 +2,7 @@
 
 use super::core_claims::{self, Claims};
 use super::neighbours::{self, Neighbours};
+use super::preload::Preload;
 use super::stimuli::{self, Source};
 use super::{Error, Event, EventSink, Host, saved};
 use crate::ffi::symbol_of_max_step;
@@ -59,6 +60,8 @@ pub struct Options {
     pub strict: bool,
     /// FMUs log all that they can, but for those of which the rig says what they log.
     pub log: bool,
+    /// Libraries that are loaded before those of all FMUs.
+    pub preload: Vec<PathBuf>,
     /// How often figures of the clocks are reported while they run; `None`: never.
     pub figures: Option<Duration>,
     /// Where unpacked FMUs and built libraries are kept; default: the user's cache.
@@ -237,6 +240,7 @@ impl OpenedRig {
                 break (host, plan, claims);
             }
         };
+        let preloads = preloads(&rig, &inputs)?;
         let libraries: Vec<&Path> = inputs.iter().map(|input| input.library.as_path()).collect();
         let Neighbours { problems, notes: together, findings: shared, change_process, libraries: libraries_of_several } =
             neighbours::look(&rig, &libraries, options.runner.as_deref());
@@ -257,15 +261,24 @@ impl OpenedRig {
         let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &plan)).transpose()?;
         let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
         let mut plan = Plan {
-            notes: plan.notes.into_iter().chain(together).chain(notes).chain(changed).chain(set).collect(),
+            notes: plan
+                .notes
+                .into_iter()
+                .chain(preloads.iter().filter_map(|own| own.note.clone()))
+                .chain(together)
+                .chain(notes)
+                .chain(changed)
+                .chain(set)
+                .collect(),
             libraries: libraries_of_several
                 .into_iter()
                 .map(|(name, fmus)| (name, fmus.into_iter().collect()))
                 .collect(),
             ..plan
         };
-        for (fmu, changes_process) in plan.fmus.iter_mut().zip(change_process) {
+        for ((fmu, changes_process), preload) in plan.fmus.iter_mut().zip(change_process).zip(preloads) {
             fmu.changes_process = changes_process;
+            fmu.preload = preload.files;
         }
         let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
         let socket = |trigger: RigTrigger| match trigger.source {
@@ -289,6 +302,18 @@ impl OpenedRig {
             daemon: rig.daemon,
         })
     }
+}
+
+/// What is loaded before the library of each FMU.
+fn preloads(rig: &Rig, inputs: &[FmuInput]) -> Result<Vec<Preload>, Error> {
+    let (mut preloads, mut problems) = (Vec::new(), Vec::new());
+    for (fmu, input) in rig.fmus.iter().zip(inputs) {
+        match Preload::of(&fmu.name.value, &input.library, fmu.preload.clone()) {
+            Ok(preload) => preloads.push(preload),
+            Err(why) => problems.push(rig::Problem::new(&rig.file, fmu.path.place, why)),
+        }
+    }
+    if problems.is_empty() { Ok(preloads) } else { Err(Error::Rig(RigError { problems })) }
 }
 
 /// The recorded columns whose values are wanted.
@@ -407,6 +432,7 @@ fn wanted_rig(options: &Options) -> Result<Rig, Error> {
         let place = if is_alone { &mut rig.fmus[0].step } else { &mut rig.step };
         *place = Some(step);
     }
+    rig.preload(&options.preload);
     Ok(Rig {
         controlled: options.control,
         endless: options.endless,

@@ -39,6 +39,8 @@ pub struct Examination {
     pub stop: Stop,
     /// Orphans come to this process: processes that FMU code leaves behind are ended.
     pub adopts: bool,
+    /// Libraries that are loaded before the FMU's.
+    pub preload: Vec<PathBuf>,
 }
 
 /// An FMU that was read.
@@ -53,8 +55,14 @@ struct Subject<'a> {
 impl Subject<'_> {
     /// What a simulation of it is to be like besides.
     fn options(&self) -> Options {
-        let Examination { timeout, stop, adopts, .. } = self.wanted;
-        Options { stop: stop.clone(), at_most: Some(*timeout), adopts: *adopts, ..Options::default() }
+        let Examination { timeout, stop, adopts, preload, .. } = self.wanted;
+        Options {
+            stop: stop.clone(),
+            preload: preload.clone(),
+            at_most: Some(*timeout),
+            adopts: *adopts,
+            ..Options::default()
+        }
     }
 
     /// Does something that takes its time.

@@ -4,6 +4,7 @@ use super::{SysError, memory, stack};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -41,6 +42,38 @@ fn is_in_state(tid: u32, state: char) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(state))
 }
 
+/// Threads of [`spawn`] that go on.
+static OWN: AtomicUsize = AtomicUsize::new(0);
+
+/// One of them.
+struct Own;
+
+impl Own {
+    fn begin() -> Own {
+        OWN.fetch_add(1, Ordering::SeqCst);
+        Own
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        OWN.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Whether the process has threads that neither are the calling one, its first, nor come from [`spawn`]. Where that cannot be told it has.
+pub fn others_go_on() -> bool {
+    /// The kernel has a thread for a moment after its end.
+    const LOOKS: u32 = 20;
+    let count = || std::fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
+    (0..LOOKS).all(|look| {
+        if look > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        count() > 1 + OWN.load(Ordering::SeqCst)
+    })
+}
+
 /// Starts a thread that runs FMU code, with a [stack](super::stack) of which `ready` bytes are prepared before `body` begins, which is
 /// told where these are.
 pub fn spawn_deep<T: Send + 'static>(
@@ -66,6 +99,7 @@ pub fn spawn<T: Send + 'static>(
 ) -> Result<JoinHandle<T>, SysError> {
     let body = move || {
         super::crash::claim_thread();
+        let _while_it_goes_on = Own::begin();
         body()
     };
     std::thread::Builder::new().name(short_name(name).to_owned()).stack_size(stack_bytes).spawn(body).map_err(|error| {

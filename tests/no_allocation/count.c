@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,6 +86,8 @@ void free(void *block)
 
 __attribute__((destructor)) static void write_notes(void)
 {
+    static _Atomic int is_done;
+    if (is_done++) return;
     const char *prefix = getenv("VECUD_ALLOCATIONS");
     if (!prefix) return;
     size_t count = used < CAPACITY ? used : CAPACITY;
@@ -98,4 +101,11 @@ __attribute__((destructor)) static void write_notes(void)
     }
     if (used > CAPACITY) fprintf(file, "FULL 0 - 0\n");
     fclose(file);
+}
+
+/* The process that holds FMU code leaves by this, without destructors. */
+void _exit(int status)
+{
+    write_notes();
+    for (;;) syscall(SYS_exit_group, status);
 }

@@ -27,6 +27,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("fmu::guard", &[]),
     ("fmu::binary", &["files"]),
     ("fmu::linking", &["files", "fmu::binary"]),
+    ("fmu::python", &["fmu::binary", "fmu::linking"]),
     ("fmu::related", &["fmu::guard", "places"]),
     ("fmu::description", &["fmu::guard", "places", "plain", "priority", "time"]),
     // Each dialect has headers of its own, and before FMI 3.0 the model description lists the sources.
@@ -158,6 +159,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "fmu::binary",
             "fmu::description",
             "fmu::linking",
+            "fmu::python",
             "fmu::related",
             "places",
             "plain",

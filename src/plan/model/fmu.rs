@@ -16,6 +16,8 @@ pub struct FmuPlan {
     pub path: PathBuf,
     /// The shared library.
     pub library: PathBuf,
+    /// What is loaded before it, for all code of the process.
+    pub preload: Vec<PathBuf>,
     /// The C interface that the library must speak.
     pub abi: Abi,
     /// `resourcePath`, absolute, ending in `/`; in the draft `resourceLocation`, a URI. `None` when the FMU has none.

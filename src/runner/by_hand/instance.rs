@@ -9,7 +9,7 @@ use super::{Mouth, protocol};
 use crate::ffi::{
     Attempt, Configuration, DerivativeError, Differentiable, Failure, Function, Health, Initialization, InputClocks,
     Instance, InstanceControl, Instantiated, Jacobian, Library, MadeFor, Model, Numbers, OutputClocks, Partition,
-    Provides, Reasons, Running, StateSupport, StepOptions, Stepper, Terminated,
+    Provides, Reasons, Running, StateSupport, StepOptions, Stepper, Terminated, preload,
 };
 use crate::fmu::description::{
     Causality, Interface, InterfaceOffer, InterfaceType, ModelDescription, ValueReference, Variable,
@@ -262,10 +262,17 @@ impl Caller {
         if let Some(library) = &self.library {
             return Ok(library.clone());
         }
+        for file in &self.subject.preload {
+            let file = Path::new(OsStr::from_bytes(file));
+            let told =
+                |words| Why::Invalid(format!("{} cannot be loaded before it (preload): {words}", file.display()));
+            preload(file).map_err(told)?;
+        }
         let path = Path::new(OsStr::from_bytes(&self.subject.library));
         let loaded = Library::load(path, self.subject.abi, self.subject.interface);
         self.put_back(" when its library was loaded");
         let library = Arc::new(loaded.map_err(|error| Why::Invalid(error.to_string()))?);
+        library.stays(0);
         self.library = Some(library.clone());
         Ok(library)
     }

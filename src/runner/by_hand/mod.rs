@@ -18,6 +18,7 @@ pub use protocol::{
 use self::instance::Caller;
 use crate::ffi::{CallCounts, Called, ForeignCall, Function, InstanceHost, Shown, Status, ThreadHost, set_thread_host};
 use crate::fmu::description::{self, Abi, Interface, ValueReference};
+use crate::runner::leave::leave;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::{confine, crash, memory, process, surroundings, thread};
 use std::os::unix::net::UnixStream;
@@ -135,13 +136,12 @@ impl ThreadHost for Server {
     }
 }
 
-/// Serves requests until there are none any more. Returns the exit code: 0, or 2 where it was not started as it should be.
+/// Serves requests until there are none any more, and ends the process. Returns 2 where it was not started as it should be.
 pub fn main() -> i32 {
     match prepare() {
         Ok((caller, stream)) => {
             caller.serve(stream);
-            crash::expect_exit();
-            0
+            leave(0, |_| ())
         }
         Err(message) => {
             eprintln!("vecud runner: {message}");

@@ -14,6 +14,7 @@ use self::functions::{Dialect, Entry};
 use self::language::{Asked, Language, Named, Setup};
 use self::process::{FmuProcess, Gone};
 use super::Error;
+use super::preload::Preload;
 use super::prepare::as_told;
 use crate::ffi::{Function, get_function, set_function};
 use crate::fmu::archive::{BuildChoices, Cache, Unpacked};
@@ -43,6 +44,8 @@ pub struct Wanted {
     pub printed: File,
     /// Orphans come to this process: processes that FMU code leaves behind are ended.
     pub adopts: bool,
+    /// Libraries that are loaded before the FMU's.
+    pub preload: Vec<PathBuf>,
     /// How often somebody has asked for the end of what goes on.
     pub interrupts: fn() -> u32,
 }
@@ -207,14 +210,19 @@ impl ByHand {
         }
     }
 
-    /// Ends the instance and the process.
+    /// Ends the instance and the process. `hear` hears what has gone wrong when there was nothing left to call, and what was left behind.
     pub fn end(mut self, hear: &mut dyn FnMut(Heard)) {
         self.end_process(hear);
     }
 
     fn end_process(&mut self, hear: &mut dyn FnMut(Heard)) {
-        if let Some(left) = self.process.take().and_then(FmuProcess::end) {
-            hear(Heard::Note(left));
+        if let Some(process) = self.process.take() {
+            let (wrong, left) = process.end();
+            let wrong = wrong.map(|(function, how)| match function {
+                Some(function) => format!("the FMU {how} in {}, at the end", self.language().dialect.word(function)),
+                None => format!("the FMU {how} in the destructors of its library, after everything was done"),
+            });
+            wrong.into_iter().chain(left).for_each(|note| hear(Heard::Note(note)));
         }
         self.state = State::NoInstance;
         self.time = 0.0;
@@ -240,10 +248,14 @@ impl ByHand {
         let library = self.unpacked.library_of(abi, offer, &BuildChoices::default(), &self.cache);
         let library = library.map_err(|error| invalid(Error::Archive(error)))?;
         let (told, _) = as_told(&self.unpacked, abi);
+        let preload = Preload::of(&self.description.model_name, &library, self.wanted.preload.clone());
+        let preload = preload.map_err(Done::Invalid)?;
+        preload.note.into_iter().for_each(|note| hear(Heard::Note(note)));
         let subject = Subject {
             description: self.text.clone(),
             abi,
             interface,
+            preload: preload.files.iter().map(|file| file.as_os_str().as_bytes().to_vec()).collect(),
             library: library.as_os_str().as_bytes().to_vec(),
             resources: plan::resources(abi, &told.folder(), told.resources().as_deref()),
             supervisor: std::process::id(),

@@ -136,8 +136,10 @@ impl FmuProcess {
         Gone::ByItself(words)
     }
 
-    /// Ends the instance, then the process, and what FMU code has left behind of processes: what is said of those, if there are any.
-    pub fn end(mut self) -> Option<String> {
+    /// Ends the instance, then the process, and what FMU code has left behind of processes. Says what has gone wrong meanwhile, and in
+    /// which function, if it was in one; and what is said of those processes, if there are any.
+    pub fn end(mut self) -> (Option<(Option<Function>, String)>, Option<String>) {
+        let was_there = !self.has_ended();
         let _ = self.stream.shutdown(Shutdown::Write);
         let until = Instant::now() + PATIENCE;
         let mut bytes = [0; 65536];
@@ -148,6 +150,12 @@ impl FmuProcess {
                 _more_or_none_yet => {}
             }
         }
+        let how = match self.process.try_wait() {
+            Ok(None) => Some(format!("did not return within {} s", PATIENCE.as_secs())),
+            Ok(Some(status)) => process::signal_name(status).map(|signal| format!("crashed ({signal})")),
+            Err(_) => None,
+        };
+        let wrong = how.filter(|_| was_there).map(|how| (self.inside(), how));
         self.process.kill();
         while !self.has_ended() {
             std::thread::sleep(Duration::from_millis(1));
@@ -155,7 +163,7 @@ impl FmuProcess {
         let mut left = Vec::new();
         let all_ended = self.process.end_offspring(|process| left.push(offspring::name(process)));
         let names: Vec<&str> = left.iter().map(String::as_str).collect();
-        offspring::message("the FMU", &names, all_ended)
+        (wrong, offspring::message("the FMU", &names, all_ended))
     }
 }
 

@@ -105,6 +105,7 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
     if options.log {
         rig.log_all();
     }
+    rig.preload(&options.preload);
     let (mut input_events, mut notes) = (Vec::new(), Vec::new());
     let complete = |rig: &mut Rig, descriptions: &[&ModelDescription]| {
         if wanted.start_file.is_some() {

@@ -7,6 +7,7 @@ mod casts;
 mod instances;
 mod interfaces;
 mod logging;
+mod python;
 mod resources;
 mod sources;
 

@@ -75,22 +75,26 @@ fn a_crash_in_a_constructor_is_that_of_the_fmu() {
     assert_eq!(run.status("a"), "crashed");
 }
 
-/// What happens in destructors comes after the run: its figures are those of a whole run, and of several libraries the one that is
-/// being unloaded is named.
+/// What happens in destructors comes after the run: its figures are those of a whole run, which passes, and of several libraries the
+/// one that is being unloaded is named.
 #[test]
-fn a_destructor_that_hangs_or_crashes_leaves_a_whole_report() {
+fn a_destructor_that_hangs_or_crashes_is_a_finding_of_a_run_that_is_whole() {
     shared_core(|| {
-        for (code, how, end) in [
-            (SLEEP, "did not return within", "hung"),
-            ("raise(SIGSEGV); raise(SIGSEGV);", "crashed (SIGSEGV)", "crashed"),
+        for (code, how) in [
+            (SLEEP, "did not return within"),
+            ("raise(SIGSEGV); raise(SIGSEGV);", "crashed (SIGSEGV)"),
+            ("abort();", "crashed (SIGABRT)"),
         ] {
             let (_folder, path) =
                 tracer_with(&format!("__attribute__((destructor)) static void never(void) {{ {code} }}"));
             for mode in ["virtual", "realtime"] {
                 let rig = format!("mode = '{mode}'\nstop_time = 0.2\nshutdown_timeout = 0.3");
-                let run = Rig::new(&rig).fmu("a", path.clone(), "", "").tracer("b", "").run().exits(1);
+                let rig = Rig::new(&rig).fmu("a", path.clone(), "", "").tracer("b", "");
+                let run = rig.run().exits(0);
                 run.problem(&["the run was over", "fmu `a`", how, "in the destructors of its library"]);
-                assert_eq!((run.status("a").as_str(), run.status("b").as_str()), (end, "terminated"));
+                assert_eq!((run.status("a").as_str(), run.status("b").as_str()), ("terminated", "terminated"));
+                let report = run.report();
+                assert_eq!((&report["verdict"], &report["problem_severities"][0]), (&"pass".into(), &"finding".into()));
                 let skipped = run.count("a", "fast", "skipped");
                 assert_eq!(run.count("a", "fast", "activations") + skipped, 200, "everything is in the report");
                 assert!(run.took < PATIENCE, "{:?}", run.took);
@@ -177,9 +181,77 @@ fn a_destructor_beyond_the_limit_on_calls_is_named() {
     let (_folder, path) =
         tracer_with("__attribute__((destructor)) static void never(void) { for (volatile int i = 0;; i++); }");
     let rig = "mode = 'virtual'\nstop_time = 0.2\ncall_timeout = 0.5\nshutdown_timeout = 30";
-    let run = Rig::new(rig).tracer("b", "").fmu("a", path, "", "").run();
-    hung(&run, &["fmu `a` has been in the destructors of its library", "for 0.5 s", "call_timeout"]);
-    assert_eq!(run.status("b"), "terminated");
+    let run = Rig::new(rig).tracer("b", "").fmu("a", path.clone(), "", "").run().exits(0);
+    run.problem(&["fmu `a` has been in the destructors of its library", "for 0.5 s", "call_timeout"]);
+    assert!(run.took < PATIENCE, "{:?}", run.took);
+    assert_eq!([run.status("a"), run.status("b")], ["terminated"; 2]);
+    let strict = Rig::new(rig).tracer("b", "").fmu("a", path, "", "").run_with(&["--strict"]).exits(1);
+    assert_eq!(strict.report()["verdict"], "fail");
+}
+
+/// The handlers of `exit` run destructors of whatever there is, in an order that nobody has tried: the runner leaves without them. What
+/// was printed is there all the same.
+#[test]
+fn handlers_of_exit_cannot_harm_a_run_that_is_whole() {
+    let crash = "extern int __cxa_atexit(void (*)(void *), void *, void *);\n\
+                 static void at_exit(void *nothing) { (void)nothing; abort(); }\n\
+                 __attribute__((constructor)) static void begin(void)\n{\n    \
+                     __cxa_atexit(at_exit, NULL, NULL);\n    printf(\"no end of the line\");\n}";
+    let (_folder, path) = tracer_with(&format!("#include <stdio.h>\n{crash}"));
+    for arguments in [&["--strict"][..], &["--repeat", "2"]] {
+        let rig = Rig::new("mode = 'virtual'\nstop_time = 0.02").fmu("a", path.clone(), "", "");
+        let run = rig.run_with(arguments).exits(0);
+        assert!(arguments[0] == "--repeat" || run.file("run.log").contains("no end of the line"));
+    }
+    let wanted: [&[&str]; 4] = [
+        &["simulate", "--stop-time", "0.02"],
+        &["simulate", "--stop-time", "0.02", "--sweep", "fast_burn_us=0,1", "--jobs", "1"],
+        &["call", "-c", "Instantiate"],
+        &["call", "-c", "Instantiate", "-c", "EnterInitializationMode", "-c", "FreeInstance"],
+    ];
+    for words in wanted {
+        let mut vecud = std::process::Command::new(env!("CARGO_BIN_EXE_vecud"));
+        let done = vecud.arg(words[0]).arg(&path).args(&words[1..]).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.success() && !said.contains("SIGABRT"), "{words:?}: {said}");
+    }
+}
+
+/// A destructor that crashes after everything was done is told, and nothing else comes of it.
+#[test]
+fn a_destructor_that_crashes_changes_no_exit_code() {
+    let (_folder, path) = tracer_with("__attribute__((destructor)) static void end(void) { abort(); }");
+    let wanted: [&[&str]; 3] = [
+        &["simulate", "--stop-time", "0.02"],
+        &["simulate", "--stop-time", "0.02", "--sweep", "fast_burn_us=0,1", "--jobs", "1"],
+        &["call", "-c", "Instantiate"],
+    ];
+    for words in wanted {
+        let mut vecud = std::process::Command::new(env!("CARGO_BIN_EXE_vecud"));
+        let done = vecud.arg(words[0]).arg(&path).args(&words[1..]).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(0), "{words:?}: {said}");
+        assert!(said.contains("warning: ") && said.contains("crashed (SIGABRT)"), "{words:?}: {said}");
+        assert!(said.contains("in the destructors of its library"), "{words:?}: {said}");
+    }
+}
+
+/// A thread of the FMU that goes on could be in the midst of code that is unloaded.
+#[test]
+fn a_library_whose_threads_go_on_is_not_unloaded() {
+    let thread = "#include <pthread.h>\n\
+                  static void *forever(void *nothing) { (void)nothing; struct timespec day = {86400, 0}; for (;;) nanosleep(&day, 0); }\n\
+                  __attribute__((constructor)) static void begin(void)\n{\n    pthread_t thread;\n    \
+                      pthread_create(&thread, NULL, forever, NULL);\n}\n\
+                  __attribute__((destructor)) static void end(void) { abort(); }";
+    let (_folder, path) = tracer_with(thread);
+    shared_core(|| {
+        for mode in ["virtual", "realtime"] {
+            let rig = Rig::new(&format!("mode = '{mode}'\nstop_time = 0.02")).fmu("a", path.clone(), "", "");
+            let run = rig.run().exits(0);
+            assert!(!run.problems().iter().any(|problem| problem.contains("destructors")), "{:#?}", run.problems());
+        }
+    });
 }
 
 /// A limit of 0 is none, and a limit that is none is told from one.

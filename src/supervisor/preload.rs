@@ -1,0 +1,46 @@
+//! What is loaded before an FMU's library, for all code of the process: what the user names, and Python's library where an FMU calls it and
+//! does not say where it is.
+
+use crate::fmu::python;
+use std::path::{Path, PathBuf};
+
+/// What is loaded before a library.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preload {
+    /// Files, or names that the linker looks for.
+    pub files: Vec<PathBuf>,
+    /// What the user did not ask for.
+    pub note: Option<String>,
+}
+
+impl Preload {
+    /// What is loaded before the library of FMU `name`, of which the user has named these.
+    ///
+    /// # Errors
+    /// Which line helps.
+    pub fn of(name: &str, library: &Path, wanted: Vec<PathBuf>) -> Result<Preload, String> {
+        let names_python = wanted.iter().any(|file| python::is_library(file));
+        let calls = if names_python { Vec::new() } else { python::calls(library) };
+        let Some(first) = calls.first() else { return Ok(Preload { files: wanted, note: None }) };
+        let what = format!("the library of {name} calls Python ({first}) and does not say which");
+        let line = |file: &str| format!("preload = [\"{file}\"] in [fmu.{name}] of a rig, or --preload {file}");
+        match python::libraries(&calls).as_slice() {
+            [one] => {
+                let note =
+                    format!("{what}: {} is loaded first; {}", one.display(), "preload in its table names another one");
+                Ok(Preload { files: wanted.into_iter().chain([one.clone()]).collect(), note: Some(note) })
+            }
+            [] => Err(format!(
+                "{what}, and none is found that has all that it calls: install the library of Python (Debian: libpython3.11), or name it: {}",
+                line("libpython3.11.so.1.0")
+            )),
+            several => {
+                let lines: Vec<String> = several.iter().map(|file| line(&file.display().to_string())).collect();
+                Err(format!(
+                    "{what}, and more than one could be meant; choose one by its line:\n  {}",
+                    lines.join("\n  ")
+                ))
+            }
+        }
+    }
+}
