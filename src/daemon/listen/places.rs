@@ -198,4 +198,59 @@ mod tests {
         );
         assert!(taken.is_ok(), "{lost:?}");
     }
+
+    #[tokio::test]
+    async fn who_has_shown_the_token_makes_way_last() {
+        let places = Places::new(2);
+        let (first, second) = (places.take().await, places.take().await);
+        first.peer().has_token();
+        let _next = tokio::spawn({
+            let places = places.clone();
+            async move { places.take().await }
+        });
+        timeout(SOON, second.lost()).await.expect("the first one has the token, however long it waits");
+        assert!(timeout(SOON, first.lost()).await.is_err());
+    }
+
+    /// It waits for the rest as long as since its beginning, whatever has come of it.
+    #[tokio::test]
+    async fn a_connection_that_waits_for_a_body_makes_way_and_one_that_has_it_does_not() {
+        let (sender, receiver) = tokio::sync::mpsc::channel::<u8>(1);
+        let places = Places::new(1);
+        let place = places.take().await;
+        let _busy = place.busy();
+        let mut body = place.awaited(Pieces(receiver));
+        let is_lost = async |places: &Places| {
+            let next = tokio::spawn({
+                let places = places.clone();
+                async move { places.take().await }
+            });
+            let lost = timeout(SOON, place.lost()).await.is_ok();
+            next.abort();
+            lost
+        };
+        assert!(!is_lost(&places).await, "it is being answered");
+        let mut next =
+            async || timeout(SOON, std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context))).await;
+        assert!(next().await.is_err());
+        assert!(is_lost(&places).await);
+        sender.send(0).await.unwrap();
+        assert!(next().await.is_ok());
+        assert!(!is_lost(&places).await);
+    }
+
+    /// A body of pieces without end.
+    struct Pieces(tokio::sync::mpsc::Receiver<u8>);
+
+    impl Body for Pieces {
+        type Data = hyper::body::Bytes;
+        type Error = std::convert::Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            context: &mut Context,
+        ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+            self.0.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(vec![piece].into()))))
+        }
+    }
 }
