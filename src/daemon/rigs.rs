@@ -13,7 +13,7 @@ use super::status::{Mistake, Status};
 use super::store::Store;
 use crate::plan::RunningRig;
 use crate::rig::{Place, Problem, RigError};
-use crate::supervisor::{self, Error, EventSink, Finished, LineWeight, OpenedRig, Options, Session};
+use crate::supervisor::{self, Error, EventSink, Finished, LineWeight, Options, Session};
 use crate::sys::permits::{Permit, Permits};
 use crate::sys::stop::Stop;
 use crate::sys::{affinity, heap, process};
@@ -95,7 +95,7 @@ pub struct Rigs {
 /// Libraries that are built at a time, for all rigs.
 const BUILDS: usize = 2;
 /// The longest text of a rig.
-const LONGEST: u64 = 1 << 20;
+const LONGEST: u64 = 512 << 10;
 /// Of rigs with a longer text one at a time is read and planned.
 const SHORT: u64 = 64 << 10;
 
@@ -161,7 +161,7 @@ impl Rigs {
             let way_out = "it runs, or is about to: stop it first, or put it with ?reload=true";
             return Err(Refusal::State(Box::new(busy.status()), way_out));
         }
-        self.check(&Rig::options(&source, name, &self.folder)).map_err(|error| match self.checks.is_asked() {
+        self.check(Rig::options(&source, name, &self.folder)).map_err(|error| match self.checks.is_asked() {
             true => Refusal::System("the daemon ends".to_owned()),
             false => Refusal::Invalid(mistakes(&error)),
         })?;
@@ -182,20 +182,15 @@ impl Rigs {
     }
 
     /// Checks a rig as `vecud check` does. Blocks for as long as that takes, or until the daemon ends.
-    fn check(&self, options: &Options) -> Result<(), Error> {
-        let options = Options { cpus: Some(self.cpus.clone()), stop: self.checks.clone(), ..options.clone() };
+    fn check(&self, mut options: Options) -> Result<(), Error> {
+        (options.cpus, options.stop, options.builds) =
+            (Some(self.cpus.clone()), self.checks.clone(), self.builds.clone());
         let permit = self.permit(&options)?;
-        let opened = self.open(&options, &EventSink::default());
-        let checked = opened.and_then(|opened| opened.plan(&options).map(drop));
+        let checked = supervisor::plan(&options, &EventSink::default()).map(drop);
         if permit.is_some() {
             heap::give_back();
         }
         checked
-    }
-
-    /// Opens what a rig names, and builds it once there is a permit.
-    fn open(&self, options: &Options, events: &EventSink) -> Result<OpenedRig, Error> {
-        supervisor::open(&Options { builds: self.builds.clone(), ..options.clone() }, events)
     }
 
     /// Waits until a rig may be read whose text is long; held until it is planned.
@@ -355,11 +350,12 @@ impl Rigs {
     /// Prepares a run and starts it, on what those of the others that run leave of the machine.
     fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _permit = self.permit(options)?;
+        let (cpus, builds) = (Some(self.cpus.clone()), self.builds.clone());
+        let mut options = self.orphans.with(Options { cpus, builds, claims_cores: true, ..options.clone() });
         // Before anybody waits for it, as a compiler may be at it.
-        let opened = self.open(options, events)?;
+        let opened = supervisor::open(&options, events)?;
         let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
-        let (beside, cpus) = (self.running(), Some(self.cpus.clone()));
-        let options = self.orphans.with(Options { beside, cpus, claims_cores: true, ..options.clone() });
+        options.beside = self.running();
         let prepared = opened.plan(&options)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
         rig.has_started(&session);
@@ -440,7 +436,7 @@ impl Rigs {
                 }
             } else if rig.running().is_none() {
                 let options = Rig::options(&definition.source, rig.name(), &self.folder);
-                match self.check(&options) {
+                match self.check(options) {
                     Ok(_) if rig.status().could_not_begin() => rig.define(definition),
                     Ok(_) => (),
                     Err(_) if self.checks.is_asked() => return,
