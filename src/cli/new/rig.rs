@@ -26,6 +26,8 @@ struct Part {
     name: String,
     /// Its path as the rig file says it.
     path: String,
+    /// The file or folder itself, whatever links lead there.
+    file: PathBuf,
     description: ModelDescription,
 }
 
@@ -38,7 +40,8 @@ pub fn make(name: &Path, fmus: &[PathBuf], stop: &Stop) -> Result<String, Error>
     for path in fmus {
         let (_, description) = crate::cli::described(path, stop.clone())?;
         let name = free_name(&Rig::for_fmu(path).name, &mut names);
-        parts.push(Part { name, path: path_from(&folder, path)?, description });
+        let file = path.canonicalize().map_err(Error::file(path))?;
+        parts.push(Part { name, path: path_from(&folder, path)?, file, description });
     }
     let text = text(&file, &parts);
     let undecided = undecided(&text, &file, &parts)?;
@@ -126,8 +129,8 @@ fn undecided(text: &str, file: &Path, parts: &[Part]) -> Result<Vec<rig::Problem
         .zip(parts)
         .map(|(fmu, part)| FmuInput {
             description: &part.description,
-            // Nothing is loaded for a plan.
-            library: PathBuf::new(),
+            // Nothing is loaded for a plan: it stands for what two instances of one FMU share.
+            library: part.file.clone(),
             folder: String::new(),
             resources: None,
             path: fmu.path.value.clone(),

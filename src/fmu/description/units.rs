@@ -24,7 +24,7 @@ impl Units {
                 return Ok(());
             }
             let unit = unit(element)?;
-            // Without a name it is the unit of what has none.
+            // Generators write several units without a name.
             if !unit.name.is_empty() && units.by_name.contains_key(&unit.name) {
                 let twice = format!("{}: a unit with this name exists already", element.label());
                 return element.overlook(element.error(twice));
@@ -125,7 +125,7 @@ fn unit(element: Element<'_>) -> Result<Unit, DescriptionError> {
     for child in element.children() {
         match child.name() {
             "BaseUnit" if unit.base.is_some() => return Err(child.error("<BaseUnit> is given twice")),
-            // What is said of no name says nothing of variables that have no unit.
+            // A base unit without a name would be that of variables without a unit.
             "BaseUnit" => unit.base = Some(base_unit(child)?).filter(|_| !unit.name.is_empty()),
             "DisplayUnit" => {
                 let display = display_unit(child)?;

@@ -73,7 +73,7 @@ impl Vocabulary {
     }
 }
 
-/// What becomes of an error.
+/// The treatment of errors in a description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strictness {
     /// The first one ends the reading.
@@ -263,7 +263,7 @@ impl<'a> Element<'a> {
         Ok(())
     }
 
-    /// What was read; `None`: nothing, for an error that is kept, where every error is wanted.
+    /// The value that was read; `None`: none, for an error that is kept, where every error is wanted.
     pub(super) fn kept<T>(self, read: Result<T, DescriptionError>) -> Result<Option<T>, DescriptionError> {
         match read {
             Err(error) if self.source.strictness == Strictness::EveryError => {

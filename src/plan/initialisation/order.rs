@@ -81,10 +81,9 @@ pub fn order(
             continue;
         }
         let because = "the FMUs feed each other in a circle";
-        for link in graph.closing(&circle) {
-            cut.insert(link);
-            notes.insert(graph.links[link].0, graph.note(link, because, &circle));
-        }
+        let closing = graph.closing(&circle);
+        notes.extend(graph.note(&closing, because, &circle));
+        cut.extend(closing);
     }
     // What is a circle only because FMI 1.0 wants all inputs before it gives any output: whatever the first such FMU of it gets.
     let direct = [graph.direct.as_slice(), graph.late.as_slice()].concat();
@@ -99,14 +98,16 @@ pub fn order(
                 continue;
             };
             is_cut = true;
-            for &link in circle.inside.iter().filter(|&&link| graph.place_of_target(link) == first) {
-                cut.insert(link);
-                let because = format!(
+            let into_first = circle.inside.iter().copied().filter(|&link| graph.place_of_target(link) == first);
+            let closing: Vec<usize> = into_first.collect();
+            let because = closing.first().map_or_else(String::new, |&link| {
+                format!(
                     "the FMUs feed each other in a circle, and {} of FMI 1.0 has outputs only when it has been initialised with its inputs",
                     graph.target(link).name()
-                );
-                notes.insert(graph.links[link].0, graph.note(link, &because, circle));
-            }
+                )
+            });
+            notes.extend(graph.note(&closing, &because, circle));
+            cut.extend(closing);
         }
         if !is_cut {
             break;
@@ -330,32 +331,47 @@ impl<'a> Graph<'a> {
         (self.whole[at], port)
     }
 
-    /// What is said of a link that closes a circle.
-    fn note(&self, link: usize, because: &str, circle: &Circle) -> String {
-        let Link { source, target, .. } = self.links[link].1;
-        let (from, to, names) = (self.full_name(*source), self.full_name(*target), self.names(circle));
-        format!(
-            "{to} starts with its own start value: it gets {from} only when that is first computed after initialisation, because \
-             {because} ({names} depend on each other)"
-        )
+    /// The note on these links of a circle, which carry no value at first, behind the number of the first one among all of the rig.
+    fn note(&self, links: &[usize], because: &str, circle: &Circle) -> Option<(usize, String)> {
+        let first = links.iter().map(|&link| self.links[link].0).min()?;
+        let ends = |of: fn(&Link) -> VariableId| {
+            let mut names: Vec<String> = links.iter().map(|&link| self.full_name(of(self.links[link].1))).collect();
+            names.dedup();
+            listed(names)
+        };
+        let (from, to, names) = (ends(|link| link.source), ends(|link| link.target), self.names(circle));
+        let (start, get) = match links {
+            [_] => ("starts with its own start value: it gets", "that is"),
+            _ => ("start with their own start values: they get", "these are"),
+        };
+        Some((
+            first,
+            format!(
+                "{to} {start} {from} only when {get} first computed after initialisation, because {because} ({names} depend on each \
+                 other)"
+            ),
+        ))
     }
 
     /// The variables of a circle, or some of them.
     fn names(&self, circle: &Circle) -> String {
         let events = circle.nodes.iter().map(|&node| self.event(node));
-        let mut names: Vec<String> = events
-            .filter_map(|(fmu, port)| match port {
-                Port::Set(variable) | Port::Get(variable) => Some(self.full_name((fmu, variable))),
-                Port::Enter | Port::AllSet => None,
-            })
-            .collect();
-        let more = names.len().saturating_sub(NAMED);
-        names.truncate(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}{more}", names.join(", "))
+        let names = events.filter_map(|(fmu, port)| match port {
+            Port::Set(variable) | Port::Get(variable) => Some(self.full_name((fmu, variable))),
+            Port::Enter | Port::AllSet => None,
+        });
+        listed(names.collect())
     }
 
     fn full_name(&self, (fmu, variable): VariableId) -> String {
         format!("{}.{}", self.fmus[fmu].name(), self.fmus[fmu].variables()[variable].name)
     }
+}
+
+/// Some names, or the first of them and how many there are besides.
+fn listed(mut names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", names.join(", "))
 }

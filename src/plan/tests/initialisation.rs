@@ -313,6 +313,23 @@ fn in_a_circle_that_only_fmi_1_makes_it_is_the_one_that_keeps_a_start_value() {
     }
 }
 
+/// A note names the first of the inputs that keep their own start values in a circle, however many these are.
+#[test]
+fn a_circle_is_one_note() {
+    let all: Vec<usize> = (0..14).collect();
+    let own = Fmu::new(20, 14, &[Some(all.as_slice()); 14]);
+    let connections: Vec<String> = (0..14).flat_map(|n| [format!("a.y{n} b.u{n}"), format!("b.y{n} a.u{n}")]).collect();
+    let connections: Vec<&str> = connections.iter().map(String::as_str).collect();
+    let plan = rig(&[("a", own.clone()), ("b", own)], &connections);
+    let notes: Vec<&String> = plan.notes.iter().filter(|note| note.contains("own start value")).collect();
+    let [note] = notes[..] else { panic!("{notes:?}") };
+    assert!(
+        note.starts_with("a.u0, a.u1, ")
+            && note.contains(", a.u11 and 2 more start with their own start values: they get b.y0, "),
+        "{note}"
+    );
+}
+
 /// The same with all FMUs in one group.
 fn grouped(fmus: &[(&str, Fmu)], connections: &[&str], loops: &str) -> Plan {
     let tables = fmus.iter().map(|(name, _)| format!("[fmu.{name}]\npath = \"{name}\"\n"));
@@ -493,7 +510,10 @@ proptest! {
         }
 
         let plan = rig(&placed, &connections);
-        let noted = |input: &str| plan.notes.iter().any(|note| note.starts_with(&format!("{input} starts with its own start value")));
+        let kept_alone = |note: &String| note.split_once(" start").map(|(inputs, _)| inputs.split(", ").map(str::to_owned).collect::<Vec<_>>());
+        let own: Vec<String> =
+            plan.notes.iter().filter(|note| note.contains(" own start value")).filter_map(kept_alone).flatten().collect();
+        let noted = |input: &str| own.iter().any(|name| name == input);
         let values = carried_out(&plan, &by_name);
         let kept: BTreeMap<String, String> =
             sources.iter().filter(|(input, _)| !noted(input)).map(|(a, b)| (a.clone(), b.clone())).collect();

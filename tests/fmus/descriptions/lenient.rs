@@ -22,7 +22,7 @@ fn changed(xml: &str, changes: &[(&str, &str)]) -> String {
     })
 }
 
-/// What is read with a warning.
+/// Checks that a description is read with this warning.
 #[track_caller]
 fn tolerated(xml: &str, warning: &str) -> ModelDescription {
     let found = description::parse(xml).unwrap_or_else(|error| panic!("{error}"));
@@ -30,7 +30,7 @@ fn tolerated(xml: &str, warning: &str) -> ModelDescription {
     found
 }
 
-/// What only a lenient reading reads, with a warning.
+/// Checks that only a lenient reading reads a description, with its error as a warning.
 #[track_caller]
 fn overlooked(xml: &str, message: &str) -> ModelDescription {
     let error = description::parse(xml).unwrap_err();
@@ -142,7 +142,7 @@ fn a_lenient_reading_overlooks_what_leaves_a_meaning_to_the_rest() {
     overlooked(&fmi3("", "<Enumeration name='x' valueReference='1'/>"), "`declaredType` is missing");
 }
 
-/// As far as an error leaves nothing to guess.
+/// A lenient reading refuses mistakes that leave a choice.
 #[test]
 fn a_lenient_reading_guesses_nothing() {
     for (old, new) in [
@@ -156,7 +156,7 @@ fn a_lenient_reading_guesses_nothing() {
     }
 }
 
-/// In the order of the text, whatever kind they are of; none is told that only follows from another one.
+/// Errors are told in the order of the text, whatever kind they are of, and none that only follows from another one.
 #[test]
 fn all_errors_of_a_description_are_told() {
     let wrong = [

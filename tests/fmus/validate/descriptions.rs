@@ -31,7 +31,7 @@ fn what_cannot_be_read_is_a_finding_and_nothing_else_is_tried() {
     }
 }
 
-/// So that an author mends all of them before the next export.
+/// An author mends all errors before the next export.
 #[test]
 fn all_errors_of_a_description_are_told_with_their_places() {
     let xml = "modelDescription.xml";
@@ -40,7 +40,10 @@ fn all_errors_of_a_description_are_told_with_their_places() {
         .with(xml, "causality=\"input\" start=\"0\"", "causality=\"input\"")
         .with(xml, "causality=\"output\"", "causality=\"out\"");
     let said = fmu.validate(&[]).exits(3);
-    said.says(&["modelIdentifier=\"\" cannot be the name", "a start value is missing", "causality=\"out\" is none of"]);
+    for words in ["modelIdentifier=\"\" cannot be the name", "a start value is missing", "causality=\"out\" is none of"]
+    {
+        said.says(&["description: modelDescription.xml:", words]);
+    }
     assert_eq!(said.outcome("binary"), "not tried");
 }
 

@@ -1,4 +1,4 @@
-//! Recordings of very many columns: what bounds them is memory, in no format their number.
+//! Recordings of very many columns: memory bounds them, and no format does.
 
 use super::rows;
 use crate::program::{Outcome, Rig};

@@ -132,3 +132,21 @@ fn an_fmu_that_is_integrated_has_its_solver() {
     std::fs::write(desk.path("mine.toml"), uncommented).unwrap();
     desk.does("check mine.toml");
 }
+
+/// Two FMUs with `canBeInstantiatedOnlyOncePerProcess` are two; one that is named by two paths is the same.
+#[test]
+fn two_fmus_that_can_be_instantiated_once_are_two_and_one_of_them_twice_is_one() {
+    let desk = Desk::new();
+    for name in ["a", "b"] {
+        desk.does(&format!("new fmu {name}"));
+        let file = desk.path(name).join("modelDescription.xml");
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains("<ScheduledExecution "));
+        let own = "<ScheduledExecution canBeInstantiatedOnlyOncePerProcess=\"true\" ";
+        std::fs::write(&file, text.replacen("<ScheduledExecution ", own, 1)).unwrap();
+    }
+    let told = desk.does("new rig two a b");
+    assert!(!told.contains("the same FMU"), "{told}");
+    let told = desk.does("new rig one a ./a");
+    assert!(told.contains("to be decided: ") && told.contains("a and a_2 are the same FMU"), "{told}");
+}
