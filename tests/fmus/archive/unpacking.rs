@@ -222,9 +222,14 @@ fn no_library_lists_the_platforms_that_there_are() {
 fn a_model_identifier_is_no_path() {
     let bench = Bench::new();
     let fmu = unpacked(&bench, &[("evil.so", "")]);
-    for identifier in ["", "../evil", "../../evil", "a/b", "a.b", "ä", "a b", "a\0"] {
+    for identifier in ["", "..", ".evil", "../evil", "../../evil", "/evil", "a/b", "a\\b", "a\0", "a\n"] {
         let error = fmu.library(identifier, &bench.cache).unwrap_err().to_string();
         assert!(error.contains(&format!("modelIdentifier {identifier:?}")), "{error}");
+    }
+    // What is none of C can be the name of a file all the same.
+    for identifier in ["a.b", "ä", "a b", "a-b"] {
+        let error = fmu.library(identifier, &bench.cache).unwrap_err().to_string();
+        assert!(error.contains(&format!("no {identifier}.so for this machine")), "{error}");
     }
 }
 
