@@ -100,6 +100,7 @@ pub fn build(
     let connections = links::plans(&resolved, &tasks, &instances, &mut findings);
     let serials = tasks::serial::plans(rig, &fmus, &tasks, &mut findings);
     waiting::check(&tasks, rig, &mut findings);
+    host::without_effect(rig, &mut findings);
     findings.notes.extend(TracePlan::note(rig, &tasks).map(str::to_owned));
     findings.refuse()?;
 

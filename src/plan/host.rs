@@ -107,6 +107,20 @@ fn check(rig: &Rig, cpu: &At<usize>, usable: &[usize], key: &str, findings: &mut
     if rig.mode == Mode::Virtual { findings.note(message) } else { findings.rig(cpu.place, message) }
 }
 
+/// Variables of the environment that are read when a process begins, and have no effect on FMUs of a rig.
+pub(super) fn without_effect(rig: &Rig, findings: &mut Findings) {
+    let is_read_before =
+        |name: &str| name.starts_with("LD_") || name.starts_with("MALLOC_") || name == "GLIBC_TUNABLES";
+    for fmu in &rig.fmus {
+        for (name, _) in fmu.env.iter().filter(|(name, _)| is_read_before(&name.value)) {
+            let (fmu, name) = (&fmu.name.value, &name.value);
+            findings.note(format!(
+                "fmu `{fmu}`: {name} in env has no effect, as it is read when a process begins: set it for vecud, or for its daemon, itself"
+            ));
+        }
+    }
+}
+
 impl HostPlan {
     /// The most that `run.log` and what it was before may have, each, bytes: together what the rig allows.
     pub fn log_file_limit(&self) -> u64 {
@@ -130,6 +144,12 @@ impl HostPlan {
             stack_kib: host.stack_kib,
             memory_limit_mib: host.memory_limit_mib,
             log_limit_mib: host.log_limit_mib,
+            environment: rig
+                .fmus
+                .iter()
+                .flat_map(|fmu| &fmu.env)
+                .map(|(name, value)| (name.value.clone(), value.clone()))
+                .collect(),
             figures: HostFigures { wakeup: host.wakeup, overhead: host.overhead },
         }
     }

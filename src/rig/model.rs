@@ -362,6 +362,8 @@ pub struct RigFmu {
     pub trusts_compiler_options: bool,
     /// `define`: names of macros and their values (`None`: left out), in the order of the file.
     pub define: Vec<(At<String>, Option<String>)>,
+    /// `env`: names of variables of the environment and their values, in the order of the file; what two FMUs give one value is the same.
+    pub env: Vec<(At<String>, String)>,
     /// `start`: names and values, in the order of the file; then those of the command line, which come before them.
     pub start: Vec<(At<String>, At<RigValue>)>,
     /// `[fmu.NAME.clock.CLOCK]`.
@@ -574,6 +576,7 @@ impl Rig {
                 get_intervals: None,
                 trusts_compiler_options: false,
                 define: Vec::new(),
+                env: Vec::new(),
                 start: Vec::new(),
                 clocks: Vec::new(),
                 interface: None,

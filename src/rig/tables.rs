@@ -26,6 +26,7 @@ const FMU: &[&str] = &[
     "get_intervals",
     "compiler_options",
     "define",
+    "env",
     "start",
     "clock",
     "interface",
@@ -64,6 +65,7 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
     if rig.fmus.is_empty() {
         top.document.problem(top.place, "the rig has no FMU: add a table [fmu.NAME] with a path");
     }
+    check_env(top, rig);
     masters::read(top, rig);
     for section in top.tables("connect", "[[connect]]") {
         rig.connects.extend(read_connect(&section.only(CONNECT), rig));
@@ -155,6 +157,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
             .choice("compiler_options", &[("reviewed", false), ("trust", true)])
             .unwrap_or(false),
         define: section.table("define", "define").map(|table| read_define(&table)).unwrap_or_default(),
+        env: section.table("env", "env").map(|table| read_env(&table)).unwrap_or_default(),
         start: section.table("start", "start").map(|table| start::read(&table)).unwrap_or_default(),
         clocks: read_clocks(section),
         interface: placed_in(section, "interface", section.choice("interface", &interfaces)),
@@ -208,6 +211,44 @@ fn read_preload(section: &Section, folder: &Path) -> Vec<PathBuf> {
         }
     };
     names.into_iter().filter_map(read).collect()
+}
+
+/// Variables of the environment, each with its value.
+fn read_env(section: &Section) -> Vec<(At<String>, String)> {
+    let mut all = Vec::new();
+    for (name, item) in section.entries() {
+        let wrong = match (name.value, item.as_str()) {
+            ("", _) => "a variable of env has no name".to_owned(),
+            (own, _) if own.contains(['=', '\0']) => {
+                format!("{own:?} cannot name a variable of the environment: no name has = or a zero in it")
+            }
+            (own, None) => format!("{own} in env must be a text, not {}", describe(item)),
+            (own, Some(value)) if value.contains('\0') => {
+                format!("{own} in env has a zero in it, where the environment ends a text")
+            }
+            (own, Some(value)) => {
+                all.push((At { value: own.to_owned(), place: name.place }, value.to_owned()));
+                continue;
+            }
+        };
+        section.document.problem(name.place, wrong);
+    }
+    all
+}
+
+/// All FMUs of a rig are in one process, which has one environment.
+fn check_env(top: &Section, rig: &Rig) {
+    let all =
+        || rig.fmus.iter().flat_map(|fmu| fmu.env.iter().map(move |(name, value)| (&fmu.name.value, name, value)));
+    for (at, (fmu, name, value)) in all().enumerate() {
+        let other = all().take(at).find(|(_, own, other)| own.value == name.value && *other != value);
+        if let Some((first, ..)) = other {
+            let way_out = "all FMUs of a rig are in one process, and see the same; give them one value, or run them in rigs of their own";
+            let message =
+                format!("env of `{fmu}` has another value of {} than that of `{first}`: {way_out}", name.value);
+            top.document.problem(name.place, message);
+        }
+    }
 }
 
 /// Macros with a value, `true` for one without, or `false` for none.

@@ -132,6 +132,28 @@ format = "csv"
 }
 
 #[test]
+fn variables_of_the_environment_have_names_and_one_value_each() {
+    let read = |text: &str| parse(text, Path::new("r.toml")).map_err(|error| error.to_string());
+    let fmu = |name: &str, env: &str| format!("[fmu.{name}]\npath = \"a\"\nenv = {{ {env} }}\n");
+    let rig = read(&(fmu("a", "A = \"1\", B = \"\"") + &fmu("b", "A = \"1\", C = \"x=y\""))).unwrap();
+    let all: Vec<(&str, &str)> =
+        rig.fmus.iter().flat_map(|fmu| &fmu.env).map(|(name, value)| (name.value.as_str(), value.as_str())).collect();
+    assert_eq!(all, [("A", "1"), ("B", ""), ("A", "1"), ("C", "x=y")]);
+    for (env, words) in [
+        ("\"A=B\" = \"1\"", "r.toml:3:9: \"A=B\" cannot name a variable of the environment"),
+        ("\"A\\u0000\" = \"1\"", "cannot name a variable of the environment"),
+        ("\"\" = \"1\"", "a variable of env has no name"),
+        ("A = 1", "A in env must be a text, not "),
+        ("A = \"1\\u00002\"", "A in env has a zero in it"),
+    ] {
+        let error = read(&fmu("a", env)).unwrap_err();
+        assert!(error.contains(words), "{error}");
+    }
+    let error = read(&(fmu("a", "A = \"1\"") + &fmu("b", "A = \"2\""))).unwrap_err();
+    assert!(error.contains("r.toml:6:9: env of `b` has another value of A than that of `a`"), "{error}");
+}
+
+#[test]
 fn definitions_are_texts_whole_numbers_or_whether_there_is_one() {
     let read = |define: &str| {
         let rig = parse(&format!("[fmu.a]\npath = \"a\"\ndefine = {{ {define} }}\n"), Path::new("r.toml"));

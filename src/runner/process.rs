@@ -107,6 +107,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
     }
     let folder = process::folder(Path::new(OsStr::from_bytes(&job.folder)));
     privileges::limit_memory(&job.plan, &say);
+    surroundings::add_to_environment(&job.plan.host.environment);
     surroundings::keep();
     // Nothing of others has run yet, and the threads that have tried what is granted have ended.
     privileges::give_away(&job.plan, granted, &say);

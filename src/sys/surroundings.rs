@@ -50,6 +50,15 @@ unsafe extern "C" {
     static environ: *const *const libc::c_char;
 }
 
+/// Gives this process variables of its environment. What the loader of libraries reads of it (`LD_LIBRARY_PATH`) it has read already.
+/// To be called while there is one thread: others could be reading the environment.
+pub fn add_to_environment(variables: &[(String, String)]) {
+    for (name, value) in variables {
+        // SAFETY: the caller's is the only thread of the process, so that nobody reads the environment meanwhile.
+        unsafe { std::env::set_var(name, value) };
+    }
+}
+
 /// Notes everything as it is. Called on the thread that calls code of others, before it does.
 pub fn keep() {
     let _first_one_counts = ORIGINAL.get_or_init(|| {

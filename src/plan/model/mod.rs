@@ -190,6 +190,8 @@ pub struct HostPlan {
     pub memory_limit_mib: Option<u64>,
     /// What FMU code may print and what may be logged, together, MiB.
     pub log_limit_mib: u64,
+    /// Variables of the environment that the process has before any library is loaded, beside those that it inherits.
+    pub environment: Vec<(String, String)>,
     /// The rig's figures for the host, if it has them.
     pub figures: HostFigures,
 }

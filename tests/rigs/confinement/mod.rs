@@ -1,6 +1,7 @@
 //! What FMU code may do to the machine and to vecud itself: hostile code in a library's constructor and in activations, as
 //! root and as somebody without privileges.
 
+mod environment;
 mod limits;
 mod privileges;
 mod processes;
