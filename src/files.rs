@@ -6,6 +6,10 @@
 
 #![forbid(unsafe_code)]
 
+mod folder;
+
+pub use folder::Folder;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -52,8 +56,12 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
 /// # Errors
 /// As [`open`] and [`fs::read`].
 pub fn read_at_most(path: &Path, longest: u64) -> io::Result<Option<Vec<u8>>> {
+    at_most(open(path)?, longest)
+}
+
+fn at_most(file: File, longest: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    open(path)?.take(longest + 1).read_to_end(&mut bytes)?;
+    file.take(longest + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= longest).then_some(bytes))
 }
 
@@ -71,6 +79,42 @@ pub fn create(path: &Path) -> io::Result<File> {
 /// As [`create`].
 pub fn create_to_append(path: &Path) -> io::Result<File> {
     create_with(path, File::options().append(true))
+}
+
+/// Makes a new file under another name, which ends with `.part`; it has its own as soon as `begin` has written what makes it a valid one.
+/// Where that fails nothing is left behind.
+///
+/// # Errors
+/// As [`create`], and those of `begin`.
+pub fn create_begun<T>(path: &Path, begin: impl FnOnce(File) -> io::Result<T>) -> io::Result<T> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".part");
+    renamed(Path::new(&partial), path, create(Path::new(&partial)).and_then(begin))
+}
+
+/// Gives a file that was made under the name `partial` its own, unless making it has failed: then it is removed.
+///
+/// # Errors
+/// Those of making it, and the operating system's.
+pub fn renamed<T>(partial: &Path, path: &Path, made: io::Result<T>) -> io::Result<T> {
+    let done = made.and_then(|made| fs::rename(partial, path).map(|()| made));
+    if done.is_err() {
+        let _it_may_not_be_there = fs::remove_file(partial);
+    }
+    done
+}
+
+/// Opens an ordinary file to whose end is written, or makes it; a link is not followed.
+///
+/// # Errors
+/// The operating system's, and one that says what is there instead.
+pub fn open_to_append(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits() as i32;
+    let file = File::options().create(true).append(true).custom_flags(flags).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("is no ordinary file")),
+    }
 }
 
 fn create_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {

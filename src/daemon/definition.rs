@@ -46,6 +46,42 @@ impl From<StartMode> for Mode {
     }
 }
 
+/// A definition as a file has it.
+#[derive(Serialize, Deserialize)]
+struct File {
+    /// That of the definition; `None`: somebody has written it by hand, or an earlier version has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checksum: Option<String>,
+    #[serde(flatten)]
+    definition: Definition,
+}
+
+impl Definition {
+    /// The text of a file of it.
+    ///
+    /// # Errors
+    /// A path is not UTF-8.
+    pub fn text(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec_pretty(&File { checksum: Some(self.checksum()?), definition: self.clone() })
+    }
+
+    /// What the text of a file says; `Err`: why it cannot be read.
+    pub fn of_text(text: &[u8]) -> Result<Definition, String> {
+        let told = |error: serde_json::Error| error.to_string();
+        let File { checksum, definition } = serde_json::from_slice(text).map_err(told)?;
+        match checksum {
+            Some(checksum) if checksum != definition.checksum().map_err(told)? => {
+                Err("it is not as it was written, by its checksum (without one it is taken as it is)".to_owned())
+            }
+            _ => Ok(definition),
+        }
+    }
+
+    fn checksum(&self) -> serde_json::Result<String> {
+        Ok(format!("crc32 {:08x}", crc32fast::hash(&serde_json::to_vec(self)?)))
+    }
+}
+
 /// A rig, and what is wanted of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
@@ -53,4 +89,31 @@ pub struct Definition {
     pub source: Source,
     /// How it is to run; `None`: it is not to.
     pub wanted: Option<Start>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each bit of it: a disk that has turned one, or a write that was cut off, gives no other rig than the one that was put.
+    #[test]
+    fn a_definition_that_is_not_as_it_was_written_is_none() {
+        let wanted = Some(Start { mode: Some(StartMode::Virtual), stop_time: Some(0.1) });
+        let definition = Definition { source: Source::Text("[rig]\nstop_time = 1.5\n".to_owned()), wanted };
+        let text = definition.text().unwrap();
+        assert_eq!(Definition::of_text(&text), Ok(definition.clone()));
+        for place in 0..text.len() {
+            for bit in 0..8 {
+                let mut other = text.clone();
+                other[place] ^= 1 << bit;
+                assert!(
+                    Definition::of_text(&other).is_ok_and(|own| own == definition)
+                        || Definition::of_text(&other).is_err()
+                );
+            }
+            assert!(Definition::of_text(&text[..place]).is_err());
+        }
+        let by_hand = serde_json::to_vec(&definition).unwrap();
+        assert_eq!(Definition::of_text(&by_hand), Ok(definition));
+    }
 }

@@ -256,7 +256,7 @@ impl Rig {
     /// Options of a run that begins, after so many restarts in a row.
     fn options_of(&self, definition: &Definition, stop: Stop, restarts: u32) -> Options {
         let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
-        let out = Some(self.runs.folder(&run));
+        let (out, within) = (Some(self.runs.path(&run)), Some(self.runs.within().clone()));
         let file = self.file_state(&definition.source);
         *lock(&self.file) = file;
         self.status.send_modify(|status| {
@@ -269,6 +269,7 @@ impl Rig {
             mode: start.mode.map(Into::into),
             stop_time: start.stop_time.and_then(Instant::from_f64),
             out,
+            within,
             command: vec!["vecud".to_owned(), "daemon".to_owned()],
             stop,
             ..Rig::options(&definition.source, &self.name, &self.folder)

@@ -8,9 +8,9 @@ use super::name::RigName;
 use super::orphans::Orphans;
 use super::restart::Failures;
 use super::rig::{Rig, exit_code, mistakes};
-use super::runs::Runs;
 use super::status::{Mistake, Status};
 use super::store::Store;
+use crate::files::Folder;
 use crate::plan::RunningRig;
 use crate::rig::{Place, Problem, RigError};
 use crate::supervisor::{self, Error, EventSink, Finished, LineWeight, Options, Session};
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -112,7 +112,7 @@ impl Rigs {
             if let Err(why) = &definition {
                 log.warn_of(&name, &format!("what it is is not known any more, and it does not run: {why}"));
             }
-            let runs = Runs::of(store.runs(&name));
+            let runs = store.runs(&name);
             (name.clone(), Arc::new(Rig::new(name, folder.clone(), runs, log.clone(), definition)))
         };
         let all = Mutex::new(known.into_iter().map(rig).collect());
@@ -172,7 +172,7 @@ impl Rigs {
         let is_new = known.is_none();
         // Made before it is put among all: its runs are looked for on the disk.
         let made = known.unwrap_or_else(|| {
-            let runs = Runs::of(self.store.runs(name));
+            let runs = self.store.runs(name);
             Arc::new(Rig::new(name.clone(), self.folder.clone(), runs, self.log.clone(), Ok(definition.clone())))
         });
         let rig = self.all().entry(name.clone()).or_insert(made).clone();
@@ -480,11 +480,12 @@ impl Rigs {
 }
 
 /// Writes the report of a run that was cut off: by a process of its own, since it reads what is left of recordings, which ends with this one.
-fn rebuild(folder: &Path) -> Result<(), String> {
-    let mut program = Command::new("/proc/self/exe");
-    program.arg("report").arg(folder).stdin(Stdio::null());
-    process::keep_together(&mut program, None);
-    match program.output() {
+fn rebuild(folder: &Folder) -> Result<(), String> {
+    let mut report = Command::new("/proc/self/exe");
+    // The folder is there, whatever has its name.
+    report.args(["report", "."]).current_dir(folder.way()).stdin(Stdio::null());
+    process::keep_together(&mut report, None);
+    match report.output() {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         Err(error) => Err(error.to_string()),

@@ -1,13 +1,13 @@
 //! The runs of a rig: folders named by their start, with what `vecud run` leaves behind.
 
-use crate::files::read_at_most;
+use crate::files::Folder;
 use crate::report::ReportFile;
 use crate::supervisor::RunName;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -25,14 +25,23 @@ pub struct RunSummary {
     pub ended: String,
 }
 
-/// The folder of runs of one rig.
+/// The folder of runs of one rig: what in it, or on the way to it, is a link is no run, and is not followed.
 #[derive(Clone, Debug)]
-pub struct Runs(PathBuf);
+pub struct Runs {
+    /// The folder of all rigs.
+    rigs: Folder,
+    /// Where the runs are in that.
+    inside: PathBuf,
+}
 
 impl Runs {
-    /// The runs in a folder, which need not be there yet.
-    pub fn of(folder: PathBuf) -> Runs {
-        Runs(folder)
+    /// The runs in a folder in that of all rigs, which need not be there yet.
+    pub fn of(rigs: Folder, inside: PathBuf) -> Runs {
+        Runs { rigs, inside }
+    }
+
+    fn open(&self) -> io::Result<Folder> {
+        self.rigs.beneath(&self.inside)
     }
 
     /// A name for a run that starts now. None that is there comes after it, also where the clock of the machine was set back: the
@@ -42,29 +51,42 @@ impl Runs {
         let last = self.names().unwrap_or_default().iter().filter_map(|name| RunName::parse(name)).max();
         let first = last.map_or(now, |last| now.max(last.next()));
         let mut names = std::iter::successors(Some(first), |name| Some(name.next())).map(|name| name.to_string());
-        names.find(|name| self.0.join(name).symlink_metadata().is_err()).expect("there is no end of names")
+        let folder = self.open();
+        let is_free =
+            |name: &String| folder.as_ref().map_or(true, |folder| folder.join(name).symlink_metadata().is_err());
+        names.find(is_free).expect("there is no end of names")
     }
 
-    /// The output folder of a run.
-    pub fn folder(&self, run: &str) -> PathBuf {
-        self.0.join(run)
+    /// The output folder of a run, as people know it.
+    pub fn path(&self, run: &str) -> PathBuf {
+        self.rigs.path().join(&self.inside).join(run)
+    }
+
+    /// The folder of all rigs, in which it is.
+    pub fn within(&self) -> &Folder {
+        &self.rigs
     }
 
     /// Removes the oldest runs, so that there are at most so many. Folders that are called otherwise than runs stay: whoever wants to keep
     /// one for ever gives it another name.
     pub fn keep(&self, most: usize) -> io::Result<()> {
         let names: Vec<String> = self.names()?.into_iter().filter(|name| RunName::parse(name).is_some()).collect();
-        names.iter().take(names.len().saturating_sub(most)).try_for_each(|name| fs::remove_dir_all(self.folder(name)))
+        let mut old = names.iter().take(names.len().saturating_sub(most)).peekable();
+        if old.peek().is_none() {
+            return Ok(());
+        }
+        let folder = self.open()?;
+        old.try_for_each(|name| folder.remove_all(name))
     }
 
     /// The names of all runs, oldest first.
     pub fn names(&self) -> io::Result<Vec<String>> {
-        let folder = match fs::read_dir(&self.0) {
+        let folder = match self.open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             folder => folder?,
         };
         let mut names = Vec::new();
-        for entry in folder {
+        for entry in fs::read_dir(folder.way())? {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
                 names.extend(entry.file_name().into_string().ok().filter(|name| is_plain(name)));
@@ -90,34 +112,33 @@ impl Runs {
 
     fn said<T: DeserializeOwned>(&self, run: &str) -> Option<T> {
         let folder = self.existing(run)?;
-        let texts = REPORTS.iter().filter_map(|name| read_at_most(&folder.join(name), LONGEST_REPORT).ok()?);
+        let texts = REPORTS.iter().filter_map(|name| folder.read_at_most(name, LONGEST_REPORT).ok()?);
         texts.into_iter().find_map(|text| serde_json::from_slice(&text).ok())
     }
 
     /// A run that has its report, as far as that can be read.
     pub fn finished(&self, run: &str) -> Option<ReportFile> {
         let [report, _] = REPORTS;
-        let text = read_at_most(&self.existing(run)?.join(report), LONGEST_REPORT).ok()??;
+        let text = self.existing(run)?.read_at_most(report, LONGEST_REPORT).ok()??;
         ReportFile::parse(str::from_utf8(&text).ok()?).ok()
     }
 
     /// The folders of runs that have a checkpoint and no report: whoever watched them is gone.
-    pub fn cut_off(&self) -> Vec<PathBuf> {
-        let folders = self.names().unwrap_or_default().into_iter().map(|name| self.folder(&name));
+    pub fn cut_off(&self) -> Vec<Folder> {
+        let folders = self.names().unwrap_or_default().into_iter().filter_map(|name| self.existing(&name));
         let [report, checkpoint] = REPORTS;
-        folders.filter(|run| run.join(checkpoint).is_file() && !run.join(report).is_file()).collect()
+        folders.filter(|run| run.has_file(checkpoint) && !run.has_file(report)).collect()
     }
 
     /// A file of a run; `None`: there is none.
-    pub fn file(&self, run: &str, name: &str) -> Option<PathBuf> {
-        let path = self.existing(run)?.join(name);
-        let is_there = is_plain(name) && path.symlink_metadata().is_ok_and(|found| found.is_file());
-        is_there.then_some(path)
+    pub fn file(&self, run: &str, name: &str) -> Option<File> {
+        let folder = self.existing(run).filter(|_| is_plain(name))?;
+        folder.file(name).ok()
     }
 
     /// The names of the files of a run; `None`: there is no such run.
     pub fn files(&self, run: &str) -> Option<Vec<String>> {
-        let entries = fs::read_dir(self.existing(run)?).ok()?;
+        let entries = fs::read_dir(self.existing(run)?.way()).ok()?;
         let name = |entry: io::Result<fs::DirEntry>| {
             let entry = entry.ok().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))?;
             entry.file_name().into_string().ok().filter(|name| is_plain(name))
@@ -127,9 +148,8 @@ impl Runs {
         Some(names)
     }
 
-    fn existing(&self, run: &str) -> Option<PathBuf> {
-        let path = self.0.join(run);
-        (is_plain(run) && path.symlink_metadata().is_ok_and(|found| found.is_dir())).then_some(path)
+    fn existing(&self, run: &str) -> Option<Folder> {
+        if is_plain(run) { self.open().ok()?.inner(run).ok() } else { None }
     }
 }
 
@@ -145,31 +165,31 @@ mod tests {
     #[test]
     fn runs_have_the_order_of_their_starts_and_no_name_leads_out_of_them() {
         let folder = tempfile::tempdir().unwrap();
-        let runs = Runs::of(folder.path().join("runs"));
+        let runs = Runs::of(Folder::open(folder.path()).unwrap(), "runs".into());
         assert_eq!(runs.names().unwrap(), [""; 0]);
         let starts =
             ["2026-11-25T10-00-00Z", "2026-11-25T10-00-00Z-2", "2026-11-25T10-00-00Z-10", "2026-11-25T10-00-01Z"];
         for name in starts.iter().rev() {
-            fs::create_dir_all(runs.folder(name)).unwrap();
+            fs::create_dir_all(runs.path(name)).unwrap();
         }
         assert_eq!(runs.names().unwrap(), starts);
-        fs::create_dir(runs.folder("mine")).unwrap();
+        fs::create_dir(runs.path("mine")).unwrap();
         runs.keep(2).unwrap();
         assert_eq!(runs.names().unwrap(), [starts[2], starts[3], "mine"]);
         runs.keep(9).unwrap();
         let starts = &starts[2..];
         let first = runs.next();
-        fs::create_dir(runs.folder(&first)).unwrap();
+        fs::create_dir(runs.path(&first)).unwrap();
         assert_ne!(runs.next(), first);
-        let report = runs.folder(starts[0]).join("report.json");
+        let report = runs.path(starts[0]).join("report.json");
         fs::write(&report, r#"{"verdict": "pass", "ended": "finished", "rig": "a"}"#).unwrap();
         fs::write(folder.path().join("secret"), "").unwrap();
-        std::os::unix::fs::symlink(folder.path().join("secret"), runs.folder(starts[0]).join("link")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("secret"), runs.path(starts[0]).join("link")).unwrap();
         assert_eq!(runs.summary(starts[0]).unwrap().verdict, "pass");
         assert!(runs.report(starts[0]).unwrap().get().contains("rig"));
         assert_eq!(runs.files(starts[0]).unwrap(), ["report.json"]);
         for (run, file) in [(starts[0], "../../secret"), (starts[0], "link"), ("..", "secret"), (starts[0], ".")] {
-            assert_eq!(runs.file(run, file), None, "{run}/{file}");
+            assert!(runs.file(run, file).is_none(), "{run}/{file}");
         }
         // Whatever its length, which may be that of no disk.
         fs::File::options().write(true).open(&report).unwrap().set_len(1 << 40).unwrap();
@@ -180,13 +200,14 @@ mod tests {
     #[test]
     fn a_new_run_comes_after_all_others_and_is_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let runs = Runs::of(folder.path().to_owned());
+        let runs = Runs::of(Folder::open(folder.path()).unwrap(), "runs".into());
+        fs::create_dir(folder.path().join("runs")).unwrap();
         for name in ["2190-01-01T00-00-00Z", "2190-01-01T00-00-00Z-2"] {
-            fs::create_dir(runs.folder(name)).unwrap();
+            fs::create_dir(runs.path(name)).unwrap();
         }
         for last in ["2190-01-01T00-00-00Z-3", "2190-01-01T00-00-00Z-4", "2190-01-01T00-00-00Z-5"] {
             assert_eq!(runs.next(), last);
-            fs::create_dir(runs.folder(last)).unwrap();
+            fs::create_dir(runs.path(last)).unwrap();
             runs.keep(1).unwrap();
             assert_eq!(runs.names().unwrap(), [last]);
         }

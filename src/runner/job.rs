@@ -16,9 +16,7 @@ pub struct Job {
     pub begin: Instant,
     /// How often it is run.
     pub runs: u32,
-    /// The output folder, as bytes.
-    pub folder: Vec<u8>,
-    /// Each run has a folder of its own in that, [`Job::folder_of`].
+    /// Each run has a folder of its own in the output folder, [`Job::folder_of`].
     pub has_folders: bool,
     /// Whether the state is saved at the end.
     pub save_state: bool,

@@ -54,5 +54,5 @@ mod watchdog;
 mod world;
 
 pub use job::Job;
-pub use process::{JOB_FD, SHARED_MEMORY_FD, STATE_FD, main};
+pub use process::{FOLDER_FD, JOB_FD, SHARED_MEMORY_FD, STATE_FD, main};
 pub use receiver::FIRST_SOCKET_FD;

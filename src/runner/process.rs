@@ -14,11 +14,8 @@ use crate::sys::latency::CpuDmaLatency;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
 use crate::sys::{process, surroundings, thread};
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -28,6 +25,8 @@ pub const SHARED_MEMORY_FD: i32 = 3;
 pub const JOB_FD: i32 = 4;
 /// Where the runner finds the state to go on from, if there is one, and leaves the one that it saves.
 pub const STATE_FD: i32 = 5;
+/// Where the runner finds the output folder.
+pub const FOLDER_FD: i32 = 6;
 
 /// Runs what the supervisor has prepared, and ends the process: with 0 when the last run came to its end in the regular way, 1 when it
 /// failed, 2 when an FMU could not be loaded. Returns 2 where it was not started as it should be.
@@ -105,7 +104,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
         Some(Err(error)) => say(1, &format!("CORES MAY SLEEP DEEPLY, and take long to wake: {error}")),
         None => (),
     }
-    let folder = process::folder(Path::new(OsStr::from_bytes(&job.folder)));
+    let folder = process::inherited(FOLDER_FD);
     privileges::limit_memory(&job.plan, &say);
     surroundings::add_to_environment(&job.plan.host.environment);
     surroundings::keep();

@@ -29,7 +29,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Where the runner finds the socket of the plan's first source of datagrams; the others follow.
-pub const FIRST_SOCKET_FD: i32 = 6;
+pub const FIRST_SOCKET_FD: i32 = 7;
 
 /// Events that a clock accepts at once; as many as its queue of ticks holds.
 const BURST: u32 = crate::schedule::QUEUE as u32;

@@ -6,12 +6,12 @@
 //! next run fills anyway, only where the report says that it is one of several; folders are removed only when they are empty then.
 
 use super::Error;
-use super::files::{CHECKPOINT, Output, ROOM, lock, may_write};
+use super::files::{CHECKPOINT, Output, ROOM, lock_held};
 use super::kernel;
 use super::run_folders::RunFolders;
 use super::run_log;
 use super::run_name::RunName;
-use crate::files;
+use crate::files::Folder;
 use crate::recording::series;
 use crate::report;
 use crate::runner::Job;
@@ -29,9 +29,9 @@ const LONGEST_REPORT: u64 = 256 << 20;
 /// What makes way before a run begins.
 #[derive(Debug)]
 pub struct Earlier {
-    folder: PathBuf,
+    folder: Folder,
     /// Inner folders with their files; the one of the next run first.
-    found: Vec<(PathBuf, Vec<PathBuf>)>,
+    found: Vec<(Folder, Vec<PathBuf>)>,
     /// Where earlier runs are kept, and how many of them; 0: none is moved there, and those that are there stay.
     kept: RunFolders,
     keep: usize,
@@ -40,31 +40,29 @@ pub struct Earlier {
 impl Earlier {
     /// Looks into `folder`, which is the command's; its (first) run goes to `out`, the same or a folder in it. Files that
     /// this run has made there already are in `own`. So many runs are to be kept.
-    pub fn find(folder: &Path, out: &Path, own: &[PathBuf], keep: usize) -> Result<Earlier, Error> {
-        let mut found = vec![(out.to_owned(), files(out)?)];
+    pub fn find(folder: &Folder, out: &Folder, own: &[PathBuf], keep: usize) -> Result<Earlier, Error> {
+        let mut found = vec![(out.clone(), files(out)?)];
         found[0].1.retain(|file| !own.contains(file));
         // Before anything is moved: what stands in the way of a file of the next run.
         let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|data| data.is_dir());
-        if let Some(folder) = found[0].1.iter().find(|path| is_folder(path)) {
-            return Err(Error::Output(folder.clone(), rustix::io::Errno::ISDIR.into()));
+        if let Some(stands) = found[0].1.iter().find(|path| is_folder(path)) {
+            return Err(Error::Output(out.shown(stands), rustix::io::Errno::ISDIR.into()));
         }
-        let inner = names(folder)?.into_iter().filter(|name| is_of_several(name)).map(|name| folder.join(name));
-        for path in std::iter::once(folder.to_owned()).chain(inner) {
-            // What a link leads to may be anywhere.
-            if path != out
-                && (if path == folder { is_of_a_run(&path) } else { is_folder(&path) && is_one_of_several(&path) })
-            {
-                let mut files = files(&path)?;
-                files.retain(|file| !is_folder(file));
-                found.push((path, files));
-            }
+        // What a link leads to may be anywhere.
+        let inner = names(folder)?.into_iter().filter(|name| is_of_several(name));
+        let inner = inner.filter_map(|name| folder.inner(name).ok()).filter(is_one_of_several);
+        let itself = std::iter::once(folder.clone()).filter(is_of_a_run);
+        for other in itself.chain(inner).filter(|other| other.path() != out.path()) {
+            let mut files = files(&other)?;
+            files.retain(|file| !is_folder(file));
+            found.push((other, files));
         }
         let kept = match RunFolders::of(folder) {
             // Whatever is there in the place of earlier runs.
             Err(_) if keep == 0 => RunFolders::none(folder),
             kept => kept?,
         };
-        Ok(Earlier { folder: folder.to_owned(), found, kept, keep })
+        Ok(Earlier { folder: folder.clone(), found, kept, keep })
     }
 
     /// The bytes that are free on the disk when it has made way.
@@ -81,9 +79,7 @@ impl Earlier {
         if !self.is_kept() {
             return Ok(());
         }
-        let path = self.kept.path();
-        output.make(path)?;
-        may_write(path).map_err(|error| Error::Output(path.to_owned(), error))
+        self.kept.make(output)
     }
 
     /// Makes way for the next run: all of it is moved, or removed where no run is kept. The caller has locked the command's
@@ -91,33 +87,39 @@ impl Earlier {
     pub fn make_way(mut self) -> Result<Vec<String>, Error> {
         let mut notes = Vec::new();
         for run in self.too_old() {
-            if let Err(error) = remove_run(&run) {
-                notes.push(format!(
+            match remove_run(&run) {
+                Ok(()) => self.kept.remove_empty(&run),
+                Err(error) => notes.push(format!(
                     "note: {}: this run is older than those that are kept, and stays: {error}",
-                    run.display()
-                ));
+                    run.path().display()
+                )),
             }
         }
         // What an earlier start has begun to move is moved whatever this rig says.
         let is_kept = self.is_kept() || self.kept.unfinished().is_some();
         let target = is_kept.then(|| self.target()).transpose()?;
-        for (path, files) in &self.found {
-            let inner = *path != self.found[0].0 && *path != self.folder;
-            let _lock = inner.then(|| lock(path)).transpose()?;
+        for (place, files) in &self.found {
+            let is_inner = ![self.found[0].0.path(), self.folder.path()].contains(&place.path());
+            let _lock = is_inner.then(|| lock_held(place)).transpose()?;
             for file in files {
                 match &target {
-                    Some(target) if !is_worthless(file) => move_into(target, &self.folder, file)?,
-                    _ => remove(file)?,
+                    Some(target) if !is_worthless(file) => move_into(target, self.inside(place), place, file)?,
+                    _ => remove(place, file)?,
                 }
             }
-            if inner {
+            if is_inner {
                 // Fails when somebody else has put something there; then it stays.
-                let _ = fs::remove_dir(path);
+                let _ = self.folder.remove_empty(self.inside(place));
             }
         }
         let kept = self.kept.finish()?;
         notes.extend(self.note(kept.as_deref()));
         Ok(notes)
+    }
+
+    /// The place of a folder that was found in that of the command; empty: it is that itself.
+    fn inside<'f>(&self, found: &'f Folder) -> &'f Path {
+        found.path().strip_prefix(self.folder.path()).unwrap_or(Path::new(""))
     }
 
     /// Whether there is something that is moved.
@@ -126,7 +128,7 @@ impl Earlier {
     }
 
     /// Earlier runs that are too many when this one is there as well.
-    fn too_old(&self) -> Vec<PathBuf> {
+    fn too_old(&self) -> Vec<Folder> {
         match self.keep {
             0 => Vec::new(),
             keep => self.kept.beyond(keep - usize::from(self.is_kept())).collect(),
@@ -134,13 +136,14 @@ impl Earlier {
     }
 
     /// The folder that the files are moved into: that of an earlier start which was killed while it moved them, if there is one.
-    fn target(&mut self) -> Result<PathBuf, Error> {
+    fn target(&mut self) -> Result<Folder, Error> {
         let name = RunName::of(self.started());
         if let Some(unfinished) = self.kept.unfinished() {
-            let files = self.found.iter().flat_map(|(_, files)| files);
-            let mut there =
-                files.filter_map(|file| file.strip_prefix(&self.folder).ok()).map(|file| unfinished.join(file));
-            if there.any(|file| file.symlink_metadata().is_ok()) {
+            let to = |place, file: &PathBuf| Some(unfinished.join(self.inside(place)).join(file.file_name()?));
+            let files =
+                self.found.iter().flat_map(|(place, files)| files.iter().filter_map(move |file| to(place, file)));
+            let is_there = files.map(|file| file.symlink_metadata().is_ok()).any(|is_there| is_there);
+            if is_there {
                 // These are of yet another run.
                 self.kept.finish()?;
             }
@@ -169,42 +172,41 @@ impl Earlier {
             Some(kept) => format!("kept in {}", kept.display()),
             None => "removed".to_owned(),
         };
-        Some(format!("note: what an earlier command has left in {}{more} is {what}", others[0].0.display()))
+        Some(format!("note: what an earlier command has left in {}{more} is {what}", others[0].0.path().display()))
     }
 }
 
-/// Moves a file of `folder`, or of a folder in it, to the same place in `target`.
-fn move_into(target: &Path, folder: &Path, file: &Path) -> Result<(), Error> {
-    let to = target.join(file.strip_prefix(folder).unwrap_or(file));
-    let parent = to.parent().unwrap_or(target);
-    fs::create_dir_all(parent).map_err(Error::file(parent))?;
-    match fs::rename(file, &to) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::Output(file.to_owned(), error)),
+/// Moves a file of `place` to the folder that is called `inside` in `target`; empty: to that itself.
+fn move_into(target: &Folder, inside: &Path, place: &Folder, file: &Path) -> Result<(), Error> {
+    let refuse = |error| Error::Output(place.shown(file), error);
+    let parent = target.make_beneath(inside, &mut |_, _| ()).map_err(Error::file(&target.path().join(inside)))?;
+    match fs::rename(file, parent.join(file.file_name().unwrap_or_default())) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(refuse(error)),
         _ => Ok(()),
     }
 }
 
-fn remove(file: &Path) -> Result<(), Error> {
+fn remove(place: &Folder, file: &Path) -> Result<(), Error> {
     match fs::remove_file(file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::Output(file.to_owned(), error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::Output(place.shown(file), error)),
         _ => Ok(()),
     }
 }
 
 /// The folders of a kept run with their files, innermost first.
-fn files_of_run(run: &Path) -> Vec<(PathBuf, Vec<PathBuf>)> {
-    let inner =
-        names(run).unwrap_or_default().into_iter().filter(|name| is_of_several(name)).map(|name| run.join(name));
-    let inner = inner.filter(|path| path.symlink_metadata().is_ok_and(|data| data.is_dir()));
-    let all = inner.chain([run.to_owned()]);
-    all.map(|path| (files(&path).unwrap_or_default(), path)).map(|(files, path)| (path, files)).collect()
+fn files_of_run(run: &Folder) -> Vec<(Folder, Vec<PathBuf>)> {
+    let inner = names(run).unwrap_or_default().into_iter().filter(|name| is_of_several(name));
+    let all = inner.filter_map(|name| run.inner(name).ok()).chain([run.clone()]);
+    all.map(|folder| (files(&folder).unwrap_or_default(), folder)).map(|(files, folder)| (folder, files)).collect()
 }
 
-/// Removes a kept run. What others have put there stays.
-fn remove_run(run: &Path) -> Result<(), Error> {
-    for (path, files) in files_of_run(run) {
-        files.iter().try_for_each(|file| remove(file))?;
-        let _ = fs::remove_dir(&path);
+/// Removes the files of a kept run, and its inner folders. What others have put there stays.
+fn remove_run(run: &Folder) -> Result<(), Error> {
+    for (folder, files) in files_of_run(run) {
+        files.iter().try_for_each(|file| remove(&folder, file))?;
+        if folder.path() != run.path() {
+            let _ = run.remove_empty(folder.path().file_name().unwrap_or_default());
+        }
     }
     Ok(())
 }
@@ -217,15 +219,15 @@ fn is_worthless(file: &Path) -> bool {
 }
 
 /// The files of runs in a folder.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+fn files(folder: &Folder) -> Result<Vec<PathBuf>, Error> {
     Ok(names(folder)?.into_iter().filter(|name| is_ours(name)).map(|name| folder.join(name)).collect())
 }
 
 /// What is in a folder; names that are no text are not ours.
-fn names(folder: &Path) -> Result<Vec<String>, Error> {
-    let entries = fs::read_dir(folder).map_err(Error::file(folder))?;
+fn names(folder: &Folder) -> Result<Vec<String>, Error> {
+    let entries = fs::read_dir(folder.way()).map_err(Error::file(folder.path()))?;
     let name = |entry: io::Result<fs::DirEntry>| entry.map(|entry| entry.file_name().into_string().ok()).transpose();
-    entries.filter_map(name).collect::<io::Result<_>>().map_err(Error::file(folder))
+    entries.filter_map(name).collect::<io::Result<_>>().map_err(Error::file(folder.path()))
 }
 
 /// Whether a file of this name is from a run.
@@ -289,13 +291,13 @@ struct Report {
     repetition: Option<u32>,
 }
 
-fn is_file(folder: &Path, name: &str) -> bool {
+fn is_file(folder: &Folder, name: &str) -> bool {
     folder.join(name).symlink_metadata().is_ok_and(|data| data.is_file())
 }
 
-fn report_in(folder: &Path) -> Option<Report> {
+fn report_in(folder: &Folder) -> Option<Report> {
     let read = |name: &str| {
-        let file = is_file(folder, name).then(|| files::open(&folder.join(name)).ok()).flatten()?;
+        let file = folder.file(name).ok()?;
         serde_json::from_reader(BufReader::new(file).take(LONGEST_REPORT)).ok()
     };
     // A run that was killed has none of the first.
@@ -303,12 +305,12 @@ fn report_in(folder: &Path) -> Option<Report> {
 }
 
 /// Whether a run has written here: its report says so, or the room that it was to have and that only a killed run leaves.
-fn is_of_a_run(folder: &Path) -> bool {
+fn is_of_a_run(folder: &Folder) -> bool {
     ROOM.into_iter().any(|name| is_file(folder, name)) || report_in(folder).is_some()
 }
 
 /// Whether a run of several has. A single run's folder may have such a name as well, and is somebody's result.
-fn is_one_of_several(folder: &Path) -> bool {
+fn is_one_of_several(folder: &Folder) -> bool {
     report_in(folder).is_some_and(|report| report.repetition.is_some())
 }
 
@@ -367,13 +369,14 @@ mod tests {
     #[test]
     fn a_report_of_another_program_is_none_of_ours() {
         let folder = tempfile::tempdir().unwrap();
+        let held = Folder::open(folder.path()).unwrap();
         fs::write(folder.path().join("report.json"), "{ \"rig\": \"x\", \"verdict\": \"pass\" }").unwrap();
-        assert!(!is_of_a_run(folder.path()));
+        assert!(!is_of_a_run(&held));
         let mut run = report::sample(1);
         fs::write(folder.path().join("report.json"), report::json(&run)).unwrap();
-        assert!(is_of_a_run(folder.path()) && !is_one_of_several(folder.path()));
+        assert!(is_of_a_run(&held) && !is_one_of_several(&held));
         run.repetition = Some(2);
         fs::write(folder.path().join("report.json"), report::json(&run)).unwrap();
-        assert!(is_one_of_several(folder.path()));
+        assert!(is_one_of_several(&held));
     }
 }

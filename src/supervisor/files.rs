@@ -1,11 +1,12 @@
 //! The output directory: made before the run with room for its report, filled at the end.
 //!
 //! Guarantees: what is there is not touched before the run begins. A run begins only where `report.json` has room, of
-//! which nothing that fills the disk meanwhile takes any, wherever the file system can set room aside. Nothing in the folder
-//! that is a link is followed, and root writes nowhere where somebody else could change what it writes.
+//! which nothing that fills the disk meanwhile takes any, wherever the file system can set room aside. The folder is held open from
+//! then on: whatever takes its name, files go to the one that was made. Nothing in it that is a link is followed, and root writes
+//! nowhere where somebody else could change what it writes.
 
 use super::Error;
-use crate::files;
+use crate::files::{self, Folder};
 use crate::plan::{Mode, Plan};
 use crate::report::{self, Kind, Problem, Run, Subject};
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, FlockOperation};
@@ -21,9 +22,9 @@ use std::sync::Once;
 /// An output directory that exists.
 #[derive(Debug)]
 pub struct Output {
-    path: PathBuf,
-    /// Directories that were made for it, outermost first.
-    made: Vec<PathBuf>,
+    folder: Folder,
+    /// Directories that were made for it, outermost first: the one that each is in, and its name.
+    made: Vec<(Folder, PathBuf)>,
     /// Which files of [`ROOM`] there are.
     room: [bool; 2],
     /// Locked as long as it is open: two runs in one folder would write over each other.
@@ -40,55 +41,76 @@ const KIB: u64 = 1 << 10;
 pub(super) const CHECKPOINT: &str = "checkpoint.json";
 
 impl Output {
-    /// Makes the directory if need be.
-    pub fn create(path: &Path) -> Result<Output, Error> {
+    /// Makes the directory if need be. `within`: a folder above it, from which on no part of its path may be a link.
+    pub fn create(path: &Path, within: Option<&Folder>) -> Result<Output, Error> {
+        let refuse = |error| Error::Output(path.to_owned(), error);
         trusted(path)?;
-        is_or_can_be_folder(path).map_err(|why| Error::Output(path.to_owned(), io::Error::other(why)))?;
-        let missing: Vec<PathBuf> = path
-            .ancestors()
-            .filter(|p| !p.as_os_str().is_empty())
-            .take_while(|p| !p.exists())
-            .map(Path::to_owned)
-            .collect();
-        let made = missing.into_iter().rev().collect();
-        let mut output = Output { path: path.to_owned(), made, room: [false; 2], _lock: None };
-        if let Err(error) = fs::create_dir_all(path).and_then(|()| may_write(path)) {
-            output.undo();
-            return Err(Error::Output(path.to_owned(), error));
+        let own = within.and_then(|folder| Some((folder, path.strip_prefix(folder.path()).ok()?)));
+        if own.is_none() {
+            is_or_can_be_folder(path).map_err(|why| refuse(io::Error::other(why)))?;
         }
-        match lock(path) {
-            Ok(locked) => output._lock = Some(locked),
+        let mut made = Vec::new();
+        let mut note = |folder: &Folder, name: &Path| made.push((folder.clone(), name.to_owned()));
+        let folder = match own {
+            Some((folder, inner)) => folder.make_beneath(inner, &mut note),
+            None => Folder::make_all(path, &mut note),
+        };
+        Output::of(folder.map_err(refuse), made)
+    }
+
+    /// A folder in it, which must be no link: that leads to wherever somebody wants.
+    pub fn create_inside(folder: &Folder, name: &str) -> Result<Output, Error> {
+        let mut made = Vec::new();
+        let mut note = |folder: &Folder, name: &Path| made.push((folder.clone(), name.to_owned()));
+        let inner = folder.make_beneath(Path::new(name), &mut note);
+        Output::of(inner.map_err(|error| Error::Output(folder.path().join(name), error)), made)
+    }
+
+    /// A folder of this name in one at `path`, which is made as well if need be and is given, too.
+    pub fn create_two(path: &Path, name: &str) -> Result<(Output, Folder), Error> {
+        let Output { folder, mut made, .. } = Output::create(path, None)?;
+        match Output::create_inside(&folder, name) {
+            Ok(inner) => {
+                made.extend(inner.made);
+                Ok((Output { made, ..inner }, folder))
+            }
             Err(error) => {
-                output.undo();
-                return Err(error);
+                take_back(&made);
+                Err(error)
             }
-        }
-        Ok(output)
-    }
-
-    /// A folder in the output folder, which must be no link: that leads to wherever somebody wants.
-    pub fn create_inside(path: &Path) -> Result<Output, Error> {
-        match path.symlink_metadata() {
-            Ok(found) if found.is_symlink() => {
-                Err(Error::Output(path.to_owned(), io::Error::other("is a link, which is not followed")))
-            }
-            _ => Output::create(path),
         }
     }
 
-    /// Makes a folder in it, unless it is there. [`Output::undo`] takes it back.
-    pub fn make(&mut self, folder: &Path) -> Result<(), Error> {
-        match fs::create_dir(folder) {
-            Ok(()) => self.made.push(folder.to_owned()),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
-            Err(error) => return Err(Error::Output(folder.to_owned(), error)),
+    fn of(folder: Result<Folder, Error>, made: Vec<(Folder, PathBuf)>) -> Result<Output, Error> {
+        let ready = folder.and_then(|folder| {
+            folder.may_be_written().map_err(|error| Error::Output(folder.path().to_owned(), error))?;
+            Ok((lock_held(&folder)?, folder))
+        });
+        match ready {
+            Ok((lock, folder)) => Ok(Output { folder, made, room: [false; 2], _lock: Some(lock) }),
+            Err(error) => {
+                take_back(&made);
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes a folder in one that is in it, or itself, unless it is there. [`Output::undo`] takes it back.
+    pub fn make(&mut self, folder: &Folder, name: &str) -> Result<(), Error> {
+        if folder.make(name).map_err(|error| Error::Output(folder.path().join(name), error))? {
+            self.made.push((folder.clone(), name.into()));
         }
         Ok(())
     }
 
-    /// Where it is.
+    /// Where it is, as people know it.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.folder.path()
+    }
+
+    /// The folder itself.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
     }
 
     /// Takes the room for the report, unless that is done. `Err`: there is not even enough for report.json, though `freed`
@@ -107,14 +129,14 @@ impl Output {
         let columns: u64 = plan.signals.iter().map(|signal| signal.name.len() as u64 + 48).sum();
         let first = KIB * (16 + 4 * cores.len() as u64 + each * tasks + 8 * fmus + columns.div_ceil(KIB));
         let others = KIB * (256 + others * tasks.min(1000) + 12 * (plan.signals.len() as u64).min(60));
-        let [report, rest] = ROOM.map(|name| self.path.join(name));
+        let [report, rest] = ROOM.map(|name| self.folder.join(name));
         match take(&report, first, self.room[0]) {
             Ok(()) => self.room[0] = true,
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
             Err(Errno::NOSPC | Errno::DQUOT) if freed >= first => {}
             Err(error) => {
                 let why = format!("there is no room for report.json ({} KiB): {}", first / KIB, io::Error::from(error));
-                return Err(Error::Output(self.path.clone(), io::Error::other(why)));
+                return Err(Error::Output(self.path().to_owned(), io::Error::other(why)));
             }
         }
         // The others are worth less than a run.
@@ -124,7 +146,7 @@ impl Output {
 
     /// The files that keep room for the report.
     pub fn room(&self) -> impl Iterator<Item = PathBuf> {
-        ROOM.into_iter().zip(self.room).filter(|(_, taken)| *taken).map(|(name, _)| self.path.join(name))
+        ROOM.into_iter().zip(self.room).filter(|(_, taken)| *taken).map(|(name, _)| self.folder.join(name))
     }
 
     /// Takes back what [`Output::create`] has made, since there is no run.
@@ -132,16 +154,13 @@ impl Output {
         for path in self.room() {
             let _ = fs::remove_file(path);
         }
-        for directory in self.made.iter().rev() {
-            // Fails when somebody else has put something there meanwhile; then it stays.
-            let _ = fs::remove_dir(directory);
-        }
+        take_back(&self.made);
     }
 
     /// Writes what the others can be made of anew: `histograms.hlog`, and then `report.json`, in the room that it has; who finds
     /// the second finds the first. The error names `report.json`.
     pub fn write_first(&self, run: &Run) -> Result<(), String> {
-        let _it_is_written_again = write_log(&self.path, run);
+        let _it_is_written_again = write_log(&self.folder.way(), run);
         self.write_json(run)
     }
 
@@ -149,41 +168,41 @@ impl Output {
     /// `report.json` is written again. `first`: what came of [`Output::write_first`]. The last checkpoint is there until nobody
     /// needs it any more; `lasts`: it was forced to the disk.
     pub fn write(&self, run: &mut Run, first: Result<(), String>, lasts: bool) {
-        let _ = fs::remove_file(self.path.join(ROOM[1]));
-        let log = write_log(&self.path, run);
+        let _ = fs::remove_file(self.folder.join(ROOM[1]));
+        let log = write_log(&self.folder.way(), run);
         let json = self.write_json(run).or(first);
         if log.is_ok() && json.is_ok() {
             self.forget_checkpoint(lasts);
         }
-        let (others, count) = write_others(&self.path, run);
+        let (others, count) = write_others(&self.folder.way(), run);
         let failures: Vec<String> = json.err().into_iter().chain(log.err()).chain(others).collect();
         let what = match failures.as_slice() {
             [] => return,
             [one] => format!("cannot write {one}"),
             [first, ..] => format!("cannot write {} of {} files (the first is {first})", failures.len(), count + 2),
         };
-        let words = format!("the report is incomplete: {}: {what}", self.path.display());
+        let words = format!("the report is incomplete: {}: {what}", self.path().display());
         run.problems.push(Problem::failure(Subject::Run, Kind::ReportIncomplete { words }));
         // What that says is on the terminal, too.
         let _ = self.write_json(run);
     }
 
     fn write_json(&self, run: &Run) -> Result<(), String> {
-        put(&self.path, "report.json", || report::json(run))
+        put(&self.folder.way(), "report.json", || report::json(run))
     }
 
     /// Removes the last checkpoint, if there is one: what takes its place is on the disk then, if it `lasts` there.
     fn forget_checkpoint(&self, lasts: bool) {
-        let checkpoint = self.path.join(CHECKPOINT);
+        let checkpoint = self.folder.join(CHECKPOINT);
         if !checkpoint.exists() {
             return;
         }
         let is_on_the_disk = |path: PathBuf| File::open(path).and_then(|file| file.sync_all()).is_ok();
         if !lasts {
             let _ = fs::remove_file(checkpoint);
-        } else if ["histograms.hlog", "report.json"].into_iter().all(|name| is_on_the_disk(self.path.join(name))) {
+        } else if ["histograms.hlog", "report.json"].into_iter().all(|name| is_on_the_disk(self.folder.join(name))) {
             // The names as well, where folders can be forced to the disk.
-            let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
+            let _ = File::open(self.folder.way()).and_then(|folder| folder.sync_all());
             let _ = fs::remove_file(checkpoint);
         }
     }
@@ -287,6 +306,23 @@ pub fn lock(path: &Path) -> Result<File, Error> {
     }
 }
 
+/// The same of one that is held.
+pub(super) fn lock_held(folder: &Folder) -> Result<File, Error> {
+    lock(&folder.way()).map_err(|error| match error {
+        Error::OutputInUse(_) => Error::OutputInUse(folder.path().to_owned()),
+        Error::Output(_, error) => Error::Output(folder.path().to_owned(), error),
+        error => error,
+    })
+}
+
+/// Removes folders that were made, innermost first.
+fn take_back(made: &[(Folder, PathBuf)]) {
+    for (folder, name) in made.iter().rev() {
+        // Fails when somebody else has put something there meanwhile; then it stays.
+        let _ = folder.remove_empty(name);
+    }
+}
+
 /// Why there is no folder of this name and none can be made, in words that say more than that it exists.
 fn is_or_can_be_folder(path: &Path) -> Result<(), &'static str> {
     match (fs::symlink_metadata(path), fs::metadata(path)) {
@@ -379,7 +415,7 @@ mod tests {
         fs::write(&file, "x").unwrap();
         std::os::unix::fs::symlink("nothing", &link).unwrap();
         std::os::unix::fs::symlink(".", &well).unwrap();
-        let refusal = |path: &Path| Output::create(path).unwrap_err().to_string();
+        let refusal = |path: &Path| Output::create(path, None).unwrap_err().to_string();
         assert!(refusal(&file).contains("cannot be used: it is no folder; choose"), "{}", refusal(&file));
         assert!(refusal(&link).contains("cannot be used: it is a link to nothing"), "{}", refusal(&link));
         assert_eq!((is_or_can_be_folder(&well), is_or_can_be_folder(&folder.path().join("new"))), (Ok(()), Ok(())));
@@ -399,7 +435,7 @@ mod tests {
     #[test]
     fn a_checkpoint_is_there_until_the_report_can_do_without_it() {
         let folder = tempfile::tempdir().unwrap();
-        let output = Output::create(&folder.path().join("o")).unwrap();
+        let output = Output::create(&folder.path().join("o"), None).unwrap();
         let there = |name: &str| folder.path().join("o").join(name).exists();
         let mut run = report::sample(1);
         write_checkpoint(output.path(), &run, true).unwrap();

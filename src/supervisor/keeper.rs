@@ -18,6 +18,7 @@ use super::slices::Slices;
 use super::stimuli::Fault;
 use super::threads::Threads;
 use super::under_way;
+use crate::files::Folder;
 use crate::plan::{Mode, TaskId};
 use crate::record::board::{Global, Known, Phase};
 use crate::recording::envelope::Overview;
@@ -25,7 +26,6 @@ use crate::report::{ClockResult, DoctorResult, Run};
 use crate::sys::wake::monotonic_now;
 use crate::time::Nanos;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -41,7 +41,7 @@ const SECOND: i64 = 1_000_000_000;
 pub(super) struct Sight {
     pub shared: Arc<Shared>,
     /// Where the files go.
-    pub out: PathBuf,
+    pub out: Folder,
     pub told: Told,
     pub over_time: Watched,
     pub slices: Slices,
@@ -171,8 +171,8 @@ impl Sight {
     fn write(self) -> Kept {
         match alone(|| self.run()) {
             Ok(Some(run)) => Kept {
-                warning: files::write_checkpoint(&self.out, &run, self.lasts).err(),
-                report: self.is_report.then(|| files::write_unfinished(&self.out, &run.unfinished(true))),
+                warning: files::write_checkpoint(&self.out.way(), &run, self.lasts).err(),
+                report: self.is_report.then(|| files::write_unfinished(&self.out.way(), &run.unfinished(true))),
             },
             Ok(None) => self.nothing("there is no memory for a copy of what was measured"),
             Err(defect) => self.nothing(&defect),

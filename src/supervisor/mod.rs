@@ -62,6 +62,7 @@ mod under_way;
 mod validation;
 mod watch;
 
+pub use crate::files::Folder;
 pub use control::{Applied, Control, ControlError, Settable, Ticket};
 pub use error::Error;
 pub use events::{Event, EventSink, LineWeight, State};

@@ -7,6 +7,7 @@ use super::stimuli::{self, Source};
 use super::{Error, Event, EventSink, Host, saved};
 use crate::ffi::symbol_of_max_step;
 use crate::files;
+use crate::files::Folder;
 use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::binary::Exports;
 use crate::fmu::description::{self, Abi, Interface, ModelDescription};
@@ -50,6 +51,8 @@ pub struct Options {
     pub watch: Option<String>,
     /// Output directory; default `vecud-out/<rig>`.
     pub out: Option<PathBuf>,
+    /// A folder above [`Options::out`] that is held open: from there on no part of that path may be a link.
+    pub within: Option<Folder>,
     /// Values are set while the run goes on ([`super::SessionHandle::control`]).
     pub control: bool,
     /// In virtual time as well it may have no stop time: somebody asks for its end.

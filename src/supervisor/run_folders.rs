@@ -5,8 +5,9 @@
 //! count as runs, and only those are removed: whoever wants to keep one for ever gives it another name.
 
 use super::Error;
-use super::files::trusted;
+use super::files::{Output, trusted};
 use super::run_name::RunName;
+use crate::files::Folder;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -20,7 +21,8 @@ const MOVING: &str = ".moving-";
 /// The folder `runs` of an output folder, be it there or not.
 #[derive(Debug)]
 pub(super) struct RunFolders {
-    path: PathBuf,
+    /// The output folder.
+    folder: Folder,
     /// Runs that are there, oldest first.
     runs: Vec<RunName>,
     /// Into which an earlier start began to move files.
@@ -29,8 +31,8 @@ pub(super) struct RunFolders {
 
 impl RunFolders {
     /// One in which there is nothing.
-    pub(super) fn none(folder: &Path) -> RunFolders {
-        RunFolders { path: folder.join(RUNS), runs: Vec::new(), unfinished: None }
+    pub(super) fn none(folder: &Folder) -> RunFolders {
+        RunFolders { folder: folder.clone(), runs: Vec::new(), unfinished: None }
     }
 
     /// Looks what is there.
@@ -38,23 +40,26 @@ impl RunFolders {
     /// # Errors
     /// No run can be moved there: `runs` is a link, no folder, on another file system, or somebody else could change what is
     /// in it.
-    pub(super) fn of(folder: &Path) -> Result<RunFolders, Error> {
+    pub(super) fn of(folder: &Folder) -> Result<RunFolders, Error> {
         let mut folders = RunFolders::none(folder);
-        let path = &folders.path;
-        let refuse = |what: &str| Err(Error::Output(path.clone(), io::Error::other(what)));
-        let Ok(found) = path.symlink_metadata() else { return Ok(folders) };
-        if found.is_symlink() {
-            return refuse("is a link, which is not followed");
+        let path = folders.path();
+        let refuse = |error: io::Error| Err(Error::Output(path.clone(), error));
+        let runs = match folder.inner(RUNS) {
+            Ok(runs) => runs,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(folders),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return refuse(io::Error::other("is no folder, and earlier runs are kept in one of this name"));
+            }
+            Err(error) => return refuse(error),
+        };
+        let device = |folder: &Folder| folder.way().metadata().map(|found| found.dev()).ok();
+        if device(folder) != device(&runs) {
+            let what = "is on another file system, and earlier runs are moved there by their names alone";
+            return refuse(io::Error::other(what));
         }
-        if !found.is_dir() {
-            return refuse("is no folder, and earlier runs are kept in one of this name");
-        }
-        if folder.metadata().is_ok_and(|own| own.dev() != found.dev()) {
-            return refuse("is on another file system, and earlier runs are moved there by their names alone");
-        }
-        trusted(path)?;
-        for entry in fs::read_dir(path).map_err(Error::file(path))? {
-            let entry = entry.map_err(Error::file(path))?;
+        trusted(&path)?;
+        for entry in fs::read_dir(runs.way()).map_err(Error::file(&path))? {
+            let entry = entry.map_err(Error::file(&path))?;
             let name = entry.file_name();
             if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 continue;
@@ -68,43 +73,59 @@ impl RunFolders {
     }
 
     /// Where it is.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    pub(super) fn path(&self) -> PathBuf {
+        self.folder.path().join(RUNS)
+    }
+
+    /// Makes it in the output folder, which takes it back where there is no run.
+    pub(super) fn make(&self, output: &mut Output) -> Result<(), Error> {
+        output.make(&self.folder, RUNS)?;
+        let may = self.folder.inner(RUNS).and_then(|runs| runs.may_be_written());
+        may.map_err(|error| Error::Output(self.path(), error))
     }
 
     /// The folder into which an earlier start has moved files, and was killed before these were all.
-    pub(super) fn unfinished(&self) -> Option<PathBuf> {
-        self.unfinished.map(|name| self.moving(name))
+    pub(super) fn unfinished(&self) -> Option<Folder> {
+        self.inner(&moving(self.unfinished?)).ok()
     }
 
     /// The oldest runs, without which there are at most so many.
-    pub(super) fn beyond(&self, keep: usize) -> impl Iterator<Item = PathBuf> {
-        self.runs.iter().take(self.runs.len().saturating_sub(keep)).map(|name| self.path.join(name.to_string()))
+    pub(super) fn beyond(&self, keep: usize) -> impl Iterator<Item = Folder> {
+        let oldest = self.runs.iter().take(self.runs.len().saturating_sub(keep));
+        oldest.filter_map(|name| self.inner(&name.to_string()).ok())
+    }
+
+    /// Removes the folder of an old run, if nothing is in it any more.
+    pub(super) fn remove_empty(&self, run: &Folder) {
+        if let (Ok(runs), Some(name)) = (self.folder.inner(RUNS), run.path().file_name()) {
+            let _others_have_put_something_there = runs.remove_empty(name);
+        }
     }
 
     /// Makes the folder into which the files of a run of this name are to be moved, unless one is unfinished.
-    pub(super) fn begin(&mut self, name: RunName) -> Result<PathBuf, Error> {
-        let name = *self.unfinished.get_or_insert(name);
-        let path = self.moving(name);
-        fs::create_dir_all(&path).map_err(Error::file(&path))?;
-        Ok(path)
+    pub(super) fn begin(&mut self, name: RunName) -> Result<Folder, Error> {
+        let name = moving(*self.unfinished.get_or_insert(name));
+        let path = Path::new(RUNS).join(&name);
+        self.folder.make_beneath(&path, &mut |_, _| ()).map_err(Error::file(&self.path().join(name)))
     }
 
     /// All files are moved: the folder gets its name. Gives where it is; `None`: nothing was begun.
     pub(super) fn finish(&mut self) -> Result<Option<PathBuf>, Error> {
         let Some(mut name) = self.unfinished else { return Ok(None) };
-        let moving = self.moving(name);
         // Behind all others: of those of the same second the first ones may be gone by now, and a clock may have been set back.
         if let Some(last) = self.runs.last() {
             name = name.max(last.next());
         }
+        let runs = self.folder.inner(RUNS).map_err(Error::file(&self.path()))?;
+        let from = runs.join(moving(self.unfinished.unwrap_or(name)));
         loop {
-            let path = self.path.join(name.to_string());
-            if path.symlink_metadata().is_ok() {
+            let to = runs.join(name.to_string());
+            if to.symlink_metadata().is_ok() {
                 name = name.next();
                 continue;
             }
-            fs::rename(&moving, &path).map_err(Error::file(&path))?;
+            let path = self.path().join(name.to_string());
+            fs::rename(&from, &to).map_err(Error::file(&path))?;
             self.unfinished = None;
             self.runs.push(name);
             self.runs.sort_unstable();
@@ -112,9 +133,14 @@ impl RunFolders {
         }
     }
 
-    fn moving(&self, name: RunName) -> PathBuf {
-        self.path.join(format!("{MOVING}{name}"))
+    fn inner(&self, name: &str) -> io::Result<Folder> {
+        self.folder.inner(RUNS)?.inner(name)
     }
+}
+
+/// The name of a folder as long as files are moved into it.
+fn moving(name: RunName) -> String {
+    format!("{MOVING}{name}")
 }
 
 #[cfg(test)]
@@ -167,18 +193,20 @@ mod tests {
             fs::write(runs.join(at(1).to_string()), "a file").unwrap();
             let mut expected: Vec<String> = Vec::new();
             for (run, start) in starts.into_iter().enumerate() {
-                let moving = RunFolders::of(folder.path()).unwrap().begin(at(start)).unwrap();
+                let held = Folder::open(folder.path()).unwrap();
+                let moving = RunFolders::of(&held).unwrap().begin(at(start)).unwrap();
                 fs::write(moving.join("run"), run.to_string()).unwrap();
                 // The start was killed here, and this is another one.
-                let mut folders = RunFolders::of(folder.path()).unwrap();
-                prop_assert_eq!(folders.unfinished(), Some(moving));
+                let mut folders = RunFolders::of(&held).unwrap();
+                let unfinished = folders.unfinished().unwrap();
+                prop_assert_eq!(unfinished.path(), moving.path());
                 folders.finish().unwrap().unwrap();
-                folders.beyond(keep).for_each(|old| fs::remove_dir_all(old).unwrap());
+                folders.beyond(keep).for_each(|old| fs::remove_dir_all(old.path()).unwrap());
                 expected.push(run.to_string());
                 expected.drain(..expected.len().saturating_sub(keep));
-                let there = RunFolders::of(folder.path()).unwrap();
-                prop_assert_eq!(there.unfinished(), None);
-                let content = |run: PathBuf| fs::read_to_string(run.join("run")).unwrap();
+                let there = RunFolders::of(&held).unwrap();
+                prop_assert!(there.unfinished().is_none());
+                let content = |run: Folder| fs::read_to_string(run.join("run")).unwrap();
                 let order: Vec<String> = there.beyond(0).map(content).collect();
                 prop_assert_eq!(&order, &expected);
             }
@@ -190,7 +218,7 @@ mod tests {
     fn no_run_is_kept_behind_a_link_or_in_a_file() {
         let folder = tempfile::tempdir().unwrap();
         let refused = |what: &str| {
-            let error = RunFolders::of(folder.path()).unwrap_err().to_string();
+            let error = RunFolders::of(&Folder::open(folder.path()).unwrap()).unwrap_err().to_string();
             assert!(error.contains("/runs: ") && error.contains(what), "{error}");
         };
         fs::write(folder.path().join("runs"), "mine").unwrap();

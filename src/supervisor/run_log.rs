@@ -50,7 +50,7 @@ impl<'a> RunLog<'a> {
     /// The operating system's.
     pub fn open(folder: &Path, board: Board<'a>, most: u64) -> io::Result<RunLog<'a>> {
         let path = folder.join(NAME);
-        let file = File::options().create(true).append(true).open(&path)?;
+        let file = files::open_to_append(&path)?;
         Ok(RunLog {
             board,
             path,
@@ -102,9 +102,9 @@ impl<'a> RunLog<'a> {
         let file = files::create_to_append(&next)?;
         self.lost.extend(self.earlier.as_ref().and_then(|own| own.gone_from(&earlier)));
         let before = fs::symlink_metadata(&earlier).map_or(0, |data| data.len());
-        fs::rename(&self.path, &earlier)?;
-        self.removed += before;
-        fs::rename(&next, &self.path)?;
+        let moved = fs::rename(&self.path, &earlier);
+        self.removed += if moved.is_ok() { before } else { 0 };
+        files::renamed(&next, &self.path, moved)?;
         (self.earlier, self.file, self.length) = (Some(own), file, 0);
         self.number += 1;
         self.board.global(Global::LogNumber).store(self.number, SeqCst);

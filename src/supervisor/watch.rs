@@ -24,6 +24,7 @@ use super::tracer::Tracer;
 use super::{Control, Error, Event, EventSink, Finished, Options, Prepared, State, saved};
 use super::{releases, under_way};
 use crate::exchange::{bytes, word};
+use crate::files::Folder;
 use crate::fmu::description::{Values, VariableType};
 use crate::plain::Plain;
 use crate::plan::{Mode, OnError, Plan, SignalPlan};
@@ -31,7 +32,7 @@ use crate::record::board::{Board, Global, Known, Phase};
 use crate::recording::text;
 use crate::report::format::{significant, some};
 use crate::report::{DoctorResult, Kind, Live, LiveValue, Problem, Subject};
-use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
+use crate::runner::{FIRST_SOCKET_FD, FOLDER_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::snapshot::Snapshot;
 use crate::sys::wake::monotonic_now;
 use crate::sys::{affinity, process};
@@ -66,17 +67,18 @@ pub(super) fn supervise(
     let sockets = Sockets::bind(prepared)?;
     let folder = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
     stimuli::may_write(&folder, prepared)?;
-    let [job, state] = handed_over(prepared, &folder)?;
+    let [job, state] = handed_over(prepared)?;
     // The runner finds the first rows there. Before anything is made, since it takes a while to find a late beginning.
     let feeder = Feeder::new(shared);
-    let (output, _whole) = first_output(options, plan, &folder)?;
-    let log = output.path().join(format!(".run-{}.log", std::process::id()));
-    let mut files = vec![shared.file(), job.as_fd(), state.as_fd()];
+    let (output, folder, _whole) = first_output(options, plan, &folder)?;
+    let log = output.folder().join(format!(".run-{}.log", std::process::id()));
+    let mut files = vec![shared.file(), job.as_fd(), state.as_fd(), folder.as_fd()];
     files.extend(sockets.descriptors());
-    debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD, FIRST_SOCKET_FD), (3, 4, 5, 6));
+    debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD, FOLDER_FD, FIRST_SOCKET_FD), (3, 4, 5, 6, 7));
     let doctor = (plan.mode == Mode::RealTime).then(|| machine::examine(plan));
     // Appended to by both processes, under one name after the other.
-    let printed = File::options().append(true).create_new(true).open(&log).map_err(Error::file(&log));
+    let printed = File::options().append(true).create_new(true).open(&log);
+    let printed = printed.map_err(Error::file(&output.folder().shown(&log)));
     let process = match printed.and_then(|printed| RunnerProcess::start(options, &files, printed)) {
         Ok(process) => process,
         Err(error) => {
@@ -120,7 +122,7 @@ pub(super) fn supervise(
 }
 
 /// What the runner finds beside the shared memory: its job, and the state that it goes on from.
-fn handed_over(prepared: &Prepared, folder: &Path) -> Result<[OwnedFd; 2], Error> {
+fn handed_over(prepared: &Prepared) -> Result<[OwnedFd; 2], Error> {
     let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
     let job = Job {
         plan: prepared.plan.clone(),
@@ -128,7 +130,6 @@ fn handed_over(prepared: &Prepared, folder: &Path) -> Result<[OwnedFd; 2], Error
         begin: prepared.begin(),
         runs: prepared.options.repeat.unwrap_or(1),
         has_folders: prepared.options.repeat.is_some(),
-        folder: std::path::absolute(folder).map_err(Error::file(folder))?.into_os_string().into_encoded_bytes(),
         save_state: prepared.options.save_state.is_some(),
         side_by_side: false,
         variants: Vec::new(),
@@ -139,21 +140,25 @@ fn handed_over(prepared: &Prepared, folder: &Path) -> Result<[OwnedFd; 2], Error
     Ok([file("vecud-job", &job)?, file("vecud-state", &resumed.unwrap_or_default())?])
 }
 
-/// The folder of the (first) run, and the lock of the one around those of several, which is theirs alone, so that reports of two
+/// The folder of the (first) run, that of all runs, and the lock of the latter if it is another one, so that reports of two
 /// commands do not mix.
-fn first_output(options: &Options, plan: &Plan, folder: &Path) -> Result<(Output, Option<File>), Error> {
-    let mut output = match options.repeat {
-        Some(_) => Output::create_inside(&folder.join(Job::folder_of(1)))?,
-        None => Output::create(folder)?,
+fn first_output(options: &Options, plan: &Plan, path: &Path) -> Result<(Output, Folder, Option<File>), Error> {
+    let (mut output, folder) = match options.repeat {
+        Some(_) => Output::create_two(path, &Job::folder_of(1))?,
+        None => {
+            let output = Output::create(path, options.within.as_ref())?;
+            let folder = output.folder().clone();
+            (output, folder)
+        }
     };
-    let ready = options.repeat.map(|_| files::lock(folder)).transpose().and_then(|lock| {
-        let earlier = Earlier::find(folder, output.path(), &[], plan.report.keep_runs)?;
+    let ready = options.repeat.map(|_| files::lock_held(&folder)).transpose().and_then(|lock| {
+        let earlier = Earlier::find(&folder, output.folder(), &[], plan.report.keep_runs)?;
         output.take_room(plan, earlier.size())?;
         earlier.make_room(&mut output)?;
         Ok(lock)
     });
     match ready {
-        Ok(lock) => Ok((output, lock)),
+        Ok(lock) => Ok((output, folder, lock)),
         Err(error) => {
             output.undo();
             Err(error)
@@ -162,9 +167,9 @@ fn first_output(options: &Options, plan: &Plan, folder: &Path) -> Result<(Output
 }
 
 /// What earlier commands have left in `folder` makes way, but not what this run has made in it. Gives what is to be said of it.
-fn clear(output: &Output, folder: &Path, log: Option<&Path>, keep: usize) -> Result<Vec<String>, Error> {
+fn clear(output: &Output, folder: &Folder, log: Option<&Path>, keep: usize) -> Result<Vec<String>, Error> {
     let made: Vec<PathBuf> = output.room().chain(log.map(Path::to_owned)).collect();
-    Earlier::find(folder, output.path(), &made, keep)?.make_way()
+    Earlier::find(folder, output.folder(), &made, keep)?.make_way()
 }
 
 /// What all runs of a session have in common.
@@ -174,7 +179,7 @@ struct Supervision<'a> {
     control: &'a Control,
     events: &'a EventSink,
     /// The output folder of all runs.
-    folder: PathBuf,
+    folder: Folder,
     /// What FMU code has printed before the first run has begun.
     log: PathBuf,
     process: RunnerProcess,
@@ -194,7 +199,6 @@ struct Supervision<'a> {
 struct OneRun<'a> {
     /// Which, counted from 1.
     number: u32,
-    output: Output,
     started: SystemTime,
     /// The load of the machine before that.
     load_at_start: Option<[f64; 3]>,
@@ -214,13 +218,16 @@ struct OneRun<'a> {
     hangs: Hangs,
     /// When somebody was last seen to be at work that is to come to its end before the state is saved, CLOCK_MONOTONIC in ns.
     worked: i64,
+    /// The last one to be dropped: ways to its files end with it.
+    output: Output,
 }
 
 impl OneRun<'_> {
     /// Makes the files of recording and trace.
     fn open(&mut self) {
-        self.recorder.open(self.output.path());
-        self.tracer.open(self.output.path());
+        let out = self.output.folder().way();
+        self.recorder.open(&out);
+        self.tracer.open(&out);
         self.recording = true;
     }
 }
@@ -334,8 +341,9 @@ impl<'a> Supervision<'a> {
             self.events.say(note);
         }
         run.output.take_room(self.plan(), 0)?;
-        let name = run.output.path().join("run.log");
-        std::fs::rename(&self.log, &name).map_err(Error::file(&name))?;
+        let out = run.output.folder();
+        let renamed = std::fs::rename(&self.log, out.join("run.log"));
+        renamed.map_err(Error::file(&out.path().join("run.log")))?;
         run.open();
         Ok(())
     }
@@ -368,7 +376,7 @@ impl<'a> Supervision<'a> {
         let late_samples = run.recorder.close();
         run.tracer.look(&mut || ()); // figures of the last activations are still notes
         let first_over = || run.tracer.first_over(&run.hangs, gone);
-        run.kernel.look(plan, run.output.path(), Phase::Done, first_over);
+        run.kernel.look(plan, &run.output.folder().way(), Phase::Done, first_over);
         // What is read of it is what was looked at, whoever goes on writing. Without memory for it, of what is there.
         let copy = shared.another();
         let board = copy.as_ref().map_or(self.board, |copy| shared.seen(copy));
@@ -451,7 +459,7 @@ impl<'a> Supervision<'a> {
             }
             Err(reason) => report.problems.push(failed(Kind::TraceIncomplete { reason })),
         }
-        match alone(|| run.kernel.finish(plan, run.output.path(), &mut report)) {
+        match alone(|| run.kernel.finish(plan, &run.output.folder().way(), &mut report)) {
             Ok((warnings, lost)) => {
                 report.problems.extend(lost.into_iter().map(|words| failed(Kind::FileIncomplete { words })));
                 let warning = |words| Problem::warning(Subject::Run, Kind::TraceShortened { words });
@@ -475,13 +483,14 @@ impl<'a> Supervision<'a> {
 
     /// The output folder of a further run, with an empty log.
     fn next_output(&self, number: u32) -> Result<Output, Error> {
-        let path = self.folder.join(Job::folder_of(number));
-        let mut output = Output::create_inside(&path)?;
-        let log = path.join("run.log");
+        let mut output = Output::create_inside(&self.folder, &Job::folder_of(number))?;
+        let out = output.folder().clone();
         // What others have put there since the first run began.
-        let made = clear(&output, &path, None, self.plan().report.keep_runs)
+        let made = clear(&output, &out, None, self.plan().report.keep_runs)
             .and_then(|_| output.take_room(self.plan(), 0))
-            .and_then(|()| crate::files::create(&log).map(drop).map_err(Error::file(&log)));
+            .and_then(|()| {
+                crate::files::create(&out.join("run.log")).map_err(Error::file(&out.path().join("run.log")))
+            });
         if let Err(error) = made {
             output.undo();
             return Err(error);
@@ -534,7 +543,7 @@ impl<'a> Supervision<'a> {
             }
             self.look_at_activations(run, now);
             let first_over = || run.tracer.first_over(&run.hangs, now);
-            run.kernel.look(plan, run.output.path(), run.phase, first_over);
+            run.kernel.look(plan, &run.output.folder().way(), run.phase, first_over);
             self.end_it(run, &mut ending);
             self.look_at_calls(run.phase, &mut calls, now);
             run.feeder.read();
@@ -582,7 +591,7 @@ impl<'a> Supervision<'a> {
         self.shared.want_report(false);
         let sight = Sight {
             shared: self.shared.clone(),
-            out: run.output.path().to_owned(),
+            out: run.output.folder().clone(),
             told: run.recorder.told(),
             over_time: run.over_time.clone(),
             slices: run.slices.clone(),

@@ -59,7 +59,18 @@ pub fn folder(path: &Path) -> io::Result<OwnedFd> {
 fn print_to(folder: BorrowedFd, path: &Path) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::APPEND | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(folder, path, flags, Mode::empty())?;
+    let inside = |folder: BorrowedFd| match path.file_name() {
+        Some(name) => Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?),
+        None => Err(io::Error::from(io::ErrorKind::InvalidInput)),
+    };
+    // Neither the file nor the folder that it is in is a link.
+    let file = match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            inside(rustix::fs::openat(folder, parent, flags, Mode::empty())?.as_fd())?
+        }
+        None => inside(folder)?,
+    };
     rustix::stdio::dup2_stdout(&file)?;
     rustix::stdio::dup2_stderr(&file)?;
     Ok(())

@@ -15,6 +15,7 @@ mod ends;
 mod events;
 mod exposition;
 mod hostile;
+mod links;
 mod load;
 mod metrics;
 mod monitoring;

@@ -175,6 +175,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "report",
             "rig",
             "runner::FIRST_SOCKET_FD",
+            "runner::FOLDER_FD",
             "runner::JOB_FD",
             "runner::Job",
             "runner::SHARED_MEMORY_FD",

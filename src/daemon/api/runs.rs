@@ -8,9 +8,12 @@ use crate::daemon::rigs::Rigs;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
+use axum::http::HeaderValue;
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, RANGE};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use tower::ServiceExt;
 use tower_http::services::ServeFile;
@@ -79,10 +82,41 @@ pub async fn report(
 pub async fn file(
     State(rigs): All,
     Path((name, run, file)): Path<(String, String, String)>,
-    request: Request<Body>,
+    mut request: Request<Body>,
 ) -> Result<Response, Problem> {
+    // A range of other units is ignored (RFC 9110, 14.2).
+    let is_of_bytes = |range: &HeaderValue| range.to_str().is_ok_and(|range| range.trim_start().starts_with("bytes="));
+    if request.headers().get(RANGE).is_some_and(|range| !is_of_bytes(range)) {
+        request.headers_mut().remove(RANGE);
+    }
     let rig = rigs.find(&named(&name)?)?;
-    let path = rig.runs.file(&run, &file);
-    let path = path.ok_or_else(|| Problem::unknown(format!("run {run} of rig {name} has no file {file}")))?;
-    Ok(ServeFile::new(path).oneshot(request).await.into_response())
+    let opened = rig.runs.file(&run, &file);
+    let opened = opened.ok_or_else(|| Problem::unknown(format!("run {run} of rig {name} has no file {file}")))?;
+    // Whatever has its name by now, this is served: the descriptor is a way to it until it is open once more.
+    let way = format!("/proc/self/fd/{}", opened.as_raw_fd());
+    let mut served = ServeFile::new(way).oneshot(request).await.into_response();
+    drop(opened);
+    let headers = served.headers_mut();
+    if headers.contains_key(CONTENT_TYPE) {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type(&file)));
+    }
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    Ok(served)
+}
+
+/// What a browser may do with a file of a run, which FMU code may have written: draw it, with scripts of its own that reach nothing,
+/// neither this daemon nor anybody else.
+const POLICY: &str =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; sandbox allow-scripts";
+
+/// The media type of a file of a run, by its name.
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("json") => "application/json",
+        Some("csv") => "text/csv; charset=utf-8",
+        Some("xml") => "text/xml",
+        Some("log" | "txt" | "hgrm" | "hlog") => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
 }

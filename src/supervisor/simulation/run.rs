@@ -6,7 +6,7 @@ use crate::plan::StartValue;
 use crate::record::board::{Board, Global, Known, Phase};
 use crate::record::signals::SignalWriter;
 use crate::report::{Pauses, Run};
-use crate::runner::{JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
+use crate::runner::{FOLDER_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::supervisor::calls::{self, Calls, Verdict};
 use crate::supervisor::collect::{self, Facts};
 use crate::supervisor::cores::Cores;
@@ -26,6 +26,7 @@ use crate::sys::wake::monotonic_now;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -112,7 +113,6 @@ fn handed_over(shared: &Shared, variants: &[Vec<StartValue>]) -> Result<[std::os
         supervisor: std::process::id(),
         begin: shared.prepared.begin(),
         runs: variants.len().max(1) as u32,
-        folder: b".".to_vec(),
         has_folders: false,
         save_state: false,
         side_by_side: shared.prepared.options.side_by_side,
@@ -168,8 +168,10 @@ impl<'a> Watching<'a> {
         events: &'a EventSink,
     ) -> Result<Watching<'a>, Error> {
         let [job, state] = handed_over(shared, variants)?;
-        let descriptors = [shared.file(), job.as_fd(), state.as_fd()];
-        debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD), (3, 4, 5));
+        // There is no log of a run that would be begun anew.
+        let nowhere = process::folder(Path::new("/")).map_err(|error| Error::System(error.to_string()))?;
+        let descriptors = [shared.file(), job.as_fd(), state.as_fd(), nowhere.as_fd()];
+        debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD, FOLDER_FD), (3, 4, 5, 6));
         let process = RunnerProcess::start(&shared.prepared.options, &descriptors, printed)?;
         shared.set_runner(process.id());
         let memory = Memory::of(process.id(), shared.plan());
