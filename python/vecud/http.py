@@ -150,8 +150,13 @@ class Client:
             if response.status != 200:
                 raise raised(problem_of(Answer(response.status, response.headers, response.read())))
             with file.open("wb") as out:
-                while piece := response.read(PIECE):
-                    out.write(piece)
+                try:
+                    while piece := response.read(PIECE):
+                        out.write(piece)
+                except BaseException:
+                    # A part could be taken for the whole.
+                    file.unlink(missing_ok=True)
+                    raise
         except http.client.HTTPException as error:
             raise NoDaemon(f"GET {path}: the answer from {self.place} breaks off: {error!r}") from error
         finally:

@@ -85,6 +85,10 @@ class Report:
         names = [name for name in self.files if any(matches(pattern, name) for pattern in patterns)]
         if not names:
             raise Error(f"run {self.run} of rig {self.rig} has no file {', '.join(patterns)}")
+        for name in names:
+            # Whoever answers must not choose where files go.
+            if name in ("", ".", "..") or any(part in name for part in "/\\\0"):
+                raise Error(f"run {self.run} of rig {self.rig} has a file of a name that is none: {name!r}")
         folder.mkdir(parents=True, exist_ok=True)
         saved = []
         for name in names:

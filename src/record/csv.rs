@@ -14,7 +14,7 @@ use crate::fmu::description::VariableType;
 use crate::plan::Plan;
 use crate::recording::text;
 use crate::time::Instant;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -101,13 +101,11 @@ pub(super) struct Csv {
 impl Csv {
     /// Begins the file with its header. It has its name when that is there.
     pub(super) fn create(path: &Path, plan: &Plan, texts: &Texts) -> io::Result<Csv> {
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".part");
-        let file = files::create(Path::new(&partial))?;
-        let mut csv = Csv { file, end: 0, rows: Rows::new(plan, texts), ends: Vec::new(), reached: None };
-        csv.write()?;
-        fs::rename(&partial, path)?;
-        Ok(csv)
+        files::create_begun(path, |file| {
+            let mut csv = Csv { file, end: 0, rows: Rows::new(plan, texts), ends: Vec::new(), reached: None };
+            csv.write()?;
+            Ok(csv)
+        })
     }
 
     fn write(&mut self) -> io::Result<()> {

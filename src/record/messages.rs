@@ -105,10 +105,7 @@ impl Messages {
             MessageEncoding::Protobuf => Box::new(Protobuf::new(plan, keys.clone(), texts)),
             MessageEncoding::Json => Box::new(Json::new(plan, keys.clone(), texts)),
         };
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".part");
         let zero = plan.start.nanos().min(Nanos(0));
-        let mut file = Container::new(files::create(Path::new(&partial))?, encoding.is_compressed())?;
         let mode = match plan.mode {
             Mode::RealTime => "realtime",
             Mode::Virtual => "virtual",
@@ -120,9 +117,12 @@ impl Messages {
             ("start_time", &plan.start.seconds().to_string()),
             ("time_of_log_time_0", &zero.seconds().to_string()),
         ];
-        file.metadata("vecud", &about)?;
-        file.flush()?;
-        std::fs::rename(&partial, path)?;
+        let file = files::create_begun(path, |file| {
+            let mut file = Container::new(file, encoding.is_compressed())?;
+            file.metadata("vecud", &about)?;
+            file.flush()?;
+            Ok(file)
+        })?;
         let mut sources: Vec<Topic> = plan
             .tasks
             .iter()

@@ -13,6 +13,7 @@ use super::csv::Csv;
 use super::messages::Messages;
 use super::signals::Sheet;
 use super::texts::Texts;
+use crate::files;
 use crate::plan::{Format, Plan};
 use crate::recording::series::{self, Files};
 use crate::time::{Instant, Nanos};
@@ -81,11 +82,12 @@ impl<'a> Series<'a> {
     fn create_whole(&self, number: u32, values: &[Option<u64>]) -> io::Result<Box<dyn Sheet>> {
         let name = self.name(Some(number));
         let partial = self.folder.join(format!("{name}.next"));
-        let mut sheet = self.create_at(&partial)?;
-        sheet.begin(values)?;
-        sheet.flush(true)?;
-        fs::rename(&partial, self.folder.join(name))?;
-        Ok(sheet)
+        let made = self.create_at(&partial).and_then(|mut sheet| {
+            sheet.begin(values)?;
+            sheet.flush(true)?;
+            Ok(sheet)
+        });
+        files::renamed(&partial, &self.folder.join(name), made)
     }
 
     /// Does it to the file that is written. If it fails, that file is not written any more.

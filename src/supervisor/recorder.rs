@@ -7,6 +7,7 @@ use super::questions::{Question, Questions};
 use super::references;
 use super::run_log::RunLog;
 use crate::fmu::description::{ModelDescription, VariableType};
+use crate::plain::Plain;
 use crate::plan::{FmuId, Plan, SignalId, TaskId};
 use crate::record::board::{Board, Global, Phase};
 use crate::record::log::{self, Line};
@@ -394,11 +395,13 @@ impl<'a> Recorder<'a> {
         let Some(fmu) = line.fmu.filter(|fmu| *fmu < self.plan.fmus.len()) else {
             return format!("vecud: {status}{}{cut}", line.message);
         };
-        let category = if line.category.is_empty() { String::new() } else { format!("[{}] ", line.category) };
+        let category = if line.category.is_empty() { String::new() } else { format!("[{}] ", Plain(&line.category)) };
         let abi = self.plan.fmus[fmu].abi;
         let message = references::named(&line.message, abi, |key| {
             Some(self.descriptions.get(fmu)?.by_reference(key)?.name.as_str())
         });
+        // No further line of a message can be taken for one that somebody else has said.
+        let message = message.replace('\n', "\n    ");
         format!("{}: {category}{status}{message}{cut}", self.plan.fmus[fmu].name)
     }
 }

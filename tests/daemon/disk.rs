@@ -4,7 +4,7 @@ use super::client::{Daemon, kept_every_release, tracer};
 use super::program::{shared_core, skipped, wait_until};
 use std::fs::File;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A daemon whose state is on a file system of 16 MiB; `None`: it cannot be made here.
@@ -61,5 +61,45 @@ fn a_full_disk_is_told_and_costs_a_rig_that_runs_no_release_as_this_user() {
         let run = daemon.get("/v1/rigs/good").json(200)["run"].as_str().unwrap().to_owned();
         let report = daemon.get(&format!("/v1/rigs/good/runs/{run}")).json(200);
         kept_every_release(&report);
+        assert_eq!(unfinished(&state), [""; 0], "nothing that could not be written is left in part");
     });
+}
+
+/// The files in a folder, and in those in it, that are not written to their end.
+fn unfinished(folder: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => all.extend(unfinished(&path)),
+            false => all.extend(path.to_str().filter(|path| path.ends_with(".part")).map(str::to_owned)),
+        }
+    }
+    all
+}
+
+/// It could keep nothing that is put, and say nothing of a run.
+#[test]
+fn a_state_folder_that_cannot_be_written_is_refused_at_the_start_as_this_user() {
+    let test = "a_state_folder_that_cannot_be_written_is_refused_at_the_start_as_this_user";
+    let folder = crate::program::tempdir().unwrap();
+    let state = folder.path().join("state");
+    std::fs::create_dir_all(state.join("rigs")).unwrap();
+    let daemon = Daemon::command(folder.path());
+    let script = r#"mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" || exit 77; shift; exec "$@""#;
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, "sh"]).arg(&state).arg(daemon.get_program()).args(daemon.get_args());
+    command.envs(daemon.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = match command.stdin(Stdio::null()).output() {
+        Ok(output)
+            if output.status.code() != Some(77) && !String::from_utf8_lossy(&output.stderr).contains("unshare") =>
+        {
+            output
+        }
+        _ => return skipped(test, &"this user may not mount anything"),
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("this state folder cannot be used: "), "{said}");
+    assert!(said.contains("Read-only file system") && said.contains("choose another one with --state DIR"), "{said}");
 }

@@ -1,8 +1,8 @@
 //! Whatever is sent: the daemon answers others, keeps nothing of it, and its rigs know nothing of it.
 
-use super::client::{Answer, Daemon, exchange, kept_every_release, tracer};
+use super::client::{Answer, Daemon, exchange, kept_every_release, request, tracer};
 use super::program::random::Random;
-use super::program::{PATIENCE, shared_core, wait_until};
+use super::program::{PATIENCE, limit_descriptors, shared_core, wait_until};
 use super::tcp::{AUTHORIZATION, connect, over_tcp};
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -227,4 +227,22 @@ impl Read for Letters {
             }
         }
     }
+}
+
+/// For as long as that lasts, and however often it is tried: a log that fills the disk is worth less than a line.
+#[test]
+fn connections_that_cannot_be_accepted_are_told_once_a_minute() {
+    shared_core(|| {
+        let daemon = Daemon::new();
+        assert_eq!(daemon.get("/healthz").status, 200);
+        let own = std::fs::read_dir(format!("/proc/{}/fd", daemon.pid())).map_or(24, Iterator::count) as u64;
+        limit_descriptors(daemon.child(), own + 4);
+        let held: Vec<UnixStream> = (0..32).map(|_| UnixStream::connect(daemon.socket()).unwrap()).collect();
+        wait_until("it is told", || daemon.log().contains("Too many open files"));
+        std::thread::sleep(Duration::from_millis(700));
+        assert_eq!(daemon.log().matches("Too many open files").count(), 1, "{}", daemon.log());
+        drop(held);
+        let healthz = request("GET", "/healthz", "host: vecud\r\n", "");
+        wait_until("it answers again", || daemon.raw(healthz.as_bytes()).starts_with(b"HTTP/1.1 200"));
+    });
 }

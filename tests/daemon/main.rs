@@ -23,6 +23,7 @@ mod orphans;
 mod pause;
 mod requests;
 mod rigs;
+mod served;
 mod service;
 mod signals;
 mod start;

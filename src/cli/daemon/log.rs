@@ -36,12 +36,13 @@ impl Line {
         self.rig.as_ref().map_or_else(|| format!("{word}{text}"), |rig| format!("rig {rig}: {word}{text}"))
     }
 
-    /// The same where nothing else says how much it matters.
+    /// The same where nothing else says how much it matters. No further line of it begins as one of its own does.
     fn for_people(&self) -> String {
-        match self.weight {
+        let said = match self.weight {
             LineWeight::Note => self.said(""),
             weight => self.said(&format!("{}: ", weight.word())),
-        }
+        };
+        said.replace('\n', "\n    ")
     }
 }
 
@@ -145,6 +146,14 @@ mod tests {
         drop(writer);
         let expected: Vec<String> = (0..100).map(|number: u32| number.to_string()).collect();
         assert_eq!(*written.lock().unwrap(), expected);
+    }
+
+    #[test]
+    fn no_further_line_of_a_message_looks_like_another_message() {
+        let text = "one\nrig b: error: forged\n".to_owned();
+        let line = Line { rig: Some("a".to_owned()), run: None, weight: LineWeight::Warning, text };
+        let said = line.for_people();
+        assert_eq!(said.lines().filter(|line| !line.starts_with("    ")).collect::<Vec<_>>(), ["rig a: warning: one"]);
     }
 
     /// Nobody reads standard error, say.

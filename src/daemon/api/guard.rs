@@ -5,6 +5,7 @@ use super::problem::Problem;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::StatusCode;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::{BoxError, Router};
@@ -52,7 +53,7 @@ async fn answer(bounds: Bounds, room: Arc<Semaphore>, request: Request, next: Ne
     };
     let request = Request::from_parts(parts, Body::from(body));
     match tokio::time::timeout(bounds.answer, caught(next.run(request))).await {
-        Ok(answer) => answer,
+        Ok(answer) => as_problem(answer),
         Err(_) => Problem::takes_too_long(bounds.answer).into_response(),
     }
 }
@@ -115,6 +116,23 @@ async fn caught(answer: impl Future<Output = Response>) -> Response {
     .await
 }
 
+/// The answer; where it says that something is wrong, as a problem, whoever has found that.
+fn as_problem(answer: Response) -> Response {
+    let status = answer.status();
+    let is_problem = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/problem+json");
+    if is_problem || !(status.is_client_error() || status.is_server_error()) {
+        return answer;
+    }
+    let (mut parts, _) = answer.into_parts();
+    // What describes the body that it had.
+    [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_ENCODING].into_iter().for_each(|name| drop(parts.headers.remove(name)));
+    let mut problem = Problem::of_status(status).into_response();
+    for (name, value) in &parts.headers {
+        problem.headers_mut().append(name, value.clone());
+    }
+    problem
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +153,7 @@ mod tests {
         let routes = Router::new()
             .route("/panics", post(panics))
             .route("/sleeps", post(sleeps))
+            .route("/fails", post(|| async { (StatusCode::RANGE_NOT_SATISFIABLE, [("content-range", "bytes */5")]) }))
             .route("/echoes", post(|body: Bytes| async { body }));
         let request = Request::post(path).body(body).unwrap();
         let answer = guarded(routes, bounds).oneshot(request).await.unwrap();
@@ -162,6 +181,7 @@ mod tests {
     #[tokio::test]
     async fn what_goes_wrong_on_the_way_to_an_answer_is_a_problem() {
         for (path, body, status, words) in [
+            ("/fails", Body::empty(), 416, "Range Not Satisfiable"),
             ("/panics", Body::empty(), 500, "in its log"),
             ("/sleeps", Body::empty(), 408, "longer than"),
             ("/echoes", Body::from("x".repeat(10)), 503, "9 bytes"),

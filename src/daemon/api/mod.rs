@@ -23,6 +23,8 @@ pub use pools::THREADS;
 use super::rigs::Rigs;
 use super::service::Pulse;
 use axum::extract::{DefaultBodyLimit, State};
+use axum::http::HeaderValue;
+use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
@@ -84,8 +86,10 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
     let count = move |request, next: Next| {
         let counted = counted.clone();
         async move {
-            let response = next.run(request).await;
+            let mut response = next.run(request).await;
             counted.count(response.status());
+            // Nobody guesses what an answer could be besides.
+            response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
             response
         }
     };

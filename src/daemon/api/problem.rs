@@ -32,6 +32,12 @@ impl Problem {
         Problem { r#type, title, status: status.as_u16(), detail: detail.into(), mistakes: Vec::new() }
     }
 
+    /// A status without words of its own.
+    pub fn of_status(status: StatusCode) -> Problem {
+        let reason = status.canonical_reason().unwrap_or("no answer");
+        Problem::new(status, "about:blank", reason, reason)
+    }
+
     /// There is no such path.
     pub fn nothing_there() -> Problem {
         let detail = "there is nothing at this path; /openapi.json says what there is";

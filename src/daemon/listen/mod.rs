@@ -28,7 +28,7 @@ use stalled::Stalled;
 use std::convert::Infallible;
 use std::io;
 use std::net::IpAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower::ServiceExt;
 
@@ -40,6 +40,8 @@ const HEAD: Duration = Duration::from_secs(10);
 const LONGEST_HEAD: usize = 64 << 10;
 /// How long the other side may take nothing of an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long nothing more is said of connections that cannot be accepted.
+const QUIET: Duration = Duration::from_secs(60);
 /// What answers that are under way have when the daemon ends.
 const LAST: Duration = Duration::from_secs(2);
 
@@ -94,6 +96,7 @@ async fn accept_all<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     places: &Places,
     log: &DaemonLog,
 ) -> Infallible {
+    let mut refused: Option<(Instant, u64)> = None;
     loop {
         match accept().await {
             Ok((stream, came_to)) => {
@@ -102,7 +105,19 @@ async fn accept_all<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
             }
             Err(error) => {
                 // No descriptor is left, or the other side is gone already.
-                log.warn(&format!("{name}: {error}"));
+                match &mut refused {
+                    Some((told, untold)) if told.elapsed() < QUIET => *untold += 1,
+                    before => {
+                        let more = before.map_or(0, |(_, untold)| untold);
+                        let more = if more > 0 {
+                            format!(" (and {more} times since that was last said)")
+                        } else {
+                            String::new()
+                        };
+                        log.warn(&format!("{name}: {error}{more}"));
+                        *before = Some((Instant::now(), 0));
+                    }
+                }
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }

@@ -30,7 +30,7 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use serde_json::json;
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Error};
 use std::path::Path;
 use std::rc::Rc;
@@ -82,11 +82,11 @@ impl Arrow {
         let schema = SchemaRef::new(schema(plan));
         let options = IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5).map_err(Error::other)?;
         let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options).map_err(Error::other)?;
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".part");
-        let mut file = Stream::new(files::create(Path::new(&partial))?);
-        file.append(writer.get_mut())?;
-        fs::rename(&partial, path)?;
+        let file = files::create_begun(path, |file| {
+            let mut file = Stream::new(file);
+            file.append(writer.get_mut())?;
+            Ok(file)
+        })?;
         let is_text = |column: &usize| plan.signals[*column].capacity.is_some();
         Ok(Arrow {
             file,
