@@ -31,11 +31,13 @@ pub(super) struct Asked<'a, E> {
     t: f64,
     /// Whether the point last told is the end of the step under way.
     at_end: bool,
+    /// Whether the model was asked anything at the point last told.
+    pub(super) has_answered: bool,
 }
 
 impl<'a, E: Equations> Asked<'a, E> {
     pub(super) fn new(equations: &'a mut E, counts: Counts, bound: &'a mut Bound) -> Asked<'a, E> {
-        Asked { equations, counts, bound, t: f64::NAN, at_end: false }
+        Asked { equations, counts, bound, t: f64::NAN, at_end: false, has_answered: false }
     }
 
     /// A step begins: what was told so far is not its end.
@@ -46,7 +48,7 @@ impl<'a, E: Equations> Asked<'a, E> {
     /// Tells a point in the midst of a step, or beyond what will be its end.
     pub(super) fn tell(&mut self, t: f64, x: &[f64]) -> Tried<E> {
         self.t = t;
-        self.at_end = false;
+        (self.at_end, self.has_answered) = (false, false);
         self.equations.tell(t, x).map_err(|refused| trouble(t, refused))
     }
 
@@ -66,6 +68,7 @@ impl<'a, E: Equations> Asked<'a, E> {
         };
         self.bound.right_hand_sides = left;
         self.counts.right_hand_sides += 1;
+        self.has_answered = true;
         self.equations.derivatives(dx).map_err(|refused| trouble(t, refused))?;
         match dx.iter().position(|derivative| !derivative.is_finite()) {
             None => Ok(()),
@@ -86,6 +89,7 @@ impl<E: Indicators> Asked<'_, E> {
     pub(super) fn indicators(&mut self, z: &mut [f64]) -> Tried<E> {
         let t = self.t;
         self.counts.indicators += 1;
+        self.has_answered = true;
         self.equations.indicators(z).map_err(|refused| trouble(t, refused))?;
         // One that never changes may well be infinite.
         match z.iter().position(|indicator| indicator.is_nan()) {

@@ -372,9 +372,13 @@ impl Drive {
         self.pace = 0.5 * (before - self.t);
     }
 
-    /// Goes to the end of the step that was made.
+    /// Goes to the end of the step that was made. A model that was told another point since is asked for its indicators there, as before
+    /// each complete step (FMI 2.0.5, 3.2.4): some FMUs compute what they give only when they are asked for those, or for derivatives.
     fn arrive<E: Indicators>(&mut self, asked: &mut Asked<'_, E>) -> Result<(), Stopped<E::Failure>> {
         asked.tell_end(self.step.to, &self.step.x1).map_err(Trouble::stopped)?;
+        if !asked.has_answered && !self.roots.is_empty() {
+            asked.indicators(&mut self.roots.within).map_err(Trouble::stopped)?;
+        }
         self.t = self.step.to;
         std::mem::swap(&mut self.x, &mut self.step.x1);
         std::mem::swap(&mut self.step.f0, &mut self.step.f1);

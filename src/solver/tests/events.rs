@@ -314,3 +314,36 @@ fn close_before_each_event_the_model_was_asked_and_nothing_had_changed() {
         assert!(events >= 12, "{method:?}: {events}");
     }
 }
+
+#[test]
+fn the_model_is_asked_where_the_drive_stands_before_anyone_reads_what_it_gives() {
+    // FMI 2.0.5, 3.2.4 has the indicators before each complete step; a model may compute all else when it is asked for them.
+    for method in METHODS {
+        let asked = std::cell::Cell::new(f64::NAN);
+        let derivatives = |t: f64, x: &[f64], dx: &mut [f64]| {
+            asked.set(t);
+            oscillation(t, x, dx)
+        };
+        let domains = |t: f64, x: &[f64], z: &mut [f64]| {
+            asked.set(t);
+            z[0] = x[0] - 0.5;
+            Ok(())
+        };
+        let mut model = with_indicators(derivatives, domains);
+        let mut drive = started(method, &mut model, &[1.0, 0.0], 1);
+        let mut events = 0;
+        for row in 1..=100 {
+            let goal = Goal { limit: 10.0, steps: true, ..Goal::end(0.0, 0.1 * f64::from(row)) };
+            while drive.time() < goal.until {
+                let reached = drive.to(&mut model, &goal, &mut PLENTY.clone()).unwrap();
+                assert_eq!((asked.get(), model.t), (drive.time(), drive.time()), "{method:?}, row {row}: {reached:?}");
+                if let Reached::Event { .. } = reached {
+                    events += 1;
+                    let now = drive.time();
+                    drive.restart(&mut model, now).unwrap();
+                }
+            }
+        }
+        assert_eq!(events, 3, "{method:?}");
+    }
+}
