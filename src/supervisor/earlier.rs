@@ -140,9 +140,9 @@ impl Earlier {
         let name = RunName::of(self.started());
         if let Some(unfinished) = self.kept.unfinished() {
             let to = |place, file: &PathBuf| Some(unfinished.join(self.inside(place)).join(file.file_name()?));
-            let files =
+            let mut files =
                 self.found.iter().flat_map(|(place, files)| files.iter().filter_map(move |file| to(place, file)));
-            let is_there = files.map(|file| file.symlink_metadata().is_ok()).any(|is_there| is_there);
+            let is_there = files.any(|file| file.symlink_metadata().is_ok());
             if is_there {
                 // These are of yet another run.
                 self.kept.finish()?;

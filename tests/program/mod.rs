@@ -31,7 +31,7 @@ pub use trace::{End, Event, Trace, clock};
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use jail::without_real_time;
 #[allow(unused_imports, reason = "each test program uses a part of it")]
-pub use user::{limit_files, limit_memory};
+pub use user::{limit_descriptors, limit_files, limit_memory};
 
 use nix::sys::signal::SigHandler::SigDfl;
 use nix::sys::signal::Signal::{self, SIGINT, SIGQUIT};

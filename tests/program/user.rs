@@ -76,6 +76,11 @@ pub fn limit_files(child: &Child, most: u64) {
     limit(child, rustix::process::Resource::Fsize, most);
 }
 
+/// Lets a child have so many files and connections open at most.
+pub fn limit_descriptors(child: &Child, most: u64) {
+    limit(child, rustix::process::Resource::Nofile, most);
+}
+
 fn limit(child: &Child, resource: rustix::process::Resource, most: u64) {
     let limit = Rlimit { current: Some(most), maximum: Some(most) };
     let limited = prlimit(Some(Pid::from_child(child)), resource, limit);
