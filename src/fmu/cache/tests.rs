@@ -220,3 +220,19 @@ fn an_entry_that_was_changed_is_made_anew_as_this_user() {
     }
     assert_eq!(fs::read_dir(base.path()).unwrap().count(), 1);
 }
+
+/// Links do not pile up: the next one takes those away behind which there is nothing any more.
+#[test]
+fn a_folder_has_one_link_as_long_as_it_is_there() {
+    let temp = tempfile::tempdir().unwrap();
+    let directories = [temp.path().join("absent"), temp.path().to_owned()];
+    let link = |folder: &Path| link_in(directories.iter(), folder).unwrap();
+    let (a, b) = (temp.path().join("a a"), temp.path().join("\u{e4}"));
+    [&a, &b].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    let to_a = link(&a);
+    assert_eq!((fs::canonicalize(&to_a).unwrap(), link(&a)), (a.canonicalize().unwrap(), to_a.clone()));
+    fs::remove_dir(&a).unwrap();
+    let to_b = link(&b);
+    assert!(to_b.is_dir() && fs::symlink_metadata(&to_a).is_err(), "{}", to_a.display());
+    assert_eq!(plain_path(&b, |_| true).unwrap(), b);
+}
