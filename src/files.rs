@@ -95,7 +95,7 @@ pub fn create_begun<T>(path: &Path, begin: impl FnOnce(File) -> io::Result<T>) -
 /// Gives a file that was made under the name `partial` its own, unless making it has failed: then it is removed.
 ///
 /// # Errors
-/// Those of making it, and the operating system's.
+/// Errors of making the file, and the operating system's.
 pub fn renamed<T>(partial: &Path, path: &Path, made: io::Result<T>) -> io::Result<T> {
     let done = made.and_then(|made| fs::rename(partial, path).map(|()| made));
     if done.is_err() {

@@ -2,7 +2,7 @@
 
 use super::made::Made;
 use super::results;
-use crate::doctor::against::{self, Saved};
+use crate::doctor::against::{self, SavedAnswer};
 use crate::doctor::kept::{self, Kept};
 use crate::doctor::{Case, Facts, Level, Probe, Target, Tree, probe, rules, show, trials};
 use crate::fmu::archive::Cache;
@@ -123,9 +123,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
 }
 
 /// An answer that `vecud doctor --json` has written, and its file.
-fn saved(file: &Path) -> Result<(String, Saved), Error> {
+fn saved(file: &Path) -> Result<(String, SavedAnswer), Error> {
     let text = crate::files::read_to_string(file).map_err(Error::file(file))?;
-    let read = serde_json::from_str::<Saved>(&text);
+    let read = serde_json::from_str::<SavedAnswer>(&text);
     let wrong = |error: serde_json::Error| {
         Error::Report(file.to_owned(), Some(error.line() as u64), format!("no answer of vecud doctor --json: {error}"))
     };

@@ -49,7 +49,7 @@ impl From<StartMode> for Mode {
 /// A definition as a file has it.
 #[derive(Serialize, Deserialize)]
 struct File {
-    /// That of the definition; `None`: somebody has written it by hand, or an earlier version has.
+    /// The checksum of the definition; `None`: somebody has written the file by hand, or an earlier version of vecud has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checksum: Option<String>,
     #[serde(flatten)]

@@ -62,7 +62,7 @@ pub struct Rig {
     messages: broadcast::Sender<(LineWeight, Arc<str>)>,
 }
 
-/// So many mistakes of a rig are told: whoever has made them may not take the answer, which lies in memory meanwhile.
+/// The most mistakes of a rig that are told: an answer lies in memory until its reader takes it, and readers may not.
 const MISTAKES: usize = 100;
 
 /// What tells a file from what it was.
@@ -386,7 +386,7 @@ pub fn exit_code(outcome: Result<&[Finished], &Error>) -> u8 {
     outcome.map_or(2, |finished| finished.last().map_or(1, Finished::exit_code))
 }
 
-/// What is wrong with a rig, each mistake with its place: the first ones, and how many more there are.
+/// The first mistakes of a rig, each with its place, and how many more there are.
 pub fn mistakes(error: &Error) -> Vec<Mistake> {
     let mut told = error.told();
     let more = told.len().saturating_sub(MISTAKES);

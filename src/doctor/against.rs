@@ -5,6 +5,7 @@
 //! parts of one probe are what chance would give less than once in a hundred times (Mann and Whitney's test, of both sides), and the
 //! middle ones are further apart than a twentieth, there is a difference.
 
+use super::probe::ProbePart;
 use super::{Finding, Level, Probe};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -18,10 +19,10 @@ const SMALLEST: f64 = 0.05;
 
 /// What `vecud doctor --json` has written, as far as it is compared.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Saved {
+pub struct SavedAnswer {
     /// The machine.
     pub machine: SavedMachine,
-    /// What was measured.
+    /// The saved probe.
     pub probe: Option<SavedProbe>,
     findings: Vec<SavedFinding>,
 }
@@ -35,7 +36,7 @@ pub struct SavedMachine {
     pub cpu_model: Option<String>,
 }
 
-/// What was measured.
+/// A saved probe.
 #[derive(Clone, Debug, Deserialize)]
 pub struct SavedProbe {
     /// For how long, s.
@@ -51,7 +52,7 @@ struct SavedCore {
     p99_ns: Option<u64>,
     max_ns: Option<u64>,
     #[serde(default)]
-    parts: Vec<Part>,
+    parts: Vec<ProbePart>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -62,18 +63,7 @@ struct SavedFinding {
     found: String,
 }
 
-/// A part of a core's probe, ns.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-pub struct Part {
-    /// Median.
-    pub p50_ns: u64,
-    /// 99th percentile.
-    pub p99_ns: u64,
-    /// Maximum.
-    pub max_ns: u64,
-}
-
-/// What has become of a figure.
+/// The difference of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Wake-ups are less late.
@@ -103,9 +93,9 @@ impl Change {
 pub struct Figure {
     /// `p50`, `p99` or `max`.
     pub name: &'static str,
-    /// Of the saved probe.
+    /// The figure of the saved probe.
     pub then: u64,
-    /// Of this one.
+    /// The figure of this probe.
     pub now: u64,
     /// The difference.
     pub change: Change,
@@ -113,7 +103,7 @@ pub struct Figure {
 
 /// A core that both probes have measured.
 #[derive(Clone, Debug)]
-pub struct Core {
+pub struct ComparedCore {
     /// Its number.
     pub cpu: usize,
     /// Median, 99th percentile and maximum.
@@ -122,13 +112,13 @@ pub struct Core {
 
 /// What differs from a saved answer.
 #[derive(Clone, Debug)]
-pub struct Comparison {
+pub struct Changes {
     /// The file that has it.
     pub file: String,
-    /// What was saved.
-    pub saved: Saved,
+    /// The saved answer.
+    pub saved: SavedAnswer,
     /// Cores that both have measured.
-    pub cores: Vec<Core>,
+    pub cores: Vec<ComparedCore>,
     /// Problems and advice of then that are no more.
     pub gone: Vec<String>,
     /// Problems and advice that are new.
@@ -136,12 +126,12 @@ pub struct Comparison {
 }
 
 /// Sets a probe and the findings beside it against a saved answer from `file`.
-pub fn compare(file: String, saved: Saved, probe: Option<&Probe>, findings: &[Finding]) -> Comparison {
+pub fn compare(file: String, saved: SavedAnswer, probe: Option<&Probe>, findings: &[Finding]) -> Changes {
     let measured = probe.iter().flat_map(|probe| &probe.cores).filter(|core| core.latency.count() > 0);
     let cores = measured.filter_map(|core| {
         let before = saved.probe.as_ref()?.cores.iter().find(|before| before.cpu == core.cpu)?;
         let is_comparable = before.fifo_priority.is_some() == core.priority.is_some();
-        let figure = |name, then, now, of: fn(&Part) -> u64| {
+        let figure = |name, then, now, of: fn(&ProbePart) -> u64| {
             let [old, new] = [&before.parts, &core.parts].map(|parts| parts.iter().map(of).collect::<Vec<u64>>());
             Some(Figure {
                 name,
@@ -156,7 +146,7 @@ pub fn compare(file: String, saved: Saved, probe: Option<&Probe>, findings: &[Fi
             figure("p99", before.p99_ns, latency.quantile(0.99), |part| part.p99_ns)?,
             figure("max", before.max_ns, latency.max(), |part| part.max_ns)?,
         ];
-        Some(Core { cpu: core.cpu, figures })
+        Some(ComparedCore { cpu: core.cpu, figures })
     });
     let cores = cores.collect();
     let ok = Level::Ok.word();
@@ -172,10 +162,10 @@ pub fn compare(file: String, saved: Saved, probe: Option<&Probe>, findings: &[Fi
     let gone = gone.map(|own| told(own.cpu, &own.found)).collect();
     let came = findings.iter().filter(|own| own.level != Level::Ok && !old.contains(&(own.check, own.cpu)));
     let came = came.map(|own| told(own.cpu, &own.found)).collect();
-    Comparison { file, cores, gone, new: came, saved }
+    Changes { file, cores, gone, new: came, saved }
 }
 
-/// What has become of a figure of which these are the parts' values.
+/// Compares a figure by the values of the probes' parts.
 fn change(then: &[u64], now: &[u64]) -> Change {
     if then.len() < FEWEST || now.len() < FEWEST {
         return Change::Unknown;

@@ -5,7 +5,6 @@
 //! (shared caches, a hypervisor that gives its cores away) belongs to the answer; their instants are spread over the
 //! period, so that they do not all wake together. Every instant counts, also those that were slept through.
 
-use super::against::Part;
 use super::facts::Interrupts;
 use super::{Target, Tree};
 use crate::record::histogram::{Histogram, Recorder, WORDS};
@@ -13,6 +12,7 @@ use crate::sys::stop::Stop;
 use crate::sys::wake::{WakeWord, Wakening, monotonic_now};
 use crate::sys::{SysError, affinity, memory, scheduling, thread};
 use nix::sys::resource::{UsageWho, getrusage};
+use serde::Deserialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -48,14 +48,25 @@ pub struct CoreProbe {
     pub priority: Option<u8>,
     /// How late it woke, ns; no value at all where it could not be there.
     pub latency: Histogram,
-    /// The same of parts of the probe, one after the other; those in which it has woken.
-    pub parts: Vec<Part>,
+    /// Figures of the parts of the probe, one after the other, without those in which the thread never woke.
+    pub parts: Vec<ProbePart>,
     /// Page faults of the thread, small and large.
     pub faults: u64,
     /// How often something else took the core away from it.
     pub preempted: u64,
     /// Why it could not run there.
     pub refused: Option<String>,
+}
+
+/// A part of a core's probe, ns.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+pub struct ProbePart {
+    /// Median.
+    pub p50_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+    /// Maximum.
+    pub max_ns: u64,
 }
 
 /// What is going on.
@@ -156,7 +167,7 @@ fn probe(cpu: usize, priority: Option<u8>, first: i64, end: i64, shared: &(WakeW
         let part = Recorder::new(words).read();
         if part.count() > 0 {
             let [p50_ns, p99_ns] = [0.5, 0.99].map(|part_of| part.quantile(part_of));
-            result.parts.push(Part { p50_ns, p99_ns, max_ns: part.max() });
+            result.parts.push(ProbePart { p50_ns, p99_ns, max_ns: part.max() });
         }
         result.latency.add(&part);
     }

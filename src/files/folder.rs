@@ -43,7 +43,7 @@ impl Folder {
         folder.make_beneath(path.strip_prefix(there).unwrap_or(path), made)
     }
 
-    /// The same of a path that begins here, of which no part may be a link.
+    /// Makes the folder at a path that begins here, as far as it is not there. No part of the path may be a link.
     ///
     /// # Errors
     /// The operating system's, and one for a link.
@@ -116,7 +116,7 @@ impl Folder {
         }
     }
 
-    /// What is in an ordinary file in it, which is no link; `None`: more than so many bytes.
+    /// Reads an ordinary file of this folder; a link is refused. `None`: the file has more than so many bytes.
     ///
     /// # Errors
     /// As [`Folder::file`].

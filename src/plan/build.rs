@@ -83,7 +83,10 @@ pub fn build(
     let mut findings = Findings::new(rig);
     let fmus = DescribedFmu::all(rig, inputs, &mut findings);
     interfaces::check(&fmus, rig.mode, &mut findings);
-    logging::check(&fmus, &mut findings);
+    for described in &fmus {
+        let unknown = logging::unknown(described.name(), described.rig.log.as_ref(), described.input.description);
+        unknown.into_iter().for_each(|(place, message)| findings.rig(place, message));
+    }
     let times = timetable(rig, &fmus, &mut findings);
     let cpus = host::cores(rig, &fmus, machine, &mut findings);
     let resolved = Resolved::new(rig, &fmus, stimuli, &times, &mut findings);

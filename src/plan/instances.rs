@@ -82,7 +82,7 @@ fn plan(
         time_unit: description.time.unit(),
         cpu,
         on_warning: described.rig.on_warning,
-        log: logging::categories(described),
+        log: logging::categories(described.rig.log.as_ref(), described.input.description),
         start_values: resolved.starts[fmu].values().cloned().collect(),
         structural_values: described.structure.values().cloned().collect(),
         sizes: control::sizes(described),

@@ -590,7 +590,7 @@ impl<'a> FmuCells<'a> {
         FindingCells::new(&self.words[FMU_FINDINGS..])
     }
 
-    /// What it has logged and the log had no room for.
+    /// The newest lines of an FMU for which the log had no room.
     pub fn overflow(&self) -> Overflow<'a> {
         Overflow::new(&self.words[FMU_OVERFLOW..])
     }

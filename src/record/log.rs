@@ -52,7 +52,7 @@ pub struct Line {
     pub cut: bool,
 }
 
-/// Who says something, and how severe it is.
+/// The speaker of a line, and how severe the line is.
 #[derive(Clone, Copy)]
 struct Speaker {
     fmu: Option<usize>,

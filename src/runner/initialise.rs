@@ -83,7 +83,7 @@ struct Ear {
     watch: CallWatch,
     /// When the run begins.
     start: Instant,
-    /// It has logged something.
+    /// The instance has logged something.
     has_spoken: AtomicBool,
     /// Somebody wants it to log more than warnings and errors.
     is_asked_to_log: bool,

@@ -62,7 +62,7 @@ pub struct SetUp {
     pub task: TaskId,
     /// Takes the priority from the thread.
     pub demotion: crate::sys::preemption::Demotion,
-    /// What is ready of the thread's stack.
+    /// The part of the thread's stack that is ready.
     pub stack: Range<usize>,
     /// What the system has refused, and what it can do without.
     pub unrefined: Option<SysError>,

@@ -79,7 +79,7 @@ pub struct Receiver {
     orders: Arc<Orders>,
     bell: PipeWriter,
     thread: JoinHandle<()>,
-    /// What is touched of its stack, which is worth being locked.
+    /// The part of its stack that is touched, and worth being locked.
     pub stack: Range<usize>,
 }
 

@@ -26,7 +26,7 @@ pub struct Death {
     pub status: FmuStatus,
     /// What to say of it.
     pub problem: Problem,
-    /// It was when libraries were unloaded, after a run that is whole.
+    /// The process died when libraries were unloaded, after a run that is whole.
     pub is_after_the_run: bool,
 }
 

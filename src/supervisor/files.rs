@@ -306,7 +306,7 @@ pub fn lock(path: &Path) -> Result<File, Error> {
     }
 }
 
-/// The same of one that is held.
+/// Locks a folder that is held open, as [`lock`] locks one by its path.
 pub(super) fn lock_held(folder: &Folder) -> Result<File, Error> {
     lock(&folder.way()).map_err(|error| match error {
         Error::OutputInUse(_) => Error::OutputInUse(folder.path().to_owned()),

@@ -38,7 +38,7 @@ impl LastLines {
         self.0.iter().map(|own| own.line.as_str())
     }
 
-    /// So many of them at most, the most severe and of these the newest, in the order of the log.
+    /// The most severe lines, and of equally severe ones the newest: this many at most, in the order of the log.
     pub fn last_words(&self, most: usize) -> Vec<String> {
         let mut places: Vec<usize> = (0..self.0.len()).collect();
         places.sort_by_key(|place| Reverse((self.0[*place].status, *place)));

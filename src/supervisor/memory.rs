@@ -18,12 +18,12 @@ pub struct Memory {
     looked: i64,
     most: u64,
     limit: Option<u64>,
-    course: Course,
+    course: ResidentSet,
 }
 
 /// What the process had of the machine's memory while the run went on: the most of each interval.
 #[derive(Clone, Debug, Default)]
-struct Course {
+struct ResidentSet {
     /// When the run began, CLOCK_MONOTONIC in ns.
     start: i64,
     /// The length of an interval in [`PERIOD`]s; 0: none has begun.
@@ -31,11 +31,11 @@ struct Course {
     resident_kib: Vec<u64>,
 }
 
-impl Course {
+impl ResidentSet {
     /// Notes what there is `now`. When there are too many intervals two become one.
     fn note(&mut self, start: i64, now: i64, kib: u64) {
         if self.start != start {
-            *self = Course { start, each: 1, resident_kib: Vec::new() };
+            *self = ResidentSet { start, each: 1, resident_kib: Vec::new() };
         }
         let place = |each: usize| usize::try_from((now - start) / PERIOD).unwrap_or(0) / each;
         while place(self.each) >= MOST {
@@ -53,12 +53,18 @@ impl Course {
 impl Memory {
     /// The memory of the process that runs this plan.
     pub fn of(runner: u32, plan: &Plan) -> Memory {
-        Memory { runner, looked: 0, most: 0, limit: data_limit(plan.host.memory_limit_mib), course: Course::default() }
+        Memory {
+            runner,
+            looked: 0,
+            most: 0,
+            limit: data_limit(plan.host.memory_limit_mib),
+            course: ResidentSet::default(),
+        }
     }
 
     /// What the process had over time; `None`: the run has not begun, or was over at once.
     pub fn over_time(&self) -> Option<MemoryOverTime> {
-        let Course { each, resident_kib, .. } = &self.course;
+        let ResidentSet { each, resident_kib, .. } = &self.course;
         let interval_s = (*each as i64 * PERIOD) as f64 / 1e9;
         (!resident_kib.is_empty()).then(|| MemoryOverTime { interval_s, resident_kib: resident_kib.clone() })
     }
@@ -122,7 +128,7 @@ mod tests {
     /// However long the run is, each interval has the most of what was seen in it, and one without a look what was before.
     #[test]
     fn a_course_keeps_the_most_of_each_interval() {
-        let (mut course, start) = (Course::default(), 5);
+        let (mut course, start) = (ResidentSet::default(), 5);
         let mut note = |tenths: usize, kib: u64| {
             course.note(start, start + tenths as i64 * PERIOD, kib);
             (course.each, course.resident_kib.clone())

@@ -47,7 +47,7 @@ pub fn name(process: &Process) -> String {
     format!("{} ({})", process.pid, process.name)
 }
 
-/// What is said of processes with these names that somebody's code has left behind; `None`: there are none.
+/// A sentence about processes with these names that somebody's code has left behind; `None`: there are none.
 pub fn message(who: &str, names: &[&str], all_ended: bool) -> Option<String> {
     const NAMED: usize = 8;
     let (processes, were) = match names.len() {

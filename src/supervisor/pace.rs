@@ -42,7 +42,7 @@ impl Pace {
         }
     }
 
-    /// So many lines were taken out of the log: where nothing is in a hurry their FMU may be waiting.
+    /// Notes how many lines were taken out of the log: where nothing is in a hurry, their FMU may be waiting.
     pub fn saw_log(&mut self, lines: usize) {
         if 8 * lines > log::SLOTS {
             self.pause = self.pause.min(SHORT);

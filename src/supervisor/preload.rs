@@ -1,10 +1,10 @@
-//! What is loaded before an FMU's library, for all code of the process: what the user names, and Python's library where an FMU calls it and
+//! Libraries that are loaded before an FMU's, for all code of the process: those that the user names, and Python's where an FMU calls it and
 //! does not say where it is.
 
 use crate::fmu::python;
 use std::path::{Path, PathBuf};
 
-/// What is loaded before a library.
+/// Libraries that are loaded before an FMU's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preload {
     /// Files, or names that the linker looks for.
@@ -14,7 +14,7 @@ pub struct Preload {
 }
 
 impl Preload {
-    /// What is loaded before the library of FMU `name`, of which the user has named these.
+    /// Finds the libraries to be loaded before that of FMU `name`; the user has named these.
     ///
     /// # Errors
     /// Which line helps.

@@ -150,7 +150,7 @@ pub struct OpenedRig {
     stimuli: Vec<(Source, StimulusInput)>,
     /// The FMUs by the paths that their instances are told.
     told: Vec<Unpacked>,
-    /// What is to be said of the cache and of these paths.
+    /// Notes about the cache and these paths.
     notes: Vec<String>,
     /// The values that the user has set in place of the rig's, for the report.
     set: Vec<String>,
@@ -307,7 +307,7 @@ impl OpenedRig {
     }
 }
 
-/// What is loaded before the library of each FMU.
+/// Finds the libraries to be loaded before that of each FMU.
 fn preloads(rig: &Rig, inputs: &[FmuInput]) -> Result<Vec<Preload>, Error> {
     let (mut preloads, mut problems) = (Vec::new(), Vec::new());
     for (fmu, input) in rig.fmus.iter().zip(inputs) {

@@ -34,7 +34,7 @@ pub enum Killed {
     Overdue(Place),
 }
 
-/// What is left of a process that was ended by force may take this long to go.
+/// The time within which a process that was ended by force has to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A process that holds FMU code, and the processes that this code has started. It belongs to the thread that has started it: the kernel

@@ -22,7 +22,7 @@ struct Places {
 pub struct Permit(Option<Arc<Places>>);
 
 impl Permits {
-    /// So many at a time.
+    /// Gives out this many permits at a time.
     pub fn of(places: usize) -> Permits {
         Permits(Some(Arc::new(Places { free: Mutex::new(places), freed: Condvar::new() })))
     }

@@ -21,7 +21,7 @@ pub struct Extent {
 /// What is worth most, most first.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
-    /// What is ready of stacks. The rest of these is not wanted, since it may never be used.
+    /// Parts of stacks that are ready. The rest of these is not wanted, since it may never be used.
     pub stacks: Vec<Range<usize>>,
     /// An address inside of the memory that is shared with the supervisor.
     pub shared: usize,
@@ -56,7 +56,7 @@ pub fn lock(order: &Order) -> Extent {
     Extent { locked: pieces.iter().map(|piece| lock_most(&piece.1)).sum(), wanted }
 }
 
-/// What is wanted of a mapping, and whether it is the first part of a stack, which every call uses.
+/// The parts of a mapping that are wanted, and whether each is the first part of a stack, which every call uses.
 fn pieces(mapping: &Mapping, stacks: &[Range<usize>]) -> impl Iterator<Item = (bool, Range<usize>)> + use<> {
     /// Bytes of a stack's first part.
     const FIRST: usize = 192 << 10;

@@ -58,13 +58,13 @@ async fn answer(bounds: Bounds, room: Arc<Semaphore>, request: Request, next: Ne
     }
 }
 
-/// What has come of reading a body.
+/// The outcome of reading a body.
 enum Read {
     /// All of it, and the room that it takes.
     Whole(Bytes, Option<OwnedSemaphorePermit>),
-    /// It is longer than what is read.
+    /// The body is longer than bodies may be.
     TooLong,
-    /// It is longer than what there is room for.
+    /// Long bodies have all the room that there is for them.
     NoRoom,
 }
 

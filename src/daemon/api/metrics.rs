@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// What is counted of requests.
+/// Counters of requests.
 pub struct Requests {
     began: SystemTime,
     answers: Mutex<BTreeMap<u16, u64>>,

@@ -212,7 +212,7 @@ mod tests {
         assert!(timeout(SOON, first.lost()).await.is_err());
     }
 
-    /// It waits for the rest as long as since its beginning, whatever has come of it.
+    /// The connection waits for the rest of a request: since this began, whatever has come of it.
     #[tokio::test]
     async fn a_connection_that_waits_for_a_body_makes_way_and_one_that_has_it_does_not() {
         let (sender, receiver) = tokio::sync::mpsc::channel::<u8>(1);

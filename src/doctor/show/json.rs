@@ -1,14 +1,14 @@
 //! For programs. The fields are documented in `docs/doctor.md`; new ones may be added, these stay.
 
 use super::number;
-use crate::doctor::against::{Comparison, Core, Figure};
+use crate::doctor::against::{Changes, ComparedCore, Figure};
 use crate::doctor::rules::verdict;
 use crate::doctor::{Action, Case, Finding, Fix, Level};
 use crate::plain::plain;
 use serde_json::{Value, json};
 
 /// One object, over several lines.
-pub fn json(case: &Case, findings: &[Finding], against: Option<&Comparison>) -> String {
+pub fn json(case: &Case, findings: &[Finding], against: Option<&Changes>) -> String {
     let (facts, isolated) = (&case.facts, case.facts.cores.isolated());
     let problems = number(findings, Level::Problem);
     let value = json!({
@@ -67,10 +67,10 @@ fn probe(case: &Case) -> Value {
     })
 }
 
-fn comparison(comparison: &Comparison) -> Value {
+fn comparison(comparison: &Changes) -> Value {
     let figure =
         |figure: &Figure| json!({ "then_ns": figure.then, "now_ns": figure.now, "change": figure.change.word() });
-    let core = |core: &Core| {
+    let core = |core: &ComparedCore| {
         let mut value = json!({ "cpu": core.cpu });
         for own in &core.figures {
             value[own.name] = figure(own);

@@ -1,7 +1,7 @@
 //! For people: what was measured, problems, advice, and in short what is as it should be.
 
 use super::number;
-use crate::doctor::against::{Change, Comparison};
+use crate::doctor::against::{Change, Changes};
 use crate::doctor::rules::{named, verdict};
 use crate::doctor::{Action, Case, Finding, Fix, Level, Probe};
 use crate::plain::plain;
@@ -26,7 +26,7 @@ const INDENT: usize = 10;
 const COMMANDS: usize = 4;
 
 /// The whole page; each line ends in a line feed.
-pub fn text(case: &Case, findings: &[Finding], against: Option<&Comparison>, page: Page) -> String {
+pub fn text(case: &Case, findings: &[Finding], against: Option<&Changes>, page: Page) -> String {
     let page = Page { columns: page.columns.clamp(NARROWEST, WIDEST), ..page };
     let mut lines = head(case, page);
     if let Some(probe) = &case.probe {
@@ -109,7 +109,7 @@ fn table(probe: &Probe, page: Page) -> Vec<String> {
 }
 
 /// What differs from a saved answer: a line for each figure of a core, which every screen has room for.
-fn compared(comparison: &Comparison, case: &Case, page: Page) -> Vec<String> {
+fn compared(comparison: &Changes, case: &Case, page: Page) -> Vec<String> {
     let (saved, facts) = (&comparison.saved, &case.facts);
     let mut title = format!("Against {}", plain(&comparison.file));
     if saved.machine.kernel != plain(&facts.kernel.release) {

@@ -114,7 +114,7 @@ impl Unpacked {
         Some(format!("{text}/"))
     }
 
-    /// The same FMU by a path of which each character `is_plain`, by a link where it has none.
+    /// Gives the same FMU by a path of which each character `is_plain`: through a link where its own path has others.
     ///
     /// # Errors
     /// No link can be made.

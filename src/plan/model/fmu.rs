@@ -16,7 +16,7 @@ pub struct FmuPlan {
     pub path: PathBuf,
     /// The shared library.
     pub library: PathBuf,
-    /// What is loaded before it, for all code of the process.
+    /// Libraries that are loaded before the FMU's, for all code of the process.
     pub preload: Vec<PathBuf>,
     /// The C interface that the library must speak.
     pub abi: Abi,

@@ -184,7 +184,7 @@ pub struct HostPlan {
     pub spin: Nanos,
     /// The start of the run, counted from a whole 10 ms of the clock of releases.
     pub phase: Nanos,
-    /// What is locked and touched of a partition thread's stack before the start, KiB.
+    /// KiB of a partition thread's stack that are locked and touched before the start.
     pub stack_kib: usize,
     /// Memory of its own that the runner may have, MiB; `None`: three quarters of the machine's.
     pub memory_limit_mib: Option<u64>,

@@ -95,7 +95,7 @@ mod tests {
         assert!(put(0, 0));
     }
 
-    /// Whoever was stopped in the midst of a line, or FMU code that has written there, keeps nobody waiting.
+    /// A producer that was stopped in the midst of a line keeps nobody waiting, nor does FMU code that has written there.
     #[test]
     fn slots_that_somebody_is_at_are_left_aside() {
         let words = words();

@@ -7,7 +7,7 @@ use crate::report::{MemoryOverTime, Run};
 const GROWTH: u64 = 1024;
 /// Fewer intervals are no course.
 const FEWEST: usize = 20;
-/// What is looked at is behind the first quarter, in which FMUs set up what they need, and has so many parts.
+/// Parts into which the run is cut behind its first quarter, in which FMUs set up their memory.
 const PARTS: usize = 4;
 
 /// Memory of the process of the FMUs that grows from each part of the run to the next one, none by less than a third of the mean: what is

@@ -16,7 +16,7 @@ pub struct Subject {
     pub interface: Interface,
     /// The shared library, as bytes.
     pub library: Vec<u8>,
-    /// What is loaded before it, as bytes.
+    /// Paths of libraries that are loaded before it, as bytes.
     pub preload: Vec<Vec<u8>>,
     /// What the instance is told of its resources.
     pub resources: Option<String>,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
-use vecud::doctor::against::Part;
+use vecud::doctor::probe::ProbePart;
 use vecud::doctor::probe::{CoreProbe, Probe};
 use vecud::doctor::trials::{Refusal, Trials};
 use vecud::doctor::{Case, Facts, Finding, Level, Target, Tree, rules};
@@ -72,7 +72,7 @@ pub fn good() -> Machine {
         cpu,
         priority: Some(89),
         latency: Histogram::of((0..5000).map(|i| 2_000 + i % 7 * 100)),
-        parts: (0..10).map(|part| Part { p50_ns: 2_300 + part, p99_ns: 2_600, max_ns: 2_600 }).collect(),
+        parts: (0..10).map(|part| ProbePart { p50_ns: 2_300 + part, p99_ns: 2_600, max_ns: 2_600 }).collect(),
         faults: 0,
         preempted: 0,
         refused: None,
