@@ -40,7 +40,9 @@ impl Folder {
         let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new(""));
         let folder = Folder::open(if there.as_os_str().is_empty() { Path::new(".") } else { there })?;
         let folder = Folder { path: there.to_owned(), ..folder };
-        folder.make_beneath(path.strip_prefix(there).unwrap_or(path), made)
+        folder.make_parts(path.strip_prefix(there).unwrap_or(path), made, |folder| {
+            Ok(Folder { path: folder.path.join(".."), ..Folder::open(&folder.join(".."))? })
+        })
     }
 
     /// Makes the folder at a path that begins here, as far as it is not there. No part of the path may be a link.
@@ -48,6 +50,16 @@ impl Folder {
     /// # Errors
     /// The operating system's, and one for a link.
     pub fn make_beneath(&self, path: &Path, made: &mut impl FnMut(&Folder, &Path)) -> io::Result<Folder> {
+        self.make_parts(path, made, |_| Err(io::Error::from(io::ErrorKind::InvalidInput)))
+    }
+
+    /// The same, where `above` is the folder that one is in.
+    fn make_parts(
+        &self,
+        path: &Path,
+        made: &mut impl FnMut(&Folder, &Path),
+        above: impl Fn(&Folder) -> io::Result<Folder>,
+    ) -> io::Result<Folder> {
         path.components().try_fold(self.clone(), |folder, part| match part {
             Component::Normal(name) => {
                 let name = Path::new(name);
@@ -57,6 +69,7 @@ impl Folder {
                 folder.inner(name)
             }
             Component::CurDir => Ok(folder),
+            Component::ParentDir => above(&folder),
             _ => Err(io::Error::from(io::ErrorKind::InvalidInput)),
         })
     }
@@ -239,6 +252,8 @@ mod tests {
         }
         folder.remove_all("link").unwrap();
         assert!(base.path().join("other/deep").is_dir() && folder.join("link").symlink_metadata().is_err());
+        let up = Folder::make_all(&base.path().join("new/../other/more"), &mut |_, _| ()).unwrap();
+        assert!(base.path().join("other/more").is_dir() && up.path().ends_with("new/../other/more"));
         let mut made = Vec::new();
         folder.make_beneath(Path::new("a/b"), &mut |folder, name| made.push(folder.path().join(name))).unwrap();
         assert_eq!(made, ["a", "a/b"].map(|name| folder.path().join(name)));
