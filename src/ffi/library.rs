@@ -224,7 +224,7 @@ fn way_out(words: &str) -> &'static str {
          allows it with GLIBC_TUNABLES=glibc.rtld.execstack=2 in vecud's environment."
     } else if words.contains("static TLS block") {
         "\n  It has more thread-local variables of the initial-exec model than a running process has room for. Start vecud with more room, \
-         such as GLIBC_TUNABLES=glibc.rtld.optional_static_tls=2000000 (bytes) in its environment, or compile the library with \
+         such as GLIBC_TUNABLES=glibc.rtld.optional_static_tls=200000 (bytes) in its environment, or compile the library with \
          -ftls-model=global-dynamic."
     } else {
         ""

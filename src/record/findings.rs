@@ -63,6 +63,8 @@ pub enum Finding {
     /// A time event was told for the time of the event at which it was told, but for rounding, after too many of these in a row. Value: how
     /// many were handled each at its time.
     CreepingTime,
+    /// Threads that its code has made could run on the core of its partition alone, and got nothing of it; value: how many.
+    StarvedThreads,
     /// The locale of the process, by which numbers in texts are read and written. Changed, and put back. Value: [`When`].
     ChangedLocale,
     /// The working directory. Changed, and put back. Value: [`When`].
@@ -104,6 +106,7 @@ impl Finding {
         Finding::ShorterThanAccepted,
         Finding::PastEvent,
         Finding::CreepingTime,
+        Finding::StarvedThreads,
         Finding::ChangedLocale,
         Finding::ChangedDirectory,
         Finding::ChangedUmask,

@@ -2,8 +2,9 @@
 
 use super::{
     CallResult, Causes, ClockResult, ConnectionResult, CoreCounts, Counts, Distribution, DoctorFinding, DoctorResult,
-    End, Ended, Fact, FmuResult, FmuStatus, Host, LockResult, Moment, OtherClock, OverTime, PartsResult, PredictedFrom,
-    ProbeResult, PromiseResult, Run, Schedulability, Scheduling, Served, SignalResult, ThreadCounts, TraceResult,
+    End, Ended, Fact, FmuResult, FmuStatus, Host, LockResult, MemoryOverTime, Moment, OtherClock, OverTime,
+    PartsResult, PredictedFrom, ProbeResult, PromiseResult, Run, Schedulability, Scheduling, Served, SignalResult,
+    ThreadCounts, TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::{Mode, TaskKind};
@@ -98,7 +99,7 @@ fn host(random: &mut Random) -> Host {
         memory_locked: true,
         memory_locked_bytes: 48 << 20,
         memory_wanted_bytes: 48 << 20,
-        memory_over_time: None,
+        memory_over_time: Some(MemoryOverTime { interval_s: 0.1, resident_kib: vec![61_440; 100] }),
         dma_latency_held: true,
         clock: "monotonic".into(),
         spin_us: 0.0,

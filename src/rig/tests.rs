@@ -30,7 +30,7 @@ fn a_rig_of_one_fmu_has_sensible_defaults() {
     assert_eq!(rig.fmus[0].path.value, PathBuf::from("rigs/ecu"));
     assert_eq!((rig.fmus[0].on_warning, rig.fmus[0].lenient), (OnWarning::Log, false));
     assert_eq!(rig.host, RigHost::default());
-    assert_eq!((rig.host.stack_kib, rig.host.lock_memory), (256, true));
+    assert_eq!((rig.host.stack_kib, rig.host.lock_memory), (1024, true));
     assert_eq!((rig.start_time, rig.stop_time, rig.record), (None, None, None));
 }
 

@@ -1,12 +1,14 @@
 //! A thread that takes the priority of a partition that runs for too long (semantics S17).
 //!
 //! It runs on a core without partitions, or above the band when there is none, and compares the processor time that an
-//! activation has used with the clock's `max_execution`.
+//! activation has used with the clock's `max_execution`. An activation that holds its core for [`LONG`] loses its priority as well where
+//! threads of FMU code can run on that core alone and get nothing of it: it may be waiting for these, and would for ever.
 
 use super::realtime::SetUp;
 use super::world::World;
 use crate::plan::TaskId;
 use crate::record::board::{Global, Scheduling, TaskWord};
+use crate::record::findings::{Finding, Occurrence};
 use crate::sys::preemption::Demotion;
 use crate::sys::{affinity, thread};
 use crate::time::Nanos;
@@ -15,6 +17,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+/// Processor time after which it is looked whether others wait for the core: the kernel's own throttling gives them a share by then, where
+/// nobody has turned that off.
+const LONG: Nanos = Nanos(1_000_000_000);
+/// How often it is looked where no clock has a limit.
+const USUAL: Duration = Duration::from_millis(250);
+/// A thread that wants to run and gets nothing for so long is kept from it.
+const WAIT: Duration = Duration::from_millis(20);
 
 /// The running watchdog; dropping it stops it.
 pub struct Watchdog {
@@ -25,20 +35,20 @@ pub struct Watchdog {
 struct Watched {
     task: TaskId,
     demotion: Demotion,
-    limit: Nanos,
+    limit: Option<Nanos>,
     /// The activation that is being watched, by its start, and the processor time at which it was first seen.
     seen: Option<(u64, i64)>,
 }
 
 impl Watchdog {
-    /// Starts it if any clock has a limit.
+    /// Starts it where partitions have priorities that it could take.
     pub fn start(world: &'static World, threads: Vec<SetUp>, say: &dyn Fn(u8, &str)) -> Watchdog {
         let stop = Arc::new(AtomicBool::new(false));
         let watched: Vec<Watched> = threads
             .into_iter()
-            .filter_map(|SetUp { task, demotion, .. }| {
-                let limit = world.plan.tasks[task.0].limits.max_execution?;
-                Some(Watched { task, demotion, limit, seen: None })
+            .map(|SetUp { task, demotion, .. }| {
+                let limit = world.plan.tasks[task.0].limits.max_execution;
+                Watched { task, demotion, limit, seen: None }
             })
             .collect();
         let mut watchdog = Watchdog { stop: stop.clone(), thread: None };
@@ -81,8 +91,9 @@ fn find_a_place(world: &World) {
 }
 
 fn watch(world: &World, mut watched: Vec<Watched>, stop: &AtomicBool) {
-    let shortest = watched.iter().map(|watched| watched.limit.0).min().unwrap_or(0);
-    let period = Duration::from_nanos((shortest / 4).clamp(1_000_000, 50_000_000) as u64);
+    let shortest = watched.iter().filter_map(|watched| watched.limit).min();
+    let period =
+        shortest.map_or(USUAL, |limit| Duration::from_nanos((limit.0 / 4).clamp(1_000_000, 50_000_000) as u64));
     while !stop.load(SeqCst) {
         std::thread::sleep(period);
         for watched in &mut watched {
@@ -101,14 +112,43 @@ fn look(world: &World, watched: &mut Watched) {
     let Ok(used) = thread::cpu_time(cells.get(TaskWord::Tid) as u32) else { return };
     match watched.seen {
         Some((activation, before)) if activation == started => {
-            if used - before > watched.limit.0 {
-                // Before it is: whoever looks at the thread from outside has to know.
-                cells.word(TaskWord::Demoted).store(1, SeqCst);
-                if watched.demotion.demote().is_err() {
-                    cells.word(TaskWord::Demoted).store(0, SeqCst);
+            let used = Nanos(used - before);
+            if watched.limit.is_some_and(|limit| used > limit) {
+                demote(world, watched, 1);
+            } else if used > LONG {
+                let kept = kept_from(world.plan.tasks[watched.task.0].cpu);
+                if kept > 0 && demote(world, watched, 2) {
+                    let fmu = world.plan.tasks[watched.task.0].fmu;
+                    let seen = Occurrence { task: Some(watched.task), value: kept, ..Occurrence::default() };
+                    world.board.fmu(fmu).findings().note(Finding::StarvedThreads, seen);
                 }
             }
         }
         _ => watched.seen = Some((started, used)),
     }
+}
+
+/// Takes the priority of a partition, for a reason as [`TaskWord::Demoted`] has it. Tells whether that was granted.
+fn demote(world: &World, watched: &Watched, why: u64) -> bool {
+    let demoted = world.board.task(watched.task).word(TaskWord::Demoted);
+    // Before it is: whoever looks at the thread from outside has to know.
+    demoted.store(why, SeqCst);
+    let is_granted = watched.demotion.demote().is_ok();
+    if !is_granted {
+        demoted.store(0, SeqCst);
+    }
+    is_granted
+}
+
+/// How many threads that FMU code has made want this core, may run on no other, and get nothing of it.
+fn kept_from(cpu: usize) -> u64 {
+    let bound = |tid: &u32| affinity::allowed_cpus_of(*tid).is_ok_and(|cpus| cpus.len() == 1 && cpus.contains(&cpu));
+    let waiting = |tid: u32| Some((tid, thread::cpu_time(tid).ok().filter(|_| thread::wants_to_run(tid))?));
+    let before: Vec<(u32, i64)> =
+        thread::of_others().unwrap_or_default().into_iter().filter(bound).filter_map(waiting).collect();
+    if before.is_empty() {
+        return 0;
+    }
+    std::thread::sleep(WAIT);
+    before.into_iter().filter(|seen| waiting(seen.0) == Some(*seen)).count() as u64
 }

@@ -53,6 +53,7 @@ fn kind(finding: Finding) -> &'static str {
         Finding::ShorterThanAccepted => "shorter_than_accepted",
         Finding::PastEvent => "past_event",
         Finding::CreepingTime => "creeping_time",
+        Finding::StarvedThreads => "starved_threads",
         Finding::ChangedLocale => "changed_locale",
         Finding::ChangedDirectory => "changed_directory",
         Finding::ChangedUmask => "changed_umask",
@@ -171,6 +172,18 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             format!(
                 "told {} that {were} over by then: {seconds} (nextEventTime); what is over is handled at the next communication point",
                 some(count, "time event")
+            )
+        }
+        Finding::StarvedThreads => {
+            let (plan, own) = (&prepared.plan, &prepared.plan.fmus[fmu.0].name);
+            let task = first.task.map(|task| &plan.tasks[task.0]);
+            let (held_by, cpu) =
+                task.map_or(("a partition".to_owned(), 0), |task| (plain(&plan.told_name(task)), task.cpu));
+            format!(
+                "{held_by} held core {cpu} for more than 1 s, and {} of FMU code that may run there alone got nothing of it: the watchdog has \
+                 taken its priority, so that they go on. Threads that a partition makes stay on its core: let it sleep while it waits for \
+                 them, or make none, such as by env = {{ OMP_WAIT_POLICY = \"passive\" }} or OMP_NUM_THREADS = \"1\" in [fmu.{own}]",
+                some(value, "thread")
             )
         }
         Finding::CreepingTime => {

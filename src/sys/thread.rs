@@ -3,8 +3,7 @@
 use super::{SysError, memory, stack};
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -42,36 +41,49 @@ fn is_in_state(tid: u32, state: char) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(state))
 }
 
-/// Threads of [`spawn`] that go on.
-static OWN: AtomicUsize = AtomicUsize::new(0);
+/// Threads of [`spawn`] that go on, by the kernel's numbers.
+static OWN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// One of them.
-struct Own;
+struct Own(u32);
 
 impl Own {
     fn begin() -> Own {
-        OWN.fetch_add(1, Ordering::SeqCst);
-        Own
+        let own = Own(current_tid());
+        OWN.lock().unwrap_or_else(PoisonError::into_inner).push(own.0);
+        own
     }
 }
 
 impl Drop for Own {
     fn drop(&mut self) {
-        OWN.fetch_sub(1, Ordering::SeqCst);
+        OWN.lock().unwrap_or_else(PoisonError::into_inner).retain(|tid| *tid != self.0);
     }
 }
 
-/// Whether the process has threads that neither are the calling one, its first, nor come from [`spawn`]. Where that cannot be told it has.
+/// Threads of this process that neither are its first one nor come from [`spawn`]: others' code has made them. `None`: the kernel does not tell.
+pub fn of_others() -> Option<Vec<u32>> {
+    let tasks = std::fs::read_dir("/proc/self/task").ok()?;
+    let all = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
+    let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    Some(all.filter(|tid| *tid != std::process::id() && !own.contains(tid)).collect())
+}
+
+/// Whether there are such threads. Where that cannot be told there are.
 pub fn others_go_on() -> bool {
     /// The kernel has a thread for a moment after its end.
     const LOOKS: u32 = 20;
-    let count = || std::fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
     (0..LOOKS).all(|look| {
         if look > 0 {
             std::thread::sleep(Duration::from_millis(1));
         }
-        count() > 1 + OWN.load(Ordering::SeqCst)
+        of_others().is_none_or(|others| !others.is_empty())
     })
+}
+
+/// Whether a thread of this process wants to run.
+pub fn wants_to_run(tid: u32) -> bool {
+    is_in_state(tid, 'R')
 }
 
 /// Starts a thread that runs FMU code, with a [stack](super::stack) of which `ready` bytes are prepared before `body` begins, which is
@@ -102,7 +114,11 @@ pub fn spawn<T: Send + 'static>(
         let _while_it_goes_on = Own::begin();
         body()
     };
-    std::thread::Builder::new().name(short_name(name).to_owned()).stack_size(stack_bytes).spawn(body).map_err(|error| {
+    // Thread-local variables lie in the stack as well: libraries have few of them, but a user can have made room for more (GLIBC_TUNABLES).
+    // SAFETY: sysconf takes a number and touches no memory.
+    let taken = usize::try_from(unsafe { libc::sysconf(libc::_SC_THREAD_STACK_MIN) }).unwrap_or(0);
+    let thread = std::thread::Builder::new().name(short_name(name).to_owned()).stack_size(stack_bytes + taken);
+    thread.spawn(body).map_err(|error| {
         SysError::new(
             format!("start thread `{name}` with a stack of {stack_bytes} bytes"),
             error.raw_os_error().unwrap_or(0),

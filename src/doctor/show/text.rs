@@ -130,11 +130,12 @@ fn compared(comparison: &Changes, case: &Case, page: Page) -> Vec<String> {
                 Change::NoDifference | Change::Unknown => DIM,
             };
             let (then, now) = (duration(figure.then), duration(figure.now));
-            let cells = format!("{:>4} {} {then:>8} {now:>8}", core.cpu, figure.name);
+            let cells = format!("{:>3} {} {then:>8} {now:>8}", core.cpu, figure.name);
             let word = figure.change.word();
-            let room = page.columns.saturating_sub(cells.chars().count() + 2);
+            // The narrowest screen has room for six letters.
+            let room = page.columns.saturating_sub(cells.chars().count() + 1);
             let word = if word.chars().count() > room { word.split(' ').next().unwrap_or_default() } else { word };
-            lines.push(format!("{cells}  {}", style.on(word, page)));
+            lines.push(format!("{cells} {}", style.on(word, page)));
         }
     }
     if comparison.cores.is_empty() {
