@@ -29,7 +29,7 @@ use std::time::Duration;
 pub struct Arguments {
     /// An .fmu file, or the folder of an unpacked FMU
     file: PathBuf,
-    /// How the FMU runs; default: cs where it can, else se
+    /// How the FMU runs; default: cs where it can, else se, else me
     #[arg(long, value_name = "TYPE")]
     interface_type: Option<InterfaceArgument>,
     /// Simulation time at which it begins, in seconds; default: that of the FMU's default experiment, else 0
@@ -39,7 +39,7 @@ pub struct Arguments {
     #[arg(long, value_name = "S", value_parser = instant, allow_hyphen_values = true)]
     stop_time: Option<Instant>,
     /// From one row to the next, in seconds, a number or a fraction as 1/300; default: the step of the default experiment, else a
-    /// 500th of the simulation. Raised to a multiple of the FMU's internal step
+    /// 500th of the simulation. Raised to a multiple of the step of an FMU that cannot vary it
     #[arg(long, value_name = "S", value_parser = super::duration, allow_hyphen_values = true)]
     output_interval: Option<Fraction>,
     /// How far the FMU goes in one step, in seconds; of Model Exchange each step of a solver with a fixed one; default: the output interval

@@ -158,7 +158,10 @@ pub fn compare(file: String, saved: SavedAnswer, probe: Option<&Probe>, findings
         Some(cpu) => format!("core {cpu}: {found}"),
         None => found.to_owned(),
     };
+    // Without a probe nothing is known of what only a probe finds.
+    let is_known = |own: &&SavedFinding| probe.is_some() || !own.check.starts_with("probe");
     let gone = saved.findings.iter().filter(|own| own.level != ok && !new.contains(&(own.check.as_str(), own.cpu)));
+    let gone = gone.filter(is_known);
     let gone = gone.map(|own| told(own.cpu, &own.found)).collect();
     let came = findings.iter().filter(|own| own.level != Level::Ok && !old.contains(&(own.check, own.cpu)));
     let came = came.map(|own| told(own.cpu, &own.found)).collect();

@@ -194,6 +194,11 @@ impl Model {
         })
     }
 
+    /// Whether the instance may be called.
+    pub fn is_healthy(&self) -> bool {
+        self.part.shared.is_healthy()
+    }
+
     /// `fmi3GetFMUState`: remembers the present state instead of that from before. The first time, for which the FMU takes
     /// memory, is before the run.
     pub fn remember(&mut self) -> Result<Outcome, Failure> {

@@ -86,7 +86,7 @@ impl Shared {
     /// Keeps a state of the instance until its end; `before`: one that the FMU has given up for it.
     pub(super) fn own_state(&self, function: Function, raw: RawState, before: Option<RawState>) -> Result<(), Failure> {
         if raw.is_null() {
-            self.fail(Status::Error);
+            // It has said that all is well, and goes on; whoever needs the state does not.
             return Err(Failure::new(function, Status::Error, false));
         }
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);

@@ -197,6 +197,12 @@ pub fn needed(library: &Path) -> Vec<PathBuf> {
     objects.iter().skip(1).map(|object| object.path.clone()).collect()
 }
 
+/// Names of the libraries that a library needs, itself or through others, whether they are there or not.
+pub fn names_needed(library: &Path) -> Vec<String> {
+    let objects = SearchPath::of_this_process().load(library, &BTreeMap::new()).objects;
+    objects.iter().flat_map(|object| object.needed.iter().cloned()).collect()
+}
+
 /// The files that the linker could find by such names: in `LD_LIBRARY_PATH`, in the cache of the system, in its folders.
 pub fn files_named(is_meant: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let SearchPath { given, cached } = SearchPath::of_this_process();

@@ -35,6 +35,9 @@ pub fn calls(library: &Path) -> Vec<String> {
     // Which libraries an FMU brings beside its own is known without asking what it needs.
     let is_alone = library.parent().and_then(|folder| fs::read_dir(folder).ok()).is_none_or(|files| files.count() < 2);
     let undefined = |file: &Path| linking::undefined(file).into_iter().filter(|name| is_of_python(name));
+    if linking::names_needed(library).iter().any(|name| is_library_of_python(name)) {
+        return Vec::new();
+    }
     let mut names: Vec<String> = undefined(library).collect();
     if names.is_empty() && is_alone {
         return names;
@@ -48,6 +51,11 @@ pub fn calls(library: &Path) -> Vec<String> {
         }
     }
     names
+}
+
+/// Whether a library says by this name which library of Python it needs, be it there or not.
+fn is_library_of_python(name: &str) -> bool {
+    name.starts_with("libpython")
 }
 
 /// Whether a symbol is called as those of Python are: `PyList_New`, `_Py_NoneStruct`.

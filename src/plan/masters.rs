@@ -178,7 +178,7 @@ pub(super) fn steps(rig: &Rig, fmus: &[DescribedFmu], own: &mut [Option<At<Fract
             let name = &master.name.value;
             findings.rig(master.name.place, format!(
                 "how far the FMUs of [master.{name}] are to go in one step is said nowhere: none of their descriptions has a stepSize or \
-                 a fixedInternalStepSize; give it as step in [master.{name}], such as step = \"1/1000\", or give step in [rig], or --step"
+                 a fixedInternalStepSize; give it as step in [master.{name}], such as step = \"1/1000\", or give step in [rig], or `vecud run --step`"
             ));
         }
         members.iter().for_each(|fmu| own[*fmu] = step.clone());

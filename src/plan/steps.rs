@@ -263,7 +263,7 @@ fn step(rig: &Rig, described: &DescribedFmu, findings: &mut Findings) -> Option<
     let path = described.input.path.display();
     let message = format!(
         "how far {name} ({path}) is to go in one step is said nowhere: its description has neither a stepSize nor a \
-         fixedInternalStepSize; give it as step in [fmu.{name}], such as step = \"1/1000\", or give step in [rig], or --step, for \
+         fixedInternalStepSize; give it as step in [fmu.{name}], such as step = \"1/1000\", or give step in [rig], or `vecud run --step`, for \
          all such FMUs"
     );
     findings.rig(described.rig.path.place, message);

@@ -466,6 +466,14 @@ impl ThreadHost for PartitionHost {
     }
 }
 
+/// Notes a failure of `task` from before its first release, behind which everything is refused.
+pub fn note_failure(world: &World, task: TaskId, failure: &Failure) {
+    let fmu = world.plan.tasks[task.0].fmu;
+    if !failure.refused {
+        world.board.fmu(fmu).fail(as_noted(failure), Some(task), world.begin, None);
+    }
+}
+
 /// A call that has failed, as the board has it.
 pub fn as_noted(failure: &Failure) -> Failed {
     Failed { status: failure.status as u64, function: failure.function as u64, answer: failure.answer }

@@ -15,6 +15,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -393,6 +394,10 @@ fn with_ending(path: &Path) -> PathBuf {
 fn write_by(path: &Path, partial: &Path, content: &[u8], lasts: bool) -> io::Result<()> {
     // Into the room that it may have: once that is given up, somebody else could take it.
     let written = files::reopen(partial).and_then(|mut file| {
+        if lasts {
+            // Rigs have values that are nobody else's, such as variables of the environment.
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        }
         file.write_all(content)?;
         file.set_len(content.len() as u64)?;
         if lasts { file.sync_all() } else { Ok(()) }

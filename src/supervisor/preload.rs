@@ -19,6 +19,13 @@ impl Preload {
     /// # Errors
     /// Which line helps.
     pub fn of(name: &str, library: &Path, wanted: Vec<PathBuf>) -> Result<Preload, String> {
+        // A name without a folder is the linker's to look for.
+        if let Some(file) = wanted.iter().find(|file| file.components().count() > 1 && !file.is_file()) {
+            return Err(format!(
+                "{} is to be loaded before the library of {name} (preload), and is no file",
+                file.display()
+            ));
+        }
         let names_python = wanted.iter().any(|file| python::is_library(file));
         let calls = if names_python { Vec::new() } else { python::calls(library) };
         let Some(first) = calls.first() else { return Ok(Preload { files: wanted, note: None }) };

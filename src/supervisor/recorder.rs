@@ -7,7 +7,7 @@ use super::questions::{Question, Questions};
 use super::references;
 use super::run_log::RunLog;
 use crate::fmu::description::{ModelDescription, VariableType};
-use crate::plain::Plain;
+use crate::plain::{self, Plain};
 use crate::plan::{FmuId, Plan, SignalId, TaskId};
 use crate::record::board::{Board, Global, Phase};
 use crate::record::log::{self, Line};
@@ -401,7 +401,7 @@ impl<'a> Recorder<'a> {
             Some(self.descriptions.get(fmu)?.by_reference(key)?.name.as_str())
         });
         // No further line of a message can be taken for one that somebody else has said.
-        let message = message.replace('\n', "\n    ");
+        let message = plain::message(&message).replace('\n', "\n    ");
         format!("{}: {category}{status}{message}{cut}", self.plan.fmus[fmu].name)
     }
 }

@@ -115,7 +115,7 @@ static fmi3Status fail(struct tracer *fmu, uint32_t clock)
     case FAIL_DISCARD: return fmu_log(&fmu->base, fmi3Discard, "Discarded, as asked for.");
     case FAIL_FATAL:
         fmu_log(&fmu->base, fmi3Fatal, "A fatal error, as asked for.");
-        flush(fmu, "fatal"); /* nobody may call fmi3FreeInstance now */
+        flush_all("fatal"); /* nobody may call fmi3FreeInstance now, of any instance, and the process leaves without exit handlers */
         return fmi3Fatal;
     case FAIL_HANG_ASLEEP:
     case FAIL_HANG_BUSY:

@@ -32,12 +32,17 @@ void flush(struct tracer *fmu, const char *reason)
 }
 
 /* Messages are withheld: the importer may be gone. */
-static void flush_all_at_exit(void)
+void flush_all(const char *reason)
 {
     for (struct tracer *fmu = instances; fmu; fmu = fmu->next) {
         fmu->base.logged = 0;
-        flush(fmu, "exit");
+        flush(fmu, reason);
     }
+}
+
+static void flush_all_at_exit(void)
+{
+    flush_all("exit");
 }
 
 static void enlist(struct tracer *fmu)

@@ -237,6 +237,7 @@ bool fail_by_name(const char *instance_name);
 
 /* fmu.c */
 void flush(struct tracer *fmu, const char *reason);
+void flush_all(const char *reason);
 void trace_begin(struct tracer *fmu, enum trace_what what, uint32_t clock, uint32_t vr, uint32_t n, double time);
 fmi3Status trace_end(struct tracer *fmu, enum trace_what what, uint32_t clock, uint32_t vr, uint32_t n, double time,
                      uint64_t hash, fmi3Status status);

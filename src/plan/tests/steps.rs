@@ -110,7 +110,7 @@ fn the_step_is_the_rigs_else_the_fmus() {
     assert_eq!(
         built(MOTOR, "", "").unwrap_err(),
         "rig.toml:2:8: how far m (m) is to go in one step is said nowhere: its description has neither a stepSize nor a \
-         fixedInternalStepSize; give it as step in [fmu.m], such as step = \"1/1000\", or give step in [rig], or --step, for all \
+         fixedInternalStepSize; give it as step in [fmu.m], such as step = \"1/1000\", or give step in [rig], or `vecud run --step`, for all \
          such FMUs"
     );
 }

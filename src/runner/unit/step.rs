@@ -17,7 +17,7 @@ use crate::runner::activation::{Calls, Recorded};
 use crate::runner::halt::Halt;
 use crate::runner::site::Site;
 use crate::runner::slopes::Slopes;
-use crate::runner::thread_host::PartitionHost;
+use crate::runner::thread_host::{PartitionHost, note_failure};
 use crate::runner::world::{Ending, World};
 use crate::schedule::Due;
 use crate::time::{Fraction, Instant};
@@ -42,8 +42,12 @@ impl StepUnit {
     /// The steps of this task, `plan`, each over `step`.
     pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction, mut stepper: Stepper) -> StepUnit {
         if plan.retry == Retry::FromState {
-            // The FMU takes the memory for it now. One that cannot do it says so at its first step.
-            let _ = stepper.remember();
+            // The FMU takes the memory for it now. One that gives none says so at its first step, unless that has been its end.
+            if let Err(failure) = stepper.remember()
+                && !stepper.is_healthy()
+            {
+                note_failure(world, task, &failure);
+            }
         }
         let stepping = Stepping::new(world, task, plan, step);
         StepUnit { stepper, stepping, recorded: Recorded::of(world, task) }

@@ -128,6 +128,14 @@ impl Engine {
         }
     }
 
+    /// Whether the instance may be called.
+    pub fn is_healthy(&self) -> bool {
+        match self {
+            Engine::Steps(stepper) => stepper.is_healthy(),
+            Engine::Equations(model) => model.is_healthy(),
+        }
+    }
+
     /// Takes it back to the state that it was to remember; `None`: there is none.
     pub fn go_back(&mut self) -> Option<Result<Outcome, Failure>> {
         match self {
