@@ -228,7 +228,7 @@ const DEVIATES: u8 = 3;
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
-    let code = terminal::showing("; --log-file keeps what FMUs log", |events| {
+    let code = terminal::showing_all("; --log-file keeps what FMUs log", |events| {
         let adopts = super::adopts(|warning| events.warn(format_args!("{warning}")));
         let (log, preload) = (arguments.log.logging_on, arguments.preload.clone());
         let options = Options { stop, adopts, log, preload, ..Options::default() };

@@ -3,10 +3,11 @@
 //!
 //! A thread of its own writes it. A terminal that stands still (Ctrl-S, a connection that hangs) or a pipe that nobody reads
 //! holds up only that thread, not who collects what the partitions leave behind, so nothing of the recording is lost by it.
-//! Messages wait; beyond [`KEPT`] of them the newest are left out and counted. Of tables only the newest waits.
+//! Messages wait; beyond [`KEPT`] of them the newest are left out and counted, errors and warnings beyond twice as many. Who has time waits
+//! before, as long as somebody reads. Of tables only the newest waits.
 
 use crate::report::{self, Live, Screen};
-use crate::supervisor::{Event, EventSink, State};
+use crate::supervisor::{Event, EventSink, LineWeight, State};
 use crate::sys::process::terminal_size;
 use crate::sys::stop;
 use std::io::{Write, stderr};
@@ -31,8 +32,17 @@ pub const PERIOD: Duration = Duration::from_millis(200);
 /// work has ended signals like SIGINT end the process again, since there may be nobody who reads. Where there can be no further
 /// thread it is shown when the work has ended. `kept` says where more stands of what cannot be shown.
 pub fn showing<T>(kept: &'static str, work: impl FnOnce(EventSink) -> T) -> T {
+    show(kept, false, work)
+}
+
+/// [`showing`] of work that has time: it waits for whoever reads slowly.
+pub fn showing_all<T>(kept: &'static str, work: impl FnOnce(EventSink) -> T) -> T {
+    show(kept, true, work)
+}
+
+fn show<T>(kept: &'static str, has_time: bool, work: impl FnOnce(EventSink) -> T) -> T {
     let screen: fn() -> (usize, usize) = if wraps_what_is_there() { screen } else { || (usize::MAX, screen().1) };
-    let teller = Arc::new(Teller { kept, is_terminal: is_terminal(), screen, ..Teller::default() });
+    let teller = Arc::new(Teller { kept, has_time, is_terminal: is_terminal(), screen, ..Teller::default() });
     let theirs = teller.clone();
     let sink = EventSink::new(move |event| theirs.hear(event));
     let mut result = None;
@@ -69,17 +79,29 @@ pub fn has_colors() -> bool {
 struct Teller {
     /// Where what is not shown stands all the same, to be said behind that; empty: nowhere.
     kept: &'static str,
+    /// Whether those who tell something may be made to wait.
+    has_time: bool,
     is_terminal: bool,
     /// Columns and lines of the screen, as far as they matter for what is there already.
     screen: fn() -> (usize, usize),
     waiting: Mutex<Waiting>,
     changed: Condvar,
+    /// Messages were taken.
+    taken: Condvar,
 }
 
 impl Default for Teller {
     fn default() -> Teller {
         let screen = || (usize::MAX, usize::MAX);
-        Teller { kept: "", is_terminal: false, screen, waiting: Mutex::default(), changed: Condvar::new() }
+        Teller {
+            kept: "",
+            has_time: false,
+            is_terminal: false,
+            screen,
+            waiting: Mutex::default(),
+            changed: Condvar::new(),
+            taken: Condvar::new(),
+        }
     }
 }
 
@@ -111,6 +133,8 @@ struct Waiting {
     lines: Vec<Line>,
     /// Messages that found no room after these.
     left_out: usize,
+    /// Somebody has waited in vain for room.
+    is_stalled: bool,
     /// The newest one, if it was not drawn yet; an empty one takes the last one off the screen.
     table: Option<String>,
     /// Nothing else will come.
@@ -173,7 +197,7 @@ impl Teller {
         match event {
             Event::Begun(what) => self.change(|waiting| waiting.lines.push(Line::Begun(what))),
             Event::Over => self.change(|waiting| waiting.lines.push(Line::Over)),
-            Event::Message(_, message) => self.say(&message),
+            Event::Message(weight, message) => self.say(weight, &message),
             Event::State(State::Over) => self.draw(String::new()),
             Event::State(_) => (),
             Event::Figures(live) => table(&live).into_iter().for_each(|table| self.draw(table)),
@@ -181,11 +205,22 @@ impl Teller {
     }
 
     /// A message. The table makes way for it.
-    fn say(&self, message: &str) {
-        self.change(|waiting| match waiting.lines.len() < KEPT {
+    fn say(&self, weight: LineWeight, message: &str) {
+        let mut waiting = self.lock();
+        if self.has_time {
+            let is_full = |waiting: &mut Waiting| waiting.lines.len() >= KEPT && !waiting.is_stalled;
+            let waited = self.taken.wait_timeout_while(waiting, PATIENCE, is_full);
+            let (guard, in_vain) = waited.unwrap_or_else(PoisonError::into_inner);
+            waiting = guard;
+            waiting.is_stalled |= in_vain.timed_out();
+        }
+        let room = if weight == LineWeight::Note { KEPT } else { 2 * KEPT };
+        match waiting.lines.len() < room {
             true => waiting.lines.push(Line::Message(message.to_owned())),
             false => waiting.left_out += 1,
-        });
+        }
+        drop(waiting);
+        self.changed.notify_one();
     }
 
     /// The table is this now; an empty one is none.
@@ -211,6 +246,7 @@ impl Teller {
         let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let over = waiting.over;
         let taken = std::mem::replace(&mut *waiting, Waiting { over, ..Waiting::default() });
+        self.taken.notify_all();
         (!over || !nothing(&taken)).then_some(taken)
     }
 
@@ -285,6 +321,7 @@ pub fn redraw(rows: usize, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::LineWeight::{Error, Note};
     use super::*;
     use crossbeam::channel::{Receiver, bounded};
     use std::io;
@@ -302,10 +339,10 @@ mod tests {
         };
         let teller = Teller::default();
         let body = || {
-            teller.say("0");
+            teller.say(Note, "0");
             taken(&teller);
             // Nobody reads, and this goes on.
-            (1..messages).for_each(|number| teller.say(&number.to_string()));
+            (1..messages).for_each(|number| teller.say(Note, &number.to_string()));
             also(&teller);
             go_on.send(()).unwrap();
         };
@@ -319,6 +356,32 @@ mod tests {
         while waits(&teller.lock()) {
             thread::yield_now();
         }
+    }
+
+    /// Errors come behind a flood of notes that nobody has read.
+    #[test]
+    fn what_is_severe_finds_room_where_notes_are_left_out() {
+        let written = said(KEPT + 100, |teller| teller.say(Error, "it burns"));
+        assert_eq!(written.len(), 1 + KEPT + 2, "the first one, what waited, the error, and how many are missing");
+        assert_eq!(written[KEPT + 1], "it burns");
+        assert!(written[KEPT + 2].starts_with("99 messages are not shown"), "{}", written[KEPT + 2]);
+    }
+
+    /// Who has time tells everything to a reader that is slower, and does not wait for ever for one that has gone.
+    #[test]
+    fn who_has_time_waits_for_a_reader_as_long_as_it_reads() {
+        let all = 3 * KEPT;
+        let mut written = 0;
+        let teller = Teller { has_time: true, ..Teller::default() };
+        let body = || (0..all).for_each(|_| teller.say(Note, "x"));
+        telling(&teller, &mut |_| written += 1, &mut io::sink(), Box::new(body));
+        assert_eq!(written, all);
+        let teller = Teller { has_time: true, ..Teller::default() };
+        let began = Instant::now();
+        (0..all).for_each(|_| teller.say(Note, "x"));
+        let waiting = teller.lock();
+        assert_eq!((waiting.lines.len(), waiting.left_out), (KEPT, all - KEPT));
+        assert!(began.elapsed() < 10 * PATIENCE, "{:?}", began.elapsed());
     }
 
     #[test]
@@ -368,7 +431,7 @@ mod tests {
             taken(&teller);
             teller.draw("c".to_owned());
             taken(&teller);
-            teller.say("message");
+            teller.say(Note, "message");
             taken(&teller);
             teller.draw("d".to_owned());
             taken(&teller);

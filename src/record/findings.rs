@@ -63,6 +63,8 @@ pub enum Finding {
     /// A time event was told for the time of the event at which it was told, but for rounding, after too many of these in a row. Value: how
     /// many were handled each at its time.
     CreepingTime,
+    /// It was asked for its state, said that all is well, and gave none.
+    NoState,
     /// Threads that its code has made could run on the core of its partition alone, and got nothing of it; value: how many.
     StarvedThreads,
     /// The locale of the process, by which numbers in texts are read and written. Changed, and put back. Value: [`When`].
@@ -106,6 +108,7 @@ impl Finding {
         Finding::ShorterThanAccepted,
         Finding::PastEvent,
         Finding::CreepingTime,
+        Finding::NoState,
         Finding::StarvedThreads,
         Finding::ChangedLocale,
         Finding::ChangedDirectory,

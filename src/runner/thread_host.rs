@@ -20,10 +20,10 @@ use self::tracing::Section;
 use super::halt::Halt;
 use super::site::Site;
 use super::world::{Ending, World};
-use crate::ffi::{Failure, Function, InStep, Intermediate, Place, Shown, Status, ThreadHost, Wishes};
+use crate::ffi::{Failure, Function, InStep, Intermediate, Outcome, Place, Shown, Status, ThreadHost, Wishes};
 use crate::plan::{FmuId, OnWarning, TaskId};
 use crate::record::board::{Failed, FmuWord, Global, Metric, OutsideCall, TaskWord};
-use crate::record::findings::Finding;
+use crate::record::findings::{Finding, Occurrence};
 use crate::record::histogram::Recorder;
 use crate::record::trace::NoteRing;
 use crate::record::unusable::Unusable;
@@ -466,12 +466,20 @@ impl ThreadHost for PartitionHost {
     }
 }
 
-/// Notes a failure of `task` from before its first release, behind which everything is refused.
-pub fn note_failure(world: &World, task: TaskId, failure: &Failure) {
-    let fmu = world.plan.tasks[task.0].fmu;
-    if !failure.refused {
-        world.board.fmu(fmu).fail(as_noted(failure), Some(task), world.begin, None);
+/// Whether an instance whose steps may have to be undone has given its state, for which it was asked before the first release of `task`.
+/// One that is still healthy without is not asked again, which is a finding; of another one the failure is noted, behind which everything
+/// is refused.
+pub fn gives_state(world: &World, task: TaskId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
+    let board = world.board.fmu(world.plan.tasks[task.0].fmu);
+    match given {
+        Ok(_) => return true,
+        Err(_) if is_healthy => {
+            board.findings().note(Finding::NoState, Occurrence { task: Some(task), ..Occurrence::default() });
+        }
+        Err(failure) if failure.refused => (),
+        Err(failure) => board.fail(as_noted(&failure), Some(task), world.begin, None),
     }
+    false
 }
 
 /// A call that has failed, as the board has it.

@@ -53,6 +53,7 @@ fn kind(finding: Finding) -> &'static str {
         Finding::ShorterThanAccepted => "shorter_than_accepted",
         Finding::PastEvent => "past_event",
         Finding::CreepingTime => "creeping_time",
+        Finding::NoState => "no_state",
         Finding::StarvedThreads => "starved_threads",
         Finding::ChangedLocale => "changed_locale",
         Finding::ChangedDirectory => "changed_directory",
@@ -173,6 +174,11 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
                 "told {} that {were} over by then: {seconds} (nextEventTime); what is over is handled at the next communication point",
                 some(count, "time event")
             )
+        }
+        Finding::NoState => {
+            "gave no state when it was asked for it, and said that all is well, though its description says that it can: its steps are \
+             not undone, and one that it discards is an error"
+                .to_owned()
         }
         Finding::StarvedThreads => {
             let (plan, own) = (&prepared.plan, &prepared.plan.fmus[fmu.0].name);

@@ -17,7 +17,7 @@ use crate::runner::activation::{Calls, Recorded};
 use crate::runner::halt::Halt;
 use crate::runner::site::Site;
 use crate::runner::slopes::Slopes;
-use crate::runner::thread_host::{PartitionHost, note_failure};
+use crate::runner::thread_host::{PartitionHost, gives_state};
 use crate::runner::world::{Ending, World};
 use crate::schedule::Due;
 use crate::time::{Fraction, Instant};
@@ -40,13 +40,12 @@ pub struct StepUnit {
 
 impl StepUnit {
     /// The steps of this task, `plan`, each over `step`.
-    pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction, mut stepper: Stepper) -> StepUnit {
+    pub fn new(world: &World, task: TaskId, mut plan: StepPlan, step: Fraction, mut stepper: Stepper) -> StepUnit {
         if plan.retry == Retry::FromState {
-            // The FMU takes the memory for it now. One that gives none says so at its first step, unless that has been its end.
-            if let Err(failure) = stepper.remember()
-                && !stepper.is_healthy()
-            {
-                note_failure(world, task, &failure);
+            // The FMU takes the memory for it now.
+            let given = stepper.remember();
+            if !gives_state(world, task, given, stepper.is_healthy()) && stepper.is_healthy() {
+                plan.retry = Retry::Never;
             }
         }
         let stepping = Stepping::new(world, task, plan, step);

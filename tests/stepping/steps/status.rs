@@ -188,7 +188,7 @@ fn before_fmi_3_a_discarded_step_is_made_in_parts_where_the_fmu_can_be_taken_bac
         });
     }
     // Some say that they have states, and have none.
-    let stateless = |keys: &str| {
+    let stateless = |answer: &str, keys: &str| {
         let rig = rig("discarding_fmi2", keys);
         let copy = rig.folder().join("copy");
         crate::simulated::copy(&path("discarding_fmi2"), &copy);
@@ -196,14 +196,19 @@ fn before_fmi_3_a_discarded_step_is_made_in_parts_where_the_fmu_can_be_taken_bac
         let code = std::fs::read_to_string(&source).unwrap();
         let has = "if (!*state) *state = malloc(sizeof(struct discarding));";
         assert!(code.contains(has));
-        std::fs::write(source, code.replace(has, "return fmi2Error;")).unwrap();
+        std::fs::write(source, code.replace(has, answer)).unwrap();
         let text = std::fs::read_to_string(rig.file()).unwrap();
         let text = text.replace(&path("discarding_fmi2").display().to_string(), "copy");
         std::fs::write(rig.file(), text.replace("u = 1.0", "u = 1.0, first = 1.0")).unwrap();
         run(&rig, "virtual")
     };
-    stateless("").exits(1).problem(&["d", "fmi2GetFMUstate returned fmi2Error", "retry_steps = false"]);
-    stateless("retry_steps = false").exits(0);
+    let error = "return fmi2Error;";
+    stateless(error, "").exits(1).problem(&["d", "fmi2GetFMUstate returned fmi2Error", "retry_steps = false"]);
+    stateless(error, "retry_steps = false").exits(0);
+    // One that says that all is well goes on without, as it would in a program that asks for none.
+    let without = stateless("return fmi2OK;", "").exits(0);
+    assert_eq!((without.finding("d", "no_state"), without.count("d", "step", "activations")), (Some(1), 10));
+    without.problem(&["fmu `d`: gave no state when it was asked for it"]);
     // Neither of the two can make other steps, and neither can be taken back.
     for (name, flag) in [
         ("discarding_fmi2", "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\""),

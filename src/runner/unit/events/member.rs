@@ -10,7 +10,7 @@ use crate::master::WayBack;
 use crate::plan::{Retry, StepPlan, TaskId};
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::halt::Halt;
-use crate::runner::thread_host::{PartitionHost, note_failure};
+use crate::runner::thread_host::{PartitionHost, gives_state};
 use crate::runner::unit::Settable;
 use crate::runner::unit::stepping::Stepping;
 use crate::runner::unit::way::{Came, Way};
@@ -98,7 +98,7 @@ impl Member {
     pub fn new(
         world: &World,
         task: TaskId,
-        plan: StepPlan,
+        mut plan: StepPlan,
         step: Fraction,
         mut engine: Engine,
         learned: &[Learned],
@@ -108,19 +108,13 @@ impl Member {
         // A state that it was given has it in Step Mode, where steps end.
         let has_state = world.plan.fmus[fmu.0].initial_state.is_some();
         // The FMU takes the memory for it now.
-        let mut remembers = || match engine.remember() {
-            Ok(_warning_is_counted) => true,
-            Err(failure) => {
-                // One that gives none says so at its first step, unless that has been its end.
-                if !engine.is_healthy() {
-                    note_failure(world, task, &failure);
-                }
-                false
-            }
+        let mut remembers = || {
+            let given = engine.remember();
+            gives_state(world, task, given, engine.is_healthy())
         };
         let goes_back = plan.goes_back && remembers();
-        if plan.retry == Retry::FromState {
-            remembers();
+        if plan.retry == Retry::FromState && !remembers() && engine.is_healthy() {
+            plan.retry = Retry::Never;
         }
         if !is_resumed && !has_state && plan.handles_events {
             engine.is_in_initial_event_mode(world.plan.fmus[fmu.0].time_unit.value(world.plan.start));
