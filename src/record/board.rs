@@ -253,8 +253,7 @@ pub enum TaskWord {
     WrongCore,
     /// Locked sections of which the operating system has refused to raise the priority.
     RaiseRefused,
-    /// Set by the watchdog, which has taken its priority: 1, it took longer than `max_execution`; 2, threads of FMU code had to wait for
-    /// the core that it held.
+    /// Set by the watchdog: it took longer than `max_execution` and lost its priority.
     Demoted,
     /// Samples that found the ring full.
     SamplesDropped,

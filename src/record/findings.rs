@@ -65,7 +65,7 @@ pub enum Finding {
     CreepingTime,
     /// It was asked for its state, said that all is well, and gave none.
     NoState,
-    /// Threads that its code has made could run on the core of its partition alone, and got nothing of it; value: how many.
+    /// Threads that its code has made could run on the core of its partition alone, got nothing of it, and were moved. Value: how many.
     StarvedThreads,
     /// The locale of the process, by which numbers in texts are read and written. Changed, and put back. Value: [`When`].
     ChangedLocale,

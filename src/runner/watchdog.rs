@@ -1,8 +1,9 @@
 //! A thread that takes the priority of a partition that runs for too long (semantics S17).
 //!
 //! It runs on a core without partitions, or above the band when there is none, and compares the processor time that an
-//! activation has used with the clock's `max_execution`. An activation that holds its core for [`LONG`] loses its priority as well where
-//! threads of FMU code can run on that core alone and get nothing of it: it may be waiting for these, and would for ever.
+//! activation has used with the clock's `max_execution`. Threads of FMU code that may run on the core of a partition alone, which an activation
+//! holds for [`LONG`], are moved to cores without partitions: it may be waiting for them, and would for ever. (Without its priority it would
+//! go on all the same, with that of whoever waits for it.)
 
 use super::realtime::SetUp;
 use super::world::World;
@@ -114,41 +115,42 @@ fn look(world: &World, watched: &mut Watched) {
         Some((activation, before)) if activation == started => {
             let used = Nanos(used - before);
             if watched.limit.is_some_and(|limit| used > limit) {
-                demote(world, watched, 1);
-            } else if used > LONG {
-                let kept = kept_from(world.plan.tasks[watched.task.0].cpu);
-                if kept > 0 && demote(world, watched, 2) {
-                    let fmu = world.plan.tasks[watched.task.0].fmu;
-                    let seen = Occurrence { task: Some(watched.task), value: kept, ..Occurrence::default() };
-                    world.board.fmu(fmu).findings().note(Finding::StarvedThreads, seen);
+                // Before it is: whoever looks at the thread from outside has to know.
+                cells.word(TaskWord::Demoted).store(1, SeqCst);
+                if watched.demotion.demote().is_err() {
+                    cells.word(TaskWord::Demoted).store(0, SeqCst);
                 }
+            } else if used > LONG {
+                free_the_kept(world, watched.task);
             }
         }
         _ => watched.seen = Some((started, used)),
     }
 }
 
-/// Takes the priority of a partition, for a reason as [`TaskWord::Demoted`] has it. Tells whether that was granted.
-fn demote(world: &World, watched: &Watched, why: u64) -> bool {
-    let demoted = world.board.task(watched.task).word(TaskWord::Demoted);
-    // Before it is: whoever looks at the thread from outside has to know.
-    demoted.store(why, SeqCst);
-    let is_granted = watched.demotion.demote().is_ok();
-    if !is_granted {
-        demoted.store(0, SeqCst);
+/// Moves threads that FMU code has made away from the core of a partition that keeps them from running.
+fn free_the_kept(world: &World, task: TaskId) {
+    let kept = kept_from(world.plan.tasks[task.0].cpu);
+    let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    // Those of the first thread, which nobody has bound to a core.
+    let allowed = affinity::allowed_cpus_of(std::process::id()).unwrap_or_default();
+    let free: Vec<usize> = allowed.into_iter().filter(|cpu| !in_use.contains(cpu)).collect();
+    let moved = kept.into_iter().filter(|tid| affinity::move_to(*tid, &free).is_ok()).count() as u64;
+    if moved > 0 {
+        let seen = Occurrence { task: Some(task), value: moved, ..Occurrence::default() };
+        world.board.fmu(world.plan.tasks[task.0].fmu).findings().note(Finding::StarvedThreads, seen);
     }
-    is_granted
 }
 
-/// How many threads that FMU code has made want this core, may run on no other, and get nothing of it.
-fn kept_from(cpu: usize) -> u64 {
+/// Threads that FMU code has made, want this core, may run on no other, and get nothing of it.
+fn kept_from(cpu: usize) -> Vec<u32> {
     let bound = |tid: &u32| affinity::allowed_cpus_of(*tid).is_ok_and(|cpus| cpus.len() == 1 && cpus.contains(&cpu));
     let waiting = |tid: u32| Some((tid, thread::cpu_time(tid).ok().filter(|_| thread::wants_to_run(tid))?));
     let before: Vec<(u32, i64)> =
         thread::of_others().unwrap_or_default().into_iter().filter(bound).filter_map(waiting).collect();
     if before.is_empty() {
-        return 0;
+        return Vec::new();
     }
     std::thread::sleep(WAIT);
-    before.into_iter().filter(|seen| waiting(seen.0) == Some(*seen)).count() as u64
+    before.into_iter().filter(|seen| waiting(seen.0) == Some(*seen)).map(|seen| seen.0).collect()
 }

@@ -186,8 +186,8 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             let (held_by, cpu) =
                 task.map_or(("a partition".to_owned(), 0), |task| (plain(&plan.told_name(task)), task.cpu));
             format!(
-                "{held_by} held core {cpu} for more than 1 s, and {} of FMU code that may run there alone got nothing of it: the watchdog has \
-                 taken its priority, so that they go on. Threads that a partition makes stay on its core: let it sleep while it waits for \
+                "{held_by} held core {cpu} for more than 1 s, and {} of FMU code that could run there alone got nothing of it: the watchdog has \
+                 moved them to cores without partitions. Threads that a partition makes stay on its core: let it sleep while it waits for \
                  them, or make none, such as by env = {{ OMP_WAIT_POLICY = \"passive\" }} or OMP_NUM_THREADS = \"1\" in [fmu.{own}]",
                 some(value, "thread")
             )

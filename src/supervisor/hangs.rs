@@ -170,7 +170,7 @@ impl Hangs {
     ) {
         let (planned, cells) = (&plan.tasks[task.0], board.task(task));
         let Some(own) = &mut self.tasks[task.0] else { return };
-        let demoted = cells.get(TaskWord::Demoted) != 0;
+        let demoted = cells.get(TaskWord::Demoted) == 1;
         let Some(limit) = own.hangs(&planned.limits, overruns, under_way, demoted, plan.shutdown_timeout) else {
             return;
         };

@@ -203,7 +203,7 @@ impl Threads {
             let mut expected = watched.given.clone();
             let changed = now.scheduling;
             let raised = !idle && changed.policy == Policy::Fifo && changed.priority == watched.ceiling;
-            let demoted = board.task(watched.task).get(TaskWord::Demoted) != 0 && changed.policy == Policy::Other;
+            let demoted = board.task(watched.task).get(TaskWord::Demoted) == 1 && changed.policy == Policy::Other;
             if raised || demoted {
                 expected.scheduling = changed;
             }

@@ -79,6 +79,12 @@ fn keep_thread_on(tid: u32, cpus: impl IntoIterator<Item = usize>) -> nix::Resul
     sched_setaffinity(Pid::from_raw(tid as i32), &set)
 }
 
+/// Has a thread run on these cores alone.
+pub fn move_to(tid: u32, cpus: &[usize]) -> Result<(), SysError> {
+    let error = |e: nix::Error| SysError::new(format!("move a thread to cores {cpus:?}"), e as i32, "");
+    keep_thread_on(tid, cpus.iter().copied()).map_err(error)
+}
+
 /// The cores that the calling thread may run on.
 pub fn allowed_cpus() -> Result<BTreeSet<usize>, SysError> {
     allowed_cpus_of(0)

@@ -141,7 +141,7 @@ const TASK_WORDS: [(TaskWord, Range); TaskWord::Count as usize] = [
     (TaskWord::Tid, UpTo(PIDS)),
     (TaskWord::WrongCore, Count),
     (TaskWord::RaiseRefused, Any),
-    (TaskWord::Demoted, UpTo(2)),
+    (TaskWord::Demoted, UpTo(1)),
     (TaskWord::SamplesDropped, Count),
     (TaskWord::LockNested, Count),
     (TaskWord::LockLeaked, Count),

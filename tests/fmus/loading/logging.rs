@@ -117,7 +117,7 @@ fn categories_that_an_fmu_does_not_have_are_refused_with_those_that_it_has() {
     assert!(said.contains("did you mean \"logStatusWarning\"?"), "{said}");
     let said = refused("ball_fmi1", "log = ['warnings']");
     assert!(said.contains("it names none (LogCategories); log = true asks for all that it can log"), "{said}");
-    for (wrong, what) in [("'all'", "the string \"all\""), ("[]", "a list"), ("3", "3")] {
+    for (wrong, what) in [("'all'", "the string \"all\""), ("[]", "an empty list"), ("3", "3")] {
         let said = refused("stepper", &format!("log = {wrong}"));
         assert!(said.contains(&format!("log must be true, false or a list of log categories, not {what}")), "{said}");
     }

@@ -168,7 +168,9 @@ static void spin(void) {
         let fmu = tracer_with(folder.path(), WORK, spins);
         let run = Rig::new("stop_time = 0.05\nshutdown_timeout = 20").fmu("a", fmu, "", "").run().exits(0);
         assert_eq!(run.finding("a", "starved_threads"), Some(1), "{:#?}", run.problems());
-        run.problem(&["fmu `a`: a.fast held core ", "1 thread of FMU code", "OMP_WAIT_POLICY"]);
+        run.problem(&["fmu `a`: clock a.fast held core ", "1 thread of FMU code", "OMP_WAIT_POLICY"]);
         assert_eq!(run.finding("a", "thread_changed"), None);
+        let execution = run.clock("a", "fast")["execution"]["max_ns"].as_u64().unwrap();
+        assert!(execution < 4_000_000_000, "{execution} ns");
     });
 }
