@@ -32,7 +32,7 @@ fn the_run_is_what_lies_from_the_start_to_before_the_stop_and_fmus_are_told_so()
     let declared = ("fmu.c", "/* A change of state:", "static double last_time;\n/* A change of state:");
     let path = tracer(folder.path(), &[declared, (file, before, after), activate]);
     let rig = |times: &str| {
-        Rig::new(times).fmu("a", path.clone(), "fast_tick_low_every = 1", "").trigger("a.out_low", "a.low")
+        Rig::new(times).fmu("a", path.clone(), "fast_tick_low_every = 1", "log = true").trigger("a.out_low", "a.low")
     };
     shared_core(|| {
         for real in [false, true] {
