@@ -86,7 +86,7 @@ pub fn wants_to_run(tid: u32) -> bool {
     is_in_state(tid, 'R')
 }
 
-/// Starts a thread that runs FMU code, with a [stack](super::stack) of which `ready` bytes are prepared before `body` begins, which is
+/// Starts a thread that runs FMU code, with a [stack] of which `ready` bytes are prepared before `body` begins, which is
 /// told where these are.
 pub fn spawn_deep<T: Send + 'static>(
     name: &str,
