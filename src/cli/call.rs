@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         printed: File::from(stderr().as_fd().try_clone_to_owned().map_err(|error| system(&error))?),
         adopts: super::adopts(|warning| say(&warning)),
         preload: arguments.preload.clone(),
-        interrupts: || stop::interrupts() + stop::times_by_signals(),
+        interrupts: stop::interrupts,
     };
     let mut conversation = ByHand::open(wanted, stop.clone())?;
     if stop.is_asked() {

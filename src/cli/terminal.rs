@@ -367,7 +367,7 @@ mod tests {
         assert!(written[KEPT + 2].starts_with("99 messages are not shown"), "{}", written[KEPT + 2]);
     }
 
-    /// Who has time tells everything to a reader that is slower, and does not wait for ever for one that has gone.
+    /// Work that has time tells everything to a slower reader, and does not wait for ever for one that has gone.
     #[test]
     fn who_has_time_waits_for_a_reader_as_long_as_it_reads() {
         let all = 3 * KEPT;

@@ -53,7 +53,7 @@ impl Folder {
         self.make_parts(path, made, |_| Err(io::Error::from(io::ErrorKind::InvalidInput)))
     }
 
-    /// The same, where `above` is the folder that one is in.
+    /// Opens a folder as that does, where `above` is the folder that one is in.
     fn make_parts(
         &self,
         path: &Path,

@@ -63,7 +63,7 @@ pub enum Finding {
     /// A time event was told for the time of the event at which it was told, but for rounding, after too many of these in a row. Value: how
     /// many were handled each at its time.
     CreepingTime,
-    /// It was asked for its state, said that all is well, and gave none.
+    /// The FMU was asked for its state, said that all is well, and gave none.
     NoState,
     /// Threads that its code has made could run on the core of its partition alone, got nothing of it, and were moved. Value: how many.
     StarvedThreads,

@@ -100,6 +100,7 @@ pub enum Done {
 /// A conversation.
 pub struct ByHand {
     wanted: Wanted,
+    stop: Stop,
     unpacked: Unpacked,
     cache: Cache,
     text: String,
@@ -115,7 +116,7 @@ pub struct ByHand {
 impl ByHand {
     /// Opens an FMU. Nothing of its code runs yet.
     pub fn open(wanted: Wanted, stop: Stop) -> Result<ByHand, Error> {
-        let cache = Cache::user().map_err(Error::NoCache)?.until(stop);
+        let cache = Cache::user().map_err(Error::NoCache)?.until(stop.clone());
         let unpacked = Unpacked::open(&wanted.file, &cache).map_err(Error::Archive)?;
         let text = unpacked.model_description().map_err(Error::Archive)?;
         let description = crate::fmu::description::parse(&text)
@@ -128,6 +129,7 @@ impl ByHand {
         };
         Ok(ByHand {
             wanted,
+            stop,
             unpacked,
             cache,
             text,
@@ -283,18 +285,19 @@ impl ByHand {
         }
         let Some(process) = &mut self.process else { return Done::Wrong(self.not_here(verb, name_of_call)) };
         let (before, interrupts) = ((self.wanted.interrupts)(), self.wanted.interrupts);
+        // One that came just before this counts, too.
+        let is_interrupted = || interrupts() != before || self.stop.is_asked();
         let mut is_called = false;
-        let answer =
-            process.ask(&request, self.wanted.timeout, &|| interrupts() != before, &mut |message| match message {
-                Message::Called(call) => {
-                    is_called = true;
-                    hear(Heard::Called(call));
-                }
-                Message::Logged { status, category, message } => hear(Heard::Logged(status, category, message)),
-                Message::CalledBack(words) => hear(Heard::CalledBack(words)),
-                Message::Noted(words) => hear(Heard::Note(words)),
-                Message::Over(_) => {}
-            });
+        let answer = process.ask(&request, self.wanted.timeout, &is_interrupted, &mut |message| match message {
+            Message::Called(call) => {
+                is_called = true;
+                hear(Heard::Called(call));
+            }
+            Message::Logged { status, category, message } => hear(Heard::Logged(status, category, message)),
+            Message::CalledBack(words) => hear(Heard::CalledBack(words)),
+            Message::Noted(words) => hear(Heard::Note(words)),
+            Message::Over(_) => {}
+        });
         let answer = match answer {
             Ok(answer) => answer,
             Err(gone) => return self.gone(gone, hear),
