@@ -53,7 +53,7 @@ impl Folder {
         self.make_parts(path, made, |_| Err(io::Error::from(io::ErrorKind::InvalidInput)))
     }
 
-    /// Opens a folder as that does, where `above` is the folder that one is in.
+    /// Makes the folder at a path that begins here, as [`Folder::make_beneath`] does; `above` gives the folder that one is in.
     fn make_parts(
         &self,
         path: &Path,
