@@ -42,7 +42,7 @@ struct Watched {
 }
 
 impl Watchdog {
-    /// Starts it where partitions have priorities that it could take.
+    /// Starts it where a clock has a limit, or where threads of FMU code could go elsewhere.
     pub fn start(world: &'static World, threads: Vec<SetUp>, say: &dyn Fn(u8, &str)) -> Watchdog {
         let stop = Arc::new(AtomicBool::new(false));
         let watched: Vec<Watched> = threads
@@ -53,7 +53,8 @@ impl Watchdog {
             })
             .collect();
         let mut watchdog = Watchdog { stop: stop.clone(), thread: None };
-        if watched.is_empty() || world.scheduling != Scheduling::Fifo {
+        let has_work = watched.iter().any(|watched| watched.limit.is_some()) || !free_cpus(world).is_empty();
+        if watched.is_empty() || world.scheduling != Scheduling::Fifo || !has_work {
             return watchdog;
         }
         let (ready, is_ready) = bounded::<()>(1);
@@ -128,13 +129,17 @@ fn look(world: &World, watched: &mut Watched) {
     }
 }
 
+/// Cores without partitions: of those of the first thread, which nobody has bound to one.
+fn free_cpus(world: &World) -> Vec<usize> {
+    let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    let allowed = affinity::allowed_cpus_of(std::process::id()).unwrap_or_default();
+    allowed.into_iter().filter(|cpu| !in_use.contains(cpu)).collect()
+}
+
 /// Moves threads that FMU code has made away from the core of a partition that keeps them from running.
 fn free_the_kept(world: &World, task: TaskId) {
     let kept = kept_from(world.plan.tasks[task.0].cpu);
-    let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
-    // Those of the first thread, which nobody has bound to a core.
-    let allowed = affinity::allowed_cpus_of(std::process::id()).unwrap_or_default();
-    let free: Vec<usize> = allowed.into_iter().filter(|cpu| !in_use.contains(cpu)).collect();
+    let free = free_cpus(world);
     let moved = kept.into_iter().filter(|tid| affinity::move_to(*tid, &free).is_ok()).count() as u64;
     if moved > 0 {
         let seen = Occurrence { task: Some(task), value: moved, ..Occurrence::default() };
