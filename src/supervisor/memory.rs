@@ -42,11 +42,15 @@ impl ResidentSet {
             self.resident_kib = self.resident_kib.chunks(2).map(|pair| pair[0].max(pair[pair.len() - 1])).collect();
             self.each *= 2;
         }
-        // Whoever was kept from looking knows no better than what was before.
-        let before = self.resident_kib.last().copied().unwrap_or(kib);
         let place = place(self.each);
-        self.resident_kib.resize(self.resident_kib.len().max(place + 1), before);
-        self.resident_kib[place] = self.resident_kib[place].max(kib);
+        if let Some(most) = self.resident_kib.get_mut(place) {
+            *most = kib.max(*most);
+            return;
+        }
+        // Intervals in which nobody looked have the value before them.
+        let before = self.resident_kib.last().copied().unwrap_or(kib);
+        self.resident_kib.resize(place, before);
+        self.resident_kib.push(kib);
     }
 }
 
@@ -137,10 +141,10 @@ mod tests {
         assert_eq!(note(3, 20), (1, vec![10, 10, 10, 20]));
         assert_eq!(note(3, 15).1, [10, 10, 10, 20]);
         let (each, kib) = note(300, 7);
-        assert_eq!((each, kib.len(), &kib[..4], kib[150]), (2, 151, &[10, 20, 20, 20][..], 20));
+        assert_eq!((each, kib.len(), &kib[..4], kib[149], kib[150]), (2, 151, &[10, 20, 20, 20][..], 20, 7));
         let (each, kib) = note(10_000, 8);
         assert!(each == 64 && kib.len() <= MOST && kib[0] == 20, "{each}: {kib:?}");
-        assert_eq!(course.resident_kib.last(), Some(&8).max(course.resident_kib.last()));
+        assert_eq!(course.resident_kib.last(), Some(&8));
         // Another run of the same process.
         course.note(900, 901, 3);
         assert_eq!(course.resident_kib, [3]);
