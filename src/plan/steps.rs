@@ -224,7 +224,7 @@ fn refuse_keys(described: &DescribedFmu, findings: &mut Findings) {
     }
 }
 
-/// How far an FMU goes in one step by itself: the step that the rig gives it, else the one that its description suggests, else the step of
+/// The length of an FMU's own step, s: the step that the rig gives it, else the one that its description suggests, else the step of
 /// all FMUs in the rig; 1 ms where the FMU runs alone. `None`: nobody says, its group is still to say, or it makes none.
 fn step(rig: &Rig, described: &DescribedFmu, findings: &mut Findings) -> Option<At<Fraction>> {
     described.steps()?;

@@ -184,7 +184,7 @@ fn read_log(section: &Section) -> Option<Logging> {
         return Some(if all { Logging::All } else { Logging::Off });
     }
     if item.as_array().is_none_or(|names| names.is_empty()) {
-        let what = if item.is_array() { "an empty list".to_owned() } else { describe(item).to_string() };
+        let what = if item.is_array() { "an empty list".to_owned() } else { describe(item) };
         let message = format!("log must be true, false or a list of log categories, not {what}");
         section.document.problem(section.place_of(item), message);
         return None;

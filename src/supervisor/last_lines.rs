@@ -5,15 +5,15 @@ use std::collections::VecDeque;
 
 /// Lines that are kept.
 const KEPT: usize = 20;
-/// Of these the newest, whatever they are; of others the least severe go first.
+/// Of the kept lines the newest, which stay whatever their severity; of the older ones the least severe goes first.
 const NEWEST: usize = 10;
 
 /// The last lines of an FMU by the time at which it has logged them, the oldest first.
 #[derive(Clone, Debug, Default)]
-pub struct LastLines(VecDeque<Kept>);
+pub struct LastLines(VecDeque<LogLine>);
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct LogLine {
     /// CLOCK_MONOTONIC, ns.
     at: i64,
     /// 0 OK to 4 Fatal.
@@ -25,7 +25,7 @@ impl LastLines {
     /// Adds one. Those that the log had no room for at first come late.
     pub fn push(&mut self, at: i64, status: u8, line: String) {
         let place = self.0.partition_point(|other| other.at <= at);
-        self.0.insert(place, Kept { at, status, line });
+        self.0.insert(place, LogLine { at, status, line });
         if self.0.len() > KEPT {
             let older = self.0.iter().take(KEPT - NEWEST + 1).enumerate();
             let least = older.min_by_key(|(place, own)| (own.status, *place)).map_or(0, |(place, _)| place);

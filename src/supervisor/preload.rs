@@ -33,8 +33,7 @@ impl Preload {
         let line = |file: &str| format!("preload = [\"{file}\"] in [fmu.{name}] of a rig, or --preload {file}");
         match python::libraries(&calls).as_slice() {
             [one] => {
-                let note =
-                    format!("{what}: {} is loaded first; {}", one.display(), "preload in its table names another one");
+                let note = format!("{what}: {} is loaded first; preload in its table names another one", one.display());
                 Ok(Preload { files: wanted.into_iter().chain([one.clone()]).collect(), note: Some(note) })
             }
             [] => Err(format!(

@@ -43,7 +43,7 @@ pub struct Options {
     pub mode: Option<Mode>,
     /// Overrides the rig's stop time.
     pub stop_time: Option<Instant>,
-    /// How far an FMU that runs alone goes in one step, s; of a rig in place of its `step` in `[rig]`.
+    /// The length of a step of an FMU that runs alone, s; for a rig it takes the place of `step` in `[rig]`.
     pub step: Option<Fraction>,
     /// Start values as `FMU.NAME=VALUE`, in place of the rig's.
     pub set: Vec<String>,

@@ -76,7 +76,7 @@ impl CodeProcess {
         self.child.id()
     }
 
-    /// How it has ended, if it has.
+    /// How the process has ended; `None`: it still runs.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         process::try_wait(&mut self.child)
     }
@@ -137,7 +137,7 @@ impl RunnerProcess {
         self.process.id()
     }
 
-    /// How it has ended, if it has.
+    /// How the process has ended; `None`: it still runs.
     pub fn try_wait(&mut self, plan: &Plan) -> Result<Option<ExitStatus>, Error> {
         let status = self.process.try_wait().map_err(|error| Error::System(error.to_string()))?;
         let seems_kept = status.is_none() && offspring::is_kept_by_a_tracer(self.id());

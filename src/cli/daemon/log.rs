@@ -36,7 +36,7 @@ impl Line {
         self.rig.as_ref().map_or_else(|| format!("{word}{text}"), |rig| format!("rig {rig}: {word}{text}"))
     }
 
-    /// The same where nothing else says how much it matters. No further line of it begins as one of its own does.
+    /// The entry as lines for people: its severity is not told by other means, and none of its further lines begins like a first line.
     fn for_people(&self) -> String {
         let said = match self.weight {
             LineWeight::Note => self.said(""),
