@@ -1,6 +1,7 @@
 //! What a rig is, and what is wanted of it: all that is known of it when the daemon starts anew.
 
 use crate::plan::Mode;
+use crate::sys::rights::Rights;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use utoipa::ToSchema;
@@ -89,6 +90,9 @@ pub struct Definition {
     pub source: Source,
     /// How it is to run; `None`: it is not to.
     pub wanted: Option<Start>,
+    /// With whose rights what it names is read: those of who has put it. Left out in a file: those of the daemon.
+    #[serde(default, skip_serializing_if = "Rights::are_own")]
+    pub rights: Rights,
 }
 
 #[cfg(test)]
@@ -99,7 +103,11 @@ mod tests {
     #[test]
     fn a_definition_that_is_not_as_it_was_written_is_none() {
         let wanted = Some(Start { mode: Some(StartMode::Virtual), stop_time: Some(0.1) });
-        let definition = Definition { source: Source::Text("[rig]\nstop_time = 1.5\n".to_owned()), wanted };
+        let definition = Definition {
+            source: Source::Text("[rig]\nstop_time = 1.5\n".to_owned()),
+            wanted,
+            rights: Rights::default(),
+        };
         let text = definition.text().unwrap();
         assert_eq!(Definition::of_text(&text), Ok(definition.clone()));
         for place in 0..text.len() {

@@ -13,6 +13,7 @@ use crate::supervisor::{Error, Event, EventSink, Finished, LineWeight, Options, 
 use crate::sys::stop::Stop;
 use crate::time::Instant;
 use jiff::Timestamp;
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -171,17 +172,18 @@ impl Rig {
     }
 
     /// The rig's text, and the file that its places are told in; or the file itself.
-    pub fn options(source: &Source, name: &RigName, folder: &Path) -> Options {
-        let (file, text) = match source {
+    pub fn options(definition: &Definition, name: &RigName, folder: &Path) -> Options {
+        let (file, text) = match &definition.source {
             Source::Text(text) => (folder.join(format!("{name}.toml")), Some(text.clone())),
             Source::Path(path) => (folder.join(path), None),
         };
-        Options { file, text, control: true, endless: true, ..Options::default() }
+        let rights = definition.rights.clone();
+        Options { file, text, rights, control: true, endless: true, ..Options::default() }
     }
 
-    fn file_state(&self, source: &Source) -> Option<FileState> {
-        let Source::Path(path) = source else { return None };
-        let found = self.folder.join(path).metadata().ok()?;
+    fn file_state(&self, definition: &Definition) -> Option<FileState> {
+        let Source::Path(path) = &definition.source else { return None };
+        let found = definition.rights.at(&self.folder.join(path), |way| fs::metadata(way)).ok()?;
         Some((found.modified().ok()?, found.len(), found.ino()))
     }
 
@@ -192,7 +194,7 @@ impl Rig {
 
     /// Whether it runs, and its file is another one than when that began, or gone.
     pub fn has_changed(&self) -> bool {
-        let now = self.definition().and_then(|own| self.file_state(&own.source));
+        let now = self.definition().and_then(|own| self.file_state(&own));
         self.running().is_some() && now != *lock(&self.file)
     }
 
@@ -257,7 +259,7 @@ impl Rig {
     fn options_of(&self, definition: &Definition, stop: Stop, restarts: u32) -> Options {
         let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
         let (out, within) = (Some(self.runs.path(&run)), Some(self.runs.within().clone()));
-        let file = self.file_state(&definition.source);
+        let file = self.file_state(definition);
         *lock(&self.file) = file;
         self.status.send_modify(|status| {
             status.enter(RigState::Preparing);
@@ -272,7 +274,7 @@ impl Rig {
             within,
             command: vec!["vecud".to_owned(), "daemon".to_owned()],
             stop,
-            ..Rig::options(&definition.source, &self.name, &self.folder)
+            ..Rig::options(definition, &self.name, &self.folder)
         }
     }
 

@@ -15,10 +15,12 @@ use crate::plan::RunningRig;
 use crate::rig::{Place, Problem, RigError};
 use crate::supervisor::{self, Error, EventSink, Finished, LineWeight, Options, Session};
 use crate::sys::permits::{Permit, Permits};
+use crate::sys::rights::Rights;
 use crate::sys::stop::Stop;
 use crate::sys::{affinity, heap, process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -154,19 +156,26 @@ impl Rigs {
 
     /// Makes a rig, or makes it another one, once it is checked as by `vecud check`. One that runs is refused unless it `reloads`: then
     /// its run comes to its end, and another one begins. Blocks for as long as the check takes.
-    pub fn put(&self, name: &RigName, source: Source, reloads: bool) -> Result<(Arc<Rig>, bool), Refusal> {
+    pub fn put(
+        &self,
+        name: &RigName,
+        source: Source,
+        rights: Rights,
+        reloads: bool,
+    ) -> Result<(Arc<Rig>, bool), Refusal> {
         let known = self.all().get(name).cloned();
         let busy = known.as_ref().filter(|rig| rig.running().is_some());
         if let Some(busy) = busy.filter(|_| !reloads) {
             let way_out = "it runs, or is about to: stop it first, or put it with ?reload=true";
             return Err(Refusal::State(Box::new(busy.status()), way_out));
         }
-        self.check(Rig::options(&source, name, &self.folder)).map_err(|error| match self.checks.is_asked() {
+        let definition = Definition { source, wanted: None, rights };
+        self.check(Rig::options(&definition, name, &self.folder)).map_err(|error| match self.checks.is_asked() {
             true => Refusal::System("the daemon ends".to_owned()),
             false => Refusal::Invalid(mistakes(&error)),
         })?;
         let wanted = busy.and_then(|rig| rig.wanted());
-        let definition = Definition { source, wanted };
+        let definition = Definition { wanted, ..definition };
         let _one_after_the_other = self.changing();
         self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
         let is_new = known.is_none();
@@ -195,7 +204,12 @@ impl Rigs {
 
     /// Waits until a rig may be read whose text is long; held until it is planned.
     fn permit(&self, options: &Options) -> Result<Option<Permit>, Error> {
-        let found = || options.file.metadata().map_or(0, |found| if found.is_file() { found.len() } else { 0 });
+        let found = || {
+            options
+                .rights
+                .at(&options.file, |way| fs::metadata(way))
+                .map_or(0, |found| if found.is_file() { found.len() } else { 0 })
+        };
         let is_fmu = options.file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fmu"));
         let length = match &options.text {
             Some(text) => text.len() as u64,
@@ -430,12 +444,12 @@ impl Rigs {
                 continue;
             };
             if rig.has_changed() {
-                match self.put(rig.name(), definition.source, true) {
+                match self.put(rig.name(), definition.source, definition.rights, true) {
                     Ok(_) => self.log.of(rig.name(), "its file has changed: it runs anew"),
                     Err(refusal) => self.tell_mistakes(&rig, refusal),
                 }
             } else if rig.running().is_none() {
-                let options = Rig::options(&definition.source, rig.name(), &self.folder);
+                let options = Rig::options(&definition, rig.name(), &self.folder);
                 match self.check(options) {
                     Ok(_) if rig.status().could_not_begin() => rig.define(definition),
                     Ok(_) => (),

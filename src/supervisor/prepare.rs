@@ -8,7 +8,7 @@ use super::{Error, Event, EventSink, Host, saved};
 use crate::ffi::symbol_of_max_step;
 use crate::files;
 use crate::files::Folder;
-use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
+use crate::fmu::archive::{self, ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::binary::Exports;
 use crate::fmu::description::{self, Abi, Interface, ModelDescription};
 use crate::fmu::linking;
@@ -18,9 +18,11 @@ use crate::report::FindingResult;
 use crate::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
 use crate::snapshot::Snapshot;
 use crate::sys::permits::Permits;
+use crate::sys::rights::Rights;
 use crate::sys::stop::Stop;
 use crate::time::{Fraction, Instant};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,6 +41,8 @@ pub struct Options {
     pub file: PathBuf,
     /// The text of the rig, in place of what is in the file: relative paths in it, and mistakes, count as those of the file.
     pub text: Option<String>,
+    /// With whose rights the file is read, and what the rig names.
+    pub rights: Rights,
     /// Overrides the rig's mode.
     pub mode: Option<Mode>,
     /// Overrides the rig's stop time.
@@ -188,15 +192,42 @@ fn open_rig(
         Some(folder) => Cache::at(folder),
         None => Cache::user().map_err(Error::NoCache)?,
     };
-    let cache = cache.until(options.stop.clone()).permitted_by(options.builds.clone());
+    let rights = &options.rights;
+    let cache = cache.until(options.stop.clone()).permitted_by(options.builds.clone()).read_with(rights.clone());
+    if !rights.are_own() {
+        take_over(&mut rig, &cache)?;
+    }
     let fmus = rig.fmus.iter().map(|fmu| open_named(&rig, fmu, &cache, events)).collect::<Result<Vec<_>, _>>()?;
     complete(&mut rig, &fmus.iter().map(|(_, description, _)| description).collect::<Vec<_>>())?;
     let start = plan::start_time(&rig, fmus.first().map(|(_, description, _)| description)).value;
-    let stimuli = stimuli::open(&rig, start)?;
+    let stimuli = stimuli::open(&rig, start, rights)?;
     let (told, untold): (Vec<Unpacked>, Vec<Option<String>>) =
         fmus.iter().map(|(unpacked, description, _)| as_told(unpacked, description.abi)).unzip();
     let notes = cache.note().map(str::to_owned).into_iter().chain(untold.into_iter().flatten()).collect();
     Ok(OpenedRig { rig, fmus, stimuli, told, notes, set: Vec::new() })
+}
+
+/// Makes a rig that somebody else has named one that opens nothing later that he may have changed meanwhile, or may not read.
+fn take_over(rig: &mut Rig, cache: &Cache) -> Result<(), Error> {
+    let mut problems = Vec::new();
+    for fmu in &mut rig.fmus {
+        let mut refuse = |why: String| problems.push(rig::Problem::new(&rig.file, fmu.path.place, why));
+        if fmu.trusts_compiler_options {
+            refuse(format!(
+                "compiler_options = \"trust\" of {} has a compiler read all that the user may whose daemon this is: only that user, or root, can \
+                 put such a rig",
+                fmu.name.value
+            ));
+        }
+        // A name without a folder is the linker's to look for.
+        for file in fmu.preload.iter_mut().filter(|file| file.components().count() > 1) {
+            match archive::copied_file(file, cache) {
+                Ok(copy) => *file = copy,
+                Err(error) => refuse(format!("{error} (preload of {})", fmu.name.value)),
+            }
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Error::Rig(RigError { problems })) }
 }
 
 impl OpenedRig {
@@ -423,7 +454,7 @@ fn culprit(fmu: &RigFmu, error: &Error) -> Place {
 fn wanted_rig(options: &Options) -> Result<Rig, Error> {
     let mut rig = match &options.text {
         Some(text) => rig::parse(text, &options.file).map_err(Error::Rig)?,
-        None => read_rig(&options.file)?,
+        None => read_rig(&options.file, &options.rights)?,
     };
     rig::set(&mut rig, "--set", &options.set).map_err(Error::Rig)?;
     if options.log {
@@ -445,14 +476,16 @@ fn wanted_rig(options: &Options) -> Result<Rig, Error> {
     })
 }
 
-fn read_rig(file: &Path) -> Result<Rig, Error> {
-    let is_fmu = file.is_dir() || file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fmu"));
+fn read_rig(file: &Path, rights: &Rights) -> Result<Rig, Error> {
+    let is_folder = rights.at(file, |way| fs::metadata(way)).is_ok_and(|found| found.is_dir());
+    let is_fmu = is_folder || file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fmu"));
     if is_fmu {
         return Ok(Rig::for_fmu(file));
     }
     let refuse =
         |place, message: &str| Err(Error::Rig(RigError { problems: vec![rig::Problem::new(file, place, message)] }));
-    let Some(text) = files::read_at_most(file, LONGEST_RIG).map_err(Error::file(file))? else {
+    let text = rights.at(file, |way| files::read_at_most(way, LONGEST_RIG));
+    let Some(text) = text.map_err(Error::file(file))? else {
         return refuse(Place::default(), "longer than 64 MiB, which no rig needs; give a rig file (TOML) or an FMU");
     };
     if text.contains(&0) && !text.starts_with(&[0xFF, 0xFE]) && !text.starts_with(&[0xFE, 0xFF]) {

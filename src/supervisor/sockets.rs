@@ -8,6 +8,7 @@ use crate::record::board::{Board, TaskWord};
 use crate::rig::{At, DatagramAddress, Place};
 use crate::sys::SysError;
 use crate::sys::datagram::{DatagramSocket, SocketFile};
+use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -29,6 +30,7 @@ impl Sockets {
     pub fn bind(prepared: &Prepared) -> Result<Sockets, Error> {
         let mut all = Vec::new();
         for (source, At { value: address, place }) in wanted(prepared) {
+            may_look(prepared, *place, address)?;
             let made = match address {
                 DatagramAddress::Udp(address) => DatagramSocket::udp(*address).map(|socket| (socket, None)),
                 DatagramAddress::Unix(path) => DatagramSocket::unix(path).map(|(socket, file)| (socket, Some(file))),
@@ -92,6 +94,14 @@ pub fn check_sockets(prepared: &Prepared) -> Result<(), Error> {
 /// The plan's sources and where they are; none, if nobody receives.
 fn wanted(prepared: &Prepared) -> impl Iterator<Item = (&DatagramSource, &At<DatagramAddress>)> {
     prepared.plan.receiver.iter().flat_map(|_| prepared.plan.datagrams.iter().zip(&prepared.sockets))
+}
+
+/// Whether whoever has named an address may know what is in its folder, which what goes wrong there tells.
+fn may_look(prepared: &Prepared, place: Place, address: &DatagramAddress) -> Result<(), Error> {
+    let DatagramAddress::Unix(path) = address else { return Ok(()) };
+    let Some(folder) = path.parent().filter(|_| !prepared.options.rights.are_own()) else { return Ok(()) };
+    let looked = prepared.options.rights.at(folder, |way| fs::read_dir(way).map(drop));
+    looked.map_err(|error| Error::InRig(prepared.file.clone(), place, Box::new(Error::file(folder)(error))))
 }
 
 fn refused(prepared: &Prepared, place: Place, error: &SysError) -> Error {

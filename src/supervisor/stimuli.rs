@@ -17,6 +17,7 @@ use crate::plan::{Mode, Plan, PlanError, StimulusInput, StimulusPlan};
 use crate::recording::series;
 use crate::rig::{Problem, Rig, RigStimulus};
 use crate::stimulus::{Feed, Row, Rows};
+use crate::sys::rights::Rights;
 use crate::time::Instant;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -36,10 +37,10 @@ pub fn refuse(problem: Problem) -> Error {
 }
 
 /// Opens the stimuli of a rig that starts at `start`, and reads what their beginnings say.
-pub fn open(rig: &Rig, start: Instant) -> Result<Vec<(Source, StimulusInput)>, Error> {
+pub fn open(rig: &Rig, start: Instant, rights: &Rights) -> Result<Vec<(Source, StimulusInput)>, Error> {
     let open = |stimulus: &RigStimulus| {
         let refused = |message| refuse(Problem::new(&rig.file, stimulus.file.place, message));
-        let source = Source::open(stimulus).map_err(refused)?;
+        let source = Source::open(stimulus, rights).map_err(refused)?;
         let header = source.header().map_err(refuse)?;
         let start = source.at_start(start, stimulus.interpolation).map_err(refuse)?;
         Ok((source, StimulusInput { start, ..header }))

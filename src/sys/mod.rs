@@ -16,6 +16,7 @@
 //! - [`process`], [`datagram`]: what one process hands to the other, terminals; sockets for external events.
 //! - [`stop`]: how somebody asks for the end, by a signal too.
 //! - [`confine`]: what is given away before code of others runs.
+//! - [`rights`]: with whose rights files are read that somebody else names.
 //! - [`offspring`]: processes that code of others has started; [`surroundings`]: what it changes for all code of a process.
 //! - [`crash`]: the last words of a process whose foreign code crashes.
 
@@ -39,6 +40,7 @@ pub mod prefetch;
 mod privilege;
 pub mod process;
 pub mod resident;
+pub mod rights;
 pub mod scheduling;
 pub mod shared_memory;
 pub mod stack;

@@ -21,6 +21,7 @@ mod metrics;
 mod monitoring;
 mod orphans;
 mod pause;
+mod permissions;
 mod requests;
 mod rigs;
 mod served;

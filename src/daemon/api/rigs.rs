@@ -9,12 +9,13 @@ use crate::daemon::rigs::{Refusal, Rigs};
 use crate::daemon::status::{RigState, Status};
 use crate::report::ClockResult;
 use crate::supervisor::SessionHandle;
+use crate::sys::rights::Rights;
 use crate::time::Instant;
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
@@ -112,6 +113,7 @@ pub async fn put(
     State(rigs): All,
     Path(name): Path<String>,
     put: Result<Query<Put>, QueryRejection>,
+    peer: Option<Extension<Rights>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Json<Status>), Problem> {
@@ -126,8 +128,10 @@ pub async fn put(
         Source::Text(String::from_utf8(body.into()).map_err(|error| malformed(&error))?)
     };
     let Query(Put { reload }) = put.map_err(unread)?;
+    // Over TCP there is a token, and nobody whose rights were known.
+    let Extension(rights) = peer.unwrap_or_default();
     let before = rigs.find(&name).ok().and_then(|rig| rig.status().run);
-    let (rig, is_new) = CHECKS.run_now("checks of rigs", move || rigs.put(&name, source, reload)).await??;
+    let (rig, is_new) = CHECKS.run_now("checks of rigs", move || rigs.put(&name, source, rights, reload)).await??;
     let runs_anew = reload && rig.running().is_some();
     let status = match runs_anew {
         // Of one that comes to its end anyway nothing else is to be waited for.

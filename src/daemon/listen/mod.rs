@@ -16,6 +16,7 @@ pub use tcp::Tcp;
 
 use super::log::DaemonLog;
 use crate::supervisor::Error;
+use crate::sys::rights::Rights;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
@@ -61,7 +62,13 @@ pub async fn serve(
     let name = socket.name();
     let unix = socket.listener().map_err(system(name.clone()))?;
     let (over_socket, over_tcp) = (Places::new(CONNECTIONS), Places::new(CONNECTIONS));
-    let from_socket = accept_all(&name, async || Ok((unix.accept().await?.0, None)), &api, &over_socket, log);
+    // Nobody is answered of whom it is not known whose rights he has.
+    let accept = async || {
+        let (stream, _) = unix.accept().await?;
+        let rights = Rights::of_peer(&stream)?;
+        Ok((stream, rights))
+    };
+    let from_socket = accept_all(&name, accept, &api, &over_socket, log);
     let from_tcp = async {
         let Some((tcp, api)) = tcp else { return std::future::pending().await };
         let listener = tcp.listener().map_err(system(tcp.name()))?;
@@ -70,7 +77,7 @@ pub async fn serve(
             // Answers are short, and whoever asks waits for them.
             stream.set_nodelay(true)?;
             let came_to = stream.local_addr()?.ip().to_canonical();
-            Ok((stream, Some(CameTo(came_to))))
+            Ok((stream, CameTo(came_to)))
         };
         log.say(&format!("listening on {}", tcp.name()));
         Ok(accept_all(&tcp.name(), accept, &api, &over_tcp, log).await)
@@ -89,19 +96,24 @@ pub async fn serve(
 }
 
 /// Accepts connections for ever, and answers the requests of each in a task of its own.
-async fn accept_all<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+/// What is known of each goes with its requests.
+async fn accept_all<S, K>(
     name: &str,
-    accept: impl AsyncFn() -> io::Result<(S, Option<CameTo>)>,
+    accept: impl AsyncFn() -> io::Result<(S, K)>,
     api: &Router,
     places: &Places,
     log: &DaemonLog,
-) -> Infallible {
+) -> Infallible
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    K: Clone + Send + Sync + 'static,
+{
     let mut refused: Option<(Instant, u64)> = None;
     loop {
         match accept().await {
-            Ok((stream, came_to)) => {
+            Ok((stream, known)) => {
                 let place = places.take().await;
-                tokio::spawn(answer_all(stream, came_to, api.clone(), place));
+                tokio::spawn(answer_all(stream, known, api.clone(), place));
             }
             Err(error) => {
                 // No descriptor is left, or the other side is gone already.
@@ -125,17 +137,14 @@ async fn accept_all<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
 }
 
 /// Answers the requests of a connection until its other side has no more, or somebody else wants its place.
-async fn answer_all<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
-    stream: S,
-    came_to: Option<CameTo>,
-    api: Router,
-    place: Place,
-) {
+async fn answer_all<S, K>(stream: S, known: K, api: Router, place: Place)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    K: Clone + Send + Sync + 'static,
+{
     let answer = service_fn(|mut request: Request<Incoming>| {
         let (busy, api) = (place.busy(), api.clone());
-        if let Some(came_to) = came_to {
-            request.extensions_mut().insert(came_to);
-        }
+        request.extensions_mut().insert(known.clone());
         request.extensions_mut().insert(place.peer());
         let request = request.map(|body| Body::new(place.awaited(body)));
         async move {

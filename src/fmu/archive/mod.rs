@@ -5,9 +5,11 @@
 //!   all, and usable by several runs at once. Nothing outside of that folder is written, whatever the archive holds;
 //!   whatever is refused leaves nothing behind.
 //! - A folder that the user names is used where it is and never written to. Links in it are the user's own affair.
+//! - A folder that somebody else has named is copied into the cache, with his rights: nothing of it is opened later.
 //! - The library stays beside everything that was packed with it, so dependencies by `$ORIGIN` resolve.
 #![forbid(unsafe_code)]
 
+mod copy;
 mod directory;
 mod error;
 mod layout;
@@ -22,6 +24,7 @@ use rustix::fs::StatVfsMountFlags;
 
 pub use crate::fmu::build::{BuildChoices, BuildError, Definitions};
 pub use crate::fmu::cache::Cache;
+pub use copy::copied_file;
 pub use error::{ArchiveError, EntryProblem};
 pub use layout::{Oddity, extent};
 
@@ -55,12 +58,17 @@ impl Unpacked {
     }
 
     fn open_within(path: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<Unpacked, ArchiveError> {
-        let kind = fs::metadata(path).map_err(|source| read_error(path, source))?;
+        let rights = cache.rights();
+        let kind = rights.at(path, |way| fs::metadata(way)).map_err(|source| read_error(path, source))?;
         let root = if kind.is_dir() {
-            let root = fs::canonicalize(path).map_err(|source| read_error(path, source))?;
+            let root = match rights.are_own() {
+                true => fs::canonicalize(path).map_err(|source| read_error(path, source))?,
+                false => path.to_path_buf(),
+            };
             let description = root.join("modelDescription.xml");
-            match fs::metadata(&description) {
-                Ok(found) if found.is_file() => root,
+            match rights.at(&description, |way| fs::metadata(way)) {
+                Ok(found) if found.is_file() && rights.are_own() => root,
+                Ok(found) if found.is_file() => copy::copied_folder(path, cache, limits)?,
                 Err(source) if source.kind() != io::ErrorKind::NotFound => {
                     return Err(read_error(&description, source));
                 }
@@ -259,7 +267,7 @@ impl Read for Until<'_> {
 /// The folder of the cache that holds the archive's files.
 fn unpack(path: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<PathBuf, ArchiveError> {
     let failed = |source| read_error(path, source);
-    let file = files::open(path).map_err(failed)?;
+    let file = cache.rights().at(path, files::open).map_err(failed)?;
     let before = file.metadata().map_err(failed)?;
     // What is no archive is not read to its end, which may be far away.
     directory::read(&file, path, limits)?;

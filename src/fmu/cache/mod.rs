@@ -27,6 +27,7 @@ use rustix::fs::{Access, AtFlags, CWD, FlockOperation, RenameFlags};
 
 use crate::files;
 use crate::sys::permits::Permits;
+use crate::sys::rights::Rights;
 use crate::sys::stop::Stop;
 pub(crate) use key::Key;
 
@@ -47,6 +48,7 @@ pub struct Cache {
     note: Option<String>,
     stop: Stop,
     builds: Permits,
+    rights: Rights,
 }
 
 /// The cache's own folder cannot be used.
@@ -73,6 +75,7 @@ impl Cache {
             note: None,
             stop: Stop::default(),
             builds: Permits::default(),
+            rights: Rights::default(),
         }
     }
 
@@ -89,6 +92,16 @@ impl Cache {
     /// A cache of the same folder, for which a library is built once there is a permit.
     pub fn permitted_by(self, builds: Permits) -> Cache {
         Cache { builds, ..self }
+    }
+
+    /// A cache of the same folder, for which FMUs are read with these rights. The folder itself is this user's as before.
+    pub fn read_with(self, rights: Rights) -> Cache {
+        Cache { rights, ..self }
+    }
+
+    /// The rights with which FMUs are read.
+    pub(crate) fn rights(&self) -> &Rights {
+        &self.rights
     }
 
     /// Permits to build.

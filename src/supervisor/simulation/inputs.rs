@@ -7,6 +7,7 @@ use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus};
 use crate::stimulus::Column;
 use crate::supervisor::Error;
 use crate::supervisor::stimuli::{Source, refuse};
+use crate::sys::rights::Rights;
 use crate::time::Instant;
 use std::path::Path;
 
@@ -17,7 +18,7 @@ const OPTION: &str = "--input-file";
 pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: Instant) -> Result<Vec<f64>, Error> {
     let place = rig.add_option(format!("{OPTION} {}", file.display()));
     let whole = stimulus(file, place, Interpolation::Hold, None);
-    let source = Source::open(&whole).map_err(Error::Command)?;
+    let source = Source::open(&whole, &Rights::default()).map_err(Error::Command)?;
     let header = source.header().map_err(refuse)?;
     let fmu = rig.fmus[0].name.value.clone();
     let column = |column: &At<String>| {

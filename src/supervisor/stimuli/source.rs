@@ -5,8 +5,9 @@ use crate::plan::{StimulusInput, StimulusPlan};
 use crate::recording::series;
 use crate::rig::{At, Interpolation, Problem, RigStimulus};
 use crate::stimulus::{self, Column, Course, Kind, Rows};
+use crate::sys::rights::Rights;
 use crate::time::Instant;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -68,8 +69,9 @@ impl Version {
 
 impl Source {
     /// Opens what a rig names. The error is for the place where it does.
-    pub fn open(stimulus: &RigStimulus) -> Result<Source, String> {
-        let files = found(stimulus)?.into_iter().map(|path| Opened::new(path, stimulus)).collect::<Result<_, _>>()?;
+    pub fn open(stimulus: &RigStimulus, rights: &Rights) -> Result<Source, String> {
+        let opened = found(stimulus, rights)?.into_iter().map(|path| Opened::new(path, stimulus, rights));
+        let files = opened.collect::<Result<_, _>>()?;
         let kind = match (stimulus.recording, stimulus.jumps) {
             (true, _) => Kind::Recording,
             (false, true) => Kind::Trajectory,
@@ -121,14 +123,15 @@ impl Source {
 }
 
 impl Opened {
-    fn new(path: PathBuf, stimulus: &RigStimulus) -> Result<Opened, String> {
+    fn new(path: PathBuf, stimulus: &RigStimulus, rights: &Rights) -> Result<Opened, String> {
         let shown = path.display();
         // A pipe may never begin, and a device never end.
-        let is = fs::metadata(&path).map_err(|error| match (error.kind(), stimulus.recording) {
-            (ErrorKind::NotFound, true) if path.with_file_name("run-1").is_dir() => {
+        let is_dir = |path: &Path| is(rights, path, Metadata::is_dir);
+        let is = rights.at(&path, |way| fs::metadata(way)).map_err(|error| match (error.kind(), stimulus.recording) {
+            (ErrorKind::NotFound, true) if is_dir(&path.with_file_name("run-1")) => {
                 format!("there is no {shown}: several runs (--repeat) have a folder each, such as run-1 beside it")
             }
-            (ErrorKind::NotFound, true) if path.parent().is_some_and(Path::is_dir) => {
+            (ErrorKind::NotFound, true) if path.parent().is_some_and(is_dir) => {
                 format!(
                     "there is no {shown}, and no signals.mcap or signals.arrows: that run has recorded no signals ([record] in its rig)"
                 )
@@ -148,7 +151,7 @@ impl Opened {
             return Err(format!("{shown} is no ordinary file: a stimulus is read from one"));
         }
         let problem = |error: std::io::Error| format!("{shown}: {error}");
-        let file = files::open(&path).map_err(problem)?;
+        let file = rights.at(&path, files::open).map_err(problem)?;
         let was = Version::of(&file).map_err(problem)?;
         Ok(Opened { path, file: Arc::new(file), was })
     }
@@ -171,15 +174,21 @@ impl Opened {
     }
 }
 
+/// Whether there is such a thing at a path.
+fn is(rights: &Rights, path: &Path, one: impl FnOnce(&Metadata) -> bool) -> bool {
+    rights.at(path, |way| fs::metadata(way)).is_ok_and(|found| one(&found))
+}
+
 /// Where the files are: a run records in one format or in several, in one file or in several, and a recording may be named itself.
-fn found(stimulus: &RigStimulus) -> Result<Vec<PathBuf>, String> {
+fn found(stimulus: &RigStimulus, rights: &Rights) -> Result<Vec<PathBuf>, String> {
     let path = &stimulus.file.value;
     let folder = match path.parent() {
-        Some(file) if stimulus.recording && file.is_file() => return Ok(vec![file.to_owned()]),
-        Some(folder) if stimulus.recording && folder.is_dir() => folder,
+        Some(file) if stimulus.recording && is(rights, file, Metadata::is_file) => return Ok(vec![file.to_owned()]),
+        Some(folder) if stimulus.recording && is(rights, folder, Metadata::is_dir) => folder,
         _ => return Ok(vec![path.clone()]),
     };
-    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries = rights.at(folder, |way| fs::read_dir(way));
+    let entries = entries.map_err(|error| format!("{}: {error}", folder.display()))?;
     let names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     match series::find(names.iter().map(String::as_str)) {
         Ok(found) if found.is_empty() => Ok(vec![path.clone()]),
