@@ -281,6 +281,42 @@ mod tests {
         }
     }
 
+    /// A file that is this user's alone, and one that everybody may read.
+    #[test]
+    fn another_user_reads_what_he_may_while_other_threads_read_what_this_one_may() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let guard = tempfile::tempdir().unwrap();
+        let own = guard.path().metadata().unwrap();
+        let other = User { user: own.uid() + 4321, group: own.gid() + 4321, groups: vec![own.gid() + 4322] };
+        let (closed, open) = (guard.path().join("closed"), guard.path().join("open"));
+        for (path, mode) in [(&closed, 0o600), (&open, 0o644), (&guard.path().to_owned(), 0o755)] {
+            if mode != 0o755 {
+                fs::write(path, "x").unwrap();
+            }
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let rights = Rights(Some(other));
+        let read = |path: &Path| rights.at(path, |way| fs::read(way));
+        let error = read(&closed).unwrap_err();
+        let words = format!("to user {}", own.uid() + 4321);
+        assert!(error.kind() == ErrorKind::PermissionDenied && error.to_string().contains(&words), "{error}");
+        assert_eq!(read(&closed.with_file_name("none")).unwrap_err().kind(), ErrorKind::NotFound);
+        let (ask, asked) = std::sync::mpsc::channel::<()>();
+        let (answer, answered) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let closed = &closed;
+            scope.spawn(move || asked.iter().for_each(|()| answer.send(fs::read(closed).is_ok()).unwrap()));
+            let seen = rights.at(&open, |way| {
+                ask.send(()).unwrap();
+                assert!(answered.recv().unwrap(), "another thread has its own rights");
+                fs::read(way)
+            });
+            assert_eq!(seen.unwrap(), b"x");
+            drop(ask);
+        });
+        assert!(fs::read(&closed).is_ok(), "this thread has its own back");
+    }
+
     #[test]
     fn modes_say_what_owner_group_and_others_may() {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -1,7 +1,7 @@
 //! What a daemon reads for somebody else who asks it over its socket: what that user may read, and nothing more.
 
 use super::client::Daemon;
-use super::program::{self, jail, shared_core, skipped, user, wait_until};
+use super::program::{self, jail, shared_core, user, wait_until};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -40,9 +40,14 @@ impl Bench {
     }
 
     /// What `vecud ctl` says to a user without any privilege, and its exit code.
-    fn nobody(&self, arguments: &[&str], input: &str) -> (i32, String) {
-        let (setpriv, options) = user::AS_NOBODY.split_first().unwrap();
-        let mut command = Command::new(setpriv);
+    fn asked_by_nobody(&self, arguments: &[&str], input: &str) -> (i32, String) {
+        self.asked_by(user::AS_NOBODY, arguments, input)
+    }
+
+    /// The same to whoever these words make him.
+    fn asked_by(&self, words: &[&str], arguments: &[&str], input: &str) -> (i32, String) {
+        let (program, options) = words.split_first().unwrap();
+        let mut command = Command::new(program);
         command.args(options).arg(jail::public().join("vecud")).arg("ctl").arg("--socket").arg(self.0.socket());
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -54,7 +59,7 @@ impl Bench {
 
     /// He puts the rig of this text: it is refused, since he may not read `file`.
     fn is_refused(&self, text: &str, file: &Path) {
-        let (code, said) = self.nobody(&["put", "his", "-"], text);
+        let (code, said) = self.asked_by_nobody(&["put", "his", "-"], text);
         self.is_told(code, &said, file);
     }
 
@@ -85,7 +90,7 @@ fn everything_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A rig of the tracer that everybody may read, with these lines behind it.
-fn rig(rest: &str) -> String {
+fn public_tracer(rest: &str) -> String {
     rig_of(&jail::fmu("tracer"), rest)
 }
 
@@ -94,22 +99,12 @@ fn rig_of(fmu: &Path, rest: &str) -> String {
 }
 
 fn fed_by(file: &Path) -> String {
-    rig(&format!("[[stimulus]]\nfile = '{}'", file.display()))
-}
-
-/// Whether this is root, who reads what the asker may not; else a visible word.
-fn has_secrets(test: &str) -> bool {
-    let has = user::root(test);
-    let becomes = has && Command::new("setpriv").arg("--version").output().is_ok();
-    if has && !becomes {
-        skipped(test, &"setpriv cannot take root's privileges");
-    }
-    becomes
+    public_tracer(&format!("[[stimulus]]\nfile = '{}'", file.display()))
 }
 
 #[test]
 fn no_word_of_a_file_that_the_asker_may_not_read_is_told_as_this_user() {
-    if !has_secrets("no_word_of_a_file_that_the_asker_may_not_read_is_told_as_this_user") {
+    if !user::becomes_others("no_word_of_a_file_that_the_asker_may_not_read_is_told_as_this_user") {
         return;
     }
     let bench = Bench::new();
@@ -130,43 +125,68 @@ fn no_word_of_a_file_that_the_asker_may_not_read_is_told_as_this_user() {
     let none = closed.with_file_name("none.csv");
     bench.is_refused(&fed_by(&none), &none);
     let recorded = closed.with_file_name("signals.csv");
-    bench.is_refused(&rig(&format!("[[stimulus]]\nrecording = '{}'", recorded.display())), &recorded);
+    bench.is_refused(&public_tracer(&format!("[[stimulus]]\nrecording = '{}'", recorded.display())), &recorded);
     for path in [&closed, &none] {
-        bench.is_refused(&rig(&format!("preload = ['{}']", path.display())), path);
+        bench.is_refused(&public_tracer(&format!("preload = ['{}']", path.display())), path);
     }
     // A rig in a file, by its path.
-    let (code, said) = bench.nobody(&["put", "his", secret.to_str().unwrap()], "");
+    let (code, said) = bench.asked_by_nobody(&["put", "his", secret.to_str().unwrap()], "");
     bench.is_told(code, &said, &secret);
     // The same of the daemon's own user is his mistake, which is told.
     let told = bench.0.put("own", &fed_by(&secret)).detail(422);
     assert!(told.contains(SECRET), "{told}");
 }
 
+/// By owner, group, or a group beside that.
+#[test]
+fn what_the_asker_may_read_is_read_as_this_user() {
+    if !user::becomes_others("what_the_asker_may_read_is_read_as_this_user") {
+        return;
+    }
+    let bench = Bench::new();
+    let file = bench.write("drive.csv", 0o640, "time,tracer.in_f64\n0,1\n1,2\n");
+    let owned = |user, group| std::os::unix::fs::chown(&file, Some(user), Some(group)).unwrap();
+    bench.is_refused(&fed_by(&file), &file);
+    owned(0, 54321);
+    bench.is_refused(&fed_by(&file), &file);
+    let (code, said) = bench.asked_by(user::AS_MEMBER, &["put", "his", "-"], &fed_by(&file));
+    assert_eq!(code, 0, "{said}");
+    owned(65534, 0);
+    assert_eq!(bench.asked_by_nobody(&["put", "his", "-"], &fed_by(&file)).0, 0);
+    // A rig in a file of his, which names others beside it.
+    let rig = bench.write("rig.toml", 0o600, &fed_by(Path::new("drive.csv")));
+    std::os::unix::fs::chown(&rig, Some(65534), Some(65534)).unwrap();
+    let (code, said) = bench.asked_by_nobody(&["put", "his", rig.to_str().unwrap()], "");
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = bench.asked_by_nobody(&["start", "his", "--mode", "virtual", "--stop-time", "0.1"], "");
+    assert_eq!(code, 0, "{said}");
+}
+
 /// Where a socket of a rig would be is told to whoever may look there.
 #[test]
 fn no_socket_is_made_where_the_asker_may_not_look_as_this_user() {
-    if !has_secrets("no_socket_is_made_where_the_asker_may_not_look_as_this_user") {
+    if !user::becomes_others("no_socket_is_made_where_the_asker_may_not_look_as_this_user") {
         return;
     }
     let bench = Bench::new();
     let closed = bench.write("closed/there", 0o644, SECRET);
     chmod(closed.parent().unwrap(), 0o700);
-    let text = rig(&format!("[[trigger]]\nclock = 'tracer.high'\nunix = '{}'", closed.display()));
-    assert_eq!(bench.nobody(&["put", "his", "-"], &text).0, 0);
-    let (code, said) = bench.nobody(&["start", "his", "--mode", "realtime"], "");
+    let text = public_tracer(&format!("[[trigger]]\nclock = 'tracer.high'\nunix = '{}'", closed.display()));
+    assert_eq!(bench.asked_by_nobody(&["put", "his", "-"], &text).0, 0);
+    let (code, said) = bench.asked_by_nobody(&["start", "his", "--mode", "realtime"], "");
     bench.is_told(code, &said, closed.parent().unwrap());
 }
 
 #[test]
 fn an_fmu_that_the_asker_may_not_read_is_not_run_as_this_user() {
-    if !has_secrets("an_fmu_that_the_asker_may_not_read_is_not_run_as_this_user") {
+    if !user::becomes_others("an_fmu_that_the_asker_may_not_read_is_not_run_as_this_user") {
         return;
     }
     let bench = Bench::new();
     let folder = bench.0.folder.path();
     let fmu = program::copied_tracer(&folder.join("closed"));
     bench.0.put("own", &rig_of(&fmu, "")).json(201);
-    assert_eq!(bench.nobody(&["put", "his", "-"], &rig_of(&fmu, "")).0, 0);
+    assert_eq!(bench.asked_by_nobody(&["put", "his", "-"], &rig_of(&fmu, "")).0, 0);
     // The folder, a file of it, and one that a link of it leads to.
     chmod(&fmu, 0o700);
     bench.is_refused(&rig_of(&fmu, ""), &fmu);
@@ -182,7 +202,7 @@ fn an_fmu_that_the_asker_may_not_read_is_not_run_as_this_user() {
     symlink(&secret, &header).unwrap();
     bench.is_refused(&rig_of(&fmu, ""), &header);
     // A compiler that reads whatever the daemon may, for nobody else.
-    let (code, said) = bench.nobody(&["put", "his", "-"], &rig("compiler_options = 'trust'"));
+    let (code, said) = bench.asked_by_nobody(&["put", "his", "-"], &public_tracer("compiler_options = 'trust'"));
     assert!(code == 2 && said.contains("compiler_options"), "{said}");
     // An archive.
     let archive = bench.write("closed.fmu", 0o600, SECRET);
@@ -192,14 +212,14 @@ fn an_fmu_that_the_asker_may_not_read_is_not_run_as_this_user() {
 /// Whoever starts it, and whenever: a rig reads what the user may who has put it.
 #[test]
 fn a_rig_stays_that_of_who_has_put_it_as_this_user() {
-    if !has_secrets("a_rig_stays_that_of_who_has_put_it_as_this_user") {
+    if !user::becomes_others("a_rig_stays_that_of_who_has_put_it_as_this_user") {
         return;
     }
     shared_core(|| {
         let mut bench = Bench::new();
         let file = bench.write("drive.csv", 0o644, "time,tracer.in_f64\n0,1\n1,2\n");
-        assert_eq!(bench.nobody(&["put", "his", "-"], &fed_by(&file)), (0, "his: idle\n".to_owned()));
-        assert_eq!(bench.nobody(&["start", "his"], "").0, 0);
+        assert_eq!(bench.asked_by_nobody(&["put", "his", "-"], &fed_by(&file)), (0, "his: idle\n".to_owned()));
+        assert_eq!(bench.asked_by_nobody(&["start", "his"], "").0, 0);
         bench.0.end();
         fs::write(&file, format!("{SECRET}\n")).unwrap();
         chmod(&file, 0o600);
@@ -221,16 +241,15 @@ fn a_rig_stays_that_of_who_has_put_it_as_this_user() {
 /// A daemon that cannot take the rights of others goes by the modes of files and folders.
 #[test]
 fn a_daemon_of_an_ordinary_user_reads_for_others_what_modes_let_them_as_this_user() {
-    if !has_secrets("a_daemon_of_an_ordinary_user_reads_for_others_what_modes_let_them_as_this_user") {
+    if !user::becomes_others("a_daemon_of_an_ordinary_user_reads_for_others_what_modes_let_them_as_this_user") {
         return;
     }
-    const DAEMON: u32 = 12345;
     let folder = program::tempdir().unwrap();
     chmod(folder.path(), 0o755);
-    let own = |path: &Path| std::os::unix::fs::chown(path, Some(DAEMON), Some(DAEMON)).unwrap();
+    let own = |path: &Path| std::os::unix::fs::chown(path, Some(user::ANOTHER), Some(user::ANOTHER)).unwrap();
     own(folder.path());
-    let mut command = Command::new("setpriv");
-    command.args([format!("--reuid={DAEMON}"), format!("--regid={DAEMON}"), "--clear-groups".to_owned()]);
+    let mut command = Command::new(user::AS_ANOTHER[0]);
+    command.args(&user::AS_ANOTHER[1..]);
     command.arg(jail::public().join("vecud")).arg("daemon").arg("--rigs").arg(folder.path());
     command.arg("--socket").arg(folder.path().join("socket")).arg("--state").arg(folder.path().join("state"));
     command.env("VECUD_CACHE", folder.path().join("cache")).env("TMPDIR", folder.path());
@@ -239,7 +258,7 @@ fn a_daemon_of_an_ordinary_user_reads_for_others_what_modes_let_them_as_this_use
     wait_until("the daemon answers", || std::os::unix::net::UnixStream::connect(daemon.socket()).is_ok());
     let bench = Bench::of(daemon);
     let file = bench.write("drive.csv", 0o644, "time,tracer.in_f64\n0,1\n1,2\n");
-    assert_eq!(bench.nobody(&["put", "his", "-"], &fed_by(&file)), (0, "his: idle\n".to_owned()));
+    assert_eq!(bench.asked_by_nobody(&["put", "his", "-"], &fed_by(&file)), (0, "his: idle\n".to_owned()));
     let secret = bench.write("closed/secret.csv", 0o644, SECRET);
     own(&secret);
     own(secret.parent().unwrap());

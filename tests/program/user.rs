@@ -16,6 +16,23 @@ pub const NOBODY: u32 = 65534;
 /// The words that start a program as that user.
 pub const AS_NOBODY: &[&str] = &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
+/// The words that start a program as that user in two more groups.
+pub const AS_MEMBER: &[&str] = &["setpriv", "--reuid=65534", "--regid=65534", "--groups=54320,54321"];
+
+/// The words that start a program as an ordinary user beside that one, whose number and group this is.
+pub const AS_ANOTHER: &[&str] = &["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"];
+pub const ANOTHER: u32 = 12345;
+
+/// Whether this is root, who can start programs as others, or a visible word that the test needs him.
+pub fn becomes_others(test: &str) -> bool {
+    let becomes =
+        is_root() && Command::new(AS_NOBODY[0]).args(&AS_NOBODY[1..]).arg("true").status().is_ok_and(|is| is.success());
+    if !becomes {
+        skipped(test, &"this test needs root, who becomes other users (setpriv)");
+    }
+    becomes
+}
+
 pub fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }

@@ -197,6 +197,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "sys::offspring",
             "sys::permits",
             "sys::process",
+            "sys::rights",
             "sys::scheduling",
             "sys::shared_memory",
             "sys::stop",
