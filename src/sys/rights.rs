@@ -10,7 +10,7 @@
 
 use nix::sys::socket::{getsockopt, sockopt};
 use nix::unistd::{Gid, Uid, setfsgid, setfsuid};
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, fstatfs, getxattr, openat, readlinkat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, fstat, fstatfs, getxattr, openat, readlinkat};
 use rustix::io::Errno;
 use rustix::process::DumpableBehavior;
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_thread_groups};
@@ -26,8 +26,6 @@ const READ: u32 = 0o4;
 const SEARCH: u32 = 0o1;
 /// So many links may be on a path, as for the kernel.
 const MOST_LINKS: usize = 40;
-/// The kind of the file system at `/proc` (`PROC_SUPER_MAGIC`).
-const PROC: i64 = 0x9fa0;
 /// The most groups that the kernel lets a user have.
 const MOST_GROUPS: usize = 65536;
 
@@ -134,7 +132,7 @@ fn find(path: &Path, user: Option<&User>) -> io::Result<OwnedFd> {
         }
         parts.extend(parts_of(&target));
     }
-    if i64::from(fstatfs(&held)?.f_type) == PROC {
+    if fstatfs(&held)?.f_type == PROC_SUPER_MAGIC {
         return Err(Errno::ACCESS.into());
     }
     let is_folder = FileType::from_raw_mode(fstat(&held)?.st_mode) == FileType::Directory;
