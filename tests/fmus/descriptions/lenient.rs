@@ -181,3 +181,51 @@ fn all_errors_of_a_description_are_told() {
     assert!(description::errors(FMI1).is_empty() && description::errors(FMI2).is_empty());
     assert_eq!(description::errors("<a>").len(), 1);
 }
+
+/// Neither the root element nor an entry of the structure keeps what stands behind it, or beside it, from being told.
+#[test]
+fn an_error_at_the_root_or_in_the_structure_hides_no_other() {
+    #[track_caller]
+    fn tells(xml: &str, expected: &[&str]) {
+        let told: Vec<String> = description::errors(xml).into_iter().map(|error| error.message).collect();
+        let fits = told.iter().zip(expected).all(|(told, part)| told.contains(part));
+        assert!(fits && told.len() == expected.len(), "{expected:#?}\n{told:#?}");
+    }
+    let missing = [" modelName=\"Tank\"", " guid=\"{g}\"", "variableNamingConvention=\"structured\""];
+    let [name, guid, naming] = missing.map(|attribute| (attribute, ""));
+    let structure = [
+        ("index=\"2\" dependencies=\"3 5\"", "index=\"20\" dependencies=\"3 50\""),
+        ("index=\"3\" dependencies=\"\"", "index=\"0\" dependencies=\"\""),
+        ("<InitialUnknowns><Unknown index=\"3\"/>", "<InitialUnknowns><Unknown/>"),
+    ];
+    let of_structure =
+        ["index=\"20\" names variable 20", "names variable 50", "index=\"0\" names", "attribute `index` is missing"];
+    let xml = changed(FMI2, &[&[name, guid][..], &structure].concat());
+    tells(&xml, &[&["attribute `modelName`", "attribute `guid`"][..], &of_structure].concat());
+    let naming = (naming.0, "variableNamingConvention=\"x\"");
+    let twice = ("<LogCategories>", "<UnitDefinitions/><LogCategories>");
+    tells(&changed(FMI2, &[guid, naming, twice]), &["attribute `guid`", "=\"x\" is none", "is given twice"]);
+    tells(
+        &changed(FMI1, &[(" guid=\"{g}\"", ""), ("causality=\"input\"", "causality=\"x\"")]),
+        &["attribute `guid`", "=\"x\" is none"],
+    );
+    let xml = fmi3("", "<Int8 name='a' valueReference='1' clocks='5' previous='6'/>")
+        .replace(" instantiationToken=''", "")
+        .replace(
+            "<ModelStructure/>",
+            "<ModelStructure><Output valueReference='2' dependencies='3' dependenciesKind='x'/>\
+             <InitialUnknown valueReference='y'/></ModelStructure>",
+        );
+    tells(
+        &xml,
+        &[
+            "attribute `instantiationToken`",
+            "clocks=\"5\" names 5",
+            "previous=\"6\" names 6",
+            "valueReference=\"2\" is no variable's",
+            "dependencies=\"3\" names 3",
+            "dependenciesKind=\"x\" has an item",
+            "valueReference=\"y\" is not",
+        ],
+    );
+}
