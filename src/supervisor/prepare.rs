@@ -2,7 +2,7 @@
 
 use super::core_claims::{self, Claims};
 use super::neighbours::{self, Neighbours};
-use super::preload::Preload;
+use super::preload::{Calls, Preload};
 use super::stimuli::{self, Source};
 use super::{Error, Event, EventSink, Host, saved};
 use crate::ffi::symbol_of_max_step;
@@ -21,6 +21,7 @@ use crate::sys::permits::Permits;
 use crate::sys::stop::Stop;
 use crate::time::{Fraction, Instant};
 use std::collections::BTreeSet;
+use std::collections::hash_map::{Entry, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -189,7 +190,7 @@ fn open_rig(
         None => Cache::user().map_err(Error::NoCache)?,
     };
     let cache = cache.until(options.stop.clone()).permitted_by(options.builds.clone());
-    let fmus = rig.fmus.iter().map(|fmu| open_named(&rig, fmu, &cache, events)).collect::<Result<Vec<_>, _>>()?;
+    let fmus = open_all(&rig, &cache, events)?;
     complete(&mut rig, &fmus.iter().map(|(_, description, _)| description).collect::<Vec<_>>())?;
     let start = plan::start_time(&rig, fmus.first().map(|(_, description, _)| description)).value;
     let stimuli = stimuli::open(&rig, start)?;
@@ -309,9 +310,9 @@ impl OpenedRig {
 
 /// Finds the libraries to be loaded before that of each FMU.
 fn preloads(rig: &Rig, inputs: &[FmuInput]) -> Result<Vec<Preload>, Error> {
-    let (mut preloads, mut problems) = (Vec::new(), Vec::new());
+    let (mut preloads, mut problems, mut calls) = (Vec::new(), Vec::new(), Calls::new());
     for (fmu, input) in rig.fmus.iter().zip(inputs) {
-        match Preload::of(&fmu.name.value, &input.library, fmu.preload.clone()) {
+        match Preload::of(&fmu.name.value, &input.library, fmu.preload.clone(), &mut calls) {
             Ok(preload) => preloads.push(preload),
             Err(why) => problems.push(rig::Problem::new(&rig.file, fmu.path.place, why)),
         }
@@ -335,6 +336,27 @@ fn watched(plan: &Plan, pattern: &str) -> Result<Vec<SignalId>, Error> {
 }
 
 type OpenedFmu = (Unpacked, ModelDescription, PathBuf);
+
+/// All FMUs of a rig. Those that differ in nothing that counts for that are opened once.
+fn open_all(rig: &Rig, cache: &Cache, events: &EventSink) -> Result<Vec<OpenedFmu>, Error> {
+    let mut known: HashMap<_, usize> = HashMap::new();
+    let mut all: Vec<OpenedFmu> = Vec::new();
+    for fmu in &rig.fmus {
+        let (dialect, interface) =
+            (fmu.dialect.as_ref().map(|own| own.value), fmu.interface.as_ref().map(|own| own.value));
+        let definitions: Vec<_> = fmu.define.iter().map(|(name, value)| (&name.value, value)).collect();
+        let key = (&fmu.path.value, dialect, interface, fmu.lenient, fmu.trusts_compiler_options, definitions);
+        let opened = match known.entry(key) {
+            Entry::Occupied(first) => all[*first.get()].clone(),
+            Entry::Vacant(place) => {
+                place.insert(all.len());
+                open_named(rig, fmu, cache, events)?
+            }
+        };
+        all.push(opened);
+    }
+    Ok(all)
+}
 
 /// [`open_fmu`], which may take long; an error names the place in the rig.
 fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Result<OpenedFmu, Error> {

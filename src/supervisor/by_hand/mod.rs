@@ -14,7 +14,7 @@ use self::functions::{Dialect, Entry};
 use self::language::{Asked, Language, Named, Setup};
 use self::process::{FmuProcess, Gone};
 use super::Error;
-use super::preload::Preload;
+use super::preload::{Calls, Preload};
 use super::prepare::as_told;
 use crate::ffi::{Function, get_function, set_function};
 use crate::fmu::archive::{BuildChoices, Cache, Unpacked};
@@ -250,7 +250,7 @@ impl ByHand {
         let library = self.unpacked.library_of(abi, offer, &BuildChoices::default(), &self.cache);
         let library = library.map_err(|error| invalid(Error::Archive(error)))?;
         let (told, _) = as_told(&self.unpacked, abi);
-        let preload = Preload::of(&self.description.model_name, &library, self.wanted.preload.clone());
+        let preload = Preload::of(&self.description.model_name, &library, self.wanted.preload.clone(), &mut Calls::new());
         let preload = preload.map_err(Done::Invalid)?;
         preload.note.into_iter().for_each(|note| hear(Heard::Note(note)));
         let subject = Subject {
