@@ -14,6 +14,7 @@ mod excerpt;
 mod inspect;
 mod made;
 mod new;
+mod opening;
 mod plot;
 mod report;
 mod results;

@@ -66,6 +66,8 @@ pub struct Options {
     pub log: bool,
     /// Libraries that are loaded before those of all FMUs.
     pub preload: Vec<PathBuf>,
+    /// Errors in all descriptions are overlooked that leave a meaning to the rest.
+    pub lenient: bool,
     /// How often figures of the clocks are reported while they run; `None`: never.
     pub figures: Option<Duration>,
     /// Where unpacked FMUs and built libraries are kept; default: the user's cache.
@@ -404,8 +406,10 @@ fn open_fmu(fmu: &RigFmu, cache: &Cache) -> Result<OpenedFmu, Error> {
     let read = if fmu.lenient { leniently() } else { description::parse_as(&text, wanted) };
     let description = read.map_err(|mut error| {
         if !fmu.lenient && leniently().is_ok() {
-            error.message +=
-                &format!("; with lenient = true in [fmu.{}] of a rig file that is overlooked", fmu.name.value);
+            error.message += &format!(
+                "; with --lenient, or lenient = true in [fmu.{}] of a rig file, that is overlooked",
+                fmu.name.value
+            );
         }
         let error = Error::Description(unpacked.origin.clone(), error);
         // The key is the culprit where the FMU can be read without it.
@@ -458,6 +462,9 @@ fn wanted_rig(options: &Options) -> Result<Rig, Error> {
         *place = Some(step);
     }
     rig.preload(&options.preload);
+    if options.lenient {
+        rig.read_leniently();
+    }
     Ok(Rig {
         controlled: options.control,
         endless: options.endless,

@@ -1,6 +1,9 @@
 //! Descriptions that are wrong and mean something all the same: what is tolerated with a warning, what a lenient reading overlooks, and
 //! that all errors are told where somebody wants them all.
 
+use crate::program::{cache, tempdir};
+use std::path::Path;
+use std::process::Command;
 use vecud::fmu::description::{self, ModelDescription, Values};
 
 const FMI1: &str = include_str!("earlier/fmi1.xml");
@@ -228,4 +231,41 @@ fn an_error_at_the_root_or_in_the_structure_hides_no_other() {
             "valueReference=\"y\" is not",
         ],
     );
+}
+
+/// An FMU without a rig has no table with a key: what runs it has an option, and says so.
+#[test]
+fn each_command_that_runs_an_fmu_overlooks_errors_when_it_is_asked_to() {
+    let folder = tempdir().unwrap();
+    let stepper = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/stepper");
+    assert!(Command::new("cp").arg("-rL").arg(stepper).arg(folder.path().join("fmu")).status().unwrap().success());
+    let file = folder.path().join("fmu/modelDescription.xml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, changed(&text, &[("instantiationToken=", "guid=")])).unwrap();
+    let vecud = |arguments: &[&str]| {
+        let mut vecud = Command::new(env!("CARGO_BIN_EXE_vecud"));
+        let output = vecud.args(arguments).current_dir(&folder).env("VECUD_CACHE", cache()).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&said).into_owned())
+    };
+    let wrong = "FMI 3.0 needs the attribute `instantiationToken`";
+    for arguments in [
+        &["run", "fmu", "--mode=virtual", "--stop-time=0.02"][..],
+        &["simulate", "fmu", "--stop-time=0.02"],
+        &["call", "fmu", "-c", "Instantiate"],
+    ] {
+        let (code, said) = vecud(arguments);
+        assert!(
+            code == Some(2) && said.contains(wrong) && said.contains("--lenient"),
+            "{arguments:?} {code:?}: {said}"
+        );
+        let (code, said) = vecud(&[arguments, &["--lenient"]].concat());
+        assert_eq!(code, Some(0), "{arguments:?}: {said}");
+    }
+    let (code, said) = vecud(&["validate", "fmu"]);
+    assert!(code == Some(3) && said.contains(wrong) && said.contains("not tried"), "{code:?}: {said}");
+    // It stays a finding, and the FMU is tried all the same.
+    let (code, said) = vecud(&["validate", "fmu", "--lenient"]);
+    let lives = said.lines().any(|line| line.starts_with("Co-Simulation") && line.contains("ok"));
+    assert!(code == Some(3) && said.contains(wrong) && lives, "{code:?}: {said}");
 }
