@@ -372,14 +372,14 @@ mod tests {
         assert_eq!(whose(17, None), (true, false), "an orphan with a mark is one of them");
         assert_eq!(whose(13, Some(7)), (true, false), "there was nobody else when it began");
         assert_eq!(whose(14, Some(7)), (false, false), "either may have started it");
-        let last = Families { given: 3, alive: vec![b] };
+        let last = Families { given: 3, alive: vec![b], heir: None };
         assert!(last.is_of(&b, &all[&14], &all, &|_| Some(7), ABOVE), "the last one ends it");
     }
 
     #[test]
     fn children_that_somebody_waits_for_are_no_orphans() {
         let own = getpgrp().as_raw() as u32;
-        let families = Families { given: 1, alive: vec![Family { first: 11, since: 0, mark: 0 }] };
+        let families = Families { given: 1, alive: vec![Family { first: 11, since: 0, mark: 0 }], heir: None };
         // Nobody has these numbers, so that none of them shows a limit.
         let child = |pid, group| {
             let process =

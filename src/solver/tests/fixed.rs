@@ -1,6 +1,7 @@
 //! Euler and Runge-Kutta: their order, their bits, and where their steps end.
 
 use super::*;
+use crate::solver::Answer;
 
 fn error_of_decay(method: Method) -> f64 {
     let drive = solved(method, &mut smooth(decay), &[1.0], 1.0);
