@@ -5,6 +5,7 @@ mod input;
 mod shown;
 
 use self::input::{Input, Line};
+use super::opening::Opening;
 use super::{say, simulate::InterfaceArgument, validate};
 use crate::fmu::description::Interface;
 use crate::supervisor::Error;
@@ -29,10 +30,8 @@ pub struct Arguments {
     /// As what instances are made; default: cs where the FMU offers it, else se
     #[arg(long, value_name = "TYPE")]
     interface_type: Option<InterfaceArgument>,
-    /// A library that is loaded before the FMU's, for all code of its process: a file, or a name that the linker looks for; may be given
-    /// several times
-    #[arg(long, value_name = "LIBRARY")]
-    preload: Vec<PathBuf>,
+    #[command(flatten)]
+    opening: Opening,
     /// How long a call may take, in seconds: then the FMU is ended
     #[arg(long, value_name = "S", default_value = "30", value_parser = validate::seconds, allow_hyphen_values = true)]
     timeout: Duration,
@@ -62,7 +61,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         timeout: arguments.timeout,
         printed: File::from(stderr().as_fd().try_clone_to_owned().map_err(|error| system(&error))?),
         adopts: super::adopts(|warning| say(&warning)),
-        preload: arguments.preload.clone(),
+        preload: arguments.opening.preload.clone(),
+        lenient: arguments.opening.lenient,
         interrupts: stop::interrupts,
     };
     let mut conversation = ByHand::open(wanted, stop.clone())?;

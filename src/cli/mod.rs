@@ -14,6 +14,7 @@ mod excerpt;
 mod inspect;
 mod made;
 mod new;
+mod opening;
 mod plot;
 mod report;
 mod results;
@@ -104,6 +105,12 @@ pub fn main() -> ExitCode {
     }
     if std::env::args_os().skip(1).eq(BY_HAND) {
         return ended(there_is_memory().map(|()| ExitCode::from(crate::runner::by_hand::main() as u8)));
+    }
+    if let [first, above] = &std::env::args().skip(1).collect::<Vec<_>>()[..]
+        && first == offspring::HEIR
+    {
+        let _not_by_hand = above.parse().map(offspring::end_after);
+        return ExitCode::SUCCESS;
     }
     let arguments = match with_room(|| Arguments::try_parse().map_err(suggesting)) {
         Ok(arguments) => arguments,

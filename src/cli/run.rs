@@ -1,5 +1,6 @@
 //! `vecud run`: a rig, or one FMU by itself.
 
+use super::opening::Opening;
 use super::{browser, results, terminal};
 use crate::plan::Mode;
 use crate::report::{self, Screen};
@@ -52,10 +53,8 @@ pub struct Arguments {
     /// warnings and errors
     #[arg(long, visible_alias = "logging-on")]
     log: bool,
-    /// A library that is loaded before those of all FMUs, for all code of their process: a file, or a name that the linker looks for; may be given
-    /// several times
-    #[arg(long, value_name = "LIBRARY")]
-    preload: Vec<PathBuf>,
+    #[command(flatten)]
+    opening: Opening,
     /// No table while it runs
     #[arg(long)]
     quiet: bool,
@@ -110,7 +109,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         strict: arguments.strict,
         log: arguments.log,
-        preload: arguments.preload,
+        preload: arguments.opening.preload,
+        lenient: arguments.opening.lenient,
         figures: (!arguments.quiet && terminal::is_terminal()).then_some(terminal::PERIOD),
         save_state: arguments.save_state,
         restore_state: arguments.restore_state,

@@ -5,6 +5,7 @@ mod reference;
 
 use self::plot::Page;
 use self::reference::Copied;
+use super::opening::Opening;
 use super::starts::Starts;
 use super::terminal;
 use crate::columns;
@@ -64,10 +65,8 @@ pub struct Arguments {
     /// Where the rows go; default: standard output
     #[arg(long, short, value_name = "F.csv")]
     output_file: Option<PathBuf>,
-    /// A library that is loaded before the FMU's, for all code of its process: a file, or a name that the linker looks for; may be given
-    /// several times
-    #[arg(long, value_name = "LIBRARY")]
-    preload: Vec<PathBuf>,
+    #[command(flatten)]
+    opening: Opening,
     #[command(flatten)]
     shown: Shown,
     /// Whether events are handled in Event Mode (FMI 3.0); default: where the FMU can
@@ -230,8 +229,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
     let code = terminal::showing_all("; --log-file keeps what FMUs log", |events| {
         let adopts = super::adopts(|warning| events.warn(format_args!("{warning}")));
-        let (log, preload) = (arguments.log.logging_on, arguments.preload.clone());
-        let options = Options { stop, adopts, log, preload, ..Options::default() };
+        let (preload, lenient) = (arguments.opening.preload.clone(), arguments.opening.lenient);
+        let options = Options { stop, adopts, log: arguments.log.logging_on, preload, lenient, ..Options::default() };
         match arguments.study.sweep.as_slice() {
             [] => one(arguments, &options, &events),
             axes => sweep(arguments, axes, &options, &events),

@@ -1,5 +1,6 @@
 //! `vecud validate`: whether an FMU is sound, before it goes anywhere.
 
+use super::opening::Opening;
 use super::results;
 use super::simulate::{deviation, keep_apart};
 use super::terminal;
@@ -16,10 +17,8 @@ use std::time::Duration;
 pub struct Arguments {
     /// An .fmu file, or the folder of an unpacked FMU
     file: PathBuf,
-    /// A library that is loaded before the FMU's, for all code of its process: a file, or a name that the linker looks for; may be given
-    /// several times
-    #[arg(long, value_name = "LIBRARY")]
-    preload: Vec<PathBuf>,
+    #[command(flatten)]
+    opening: Opening,
     /// How long a life of the FMU may take, and each call in it, in seconds
     #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, allow_hyphen_values = true)]
     timeout: Duration,
@@ -56,7 +55,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
             tolerance: arguments.reference_tolerance.clone(),
             stop: stop.clone(),
             adopts: super::adopts(|warning| events.warn(format_args!("{warning}"))),
-            preload: arguments.preload.clone(),
+            preload: arguments.opening.preload.clone(),
+            lenient: arguments.opening.lenient,
         };
         supervisor::validate(&examination, &events).map_err(|error| match error {
             Error::Interrupted => Error::ValidationInterrupted,

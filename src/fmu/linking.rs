@@ -16,7 +16,7 @@ use crate::files;
 use elf::abi;
 use elf::endian::AnyEndian;
 use elf::{ElfStream, ParseError};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -150,19 +150,28 @@ pub fn link(program: &Path, libraries: &[&Path]) -> Linked {
         host.objects.extend(search.load(&preloaded, &BTreeMap::new()).objects);
     }
     let host: BTreeMap<String, Rc<Object>> = answers(&host).collect();
-    let loaded: Vec<Loaded> = libraries.iter().map(|library| search.load(library, &host)).collect();
+    // Instances of one library have it together on purpose. It is looked at once, however many they are, and clashes with those before it.
+    let mut distinct: Vec<(usize, Loaded)> = Vec::new();
+    let mut place_of = HashMap::new();
+    let places: Vec<usize> = libraries
+        .iter()
+        .enumerate()
+        .map(|(fmu, library)| {
+            *place_of.entry(*library).or_insert_with(|| {
+                distinct.push((fmu, search.load(library, &host)));
+                distinct.len() - 1
+            })
+        })
+        .collect();
+    // Whose library has a name first, has it for all.
+    let mut before: BTreeMap<String, (usize, Rc<Object>)> = BTreeMap::new();
     let mut clashes = Vec::new();
-    for (own, fmu) in loaded.iter().enumerate() {
+    for (own, &place) in places.iter().enumerate() {
+        let (first_of_library, fmu) = &distinct[place];
+        let is_first = *first_of_library == own;
         let replaced =
             fmu.replaced.iter().map(|(name, path)| Clash::Program { name: name.clone(), own: (own, path.clone()) });
         clashes.extend(replaced);
-        // Whose library has a name first, has it for all.
-        let mut before = BTreeMap::new();
-        for (first, other) in loaded[..own].iter().enumerate() {
-            for (name, object) in answers(other) {
-                before.entry(name).or_insert((first, object));
-            }
-        }
         for (name, object) in &fmu.requests {
             let Some((first, other)) = before.get(name) else { continue };
             let name = name.clone();
@@ -173,10 +182,19 @@ pub fn link(program: &Path, libraries: &[&Path]) -> Linked {
                 clashes.push(Clash::Shared { name, own, first: *first });
             }
         }
-        clashes.extend((0..own).filter_map(|first| unique(&loaded, first, own)));
+        let others = distinct.iter().enumerate().filter(|(other, (first, _))| *other != place && *first < own);
+        if fmu.objects.iter().any(|object| !object.unique.is_empty()) {
+            clashes.extend(others.filter_map(|(_, (first, other))| unique((other, *first), (fmu, own))));
+        }
+        if is_first {
+            for (name, object) in answers(fmu) {
+                before.entry(name).or_insert((own, object));
+            }
+        }
     }
     let changes = |object: &Rc<Object>| object.changes_process && object.name.as_deref() != Some("libstdc++.so.6");
-    Linked { clashes, change_process: loaded.iter().map(|fmu| fmu.objects.iter().any(changes)).collect() }
+    let change: Vec<bool> = distinct.iter().map(|(_, fmu)| fmu.objects.iter().any(changes)).collect();
+    Linked { clashes, change_process: places.into_iter().map(|place| change[place]).collect() }
 }
 
 /// The symbols that a library leaves to others, which have to be there; none where it cannot be read.
@@ -219,7 +237,8 @@ pub fn files_named(is_meant: impl Fn(&str) -> bool) -> Vec<PathBuf> {
 pub fn by_file(libraries: &[&Path]) -> Vec<PathBuf> {
     let file = |path: &&Path| path.metadata().ok().map(|own| (own.dev(), own.ino()));
     let files: Vec<_> = libraries.iter().map(file).collect();
-    let first = |at: usize| files.iter().position(|own| own.is_some() && *own == files[at]).unwrap_or(at);
+    let mut first_of = HashMap::new();
+    let mut first = |at: usize| files[at].map_or(at, |file| *first_of.entry(file).or_insert(at));
     (0..libraries.len()).map(|at| libraries[first(at)].to_owned()).collect()
 }
 
@@ -268,13 +287,13 @@ fn answers(loaded: &Loaded) -> impl Iterator<Item = (String, Rc<Object>)> {
 }
 
 /// The variables that two FMUs have together though each defines them. A library of one name and content is one library.
-fn unique(loaded: &[Loaded], first: usize, own: usize) -> Option<Clash> {
+fn unique((before, first): (&Loaded, usize), (fmu, own): (&Loaded, usize)) -> Option<Clash> {
     let mut symbols = BTreeSet::new();
-    for object in &loaded[own].objects {
-        for other in loaded[first].objects.iter().filter(|other| other.path != object.path) {
-            let is_one = loaded[own].requests.iter().any(|(name, needed)| {
+    for object in &fmu.objects {
+        for other in before.objects.iter().filter(|other| other.path != object.path) {
+            let is_one = fmu.requests.iter().any(|(name, needed)| {
                 Rc::ptr_eq(needed, object)
-                    && answers(&loaded[first]).any(|(answer, has)| answer == *name && Rc::ptr_eq(&has, other))
+                    && answers(before).any(|(answer, has)| answer == *name && Rc::ptr_eq(&has, other))
             });
             let both = object.unique.iter().filter(|(symbol, variable)| {
                 other.unique.get(*symbol).is_some_and(|other| **variable == Variable::Writable || other != *variable)
@@ -531,5 +550,20 @@ mod tests {
             let _ = of_cache(&whole[..length]);
         }
         assert_eq!(of_cache(b"glibc-ld.so.cache1.1\xff\xff\xff\xff"), None);
+    }
+
+    /// Pairs of them would be looked at by the million.
+    #[test]
+    fn instances_of_one_library_cost_nothing() {
+        let program = std::env::current_exe().unwrap();
+        let cost = |instances: usize| {
+            let begun = std::time::Instant::now();
+            let linked = link(&program, &vec![program.as_path(); instances]);
+            assert_eq!((linked.clashes.len(), linked.change_process.len()), (0, instances));
+            begun.elapsed()
+        };
+        let one = cost(1).max(cost(1));
+        let many = cost(3000);
+        assert!(many < 50 * one, "{one:?} {many:?}");
     }
 }

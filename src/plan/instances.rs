@@ -21,22 +21,24 @@ pub(super) fn plans(
     planned: &[TaskPlan],
     times: &Timetable,
 ) -> Vec<FmuPlan> {
-    cpus.iter().enumerate().map(|(fmu, &cpu)| plan(resolved, order, fmu, cpu, planned, times)).collect()
+    let mut tasks = vec![Vec::new(); cpus.len()];
+    planned.iter().enumerate().for_each(|(id, task)| tasks[task.fmu.0].push(TaskId(id)));
+    let own = cpus.iter().zip(&tasks).enumerate();
+    own.map(|(fmu, (&cpu, tasks))| plan(resolved, order, (fmu, cpu, tasks), planned, times)).collect()
 }
 
-/// One instance.
+/// One instance: of an FMU, with its core and its tasks.
 fn plan(
     resolved: &Resolved,
     order: &Order,
-    fmu: usize,
-    cpu: usize,
+    (fmu, cpu, tasks_of_fmu): (usize, usize, &[TaskId]),
     planned: &[TaskPlan],
     times: &Timetable,
 ) -> FmuPlan {
     let described = &resolved.fmus[fmu];
     let description = described.input.description;
     let abi = described.abi();
-    let own = || (0..planned.len()).map(TaskId).filter(|id| planned[id.0].fmu == FmuId(fmu));
+    let own = || tasks_of_fmu.iter().copied();
     let grids: Vec<StepGrid> = own().flat_map(|id| planned[id.0].steps_on(times.start, times.stop)).collect();
     let output = |output: &OutputCandidate| {
         let v = &described.variables()[output.variable];

@@ -405,12 +405,15 @@ impl Layout {
             begin..next
         };
         let starts = plan.columns().map(start).collect();
+        // Of inputs alone that nobody sets nothing is ever read, and their recording has its rows.
+        let has_values = plan.tasks.iter().any(|task| plan.sample_words(task) > 0);
+        let has_rows_of_time = plan.rows_of_time || !plan.signals.is_empty() && !has_values;
         let rings = plan
             .tasks
             .iter()
             .map(|task| {
                 let values = plan.sample_words(task);
-                let records = if values == 0 && !plan.rows_of_time { 0 } else { records(plan, &task.release, values) };
+                let records = if values == 0 && !has_rows_of_time { 0 } else { records(plan, &task.release, values) };
                 let ring = (next, records, values);
                 next += SampleRing::words(records, values);
                 ring

@@ -604,6 +604,11 @@ impl Rig {
         }
     }
 
+    /// Has errors in all descriptions overlooked that leave a meaning to the rest (`--lenient`).
+    pub fn read_leniently(&mut self) {
+        self.fmus.iter_mut().for_each(|fmu| fmu.lenient = true);
+    }
+
     /// Has libraries loaded before those of all FMUs (`--preload`).
     pub fn preload(&mut self, files: &[PathBuf]) {
         for fmu in &mut self.fmus {

@@ -1,12 +1,12 @@
 //! The methods, as a drive uses them.
 
 use super::adaptive::Attempt;
-use super::asked::{Asked, Tried};
+use super::asked::{Asked, Tried, Trouble};
 use super::bdf::Bdf;
 use super::dopri5::Dopri5;
 use super::fixed::{Rk4, Step, euler, on_line, on_parabola};
 use super::weights::Weights;
-use super::{Equations, Structure};
+use super::{Answer, Equations, Stopped, Structure};
 
 /// How a drive integrates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -170,13 +170,15 @@ impl Integrator {
     /// Computes `x1` at the step's end from `x0` and `f0`.
     pub(super) fn advance<E: Equations>(&mut self, asked: &mut Asked<'_, E>, step: &mut Step) -> Tried<E> {
         match self {
-            Integrator::Euler => {
-                euler(step);
-                Ok(())
-            }
-            Integrator::Rk4(rk4) => rk4.advance(asked, step),
-            Integrator::Dopri5(dopri5) | Integrator::Auto { dopri5, .. } => dopri5.advance(asked, step),
+            Integrator::Euler => euler(step),
+            Integrator::Rk4(rk4) => rk4.advance(asked, step)?,
+            Integrator::Dopri5(dopri5) | Integrator::Auto { dopri5, .. } => dopri5.advance(asked, step)?,
             Integrator::Bdf(_) => unreachable!("what is between its steps is exact"),
+        }
+        // A model may have finite derivatives anywhere: nobody else estimates an error of a fixed step.
+        match step.x1.iter().position(|state| !state.is_finite()) {
+            None => Ok(()),
+            Some(number) => Err(Trouble::Smaller(Stopped::NotFinite { t: step.to, answer: Answer::State(number) })),
         }
     }
 

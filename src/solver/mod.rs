@@ -174,6 +174,8 @@ pub enum Stopped<F> {
 pub enum Answer {
     /// The derivative of the state with this number.
     Derivative(usize),
+    /// Where the derivatives of the state with this number lead, which are finite.
+    State(usize),
     /// The event indicator with this number.
     Indicator(usize),
 }
@@ -187,6 +189,9 @@ impl<F: fmt::Display> fmt::Display for Stopped<F> {
             }
             Stopped::NotFinite { t, answer: Answer::Derivative(number) } => {
                 write!(f, "at {t} s the derivative of state {number} is not finite, however small the step is made")
+            }
+            Stopped::NotFinite { t, answer: Answer::State(number) } => {
+                write!(f, "at {t} s state {number} is not finite, however small the step is made")
             }
             Stopped::NotFinite { t, answer: Answer::Indicator(number) } => {
                 write!(f, "at {t} s event indicator {number} is not a number, however small the step is made")

@@ -320,6 +320,12 @@ pub fn unusable(plan: &Plan, reading: Unusable, function: Option<Function>) -> S
             Some(Function::GetEventIndicators) => {
                 format!("NaN for event indicator {}, however small the step was made,", number + 1)
             }
+            Some(Function::SetContinuousStates) => {
+                let state = number + 1;
+                format!(
+                    "derivatives that lead to no finite state {state}, however small the step was made (solver, step),"
+                )
+            }
             _ => format!("no finite derivative of state {}, however small the step was made,", number + 1),
         },
         Unusable::NoStep => {

@@ -2,7 +2,11 @@
 //! does not say where it is.
 
 use crate::fmu::python;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+
+/// What libraries call of Python without saying who has it, by their files: each is looked at once.
+pub type Calls = HashMap<PathBuf, Vec<String>>;
 
 /// Libraries that are loaded before an FMU's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,11 +18,11 @@ pub struct Preload {
 }
 
 impl Preload {
-    /// Finds the libraries to be loaded before that of FMU `name`; the user has named these.
+    /// Finds the libraries to be loaded before that of FMU `name`; the user has named these. `known`: what is known of libraries so far.
     ///
     /// # Errors
     /// Which line helps.
-    pub fn of(name: &str, library: &Path, wanted: Vec<PathBuf>) -> Result<Preload, String> {
+    pub fn of(name: &str, library: &Path, wanted: Vec<PathBuf>, known: &mut Calls) -> Result<Preload, String> {
         // A name without a folder is the linker's to look for.
         if let Some(file) = wanted.iter().find(|file| file.components().count() > 1 && !file.is_file()) {
             return Err(format!(
@@ -27,11 +31,14 @@ impl Preload {
             ));
         }
         let names_python = wanted.iter().any(|file| python::is_library(file));
-        let calls = if names_python { Vec::new() } else { python::calls(library) };
+        let calls = match names_python {
+            true => &[][..],
+            false => known.entry(library.to_owned()).or_insert_with(|| python::calls(library)),
+        };
         let Some(first) = calls.first() else { return Ok(Preload { files: wanted, note: None }) };
         let what = format!("the library of {name} calls Python ({first}) and does not say which");
         let line = |file: &str| format!("preload = [\"{file}\"] in [fmu.{name}] of a rig, or --preload {file}");
-        match python::libraries(&calls).as_slice() {
+        match python::libraries(calls).as_slice() {
             [one] => {
                 let note = format!("{what}: {} is loaded first; preload in its table names another one", one.display());
                 Ok(Preload { files: wanted.into_iter().chain([one.clone()]).collect(), note: Some(note) })

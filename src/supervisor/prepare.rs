@@ -2,7 +2,7 @@
 
 use super::core_claims::{self, Claims};
 use super::neighbours::{self, Neighbours};
-use super::preload::Preload;
+use super::preload::{Calls, Preload};
 use super::stimuli::{self, Source};
 use super::{Error, Event, EventSink, Host, saved};
 use crate::ffi::symbol_of_max_step;
@@ -22,6 +22,7 @@ use crate::sys::rights::Rights;
 use crate::sys::stop::Stop;
 use crate::time::{Fraction, Instant};
 use std::collections::BTreeSet;
+use std::collections::hash_map::{Entry, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -69,6 +70,8 @@ pub struct Options {
     pub log: bool,
     /// Libraries that are loaded before those of all FMUs.
     pub preload: Vec<PathBuf>,
+    /// Errors in all descriptions are overlooked that leave a meaning to the rest.
+    pub lenient: bool,
     /// How often figures of the clocks are reported while they run; `None`: never.
     pub figures: Option<Duration>,
     /// Where unpacked FMUs and built libraries are kept; default: the user's cache.
@@ -197,7 +200,7 @@ fn open_rig(
     if !rights.are_own() {
         take_over(&mut rig, &cache)?;
     }
-    let fmus = rig.fmus.iter().map(|fmu| open_named(&rig, fmu, &cache, events)).collect::<Result<Vec<_>, _>>()?;
+    let fmus = open_all(&rig, &cache, events)?;
     complete(&mut rig, &fmus.iter().map(|(_, description, _)| description).collect::<Vec<_>>())?;
     let start = plan::start_time(&rig, fmus.first().map(|(_, description, _)| description)).value;
     let stimuli = stimuli::open(&rig, start, rights)?;
@@ -340,9 +343,9 @@ impl OpenedRig {
 
 /// Finds the libraries to be loaded before that of each FMU.
 fn preloads(rig: &Rig, inputs: &[FmuInput]) -> Result<Vec<Preload>, Error> {
-    let (mut preloads, mut problems) = (Vec::new(), Vec::new());
+    let (mut preloads, mut problems, mut calls) = (Vec::new(), Vec::new(), Calls::new());
     for (fmu, input) in rig.fmus.iter().zip(inputs) {
-        match Preload::of(&fmu.name.value, &input.library, fmu.preload.clone()) {
+        match Preload::of(&fmu.name.value, &input.library, fmu.preload.clone(), &mut calls) {
             Ok(preload) => preloads.push(preload),
             Err(why) => problems.push(rig::Problem::new(&rig.file, fmu.path.place, why)),
         }
@@ -366,6 +369,27 @@ fn watched(plan: &Plan, pattern: &str) -> Result<Vec<SignalId>, Error> {
 }
 
 type OpenedFmu = (Unpacked, ModelDescription, PathBuf);
+
+/// All FMUs of a rig. Those that differ in nothing that counts for that are opened once.
+fn open_all(rig: &Rig, cache: &Cache, events: &EventSink) -> Result<Vec<OpenedFmu>, Error> {
+    let mut known: HashMap<_, usize> = HashMap::new();
+    let mut all: Vec<OpenedFmu> = Vec::new();
+    for fmu in &rig.fmus {
+        let (dialect, interface) =
+            (fmu.dialect.as_ref().map(|own| own.value), fmu.interface.as_ref().map(|own| own.value));
+        let definitions: Vec<_> = fmu.define.iter().map(|(name, value)| (&name.value, value)).collect();
+        let key = (&fmu.path.value, dialect, interface, fmu.lenient, fmu.trusts_compiler_options, definitions);
+        let opened = match known.entry(key) {
+            Entry::Occupied(first) => all[*first.get()].clone(),
+            Entry::Vacant(place) => {
+                place.insert(all.len());
+                open_named(rig, fmu, cache, events)?
+            }
+        };
+        all.push(opened);
+    }
+    Ok(all)
+}
 
 /// [`open_fmu`], which may take long; an error names the place in the rig.
 fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Result<OpenedFmu, Error> {
@@ -413,8 +437,10 @@ fn open_fmu(fmu: &RigFmu, cache: &Cache) -> Result<OpenedFmu, Error> {
     let read = if fmu.lenient { leniently() } else { description::parse_as(&text, wanted) };
     let description = read.map_err(|mut error| {
         if !fmu.lenient && leniently().is_ok() {
-            error.message +=
-                &format!("; with lenient = true in [fmu.{}] of a rig file that is overlooked", fmu.name.value);
+            error.message += &format!(
+                "; with --lenient, or lenient = true in [fmu.{}] of a rig file, that is overlooked",
+                fmu.name.value
+            );
         }
         let error = Error::Description(unpacked.origin.clone(), error);
         // The key is the culprit where the FMU can be read without it.
@@ -467,6 +493,9 @@ fn wanted_rig(options: &Options) -> Result<Rig, Error> {
         *place = Some(step);
     }
     rig.preload(&options.preload);
+    if options.lenient {
+        rig.read_leniently();
+    }
     Ok(Rig {
         controlled: options.control,
         endless: options.endless,

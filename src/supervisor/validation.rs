@@ -41,6 +41,8 @@ pub struct Examination {
     pub adopts: bool,
     /// Libraries that are loaded before the FMU's.
     pub preload: Vec<PathBuf>,
+    /// Errors of the description that leave a meaning to the rest are findings, and the FMU is tried all the same.
+    pub lenient: bool,
 }
 
 /// An FMU that was read.
@@ -55,10 +57,11 @@ struct Subject<'a> {
 impl Subject<'_> {
     /// What a simulation of it is to be like besides.
     fn options(&self) -> Options {
-        let Examination { timeout, stop, adopts, preload, .. } = self.wanted;
+        let Examination { timeout, stop, adopts, preload, lenient, .. } = self.wanted;
         Options {
             stop: stop.clone(),
             preload: preload.clone(),
+            lenient: *lenient,
             at_most: Some(*timeout),
             adopts: *adopts,
             ..Options::default()
@@ -100,7 +103,8 @@ pub fn validate(wanted: &Examination, events: &EventSink) -> Result<Validation, 
         }
         Err(error) => return Err(Error::Archive(error)),
     };
-    let description = match description::parse(&text) {
+    let read = if wanted.lenient { description::parse_leniently(&text, None) } else { description::parse(&text) };
+    let description = match read {
         Ok(description) => description,
         Err(_) => {
             let remarks = description::errors(&text).iter().map(of_description).collect();

@@ -3,9 +3,10 @@
 
 use super::client::{Answer, Daemon, exchange, request, tracer};
 use super::program::{copied_tracer, shared_core, wait_until};
-use super::tcp::{AUTHORIZATION, LOCAL, connect, over_tcp};
+use super::tcp::{AUTHORIZATION, LOCAL, connect, over_tcp, over_tcp_in};
 use nix::sys::signal::Signal::SIGKILL;
 use nix::sys::socket::{MsgFlags, recv};
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
@@ -31,11 +32,16 @@ exec cc "$@"
 /// A daemon with that compiler, and nothing built yet.
 fn with_slow_compiler() -> Daemon {
     let folder = crate::program::tempdir().unwrap();
-    let compiler = folder.path().join("compiler");
-    std::fs::write(&compiler, COMPILER.replace("FOLDER", folder.path().to_str().unwrap())).unwrap();
-    std::fs::set_permissions(&compiler, PermissionsExt::from_mode(0o755)).unwrap();
-    let environment = vec![("CC", compiler.into()), ("VECUD_CACHE", folder.path().join("cache").into())];
+    let environment = slow_compiler(folder.path());
     Daemon::in_environment(folder, &[], environment)
+}
+
+/// The environment of a daemon with that compiler.
+fn slow_compiler(folder: &Path) -> Vec<(&'static str, OsString)> {
+    let compiler = folder.join("compiler");
+    std::fs::write(&compiler, COMPILER.replace("FOLDER", folder.to_str().unwrap())).unwrap();
+    std::fs::set_permissions(&compiler, PermissionsExt::from_mode(0o755)).unwrap();
+    vec![("CC", compiler.into()), ("VECUD_CACHE", folder.join("cache").into())]
 }
 
 /// A rig of a tracer whose sources nobody has built.
@@ -267,5 +273,48 @@ fn without_the_token_nobody_takes_memory_or_places_from_those_who_have_it() {
         with_token();
         steady_is_served_and_stops(&daemon);
         drop(streams);
+    });
+}
+
+/// Compilers without end, long rigs, bodies that never end, and connections of those who have no token, all of it together.
+#[test]
+fn all_attacks_at_once_keep_no_holder_of_the_token_and_no_stop_waiting() {
+    shared_core(|| {
+        let folder = crate::program::tempdir().unwrap();
+        let environment = slow_compiler(folder.path());
+        let (daemon, port) = over_tcp_in(folder, &["--anonymous-read"], environment);
+        start_steady(&daemon);
+        let folder = daemon.folder.path().to_owned();
+        std::fs::write(folder.join("slow"), "").unwrap();
+        let long = format!("[rig]\nx = [{}]\n", "1,".repeat((255 << 10) - 100));
+        let checks: Vec<UnixStream> = (0..CHECKS + 4)
+            .map(|number| match number % 2 {
+                0 => begin(&daemon, "PUT", &format!("/v1/rigs/slow{number}"), &slow_rig(&daemon, number)),
+                _ => begin(&daemon, "PUT", "/v1/rigs/long", &long),
+            })
+            .collect();
+        let body = [b"content-length: 4194304\r\n\r\n".as_slice(), &vec![b'#'; 60 << 10]].concat();
+        let silent: Vec<UnixStream> = (0..CONNECTIONS / 2)
+            .map(|_| {
+                let mut stream = UnixStream::connect(daemon.socket()).unwrap();
+                let _refused = stream.write_all(&[b"PUT /v1/rigs/a HTTP/1.1\r\nhost: vecud\r\n", &*body].concat());
+                stream
+            })
+            .collect();
+        let tokenless: Vec<_> = (0..CONNECTIONS)
+            .map(|_| {
+                let mut stream = connect(port);
+                let _refused = stream.write_all(&[b"POST /v1/rigs HTTP/1.1\r\nhost: localhost\r\n", &*body].concat());
+                stream
+            })
+            .collect();
+        wait_until("compilers are at work", || at_work(&folder) == 2);
+        let shown = [LOCAL, AUTHORIZATION].concat();
+        for _ in 0..4 {
+            let asked = || exchange(connect(port), request("GET", "/v1/rigs/steady", &shown, "").as_bytes());
+            Answer::of(&soon("with the token", asked)).json(200);
+        }
+        steady_is_served_and_stops(&daemon);
+        drop((checks, silent, tokenless));
     });
 }

@@ -2,18 +2,25 @@
 
 use super::client::{Answer, Daemon, exchange, request, tracer};
 use super::program::{PATIENCE, user, wait_until};
+use std::ffi::OsString;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use tempfile::TempDir;
 
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 pub const AUTHORIZATION: &str = "authorization: Bearer 0123456789abcdef0123456789abcdef\r\n";
 
 /// A daemon that listens at a free port, too, and that port.
 pub fn over_tcp(options: &[&str]) -> (Daemon, u16) {
-    let folder = crate::program::tempdir().unwrap();
+    over_tcp_in(crate::program::tempdir().unwrap(), options, Vec::new())
+}
+
+/// The same in a folder, with these variables in its environment.
+pub fn over_tcp_in(folder: TempDir, options: &[&str], environment: Vec<(&'static str, OsString)>) -> (Daemon, u16) {
     let file = token_file(folder.path(), TOKEN, 0o600);
-    let daemon = Daemon::with(folder, &[&["--listen", "127.0.0.1:0", "--token-file", &file], options].concat());
+    let options = [&["--listen", "127.0.0.1:0", "--token-file", &file], options].concat();
+    let daemon = Daemon::in_environment(folder, &options, environment);
     let port = || daemon.log().split("listening on http://127.0.0.1:").nth(1)?.lines().next()?.parse().ok();
     wait_until("it listens", || port().is_some());
     let port = port().unwrap();

@@ -2,10 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -53,19 +53,32 @@ impl Compiler {
     }
 
     /// What the compiler calls itself, with its version: part of the cache's key.
-    pub fn identity(&self) -> Result<Vec<u8>, BuildError> {
-        let output = self.command().arg("--version").stdin(Stdio::null()).output();
-        Ok(output.map_err(|e| self.not_started(e))?.stdout)
+    pub fn identity(&self, stop: &Stop) -> Result<Vec<u8>, BuildError> {
+        self.answer(&["--version"], false, stop)
+    }
+
+    /// What the compiler says of itself; `err`: on standard error too.
+    fn answer(&self, arguments: &[&str], err: bool, stop: &Stop) -> Result<Vec<u8>, BuildError> {
+        let failed = |e| self.not_started(e);
+        let mut words = tempfile::tempfile().map_err(failed)?;
+        let copy = || words.try_clone().map(Stdio::from).map_err(failed);
+        let mut command = self.command();
+        command.args(arguments).stdin(Stdio::null()).stdout(copy()?);
+        command.stderr(if err { copy()? } else { Stdio::null() });
+        process::keep_together(&mut command, None);
+        let child = command.spawn().map_err(failed)?;
+        self.wait(child, arguments[0], LONGEST, stop)?;
+        let mut bytes = Vec::new();
+        words.rewind().and_then(|()| words.take(MOST_WORDS).read_to_end(&mut bytes)).map_err(failed)?;
+        Ok(bytes)
     }
 
     /// The compiler itself, where it is named by its path, and where it searches for its programs, libraries and headers.
-    pub fn search_folders(&self) -> Vec<PathBuf> {
+    pub fn search_folders(&self, stop: &Stop) -> Vec<PathBuf> {
         let words = |arguments: &[&str]| {
-            let mut command = self.command();
-            let output = command.args(arguments).stdin(Stdio::null()).output();
             // Headers are told on standard error.
-            let text = |output: Output| String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-            output.map(text).unwrap_or_default()
+            let said = self.answer(arguments, true, stop).unwrap_or_default();
+            String::from_utf8_lossy(&said).into_owned()
         };
         let language = self.language.to_ascii_lowercase();
         let headers = ["-x", &language, "-E", "-v", "-o", "/dev/null", "/dev/null"];
@@ -93,7 +106,8 @@ impl Compiler {
             let guard = || -> Result<_, BuildError> {
                 let is_locked = jail.map(Jail::lock_in);
                 let child = command.spawn().map_err(|e| self.not_started(e))?;
-                Ok((self.wait(child, what, place)?, is_locked))
+                let longest = jail.map_or(Duration::MAX, |_| LONGEST);
+                Ok((self.wait(child, what, longest, place.stop)?, is_locked))
             };
             let guarded = thread::Builder::new().name("vecud.compiler".to_owned()).spawn_scoped(scope, guard);
             guarded.map_err(|e| self.not_started(e))?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -115,14 +129,14 @@ impl Compiler {
     }
 
     /// Waits for its end, or ends it with all that it has started.
-    fn wait(&self, mut child: Child, what: &str, place: &Workplace) -> Result<ExitStatus, BuildError> {
+    fn wait(&self, mut child: Child, what: &str, longest: Duration, stop: &Stop) -> Result<ExitStatus, BuildError> {
         let begin = Instant::now();
         loop {
             if let Some(status) = child.try_wait().map_err(|e| self.not_started(e))? {
                 return Ok(status);
             }
-            let stopped = place.stop.is_asked();
-            if stopped || place.jail.is_some() && begin.elapsed() > LONGEST {
+            let stopped = stop.is_asked();
+            if stopped || begin.elapsed() > longest {
                 process::end_together(&mut child);
                 return Err(match stopped {
                     true => BuildError::Interrupted { what: what.to_owned() },
@@ -236,7 +250,7 @@ mod tests {
     #[test]
     fn a_compiler_that_is_missing_is_named_with_its_package() {
         let missing = Compiler { command: vec!["no-such-compiler-here".into()], language: "C++" };
-        let words = missing.identity().unwrap_err().to_string();
+        let words = missing.identity(&Stop::default()).unwrap_err().to_string();
         assert!(words.contains("`no-such-compiler-here` is not installed"), "{words}");
         assert!(words.contains("apt install g++"), "{words}");
         assert!(words.contains("CXX"), "{words}");

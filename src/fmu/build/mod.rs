@@ -98,9 +98,9 @@ pub fn build(
     cache: &Cache,
 ) -> Result<PathBuf, BuildError> {
     let model_identifier = &offer.common().model_identifier;
-    let configuration = configuration(sources, abi, offer, choices)?;
+    let configuration = configuration(sources, abi, offer, choices, cache.stop())?;
     let plan = plan(sources, abi, offer, configuration, choices)?;
-    let key = plan.key()?;
+    let key = plan.key(cache.stop())?;
     let file = format!("{model_identifier}.so");
     let entry = format!("lib-v{FORMAT}-{key}");
     if let Some(files) = cache.find(&entry) {
@@ -115,7 +115,7 @@ pub fn build(
         |target| {
             plan.make(target, &file, cache.stop())?;
             // What was compiled must be what was hashed.
-            match plan.key()? == key {
+            match plan.key(cache.stop())? == key {
                 true => Ok(()),
                 false => Err(BuildError::Changed),
             }
@@ -130,10 +130,11 @@ fn configuration(
     abi: Abi,
     offer: &InterfaceOffer,
     choices: &BuildChoices,
+    stop: &Stop,
 ) -> Result<Configuration, BuildError> {
     let model_identifier = &offer.common().model_identifier;
     if let Some(text) = read_description(sources)? {
-        let has_compiler = |set: &SourceFileSet| compiler_of(set).identity().is_ok();
+        let has_compiler = |set: &SourceFileSet| compiler_of(set).identity(stop).is_ok();
         return description::parse(&text, model_identifier, choices, has_compiler);
     }
     let whole = dialect::whole(abi, model_identifier).ok_or(BuildError::NoBuildDescription)?;
@@ -270,7 +271,7 @@ impl BuildPlan<'_> {
         BuildError::Description { file: self.configuration.described_in, at: Some(library.at), detail }
     }
 
-    fn key(&self) -> Result<String, BuildError> {
+    fn key(&self, stop: &Stop) -> Result<String, BuildError> {
         let mut key = Key::new();
         key.add("format", FORMAT);
         key.add("model identifier", self.model_identifier);
@@ -296,7 +297,7 @@ impl BuildPlan<'_> {
             key.add(name, value.as_encoded_bytes());
         }
         for compiler in self.known_compilers() {
-            key.add("compiler", compiler.identity()?);
+            key.add("compiler", compiler.identity(stop)?);
         }
         inputs::add_files(&mut key, self.root, &self.inputs())?;
         Ok(key.finish())
@@ -328,7 +329,7 @@ impl BuildPlan<'_> {
 
     /// Compiles and links into the folder `target`, which then holds the library, what it needs beside it, and a log.
     fn make(&self, target: &Path, file: &str, stop: &Stop) -> Result<(), BuildError> {
-        let jail = if self.choices.trusted { None } else { Some(self.jail(target)?) };
+        let jail = if self.choices.trusted { None } else { Some(self.jail(target, stop)?) };
         let work = tempfile::Builder::new().prefix("work-").tempdir_in(target).map_err(|e| file_error(target, e))?;
         for (name, text) in self.dialect.headers.iter().copied().chain([(MACROS, self.macros.as_str())]) {
             let path = work.path().join(name);
@@ -398,10 +399,10 @@ impl BuildPlan<'_> {
     }
 
     /// What the compilers of this build can reach, when they build into `target`.
-    fn jail(&self, target: &Path) -> Result<Jail, BuildError> {
+    fn jail(&self, target: &Path, stop: &Stop) -> Result<Jail, BuildError> {
         let mut jail = Jail::new(target);
         for compiler in self.known_compilers() {
-            jail.allow(compiler.search_folders());
+            jail.allow(compiler.search_folders(stop));
         }
         jail.allow([self.root.to_owned()]);
         // What links in a folder of the user's lead to is his own affair, and there are none in archives.

@@ -8,7 +8,7 @@
 //!   no file or link of theirs. Only root is as good as the user.
 //! - Several processes may make the same entry at once: one rename wins, all of them use the winner's.
 //! - Whatever goes wrong while an entry is made, its temporary folder is removed. Those of killed processes are removed
-//!   by the next user of the cache once they are a day old and nobody holds their lock.
+//!   by the next user of the cache, once they are a minute old and nobody holds their lock.
 //! - Names of entries hold a hash of everything that they were made from, so an entry never becomes stale.
 #![forbid(unsafe_code)]
 
@@ -39,7 +39,7 @@ const LIST: &str = "list";
 /// Instead of the digest of a file that is not compared by it.
 const NO_DIGEST: &str = "-";
 const WRITABLE_BY_OTHERS: u32 = 0o022;
-const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
+const LEFTOVER_AGE: Duration = Duration::from_secs(60);
 
 /// The folder that holds unpacked FMUs and built libraries.
 #[derive(Debug, Clone)]

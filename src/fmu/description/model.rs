@@ -58,7 +58,7 @@ impl From<(VariableType, ValueReference)> for Key {
 
 /// The C interfaces of FMI: which functions an FMU exports, under which names, with which arguments. Between patch releases
 /// they do not change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Abi {
     /// FMI 1.0: two interfaces, each of which prefixes its functions with the model identifier.
     Fmi1,

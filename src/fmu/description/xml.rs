@@ -325,6 +325,12 @@ impl<'a> Element<'a> {
         self.attribute(name).map(|attribute| attribute.value.to_owned())
     }
 
+    /// A text that is required; where every error is wanted, an empty one where it is missing.
+    pub(super) fn kept_text(self, name: &str) -> Result<String, DescriptionError> {
+        let text = self.kept(self.required(name))?;
+        Ok(text.map_or_else(String::new, |attribute| attribute.value.to_owned()))
+    }
+
     /// `name`, which is required and not empty.
     pub(super) fn unique_name(self) -> Result<&'a str, DescriptionError> {
         let name = self.required("name")?;

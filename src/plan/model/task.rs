@@ -114,7 +114,7 @@ pub struct IntegrationPlan {
 }
 
 /// FMUs of which one at a time makes steps (semantics S34).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SerialPlan {
     /// The FMUs, in the order of the rig. Their steps are made by at least two tasks.
     pub fmus: Vec<FmuId>,

@@ -44,9 +44,10 @@ pub struct Rank {
 impl Order {
     fn new(classes: &[Class], Placement { merged, band, cooperative }: Placement) -> Order {
         let mut ranks: Vec<Rank> = Vec::new();
+        let levels: Vec<usize> = classes.chunk_by(|a, b| a.fmu == b.fmu).flat_map(|own| 0..own.len()).collect();
         for placed in merged.order {
             let class = &classes[placed.class];
-            let level = classes[..placed.class].iter().filter(|other| other.fmu == class.fmu).count();
+            let level = levels[placed.class];
             ranks.extend(class.members.iter().map(|&candidate| Rank { candidate, level, placed, cpu: class.cpu }));
         }
         let mut task_of = vec![TaskId(0); ranks.len()];

@@ -196,6 +196,8 @@ struct System {
     task: Vec<usize>,
     /// Whether something that matters to it is missing, for each task of the plan.
     unknown: Vec<bool>,
+    /// The turn of each task of the plan.
+    turns: Vec<Option<usize>>,
 }
 
 impl System {
@@ -209,7 +211,8 @@ impl System {
             _ => None,
         });
         let ticks = Ticks::of(intervals);
-        let mut system = System { tasks: Vec::new(), ticks, place, task, unknown: unknown(plan, known) };
+        let (unknown, turns) = (unknown(plan, known), plan.turns());
+        let mut system = System { tasks: Vec::new(), ticks, place, task, unknown, turns };
         system.tasks = system.task.iter().map(|&task| system.in_numbers(plan, known, task)).collect();
         // All of those that share a priority but the least urgent wait for others of these.
         for shared in plan.shared() {
@@ -251,7 +254,7 @@ impl System {
             urgency: planned.fifo.get().into(),
             level: planned.level,
             waits: false,
-            turn: plan.serial_of(TaskId(task)),
+            turn: self.turns[task],
             execution: ticks.nanos(execution.plus(overhead).plus(planned.polls(plan))),
             section: ticks.nanos(section),
             wake: ticks.nanos(known.wakeup[task].0),
@@ -325,9 +328,10 @@ impl System {
 fn unknown(plan: &Plan, known: &Known) -> Vec<bool> {
     let tasks = &plan.tasks;
     // A turn that is taken over cores waits for work on the other core, which is not reckoned with here.
-    let turns: Vec<Option<usize>> = (0..tasks.len()).map(|task| plan.serial_of(TaskId(task))).collect();
+    let turns = plan.turns();
+    let are_apart: Vec<bool> = (0..plan.serials.len()).map(|turn| plan.is_over_cores(turn)).collect();
     let missing = |task: usize| {
-        let is_apart = turns[task].is_some_and(|turn| plan.is_over_cores(turn));
+        let is_apart = turns[task].is_some_and(|turn| are_apart[turn]);
         known.tasks[task].is_incomplete() || (known.tasks[task].active && is_apart)
     };
     let ceiling = |task: usize| {

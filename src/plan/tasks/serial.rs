@@ -8,7 +8,18 @@ use crate::plan::described::DescribedFmu;
 use crate::plan::findings::Findings;
 use crate::plan::{FmuId, Plan, SerialPlan, TaskId, TaskPlan};
 use crate::rig::Rig;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
+
+/// What FMUs can have together that take turns.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Common<'a> {
+    /// The thread that makes their steps: no reason by itself, but both have the other's reasons.
+    Thread(TaskId),
+    Library(&'a Path),
+    /// `serialise` names both.
+    Key,
+}
 
 /// The FMUs that take turns.
 pub(in crate::plan) fn plans(
@@ -19,30 +30,51 @@ pub(in crate::plan) fn plans(
 ) -> Vec<SerialPlan> {
     check(rig, fmus, findings);
     // The thread that makes the steps of an FMU: those of one thread need no turns.
-    let threads: Vec<Option<TaskId>> = (0..fmus.len()).map(|fmu| thread(tasks, FmuId(fmu))).collect();
+    let threads = threads(tasks);
     let is_parallel = |fmu: usize| fmus[fmu].rig.parallel.as_ref().is_some_and(|own| own.value);
-    let is_named = |fmu: usize| rig.serialise.iter().any(|name| name.value == fmus[fmu].name());
-    let is_one = |a: usize, b: usize| {
-        let is_of_library = fmus[a].input.library == fmus[b].input.library && !is_parallel(a) && !is_parallel(b);
-        is_of_library || (is_named(a) && is_named(b))
+    let names: HashSet<&str> = rig.serialise.iter().map(|name| name.value.as_str()).collect();
+    let is_named = |fmu: usize| names.contains(fmus[fmu].name());
+    let reasons = |fmu: usize| {
+        let library = (!is_parallel(fmu)).then(|| Common::Library(&fmus[fmu].input.library));
+        library.into_iter().chain(is_named(fmu).then_some(Common::Key))
     };
-    let mut groups: Vec<BTreeSet<usize>> = Vec::new();
-    for fmu in (0..fmus.len()).filter(|fmu| threads[*fmu].is_some()) {
-        let meets =
-            |group: &BTreeSet<usize>| group.iter().any(|other| is_one(*other, fmu) || threads[*other] == threads[fmu]);
-        let (met, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(meets);
-        groups = others;
-        groups.push(met.into_iter().flatten().chain([fmu]).collect());
+    // The first FMU that has something in common with one, of which the group has the number; and whose steps that is about.
+    let mut first_of: HashMap<Common, usize> = HashMap::new();
+    let mut threads_of: HashMap<Common, BTreeSet<TaskId>> = HashMap::new();
+    let mut group_of: Vec<usize> = (0..fmus.len()).collect();
+    for (&fmu, &thread) in &threads {
+        for common in reasons(fmu.0).chain([Common::Thread(thread)]) {
+            let (one, other) = (group(&mut group_of, fmu.0), *first_of.entry(common).or_insert(fmu.0));
+            let other = group(&mut group_of, other);
+            group_of[one.max(other)] = one.min(other);
+            threads_of.entry(common).or_default().insert(thread);
+        }
     }
-    groups.sort();
-    let serial = |group: BTreeSet<usize>| {
-        let has_reason =
-            |fmu: &usize| group.iter().any(|other| threads[*other] != threads[*fmu] && is_one(*other, *fmu));
-        let of_group: Vec<usize> = group.iter().copied().filter(has_reason).collect();
-        let is_said = of_group.iter().any(|fmu| is_named(*fmu));
-        SerialPlan { fmus: of_group.into_iter().map(FmuId).collect(), is_said }
-    };
-    groups.into_iter().map(serial).filter(|serial| serial.fmus.len() > 1).collect()
+    let mut groups: BTreeMap<usize, SerialPlan> = BTreeMap::new();
+    for fmu in threads.keys().filter(|fmu| reasons(fmu.0).any(|reason| threads_of[&reason].len() > 1)) {
+        let serial = groups.entry(group(&mut group_of, fmu.0)).or_default();
+        serial.fmus.push(*fmu);
+        serial.is_said |= is_named(fmu.0);
+    }
+    groups.into_values().filter(|serial| serial.fmus.len() > 1).collect()
+}
+
+/// The group of an FMU, by the smallest FMU of it.
+fn group(group_of: &mut [usize], mut fmu: usize) -> usize {
+    while group_of[fmu] != fmu {
+        group_of[fmu] = group_of[group_of[fmu]];
+        fmu = group_of[fmu];
+    }
+    fmu
+}
+
+/// The FMUs that make steps, each with [its thread](thread).
+fn threads(tasks: &[TaskPlan]) -> BTreeMap<FmuId, TaskId> {
+    let mut threads = BTreeMap::new();
+    for (id, task) in tasks.iter().enumerate().filter(|(_, task)| task.is_contiguous()) {
+        threads.entry(task.fmu).or_insert_with(|| task.leader().unwrap_or(TaskId(id)));
+    }
+    threads
 }
 
 /// The task on whose thread the steps of an FMU are made; `None`: it makes none.
@@ -83,8 +115,18 @@ fn check(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) {
 impl Plan {
     /// The turn of the steps that a task makes: an index into [`Plan::serials`]. `None`: they may be made at any time.
     pub fn serial_of(&self, task: TaskId) -> Option<usize> {
-        let leader = self.tasks[task.0].leader().unwrap_or(task);
-        self.serials.iter().position(|serial| serial.fmus.iter().any(|fmu| thread(&self.tasks, *fmu) == Some(leader)))
+        self.turns()[task.0]
+    }
+
+    /// The same of all tasks.
+    pub(in crate::plan) fn turns(&self) -> Vec<Option<usize>> {
+        let threads = threads(&self.tasks);
+        let of_fmus =
+            self.serials.iter().enumerate().flat_map(|(turn, own)| own.fmus.iter().map(move |fmu| (turn, fmu)));
+        let turn_of: HashMap<TaskId, usize> =
+            of_fmus.filter_map(|(turn, fmu)| Some((*threads.get(fmu)?, turn))).collect();
+        let leader = |(id, task): (usize, &TaskPlan)| task.leader().unwrap_or(TaskId(id));
+        self.tasks.iter().enumerate().map(|own| turn_of.get(&leader(own)).copied()).collect()
     }
 
     /// Whether the FMUs of a turn are on several cores.
@@ -95,15 +137,15 @@ impl Plan {
 
     /// Whether these take turns with each other.
     pub(in crate::plan) fn take_turns(&self, fmus: &[FmuId]) -> bool {
-        self.serials.iter().any(|serial| fmus.iter().all(|fmu| serial.fmus.contains(fmu)))
+        self.serials.iter().any(|serial| fmus.iter().all(|fmu| serial.fmus.binary_search(fmu).is_ok()))
     }
 
     /// Instances of one library, wherever there are several.
     pub(in crate::plan) fn instances(&self) -> Vec<Vec<FmuId>> {
-        let mut all: Vec<Vec<FmuId>> = Vec::new();
+        let (mut all, mut place_of) = (Vec::<Vec<FmuId>>::new(), HashMap::new());
         for fmu in (0..self.fmus.len()).map(FmuId) {
-            let library = |other: FmuId| &self.fmus[other.0].library;
-            match all.iter_mut().find(|known| library(known[0]) == library(fmu)) {
+            let place = *place_of.entry(&self.fmus[fmu.0].library).or_insert(all.len());
+            match all.get_mut(place) {
                 Some(known) => known.push(fmu),
                 None => all.push(vec![fmu]),
             }

@@ -175,8 +175,12 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     {
         eprintln!("vecud: FMU code is less confined than it should be: {refused}");
     }
-    let description = description::parse_as(&subject.description, Some(subject.abi).filter(|abi| !abi.is_earlier()))
-        .map_err(|error| error.to_string())?;
+    let dialect = Some(subject.abi).filter(|abi| !abi.is_earlier());
+    let description = match subject.lenient {
+        true => description::parse_leniently(&subject.description, dialect),
+        false => description::parse_as(&subject.description, dialect),
+    };
+    let description = description.map_err(|error| error.to_string())?;
     surroundings::keep();
     let listening = stream.try_clone().map_err(|error| error.to_string())?;
     let mouth = Arc::new(Mouth { stream: Mutex::new(stream), abi: subject.abi, interface: subject.interface });

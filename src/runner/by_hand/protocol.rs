@@ -20,6 +20,8 @@ pub struct Subject {
     pub preload: Vec<Vec<u8>>,
     /// What the instance is told of its resources.
     pub resources: Option<String>,
+    /// Errors in the description are overlooked that leave a meaning to the rest.
+    pub lenient: bool,
     /// The process that asks.
     pub supervisor: u32,
 }

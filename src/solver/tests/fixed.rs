@@ -1,6 +1,7 @@
 //! Euler and Runge-Kutta: their order, their bits, and where their steps end.
 
 use super::*;
+use crate::solver::Answer;
 
 fn error_of_decay(method: Method) -> f64 {
     let drive = solved(method, &mut smooth(decay), &[1.0], 1.0);
@@ -106,4 +107,20 @@ fn nominals_that_are_none_are_counted() {
     let mut drive = Drive::new(Method::Euler { internal_step: 1.0 }, 5, 0);
     drive.set_nominals(&[0.0, -1.0, f64::NAN, f64::INFINITY, 1e-9]);
     assert_eq!(drive.counts().nominals_mended, 4);
+}
+
+/// Derivatives that are finite anywhere may lead to a state that is not.
+#[test]
+fn a_state_that_is_not_finite_is_refused_though_its_derivative_is() {
+    for method in [Method::Euler { internal_step: 1.0 }, Method::Rk4 { internal_step: 1.0 }] {
+        let mut model = smooth(|_, _, dx: &mut [f64]| {
+            (dx[0], dx[1]) = (0.0, 2.5e307);
+            Ok(())
+        });
+        let mut drive = started(method, &mut model, &[0.0, 0.0], 0);
+        let stopped = drive.to(&mut model, &Goal::end(0.0, 10.0), &mut PLENTY.clone()).unwrap_err();
+        assert!(matches!(stopped, Stopped::NotFinite { answer: Answer::State(1), .. }), "{stopped:?}");
+        assert!(stopped.to_string().contains("state 1 is not finite"), "{stopped}");
+        assert!(drive.time() > 6.0 && drive.states()[1].is_finite(), "{} {:?}", drive.time(), drive.states());
+    }
 }

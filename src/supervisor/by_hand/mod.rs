@@ -14,11 +14,11 @@ use self::functions::{Dialect, Entry};
 use self::language::{Asked, Language, Named, Setup};
 use self::process::{FmuProcess, Gone};
 use super::Error;
-use super::preload::Preload;
+use super::preload::{Calls, Preload};
 use super::prepare::as_told;
 use crate::ffi::{Function, get_function, set_function};
 use crate::fmu::archive::{BuildChoices, Cache, Unpacked};
-use crate::fmu::description::{Causality, Interface, ModelDescription, ValueReference, Values, Variable};
+use crate::fmu::description::{self, Causality, Interface, ModelDescription, ValueReference, Values, Variable};
 use crate::plan;
 use crate::runner::by_hand::{Message, Request, Subject, Verb, Why};
 use crate::sys::stop::Stop;
@@ -46,6 +46,8 @@ pub struct Wanted {
     pub adopts: bool,
     /// Libraries that are loaded before the FMU's.
     pub preload: Vec<PathBuf>,
+    /// Errors in the description are overlooked that leave a meaning to the rest.
+    pub lenient: bool,
     /// How often somebody has asked for the end of what goes on.
     pub interrupts: fn() -> u32,
 }
@@ -119,8 +121,14 @@ impl ByHand {
         let cache = Cache::user().map_err(Error::NoCache)?.until(stop.clone());
         let unpacked = Unpacked::open(&wanted.file, &cache).map_err(Error::Archive)?;
         let text = unpacked.model_description().map_err(Error::Archive)?;
-        let description = crate::fmu::description::parse(&text)
-            .map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
+        let leniently = || description::parse_leniently(&text, None);
+        let read = if wanted.lenient { leniently() } else { description::parse(&text) };
+        let description = read.map_err(|mut error| {
+            if !wanted.lenient && leniently().is_ok() {
+                error.message += "; with --lenient that is overlooked";
+            }
+            Error::Description(unpacked.origin.clone(), error)
+        })?;
         let offers = |own: &Interface| description.interfaces.iter().any(|offer| offer.interface() == *own);
         let interface = match wanted.interface {
             Some(own) if !offers(&own) => return Err(Error::Command(not_offered(&description, own))),
@@ -250,7 +258,8 @@ impl ByHand {
         let library = self.unpacked.library_of(abi, offer, &BuildChoices::default(), &self.cache);
         let library = library.map_err(|error| invalid(Error::Archive(error)))?;
         let (told, _) = as_told(&self.unpacked, abi);
-        let preload = Preload::of(&self.description.model_name, &library, self.wanted.preload.clone());
+        let preload =
+            Preload::of(&self.description.model_name, &library, self.wanted.preload.clone(), &mut Calls::new());
         let preload = preload.map_err(Done::Invalid)?;
         preload.note.into_iter().for_each(|note| hear(Heard::Note(note)));
         let subject = Subject {
@@ -260,6 +269,7 @@ impl ByHand {
             preload: preload.files.iter().map(|file| file.as_os_str().as_bytes().to_vec()).collect(),
             library: library.as_os_str().as_bytes().to_vec(),
             resources: plan::resources(abi, &told.folder(), told.resources().as_deref()),
+            lenient: self.wanted.lenient,
             supervisor: std::process::id(),
         };
         let printed = self.wanted.printed.try_clone();

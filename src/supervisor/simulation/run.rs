@@ -312,7 +312,8 @@ impl<'a> Watching<'a> {
                 run.reasons.push(line);
                 continue;
             }
-            match self.log.as_ref().map(|mut log| writeln!(log, "{}", Plain(&line))) {
+            // In one piece: the simulations of a sweep write to one file.
+            match self.log.as_ref().map(|mut log| log.write_all(format!("{}\n", Plain(&line)).as_bytes())) {
                 Some(Ok(())) => (),
                 Some(Err(error)) => {
                     let words =

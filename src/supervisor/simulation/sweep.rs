@@ -221,6 +221,20 @@ struct Point {
     simulated: Simulated,
 }
 
+/// Where what FMU code says goes: all processes share these files.
+struct Said {
+    printed: File,
+    /// What it logs; `None`: to whoever hears of events.
+    log: Option<File>,
+}
+
+impl Said {
+    fn to(printed: &File, log: Option<&File>) -> Result<Said, Error> {
+        let copy = |file: &File| file.try_clone().map_err(|error| Error::System(error.to_string()));
+        Ok(Said { printed: copy(printed)?, log: log.map(copy).transpose()? })
+    }
+}
+
 struct Sweep<'a> {
     prepared: &'a Prepared,
     names: Vec<&'a str>,
@@ -229,13 +243,14 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    fn by(&self, jobs: usize, Rows { mut out, printed, logging_on, .. }: Rows) -> Result<Swept, Error> {
+    fn by(&self, jobs: usize, rows: Rows) -> Result<Swept, Error> {
+        let Rows { mut out, printed, log, logging_on, .. } = rows;
         thread::scope(|scope| {
             let mut workers: Vec<Receiver<Result<Point, Error>>> = Vec::new();
             for worker in 0..jobs {
                 let (sender, receiver) = bounded(WAITING);
-                let printed = printed.try_clone().map_err(|error| Error::System(error.to_string()))?;
-                let body = move || self.work(worker, jobs, printed, logging_on, &sender);
+                let said = Said::to(&printed, log.as_ref())?;
+                let body = move || self.work(worker, jobs, &said, logging_on, &sender);
                 let name = format!("vecud.sweep-{worker}");
                 thread::Builder::new()
                     .name(name)
@@ -283,15 +298,13 @@ impl Sweep<'_> {
     }
 
     /// Simulates the points of one worker, each so-manieth one.
-    fn work(&self, worker: usize, jobs: usize, printed: File, logging_on: bool, done: &Sender<Result<Point, Error>>) {
+    fn work(&self, worker: usize, jobs: usize, said: &Said, logging_on: bool, done: &Sender<Result<Point, Error>>) {
         let points: Vec<usize> = (worker..self.grid.points()).step_by(jobs).collect();
         let mut rest = points.as_slice();
         while !rest.is_empty() && !self.prepared.options.stop.is_asked() {
             let some = &rest[..rest.len().min(OF_A_PROCESS)];
-            match printed
-                .try_clone()
-                .map_err(|error| Error::System(error.to_string()))
-                .and_then(|printed| self.with_one_process(some, printed, logging_on, done))
+            match Said::to(&said.printed, said.log.as_ref())
+                .and_then(|said| self.with_one_process(some, said, logging_on, done))
             {
                 Ok(Some(simulated)) => rest = &rest[simulated..],
                 Ok(None) => return,
@@ -307,14 +320,14 @@ impl Sweep<'_> {
     fn with_one_process(
         &self,
         points: &[usize],
-        printed: File,
+        Said { printed, log }: Said,
         logging_on: bool,
         done: &Sender<Result<Point, Error>>,
     ) -> Result<Option<usize>, Error> {
         let shared = Arc::new(Shared::create(self.prepared.clone())?);
         let variants: Vec<Vec<StartValue>> = points.iter().map(|point| self.grid.starts(*point)).collect();
         let mut feeder = Feeder::new(&shared);
-        let mut watching = Watching::start(&shared, printed, &variants, self.events)?;
+        let mut watching = Watching::start(&shared, printed, &variants, self.events)?.logging_to(log);
         for (number, point) in points.iter().enumerate() {
             let text = Text::default();
             let signals =

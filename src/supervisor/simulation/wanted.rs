@@ -106,6 +106,9 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
         rig.log_all();
     }
     rig.preload(&options.preload);
+    if options.lenient {
+        rig.read_leniently();
+    }
     let (mut input_events, mut notes) = (Vec::new(), Vec::new());
     let complete = |rig: &mut Rig, descriptions: &[&ModelDescription]| {
         if wanted.start_file.is_some() {

@@ -121,19 +121,19 @@ fn several_runs_unpack_the_same_archive_at_once() {
 }
 
 #[test]
-fn leftovers_of_killed_runs_go_after_a_day() {
+fn leftovers_of_killed_runs_go_after_a_minute() {
     let bench = Bench::new();
-    let age = |name: &str, hours: u64| {
+    let age = |name: &str, seconds: u64| {
         let file = bench.write(&format!("cache/{name}/files/x"), "x");
         let folder = file.parent().unwrap().parent().unwrap().to_path_buf();
-        let time = SystemTime::now() - Duration::from_secs(hours * 3600);
+        let time = SystemTime::now() - Duration::from_secs(seconds);
         fs::File::open(&folder).unwrap().set_modified(time).unwrap();
         folder
     };
-    let old = age(".tmp-old", 25);
-    let young = age(".tmp-young", 23);
-    let locked = age(".tmp-locked", 25);
-    let ours = age("fmu-v1-0", 25);
+    let old = age(".tmp-old", 61);
+    let young = age(".tmp-young", 10);
+    let locked = age(".tmp-locked", 61);
+    let ours = age("fmu-v1-0", 61);
     let lock = fs::File::open(&locked).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     bench.open(&[description()]).unwrap();

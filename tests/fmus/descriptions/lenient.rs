@@ -1,6 +1,9 @@
 //! Descriptions that are wrong and mean something all the same: what is tolerated with a warning, what a lenient reading overlooks, and
 //! that all errors are told where somebody wants them all.
 
+use crate::program::{cache, tempdir};
+use std::path::Path;
+use std::process::Command;
 use vecud::fmu::description::{self, ModelDescription, Values};
 
 const FMI1: &str = include_str!("earlier/fmi1.xml");
@@ -180,4 +183,89 @@ fn all_errors_of_a_description_are_told() {
     assert_eq!(lines, [3, 4, 5], "{:#?}", description::errors(&xml));
     assert!(description::errors(FMI1).is_empty() && description::errors(FMI2).is_empty());
     assert_eq!(description::errors("<a>").len(), 1);
+}
+
+/// Neither the root element nor an entry of the structure keeps what stands behind it, or beside it, from being told.
+#[test]
+fn an_error_at_the_root_or_in_the_structure_hides_no_other() {
+    #[track_caller]
+    fn tells(xml: &str, expected: &[&str]) {
+        let told: Vec<String> = description::errors(xml).into_iter().map(|error| error.message).collect();
+        let fits = told.iter().zip(expected).all(|(told, part)| told.contains(part));
+        assert!(fits && told.len() == expected.len(), "{expected:#?}\n{told:#?}");
+    }
+    let missing = [" modelName=\"Tank\"", " guid=\"{g}\"", "variableNamingConvention=\"structured\""];
+    let [name, guid, naming] = missing.map(|attribute| (attribute, ""));
+    let structure = [
+        ("index=\"2\" dependencies=\"3 5\"", "index=\"20\" dependencies=\"3 50\""),
+        ("index=\"3\" dependencies=\"\"", "index=\"0\" dependencies=\"\""),
+        ("<InitialUnknowns><Unknown index=\"3\"/>", "<InitialUnknowns><Unknown/>"),
+    ];
+    let of_structure =
+        ["index=\"20\" names variable 20", "names variable 50", "index=\"0\" names", "attribute `index` is missing"];
+    let xml = changed(FMI2, &[&[name, guid][..], &structure].concat());
+    tells(&xml, &[&["attribute `modelName`", "attribute `guid`"][..], &of_structure].concat());
+    let naming = (naming.0, "variableNamingConvention=\"x\"");
+    let twice = ("<LogCategories>", "<UnitDefinitions/><LogCategories>");
+    tells(&changed(FMI2, &[guid, naming, twice]), &["attribute `guid`", "=\"x\" is none", "is given twice"]);
+    tells(
+        &changed(FMI1, &[(" guid=\"{g}\"", ""), ("causality=\"input\"", "causality=\"x\"")]),
+        &["attribute `guid`", "=\"x\" is none"],
+    );
+    let xml = fmi3("", "<Int8 name='a' valueReference='1' clocks='5' previous='6'/>")
+        .replace(" instantiationToken=''", "")
+        .replace(
+            "<ModelStructure/>",
+            "<ModelStructure><Output valueReference='2' dependencies='3' dependenciesKind='x'/>\
+             <InitialUnknown valueReference='y'/></ModelStructure>",
+        );
+    tells(
+        &xml,
+        &[
+            "attribute `instantiationToken`",
+            "clocks=\"5\" names 5",
+            "previous=\"6\" names 6",
+            "valueReference=\"2\" is no variable's",
+            "dependencies=\"3\" names 3",
+            "dependenciesKind=\"x\" has an item",
+            "valueReference=\"y\" is not",
+        ],
+    );
+}
+
+/// An FMU without a rig has no table with a key: what runs it has an option, and says so.
+#[test]
+fn each_command_that_runs_an_fmu_overlooks_errors_when_it_is_asked_to() {
+    let folder = tempdir().unwrap();
+    let stepper = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/stepper");
+    assert!(Command::new("cp").arg("-rL").arg(stepper).arg(folder.path().join("fmu")).status().unwrap().success());
+    let file = folder.path().join("fmu/modelDescription.xml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, changed(&text, &[("instantiationToken=", "guid=")])).unwrap();
+    let vecud = |arguments: &[&str]| {
+        let mut vecud = Command::new(env!("CARGO_BIN_EXE_vecud"));
+        let output = vecud.args(arguments).current_dir(&folder).env("VECUD_CACHE", cache()).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&said).into_owned())
+    };
+    let wrong = "FMI 3.0 needs the attribute `instantiationToken`";
+    for arguments in [
+        &["run", "fmu", "--mode=virtual", "--stop-time=0.02"][..],
+        &["simulate", "fmu", "--stop-time=0.02"],
+        &["call", "fmu", "-c", "Instantiate"],
+    ] {
+        let (code, said) = vecud(arguments);
+        assert!(
+            code == Some(2) && said.contains(wrong) && said.contains("--lenient"),
+            "{arguments:?} {code:?}: {said}"
+        );
+        let (code, said) = vecud(&[arguments, &["--lenient"]].concat());
+        assert_eq!(code, Some(0), "{arguments:?}: {said}");
+    }
+    let (code, said) = vecud(&["validate", "fmu"]);
+    assert!(code == Some(3) && said.contains(wrong) && said.contains("not tried"), "{code:?}: {said}");
+    // It stays a finding, and the FMU is tried all the same.
+    let (code, said) = vecud(&["validate", "fmu", "--lenient"]);
+    let lives = said.lines().any(|line| line.starts_with("Co-Simulation") && line.contains("ok"));
+    assert!(code == Some(3) && said.contains(wrong) && lives, "{code:?}: {said}");
 }

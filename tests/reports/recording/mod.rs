@@ -287,3 +287,19 @@ fn the_supervisor_writes_on_other_cores_than_the_partitions() {
         assert!(!own.is_empty() && !own.contains(&cpu), "{own:?}");
     });
 }
+
+/// No activation has a value of such an input: its rows have what it starts with.
+#[test]
+fn inputs_that_nobody_sets_have_a_row_at_each_activation() {
+    let recorded = |signals: &str| {
+        let rig = Rig::new("stop_time = 0.1").tracer("a", "").more(&format!("[record]\nsignals = [{signals}]"));
+        let run = rig.run_virtual().exits(0);
+        rows(&run.out.join("signals.csv"))
+    };
+    let (names, alone) = recorded("'a.in_f64'");
+    let (_, all) = recorded("'*'");
+    let times = |rows: &[(f64, Vec<String>)]| rows.iter().map(|(time, _)| *time).collect::<Vec<f64>>();
+    assert_eq!(names, ["a.in_f64"]);
+    assert!(alone.len() > 10 && times(&alone) == times(&all), "{alone:?}");
+    assert!(alone.iter().all(|(_, values)| *values == alone[0].1), "{alone:?}");
+}

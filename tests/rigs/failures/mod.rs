@@ -7,6 +7,7 @@ mod findings;
 mod floods;
 mod hangs;
 mod initialisation;
+mod killed;
 use crate::program;
 mod stacks;
 mod stops;

@@ -2,6 +2,7 @@
 
 mod cores;
 mod libraries;
+mod many;
 mod process;
 mod turns;
 

@@ -143,3 +143,16 @@ fn processes_that_fmus_of_a_sweep_start_end_with_it_and_are_named() {
         assert_eq!(forks.running(), [0; 0], "{name}");
     }
 }
+
+/// The file is one for all simulations, whichever process makes them, and has whole lines.
+#[test]
+fn what_fmus_of_a_sweep_log_goes_to_the_file_that_is_named() {
+    let place = Place::new();
+    let arguments = ["--stop-time=0.02", "--sweep=salt=1:6:1", "--jobs=3", "--log-fmi-calls", "--log-file=log"];
+    let table = place.simulate(fmu("stepper"), &arguments).exits(0);
+    let log = std::fs::read_to_string(place.path("log")).unwrap();
+    let steps: Vec<&str> = log.lines().filter(|line| line.contains("fmi3DoStep(")).collect();
+    assert_eq!(steps.len(), 6 * 2, "{log}");
+    assert!(steps.iter().all(|line| line.ends_with("-> Ok")), "{log}");
+    assert!(!table.stderr.contains("fmi3"), "{}", table.stderr);
+}

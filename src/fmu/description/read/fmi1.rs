@@ -56,7 +56,7 @@ const TYPES: TypeWords = TypeWords { element: "Type", suffix: "Type", has_values
 pub(super) fn read(root: Element<'_>, version: &str) -> Result<ModelDescription, DescriptionError> {
     let naming = scalars::written(root, "variableNamingConvention");
     let mut description = sections::root(root, version, Abi::Fmi1, &ROOT, naming)?;
-    description.instantiation_token = root.required("guid")?.value.to_owned();
+    description.instantiation_token = root.kept_text("guid")?;
     description.number_of_continuous_states = root.scalar("numberOfContinuousStates")?;
     description.number_of_event_indicators = root.scalar("numberOfEventIndicators")?;
     for name in ["numberOfContinuousStates", "numberOfEventIndicators"] {

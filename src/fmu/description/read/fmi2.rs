@@ -55,7 +55,7 @@ const TYPES: TypeWords = TypeWords { element: "SimpleType", suffix: "", has_valu
 pub(super) fn read(root: Element<'_>, version: &str) -> Result<ModelDescription, DescriptionError> {
     let naming = scalars::written(root, "variableNamingConvention");
     let mut description = sections::root(root, version, Abi::Fmi2, &ROOT, naming)?;
-    description.instantiation_token = root.required("guid")?.value.to_owned();
+    description.instantiation_token = root.kept_text("guid")?;
     description.copyright = root.text("copyright");
     description.license = root.text("license");
     description.number_of_event_indicators = scalars::scalar(root, "numberOfEventIndicators")?;
@@ -65,7 +65,7 @@ pub(super) fn read(root: Element<'_>, version: &str) -> Result<ModelDescription,
     description.interfaces.extend(co_simulation.map(InterfaceOffer::CoSimulation));
     description.interfaces.extend(model_exchange.map(InterfaceOffer::ModelExchange));
     if description.interfaces.is_empty() && !sections.are_partial() {
-        return Err(root.error("has neither <ModelExchange> nor <CoSimulation>"));
+        root.kept(Err::<(), _>(root.error("has neither <ModelExchange> nor <CoSimulation>")))?;
     }
     description.vendor_annotations = sections.map("VendorAnnotations", sections::tools)?.unwrap_or_default();
     let units = sections.map("UnitDefinitions", Units::read)?.unwrap_or_default();
@@ -301,14 +301,14 @@ fn variability(element: Element<'_>, variable: &Variable) -> Result<Variability,
 fn structure(list: Element<'_>, variables: &[Variable]) -> Result<ModelStructure, DescriptionError> {
     let mut found = ModelStructure::default();
     let mut is_listed = vec![false; variables.len()];
-    for group in list.children() {
+    for_each(list.children(), |group| {
         let target = match group.name() {
             "Outputs" => &mut found.outputs,
             "Derivatives" => &mut found.continuous_state_derivatives,
             "InitialUnknowns" => &mut found.initial_unknowns,
             _ => {
                 group.warn_unknown(list);
-                continue;
+                return Ok(());
             }
         };
         let mut listed = HashSet::new();
@@ -317,7 +317,7 @@ fn structure(list: Element<'_>, variables: &[Variable]) -> Result<ModelStructure
                 element.warn_unknown(group);
                 return Ok(());
             }
-            let (unknown, position) = unknown(element, variables)?;
+            let Some((unknown, position)) = unknown(element, variables)? else { return Ok(()) };
             let variable = &variables[position];
             if !listed.insert(position) {
                 element.warn(format!("<{}> lists {:?} twice", group.name(), variable.name));
@@ -339,8 +339,8 @@ fn structure(list: Element<'_>, variables: &[Variable]) -> Result<ModelStructure
             }
             target.push(unknown);
             Ok(())
-        })?;
-    }
+        })
+    })?;
     for (variable, is_listed) in variables.iter().zip(is_listed) {
         if variable.causality == Causality::Output && !is_listed {
             list.warn(format!("<ModelStructure>: output {:?} (line {}) is not listed", variable.name, variable.line));
@@ -349,11 +349,11 @@ fn structure(list: Element<'_>, variables: &[Variable]) -> Result<ModelStructure
     Ok(found)
 }
 
-/// An entry, and where its variable stands.
-fn unknown(element: Element<'_>, variables: &[Variable]) -> Result<(Unknown, usize), DescriptionError> {
+/// An entry, and where its variable stands; `None`: nowhere, where every error is wanted.
+fn unknown(element: Element<'_>, variables: &[Variable]) -> Result<Option<(Unknown, usize)>, DescriptionError> {
     element.warn_of_unknown_attributes(&[&["index", "dependencies", "dependenciesKind"]]);
-    let index = element.required("index")?;
-    let position = at(index, index.scalar()?, variables)?;
+    let position = element.required("index").and_then(|index| at(index, index.scalar()?, variables));
+    let position = element.kept(position)?;
     let key = |position: usize| Key::from((variables[position].variable_type, variables[position].value_reference));
     let dependencies = match element.attribute("dependencies") {
         None => {
@@ -374,5 +374,5 @@ fn unknown(element: Element<'_>, variables: &[Variable]) -> Result<(Unknown, usi
             Some(all)
         }
     };
-    Ok((Unknown { variable: key(position), dependencies }, position))
+    Ok(position.map(|position| (Unknown { variable: key(position), dependencies }, position)))
 }

@@ -27,13 +27,14 @@ pub(super) fn root(
     let naming = match naming {
         None => NamingConvention::default(),
         Some(attribute) => {
-            attribute.choice(&[("flat", NamingConvention::Flat), ("structured", NamingConvention::Structured)])?
+            let words = [("flat", NamingConvention::Flat), ("structured", NamingConvention::Structured)];
+            root.kept(attribute.choice(&words))?.unwrap_or_default()
         }
     };
     Ok(ModelDescription {
         abi,
         fmi_version: version.to_owned(),
-        model_name: root.required("modelName")?.value.to_owned(),
+        model_name: root.kept_text("modelName")?,
         description: root.text("description"),
         author: root.text("author"),
         version: root.text("version"),
@@ -59,9 +60,11 @@ impl<'a> Sections<'a> {
             match element.name() {
                 name if known.contains(&name) => {
                     if let Some(first) = sections.iter().find(|other| other.name() == name) {
-                        return Err(element.error(format!("<{name}> is given twice (first in line {})", first.line())));
+                        let twice = format!("<{name}> is given twice (first in line {})", first.line());
+                        root.kept(Err::<(), _>(element.error(twice)))?;
+                    } else {
+                        sections.push(element);
                     }
-                    sections.push(element);
                 }
                 name if ignored.contains(&name) => {}
                 _ => element.warn_unknown(root),

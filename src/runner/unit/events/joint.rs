@@ -168,10 +168,11 @@ pub fn failed(stopped: Stopped<Failed>, parts: &[Part], group: &mut Group) -> Fa
         Stopped::NotFinite { t, answer } => {
             let (function, number) = match answer {
                 Answer::Derivative(number) => (Function::GetContinuousStateDerivatives, number),
+                Answer::State(number) => (Function::SetContinuousStates, number),
                 Answer::Indicator(number) => (Function::GetEventIndicators, number),
             };
             let range = |part: &Part| match answer {
-                Answer::Derivative(_) => part.states.clone(),
+                Answer::Derivative(_) | Answer::State(_) => part.states.clone(),
                 Answer::Indicator(_) => part.indicators.clone(),
             };
             let part = parts.iter().find(|part| range(part).contains(&number)).expect("it is of one of them");

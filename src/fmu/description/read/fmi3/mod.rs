@@ -69,7 +69,7 @@ fn read_as<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDe
             root.warn("has no attribute `instantiationToken`: the FMU gets an empty one");
             String::new()
         }
-        _ => root.required("instantiationToken")?.value.to_owned(),
+        _ => root.kept_text("instantiationToken")?,
     };
     let sections = Sections::read(root, &SECTIONS, &IGNORED)?;
     let model_exchange = sections.map("ModelExchange", interface::model_exchange)?;
@@ -84,7 +84,7 @@ fn read_as<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDe
         .chain(model_exchange.map(InterfaceOffer::ModelExchange))
         .collect();
     if interfaces.is_empty() && !sections.are_partial() {
-        return Err(root.error("has none of <ModelExchange>, <CoSimulation>, <ScheduledExecution>"));
+        root.kept(Err::<(), _>(root.error("has none of <ModelExchange>, <CoSimulation>, <ScheduledExecution>")))?;
     }
     let units = sections.map("UnitDefinitions", Units::read)?.unwrap_or_default();
     let types = sections.map("TypeDefinitions", |list| Types::read(list, &units))?;

@@ -49,11 +49,11 @@ pub(super) fn check(
                 first.line
             )));
         }
-        all.check_clocks(variable, element)?;
-        all.check_trigger(variable, element)?;
-        all.check_dimensions(variable, element)?;
-        all.check_derivative(variable, element)?;
-        all.check_previous(variable, element, &mut previous)?;
+        element.kept(all.check_clocks(variable, element))?;
+        element.kept(all.check_trigger(variable, element))?;
+        element.kept(all.check_dimensions(variable, element))?;
+        element.kept(all.check_derivative(variable, element))?;
+        element.kept(all.check_previous(variable, element, &mut previous))?;
         // A state is what another variable is the derivative of (2.4.7.5, `derivative`).
         if variable.reinit
             && !states.contains(&variable.value_reference)

@@ -41,7 +41,7 @@ pub(super) fn read(
             }
         };
         order.check(element, number);
-        let (unknown, position) = unknown(element, variables, index)?;
+        let Some((unknown, position)) = unknown(element, variables, index)? else { return Ok(()) };
         let variable = &variables[position];
         if std::mem::replace(&mut listed[position][number], true) {
             element.warn(format!("{} lists {:?} twice", element.label(), variable.name));
@@ -83,12 +83,19 @@ impl<'a> ListOrder<'a> {
     }
 }
 
-/// An entry, and the position of its variable.
-fn unknown(element: Element<'_>, variables: &[Variable], index: &Index) -> Result<(Unknown, usize), DescriptionError> {
+/// An entry, and the position of its variable; `None`: it has none, where every error is wanted.
+fn unknown(
+    element: Element<'_>,
+    variables: &[Variable],
+    index: &Index,
+) -> Result<Option<(Unknown, usize)>, DescriptionError> {
     element.warn_of_unknown_attributes(&[&["valueReference", "dependencies", "dependenciesKind"]]);
-    let attribute = element.required("valueReference")?;
-    let value_reference: ValueReference = attribute.scalar()?;
-    let position = index.by_reference(variables, value_reference).ok_or_else(|| attribute.error("is no variable's"))?;
+    let own = element.required("valueReference").and_then(|attribute| {
+        let reference: ValueReference = attribute.scalar()?;
+        let position = index.by_reference(variables, reference);
+        Ok((reference, position.ok_or_else(|| attribute.error("is no variable's"))?))
+    });
+    let own = element.kept(own)?;
     let dependencies = match element.attribute("dependencies") {
         None => {
             dependencies::kinds(element, None)?;
@@ -99,14 +106,15 @@ fn unknown(element: Element<'_>, variables: &[Variable], index: &Index) -> Resul
             if let Some(wrong) =
                 references.iter().find(|&&reference| index.by_reference(variables, reference).is_none())
             {
-                return Err(attribute.error(format!("names {}, which no variable has", wrong.0)));
+                let nobody = attribute.error(format!("names {}, which no variable has", wrong.0));
+                element.kept(Err::<(), _>(nobody))?;
             }
             let kinds = dependencies::kinds(element, Some(references.len()))?;
             let pairs = references.into_iter().zip(kinds);
             Some(pairs.map(|(on, kind)| Dependency { on: on.into(), kind }).collect())
         }
     };
-    Ok((Unknown { variable: value_reference.into(), dependencies }, position))
+    Ok(own.map(|(reference, position)| (Unknown { variable: reference.into(), dependencies }, position)))
 }
 
 fn check(element: Element<'_>, unknown: &Unknown, variable: &Variable) -> Result<(), DescriptionError> {
