@@ -17,7 +17,7 @@ pub fn variant(folder: &Path, name: &str, variant: &str) -> Result<PathBuf, Stri
         .args(["-O2", "-shared", "-fPIC", "-D_GNU_SOURCE", &format!("-D{variant}"), "-I"])
         .arg(&base)
         .arg("-I")
-        .arg(here.join("src/fmu/headers"))
+        .arg(here.join("crates/fmu/src/headers"))
         .arg(here.join(format!("bench/{name}/{name}.c")))
         .arg(base.join("fmi3_base.c"))
         .arg("-o")

@@ -22,35 +22,26 @@
 //!                          samples, log lines
 //! ```
 //!
-//! | module | what it does | pure |
+//! | crate | what it does | pure |
 //! |---|---|---|
-//! | [`cli`] | one file per subcommand; the terminal and Ctrl-C | |
-//! | [`supervisor`] | a session: prepares a runner, watches it, reports events, writes what is left of a run | |
-//! | [`runner`] | joins FMU code, the operating system and a plan: real time, virtual time, shutdown | |
-//! | [`doctor`] | looks at the machine and says what costs latency and what changes it | rules and output |
-//! | [`report`] | what was measured → JSON, HTML, histograms, the table on the terminal; two runs side by side | yes |
-//! | [`record`] | shared memory's layout, histograms, samples, log lines, signal files | |
-//! | [`recording`] | reads what was recorded, and what others have written: rows of `signals.csv`, `signals.mcap`, `signals.arrows`, CSV | yes |
-//! | [`control`] | commands that set values in a running FMU, as words in shared memory | yes |
-//! | [`exchange`] | values and ticks between partitions, lock-free | |
-//! | [`snapshot`] | a run that was left, to be taken up again: FMU states and the host's bookkeeping | yes |
-//! | [`stimulus`] | rows of a file that feed inputs and tick clocks; what an activation gets of them | yes |
-//! | [`master`] | who of a group steps when, and how far: master algorithms, algebraic loops | yes |
-//! | [`schedule`] | (plan, time, event) → activations due; the same code in both modes | yes |
-//! | [`solver`] | differential equations integrated, with events | yes |
-//! | [`plan`] | the rig resolved against the descriptions: priorities, cores, connections, worst responses | yes |
-//! | [`rig`] | TOML → what the user wants, strictly checked | yes |
-//! | [`ffi`] | unsafe: function tables, instances, the callbacks that C calls | |
-//! | [`fmu`] | archives, the cache, source builds; [`fmu::description`]: XML → data | description |
-//! | [`sys`] | unsafe: scheduling, affinity, memory, sleep, shared memory, the preemption lock | |
-//! | `files` | opens and makes files that others may have prepared | |
-//! | `graph` | orders of what depends on each other | yes |
-//! | `columns`, `plain` | tables as text; texts of others as people see them | yes |
-//! | [`time`], [`priority`], `places` | types that refuse wrong arithmetic; lines and columns | yes |
+//! | `base` | types that refuse wrong arithmetic ([`time`], [`priority`]), places in texts, tables as text, orders | yes |
+//! | `linux` ([`sys`]) | unsafe: scheduling, affinity, memory, sleep, shared memory, the preemption lock; files that others may have prepared | |
+//! | `description` ([`fmu::description`]) | XML → data; values as words and bytes | yes |
+//! | `fmu` ([`fmu`]) | archives, the cache, source builds, what libraries need | |
+//! | `fmi` ([`ffi`]) | unsafe: function tables, instances, the callbacks that C calls | |
+//! | `solver` ([`solver`], [`master`]) | differential equations integrated, with events; who of a group steps when, and how far | yes |
+//! | `plan` ([`rig`], [`plan`], [`schedule`], [`snapshot`]) | TOML → what the user wants → the plan → activations due; a run that was left | yes |
+//! | `record` ([`record`], [`control`], [`stimulus`], [`recording`]) | shared memory's layout, histograms, samples, log lines, signal files; commands; stimuli; recordings read | in part |
+//! | `runner` ([`runner`], [`exchange`]) | joins FMU code, the operating system and a plan: real time, virtual time, shutdown; values and ticks between partitions, lock-free | |
+//! | `report` ([`report`]) | what was measured → JSON, HTML, histograms, the table on the terminal; two runs side by side | yes |
+//! | `host` ([`supervisor`], [`doctor`]) | a session: prepares a runner, watches it, reports events, writes what is left of a run; looks at the machine | |
+//! | `daemon` | rigs by name, over HTTP | |
+//! | `vecud` ([`cli`]) | one file per subcommand; the terminal and Ctrl-C; this face of all others | |
 //!
-//! The rule: imports point only downward in this table's meaning. Pure modules have no unsafe code, threads, clock or
-//! files; `ffi` and `sys` know nothing of rigs and plans; only `runner` joins them; unsafe code is in `ffi` and `sys` and
-//! nowhere else. `tests/repository/architecture.rs` has the exact table of who may import what, and enforces it.
+//! The rule: a crate imports only what stands above it in this table, as its `Cargo.toml` says and the compiler holds. Pure modules
+//! have no unsafe code, threads, clock or files; `fmi` and `linux` know nothing of rigs and plans; only `runner` joins them; unsafe code
+//! is in `fmi` and `linux` and nowhere else. `tests/repository/architecture.rs` has the exact table of which module may import what, and
+//! enforces what the compiler cannot.
 //!
 //! # Words
 //!
@@ -87,37 +78,37 @@
 //! | promise | signals that real time records with the same bytes as virtual time | [`plan::promise`] |
 //! | draft | the text of FMI 3.0 of January 2021; always this, never an unfinished thing | [`fmu::description::Abi`] |
 //! | lock member | a partition as the preemption lock sees it | [`sys::preemption::LockMember`] |
-#![warn(missing_docs)]
-#![warn(clippy::undocumented_unsafe_blocks)]
+#![forbid(unsafe_code)]
 
 pub mod cli;
-mod columns;
-pub mod control;
+
+pub use vecud_base::{priority, time};
 #[cfg(feature = "daemon")]
-pub mod daemon;
-pub mod doctor;
-pub mod exchange;
-pub mod ffi;
-mod files;
-pub mod fmu;
-mod graph;
-pub mod master;
-mod places;
-mod plain;
-pub mod plan;
-pub mod priority;
-pub mod record;
-pub mod recording;
-pub mod report;
-pub mod rig;
-pub mod runner;
-pub mod schedule;
-pub mod snapshot;
-pub mod solver;
-pub mod stimulus;
-pub mod supervisor;
-pub mod sys;
-pub mod time;
+pub use vecud_daemon as daemon;
+pub use vecud_fmi as ffi;
+pub use vecud_host as supervisor;
+pub use vecud_host::doctor;
+pub use vecud_linux as sys;
+pub use vecud_plan as plan;
+pub use vecud_plan::{rig, schedule, snapshot};
+pub use vecud_record as record;
+pub use vecud_record::{control, recording, stimulus};
+pub use vecud_report as report;
+pub use vecud_runner as runner;
+pub use vecud_solver as solver;
+pub use vecud_solver::master;
+
+/// Archives, their cache, source builds; model descriptions.
+pub mod fmu {
+    pub use vecud_description as description;
+    pub use vecud_fmu::*;
+}
+
+/// Values and ticks between partitions, lock-free; values as words and bytes.
+pub mod exchange {
+    pub use vecud_description::{bytes, word};
+    pub use vecud_runner::exchange::*;
+}
 
 /// The examples of `docs/library.md` are run.
 #[cfg(doctest)]

@@ -7,18 +7,18 @@ mod shown;
 use self::input::{Input, Line};
 use super::opening::Opening;
 use super::{say, simulate::InterfaceArgument, validate};
-use crate::fmu::description::Interface;
-use crate::supervisor::Error;
-use crate::supervisor::by_hand::{ByHand, Done, Heard, State, Wanted};
-use crate::sys::confine;
-use crate::sys::process::outlive_file_size_limit;
-use crate::sys::stop::{self, Stop};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write, stderr, stdin, stdout};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+use vecud_description::Interface;
+use vecud_host::Error;
+use vecud_host::by_hand::{ByHand, Done, Heard, State, Wanted};
+use vecud_linux::confine;
+use vecud_linux::process::outlive_file_size_limit;
+use vecud_linux::stop::{self, Stop};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -149,7 +149,7 @@ impl Talk<'_> {
         let mut out = File::from(stdout().as_fd().try_clone_to_owned()?);
         let is_empty = line.trim().is_empty() || line.trim_start().starts_with('#');
         if !self.is_prompted && !is_empty {
-            writeln!(out, "> {}", crate::plain::plain(line.trim()))?;
+            writeln!(out, "> {}", vecud_base::plain::plain(line.trim()))?;
         }
         let mut written = Ok(());
         let done = conversation.tell(line, &mut |heard| {
@@ -162,7 +162,7 @@ impl Talk<'_> {
             Done::End => return Ok(false),
             Done::Nothing | Done::Well => return Ok(true),
             Done::Text(text) => {
-                writeln!(out, "{}", crate::plain::message(&text))?;
+                writeln!(out, "{}", vecud_base::plain::message(&text))?;
                 return Ok(true);
             }
             Done::Wrong(message) => self.note(WRONG, message),

@@ -2,12 +2,12 @@
 
 use super::report::Folder;
 use super::results;
-use crate::plan::schedulability::{self, Analysis, Measured};
-use crate::plan::{Mode, table};
-use crate::report::{Checked, check_json};
-use crate::supervisor::{self, Error, Options, Prepared};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vecud_host::{Error, Options, Prepared};
+use vecud_plan::schedulability::{self, Analysis, Measured};
+use vecud_plan::{Mode, table};
+use vecud_report::{Checked, check_json};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -34,7 +34,7 @@ struct Valid {
 impl Valid {
     fn of(arguments: &Arguments) -> Result<Valid, Error> {
         let prepared = super::plan(Options { file: arguments.file.clone(), ..Options::default() })?;
-        supervisor::check_sockets(&prepared)?;
+        vecud_host::check_sockets(&prepared)?;
         let run = arguments.measured.as_deref().map(|folder| figures(folder, &prepared)).transpose()?;
         let is_real = prepared.plan.mode == Mode::RealTime;
         let analysis = is_real.then(|| schedulability::analyse(&prepared.plan, run.as_ref()));

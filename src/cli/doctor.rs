@@ -2,21 +2,21 @@
 
 use super::made::Made;
 use super::results;
-use crate::doctor::against::{self, SavedAnswer};
-use crate::doctor::kept::{self, Kept};
-use crate::doctor::{Case, Facts, Level, Probe, Target, Tree, probe, rules, show, trials};
-use crate::fmu::archive::Cache;
-use crate::plan::Mode;
-use crate::report::format::duration;
-use crate::rig::RigHost;
-use crate::supervisor::{self, Error, Host, Options};
-use crate::sys::process::terminal_size;
-use crate::sys::stop;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use vecud_fmu::archive::Cache;
+use vecud_host::doctor::against::{self, SavedAnswer};
+use vecud_host::doctor::kept::{self, Kept};
+use vecud_host::doctor::{Case, Facts, Level, Probe, Target, Tree, probe, rules, show, trials};
+use vecud_host::{Error, Host, Options};
+use vecud_linux::process::terminal_size;
+use vecud_linux::stop;
+use vecud_plan::Mode;
+use vecud_plan::rig::RigHost;
+use vecud_report::format::duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -124,7 +124,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
 
 /// An answer that `vecud doctor --json` has written, and its file.
 fn saved(file: &Path) -> Result<(String, SavedAnswer), Error> {
-    let text = crate::files::read_to_string(file).map_err(Error::file(file))?;
+    let text = vecud_linux::files::read_to_string(file).map_err(Error::file(file))?;
     let read = serde_json::from_str::<SavedAnswer>(&text);
     let wrong = |error: serde_json::Error| {
         Error::Report(file.to_owned(), Some(error.line() as u64), format!("no answer of vecud doctor --json: {error}"))
@@ -141,10 +141,10 @@ fn keep(probe: &Probe, tree: &Tree) {
     let written = Cache::user().map_err(|error| error.to_string()).and_then(|cache| {
         cache.note().into_iter().for_each(|note| super::say(&format!("note: {note}")));
         let file = cache.folder().join(kept::NAME);
-        let earlier = crate::files::read_to_string(&file).ok().and_then(|text| Kept::read(&text, tree));
+        let earlier = vecud_linux::files::read_to_string(&file).ok().and_then(|text| Kept::read(&text, tree));
         let kept = earlier.into_iter().fold(kept, Kept::after);
         std::fs::create_dir_all(cache.folder())
-            .and_then(|()| supervisor::write_whole(&file, kept.text().as_bytes()))
+            .and_then(|()| vecud_host::write_whole(&file, kept.text().as_bytes()))
             .map_err(|error| format!("{}: {error}; set VECUD_CACHE to a folder that you may write to", file.display()))
     });
     if let Err(error) = written {
@@ -208,7 +208,7 @@ mod tests {
                 assert!(SHIPPED.iter().any(|(own, _)| *own == name), "{name}");
             }
         }
-        assert!(crate::doctor::FILES.iter().all(|file| SHIPPED.iter().any(|(own, _)| own == file)));
+        assert!(vecud_host::doctor::FILES.iter().all(|file| SHIPPED.iter().any(|(own, _)| own == file)));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Errors with the line that they are about: on a terminal, for people. Whoever reads them from a pipe gets a line for each, as compilers
 //! write them.
 
-use crate::files;
-use crate::plain::plain;
-use crate::rig::Problem;
-use crate::supervisor::Error;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::collections::HashMap;
 use std::path::PathBuf;
+use vecud_base::plain::plain;
+use vecud_host::Error;
+use vecud_linux::files;
+use vecud_plan::rig::Problem;
 
 /// So many problems are shown with their lines; the others are told.
 const SHOWN: usize = 20;
@@ -81,7 +81,7 @@ fn word(rest: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rig;
+    use vecud_plan::rig;
 
     /// What is said of a rig of this text, in a file.
     fn shown(text: &str) -> Option<String> {

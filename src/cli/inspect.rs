@@ -12,15 +12,15 @@ use self::only::{Condition, Only};
 use self::view::{Layout, View};
 use super::results;
 use super::starts::Starts;
-use crate::fmu::description::ModelDescription;
-use crate::plan::OwnStarts;
-use crate::rig::Rig;
-use crate::supervisor::{self, Error};
-use crate::sys::process::terminal_size;
 use std::io::{Write, stdout};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use vecud_description::ModelDescription;
+use vecud_host::Error;
+use vecud_linux::process::terminal_size;
+use vecud_plan::OwnStarts;
+use vecud_plan::rig::Rig;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -76,6 +76,6 @@ fn starts<'a>(arguments: &Arguments, description: &'a ModelDescription) -> Resul
         return Ok(OwnStarts::described(description));
     }
     let mut rig = Rig::for_fmu(&arguments.file);
-    supervisor::give_start_values(&mut rig, start.as_deref(), start_value)?;
+    vecud_host::give_start_values(&mut rig, start.as_deref(), start_value)?;
     OwnStarts::of(&rig, description).map_err(Error::Plan)
 }

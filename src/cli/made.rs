@@ -2,14 +2,14 @@
 //!
 //! Guarantees: what is there already is not touched, and what could not be made as a whole leaves nothing behind.
 
-use crate::files;
-use crate::supervisor::Error;
-use crate::sys::process::outlive_file_size_limit;
-use crate::sys::stop::Stop;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use vecud_host::Error;
+use vecud_linux::files;
+use vecud_linux::process::outlive_file_size_limit;
+use vecud_linux::stop::Stop;
 
 /// A folder or a file that this command is making. Unless it is kept, it is gone with this.
 pub struct Made<'a> {

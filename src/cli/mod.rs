@@ -25,15 +25,6 @@ mod starts;
 mod terminal;
 mod validate;
 
-use crate::fmu::archive::{Cache, Unpacked};
-use crate::fmu::description::{self, ModelDescription};
-use crate::plain;
-use crate::rig;
-use crate::supervisor::{self, Error, Options, Prepared};
-use crate::sys::offspring;
-use crate::sys::process::terminal_size;
-use crate::sys::stop::{self, Stop};
-use crate::time::Fraction;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::io::{Write, stderr, stdout};
@@ -42,6 +33,15 @@ use std::panic::resume_unwind;
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
+use vecud_base::plain;
+use vecud_base::time::Fraction;
+use vecud_description::ModelDescription;
+use vecud_fmu::archive::{Cache, Unpacked};
+use vecud_host::{Error, Options, Prepared};
+use vecud_linux::offspring;
+use vecud_linux::process::terminal_size;
+use vecud_linux::stop::{self, Stop};
+use vecud_plan::rig;
 
 /// Runs virtual ECUs (FMI 3.0 Scheduled Execution) in real time.
 #[derive(Parser)]
@@ -101,10 +101,10 @@ const BY_HAND: [&str; 2] = [RUNNER, "call"];
 /// The whole program: arguments → exit code.
 pub fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq([RUNNER]) {
-        return ended(there_is_memory().map(|()| ExitCode::from(crate::runner::main() as u8)));
+        return ended(there_is_memory().map(|()| ExitCode::from(vecud_runner::main() as u8)));
     }
     if std::env::args_os().skip(1).eq(BY_HAND) {
-        return ended(there_is_memory().map(|()| ExitCode::from(crate::runner::by_hand::main() as u8)));
+        return ended(there_is_memory().map(|()| ExitCode::from(vecud_runner::by_hand::main() as u8)));
     }
     if let [first, above] = &std::env::args().skip(1).collect::<Vec<_>>()[..]
         && first == offspring::HEIR
@@ -213,7 +213,7 @@ fn interruptible<T>(work: impl FnOnce(Stop) -> Result<T, Error>) -> Result<T, Er
 
 /// The plan of a rig that is not run, or not yet.
 fn plan(options: Options) -> Result<Prepared, Error> {
-    interruptible(|stop| terminal::showing("", |events| supervisor::plan(&Options { stop, ..options }, &events)))
+    interruptible(|stop| terminal::showing("", |events| vecud_host::plan(&Options { stop, ..options }, &events)))
 }
 
 /// An FMU that is opened but not built, and its description.
@@ -222,7 +222,8 @@ fn described(file: &Path, stop: Stop) -> Result<(Unpacked, ModelDescription), Er
     cache.note().into_iter().for_each(|note| say(&format!("note: {note}")));
     let unpacked = Unpacked::open(file, &cache.until(stop)).map_err(Error::Archive)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
-    let description = description::parse(&text).map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
+    let description =
+        vecud_description::parse(&text).map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
     for warning in &description.warnings {
         say(&format!("note: {}/{warning}", unpacked.origin.display()));
     }

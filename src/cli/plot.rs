@@ -3,14 +3,14 @@
 use super::report::drawn::{self, Stretch};
 use super::report::{Input, OUT, check_place, finite, write};
 use super::{browser, results};
-use crate::plan::glob;
-use crate::recording::envelope::Overview;
-use crate::recording::series;
-use crate::report::{self, Plot, Plotted, ReportFile};
-use crate::rig::suggestion;
-use crate::supervisor::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vecud_host::Error;
+use vecud_plan::glob;
+use vecud_plan::rig::suggestion;
+use vecud_record::recording::envelope::Overview;
+use vecud_record::recording::series;
+use vecud_report::{Plot, Plotted, ReportFile};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -74,7 +74,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let times = (stretch.from.or(begin).unwrap_or(0.0), stretch.to.or(end).unwrap_or(0.0));
     let title = title(&inputs[0]);
     let plot = Plot { title, recordings, times, notes };
-    write(&out, OUT, &if is_drawing { report::plot_svg(&plot) } else { report::plot_html(&plot) })?;
+    write(&out, OUT, &if is_drawing { vecud_report::plot_svg(&plot) } else { vecud_report::plot_html(&plot) })?;
     results::print(&format!("plot: {}\n", out.display()), None)?;
     if arguments.open {
         browser::show(&out);

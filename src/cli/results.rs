@@ -1,11 +1,11 @@
 //! Results on stdout. What does not arrive there is an error: a script must not take a part for the whole.
 
-use crate::supervisor::Error;
-use crate::sys::SysError;
-use crate::sys::process::outlive_file_size_limit;
 use std::fs::File;
 use std::io::{self, BufWriter, Write, stdout};
 use std::os::fd::AsFd;
+use vecud_host::Error;
+use vecud_linux::SysError;
+use vecud_linux::process::outlive_file_size_limit;
 
 /// Writes a result: to the file descriptor itself, since Rust's stdout takes one that is not open for writing for success.
 /// `instead` says where else the result is to be found.

@@ -2,18 +2,18 @@
 
 use super::opening::Opening;
 use super::{browser, results, terminal};
-use crate::plan::Mode;
-use crate::report::{self, Screen};
-use crate::supervisor::{self, Error, Event, EventSink, Finished, Options, Session};
-use crate::sys::process::{is_same_file, outlive_file_size_limit, terminal_size};
-use crate::sys::{affinity, confine, offspring, stop};
-use crate::time::{Fraction, Instant};
 use std::io::{IsTerminal, stderr, stdout};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use vecud_base::time::{Fraction, Instant};
+use vecud_host::{Error, Event, EventSink, Finished, Options, Session};
+use vecud_linux::process::{is_same_file, outlive_file_size_limit, terminal_size};
+use vecud_linux::{affinity, confine, offspring, stop};
+use vecud_plan::Mode;
+use vecud_report::Screen;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -135,7 +135,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
             Some(runs) => format!("run {} of {runs}\n", index + 1),
             None => String::new(),
         };
-        let text = title + &report::summary(&one.run, place.as_deref().unwrap_or("not written"), screen, &told);
+        let text = title + &vecud_report::summary(&one.run, place.as_deref().unwrap_or("not written"), screen, &told);
         let instead = place.map(|place| format!("the report is there: {place}"));
         if let Err(error) = results::print(&text, instead.as_deref()) {
             super::say(&error.to_string());
@@ -189,7 +189,7 @@ const REAPED: Duration = Duration::from_millis(100);
 /// Prepares and runs a rig in this process, which is there for that alone: no other process of its user reads its memory, orphans
 /// of FMU code come to it, a limit on the size of files does not end it, and all of its threads leave the partitions' cores alone.
 fn session(options: &Options, events: EventSink) -> Result<Vec<Finished>, Error> {
-    let mut prepared = supervisor::plan(options, &events)?;
+    let mut prepared = vecud_host::plan(options, &events)?;
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
     let own = &mut prepared.options;
     if let Err(error) = confine::close_memory() {

@@ -2,11 +2,11 @@
 
 use super::made::Made;
 use super::results;
-use crate::supervisor::Error;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use vecud_host::Error;
 
 #[derive(clap::Args)]
 pub struct Schema {

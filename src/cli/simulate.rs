@@ -8,23 +8,23 @@ use self::reference::Copied;
 use super::opening::Opening;
 use super::starts::Starts;
 use super::terminal;
-use crate::columns;
-use crate::fmu::description::Interface;
-use crate::plain;
-use crate::plan::CallWatch;
-use crate::report::compare::NamedTolerance;
-use crate::report::{self, Run};
-use crate::rig::{Solver, StepSize};
-use crate::supervisor::{self, Axis, Error, EventSink, Host, Options, Rows, Simulated, Wanted};
-use crate::sys::process::{is_null_device, outlive_file_size_limit};
-use crate::sys::{confine, stop};
-use crate::time::{Fraction, Instant};
 use std::fs::File;
 use std::io::{ErrorKind, stderr, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use vecud_base::columns;
+use vecud_base::plain;
+use vecud_base::time::{Fraction, Instant};
+use vecud_description::Interface;
+use vecud_host::{Axis, Error, EventSink, Host, Options, Rows, Simulated, Wanted};
+use vecud_linux::process::{is_null_device, outlive_file_size_limit};
+use vecud_linux::{confine, stop};
+use vecud_plan::CallWatch;
+use vecud_plan::rig::{Solver, StepSize};
+use vecud_report::Run;
+use vecud_report::compare::NamedTolerance;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -243,7 +243,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u8, Error> {
     let page = Page::wanted(arguments.shown.plot.as_deref(), arguments.shown.show_plot, &arguments.file)?;
     let (reference, file) = (arguments.shown.reference_file.as_deref(), arguments.output_file.as_deref());
-    let prepared = supervisor::prepare_simulation(&wanted(arguments), options, events)?;
+    let prepared = vecud_host::prepare_simulation(&wanted(arguments), options, events)?;
     if let Some(reference) = reference {
         let names: Vec<String> = prepared.plan.signals.iter().map(|signal| signal.name.clone()).collect();
         reference::check(reference, &names)?;
@@ -255,17 +255,17 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
         rows.out = copied.beside(rows.out).map_err(|error| Error::System(error.to_string()))?;
     }
     keep_apart(events);
-    let Simulated { run, unwritten, final_state } = supervisor::simulate(prepared, rows, events)?;
+    let Simulated { run, unwritten, final_state } = vecud_host::simulate(prepared, rows, events)?;
     for problem in &run.problems {
         events.say(format!("{}: {}", problem.severity.prefix(), plain::message(&problem.message())));
     }
     let state_file = arguments.states.final_fmu_state_file.as_ref().filter(|_| !final_state.is_empty());
-    let kept = state_file.map_or(Ok(()), |file| supervisor::write_whole(file, &final_state).map_err(Error::file(file)));
+    let kept = state_file.map_or(Ok(()), |file| vecud_host::write_whole(file, &final_state).map_err(Error::file(file)));
     if arguments.log.show_stats {
         stats(&run).into_iter().for_each(|line| events.say(line));
     }
     let drawn = page.as_ref().map_or(Ok(()), |page| page.write(&run, reference));
-    let mut code = unwritten.map_or_else(|| report::exit_code(&run), |error| cut_short(&error, file, events));
+    let mut code = unwritten.map_or_else(|| vecud_report::exit_code(&run), |error| cut_short(&error, file, events));
     // Something was simulated: what cannot be written of it is a result that is missing, and no mistake in the command.
     for error in [kept, drawn].into_iter().filter_map(Result::err) {
         events.complain(format_args!("{error}"));
@@ -284,7 +284,7 @@ fn sweep(arguments: &Arguments, axes: &[Axis], options: &Options, events: &Event
         None => Host::look(None)?.cpus.len(),
     };
     keep_apart(events);
-    let swept = supervisor::sweep(&wanted(arguments), axes, jobs, options, || rows(arguments), events)?;
+    let swept = vecud_host::sweep(&wanted(arguments), axes, jobs, options, || rows(arguments), events)?;
     if swept.failed > 0 {
         events.complain(format_args!("{} of {} simulations have failed", swept.failed, swept.points));
     }

@@ -6,15 +6,15 @@
 //! Messages wait; beyond [`KEPT`] of them the newest are left out and counted, errors and warnings beyond twice as many. Who has time waits
 //! before, as long as somebody reads. Of tables only the newest waits.
 
-use crate::report::{self, Live, Screen};
-use crate::supervisor::{Event, EventSink, LineWeight, State};
-use crate::sys::process::terminal_size;
-use crate::sys::stop;
 use std::io::{Write, stderr};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use vecud_host::{Event, EventSink, LineWeight, State};
+use vecud_linux::process::terminal_size;
+use vecud_linux::stop;
+use vecud_report::{Live, Screen};
 
 /// Messages that wait for a reader at most.
 const KEPT: usize = 10_000;
@@ -299,7 +299,7 @@ fn table(live: &Live) -> Option<String> {
     let (columns, lines) = terminal_size(stderr().as_fd())?;
     let color = has_colors();
     // One line less than there are: the cursor stands below the table.
-    Some(report::live(live, Screen { columns, lines: lines.saturating_sub(1), color }))
+    Some(vecud_report::live(live, Screen { columns, lines: lines.saturating_sub(1), color }))
 }
 
 /// What replaces the `rows` lines above the cursor by `text`; the cursor stands below both.

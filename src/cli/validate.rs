@@ -4,14 +4,14 @@ use super::opening::Opening;
 use super::results;
 use super::simulate::{deviation, keep_apart};
 use super::terminal;
-use crate::report::Validation;
-use crate::report::compare::NamedTolerance;
-use crate::supervisor::{self, Error, Examination};
-use crate::sys::process::outlive_file_size_limit;
-use crate::sys::stop;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+use vecud_host::{Error, Examination};
+use vecud_linux::process::outlive_file_size_limit;
+use vecud_linux::stop;
+use vecud_report::Validation;
+use vecud_report::compare::NamedTolerance;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -58,7 +58,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
             preload: arguments.opening.preload.clone(),
             lenient: arguments.opening.lenient,
         };
-        supervisor::validate(&examination, &events).map_err(|error| match error {
+        vecud_host::validate(&examination, &events).map_err(|error| match error {
             Error::Interrupted => Error::ValidationInterrupted,
             error => error,
         })

@@ -79,8 +79,11 @@ fn the_index_has_every_page_and_every_example_is_explained() {
 fn what_contributors_are_told_of_exists() {
     let text = read("CONTRIBUTING.md");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let named =
-        text.split('`').skip(1).step_by(2).filter(|code| code.starts_with("src/") || code.starts_with("tests/"));
+    let named = text
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|code| ["src/", "crates/", "tests/"].iter().any(|top| code.starts_with(top)));
     let named: Vec<&str> = named.filter(|code| !code.contains('{')).collect();
     assert!(named.len() > 20, "{named:?}");
     for path in named {
@@ -97,8 +100,10 @@ fn what_contributors_are_told_of_exists() {
 fn decisions_that_comments_refer_to_are_written_down() {
     let explained = read("docs/semantics.md");
     let mut found = 0;
-    for path in
-        folder("src").into_iter().chain(folder("tests")).filter(|path| path.extension().is_some_and(|own| own == "rs"))
+    for path in ["src", "crates", "tests"]
+        .into_iter()
+        .flat_map(folder)
+        .filter(|path| path.extension().is_some_and(|own| own == "rs"))
     {
         let text = fs::read_to_string(&path).unwrap();
         for number in text.split("semantics S").skip(1) {
@@ -120,7 +125,7 @@ fn every_key_of_a_rig_is_explained() {
     let page = read("docs/rig.md");
     let mut keys = 0;
     for file in ["parse", "tables", "triggers", "record", "stimuli", "report", "trace", "figures"] {
-        let code = read(&format!("src/rig/{file}.rs"));
+        let code = read(&format!("crates/plan/src/rig/{file}.rs"));
         for list in code.split("\nconst ").chain(code.split("\npub(super) const ")).skip(1) {
             let list = list.split(';').find(|part| part.contains("= [") || part.contains("= &[")).unwrap_or_default();
             let Some((head, words)) = list.split_once('=') else { continue };

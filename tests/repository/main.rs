@@ -2,6 +2,7 @@
 
 mod architecture;
 mod contract;
+mod crates;
 mod documents;
 mod examples;
 #[path = "../program/schema.rs"]

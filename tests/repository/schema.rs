@@ -40,7 +40,7 @@ fn schema() -> Value {
 /// The keys of a list in the code.
 fn keys(file: &str, name: &str) -> BTreeSet<String> {
     // A long list begins in a line of its own.
-    let code = read(&format!("src/rig/{file}.rs")).split_whitespace().collect::<Vec<_>>().join(" ");
+    let code = read(&format!("crates/plan/src/rig/{file}.rs")).split_whitespace().collect::<Vec<_>>().join(" ");
     let list = code.split_once(&format!("const {name}: ")).unwrap_or_else(|| panic!("{file}.rs has no {name}")).1;
     let words = list.split(';').find(|part| part.contains("= [") || part.contains("= &[")).unwrap();
     words.split('"').skip(1).step_by(2).map(str::to_owned).collect()
@@ -50,7 +50,7 @@ fn keys(file: &str, name: &str) -> BTreeSet<String> {
 fn the_schema_has_the_keys_of_the_code() {
     let schema = schema();
     // Every list by which unknown keys are refused is among them.
-    for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rig")).unwrap() {
+    for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/plan/src/rig")).unwrap() {
         let path = file.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
         for list in std::fs::read_to_string(&path).unwrap().split(".only(").skip(1) {

@@ -70,7 +70,7 @@ fn tests_that_depend_on_the_user_are_marked() {
         let unmarked = unmarked(sources, asks);
         assert!(unmarked.is_empty(), "these depend on the user, and need names that end with {MARK}: {unmarked:#?}");
     }
-    for source in sources("src") {
+    for source in crate::source::program() {
         let unmarked = unmarked(&[source.tests()], |tokens| tokens.iter().any(|token| is_raw(&token.text)));
         assert!(unmarked.is_empty(), "these depend on the user, and need names that end with {MARK}: {unmarked:#?}");
     }

@@ -3,7 +3,7 @@
 
 use preemption_model::{Gate, Mechanism, Raise, Scene, Violation, explore};
 
-/// The mechanism of `src/sys/preemption`.
+/// The mechanism of `crates/linux/src/preemption`.
 const RIGHT: Mechanism = Mechanism {
     gate: Gate::Once,
     token: true,

@@ -29,7 +29,7 @@ pub struct Function {
 pub struct Source {
     /// Relative to the package.
     pub path: String,
-    /// As under `crate::`.
+    /// With its crate first, as in `plan::rig`; of the package `vecud` as under `crate::`.
     pub module: String,
     pub text: String,
     tokens: Vec<Token>,
@@ -67,12 +67,27 @@ pub fn sources(name: &str) -> Vec<Source> {
     .collect()
 }
 
+/// All Rust files of the program: those of the package `vecud` and of the crates below it.
+pub fn program() -> Vec<Source> {
+    let mut all = sources("src");
+    all.extend(sources("crates").into_iter().filter(|source| source.path.contains("/src/")));
+    all
+}
+
 impl Source {
     pub fn new(path: String, text: String) -> Source {
-        let inside = path.split_once('/').map_or(path.as_str(), |(_, inside)| inside);
-        let stem = inside.trim_end_matches(".rs").trim_end_matches("/mod");
+        let module = match path.strip_prefix("crates/").and_then(|rest| rest.split_once("/src/")) {
+            Some((name, inside)) => format!("{name}/{inside}").replace("/lib.rs", ".rs"),
+            None => path.split_once('/').map_or(path.as_str(), |(_, inside)| inside).to_owned(),
+        };
+        let stem = module.trim_end_matches(".rs").trim_end_matches("/mod");
         let tokens = tokens(&text);
         Source { module: stem.replace('/', "::"), path, text, tokens }
+    }
+
+    /// The crate of the program that it is in, as in `plan`; `None`: the package `vecud`, or a test.
+    fn own_crate(&self) -> Option<&str> {
+        self.path.strip_prefix("crates/")?.split('/').next()
     }
 
     /// Without `mod tests { … }` and without anything if it is a file of tests.
@@ -137,13 +152,21 @@ impl Source {
         all
     }
 
-    /// What it names of this package, without the leading `crate::`; `super::` is resolved.
+    /// What it names of the program, with the crate first; `super::` is resolved.
     pub fn imports(&self) -> Vec<Named> {
         let resolve = |named: Named| {
             let inner = named.line;
             let mut parts = named.path.split("::").peekable();
-            match parts.next_if(|part| ["crate", "super"].contains(part))? {
-                "crate" => Some(Named { path: parts.collect::<Vec<_>>().join("::"), ..named }),
+            let begins = |part: &&str| ["crate", "super"].contains(part) || part.starts_with("vecud_");
+            match parts.next_if(begins)? {
+                "crate" => {
+                    let path = self.own_crate().into_iter().chain(parts).collect::<Vec<_>>().join("::");
+                    Some(Named { path, ..named })
+                }
+                other if other != "super" => {
+                    let path = [other.trim_start_matches("vecud_")].into_iter().chain(parts).collect::<Vec<_>>();
+                    Some(Named { path: path.join("::"), ..named })
+                }
                 _ => {
                     let mut own: Vec<&str> = self.module.split("::").collect();
                     own.extend(self.inline_modules(inner));

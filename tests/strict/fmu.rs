@@ -89,7 +89,7 @@ pub fn compile(source: &Path, to: &Path, options: &[&str]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut compiler = Command::new("cc");
     compiler.args(["-std=gnu11", "-O1", "-fPIC", "-Wall", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function"]);
-    compiler.arg("-I").arg(root.join("tests/strict/fmu")).arg("-I").arg(root.join("src/fmu/headers"));
+    compiler.arg("-I").arg(root.join("tests/strict/fmu")).arg("-I").arg(root.join("crates/fmu/src/headers"));
     let output = compiler.args(options).arg(source).arg("-o").arg(to).arg("-lm").output().expect("a C compiler");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

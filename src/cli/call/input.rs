@@ -1,12 +1,12 @@
 //! Lines, from standard input or from the command line.
 
-use crate::sys::stop;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, stdin};
 use std::os::fd::{AsFd, BorrowedFd};
+use vecud_linux::stop;
 
 /// Longer lines are none that somebody has written.
 const LONGEST: usize = 1 << 20;

@@ -1,9 +1,9 @@
 //! What is heard of an FMU, for people and for programs.
 
-use crate::fmu::description::Values;
-use crate::plain;
-use crate::supervisor::by_hand::{ByHand, Call, Done, Given, Heard, Length, Shown};
 use serde_json::{Value, json};
+use vecud_base::plain;
+use vecud_description::Values;
+use vecud_host::by_hand::{ByHand, Call, Done, Given, Heard, Length, Shown};
 
 /// Elements of a list that are shown.
 const SHOWN: usize = 32;

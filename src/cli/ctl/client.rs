@@ -1,10 +1,6 @@
 //! What `vecud ctl` asks a daemon, over its socket or over TCP, and what it answers.
 
 use super::{Answered, Failure};
-use crate::daemon::Token;
-use crate::plain::plain;
-use crate::rig::{Place, Problem, RigError};
-use crate::supervisor::Error;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderValue, Method, Request, Response, Uri, header};
 use hyper::client::conn::http1::{SendRequest, handshake};
@@ -20,6 +16,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
+use vecud_base::plain::plain;
+use vecud_daemon::Token;
+use vecud_host::Error;
+use vecud_plan::rig::{Place, Problem, RigError};
 
 /// How long a daemon may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);

@@ -2,8 +2,8 @@
 
 use super::client::Client;
 use super::{Failure, matching, read, results, show};
-use crate::plain::plain;
 use serde::Deserialize;
+use vecud_base::plain::plain;
 
 /// Prints what happens until the daemon says no more, or nobody reads it.
 pub fn print(client: &Client, path: &str, globs: &[String], json: bool) -> Result<u8, Failure> {

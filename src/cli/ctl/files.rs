@@ -2,11 +2,11 @@
 
 use super::client::{Client, file_name};
 use super::{Failure, escaped, read, show};
-use crate::supervisor::Error;
 use axum::http::Method;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
+use vecud_host::Error;
 
 /// Writes the files of a run into a folder. What lies there already stays; then nothing is written.
 pub fn bring(client: &Client, runs: &str, run: &str, folder: &Path) -> Result<(), Failure> {

@@ -10,11 +10,6 @@ mod show;
 
 use super::daemon::default_socket;
 use super::results;
-use crate::daemon::{RigName, Token};
-use crate::files as input;
-use crate::report::{self, ReportFile};
-use crate::rig::{self, RigValue};
-use crate::supervisor::Error;
 use axum::http::Method;
 use clap::Subcommand;
 use client::{Client, To, escaped};
@@ -24,6 +19,11 @@ use show::Status;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vecud_daemon::{RigName, Token};
+use vecud_host::Error;
+use vecud_linux::files as input;
+use vecud_plan::rig::{self, RigValue};
+use vecud_report::ReportFile;
 
 #[derive(clap::Args)]
 #[command(after_help = EXIT_CODES)]
@@ -402,7 +402,7 @@ impl Ctl {
         let path = rig.at(&format!("/runs/{}", escaped(&run)));
         let answer = self.client.ask(Method::GET, &path)?;
         let text = String::from_utf8_lossy(&answer);
-        let unread = |error: report::ReadError| Failure::Failed(format!("the report of run {run}: {error}"));
+        let unread = |error: vecud_report::ReadError| Failure::Failed(format!("the report of run {run}: {error}"));
         let read = ReportFile::parse(&text).map_err(unread)?;
         let whole = match read.of_checkpoint() {
             Some(whole) => whole,
@@ -422,9 +422,9 @@ impl Ctl {
         };
         match self.json {
             true => self.raw(&answer)?,
-            false => self.say(&report::summary(&whole, &place, super::report::screen(), &[]))?,
+            false => self.say(&vecud_report::summary(&whole, &place, super::report::screen(), &[]))?,
         };
-        Ok(report::exit_code(&whole))
+        Ok(vecud_report::exit_code(&whole))
     }
 }
 

@@ -1,16 +1,16 @@
 //! Answers of a daemon as people read them.
 
 use super::Failure;
-use crate::columns::lines;
-use crate::daemon::RigName;
-use crate::plain::{plain, plain_lines};
-use crate::report::Figures;
-use crate::report::format::{count, duration};
-use crate::rig::RigError;
-use crate::supervisor::Error;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use vecud_base::columns::lines;
+use vecud_base::plain::{plain, plain_lines};
+use vecud_daemon::RigName;
+use vecud_host::Error;
+use vecud_plan::rig::RigError;
+use vecud_report::Figures;
+use vecud_report::format::{count, duration};
 
 /// How far a rig is.
 #[derive(Deserialize)]

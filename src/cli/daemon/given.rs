@@ -1,9 +1,9 @@
 //! Sockets that a service manager has opened and hands over: sd_listen_fds(3), without its library.
 
-use crate::supervisor::Error;
-use crate::sys::process::inherited;
 use std::env;
 use std::os::fd::OwnedFd;
+use vecud_host::Error;
+use vecud_linux::process::inherited;
 
 /// The number of the first one.
 const FIRST: i32 = 3;

@@ -5,14 +5,14 @@
 //! are counted, and their number is written. What the journal does not take goes to standard error.
 
 use super::journal::Journal;
-use crate::daemon::{DaemonLine, DaemonLog};
-use crate::plain;
-use crate::supervisor::LineWeight;
 use crossbeam::channel::{Receiver, RecvTimeoutError, TrySendError, bounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
+use vecud_base::plain;
+use vecud_daemon::{DaemonLine, DaemonLog};
+use vecud_host::LineWeight;
 
 /// Lines that wait to be written, at most.
 const ROOM: usize = 4096;

@@ -4,17 +4,17 @@ mod given;
 mod journal;
 mod log;
 
-use crate::daemon::{self, Access, DaemonSettings, SocketAt, Token};
-use crate::supervisor::Error;
-use crate::sys::process::outlive_file_size_limit;
-use crate::sys::stop;
-use crate::sys::{confine, heap};
 use given::Given;
 use log::Writer;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use vecud_daemon::{Access, DaemonSettings, SocketAt, Token};
+use vecud_host::Error;
+use vecud_linux::process::outlive_file_size_limit;
+use vecud_linux::stop;
+use vecud_linux::{confine, heap};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -126,6 +126,6 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
             .say(&format!("FMU CODE CAN READ AND CHANGE THE MEMORY OF THE DAEMON, its token included: {error}"));
     }
     let settings = DaemonSettings { socket, tcp, rigs, state, log: writer.log(), stop, reload: stop::reload_is_asked };
-    daemon::serve(&settings, |name| settings.log.say(&format!("listening on {name}")))?;
+    vecud_daemon::serve(&settings, |name| settings.log.say(&format!("listening on {name}")))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,9 +2,9 @@
 //! released dialect leaves it to the importer what an output clock activates.
 
 use super::render::names;
-use crate::fmu::description::{Causality, IntervalVariability, ModelDescription, ValueReference, Variable};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use vecud_description::{Causality, IntervalVariability, ModelDescription, ValueReference, Variable};
 
 /// What a clock does in the partitions that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

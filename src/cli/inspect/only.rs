@@ -2,12 +2,12 @@
 //! wherever they stand, one is enough.
 
 use super::render::{type_in, variability_name};
-use crate::fmu::description::{Causality, ModelDescription, Variability, Variable, VariableType};
-use crate::plan::{OwnStarts, glob};
-use crate::rig::suggestion;
-use crate::supervisor::Error;
 use std::fmt;
 use std::str::FromStr;
+use vecud_description::{Causality, ModelDescription, Variability, Variable, VariableType};
+use vecud_host::Error;
+use vecud_plan::rig::suggestion;
+use vecud_plan::{OwnStarts, glob};
 
 /// A condition as it was written: any of these values.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,17 +5,17 @@
 use super::fit::Fit;
 use super::view::{Layout, View};
 use super::{graph, tree};
-use crate::columns::{self, indented};
-use crate::fmu::description::{
-    Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, IntervalVariability, Key, ModelDescription, Time,
-    Unknown, ValueReference, Values, Variability, Variable, VariableType,
-};
-use crate::plain::{Plain, plain};
-use crate::plan::table::interval_text;
-use crate::time::Fraction;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 use std::io;
+use vecud_base::columns::{self, indented};
+use vecud_base::plain::{Plain, plain};
+use vecud_base::time::Fraction;
+use vecud_description::{
+    Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, IntervalVariability, Key, ModelDescription, Time,
+    Unknown, ValueReference, Values, Variability, Variable, VariableType,
+};
+use vecud_plan::table::interval_text;
 
 /// For people. Written line by line: of a million variables the whole would take gigabytes.
 pub fn write_text(view: &View, mut out: impl io::Write) -> io::Result<()> {
@@ -529,7 +529,7 @@ fn values_json(values: &Values, limit: usize) -> Vec<Value> {
 fn variable_json(view: &View, index: usize, v: &Variable) -> Value {
     let description = view.description;
     let seconds =
-        |fraction: crate::time::Fraction| json!({ "seconds": fraction.seconds(), "exact": fraction.to_string() });
+        |fraction: vecud_base::time::Fraction| json!({ "seconds": fraction.seconds(), "exact": fraction.to_string() });
     let mut object = json!({
         "name": v.name,
         "valueReference": reference(description, v),
@@ -593,8 +593,8 @@ fn variable_json(view: &View, index: usize, v: &Variable) -> Value {
 mod tests {
     use super::super::only::Only;
     use super::*;
-    use crate::fmu::description::parse;
-    use crate::plan::OwnStarts;
+    use vecud_description::parse;
+    use vecud_plan::OwnStarts;
 
     const XML: &str = r#"<fmiModelDescription fmiVersion="3.0.1" modelName="demo" instantiationToken="{t}" author="me">
 <ScheduledExecution modelIdentifier="demo" canBeInstantiatedOnlyOncePerProcess="true"/>

@@ -2,13 +2,13 @@
 
 use super::render::start_text;
 use super::view::View;
-use crate::files;
-use crate::fmu::description::Variable;
-use crate::plain::Plain;
-use crate::supervisor::{self, Error};
 use std::fmt::Write;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
+use vecud_base::plain::Plain;
+use vecud_description::Variable;
+use vecud_host::Error;
+use vecud_linux::files;
 
 /// How each of these files begins: others are not replaced.
 const BEGIN: &str = "# Start values of ";
@@ -17,7 +17,7 @@ const BEGIN: &str = "# Start values of ";
 pub fn save(view: &View, file: &Path) -> Result<String, Error> {
     check_place(file)?;
     let (text, count) = text(view);
-    supervisor::write_whole(file, text.as_bytes()).map_err(Error::file(file))?;
+    vecud_host::write_whole(file, text.as_bytes()).map_err(Error::file(file))?;
     Ok(match count {
         0 => format!("{}: no start values, since nothing that is shown has one that can be set", file.display()),
         1 => format!("{}: 1 start value", file.display()),

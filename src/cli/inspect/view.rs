@@ -1,8 +1,8 @@
 //! What of an FMU is shown, and how.
 
 use super::only::Only;
-use crate::fmu::description::{ModelDescription, NamingConvention, Variable};
-use crate::plan::OwnStarts;
+use vecud_description::{ModelDescription, NamingConvention, Variable};
+use vecud_plan::OwnStarts;
 
 /// How variables are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! `vecud new fmu`: the FMU of `fmus/new_fmu` under another name.
 
 use crate::cli::made::Made;
-use crate::supervisor::Error;
-use crate::sys::stop::Stop;
 use std::path::Path;
+use vecud_host::Error;
+use vecud_linux::stop::Stop;
 
 /// What stands in the files for the name.
 const NAME: &str = "new_fmu";

@@ -6,9 +6,9 @@ mod fmu;
 mod rig;
 
 use super::results;
-use crate::supervisor::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use vecud_host::Error;
 
 #[derive(clap::Args)]
 pub struct Arguments {

@@ -4,18 +4,18 @@
 //! in a comment for each that would do.
 
 use crate::cli::made::{Made, folder_of};
-use crate::fmu::description::{
-    Causality, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Values, Variability, Variable,
-};
-use crate::plain::{Plain, plain};
-use crate::plan::{self, FmuInput};
-use crate::rig::{self, Rig};
-use crate::supervisor::{Error, Host};
-use crate::sys::stop::Stop;
-use crate::time::Fraction;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use vecud_base::plain::{Plain, plain};
+use vecud_base::time::Fraction;
+use vecud_description::{
+    Causality, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Values, Variability, Variable,
+};
+use vecud_host::{Error, Host};
+use vecud_linux::stop::Stop;
+use vecud_plan::FmuInput;
+use vecud_plan::rig::{self, Rig};
 
 /// Names that a comment lists at most; tasks and triggers are all there.
 const LISTED: usize = 20;
@@ -47,7 +47,7 @@ pub fn make(name: &Path, fmus: &[PathBuf], stop: &Stop) -> Result<String, Error>
     let undecided = undecided(&text, &file, &parts)?;
     Made::file(&file, &text)?.keep(stop);
     let clocks = parts.iter().map(|part| input_clocks(part).len()).sum();
-    let plural = |count: usize, what: &str| crate::report::format::plural(count as u64, what);
+    let plural = |count: usize, what: &str| vecud_report::format::plural(count as u64, what);
     let shown = file.display();
     let stepping: Vec<String> =
         parts.iter().filter(|part| steps(part).is_some()).map(|part| plain(&part.name)).collect();
@@ -138,7 +138,7 @@ fn undecided(text: &str, file: &Path, parts: &[Part]) -> Result<Vec<rig::Problem
         })
         .collect();
     let host = Host::look(None)?;
-    Ok(plan::build(&rig, &inputs, &[], &host.facts()).err().map(|error| error.problems).unwrap_or_default())
+    Ok(vecud_plan::build(&rig, &inputs, &[], &host.facts()).err().map(|error| error.problems).unwrap_or_default())
 }
 
 /// The rig file.

@@ -2,13 +2,12 @@
 
 use super::side::{Input, Recording, Signals};
 use super::{Arguments, OUT, browser, check_place, screen, show, write};
-use crate::recording::{ReadError, series};
-use crate::report;
-use crate::report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, Tolerances};
-use crate::supervisor::Error;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vecud_host::Error;
+use vecud_record::recording::{ReadError, series};
+use vecud_report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, Tolerances};
 
 /// Signals that are drawn.
 const DRAWN: usize = 6;
@@ -24,7 +23,7 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
         relative: arguments.rel.unwrap_or(0.0),
         named: arguments.tolerance.clone(),
     };
-    let ends = [0, 1].map(|side| inputs[side].report.as_ref().map(report::ReportFile::end_time));
+    let ends = [0, 1].map(|side| inputs[side].report.as_ref().map(vecud_report::ReportFile::end_time));
     let course = Course {
         same_time: arguments.time_tolerance.unwrap_or(SAME_TIME),
         common_only: arguments.common_times,
@@ -80,7 +79,7 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
     if comparison.never_met() {
         return Err(never_met(&comparison, arguments));
     }
-    write(&out, OUT, &report::comparison_html(&comparison))?;
+    write(&out, OUT, &vecud_report::comparison_html(&comparison))?;
     show(&compare::comparison_summary(&comparison, &out.display().to_string(), screen()), &out)?;
     if arguments.open {
         browser::show(&out);

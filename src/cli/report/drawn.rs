@@ -1,11 +1,11 @@
 //! A recording, gone through once for what is drawn of it.
 
 use super::side::{Recording, Signals};
-use crate::recording::ReadError;
-use crate::recording::envelope::Overview;
-use crate::report::compare::number;
-use crate::supervisor::Error;
 use std::collections::{HashMap, HashSet};
+use vecud_host::Error;
+use vecud_record::recording::ReadError;
+use vecud_record::recording::envelope::Overview;
+use vecud_report::compare::number;
 
 /// What a report draws of a recording: as far as it can be read, and why not any further. `clocks`: columns that are known to be some.
 pub fn of_report(signals: &Signals, clocks: &HashSet<String>) -> (Option<Overview>, Option<Error>) {

@@ -6,17 +6,17 @@ mod side;
 mod trends;
 
 use super::{browser, results};
-use crate::files;
-use crate::recording::envelope::Overview;
-use crate::recording::series::Files;
-use crate::report::{self, ReportFile, Run, Screen};
-use crate::supervisor::{self, Error};
-use crate::sys::process::terminal_size;
 pub(super) use side::{Folder, Input};
 use std::io::{IsTerminal, Read, Write, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vecud_host::Error;
+use vecud_linux::files;
+use vecud_linux::process::terminal_size;
+use vecud_record::recording::envelope::Overview;
+use vecud_record::recording::series::Files;
+use vecud_report::{ReportFile, Run, Screen};
 
 #[derive(clap::Args)]
 #[command(after_long_help = COMPARED)]
@@ -39,7 +39,7 @@ pub struct Arguments {
     /// The same for some signals, instead of --abs and --rel: 'plant.*=1e-6', '*.speed=0.1%', '*=1e-6,0.1%', 'ecu.x=inf';
     /// may be given several times, the last one that names a signal counts
     #[arg(long, value_name = "PATTERN=TOL", requires = "against")]
-    tolerance: Vec<report::compare::NamedTolerance>,
+    tolerance: Vec<vecud_report::compare::NamedTolerance>,
     /// How many times as long latencies and responses may be, in p50 and p99; default: they are not judged
     #[arg(long, value_name = "R", value_parser = ratio, allow_hyphen_values = true, requires = "against")]
     ratio: Option<f64>,
@@ -114,25 +114,25 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
                 run.recordings = in_folder(&run.recordings, &folder)?;
             }
             if arguments.out.is_none() {
-                let failures = supervisor::write_unfinished(&folder.path, &run);
+                let failures = vecud_host::write_unfinished(&folder.path, &run);
                 if !failures.is_empty() {
                     return Err(Error::Report(folder.path.clone(), None, failures.join("; ")));
                 }
             } else {
-                write(&page, OUT, &report::html(&run))?;
+                write(&page, OUT, &vecud_report::html(&run))?;
             }
             run
         }
         None => {
             let run = Run { overview, ..with_histograms(&folder, &report)? };
-            write(&page, OUT, &report::html(&run))?;
+            write(&page, OUT, &vecud_report::html(&run))?;
             if arguments.out.is_none() {
                 write_for_programs(&folder.path, &run)?;
             }
             run
         }
     };
-    show(&report::summary(&run, &page.display().to_string(), screen(), &[]), &page)?;
+    show(&vecud_report::summary(&run, &page.display().to_string(), screen(), &[]), &page)?;
     if arguments.open {
         browser::show(&page);
     }
@@ -182,12 +182,12 @@ fn with_histograms(folder: &Folder, report: &ReportFile) -> Result<Run, Error> {
 
 /// The files beside the page that follow from the report.
 fn write_for_programs(folder: &Path, run: &Run) -> Result<(), Error> {
-    let others = [("junit.xml", Some(report::junit(run))), ("cyclictest.json", report::cyclictest(run))];
+    let others = [("junit.xml", Some(vecud_report::junit(run))), ("cyclictest.json", vecud_report::cyclictest(run))];
     for (name, text) in others {
         if let Some(text) = text {
             let path = folder.join(name);
             let why = |error| Error::Report(path.clone(), None, format!("the file cannot be written: {error}"));
-            supervisor::write_whole(&path, text.as_bytes()).map_err(why)?;
+            vecud_host::write_whole(&path, text.as_bytes()).map_err(why)?;
         }
     }
     Ok(())
@@ -224,7 +224,7 @@ pub(super) fn write(page: &Path, option: &str, text: &str) -> Result<(), Error> 
         Ok(metadata) if !metadata.is_file() => {
             files::open_device(page).and_then(|mut file| file.write_all(text.as_bytes()))
         }
-        _ => supervisor::write_whole(page, text.as_bytes()),
+        _ => vecud_host::write_whole(page, text.as_bytes()),
     };
     written.map_err(|error| {
         Error::Report(

@@ -1,13 +1,13 @@
 //! What a path on the command line stands for: the folder of a run, its `report.json`, or a recording of another tool.
 
-use crate::files;
-use crate::recording::{ReadError, series};
-use crate::report::ReportFile;
-use crate::report::compare::Table;
-use crate::supervisor::{self, Error};
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use vecud_host::Error;
+use vecud_linux::files;
+use vecud_record::recording::{ReadError, series};
+use vecud_report::ReportFile;
+use vecud_report::compare::Table;
 
 /// The folder of a run.
 pub struct Folder {
@@ -90,7 +90,7 @@ impl Folder {
         let line = |place: Option<(usize, usize)>| place.map(|(line, _)| line as u64);
         let report =
             ReportFile::parse(&text).map_err(|error| Error::Report(path(), line(error.place), error.message))?;
-        Ok(if report.is_finished() { report } else { report.judged(supervisor::is_in_use(&self.path)) })
+        Ok(if report.is_finished() { report } else { report.judged(vecud_host::is_in_use(&self.path)) })
     }
 }
 

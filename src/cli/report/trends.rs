@@ -3,11 +3,11 @@
 use super::side::Folder;
 use super::{Arguments, OUT, check_place, show, write};
 use crate::cli::{browser, results, say};
-use crate::report::format::plural;
-use crate::report::{ReportFile, Trends, trends, trends_html, trends_json};
-use crate::supervisor::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vecud_host::Error;
+use vecud_report::format::plural;
+use vecud_report::{ReportFile, Trends, trends, trends_html, trends_json};
 
 /// Where the page goes by itself: the runs have no folder in common.
 const PAGE: &str = "trends.html";
@@ -59,5 +59,5 @@ fn summary(trends: &Trends, page: &Path) -> String {
     };
     let clocks = plural(trends.clocks.len() as u64, "clock");
     let text = format!("{runs}, {clocks}; {verdicts}");
-    format!("{}\ntrends: {}\n", crate::plain::plain(&text), page.display())
+    format!("{}\ntrends: {}\n", vecud_base::plain::plain(&text), page.display())
 }

@@ -3,11 +3,11 @@
 use super::super::browser;
 use super::super::report::drawn::{self, Stretch};
 use super::super::report::{Input, check_place, write};
-use crate::recording::envelope::Overview;
-use crate::report::{self, Plot, Plotted, Run};
-use crate::supervisor::Error;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use vecud_host::Error;
+use vecud_record::recording::envelope::Overview;
+use vecud_report::{Plot, Plotted, Run};
 
 /// The option that gives the place of the page.
 const PLOT: &str = "--plot";
@@ -47,7 +47,7 @@ impl Page {
         }];
         recordings.extend(reference.map(plotted).transpose()?.flatten());
         let plot = Plot { title: run.rig.clone(), recordings, times, notes: Vec::new() };
-        write(&self.path, PLOT, &report::plot_html(&plot))?;
+        write(&self.path, PLOT, &vecud_report::plot_html(&plot))?;
         if self.shows {
             browser::show(&self.path);
         }

@@ -1,11 +1,11 @@
 //! `--reference-file`: whether a simulation's rows are those of a reference, wherever both have one.
 
 use super::super::report::Input;
-use crate::report::compare::{self, Course, NamedTolerance, SignalsComparison, Tolerances};
-use crate::supervisor::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+use vecud_host::Error;
+use vecud_report::compare::{self, Course, NamedTolerance, SignalsComparison, Tolerances};
 
 /// The rows once more, to be compared when they are complete.
 pub struct Copied {

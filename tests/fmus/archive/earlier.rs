@@ -175,7 +175,7 @@ fn of_fmi_1_the_interface_type_and_the_prefix_are_defined() {
 /// Headers before FMI 2.0.3 know no macro against the prefix and hide nothing; FMUs bring them along.
 #[test]
 fn headers_of_the_fmus_own_come_first_and_names_are_plain_all_the_same() {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fmu/headers");
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/fmu/src/headers");
     let ours = |name: &str| fs::read_to_string(ours.join(name)).unwrap();
     let newer = "#if defined(FMI2_FUNCTION_PREFIX) && !defined(FMI2_OVERRIDE_FUNCTION_PREFIX)\n\
                  #define FMI2_ACTUAL_FUNCTION_PREFIX FMI2_FUNCTION_PREFIX\n#endif\n";
@@ -255,13 +255,13 @@ fn sources_read_no_files_of_the_users() {
 /// A function that our headers lack would be one that an FMU with none of its own exports under a wrong name, or not at all.
 #[test]
 fn our_headers_declare_every_function_that_is_called() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
     let text = |name: &str| fs::read_to_string(root.join(name)).unwrap();
     for (table, headers, begin) in [
-        ("ffi/abi/fmi2.rs", vec!["fmi2Functions.h"], "\"fmi2"),
-        ("ffi/abi/fmi1.rs", vec!["fmiFunctions.h", "fmiModelFunctions.h"], "\"fmi"),
+        ("fmi/src/abi/fmi2.rs", vec!["fmi2Functions.h"], "\"fmi2"),
+        ("fmi/src/abi/fmi1.rs", vec!["fmiFunctions.h", "fmiModelFunctions.h"], "\"fmi"),
     ] {
-        let declared: String = headers.iter().map(|name| text(&format!("fmu/headers/{name}"))).collect();
+        let declared: String = headers.iter().map(|name| text(&format!("fmu/src/headers/{name}"))).collect();
         let table = text(table);
         // Groups of functions; one that no interface type needs is beside the standard.
         let standard = table.split("\n    [").filter(|group| !group.starts_with(']'));
@@ -278,7 +278,7 @@ fn our_headers_declare_every_function_that_is_called() {
     }
 }
 
-/// What crosses the binary interface is laid out as `src/ffi/abi` has it; the compiler refuses what is not.
+/// What crosses the binary interface is laid out as `crates/fmi/src/abi` has it; the compiler refuses what is not.
 #[test]
 fn our_headers_have_the_layout_of_the_interface() {
     let bench = Bench::new();

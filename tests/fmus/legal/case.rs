@@ -26,7 +26,7 @@ fn sources() -> PathBuf {
 }
 
 fn compile(folder: &Path, arguments: &[&Path]) {
-    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fmu/headers");
+    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/fmu/src/headers");
     let mut compiler = Command::new("cc");
     compiler.args([
         "-std=gnu11",

@@ -37,7 +37,8 @@ impl Place {
     }
 
     fn build_with(&self, options: &[&str]) {
-        let (fmu, headers) = (self.path("calling"), Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fmu/headers"));
+        let (fmu, headers) =
+            (self.path("calling"), Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/fmu/src/headers"));
         let library = fmu.join(format!("binaries/{}-linux/stepper.so", std::env::consts::ARCH));
         std::fs::create_dir_all(library.parent().unwrap()).unwrap();
         let sources = ["stepper.c", "fmi3_steps.c", "fmi3_model.c", "fmi3_base.c"];

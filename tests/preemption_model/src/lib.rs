@@ -2,7 +2,7 @@
 //!
 //! `kernel` is the scheduler, `protocol` the lock, one atomic step at a time, `scene` its variants and what they are put to,
 //! `judge` what must never happen, `search` the search. What it must find is in `tests/schedule/preemption_model.rs`.
-//! The model is written apart from `src/sys/preemption`, from the same protocol; `tests/schedule/preemption_real` puts the code
+//! The model is written apart from `crates/linux/src/preemption`, from the same protocol; `tests/schedule/preemption_real` puts the code
 //! itself under real threads.
 //!
 //! A package of its own, since dependencies are optimised in tests: it looks at some millions of states.

@@ -54,7 +54,7 @@ fn integrator(before: &str, changes: &[(&str, &str)]) -> String {
 /// Compiles, in a folder, with the headers of FMI 2.0.
 #[track_caller]
 fn compile(compiler: &str, folder: &Path, arguments: &[&str]) {
-    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fmu/headers");
+    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/fmu/src/headers");
     let mut command = Command::new(compiler);
     command.args(["-shared", "-fPIC", "-w", "-I"]).arg(headers).args(arguments).current_dir(folder);
     let output = command.output().unwrap();

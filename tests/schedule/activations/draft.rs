@@ -361,7 +361,7 @@ fn copy(from: &Path, to: &Path) {
 // ---- The unit of time ----
 
 /// The same FMU, with a description that counts time in milliseconds: intervals, shifts and delays of it are in them, and so
-/// are the times that it gets and says; what the rig and the report say is in s (`src/time/unit.rs`).
+/// are the times that it gets and says; what the rig and the report say is in s (`crates/base/src/time/unit.rs`).
 #[test]
 fn an_fmu_that_counts_milliseconds_is_activated_at_its_times() {
     let folder = crate::program::tempdir().unwrap();
@@ -418,12 +418,12 @@ fn draft_description() -> String {
 }
 
 const DRAFT: [&str; 4] = [
-    "-Isrc/fmu/headers/draft",
+    "-Icrates/fmu/src/headers/draft",
     "fmus/draft_clocks/sources/fmu.c",
     "fmus/draft_clocks/sources/variables.c",
     "fmus/draft_clocks/sources/trace.c",
 ];
-const RELEASED: [&str; 2] = ["-Isrc/fmu/headers", "fmus/tracer/sources/fmi3_base.c"];
+const RELEASED: [&str; 2] = ["-Icrates/fmu/src/headers", "fmus/tracer/sources/fmi3_base.c"];
 
 #[cfg(target_arch = "x86_64")]
 #[test]

@@ -351,7 +351,7 @@ fn build(folder: &Path, description: &ModelDescription, file: &Path) {
         ])
         .args(dialect)
         .arg("-I")
-        .arg(root.join("src/fmu/headers"))
+        .arg(root.join("crates/fmu/src/headers"))
         .arg("-I")
         .arg(&sources)
         .arg(format!("-DMODEL_IDENTIFIER={model}"))

@@ -53,7 +53,7 @@ impl Seed {
         let text: String = self.files().into_iter().rev().map(|(_, text)| text).collect();
         // FMI 2.0 has plain names in shared libraries.
         fs::write(&source, text.replace("#define FMI2_FUNCTION_PREFIX integrator_\n", "")).unwrap();
-        let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fmu/headers");
+        let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/fmu/src/headers");
         let mut compiler = Command::new("cc");
         compiler.args(["-shared", "-fPIC", "-O1", "-w", "-I"]).arg(headers).arg("-o").arg(&built).arg(&source);
         assert!(compiler.status().unwrap().success());

@@ -1,6 +1,0 @@
-//! Builds the one file in C that vecud itself has, with the C compiler of the machine that it is built on.
-
-fn main() {
-    println!("cargo::rerun-if-changed=src/ffi/abi/logger.c");
-    cc::Build::new().file("src/ffi/abi/logger.c").std("c11").compile("vecud_logger");
-}

@@ -1,0 +1,161 @@
+//! What happens to a rig, as server-sent events.
+
+use super::access::Stranger;
+use super::problem::Problem;
+use super::rigs::named;
+use super::signals::{self, newest, patterns};
+use crate::events::{self, Events, STREAMS, Source, StreamPermit};
+use crate::name::RigName;
+use crate::rig::Rig;
+use crate::rigs::Rigs;
+use crate::status::{RigState, Status};
+use axum::Extension;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::response::sse::{Event, Sse};
+use futures_core::Stream;
+use serde::Serialize;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
+use utoipa::ToSchema;
+use vecud_report::ClockResult;
+
+/// How often figures and signals are told.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// A line that was said of a rig.
+#[derive(Serialize, ToSchema)]
+struct Said<'a> {
+    /// `error`, `warning` or `note`.
+    severity: &'static str,
+    /// The line.
+    message: &'a str,
+}
+
+/// How a rig that runs is doing.
+#[derive(Serialize)]
+struct Figures {
+    /// Simulation time since the start, s.
+    elapsed: f64,
+    /// As of `clocks`.
+    clocks: Vec<ClockResult>,
+}
+
+impl Stream for Events {
+    type Item = Result<Event, Infallible>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context) -> Poll<Option<Self::Item>> {
+        let told = Events::poll_next(self, context);
+        told.map(|told| told.map(|told| Ok(Event::default().event(told.name).data(told.data))))
+    }
+}
+
+/// What happens to a rig from now on, as server-sent events: `state` (the status: at once, and when it changes), `problem` (what is said of
+/// it: severity and message), while it runs once a second `figures` (elapsed, and clocks as of `clocks`), and `signals` where `match` says
+/// which. Who reads too slowly loses events, and is told how many by `lost`. Ends with the daemon; at most 32 at a time.
+#[utoipa::path(get, path = "/v1/rigs/{rig}/events",
+    params(("rig" = RigName, Path), ("match" = Option<Vec<String>>, Query, description = "patterns over fmu.variable; none: no signals")),
+    responses(
+        (status = 200, body = String, content_type = "text/event-stream"),
+        (status = 400),
+        (status = 404),
+        (status = 422, description = "it runs, and a pattern matches nothing"),
+        (status = 503, description = "there are 32 streams, or 16 without the token"),
+    ))]
+pub async fn events(
+    State(rigs): State<Arc<Rigs>>,
+    Path(name): Path<String>,
+    stranger: Option<Extension<Stranger>>,
+    query: Result<Query<Vec<(String, String)>>, QueryRejection>,
+) -> Result<Sse<Events>, Problem> {
+    let rig = rigs.find(&named(&name)?)?;
+    let patterns = patterns(query)?;
+    if let Some(handle) = rig.running().and_then(|running| running.handle) {
+        signals::wanted(&handle, &patterns)?;
+    }
+    let permit = rigs.streams.permit(stranger.is_some()).ok_or_else(|| {
+        Problem::too_many(format!("{STREAMS} streams of events are there already: close one of them"))
+    })?;
+    let (source, events) = events::stream();
+    tokio::spawn(feed(rigs, &rig, patterns, source, permit));
+    Ok(Sse::new(events))
+}
+
+/// Tells what happens to a rig from this call on, until nobody reads it any more, the rig is gone, or the daemon ends.
+fn feed(
+    rigs: Arc<Rigs>,
+    rig: &Arc<Rig>,
+    patterns: Vec<String>,
+    mut source: Source,
+    permit: StreamPermit,
+) -> impl Future<Output = ()> + use<> {
+    // Before the task has its first turn: a client that has the head of the answer misses nothing.
+    let (mut changes, mut messages, mut ended) = (rig.changes(), rig.messages(), rigs.streams.ended());
+    changes.mark_changed();
+    // The rig itself would keep them open.
+    let rig = Arc::downgrade(rig);
+    async move {
+        let _until_the_end = permit;
+        let mut period = tokio::time::interval(PERIOD);
+        period.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                changed = changes.changed() => match changed {
+                    Ok(()) => {
+                        let status: Status = changes.borrow_and_update().clone();
+                        source.tell("state", &status);
+                    }
+                    Err(_) => return,
+                },
+                message = messages.recv() => match message {
+                    Ok((weight, message)) => source.tell("problem", &Said { severity: weight.word(), message: &message }),
+                    Err(RecvError::Lagged(events)) => source.lost(events),
+                    Err(RecvError::Closed) => return,
+                },
+                _ = period.tick() => match rig.upgrade() {
+                    Some(rig) => tell_figures(&rigs, &rig, &patterns, &mut source).await,
+                    None => return,
+                },
+                () = end(&mut ended) => return,
+                () = source.closed() => return,
+            }
+        }
+    }
+}
+
+/// Waits for the end of all streams.
+async fn end(ended: &mut watch::Receiver<bool>) {
+    // Nobody can ask for it any more when there is no daemon.
+    let _ended = ended.wait_for(|ended| *ended).await;
+}
+
+/// Tells how a rig is doing, if it runs.
+async fn tell_figures(rigs: &Rigs, rig: &Rig, patterns: &[String], source: &mut Source) {
+    let Some(handle) = rig.running().and_then(|running| running.handle) else { return };
+    if matches!(rig.status().state, RigState::Preparing) {
+        return;
+    }
+    let asked = handle.clone();
+    let collect = move || {
+        let figures = Figures { elapsed: asked.snapshot().elapsed, clocks: asked.clocks() };
+        serde_json::to_string(&figures).expect("strings, numbers and lists")
+    };
+    if let Some(figures) = rigs.streams.figures(rig.name(), collect).await {
+        source.tell_json("figures", &figures);
+    }
+    if patterns.is_empty() {
+        return;
+    }
+    // The rig may be another one than when the stream began.
+    if let Ok(wanted) = signals::wanted(&handle, patterns)
+        && let Ok(signals) = newest(&handle, wanted).await
+    {
+        source.tell("signals", &signals);
+    }
+}

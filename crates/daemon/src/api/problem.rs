@@ -1,0 +1,231 @@
+//! What goes wrong, as RFC 9457 wants it told.
+
+use crate::condition::ConditionError;
+use crate::rigs::Refusal;
+use crate::status::Mistake;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use std::time::Duration;
+use utoipa::ToSchema;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response as OneResponse};
+
+/// Why a request is not answered as it wants.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Problem {
+    /// What kind of problem it is.
+    r#type: &'static str,
+    /// That kind, for people.
+    title: &'static str,
+    /// The status of the answer.
+    status: u16,
+    /// What is wrong here, and the way out.
+    detail: String,
+    /// Of a rig or condition that is wrong: each mistake, with its place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mistakes: Vec<Mistake>,
+}
+
+impl Problem {
+    fn new(status: StatusCode, r#type: &'static str, title: &'static str, detail: impl Into<String>) -> Problem {
+        Problem { r#type, title, status: status.as_u16(), detail: detail.into(), mistakes: Vec::new() }
+    }
+
+    /// A status without words of its own.
+    pub fn of_status(status: StatusCode) -> Problem {
+        let reason = status.canonical_reason().unwrap_or("no answer");
+        Problem::new(status, "about:blank", reason, reason)
+    }
+
+    /// There is no such path.
+    pub fn nothing_there() -> Problem {
+        let detail = "there is nothing at this path; /openapi.json says what there is";
+        Problem::new(StatusCode::NOT_FOUND, "/problems/unknown-path", "unknown path", detail)
+    }
+
+    /// The path has no such method.
+    pub fn no_such_method() -> Problem {
+        let detail = "this path has other methods; /openapi.json says which";
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "/problems/method", "method not allowed", detail)
+    }
+
+    /// What was sent cannot be read.
+    pub fn malformed(status: StatusCode, detail: impl Into<String>) -> Problem {
+        Problem::new(status, "/problems/malformed-request", "malformed request", detail)
+    }
+
+    /// What a name stands for is not there.
+    pub fn unknown(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "/problems/unknown-name", "unknown name", detail)
+    }
+
+    /// It cannot be done now.
+    pub fn conflict(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::CONFLICT, "/problems/state", "not in this state", detail)
+    }
+
+    /// The body is longer than so many bytes.
+    pub fn too_long(longest: usize) -> Problem {
+        let detail = format!("the body has more than {longest} bytes, which are the most that is read");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "/problems/too-long", "body too long", detail)
+    }
+
+    /// The body has not come in time.
+    pub fn slow_body(within: Duration) -> Problem {
+        let detail = format!("the body has not come within {} s", within.as_secs_f64());
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "/problems/slow-request", "slow request", detail)
+    }
+
+    /// What is asked for is not done in time. It may be done later.
+    pub fn takes_too_long(than: Duration) -> Problem {
+        let detail =
+            format!("it takes longer than {} s, and goes on; the rig's status says how far it is", than.as_secs_f64());
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "/problems/takes-too-long", "takes too long", detail)
+    }
+
+    /// The request does not say which host it is for.
+    pub fn no_host() -> Problem {
+        Problem::malformed(StatusCode::BAD_REQUEST, "one header Host is needed, which names the host that is asked")
+    }
+
+    /// The request is for a host that is none of the daemon's.
+    pub fn other_host(host: &str) -> Problem {
+        let detail =
+            format!("{host} is no name of this daemon: ask localhost, its address, or a name given with --host");
+        Problem::new(StatusCode::MISDIRECTED_REQUEST, "/problems/other-host", "other host", detail)
+    }
+
+    /// A page of another site asks.
+    pub fn other_origin() -> Problem {
+        let detail = "pages of other sites may ask nothing (header Origin)";
+        Problem::new(StatusCode::FORBIDDEN, "/problems/other-origin", "other origin", detail)
+    }
+
+    /// A token is needed.
+    pub fn no_token() -> Problem {
+        let detail = "this needs the token of the daemon's --token-file, as header Authorization: Bearer TOKEN";
+        Problem::new(StatusCode::UNAUTHORIZED, "/problems/token", "token needed", detail)
+    }
+
+    /// What is shown is not the token.
+    pub fn wrong_token() -> Problem {
+        let detail = "the header Authorization does not have the token of the daemon's --token-file";
+        Problem::new(StatusCode::UNAUTHORIZED, "/problems/token", "wrong token", detail)
+    }
+
+    /// What is asked for can be read, and is not possible.
+    pub fn impossible(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "/problems/invalid-request", "invalid request", detail)
+    }
+
+    /// It was not done in time.
+    pub fn too_late(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "/problems/timeout", "not in time", detail)
+    }
+
+    /// Others ask for as much of it as there may be.
+    pub fn too_many(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "/problems/too-many", "too many at a time", detail)
+    }
+
+    /// The body finds no room beside those of others.
+    pub fn no_room(together: usize) -> Problem {
+        let detail = format!("long bodies have {together} bytes together, which others have: try again later");
+        Problem::too_many(detail)
+    }
+
+    /// A part of the daemon is gone.
+    pub fn internal(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "/problems/internal", "internal error", detail)
+    }
+}
+
+/// What is answered over TCP alone.
+const OVER_TCP: [(&str, &str); 3] = [
+    ("401", "over TCP: the token is missing or another one"),
+    ("403", "over TCP: a page of another site asks"),
+    ("421", "over TCP: the request is for another host"),
+];
+
+/// Describes each answer from 400 on as what it is, a problem; and where it has no words of its own, says what the status means here.
+/// Adds what is asked for over TCP, and how that is answered.
+pub fn describe(description: &mut OpenApi) {
+    let components = description.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+    // None is needed over the unix socket.
+    let token = SecurityRequirement::new("token", [""; 0]);
+    description.security = Some(vec![token, SecurityRequirement::default()]);
+    let operations = description.paths.paths.values_mut().flat_map(|path| {
+        [&mut path.get, &mut path.put, &mut path.post, &mut path.delete, &mut path.patch].into_iter().flatten()
+    });
+    let responses = operations.flat_map(|operation| {
+        let all = &mut operation.responses.responses;
+        all.entry("400".to_owned()).or_insert_with(|| RefOr::T(OneResponse::new("")));
+        all.entry("503".to_owned()).or_insert_with(|| RefOr::T(OneResponse::new("too much is asked for at a time")));
+        for (status, meaning) in OVER_TCP {
+            all.insert(status.to_owned(), RefOr::T(OneResponse::new(meaning)));
+        }
+        all
+    });
+    for (status, response) in responses {
+        let RefOr::T(response) = response else { continue };
+        let meaning = match status.as_str() {
+            "400" => "it cannot be read",
+            "404" => "what a name stands for is not there",
+            "413" => "the body is too long",
+            "500" => "a part of the daemon is gone, or a file cannot be read",
+            "503" => "the system refuses it",
+            "507" => "what is wanted cannot be written to the state folder, and is not done",
+            status if status >= "400" => "",
+            _ => continue,
+        };
+        if response.description.is_empty() {
+            response.description = meaning.to_owned();
+        }
+        let problem = Content::new(Some(Ref::from_schema_name("Problem")));
+        response.content.insert("application/problem+json".to_owned(), RefOr::T(problem));
+    }
+}
+
+impl From<ConditionError> for Problem {
+    fn from(error: ConditionError) -> Problem {
+        let column = u32::try_from(error.column).ok();
+        let mistake = Mistake { file: None, line: None, column, message: error.message.clone() };
+        let (kind, title) = ("/problems/invalid-condition", "invalid condition");
+        let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, kind, title, error.to_string());
+        Problem { mistakes: vec![mistake], ..problem }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        let detail = refusal.to_string();
+        match refusal {
+            Refusal::Unknown(_) => Problem::unknown(detail),
+            Refusal::State(..) => Problem::conflict(detail),
+            Refusal::Invalid(mistakes) => {
+                let (kind, title) = ("/problems/invalid-rig", "invalid rig");
+                Problem { mistakes, ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, kind, title, detail) }
+            }
+            Refusal::NotKept(_) => {
+                Problem::new(StatusCode::INSUFFICIENT_STORAGE, "/problems/storage", "not written", detail)
+            }
+            Refusal::System(_) => {
+                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "/problems/system", "refused by the system", detail)
+            }
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let text = serde_json::to_string(&self).expect("strings and numbers");
+        let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], text).into_response();
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}

@@ -1,0 +1,303 @@
+//! Rigs: what they are, and what they do.
+
+use super::pools::{CHANGES, CHECKS, PAUSES};
+use super::problem::Problem;
+use crate::definition::{Source, Start};
+use crate::name::RigName;
+use crate::rig::Rig;
+use crate::rigs::{Refusal, Rigs};
+use crate::status::{RigState, Status};
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::{Extension, Json};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::path::PathBuf;
+use std::sync::Arc;
+use utoipa::{IntoParams, ToSchema};
+use vecud_base::time::Instant;
+use vecud_host::SessionHandle;
+use vecud_linux::rights::Rights;
+use vecud_report::ClockResult;
+
+type All = State<Arc<Rigs>>;
+pub type Body = Result<Bytes, BytesRejection>;
+
+/// A rig in a file.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RigFile {
+    /// A rig file, an .fmu file, or the folder of an FMU; relative to the folder that the daemon was given for rigs.
+    #[schema(value_type = String)]
+    path: PathBuf,
+}
+
+/// The name in a path.
+pub fn named(name: &str) -> Result<RigName, Problem> {
+    RigName::new(name).ok_or_else(|| {
+        Problem::unknown(
+            "no rig is called that: up to 64 letters, digits, `_`, `-` and `.`, a letter, digit or `_` first",
+        )
+    })
+}
+
+/// A rig that runs, and what may be asked of its session.
+pub fn that_runs(rigs: &Rigs, name: &str) -> Result<(Arc<Rig>, SessionHandle), Problem> {
+    let rig = rigs.find(&named(name)?)?;
+    match rig.running().and_then(|running| running.handle) {
+        Some(handle) => Ok((rig, handle)),
+        None => Err(Problem::conflict(format!("rig {} does not run; POST /v1/rigs/{0}/start starts it", rig.name()))),
+    }
+}
+
+/// What was sent as JSON; nothing is what is there by default.
+pub fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
+    let body = body.map_err(|rejected| Problem::malformed(rejected.status(), rejected.body_text()))?;
+    if body.trim_ascii().is_empty() {
+        return Ok(T::default());
+    }
+    object(&body)
+}
+
+/// The fields of an object; null has none. Nor is a list of values in the order of the fields one.
+fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let fields: Result<Option<serde_json::Map<_, _>>, _> = serde_json::from_slice(body);
+    let value = fields.and_then(|fields| serde_json::from_value(fields.unwrap_or_default().into()));
+    value.map_err(|error| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string()))
+}
+
+/// All rigs.
+#[utoipa::path(get, path = "/v1/rigs", responses((status = 200, body = [Status])))]
+pub async fn list(State(rigs): All) -> Json<Vec<Status>> {
+    Json(rigs.list().iter().map(|rig| rig.status()).collect())
+}
+
+/// One rig.
+#[utoipa::path(get, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = Status),
+    (status = 404),
+))]
+pub async fn show(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+    Ok(Json(rigs.find(&named(&name)?)?.status()))
+}
+
+/// How a rig is put.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct Put {
+    /// While the rig runs: its run comes to its end, and the new rig runs instead, as the former one was started.
+    #[serde(default)]
+    reload: bool,
+}
+
+/// Makes a rig, or makes it another one: the text of a rig file (TOML), or as JSON where that file is. It is checked as by
+/// `vecud check`.
+#[utoipa::path(put, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path), Put),
+    request_body(content((String = "application/toml"), (RigFile = "application/json"))),
+    responses(
+        (status = 200, description = "it is another one now", body = Status),
+        (status = 201, description = "it is new", body = Status),
+        (status = 400),
+        (status = 404),
+        (status = 408, description = "the check takes too long"),
+        (status = 409, description = "it runs, and is not to reload"),
+        (status = 413),
+        (status = 422, description = "it has mistakes"),
+        (status = 503, description = "16 checks are under way"),
+        (status = 507),
+    ))]
+pub async fn put(
+    State(rigs): All,
+    Path(name): Path<String>,
+    put: Result<Query<Put>, QueryRejection>,
+    peer: Option<Extension<Rights>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<Status>), Problem> {
+    let name = named(&name)?;
+    let body = body.map_err(|rejected| Problem::malformed(rejected.status(), rejected.body_text()))?;
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let malformed = |error: &dyn std::fmt::Display| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string());
+    let source = if kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
+        let RigFile { path } = object(&body)?;
+        Source::Path(path)
+    } else {
+        Source::Text(String::from_utf8(body.into()).map_err(|error| malformed(&error))?)
+    };
+    let Query(Put { reload }) = put.map_err(unread)?;
+    // Over TCP there is a token, and nobody whose rights were known.
+    let Extension(rights) = peer.unwrap_or_default();
+    let before = rigs.find(&name).ok().and_then(|rig| rig.status().run);
+    let (rig, is_new) = CHECKS.run_now("checks of rigs", move || rigs.put(&name, source, rights, reload)).await??;
+    let runs_anew = reload && rig.running().is_some();
+    let status = match runs_anew {
+        // Of one that comes to its end anyway nothing else is to be waited for.
+        true => until(&rig, |status| status.run != before && status.is_decided() || !status.is_busy()).await,
+        false => rig.status(),
+    };
+    match status.obstacles().filter(|_| runs_anew) {
+        Some(mistakes) => Err(Refusal::Invalid(mistakes.to_vec()).into()),
+        None => Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(status))),
+    }
+}
+
+/// Forgets a rig. Its runs stay on the disk.
+#[utoipa::path(delete, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path)), responses(
+    (status = 204),
+    (status = 404),
+    (status = 409, description = "it runs"),
+    (status = 507),
+))]
+pub async fn delete(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, Problem> {
+    let name = named(&name)?;
+    CHANGES.run(move || rigs.delete(&name)).await??;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Starts a rig; answers when it runs, or could not begin.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/start", params(("rig" = RigName, Path)), request_body(content = Option<Start>), responses(
+    (status = 200, body = Status),
+    (status = 400),
+    (status = 404),
+    (status = 408, description = "it is still being prepared"),
+    (status = 409, description = "it runs already"),
+    (status = 413),
+    (status = 422, description = "it could not begin"),
+    (status = 503),
+    (status = 507),
+))]
+pub async fn start(State(rigs): All, Path(name): Path<String>, body: Body) -> Result<Json<Status>, Problem> {
+    let (name, start): (_, Start) = (named(&name)?, json(body)?);
+    if let Some(stop_time) = start.stop_time.filter(|time| Instant::from_f64(*time).is_none()) {
+        return Err(Problem::impossible(format!("stop_time is {stop_time:e} s, which no simulation reaches")));
+    }
+    let rig = CHANGES.run(move || rigs.start(&name, start)).await??;
+    let status = until(&rig, Status::is_decided).await;
+    match status.obstacles() {
+        Some(mistakes) => Err(Refusal::Invalid(mistakes.to_vec()).into()),
+        None => Ok(Json(status)),
+    }
+}
+
+/// Why a query is not understood.
+pub fn unread(rejected: QueryRejection) -> Problem {
+    Problem::malformed(StatusCode::BAD_REQUEST, rejected.body_text())
+}
+
+/// How a run is ended.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct StopQuery {
+    /// At once, by force: what FMU code runs is not waited for, and the run has failed.
+    #[serde(default)]
+    now: bool,
+}
+
+/// Ends the run of a rig in good order; answers when its report is written. Whoever asks meanwhile waits for the same.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/stop", params(("rig" = RigName, Path), StopQuery), responses(
+    (status = 200, body = Status),
+    (status = 400),
+    (status = 404),
+    (status = 408, description = "it still ends"),
+    (status = 409, description = "it does not run"),
+))]
+pub async fn stop(
+    State(rigs): All,
+    Path(name): Path<String>,
+    end: Result<Query<StopQuery>, QueryRejection>,
+) -> Result<Json<Status>, Problem> {
+    let name = named(&name)?;
+    let Query(StopQuery { now }) = end.map_err(unread)?;
+    // It ends before anything waits for a thread or the disk.
+    let rig = rigs.stop(&name, now)?;
+    let ended = rig.clone();
+    CHANGES.run(move || rigs.is_stopped(&ended)).await?;
+    Ok(Json(until(&rig, |status| !status.is_busy()).await))
+}
+
+/// Lets come to its end what a rig has released, and releases nothing more: its simulation time stands. Answers when that is so.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/pause", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = Status),
+    (status = 404),
+    (status = 408, description = "it still comes to rest"),
+    (status = 409, description = "it does not run, or an activation did not return in time, or the runner did not answer, and it runs on"),
+))]
+pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+    let (rig, session) = that_runs(&rigs, &name)?;
+    PAUSES.run(move || session.pause()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
+    // A run that ends meanwhile does not pause.
+    Ok(Json(until(&rig, |status| status.state != RigState::Running).await))
+}
+
+/// A rig that pauses goes on where its simulation time stands.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/resume", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = Status),
+    (status = 404),
+    (status = 408, description = "it does not go on yet"),
+    (status = 409, description = "it does not pause, or the runner has not answered in time, and it goes on as soon as it can"),
+))]
+pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+    let (rig, session) = that_runs(&rigs, &name)?;
+    PAUSES.run(move || session.resume()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
+    Ok(Json(until(&rig, |status| status.state != RigState::Paused).await))
+}
+
+/// Has a rig be idle, whatever it is doing: a run that goes on comes to its end in good order, a failure is forgotten. It starts from
+/// its start values in a new process.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/reset", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = Status),
+    (status = 404),
+    (status = 408, description = "its run still ends"),
+))]
+pub async fn reset(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+    let name = named(&name)?;
+    let (rig, runs) = rigs.reset(&name)?;
+    if runs {
+        let ended = rig.clone();
+        CHANGES.run(move || rigs.is_stopped(&ended)).await?;
+    }
+    until(&rig, |status| !status.is_busy()).await;
+    rig.forget_failure();
+    Ok(Json(rig.status()))
+}
+
+/// The status of a rig as soon as it is one of these.
+async fn until(rig: &Rig, is_one: impl FnMut(&Status) -> bool) -> Status {
+    let mut changes = rig.changes();
+    // The rig is there, so somebody may change it.
+    changes
+        .wait_for({
+            let mut is_one = is_one;
+            move |status| is_one(status)
+        })
+        .await
+        .map_or_else(|_| rig.status(), |status| status.clone())
+}
+
+/// What the clocks of a rig that runs have measured so far: the fields of `clocks` in report.json.
+#[utoipa::path(get, path = "/v1/rigs/{rig}/clocks", params(("rig" = RigName, Path)), responses(
+    (status = 200, body = [Object]),
+    (status = 404),
+    (status = 409, description = "it does not run"),
+))]
+pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<ClockResult>>, Problem> {
+    let (_, session) = that_runs(&rigs, &name)?;
+    Ok(Json(session.clocks()))
+}
+
+/// Has the figures that clients see of the clocks of a rig that runs begin anew: counts and distributions. The report of the run keeps
+/// everything.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/clocks/reset", params(("rig" = RigName, Path)), responses(
+    (status = 204),
+    (status = 404),
+    (status = 409, description = "it does not run"),
+))]
+pub async fn reset_clocks(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, Problem> {
+    let (_, handle) = that_runs(&rigs, &name)?;
+    CHANGES.run(move || handle.reset_clocks()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,122 @@
+//! Waits for conditions over signals.
+
+use super::problem::Problem;
+use super::rigs::{Body, json, that_runs};
+use super::values::to_json;
+use crate::condition::{self, Condition};
+use crate::name::RigName;
+use crate::rigs::Rigs;
+use crate::waits::{WAITS, Wait};
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use utoipa::ToSchema;
+use vecud_description::VariableType;
+use vecud_host::SessionHandle;
+use vecud_plan::SignalId;
+use vecud_plan::rig::suggestion;
+use vecud_report::format::some;
+
+/// How long a wait may last, s: shorter than any answer may take.
+const LONGEST: f64 = 240.0;
+
+/// What is waited for.
+#[derive(Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wanted {
+    /// The condition, as `ecu.speed > 900 and rising(ecu.key)`.
+    condition: String,
+    /// How long it is waited for, s of the wall clock, above 0 and at most 240.
+    timeout: f64,
+}
+
+impl Default for Wanted {
+    fn default() -> Wanted {
+        Wanted { condition: String::new(), timeout: 5.0 }
+    }
+}
+
+/// The condition held.
+#[derive(Serialize, ToSchema)]
+pub struct Row {
+    /// The simulation time of the row in which it did, s.
+    time: f64,
+    /// What the signals of the condition had in that row, as of `signals`.
+    values: BTreeMap<String, Value>,
+}
+
+/// The column that a name in a condition stands for.
+fn find(handle: &SessionHandle, name: &str) -> Result<condition::Signal, String> {
+    let plan = handle.plan();
+    if let Some((place, column)) = plan.columns().enumerate().find(|(_, column)| column.name == name) {
+        return match column.variable_type {
+            VariableType::String | VariableType::Binary => {
+                Err(format!("{name} is a {}: conditions know numbers and booleans", column.variable_type.name()))
+            }
+            variable_type => Ok(condition::Signal { column: SignalId(place), variable_type }),
+        };
+    }
+    if handle.shown().iter().any(|variable| variable.is_array && variable.name == name) {
+        return Err(format!("{name} is an array: name an element of it, as {name}[1]"));
+    }
+    let hint = suggestion(name, plan.columns().map(|column| column.name.as_str()));
+    Err(format!("{name} is neither recorded nor watched{hint}; [record] and `watch` in [daemon] say what is"))
+}
+
+/// Waits for a condition over recorded and watched signals, which is looked at in each row of samples: it holds at once if the newest row
+/// is as it says, else in the first row that is. At most 64 waits of a rig go on at a time.
+#[utoipa::path(post, path = "/v1/rigs/{rig}/waits", params(("rig" = RigName, Path)), request_body = Wanted, responses(
+    (status = 200, description = "it holds", body = Row),
+    (status = 400),
+    (status = 404),
+    (status = 408, description = "it did not hold in time"),
+    (status = 409, description = "the rig does not run, or not any more"),
+    (status = 413),
+    (status = 422, description = "the condition is wrong: `mistakes` has the column"),
+    (status = 503, description = "64 others wait"),
+))]
+pub async fn wait(State(rigs): State<Arc<Rigs>>, Path(name): Path<String>, body: Body) -> Result<Json<Row>, Problem> {
+    let wanted: Wanted = json(body)?;
+    let (rig, handle) = that_runs(&rigs, &name)?;
+    if !(wanted.timeout > 0.0 && wanted.timeout <= LONGEST) {
+        let detail =
+            format!("timeout must be a number of seconds above 0 and at most {LONGEST}, not {}", wanted.timeout);
+        return Err(Problem::impossible(detail));
+    }
+    let condition = Condition::parse(&wanted.condition, |name| find(&handle, name))?;
+    let _permit = rig.waits().try_acquire_owned().map_err(|_| {
+        Problem::too_many(format!("{WAITS} waits of rig {name} go on already: ask again when one is over"))
+    })?;
+    let (watcher, held) = Wait::begin(condition);
+    let lost = || handle.totals().clocks.iter().map(|clock| clock.samples_dropped).sum::<u64>();
+    let lost_before = lost();
+    handle.watch_rows(watcher);
+    match tokio::time::timeout(Duration::from_secs_f64(wanted.timeout), held).await {
+        Ok(Ok(held)) => {
+            let json = |values: Option<_>| values.and_then(|values| to_json(&values).pop()).unwrap_or_default();
+            let values = held.values.into_iter().map(|(name, value)| (name, json(value))).collect();
+            Ok(Json(Row { time: held.time.seconds(), values }))
+        }
+        Ok(Err(_)) => {
+            let outcome = unseen("", lost().saturating_sub(lost_before));
+            Err(Problem::conflict(format!("the run of rig {name} has ended, and {outcome}")))
+        }
+        Err(_) => {
+            let within = format!(" within {} s", wanted.timeout);
+            Err(Problem::too_late(unseen(&within, lost().saturating_sub(lost_before))))
+        }
+    }
+}
+
+/// Words for a wait whose condition held in none of the rows that came: whether that says anything depends on the samples that were lost.
+fn unseen(within: &str, lost: u64) -> String {
+    if lost == 0 {
+        return format!("the condition has not held{within}");
+    }
+    let samples = some(lost, "sample");
+    format!("nobody knows whether the condition has held{within}: {samples} had no room, and were lost")
+}

@@ -1,0 +1,61 @@
+//! What the daemon says, line by line, to whoever writes it down.
+
+use super::name::RigName;
+use std::fmt;
+use std::sync::Arc;
+use vecud_host::LineWeight;
+
+/// A line that the daemon says.
+#[derive(Clone, Copy, Debug)]
+pub struct DaemonLine<'a> {
+    /// The rig that it is about; `None`: the daemon itself.
+    pub rig: Option<&'a RigName>,
+    /// The run of that rig that goes on, or was the last one; `None`: there was none, or it is about none.
+    pub run: Option<&'a str>,
+    /// How much it matters.
+    pub weight: LineWeight,
+    /// What is said.
+    pub text: &'a str,
+}
+
+/// Who writes down what is said.
+#[derive(Clone)]
+pub struct DaemonLog(Arc<dyn Fn(DaemonLine) + Send + Sync>);
+
+impl DaemonLog {
+    /// `write` is called by any thread, also while rigs run: it must not wait for anybody.
+    pub fn new(write: impl Fn(DaemonLine) + Send + Sync + 'static) -> DaemonLog {
+        DaemonLog(Arc::new(write))
+    }
+
+    /// Says this.
+    pub fn line(&self, line: DaemonLine) {
+        (self.0)(line);
+    }
+
+    /// Says something about a rig.
+    pub(super) fn of(&self, rig: &RigName, text: &str) {
+        self.line(DaemonLine { rig: Some(rig), run: None, weight: LineWeight::Note, text });
+    }
+
+    /// Says that something may be wrong with a rig.
+    pub(super) fn warn_of(&self, rig: &RigName, text: &str) {
+        self.line(DaemonLine { rig: Some(rig), run: None, weight: LineWeight::Warning, text });
+    }
+
+    /// Says something about the daemon itself.
+    pub fn say(&self, text: &str) {
+        self.line(DaemonLine { rig: None, run: None, weight: LineWeight::Note, text });
+    }
+
+    /// Says that something may be wrong with the daemon itself.
+    pub(super) fn warn(&self, text: &str) {
+        self.line(DaemonLine { rig: None, run: None, weight: LineWeight::Warning, text });
+    }
+}
+
+impl fmt::Debug for DaemonLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DaemonLog")
+    }
+}

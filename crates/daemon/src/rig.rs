@@ -1,0 +1,402 @@
+//! One rig of the daemon: what it is, how far it is, and the thread that its runs have while they go on.
+
+use super::definition::{Definition, Source, Start};
+use super::events::MESSAGES;
+use super::log::{DaemonLine, DaemonLog};
+use super::name::RigName;
+use super::runs::Runs;
+use super::status::{Mistake, RigState, Status, Verdict};
+use super::tally::Tally;
+use super::waits::WAITS;
+use jiff::Timestamp;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+use tokio::sync::{Semaphore, broadcast, watch};
+use vecud_base::time::Instant;
+use vecud_host::{Error, Event, EventSink, Finished, LineWeight, Options, Session, SessionHandle, State};
+use vecud_linux::stop::Stop;
+use vecud_report::Severity;
+
+/// A run that goes on.
+#[derive(Clone)]
+pub struct Running {
+    /// Asks for its end.
+    pub stop: Stop,
+    /// `None`: it is being prepared.
+    pub handle: Option<SessionHandle>,
+    /// When it is over, another one begins, since the rig was made another one.
+    reloads: bool,
+}
+
+impl Running {
+    /// Whether another one begins when it is over, since the rig was made another one.
+    pub fn reloads(&self) -> bool {
+        self.reloads
+    }
+
+    fn new() -> Running {
+        Running { stop: Stop::default(), handle: None, reloads: false }
+    }
+}
+
+/// A rig.
+pub struct Rig {
+    name: RigName,
+    /// The folder that relative paths count from.
+    folder: PathBuf,
+    /// Its runs.
+    pub runs: Runs,
+    log: DaemonLog,
+    definition: Mutex<Option<Definition>>,
+    status: watch::Sender<Status>,
+    /// Neither this nor the status is held while somebody waits for the disk: whoever looks at the rig needs them.
+    running: Mutex<Option<Running>>,
+    /// Its file as it was when the last run began.
+    file: Mutex<Option<FileState>>,
+    tally: Mutex<Tally>,
+    /// Permits of waits for conditions.
+    waits: Arc<Semaphore>,
+    /// What is said of it, for streams of events.
+    messages: broadcast::Sender<(LineWeight, Arc<str>)>,
+}
+
+/// The most mistakes of a rig that are told: an answer lies in memory until its reader takes it, and readers may not.
+const MISTAKES: usize = 100;
+
+/// What tells a file from what it was.
+type FileState = (SystemTime, u64, u64);
+
+/// Somebody else holds it only while a value is copied or replaced.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Rig {
+    /// A rig; `Err`: why what is known of it cannot be read.
+    pub fn new(
+        name: RigName,
+        folder: PathBuf,
+        runs: Runs,
+        log: DaemonLog,
+        definition: Result<Definition, String>,
+    ) -> Rig {
+        let mut status = Status::new(name.clone());
+        if let Err(message) = &definition {
+            status.enter(RigState::Failed);
+            status.problems.push(Mistake::said(message.clone()));
+        }
+        status.run = runs.names().ok().and_then(|names| names.last().cloned());
+        if definition.is_ok()
+            && let Some(last) = status.run.as_ref().and_then(|run| runs.finished(run))
+        {
+            status.leave(last.run());
+        }
+        let (definition, status) = (Mutex::new(definition.ok()), watch::Sender::new(status));
+        Rig {
+            name,
+            folder,
+            runs,
+            log,
+            definition,
+            status,
+            running: Mutex::default(),
+            file: Mutex::default(),
+            tally: Mutex::default(),
+            waits: Arc::new(Semaphore::new(WAITS)),
+            messages: broadcast::Sender::new(MESSAGES),
+        }
+    }
+
+    /// The name of the rig.
+    pub fn name(&self) -> &RigName {
+        &self.name
+    }
+
+    /// How far it is.
+    pub fn status(&self) -> Status {
+        self.status.borrow().clone()
+    }
+
+    /// What came of its runs since the daemon began.
+    pub fn tally(&self) -> Tally {
+        *lock(&self.tally)
+    }
+
+    /// Tells of each change of the status.
+    pub fn changes(&self) -> watch::Receiver<Status> {
+        self.status.subscribe()
+    }
+
+    /// The run that goes on, if one does.
+    pub fn running(&self) -> Option<Running> {
+        lock(&self.running).clone()
+    }
+
+    /// Permits of waits for conditions: each wait has one as long as it lasts.
+    pub fn waits(&self) -> Arc<Semaphore> {
+        self.waits.clone()
+    }
+
+    /// Everything that is said of it from now on.
+    pub fn messages(&self) -> broadcast::Receiver<(LineWeight, Arc<str>)> {
+        self.messages.subscribe()
+    }
+
+    /// From the next start on the rig is this one.
+    pub fn define(&self, definition: Definition) {
+        *lock(&self.definition) = Some(definition);
+        self.status.send_if_modified(|status| {
+            let is_new = !status.is_busy() && (status.state == RigState::Failed || !status.problems.is_empty());
+            if is_new {
+                status.enter(RigState::Idle);
+                status.problems.clear();
+            }
+            is_new
+        });
+    }
+
+    /// How it is to run, if it is to.
+    pub fn wanted(&self) -> Option<Start> {
+        lock(&self.definition).as_ref()?.wanted.clone()
+    }
+
+    /// What is wanted of it is this.
+    pub fn want(&self, wanted: Option<Start>) -> Option<Definition> {
+        let mut definition = lock(&self.definition);
+        let own = definition.as_mut()?;
+        own.wanted = wanted;
+        Some(own.clone())
+    }
+
+    /// The rig's text, and the file that its places are told in; or the file itself.
+    pub fn options(definition: &Definition, name: &RigName, folder: &Path) -> Options {
+        let (file, text) = match &definition.source {
+            Source::Text(text) => (folder.join(format!("{name}.toml")), Some(text.clone())),
+            Source::Path(path) => (folder.join(path), None),
+        };
+        let rights = definition.rights.clone();
+        Options { file, text, rights, control: true, endless: true, ..Options::default() }
+    }
+
+    fn file_state(&self, definition: &Definition) -> Option<FileState> {
+        let Source::Path(path) = &definition.source else { return None };
+        let found = definition.rights.at(&self.folder.join(path), |way| fs::metadata(way)).ok()?;
+        Some((found.modified().ok()?, found.len(), found.ino()))
+    }
+
+    /// What it is, and what is wanted of it, if that is known.
+    pub fn definition(&self) -> Option<Definition> {
+        lock(&self.definition).clone()
+    }
+
+    /// Whether it runs, and its file is another one than when that began, or gone.
+    pub fn has_changed(&self) -> bool {
+        let now = self.definition().and_then(|own| self.file_state(&own));
+        self.running().is_some() && now != *lock(&self.file)
+    }
+
+    /// A run begins, whose options these are; `None`: one goes on, or is to.
+    pub fn begin(&self, definition: &Definition) -> Option<Options> {
+        let stop = {
+            let mut running = lock(&self.running);
+            if running.is_some() {
+                return None;
+            }
+            running.insert(Running::new()).stop.clone()
+        };
+        Some(self.options_of(definition, stop, 0))
+    }
+
+    /// Another run begins after one that has failed.
+    pub fn begin_again(&self, definition: &Definition, restarts: u32) -> Options {
+        let stop = {
+            let mut running = lock(&self.running);
+            // Whoever has asked for its end, or for another one after it, has asked.
+            let own = running.get_or_insert_with(Running::new);
+            own.handle = None;
+            own.stop.clone()
+        };
+        lock(&self.tally).restarts += 1;
+        self.options_of(definition, stop, restarts)
+    }
+
+    /// Asks for the end of the run that goes on, after which another one begins. `false`: none goes on, or it ends anyway.
+    pub fn reload(&self) -> bool {
+        let mut running = lock(&self.running);
+        let Some(running) = running.as_mut().filter(|running| !running.stop.is_asked()) else { return false };
+        running.reloads = true;
+        running.stop.ask();
+        true
+    }
+
+    /// Asks for the end of the run that goes on, and no other one begins; with `now` for one at once, by force. Asked again it is the same
+    /// end.
+    pub fn stop(&self, now: bool) {
+        if let Some(running) = &mut *lock(&self.running) {
+            running.reloads = false;
+            running.stop.ask_for(if now { 2 } else { 1 });
+        }
+    }
+
+    /// The run is over. The rig that another one begins of, and the options of that; `None`: none does for now.
+    pub fn begin_reloaded(&self) -> Option<(Definition, Options)> {
+        let (definition, stop) = {
+            let mut running = lock(&self.running);
+            let own = running.as_mut().filter(|running| running.reloads)?;
+            // By whoever makes it another one from here on it is asked for its end again.
+            let definition = lock(&self.definition).clone()?;
+            *own = Running::new();
+            (definition, own.stop.clone())
+        };
+        let options = self.options_of(&definition, stop, 0);
+        Some((definition, options))
+    }
+
+    /// Options of a run that begins, after so many restarts in a row.
+    fn options_of(&self, definition: &Definition, stop: Stop, restarts: u32) -> Options {
+        let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
+        let (out, within) = (Some(self.runs.path(&run)), Some(self.runs.within().clone()));
+        let file = self.file_state(definition);
+        *lock(&self.file) = file;
+        self.status.send_modify(|status| {
+            status.enter(RigState::Preparing);
+            (status.run, status.restart_at, status.restarts) = (Some(run), None, restarts);
+            status.has_begun = false;
+            status.problems.clear();
+        });
+        Options {
+            mode: start.mode.map(Into::into),
+            stop_time: start.stop_time.and_then(Instant::from_f64),
+            out,
+            within,
+            command: vec!["vecud".to_owned(), "daemon".to_owned()],
+            stop,
+            ..Rig::options(definition, &self.name, &self.folder)
+        }
+    }
+
+    /// The run that has [begun](Rig::begin), once `start` has started its session, up to its report.
+    pub fn run(
+        self: &Arc<Rig>,
+        options: &Options,
+        start: impl FnOnce(&Options, &EventSink) -> Result<Session, Error>,
+    ) -> Result<Vec<Finished>, Error> {
+        let own = self.clone();
+        let events = EventSink::new(move |event| own.hear(event));
+        // A preparation that somebody has ended has no mistake of its own.
+        let ended = |error| if options.stop.is_asked() { Error::Interrupted } else { error };
+        start(options, &events).map_err(ended)?.wait()
+    }
+
+    /// The session of the run has started.
+    pub fn has_started(&self, session: &Session) {
+        if let Some(running) = &mut *lock(&self.running) {
+            running.handle = Some(session.handle());
+        }
+    }
+
+    fn hear(&self, event: Event) {
+        match event {
+            Event::State(State::Starting) => self.enter(RigState::Preparing),
+            Event::State(State::Running) => self.enter(RigState::Running),
+            Event::State(State::Paused) => self.enter(RigState::Paused),
+            Event::State(State::Stopping | State::Over) => self.enter(RigState::Stopping),
+            Event::Message(weight, line) => self.say(weight, &line),
+            Event::Begun(_) | Event::Over | Event::Figures(_) => (),
+        }
+    }
+
+    /// Says something about the run that goes on, or was the last one.
+    pub fn say(&self, weight: LineWeight, text: &str) {
+        let text = weight.of_itself(text);
+        let run = self.status.borrow().run.clone();
+        self.log.line(DaemonLine { rig: Some(&self.name), run: run.as_deref(), weight, text });
+        let _nobody_listens = self.messages.send((weight, text.into()));
+    }
+
+    fn enter(&self, state: RigState) {
+        self.status.send_if_modified(|status| {
+            let is_new = status.state != state;
+            status.enter(state);
+            is_new
+        });
+    }
+
+    /// A run that has [begun](Rig::begin) is over, whether it came to activations or not: what went wrong is said, and then everybody may
+    /// know. `restart`: after how long another one begins.
+    pub fn over(&self, outcome: Result<&[Finished], &Error>, restart: Option<Duration>) {
+        lock(&self.tally).count(outcome, exit_code(outcome));
+        match outcome {
+            Err(error) => self.say(LineWeight::Error, &error.to_string()),
+            Ok(finished) => {
+                for problem in finished.iter().flat_map(|one| &one.run.problems) {
+                    let is_failure = problem.severity == Severity::Failure;
+                    self.say(if is_failure { LineWeight::Error } else { LineWeight::Warning }, &problem.message());
+                }
+            }
+        }
+        let last = outcome.is_err().then(|| self.runs.names().ok()?.pop()).flatten();
+        // Held until the status says so: whoever reads that may start it.
+        let mut running = lock(&self.running);
+        if restart.is_none() {
+            *running = None;
+        }
+        self.status.send_modify(|status| {
+            status.restart_at = restart.map(|delay| Timestamp::now().saturating_add(delay).unwrap_or(Timestamp::MAX));
+            match outcome {
+                // One of the daemon is never repeated.
+                Ok(finished) => finished.iter().for_each(|one| status.leave(&one.run)),
+                Err(error) => {
+                    status.run = last;
+                    if matches!(error, Error::Interrupted) {
+                        return status.enter(RigState::Idle);
+                    }
+                    (status.exit_code, status.verdict, status.last_run) =
+                        (Some(exit_code(outcome)), Some(Verdict::Fail), None);
+                    status.problems = mistakes(error);
+                    status.enter(RigState::Failed);
+                }
+            }
+        });
+    }
+
+    /// It is forgotten that the last run has failed.
+    pub fn forget_failure(&self) {
+        self.status.send_if_modified(|status| {
+            let has_failed = status.state == RigState::Failed;
+            if has_failed {
+                status.problems.clear();
+                status.enter(RigState::Idle);
+            }
+            has_failed
+        });
+    }
+
+    /// No further run begins, although one was to.
+    pub fn give_up(&self) {
+        let mut running = lock(&self.running);
+        *running = None;
+        self.status.send_modify(|status| (status.restart_at, status.restarts) = (None, 0));
+    }
+}
+
+/// The exit code of a run, as of `vecud run`.
+pub fn exit_code(outcome: Result<&[Finished], &Error>) -> u8 {
+    outcome.map_or(2, |finished| finished.last().map_or(1, Finished::exit_code))
+}
+
+/// The first mistakes of a rig, each with its place, and how many more there are.
+pub fn mistakes(error: &Error) -> Vec<Mistake> {
+    let mut told = error.told();
+    let more = told.len().saturating_sub(MISTAKES);
+    told.truncate(MISTAKES);
+    let mut mistakes: Vec<Mistake> = told.into_iter().map(Mistake::from).collect();
+    mistakes.iter_mut().for_each(Mistake::shorten);
+    if more > 0 {
+        mistakes.push(Mistake::said(format!("there are {more} more mistakes")));
+    }
+    mistakes
+}

@@ -1,0 +1,507 @@
+//! All rigs of the daemon: what is done with each of them, and what they share of the machine.
+
+use super::cores;
+use super::definition::{Definition, Source, Start};
+use super::events::Streams;
+use super::log::DaemonLog;
+use super::name::RigName;
+use super::orphans::Orphans;
+use super::restart::Failures;
+use super::rig::{Rig, exit_code, mistakes};
+use super::status::{Mistake, Status};
+use super::store::Store;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use vecud_host::{Error, EventSink, Finished, LineWeight, Options, Session};
+use vecud_linux::files::Folder;
+use vecud_linux::permits::{Permit, Permits};
+use vecud_linux::rights::Rights;
+use vecud_linux::stop::Stop;
+use vecud_linux::{affinity, heap, process};
+use vecud_plan::RunningRig;
+use vecud_plan::rig::{Place, Problem, RigError};
+
+/// Why something is not done.
+#[derive(Debug)]
+pub enum Refusal {
+    /// There is no rig of this name.
+    Unknown(RigName),
+    /// It cannot be done while the rig is as it is.
+    State(Box<Status>, &'static str),
+    /// The rig, or what it names, is wrong.
+    Invalid(Vec<Mistake>),
+    /// What is wanted cannot be written down.
+    NotKept(io::Error),
+    /// The operating system.
+    System(String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Unknown(name) => write!(f, "there is no rig {name}; GET /v1/rigs lists them"),
+            Refusal::State(status, why) if status.restart_at.is_some() => {
+                write!(f, "rig {} has failed and waits for its restart: {why}", status.name)
+            }
+            Refusal::State(status, why) => write!(f, "rig {} is {}: {why}", status.name, status.state.word()),
+            Refusal::Invalid(mistakes) => match mistakes.as_slice() {
+                [one] => f.write_str(&one.message),
+                several => write!(f, "there are {} mistakes", several.len()),
+            },
+            Refusal::NotKept(error) => {
+                write!(f, "what is wanted cannot be written to the state folder, and is not done: {error}")
+            }
+            Refusal::System(detail) => f.write_str(detail),
+        }
+    }
+}
+
+/// All rigs.
+pub struct Rigs {
+    store: Store,
+    /// The folder that relative paths count from.
+    folder: PathBuf,
+    log: DaemonLog,
+    orphans: Orphans,
+    /// Never held while somebody waits for the disk: whoever asks for anything needs it.
+    all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
+    /// The cores that this process may use, whichever its threads leave to partitions.
+    cpus: BTreeSet<usize>,
+    /// Held while it is written down what rigs there are, and what is wanted of them.
+    changing: Mutex<()>,
+    /// Held while a rig finds out what the others leave of the machine, until it has that itself.
+    taking: Mutex<()>,
+    /// Libraries that are built at a time.
+    builds: Permits,
+    /// Held while a long rig is read and planned, which takes some hundred times its length of memory.
+    long: Permits,
+    /// Asks for the end of all checks.
+    checks: Stop,
+    /// Held while the threads of this process are moved to other cores.
+    moving: Mutex<()>,
+    /// The daemon ends.
+    ends: AtomicBool,
+    /// Streams of events.
+    pub streams: Streams,
+}
+
+/// Libraries that are built at a time, for all rigs.
+const BUILDS: usize = 2;
+/// The longest text of a rig.
+const LONGEST: u64 = 512 << 10;
+/// Of rigs with a longer text one at a time is read and planned.
+const SHORT: u64 = 64 << 10;
+
+/// How often it is looked whether all rigs have come to their end.
+const LOOK: Duration = Duration::from_millis(20);
+
+impl Rigs {
+    /// The rigs that the store knows, none of which runs yet.
+    pub fn load(store: Store, folder: PathBuf, log: DaemonLog) -> Result<Rigs, Error> {
+        let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
+        let cpus = affinity::allowed_cpus().map_err(|error| system(&error))?;
+        let known = store.rigs().map_err(|error| system(&format!("the state folder cannot be read: {error}")))?;
+        let rig = |(name, definition): (RigName, Result<Definition, String>)| {
+            if let Err(why) = &definition {
+                log.warn_of(&name, &format!("what it is is not known any more, and it does not run: {why}"));
+            }
+            let runs = store.runs(&name);
+            (name.clone(), Arc::new(Rig::new(name, folder.clone(), runs, log.clone(), definition)))
+        };
+        let all = Mutex::new(known.into_iter().map(rig).collect());
+        Ok(Rigs {
+            store,
+            folder,
+            log,
+            orphans: Orphans::adopt(),
+            all,
+            cpus,
+            changing: Mutex::default(),
+            taking: Mutex::default(),
+            builds: Permits::of(BUILDS),
+            long: Permits::of(1),
+            checks: Stop::default(),
+            moving: Mutex::default(),
+            ends: AtomicBool::new(false),
+            streams: Streams::default(),
+        })
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<RigName, Arc<Rig>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All, in the order of their names.
+    pub fn list(&self) -> Vec<Arc<Rig>> {
+        self.all().values().cloned().collect()
+    }
+
+    /// The one of this name.
+    pub fn find(&self, name: &RigName) -> Result<Arc<Rig>, Refusal> {
+        self.all().get(name).cloned().ok_or_else(|| Refusal::Unknown(name.clone()))
+    }
+
+    /// Makes a rig, or makes it another one, once it is checked as by `vecud check`. One that runs is refused unless it `reloads`: then
+    /// its run comes to its end, and another one begins. Blocks for as long as the check takes.
+    pub fn put(
+        &self,
+        name: &RigName,
+        source: Source,
+        rights: Rights,
+        reloads: bool,
+    ) -> Result<(Arc<Rig>, bool), Refusal> {
+        let known = self.all().get(name).cloned();
+        let busy = known.as_ref().filter(|rig| rig.running().is_some());
+        if let Some(busy) = busy.filter(|_| !reloads) {
+            let way_out = "it runs, or is about to: stop it first, or put it with ?reload=true";
+            return Err(Refusal::State(Box::new(busy.status()), way_out));
+        }
+        let definition = Definition { source, wanted: None, rights };
+        self.check(Rig::options(&definition, name, &self.folder)).map_err(|error| match self.checks.is_asked() {
+            true => Refusal::System("the daemon ends".to_owned()),
+            false => Refusal::Invalid(mistakes(&error)),
+        })?;
+        let wanted = busy.and_then(|rig| rig.wanted());
+        let definition = Definition { wanted, ..definition };
+        let _one_after_the_other = self.changing();
+        self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
+        let is_new = known.is_none();
+        // Made before it is put among all: its runs are looked for on the disk.
+        let made = known.unwrap_or_else(|| {
+            let runs = self.store.runs(name);
+            Arc::new(Rig::new(name.clone(), self.folder.clone(), runs, self.log.clone(), Ok(definition.clone())))
+        });
+        let rig = self.all().entry(name.clone()).or_insert(made).clone();
+        rig.define(definition);
+        let _runs_no_more = reloads && rig.reload();
+        Ok((rig, is_new))
+    }
+
+    /// Checks a rig as `vecud check` does. Blocks for as long as that takes, or until the daemon ends.
+    fn check(&self, mut options: Options) -> Result<(), Error> {
+        (options.cpus, options.stop, options.builds) =
+            (Some(self.cpus.clone()), self.checks.clone(), self.builds.clone());
+        let permit = self.permit(&options)?;
+        let checked = vecud_host::plan(&options, &EventSink::default()).map(drop);
+        if permit.is_some() {
+            heap::give_back();
+        }
+        checked
+    }
+
+    /// Waits until a rig may be read whose text is long; held until it is planned.
+    fn permit(&self, options: &Options) -> Result<Option<Permit>, Error> {
+        let found = || {
+            options
+                .rights
+                .at(&options.file, |way| fs::metadata(way))
+                .map_or(0, |found| if found.is_file() { found.len() } else { 0 })
+        };
+        let is_fmu = options.file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fmu"));
+        let length = match &options.text {
+            Some(text) => text.len() as u64,
+            None if is_fmu => 0,
+            None => found(),
+        };
+        if length > LONGEST {
+            let message = format!("is longer than {} KiB, the most that a daemon reads of a rig", LONGEST >> 10);
+            let problem = Problem::new(&options.file, Place::default(), message);
+            return Err(Error::Rig(RigError { problems: vec![problem] }));
+        }
+        match length > SHORT {
+            true => self.long.wait(&options.stop).map(Some).ok_or(Error::Interrupted),
+            false => Ok(None),
+        }
+    }
+
+    /// Forgets a rig. Its runs stay on the disk.
+    pub fn delete(&self, name: &RigName) -> Result<(), Refusal> {
+        let _one_after_the_other = self.changing();
+        let rig = self.find(name)?;
+        if rig.running().is_some() {
+            return Err(Refusal::State(Box::new(rig.status()), "it runs, or is about to: stop it first"));
+        }
+        self.store.forget(name).map_err(Refusal::NotKept)?;
+        self.all().remove(name);
+        Ok(())
+    }
+
+    /// Starts a rig; what comes of it its status says.
+    pub fn start(self: &Arc<Rigs>, name: &RigName, start: Start) -> Result<Arc<Rig>, Refusal> {
+        let _one_after_the_other = self.changing();
+        let rig = self.find(name)?;
+        if rig.running().is_some() {
+            return Err(Refusal::State(Box::new(rig.status()), "it runs already"));
+        }
+        let definition =
+            rig.want(Some(start)).ok_or(Refusal::State(Box::new(rig.status()), "what it is is not known: put it"))?;
+        self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
+        let options =
+            rig.begin(&definition).ok_or_else(|| Refusal::State(Box::new(rig.status()), "it runs already"))?;
+        let (all, own) = (self.clone(), rig.clone());
+        let work = move || {
+            let ran = catch_unwind(AssertUnwindSafe(|| all.run(&own, definition, options)));
+            if ran.is_err() {
+                // A mistake of ours ends this run, and no other one; what it was is on standard error.
+                own.over(Err(&Error::System("vecud has a mistake: the run ended in a panic".to_owned())), None);
+            }
+            all.settle();
+        };
+        let thread = thread::Builder::new().name("vecud.rig".to_owned()).spawn(work);
+        match thread {
+            Ok(_) => Ok(rig),
+            Err(error) => {
+                let error = format!("a thread for rig {name}: {error}");
+                rig.over(Err(&Error::System(error.clone())), None);
+                Err(Refusal::System(error))
+            }
+        }
+    }
+
+    /// The runs of a rig, from the preparation of the first one to the report of the last: after a failure it starts anew where it says
+    /// so.
+    fn run(&self, rig: &Arc<Rig>, mut definition: Definition, mut options: Options) {
+        let mut failures = Failures::default();
+        loop {
+            let began = Instant::now();
+            let outcome = rig.run(&options, |options, events| self.start_beside(rig, options, events));
+            heap::give_back();
+            let (outcome, stops) = (outcome.as_deref(), || self.ends.load(SeqCst) || options.stop.is_asked());
+            let handle = rig.running().and_then(|running| running.handle);
+            if let Some(handle) = &handle
+                && let Err(error) = rig.runs.keep(handle.plan().report.keep_runs + 1)
+            {
+                self.log.warn_of(rig.name(), &format!("a run that is older than those that are kept stays: {error}"));
+            }
+            let policy = handle.map(|handle| handle.daemon()).unwrap_or_default();
+            if let Some(next) = self.begin_reloaded(rig, outcome) {
+                (definition, options) = next;
+                failures = Failures::default();
+                continue;
+            }
+            let delay = failures.after(policy, exit_code(outcome), began.elapsed()).filter(|_| !stops());
+            let Some(delay) = delay else {
+                self.is_over(rig);
+                rig.over(outcome, None);
+                if failures.count() > 0 && exit_code(outcome) == 1 && !stops() {
+                    rig.say(
+                        LineWeight::Error,
+                        &format!("it has failed after {} restarts in a row, and stays as it is", failures.count()),
+                    );
+                }
+                return;
+            };
+            rig.over(outcome, Some(delay));
+            let (delay_s, count) = (delay.as_secs_f64(), failures.count());
+            rig.say(
+                LineWeight::Warning,
+                &format!("it has failed: restart {count} of {} comes in {delay_s} s", policy.most),
+            );
+            let failed = Instant::now();
+            while failed.elapsed() < delay && !stops() {
+                thread::sleep(LOOK);
+            }
+            if let Some(next) = self.begin_reloaded(rig, outcome) {
+                (definition, options) = next;
+                failures = Failures::default();
+                continue;
+            }
+            if stops() {
+                self.is_over(rig);
+                return rig.give_up();
+            }
+            options = rig.begin_again(&definition, failures.count());
+        }
+    }
+
+    /// What a rig runs as now that its run is over, if it was made another one and is to go on.
+    fn begin_reloaded(&self, rig: &Arc<Rig>, outcome: Result<&[Finished], &Error>) -> Option<(Definition, Options)> {
+        if self.ends.load(SeqCst) || !rig.running()?.reloads() {
+            return None;
+        }
+        rig.over(outcome, Some(Duration::ZERO));
+        rig.begin_reloaded()
+    }
+
+    /// The rig is no longer wanted, since its run is over; whoever ends the daemon wants it as much as before.
+    fn is_over(&self, rig: &Rig) {
+        if !self.ends.load(SeqCst) {
+            let _one_after_the_other = self.changing();
+            self.is_wanted_no_more(rig, "that its run is over");
+        }
+    }
+
+    /// The rig is no longer wanted. `what` that means is said where it cannot be written down. For whoever has `changing`.
+    fn is_wanted_no_more(&self, rig: &Rig, what: &str) {
+        if let Some(definition) = rig.want(None)
+            && let Err(error) = self.store.keep(rig.name(), &definition)
+        {
+            let text =
+                format!("{what} cannot be written to the state folder, so the next daemon will start it: {error}");
+            rig.say(LineWeight::Warning, &text);
+        }
+    }
+
+    /// What rigs that run, or are about to run anew, hold of the machine.
+    fn running(&self) -> Vec<RunningRig> {
+        let of = |rig: &Arc<Rig>| Some(RunningRig::of(rig.name().as_str(), rig.running()?.handle?.plan()));
+        self.list().iter().filter_map(of).collect()
+    }
+
+    /// Prepares a run and starts it, on what those of the others that run leave of the machine.
+    fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
+        let _permit = self.permit(options)?;
+        let (cpus, builds) = (Some(self.cpus.clone()), self.builds.clone());
+        let mut options = self.orphans.with(Options { cpus, builds, claims_cores: true, ..options.clone() });
+        // Before anybody waits for it, as a compiler may be at it.
+        let opened = vecud_host::open(&options, events)?;
+        let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        options.beside = self.running();
+        let prepared = opened.plan(&options)?;
+        let session = Session::start(prepared, events.clone(), |_| ())?;
+        rig.has_started(&session);
+        self.settle();
+        Ok(session)
+    }
+
+    /// Moves the threads of this process off the cores of rigs that run, and back to those of rigs that do not any more.
+    fn settle(&self) {
+        let _one_after_the_other = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
+        cores::settle(&self.cpus, &self.running());
+    }
+
+    /// Starts what is wanted, as after a start of the daemon; before that, runs that were cut off get a report.
+    pub fn resume(self: &Arc<Rigs>) {
+        let mut rigs = self.list();
+        // Nobody waits for the report of another one.
+        rigs.sort_by_cached_key(|rig| !rig.runs.cut_off().is_empty());
+        for rig in rigs {
+            if self.ends.load(SeqCst) {
+                return;
+            }
+            for folder in rig.runs.cut_off() {
+                if let Err(said) = rebuild(&folder) {
+                    let text =
+                        format!("{}: of this run, which was cut off, there is no report: {said}", folder.display());
+                    self.log.warn_of(rig.name(), &text);
+                }
+            }
+            let Some(wanted) = rig.wanted() else { continue };
+            if let Err(refusal) = self.start(rig.name(), wanted) {
+                self.log.warn_of(rig.name(), &format!("what is wanted of it is not done: {refusal}"));
+            }
+        }
+    }
+
+    /// Asks for the end of a rig's run, in good order, or `now` by force. Whatever becomes of the disk, a rig can be stopped: nothing is
+    /// waited for, and [`Rigs::is_stopped`] writes it down.
+    pub fn stop(&self, name: &RigName, now: bool) -> Result<Arc<Rig>, Refusal> {
+        let rig = self.find(name)?;
+        if rig.running().is_none() {
+            return Err(Refusal::State(Box::new(rig.status()), "it does not run"));
+        }
+        rig.stop(now);
+        Ok(rig)
+    }
+
+    /// Writes down that a rig is not to run any more, once somebody has asked for the end of its run.
+    pub fn is_stopped(&self, rig: &Arc<Rig>) {
+        let _one_after_the_other = self.changing();
+        // Meanwhile somebody may have started it anew, or deleted it.
+        let is_over = rig.running().is_none_or(|run| run.stop.is_asked());
+        if is_over && self.find(rig.name()).is_ok_and(|own| Arc::ptr_eq(&own, rig)) {
+            self.is_wanted_no_more(rig, "that it is to stop");
+        }
+    }
+
+    /// Has a rig be idle, whatever it is doing: the run that goes on comes to its end. `true`: one does, and [`Rigs::is_stopped`] writes
+    /// that down.
+    pub fn reset(&self, name: &RigName) -> Result<(Arc<Rig>, bool), Refusal> {
+        let rig = self.find(name)?;
+        let runs = rig.running().is_some();
+        rig.stop(false);
+        Ok((rig, runs))
+    }
+
+    /// Looks anew at the files of rigs, and says what is wrong with them. A rig that runs, and whose file has changed, runs anew, once it is
+    /// checked; else its run goes on. One that could not begin before, and could now, is idle again. Blocks for as long as the checks take.
+    pub fn reload(&self) {
+        for rig in self.list() {
+            let Some(definition) = rig.definition().filter(|own| matches!(own.source, Source::Path(_))) else {
+                continue;
+            };
+            if rig.has_changed() {
+                match self.put(rig.name(), definition.source, definition.rights, true) {
+                    Ok(_) => self.log.of(rig.name(), "its file has changed: it runs anew"),
+                    Err(refusal) => self.tell_mistakes(&rig, refusal),
+                }
+            } else if rig.running().is_none() {
+                let options = Rig::options(&definition, rig.name(), &self.folder);
+                match self.check(options) {
+                    Ok(_) if rig.status().could_not_begin() => rig.define(definition),
+                    Ok(_) => (),
+                    Err(_) if self.checks.is_asked() => return,
+                    Err(error) => self.tell_mistakes(&rig, Refusal::Invalid(mistakes(&error))),
+                }
+            }
+        }
+    }
+
+    /// Says why the file of a rig is not taken over, each mistake by itself.
+    fn tell_mistakes(&self, rig: &Rig, refusal: Refusal) {
+        match refusal {
+            Refusal::Invalid(mistakes) => {
+                mistakes.iter().for_each(|own| self.log.warn_of(rig.name(), &own.to_string()))
+            }
+            refusal => self.log.warn_of(rig.name(), &format!("its file is not taken over: {refusal}")),
+        }
+    }
+
+    /// No further check comes to its end; for those who wait for one, before the rigs end.
+    pub fn end_checks(&self) {
+        self.checks.ask();
+    }
+
+    /// Brings all rigs to their end: at once as soon as somebody asks the daemon a second time. What is wanted of them stays.
+    /// `waits` is called time and again meanwhile.
+    pub fn end(&self, stop: &Stop, waits: impl Fn()) {
+        self.ends.store(true, SeqCst);
+        loop {
+            let running: Vec<_> = self.list().iter().filter_map(|rig| rig.running()).collect();
+            if running.is_empty() {
+                return;
+            }
+            for run in &running {
+                run.stop.ask_for(stop.times().clamp(1, 2));
+            }
+            waits();
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+/// Writes the report of a run that was cut off: by a process of its own, since it reads what is left of recordings, which ends with this one.
+fn rebuild(folder: &Folder) -> Result<(), String> {
+    let mut report = Command::new("/proc/self/exe");
+    // The folder is there, whatever has its name.
+    report.args(["report", "."]).current_dir(folder.way()).stdin(Stdio::null());
+    process::keep_together(&mut report, None);
+    match report.output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,215 @@
+//! The runs of a rig: folders named by their start, with what `vecud run` leaves behind.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use vecud_host::RunName;
+use vecud_linux::files::Folder;
+use vecud_report::ReportFile;
+
+/// Files in which a run says what it was, the last word first.
+const REPORTS: [&str; 2] = ["report.json", "checkpoint.json"];
+/// A longer one is none: FMU code runs as the same user and can write there.
+const LONGEST_REPORT: u64 = 64 << 20;
+
+/// What a run says of itself in short, as its report.
+#[derive(Debug, Deserialize)]
+pub struct RunSummary {
+    /// `pass` or `fail`.
+    pub verdict: String,
+    /// `finished`, `cut off` or `running`.
+    pub ended: String,
+}
+
+/// The folder of runs of one rig: what in it, or on the way to it, is a link is no run, and is not followed.
+#[derive(Clone, Debug)]
+pub struct Runs {
+    /// The folder of all rigs.
+    rigs: Folder,
+    /// Where the runs are in that.
+    inside: PathBuf,
+}
+
+impl Runs {
+    /// The runs in a folder in that of all rigs, which need not be there yet.
+    pub fn of(rigs: Folder, inside: PathBuf) -> Runs {
+        Runs { rigs, inside }
+    }
+
+    fn open(&self) -> io::Result<Folder> {
+        self.rigs.beneath(&self.inside)
+    }
+
+    /// A name for a run that starts now. None that is there comes after it, also where the clock of the machine was set back: the
+    /// order of runs decides which of them are kept.
+    pub fn next(&self) -> String {
+        let now = RunName::of(Timestamp::now());
+        let last = self.names().unwrap_or_default().iter().filter_map(|name| RunName::parse(name)).max();
+        let first = last.map_or(now, |last| now.max(last.next()));
+        let mut names = std::iter::successors(Some(first), |name| Some(name.next())).map(|name| name.to_string());
+        let folder = self.open();
+        let is_free =
+            |name: &String| folder.as_ref().map_or(true, |folder| folder.join(name).symlink_metadata().is_err());
+        names.find(is_free).expect("there is no end of names")
+    }
+
+    /// The output folder of a run, as people know it.
+    pub fn path(&self, run: &str) -> PathBuf {
+        self.rigs.path().join(&self.inside).join(run)
+    }
+
+    /// The folder of all rigs, in which it is.
+    pub fn within(&self) -> &Folder {
+        &self.rigs
+    }
+
+    /// Removes the oldest runs, so that there are at most so many. Folders that are called otherwise than runs stay: whoever wants to keep
+    /// one for ever gives it another name.
+    pub fn keep(&self, most: usize) -> io::Result<()> {
+        let names: Vec<String> = self.names()?.into_iter().filter(|name| RunName::parse(name).is_some()).collect();
+        let mut old = names.iter().take(names.len().saturating_sub(most)).peekable();
+        if old.peek().is_none() {
+            return Ok(());
+        }
+        let folder = self.open()?;
+        old.try_for_each(|name| folder.remove_all(name))
+    }
+
+    /// The names of all runs, oldest first.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        let folder = match self.open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            folder => folder?,
+        };
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder.way())? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                names.extend(entry.file_name().into_string().ok().filter(|name| is_plain(name)));
+            }
+        }
+        // Folders that are called otherwise come last.
+        names.sort_by_cached_key(|name: &String| {
+            let run = RunName::parse(name);
+            (run.is_none(), run, name.clone())
+        });
+        Ok(names)
+    }
+
+    /// What a run says of itself; `None`: there is no such run, or it has said nothing yet.
+    pub fn report(&self, run: &str) -> Option<Box<RawValue>> {
+        self.said(run)
+    }
+
+    /// What a run says of itself in short.
+    pub fn summary(&self, run: &str) -> Option<RunSummary> {
+        self.said(run)
+    }
+
+    fn said<T: DeserializeOwned>(&self, run: &str) -> Option<T> {
+        let folder = self.existing(run)?;
+        let texts = REPORTS.iter().filter_map(|name| folder.read_at_most(name, LONGEST_REPORT).ok()?);
+        texts.into_iter().find_map(|text| serde_json::from_slice(&text).ok())
+    }
+
+    /// A run that has its report, as far as that can be read.
+    pub fn finished(&self, run: &str) -> Option<ReportFile> {
+        let [report, _] = REPORTS;
+        let text = self.existing(run)?.read_at_most(report, LONGEST_REPORT).ok()??;
+        ReportFile::parse(str::from_utf8(&text).ok()?).ok()
+    }
+
+    /// The folders of runs that have a checkpoint and no report: whoever watched them is gone.
+    pub fn cut_off(&self) -> Vec<Folder> {
+        let folders = self.names().unwrap_or_default().into_iter().filter_map(|name| self.existing(&name));
+        let [report, checkpoint] = REPORTS;
+        folders.filter(|run| run.has_file(checkpoint) && !run.has_file(report)).collect()
+    }
+
+    /// A file of a run; `None`: there is none.
+    pub fn file(&self, run: &str, name: &str) -> Option<File> {
+        let folder = self.existing(run).filter(|_| is_plain(name))?;
+        folder.file(name).ok()
+    }
+
+    /// The names of the files of a run; `None`: there is no such run.
+    pub fn files(&self, run: &str) -> Option<Vec<String>> {
+        let entries = fs::read_dir(self.existing(run)?.way()).ok()?;
+        let name = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry.ok().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))?;
+            entry.file_name().into_string().ok().filter(|name| is_plain(name))
+        };
+        let mut names: Vec<String> = entries.filter_map(name).collect();
+        names.sort_unstable();
+        Some(names)
+    }
+
+    fn existing(&self, run: &str) -> Option<Folder> {
+        if is_plain(run) { self.open().ok()?.inner(run).ok() } else { None }
+    }
+}
+
+/// Whether a name leads to something in the folder itself that is there for all.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !Path::new(name).is_absolute() && !name.contains(['/', '\0'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_have_the_order_of_their_starts_and_no_name_leads_out_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = Runs::of(Folder::open(folder.path()).unwrap(), "runs".into());
+        assert_eq!(runs.names().unwrap(), [""; 0]);
+        let starts =
+            ["2026-11-25T10-00-00Z", "2026-11-25T10-00-00Z-2", "2026-11-25T10-00-00Z-10", "2026-11-25T10-00-01Z"];
+        for name in starts.iter().rev() {
+            fs::create_dir_all(runs.path(name)).unwrap();
+        }
+        assert_eq!(runs.names().unwrap(), starts);
+        fs::create_dir(runs.path("mine")).unwrap();
+        runs.keep(2).unwrap();
+        assert_eq!(runs.names().unwrap(), [starts[2], starts[3], "mine"]);
+        runs.keep(9).unwrap();
+        let starts = &starts[2..];
+        let first = runs.next();
+        fs::create_dir(runs.path(&first)).unwrap();
+        assert_ne!(runs.next(), first);
+        let report = runs.path(starts[0]).join("report.json");
+        fs::write(&report, r#"{"verdict": "pass", "ended": "finished", "rig": "a"}"#).unwrap();
+        fs::write(folder.path().join("secret"), "").unwrap();
+        std::os::unix::fs::symlink(folder.path().join("secret"), runs.path(starts[0]).join("link")).unwrap();
+        assert_eq!(runs.summary(starts[0]).unwrap().verdict, "pass");
+        assert!(runs.report(starts[0]).unwrap().get().contains("rig"));
+        assert_eq!(runs.files(starts[0]).unwrap(), ["report.json"]);
+        for (run, file) in [(starts[0], "../../secret"), (starts[0], "link"), ("..", "secret"), (starts[0], ".")] {
+            assert!(runs.file(run, file).is_none(), "{run}/{file}");
+        }
+        // Whatever its length, which may be that of no disk.
+        fs::File::options().write(true).open(&report).unwrap().set_len(1 << 40).unwrap();
+        assert!(runs.report(starts[0]).is_none() && runs.finished(starts[0]).is_none());
+    }
+
+    /// Also where the clock was set back, and where the first runs of a second are gone.
+    #[test]
+    fn a_new_run_comes_after_all_others_and_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = Runs::of(Folder::open(folder.path()).unwrap(), "runs".into());
+        fs::create_dir(folder.path().join("runs")).unwrap();
+        for name in ["2190-01-01T00-00-00Z", "2190-01-01T00-00-00Z-2"] {
+            fs::create_dir(runs.path(name)).unwrap();
+        }
+        for last in ["2190-01-01T00-00-00Z-3", "2190-01-01T00-00-00Z-4", "2190-01-01T00-00-00Z-5"] {
+            assert_eq!(runs.next(), last);
+            fs::create_dir(runs.path(last)).unwrap();
+            runs.keep(1).unwrap();
+            assert_eq!(runs.names().unwrap(), [last]);
+        }
+    }
+}

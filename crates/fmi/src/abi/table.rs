@@ -1,0 +1,119 @@
+//! A table of C functions, made from the list of an interface: what is called, what it is called in C, and who needs it.
+
+use crate::Function;
+use crate::types::{NOT_CALLED, RawInstance, RawStatus, RawString};
+use vecud_description::Interface;
+
+/// Functions of a list that the same interface types have.
+pub struct Group {
+    /// The interface types that need these functions; none: they are beside the standard, and called where they are there.
+    pub of: &'static [Interface],
+    /// The functions, and their names in C.
+    pub functions: &'static [(Function, &'static str)],
+}
+
+/// What stands in a table for a function that is not there, by return type.
+pub trait Answer<R> {
+    const ANSWER: R;
+}
+
+/// Answers `fmi3Error`, NULL, and version 3.0.
+pub struct Refused;
+impl Answer<RawStatus> for Refused {
+    const ANSWER: RawStatus = 3; // fmi3Error
+}
+impl Answer<RawInstance> for Refused {
+    const ANSWER: RawInstance = std::ptr::null_mut();
+}
+impl Answer<RawString> for Refused {
+    const ANSWER: RawString = c"3.0".as_ptr();
+}
+impl Answer<()> for Refused {
+    const ANSWER: () = ();
+}
+
+/// Answers that nothing was called: what an adapter has for what cannot exist in its C interface.
+pub struct Absent;
+impl Answer<RawStatus> for Absent {
+    const ANSWER: RawStatus = NOT_CALLED;
+}
+impl Answer<RawString> for Absent {
+    const ANSWER: RawString = std::ptr::null();
+}
+impl Answer<()> for Absent {
+    const ANSWER: () = ();
+}
+
+/// Makes the table of a list.
+macro_rules! table {
+    ($(#[$doc:meta])* $Table:ident $({ $(#[$own_doc:meta])* $own:ident: $Own:ty })?
+     $([$($interface:ident)*] {
+         $($variant:ident, $field:ident, $name:literal, ($($arg:ident: $type:ty),*) -> $ret:ty;)*
+     })*) => {
+        $(#[$doc])*
+        ///
+        /// Whoever fills in a field vouches that the function does what the standard says of it: it writes no more
+        /// elements than it is told there is room for, and does not unwind.
+        #[derive(Clone, Copy, Debug)]
+        #[allow(missing_docs)] // the standard's names
+        pub struct $Table {
+            // SAFETY (of calling them): the instance is alive and in a state in which the standard allows the call, and
+            // pointers reach as far as the numbers beside them say.
+            $($(pub $field: unsafe extern "C" fn($($arg: $type),*) -> $ret,)*)*
+            $($(#[$own_doc])* pub $own: $Own,)?
+        }
+
+        impl $Table {
+            /// The functions of this table.
+            pub(super) const LIST: &[Group] = &[$(Group {
+                of: &[$(Interface::$interface),*],
+                functions: &[$((Function::$variant, $name)),*],
+            }),*];
+
+            /// A table of functions that do nothing and answer `fmi3Error` or NULL (and version 3.0): the base of
+            /// stub FMUs, by struct update syntax.
+            pub fn refusing($($own: $Own)?) -> $Table {
+                $Table::answering::<crate::abi::table::Refused>($($own)?)
+            }
+
+            pub(super) fn answering<A>($($own: $Own)?) -> $Table
+            where
+                $($(A: crate::abi::table::Answer<$ret>,)*)*
+            {
+                $Table {
+                    $($($field: {
+                        // SAFETY: looks at none of its arguments; the field's type asks for `unsafe`.
+                        unsafe extern "C" fn answer<A: crate::abi::table::Answer<$ret>>($(_: $type),*) -> $ret {
+                            A::ANSWER
+                        }
+                        answer::<A>
+                    },)*)*
+                    $($own,)?
+                }
+            }
+
+            /// Fills the table by looking names up; what is not found refuses.
+            ///
+            /// # Safety
+            /// What `symbol` returns for a function is null or the address of a C function with the signature that this
+            /// table gives it, callable for as long as the table is used.
+            pub(super) unsafe fn resolve(symbol: crate::abi::Symbols, $($own: $Own)?) -> $Table {
+                let mut table = $Table::refusing($($own)?);
+                $($(
+                    let found = symbol(Function::$variant, $name);
+                    if !found.is_null() {
+                        // SAFETY: by this function's contract the address of a function of this signature; code and data
+                        // pointers have one size on every platform that has dlsym.
+                        table.$field = unsafe {
+                            std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($arg: $type),*) -> $ret>(
+                                found,
+                            )
+                        };
+                    }
+                )*)*
+                table
+            }
+        }
+    };
+}
+pub(super) use table;

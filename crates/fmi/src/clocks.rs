@@ -1,0 +1,124 @@
+//! Clocks that are set and read, many in one call, from buffers made before. Only the draft has arrays of clocks, and its values are
+//! integers.
+
+use super::abi::Functions;
+use super::arguments;
+use super::batch::normalise;
+use super::function::Function;
+use super::shared::{Cause, Shared};
+use super::status::{Failure, Outcome};
+use super::types::{RawBool, RawDraftClock};
+use vecud_description::ValueReference;
+
+/// Output clocks that are read in one call, and what was read.
+#[derive(Clone, Debug)]
+pub struct OutputClocks {
+    references: Vec<u32>,
+    active: Vec<u8>,
+    /// What the draft writes.
+    raw: Vec<RawDraftClock>,
+}
+
+impl OutputClocks {
+    /// The output clocks to be read, each with the number of its elements: 1 for a scalar; only the draft has others.
+    pub fn new(clocks: &[(ValueReference, usize)]) -> OutputClocks {
+        let elements = clocks.iter().map(|(_, elements)| elements).sum();
+        let references = clocks.iter().map(|(reference, _)| reference.0).collect();
+        OutputClocks { references, active: vec![0; elements], raw: vec![0; elements] }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.references.is_empty()
+    }
+
+    /// 1 for each element that was active when the clocks were read last, else 0.
+    pub fn active(&self) -> &[u8] {
+        &self.active
+    }
+}
+
+/// Input clocks that are set in one call.
+#[derive(Clone, Debug, Default)]
+pub struct InputClocks {
+    references: Vec<u32>,
+    active: Vec<u8>,
+    /// What the draft reads.
+    raw: Vec<RawDraftClock>,
+}
+
+impl InputClocks {
+    /// None yet, with room for so many clocks and elements of them.
+    pub fn with_capacity(clocks: usize, elements: usize) -> InputClocks {
+        InputClocks {
+            references: Vec::with_capacity(clocks),
+            active: Vec::with_capacity(elements),
+            raw: Vec::with_capacity(elements),
+        }
+    }
+
+    /// Scalar clocks, all of which tick.
+    pub fn ticking(clocks: &[u32]) -> InputClocks {
+        let mut all = InputClocks::with_capacity(clocks.len(), clocks.len());
+        clocks.iter().for_each(|clock| all.push(ValueReference(*clock), [true]));
+        all
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.references.is_empty()
+    }
+
+    /// Without those that there are.
+    pub fn clear(&mut self) {
+        self.references.clear();
+        self.active.clear();
+        self.raw.clear();
+    }
+
+    /// A further clock, and which of its elements tick; of a scalar there is one.
+    pub fn push(&mut self, clock: ValueReference, elements: impl IntoIterator<Item = bool>) {
+        self.references.push(clock.0);
+        for ticks in elements {
+            self.active.push(ticks.into());
+            self.raw.push(ticks.into());
+        }
+    }
+}
+
+impl Shared {
+    /// `fmi3GetClock` of all of them.
+    #[inline]
+    pub(super) fn get_clocks(&self, clocks: &mut OutputClocks, cause: Cause) -> Result<Outcome, Failure> {
+        let OutputClocks { references, active, raw } = clocks;
+        active.fill(0);
+        raw.fill(0);
+        let make = |(active, raw): &mut (&mut [RawBool], &mut [i32]), f: &Functions, i| {
+            // SAFETY: whoever calls has seen to it that the instance is in a state in which clocks are read, and for each clock there is a
+            // value of each at least.
+            unsafe { f.get_clocks(i, references, active, raw) }
+        };
+        let shown = |(active, raw): &(&mut [RawBool], &mut [i32]), is_read| {
+            let is_active = active.iter().zip(raw.iter()).map(|(active, raw)| *active != 0 || *raw != 0);
+            arguments::of_read(self.named(references), is_active, is_read)
+        };
+        let both = (&mut active[..], &mut raw[..]);
+        let outcome = self.call_with(Function::GetClock, cause, both, make, shown);
+        for (active, raw) in active.iter_mut().zip(raw) {
+            *active |= u8::from(*raw != 0);
+        }
+        normalise(active);
+        outcome
+    }
+
+    /// `fmi3SetClock` of all of them.
+    pub(super) fn set_clocks(&self, clocks: &InputClocks, cause: Cause) -> Result<Outcome, Failure> {
+        let InputClocks { references, active, raw } = clocks;
+        let make = |(): &mut (), f: &Functions, i| {
+            // SAFETY: whoever calls has seen to it that the instance is in Event Mode; as many references and values as said.
+            unsafe { f.set_clocks(i, references, active, raw) }
+        };
+        let shown = |_: &(), _| arguments::of_variables(self.named(references), arguments::booleans(active));
+        self.call_with(Function::SetClock, cause, (), make, shown)
+    }
+}

@@ -1,0 +1,183 @@
+//! Event Mode of an instance (FMI 3.0, 2.3.3, 3.2 and 4.2): super-dense iterations at one point in time, between two steps of
+//! Co-Simulation.
+//!
+//! An instance that handles events is in one of two modes, which [`Stepper`] and [`Model`](super::Model) keep: so no step is made, and
+//! no state set, in Event Mode, and nothing that is allowed in Event Mode alone is called in the other mode.
+
+use super::abi::{Functions, RawUpdate};
+use super::batch::Batch;
+use super::clocks::{InputClocks, OutputClocks};
+use super::environment::Health;
+use super::function::Function;
+use super::interval::{ElementIntervals, Interval};
+use super::part::Part;
+use super::shared::{Cause, Shared};
+use super::status::{Failure, Outcome};
+use super::step::Stepper;
+use vecud_description::ValueReference;
+
+/// An instance in Event Mode, lent by what computes of it.
+#[must_use]
+pub struct EventMode<'a> {
+    part: &'a mut Part,
+    /// The time of the event, as the FMU is told it.
+    cause: Cause,
+}
+
+/// Why Event Mode is entered. Several reasons may come together; inputs that jump are none of them, for the FMU sees these itself.
+///
+/// Only the draft of FMI 3.0 hands them over (`fmi3EnterEventMode`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reasons<'a> {
+    /// `stepEvent`: the FMU asked for it when an integrator step was completed.
+    pub step_event: bool,
+    /// `rootsFound`, one for each event indicator: 1 if it has become positive, -1 if it no longer is, else 0. Empty: it is not known
+    /// which.
+    pub roots_found: &'a [i32],
+    /// `timeEvent`: the time is that of the FMU's next event by its own word.
+    pub time_event: bool,
+}
+
+/// What an FMU says of an iteration (`fmi3UpdateDiscreteStates`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DiscreteUpdate {
+    /// How the call went.
+    pub outcome: Outcome,
+    /// `discreteStatesNeedUpdate`: another iteration is to follow.
+    pub needs_update: bool,
+    /// `terminateSimulation`: the run is to end.
+    pub terminate_simulation: bool,
+    /// `nominalsOfContinuousStatesChanged`: the nominal values are to be read anew.
+    pub nominals_of_continuous_states_changed: bool,
+    /// `valuesOfContinuousStatesChanged`: the states are to be read anew.
+    pub values_of_continuous_states_changed: bool,
+    /// `nextEventTime`, if it is defined.
+    pub next_event_time: Option<f64>,
+}
+
+impl Stepper {
+    /// The instance was made for Event Mode and has left Initialization Mode, at this time: it is in Event Mode already.
+    pub fn is_in_initial_event_mode(&mut self, time: f64) {
+        self.event = Some(time);
+    }
+
+    /// Whether the instance is in Event Mode, else in Step Mode.
+    pub fn is_in_event_mode(&self) -> bool {
+        self.event.is_some()
+    }
+
+    /// The Event Mode that the instance is in; `None`: it is in Step Mode.
+    pub fn event_mode(&mut self) -> Option<EventMode<'_>> {
+        let time = self.event?;
+        Some(EventMode::new(&mut self.part, cause(time)))
+    }
+
+    /// `fmi3EnterEventMode` at this time, unless the instance is there.
+    #[cold]
+    pub fn enter_event_mode(&mut self, time: f64) -> Result<Outcome, Failure> {
+        if self.event.is_some() {
+            return Ok(Outcome::Ok);
+        }
+        // SAFETY: the instance is alive and in Step Mode, and `self` is what calls it alone.
+        let call = |f: &Functions, i| unsafe { f.enter_event_mode(i, &Reasons::default()) };
+        let outcome = self.shared().call(Function::EnterEventMode, cause(time), call)?;
+        self.event = Some(time);
+        Ok(outcome)
+    }
+
+    /// `fmi3EnterStepMode`, unless the instance is there: what the event has changed can be read, or a step follows.
+    #[cold]
+    pub fn enter_step_mode(&mut self) -> Result<Outcome, Failure> {
+        let Some(time) = self.event else { return Ok(Outcome::Ok) };
+        // SAFETY: the instance is alive and in Event Mode.
+        let call = |f: &Functions, i| unsafe { (f.enter_step_mode)(i) };
+        let outcome = self.shared().call(Function::EnterStepMode, cause(time), call)?;
+        self.event = None;
+        Ok(outcome)
+    }
+}
+
+fn cause(time: f64) -> Cause {
+    Cause { clock: None, time: Some(time) }
+}
+
+impl<'a> EventMode<'a> {
+    /// The Event Mode that the instance is in; a failure is put on this cause.
+    pub(super) fn new(part: &'a mut Part, cause: Cause) -> EventMode<'a> {
+        EventMode { part, cause }
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.part.shared
+    }
+
+    pub(super) fn cause(&self) -> Cause {
+        self.cause
+    }
+
+    /// Sets what is enabled in the batch, in one call.
+    pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
+        self.shared().set_batch(batch).map_err(|failure| failure.of(self.cause()))
+    }
+
+    /// Reads what is enabled in the batch, in one call.
+    pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
+        self.shared().get_batch(batch).map_err(|failure| failure.of(self.cause()))
+    }
+
+    /// `fmi3SetClock`: these input clocks tick. In the draft none is subactive: their partitions compute states and outputs.
+    pub fn set_clocks(&mut self, clocks: &InputClocks) -> Result<Outcome, Failure> {
+        self.shared().set_clocks(clocks, self.cause)
+    }
+
+    /// `fmi3GetClock` of all of them. The FMU resets what is read, so read each clock once.
+    pub fn get_clocks(&mut self, clocks: &mut OutputClocks) -> Result<Outcome, Failure> {
+        self.shared().get_clocks(clocks, self.cause)
+    }
+
+    /// The draft's `fmi3GetIntervalDecimal` or `fmi3GetIntervalFraction`, as there is room in `into`, of all elements of these output
+    /// clocks.
+    pub fn get_draft_intervals(&mut self, references: &[u32], into: ElementIntervals) -> Result<Outcome, Failure> {
+        self.shared().get_draft_intervals(references, into, self.cause)
+    }
+
+    /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal`: the interval of an input clock, and its qualifier.
+    pub fn get_interval(&mut self, clock: ValueReference, fraction: bool) -> Result<(Interval, i32), Failure> {
+        let cause = Cause { clock: Some(clock), ..self.cause };
+        self.shared().get_interval(clock, fraction, cause)
+    }
+
+    /// `fmi3UpdateDiscreteStates`: one iteration.
+    #[cold]
+    pub fn update(&mut self) -> Result<DiscreteUpdate, Failure> {
+        let mut raw = RawUpdate::default();
+        let outcome = match self.said_when_initialised() {
+            Some(said) => {
+                raw = said;
+                Outcome::Ok
+            }
+            None => self.shared().call(Function::UpdateDiscreteStates, self.cause(), |f, i| {
+                // SAFETY: the instance is alive and in Event Mode, which `self` stands for.
+                unsafe { f.update(i, &mut raw) }
+            })?,
+        };
+        Ok(DiscreteUpdate {
+            outcome,
+            needs_update: raw.needs_update != 0,
+            terminate_simulation: raw.terminate_simulation != 0,
+            nominals_of_continuous_states_changed: raw.nominals_changed != 0,
+            values_of_continuous_states_changed: raw.values_changed != 0,
+            next_event_time: (raw.next_event_time_defined != 0).then_some(raw.next_event_time),
+        })
+    }
+
+    /// What FMI 1.0 has said of the first iteration when the instance was initialised, once.
+    fn said_when_initialised(&self) -> Option<RawUpdate> {
+        let shared = self.shared();
+        if shared.health() != Health::Healthy {
+            return None;
+        }
+        // SAFETY: the instance is alive, and `self` is what calls it alone.
+        unsafe { shared.library.functions().take_initial_update(shared.raw()) }
+    }
+}

@@ -1,0 +1,356 @@
+//! One instance behind all its handles: the pointer, the rules of when it may be called, its end.
+
+use super::abi::{DraftFunctions, Fmi3Functions, Functions};
+use super::arguments::References;
+use super::environment::{Called, Environment, Health};
+use super::function::Function;
+use super::library::Library;
+use super::state::{StateSupport, States};
+use super::status::{Failure, Outcome, Status};
+use super::thread::{thread_host, visit, visited_nothing};
+use super::types::{NOT_CALLED, RawInstance, RawReference, RawStatus};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
+use vecud_description::{Interface, ValueReference};
+use vecud_linux::prefetch::prefetch;
+
+/// For whom a call is made, so that a failure can name it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Cause {
+    pub(super) clock: Option<ValueReference>,
+    pub(super) time: Option<f64>,
+}
+
+impl Failure {
+    /// A failure of a call that did not know what it was made for.
+    #[cold]
+    pub(super) fn of(self, Cause { clock, time }: Cause) -> Failure {
+        Failure { clock, time, ..self }
+    }
+}
+
+/// An `fmi3Instance`. Rust never looks behind the pointer.
+struct Handle(RawInstance);
+
+// SAFETY: the pointer is only handed back to the FMU. Which threads may do that when is decided by the handles: `Instance`,
+// `Partition` and what they lend are `Send` but not `Sync`, and FMI demands no thread affinity, so moving them is fine.
+unsafe impl Send for Handle {}
+// SAFETY: a `Handle` is shared by the partitions of one instance, each of which calls C from its own thread. Scheduled
+// Execution is defined for that: partitions preempt each other in the midst of calls. It wants them on one core by priority,
+// not in parallel; that is the contract of `Instance::into_parts`, and no Rust memory depends on it.
+unsafe impl Sync for Handle {}
+
+/// What all handles of an instance share. Dropping the last of them ends the instance.
+pub(super) struct Shared {
+    handle: Handle,
+    pub(super) environment: Arc<Environment>,
+    pub(super) library: Arc<Library>,
+    /// As what it was made.
+    pub(super) interface: Interface,
+    /// Parts handed out and not dropped.
+    pub(super) parts: AtomicUsize,
+    /// Copies of its state that were not freed.
+    pub(super) states: Mutex<States>,
+    /// What the FMU offers of them.
+    pub(super) support: OnceLock<StateSupport>,
+    /// Of Model Exchange: it is in Event Mode, or, as long as it is initialised, in Continuous-Time Mode.
+    in_event_mode: AtomicBool,
+    /// The first call after which nothing but its end may follow.
+    failure: OnceLock<Failure>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        raw: RawInstance,
+        environment: Arc<Environment>,
+        library: Arc<Library>,
+        interface: Interface,
+    ) -> Shared {
+        Shared {
+            handle: Handle(raw),
+            environment,
+            library,
+            interface,
+            parts: AtomicUsize::new(0),
+            states: Mutex::default(),
+            support: OnceLock::new(),
+            in_event_mode: AtomicBool::new(false),
+            failure: OnceLock::new(),
+        }
+    }
+
+    /// What C calls the instance.
+    pub(super) fn raw(&self) -> RawInstance {
+        self.handle.0
+    }
+
+    /// Whether an instance for Model Exchange is in Event Mode.
+    #[inline]
+    pub(super) fn is_in_event_mode(&self) -> bool {
+        self.in_event_mode.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_in_event_mode(&self, is: bool) {
+        self.in_event_mode.store(is, Ordering::Release);
+    }
+
+    /// Asks for the memory that every call looks at.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        prefetch(&*self.environment);
+        self.library.prefetch();
+    }
+
+    /// Whether the instance may be called.
+    #[inline]
+    pub(super) fn health(&self) -> Health {
+        match self.environment.health() {
+            Health::Freed => Health::Freed,
+            _ if self.library.is_fatal() => Health::Fatal,
+            health => health,
+        }
+    }
+
+    /// [`Shared::health`] is [`Health::Healthy`], and nobody is told of calls: what is asked before every one.
+    #[inline]
+    pub(super) fn is_healthy(&self) -> bool {
+        self.environment.is_healthy() & !self.library.is_fatal()
+    }
+
+    /// Calls a function that returns a status, unless the instance is beyond being called, and draws the consequences.
+    #[inline(always)] // as `visit`
+    pub(super) fn call(
+        &self,
+        function: Function,
+        cause: Cause,
+        c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
+    ) -> Result<Outcome, Failure> {
+        self.call_with(function, cause, (), |(), functions, instance| c(functions, instance), |(), _| String::new())
+    }
+
+    /// [`Shared::call`] with something that the function reads or writes. `arguments`: what it is called with, and, after a call that
+    /// went well (`true`), what it has given; asked for only by a host that wants to hear of it.
+    #[inline(always)] // as `visit`
+    pub(super) fn call_with<S>(
+        &self,
+        function: Function,
+        cause: Cause,
+        mut state: S,
+        c: impl FnOnce(&mut S, &Functions, RawInstance) -> RawStatus,
+        arguments: impl Fn(&S, bool) -> String,
+    ) -> Result<Outcome, Failure> {
+        if !self.is_healthy() {
+            return self.call_watched(function, cause, state, c, arguments);
+        }
+        self.enter(function, cause, |functions, instance| c(&mut state, functions, instance))
+    }
+
+    /// [`Shared::call`] of an instance that is beyond being called, or whose host is told of each call.
+    #[cold]
+    fn call_watched<S>(
+        &self,
+        function: Function,
+        cause: Cause,
+        state: S,
+        c: impl FnOnce(&mut S, &Functions, RawInstance) -> RawStatus,
+        arguments: impl Fn(&S, bool) -> String,
+    ) -> Result<Outcome, Failure> {
+        if self.health() != Health::Healthy {
+            return Err(self.refused(function, cause.clock, cause.time));
+        }
+        self.call_and_tell(function, cause, state, c, arguments)
+    }
+
+    /// Value references as arguments of a call that the host is told of.
+    pub(super) fn named<'a>(&self, list: &'a [RawReference]) -> References<'a> {
+        References { list, may_be_negated: self.library.functions().may_be_negated() }
+    }
+
+    /// Calls a function, and tells the host of it.
+    #[cold]
+    fn call_and_tell<S>(
+        &self,
+        function: Function,
+        cause: Cause,
+        mut state: S,
+        c: impl FnOnce(&mut S, &Functions, RawInstance) -> RawStatus,
+        arguments: impl Fn(&S, bool) -> String,
+    ) -> Result<Outcome, Failure> {
+        let (mut status, mut nanos) = (0, 0);
+        let outcome = self.enter(function, cause, |functions, instance| {
+            let begun = Instant::now();
+            status = c(&mut state, functions, instance);
+            nanos = begun.elapsed().as_nanos() as u64;
+            status
+        });
+        if status != NOT_CALLED {
+            // An adapter may have called another one before it.
+            let function = outcome.as_ref().err().map_or(function, |failure| failure.function);
+            let call = Called { function, clock: cause.clock, time: cause.time, status, nanos };
+            self.environment.host().called(&call, &|| arguments(&state, outcome.is_ok()));
+        }
+        outcome
+    }
+
+    /// [`Shared::call`] for the functions that are allowed after Discard and Error too: setting a state, and resetting.
+    pub(super) fn call_even_failed(
+        &self,
+        function: Function,
+        cause: Cause,
+        c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
+    ) -> Result<Outcome, Failure> {
+        if self.health() > Health::Failed {
+            return Err(self.refusal(function, cause));
+        }
+        if self.environment.is_watched() {
+            let c = |(): &mut (), functions: &Functions, instance| c(functions, instance);
+            return self.call_and_tell(function, cause, (), c, |(), _| String::new());
+        }
+        self.enter(function, cause, c)
+    }
+
+    #[inline(always)] // as `visit`
+    fn enter(
+        &self,
+        function: Function,
+        cause: Cause,
+        c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
+    ) -> Result<Outcome, Failure> {
+        let raw = visit(&*self.environment, function, || c(self.library.functions(), self.handle.0));
+        if raw == Status::Ok as RawStatus {
+            return Ok(Outcome::Ok);
+        }
+        self.outcome(raw, function, cause.clock, cause.time)
+    }
+
+    /// What a call came to that has returned something else than `fmi3OK`. With the parts of its [`Cause`]: the whole would
+    /// be written to memory before every call.
+    #[cold]
+    fn outcome(
+        &self,
+        raw: RawStatus,
+        function: Function,
+        clock: Option<ValueReference>,
+        time: Option<f64>,
+    ) -> Result<Outcome, Failure> {
+        if raw == NOT_CALLED && self.library.functions().adapts() {
+            visited_nothing(function);
+            return Err(Failure { function, status: Status::Discard, clock, time, answer: None, refused: true });
+        }
+        let known = Status::from_raw(raw);
+        let status = known.unwrap_or(Status::Error);
+        if status > Status::Warning {
+            let function = self.environment.take_blamed().unwrap_or(function);
+            let answer = known.is_none().then_some(raw);
+            let failure = Failure { function, status, clock, time, answer, refused: false };
+            // What an FMU logs is no part of what it computes, and some return whatever is in a register.
+            let is_harmless = function == Function::SetDebugLogging && status != Status::Fatal;
+            if status.ends(self.interface) && !is_harmless {
+                self.remember(failure);
+                self.fail(status);
+            }
+            return Err(failure);
+        }
+        if let Some(host) = thread_host() {
+            host.warned(function);
+        }
+        Ok(Outcome::Warning)
+    }
+
+    /// [`Shared::call`] of a function that only FMI 3.0 has, or has like this; elsewhere it is refused.
+    #[inline]
+    pub(super) fn call_fmi3(
+        &self,
+        function: Function,
+        cause: Cause,
+        c: impl FnOnce(&Fmi3Functions, RawInstance) -> RawStatus,
+    ) -> Result<Outcome, Failure> {
+        match self.library.functions().fmi3() {
+            Some(own) => self.call(function, cause, |_, instance| c(own, instance)),
+            None => Err(self.refusal(function, cause)),
+        }
+    }
+
+    /// [`Shared::call`] of a function that only the draft has, or has like this; elsewhere it is refused.
+    #[inline]
+    pub(super) fn call_draft(
+        &self,
+        function: Function,
+        cause: Cause,
+        c: impl FnOnce(&DraftFunctions, RawInstance) -> RawStatus,
+    ) -> Result<Outcome, Failure> {
+        match self.library.functions().draft() {
+            Some(own) => self.call(function, cause, |_, instance| c(own, instance)),
+            None => Err(self.refusal(function, cause)),
+        }
+    }
+
+    /// What is said instead of calling.
+    pub(super) fn refusal(&self, function: Function, cause: Cause) -> Failure {
+        self.refused(function, cause.clock, cause.time)
+    }
+
+    /// [`Shared::refusal`] with the parts of the cause, as [`Shared::outcome`].
+    #[cold]
+    fn refused(&self, function: Function, clock: Option<ValueReference>, time: Option<f64>) -> Failure {
+        let status = if self.health() == Health::Fatal { Status::Fatal } else { Status::Error };
+        Failure { function, status, clock, time, answer: None, refused: true }
+    }
+
+    /// Nothing but the end of the instance follows on this failure.
+    pub(super) fn remember(&self, failure: Failure) {
+        let _only_the_first = self.failure.set(failure);
+    }
+
+    /// No more calls but, unless fatal, `fmi3FreeInstance`.
+    #[cold]
+    pub(super) fn fail(&self, status: Status) {
+        if status == Status::Fatal {
+            self.library.set_fatal();
+            self.environment.worsen(Health::Fatal);
+        } else {
+            self.environment.worsen(Health::Failed);
+        }
+    }
+
+    /// Terminate when healthy and initialised. The caller sees to it that no call is under way.
+    pub(super) fn terminate(&self) -> Result<Outcome, Failure> {
+        let initialised = self.environment.in_clock_activation();
+        self.environment.set_clock_activation(false);
+        if self.health() != Health::Healthy || !initialised {
+            return Ok(Outcome::Ok);
+        }
+        // SAFETY: the instance is alive, healthy, initialised, and nothing else is calling it.
+        self.call(Function::Terminate, Cause::default(), |f, i| unsafe { (f.terminate)(i) })
+    }
+
+    /// Ends the instance as far as it may be: Terminate when healthy and initialised, FreeInstance unless fatal.
+    /// The caller sees to it that no call is under way.
+    pub(super) fn finish(&self) -> Result<Outcome, Failure> {
+        let mut result = self.terminate();
+        if self.health() < Health::Fatal {
+            result = result.and(self.free_states(true));
+        }
+        if self.health() < Health::Fatal {
+            if let Some(failure) = self.failure.get() {
+                self.environment.host().is_freed_after(failure);
+            }
+            self.environment.worsen(Health::Freed);
+            visit(&*self.environment, Function::FreeInstance, || {
+                // SAFETY: the instance is alive, not fatal, nothing else is calling it, and nothing will: it counts as
+                // freed from the line above on, so this happens once.
+                unsafe { (self.library.functions().free_instance)(self.handle.0) }
+            });
+        }
+        result
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // No handle is left, so no call is under way (calls borrow handles). What Terminate says here nobody asked for;
+        // the log has it.
+        let _ = self.finish();
+    }
+}

@@ -1,0 +1,178 @@
+//! Calls that do not return (semantics S14): whoever waits for one hears of it every ten seconds, and after the rig's
+//! `call_timeout` it is over.
+//!
+//! Watched is every call that is no activation in real time, and a runner that a signal has stopped. Time counts as the
+//! supervisor sees it pass: not while the supervisor itself was stopped, nor while a debugger has the runner.
+
+use super::death::function;
+use vecud_fmi::Function;
+use vecud_linux::process::{Standing, standing};
+use vecud_plan::{FmuId, Mode, Plan, TaskId};
+use vecud_record::board::{Board, OutsideCall, Phase, TaskWord};
+
+/// Between two looks, ns.
+const LOOK: i64 = 100_000_000;
+/// More than this between two looks was not seen to pass: the supervisor was stopped meanwhile, ns.
+const SEEN: i64 = 1_000_000_000;
+/// Between two lines that tell of a call, ns.
+const TOLD: i64 = 10_000_000_000;
+
+/// Where the runner's process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a call that is no activation; function as in [`OutsideCall`].
+    Outside {
+        /// The FMU whose code is called; `None` when it may be one of several.
+        fmu: Option<FmuId>,
+        /// 1 + the function, or what stands in its place.
+        function: u64,
+    },
+    /// In an activation in virtual time.
+    Activation(TaskId),
+    /// Stopped by a signal.
+    Stopped,
+}
+
+/// What tells one call from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Call {
+    place: Place,
+    mark: [u64; 5],
+}
+
+/// What there is to be done about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A call has lasted for so many seconds, and somebody should hear of it.
+    Tell(Place, i64),
+    /// A call has lasted for longer than the rig allows.
+    Over(Place),
+}
+
+/// Watches the runner's calls.
+#[derive(Debug)]
+pub struct Calls {
+    /// ns; `None`: none.
+    limit: Option<i64>,
+    looked: Option<i64>,
+    call: Option<Call>,
+    /// How long it has lasted, ns.
+    lasted: i64,
+}
+
+impl Calls {
+    /// Nothing was seen yet.
+    pub fn new(plan: &Plan) -> Calls {
+        Calls { limit: plan.call_timeout.map(|limit| limit.0), looked: None, call: None, lasted: 0 }
+    }
+
+    /// Looks where the runner, process `pid`, in this phase, is `now` (CLOCK_MONOTONIC, ns).
+    pub fn look(&mut self, plan: &Plan, board: Board, phase: Phase, pid: u32, now: i64) -> Option<Verdict> {
+        if self.looked.is_some_and(|looked| now - looked < LOOK) {
+            return None;
+        }
+        let standing = standing(pid);
+        self.seen(under_way(plan, board, phase, standing), standing.traced, now)
+    }
+
+    fn seen(&mut self, call: Option<Call>, traced: bool, now: i64) -> Option<Verdict> {
+        let passed = self.looked.map_or(0, |looked| (now - looked).clamp(0, SEEN));
+        self.looked = Some(now);
+        if call != self.call {
+            (self.call, self.lasted) = (call, 0);
+            return None;
+        }
+        let place = call?.place;
+        if traced {
+            return None;
+        }
+        let before = self.lasted;
+        self.lasted += passed;
+        if self.limit.is_some_and(|limit| self.lasted >= limit) {
+            return Some(Verdict::Over(place));
+        }
+        let told = self.lasted / TOLD;
+        (told > before / TOLD).then_some(Verdict::Tell(place, told * (TOLD / 1_000_000_000)))
+    }
+}
+
+/// Whether the runner, in this phase, ends FMUs or itself. An instance whose initialisation fails is freed while the phase is still
+/// that of its failure.
+pub fn is_ending(board: Board, phase: Phase) -> bool {
+    match phase {
+        Phase::Loading | Phase::Initialising => function(board.outside_call().function) == Some(Function::FreeInstance),
+        Phase::Running | Phase::Between => false,
+        Phase::Stopping | Phase::Done | Phase::Refused => true,
+    }
+}
+
+fn under_way(plan: &Plan, board: Board, phase: Phase, standing: Standing) -> Option<Call> {
+    if standing.stopped {
+        return Some(Call { place: Place::Stopped, mark: [0; 5] });
+    }
+    let OutsideCall { fmu, function, count } = board.outside_call();
+    if function != 0 && phase != Phase::Between {
+        return Some(Call { place: Place::Outside { fmu, function }, mark: [count, 0, 0, 0, 0] });
+    }
+    if plan.mode != Mode::Virtual {
+        return None;
+    }
+    let task = (0..plan.tasks.len()).map(TaskId).find(|task| board.task(*task).get(TaskWord::Function) != 0)?;
+    let words = [TaskWord::Function, TaskWord::Activations, TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
+    Some(Call { place: Place::Activation(task), mark: words.map(|word| board.task(task).get(word)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn call(mark: u64) -> Option<Call> {
+        Some(Call { place: Place::Stopped, mark: [mark; 5] })
+    }
+
+    fn watched(limit: Option<i64>) -> Calls {
+        Calls { limit, looked: None, call: None, lasted: 0 }
+    }
+
+    /// What is told from `from` to `to` seconds, looking ten times a second; with the second.
+    fn told(calls: &mut Calls, call: Option<Call>, traced: bool, from: i64, to: i64) -> Vec<(i64, Verdict)> {
+        let instants = (from * 10 + 1..=to * 10).map(|tenth| tenth * LOOK);
+        instants.filter_map(|now| Some((now / SECOND, calls.seen(call, traced, now)?))).collect()
+    }
+
+    #[test]
+    fn a_call_is_told_of_each_ten_seconds_until_its_limit() {
+        let mut calls = watched(Some(25 * SECOND));
+        assert_eq!(calls.seen(call(1), false, 0), None);
+        let (tell, over) = (|seconds| Verdict::Tell(Place::Stopped, seconds), Verdict::Over(Place::Stopped));
+        assert_eq!(told(&mut calls, call(1), false, 0, 25), [(10, tell(10)), (20, tell(20)), (25, over)]);
+    }
+
+    #[test]
+    fn another_call_begins_anew_and_no_call_takes_no_time() {
+        let mut calls = watched(Some(5 * SECOND));
+        for round in 0..10 {
+            assert_eq!(told(&mut calls, call(round as u64), false, 4 * round, 4 * round + 4), []);
+        }
+        assert_eq!(told(&mut calls, None, false, 40, 100), []);
+    }
+
+    #[test]
+    fn time_that_was_not_seen_to_pass_does_not_count() {
+        let mut calls = watched(Some(5 * SECOND));
+        assert_eq!(calls.seen(call(1), false, 0), None);
+        assert_eq!(calls.seen(call(1), false, 1000 * SECOND), None, "the supervisor was stopped");
+        assert_eq!(told(&mut calls, call(1), true, 1000, 2000), [], "a debugger has the runner");
+        assert_eq!(told(&mut calls, call(1), false, 2000, 2003), []);
+        assert_eq!(told(&mut calls, call(1), false, 2003, 2004), [(2004, Verdict::Over(Place::Stopped))]);
+    }
+
+    #[test]
+    fn without_a_limit_it_is_only_told() {
+        let mut calls = watched(None);
+        calls.seen(call(1), false, 0);
+        assert_eq!(told(&mut calls, call(1), false, 0, 1000).len(), 100);
+    }
+}

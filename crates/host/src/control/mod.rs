@@ -1,0 +1,183 @@
+//! Sets values in FMUs while they run: tunable parameters, inputs without a source, and
+//! tunable structural parameters.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use vecud_description::Values;
+//! use vecud_host::{EventSink, Options, Session};
+//!
+//! let options = Options { file: "rig.toml".into(), control: true, ..Options::default() };
+//! let prepared = vecud_host::plan(&options, &EventSink::default())?;
+//! let session = Session::start(prepared, EventSink::default(), |_| ())?;
+//! let ticket = session.control().set("ecu", "idle_speed", Values::Float64(vec![900.0]))?;
+//! let applied = ticket.wait(Duration::from_secs(1))?; // the activation time before which it was set
+//! session.stop();
+//! let finished = session.wait()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A wrong call would end the instance (VA-05), so everything is checked before anything is sent: names, causality and
+//! variability, types, sizes, limits. Variables that are set together are set before the same activation with no partition
+//! in between, so they must belong to the same clocks. What is set before an activation stays set: a value is not withdrawn.
+
+mod check;
+mod error;
+mod hub;
+
+pub use error::ControlError;
+
+use super::shared::Shared;
+use hub::{Hub, Slot};
+use std::sync::Arc;
+use std::time::Duration;
+use vecud_base::time::Instant;
+use vecud_description::{Values, VariableType};
+use vecud_record::signals::Set;
+
+/// How often who waits looks.
+const LOOK: Duration = Duration::from_micros(500);
+
+/// Sets values in the FMUs of one run. Cheap to clone, for as many threads as want one; stays when the run ends, and then
+/// refuses.
+#[derive(Clone)]
+pub struct Control {
+    hub: Arc<Hub>,
+}
+
+/// A command that was sent. Dropping it changes nothing.
+pub struct Ticket {
+    hub: Arc<Hub>,
+    fmu: usize,
+    slot: Slot,
+}
+
+/// A command was carried out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Applied {
+    /// The activation time of the activation before which the values were set; of a reconfiguration the simulation time; of a tick
+    /// the activation time that it was given.
+    pub time: Instant,
+    /// The run pauses, and a tick waits until it goes on.
+    pub is_held: bool,
+}
+
+/// What a variable may be set to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settable {
+    /// Its type.
+    pub variable_type: VariableType,
+    /// Of an enumeration what its items are called, and the values that they stand for.
+    pub items: Vec<(String, i64)>,
+}
+
+impl Control {
+    pub(super) fn new(shared: Arc<Shared>) -> Control {
+        Control { hub: Arc::new(Hub::new(shared)) }
+    }
+
+    /// Sets one variable before the next activation of a partition that may set it: any of the instance, or, for a
+    /// variable with clocks, one of these. Arrays in row-major order; enumerations are `Int64`.
+    pub fn set(&self, fmu: &str, variable: &str, values: Values) -> Result<Ticket, ControlError> {
+        self.set_together(fmu, &[(variable, values)], None)
+    }
+
+    /// Sets variables of the same clocks before one activation: the next one, whose activation time is not before `at` if
+    /// that is given. For each set of clocks, times must not decrease while commands wait for theirs.
+    pub fn set_together(
+        &self,
+        fmu: &str,
+        values: &[(&str, Values)],
+        at: Option<Instant>,
+    ) -> Result<Ticket, ControlError> {
+        let command = check::values(self.hub.plan(), fmu, values, |fmu| self.hub.sizes(fmu))?;
+        self.send_one(command, at)
+    }
+
+    /// What may be set to the variable `fmu.variable`.
+    pub fn settable(&self, name: &str) -> Result<Settable, ControlError> {
+        let (fmu, variable) = check::variable(self.hub.plan(), name)?;
+        Ok(self.hub.settable(fmu, variable))
+    }
+
+    /// Sets variables of any FMUs, by `fmu.variable`: those of the same clocks together, structural parameters in Reconfiguration Mode.
+    /// All of them are checked before anything is sent. Gives a ticket for each command, with the places of its variables.
+    pub fn set_all(&self, values: &[(&str, Values)]) -> Result<Vec<(Ticket, Vec<usize>)>, ControlError> {
+        let commands = check::all(self.hub.plan(), values, |fmu| self.hub.sizes(fmu))?;
+        let (commands, places): (Vec<check::Command>, Vec<Vec<usize>>) = commands.into_iter().unzip();
+        Ok(self.send(commands, None)?.into_iter().zip(places).collect())
+    }
+
+    /// Sets tunable structural parameters in Reconfiguration Mode, not before the simulation time `at` if that is given:
+    /// waits for the active partitions, and none begins until it is over. Arrays can become smaller than they were at the
+    /// start of the run, also empty, and return to that size; they cannot exceed it, and connected ones stay as they are.
+    pub fn reconfigure(
+        &self,
+        fmu: &str,
+        values: &[(&str, Values)],
+        at: Option<Instant>,
+    ) -> Result<Ticket, ControlError> {
+        let command = check::structure(self.hub.plan(), fmu, values)?;
+        self.send_one(command, at)
+    }
+
+    /// Ticks `fmu.clock`, a triggered input clock that nothing else ticks. In real time it has the time at which the runner has found
+    /// that, in virtual time the instant that comes next; two ticks at one instant are one activation (semantics S3). While the run
+    /// pauses it has a time that comes as soon as the run goes on.
+    pub fn tick(&self, clock: &str) -> Result<Ticket, ControlError> {
+        let number = check::requested(self.hub.plan(), clock)?;
+        let fmu = self.hub.plan().tasks[self.hub.plan().requests[number].task.0].fmu.0;
+        Ok(Ticket { slot: self.hub.tick(number)?, hub: self.hub.clone(), fmu })
+    }
+
+    /// Asks for the end of the run, as SIGINT does.
+    pub fn end(&self) {
+        self.hub.end();
+    }
+
+    fn send_one(&self, command: check::Command, at: Option<Instant>) -> Result<Ticket, ControlError> {
+        Ok(self.send(vec![command], at)?.remove(0))
+    }
+
+    fn send(&self, commands: Vec<check::Command>, at: Option<Instant>) -> Result<Vec<Ticket>, ControlError> {
+        let fmus: Vec<usize> = commands.iter().map(|command| command.fmu).collect();
+        let slots = self.hub.send(commands, at)?;
+        let ticket = |(slot, fmu)| Ticket { hub: self.hub.clone(), fmu, slot };
+        Ok(slots.into_iter().zip(fmus).map(ticket).collect())
+    }
+
+    /// A further run begins; its instances are new.
+    pub(super) fn next_run(&self) {
+        self.hub.next_run();
+    }
+
+    /// All runs are over.
+    pub(super) fn close(&self) {
+        self.hub.close();
+    }
+
+    /// What was set since the last call, in recorded columns.
+    pub(super) fn take_changes(&self) -> Vec<(Instant, Vec<Set>)> {
+        self.hub.take_changes()
+    }
+}
+
+impl Ticket {
+    /// What came of it, if that is known.
+    pub fn poll(&self) -> Option<Result<Applied, ControlError>> {
+        self.hub.look(self.fmu, &self.slot)
+    }
+
+    /// Waits for what comes of it. After a timeout it may still be carried out.
+    pub fn wait(&self, timeout: Duration) -> Result<Applied, ControlError> {
+        let began = std::time::Instant::now();
+        loop {
+            if let Some(result) = self.poll() {
+                return result;
+            }
+            if began.elapsed() >= timeout {
+                return Err(ControlError::Timeout(timeout));
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! Why the runner's process is gone, or was ended: whose code was running, and where.
+
+use super::calls::Place;
+use super::collect::Facts;
+use super::hangs::GivenUp;
+use super::process::Killed;
+use super::tasks;
+use super::unbegun;
+use super::under_way::UnderWay;
+use std::os::unix::process::ExitStatusExt;
+use std::sync::atomic::Ordering::SeqCst;
+use vecud_base::plain::plain;
+use vecud_base::time::Nanos;
+use vecud_fmi::Function;
+use vecud_linux::crash::FAULTS;
+use vecud_linux::process::signal_name;
+use vecud_plan::{FmuId, Mode, Plan, TaskId};
+use vecud_record::board::{Board, Global, OutsideCall, Phase, TaskWord};
+use vecud_report::{FmuStatus, Kind, LimitKey, Problem, Severity, Subject};
+
+/// The runner's process did not leave of its own accord.
+pub struct Death {
+    /// The instance whose code has done it; `None`: none, or nobody knows.
+    pub culprit: Option<FmuId>,
+    /// What has become of the culprit.
+    pub status: FmuStatus,
+    /// What to say of it.
+    pub problem: Problem,
+    /// The process died when libraries were unloaded, after a run that is whole.
+    pub is_after_the_run: bool,
+}
+
+impl Death {
+    fn of(culprit: Option<FmuId>, status: FmuStatus, problem: Problem) -> Death {
+        Death { culprit, status, problem, is_after_the_run: false }
+    }
+}
+
+/// `words` begin with the subject.
+fn died(by_fmu_code: bool, subject: Subject, words: String) -> Problem {
+    Problem::failure(subject, Kind::Died { by_fmu_code, words })
+}
+
+fn subject(plan: &Plan, fmu: FmuId) -> Subject {
+    Subject::Fmu(plan.fmus[fmu.0].name.clone())
+}
+
+/// How the runner has ended, unless of its own accord. What happens when libraries are unloaded is no failure of the run, which is whole
+/// by then.
+pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
+    let death = any_death(plan, board, facts)?;
+    let is_after_the_run = facts.phase == Phase::Done && board.outside_call().function == OutsideCall::UNLOADING;
+    let severity = match is_after_the_run {
+        true if !facts.strict => Severity::Finding,
+        _ => Severity::Failure,
+    };
+    Some(Death { is_after_the_run, problem: Problem { severity, ..death.problem }, ..death })
+}
+
+fn any_death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
+    let global = |word: Global| board.global(word).load(SeqCst);
+    if let Some(task) = board.named_task(global(Global::HungTask)) {
+        if let (Some(function), Some(own)) =
+            (function(board.task(task).get(TaskWord::Function)), facts.unreturned[task.0])
+        {
+            let fmu = plan.tasks[task.0].fmu;
+            let limit =
+                facts.hangs.given_up.iter().find(|given| plan.tasks[given.task.0].fmu == fmu).map(|own| own.limit);
+            let problem = hung(plan, facts, task, function, &own, limit);
+            return Some(Death::of(Some(fmu), FmuStatus::Hung, problem));
+        }
+        let message = format!(
+            "{} and did not return within {} s after the end of the run (rig: shutdown_timeout); the FMU's code hangs",
+            at_work(plan, board, task),
+            plan.shutdown_timeout.seconds()
+        );
+        let subject = match function(board.task(task).get(TaskWord::Function)) {
+            Some(_) => tasks::subject(plan, task),
+            None => Subject::Run,
+        };
+        let problem = died(true, subject, message);
+        return Some(Death::of(Some(plan.tasks[task.0].fmu), FmuStatus::Hung, problem));
+    }
+    if let Some(task) = board.named_task(global(Global::StarvedTask)) {
+        let cpu = plan.tasks[task.0].cpu;
+        let has_begun = |own: &TaskId| board.task(*own).get(TaskWord::Activations) > 0;
+        let of_core = (0..plan.tasks.len()).map(TaskId).filter(|own| plan.tasks[own.0].cpu == cpu && has_begun(own));
+        let last = of_core.map(|own| unbegun::last_time(board, own)).max().unwrap_or(plan.start);
+        let message = format!(
+            "{} got no core: other programs of the same or a higher priority had core {cpu}, on which nothing of the rig has begun since \
+             {:.3} s, and it was not through within {} s after the \
+             end of the run (rig: shutdown_timeout); keep them off that core, or say another one (cpus in [host]) or a higher \
+             priority (fifo_priorities in [host])",
+            plain(&plan.told_name(&plan.tasks[task.0])),
+            last.seconds(),
+            plan.shutdown_timeout.seconds()
+        );
+        let problem = died(false, tasks::subject(plan, task), message);
+        return Some(Death::of(None, FmuStatus::Aborted, problem));
+    }
+    if let Some(fmu) = board.named_fmu(global(Global::HungFmu)) {
+        let function = outside_place(plan, board, Some(fmu), board.outside_call().function);
+        let message = format!(
+            "fmu `{}` was {function}, which somebody had asked for, and did not return within {} s after the end of the \
+             run (rig: shutdown_timeout); the FMU's code hangs",
+            plan.fmus[fmu.0].name,
+            plan.shutdown_timeout.seconds()
+        );
+        let problem = died(true, subject(plan, fmu), message);
+        return Some(Death::of(Some(fmu), FmuStatus::Hung, problem));
+    }
+    if let Some(Killed::Overdue(place)) = facts.killed {
+        return Some(overdue(plan, board, facts, place));
+    }
+    let signal = signal_name(facts.status);
+    let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && facts.phase < Phase::Done);
+    if signal.is_none() && !left_early {
+        return None;
+    }
+    if facts.killed.is_none() && facts.status.signal() == Some(nix::sys::signal::Signal::SIGKILL as i32) {
+        let message =
+            "the process of the FMUs was ended from outside by SIGKILL: by somebody, or by the kernel for want of \
+                       memory (dmesg tells)"
+                .to_owned();
+        return Some(Death::of(None, FmuStatus::Aborted, died(false, Subject::Run, message)));
+    }
+    // Whoever's code was running, and whoever has made the thread, has nothing to do with it.
+    if let (None, Some(signal), Some(sender)) = (facts.killed, &signal, global(Global::CrashSender).checked_sub(1)) {
+        let by =
+            if sender == 0 { "a process of another PID namespace".to_owned() } else { format!("process {sender}") };
+        let message = format!("the process of the FMUs was ended from outside by {signal} ({by})");
+        return Some(Death::of(None, FmuStatus::Aborted, died(false, Subject::Run, message)));
+    }
+    let how = match &signal {
+        Some(_) if facts.killed == Some(Killed::AskedTwice) => {
+            "was ended by force (a second signal, or a stop by force, asked for it)".to_owned()
+        }
+        Some(_) if facts.killed == Some(Killed::Late) => format!(
+            "was ended by force, since it did not return within {} s after the end of the run (rig: shutdown_timeout)",
+            plan.shutdown_timeout.seconds()
+        ),
+        Some(signal) => match global(Global::CrashStack) {
+            0 => format!("crashed ({signal})"),
+            kib => format!("overflowed its stack of {kib} KiB ({signal}; {})", more_stack(plan, board)),
+        },
+        None => format!("called exit({})", facts.status.code().unwrap_or(0)),
+    };
+    let status = match facts.killed {
+        Some(Killed::Late) => FmuStatus::Hung,
+        _ => FmuStatus::Crashed,
+    };
+    // We have not: what ended it was the code itself.
+    let by_itself = signal.is_none() || facts.killed.is_none();
+    // While partitions run, only a reconfiguration is in FMU code in the name of no task.
+    let outside = board.outside_call();
+    let in_a_call = outside.function != 0
+        || (0..plan.tasks.len()).any(|task| board.task(TaskId(task)).get(TaskWord::Function) != 0);
+    // `_exit` leaves no word of its thread, nor does a fault where FMU code has taken our handlers away. Where none of our
+    // threads was in FMU code, it was another one.
+    let unseen = !in_a_call
+        && match facts.status.signal() {
+            Some(signal) => FAULTS.contains(&signal) && global(Global::CrashSignal) == 0,
+            None => global(Global::ExitCalled) == 0,
+        };
+    if facts.killed.is_none() && (global(Global::CrashForeign) == 1 || unseen) {
+        return Some(in_a_thread_of_theirs(plan, board, status, &how));
+    }
+    let reconfigures = facts.phase == Phase::Running && outside.function != 0;
+    let task = board.named_task(global(Global::CrashTask)).or_else(|| match reconfigures || outside.function != 0 {
+        true => None,
+        false => running(plan, board, facts.phase),
+    });
+    Some(match task {
+        Some(task) => {
+            let (name, at_work) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, at_work(plan, board, task));
+            let (fmu, words) = (plan.tasks[task.0].fmu, format!("fmu `{name}` {how}: {at_work}"));
+            Death::of(Some(fmu), status, died(by_itself, subject(plan, fmu), words))
+        }
+        None => match outside.fmu {
+            _ if outside.function == OutsideCall::UNLOADING => {
+                let culprit = one(&whose_code(plan, board));
+                let who = culprit.map_or("the process of the FMUs".to_owned(), |fmu| named(plan, &[fmu]));
+                let place = outside_place(plan, board, culprit, outside.function);
+                let words = format!("the run was over, and {who} {how}: {place}");
+                let about = culprit.map_or(Subject::Run, |fmu| subject(plan, fmu));
+                Death::of(culprit, status, died(by_itself, about, words))
+            }
+            Some(fmu) if facts.phase != Phase::Running || reconfigures => {
+                let place = outside_place(plan, board, Some(fmu), outside.function);
+                let words = format!("fmu `{}` {how}: {place}", plan.fmus[fmu.0].name);
+                Death::of(Some(fmu), status, died(by_itself, subject(plan, fmu), words))
+            }
+            _ => {
+                let words = format!("the runner {how} outside of FMU code; please report this");
+                Death::of(None, status, died(false, Subject::Run, words))
+            }
+        },
+    })
+}
+
+/// How FMU code gets more stack than has not been enough.
+fn more_stack(plan: &Plan, board: Board) -> &'static str {
+    match board.named_task(board.global(Global::CrashTask).load(SeqCst)) {
+        Some(_) if plan.mode == Mode::RealTime => "stack_kib in [host] of the rig makes it larger, or `ulimit -s`",
+        _ => "`ulimit -s` makes it larger",
+    }
+}
+
+/// An activation was not back in time after a limit, or the end of the run, had asked for it.
+fn hung(
+    plan: &Plan,
+    facts: &Facts,
+    task: TaskId,
+    function: Function,
+    own: &UnderWay,
+    limit: Option<LimitKey>,
+) -> Problem {
+    let kind = Kind::Hung {
+        function: told(plan, plan.tasks[task.0].fmu, function).to_owned(),
+        time_s: own.time.seconds(),
+        since_s: own.since.seconds(),
+        running: own.running.max(0) as u64,
+        limit,
+        timeout_s: plan.shutdown_timeout.seconds(),
+        recorded_s: recorded(plan, facts, own),
+    };
+    Problem::failure(tasks::subject(plan, task), kind)
+}
+
+/// From when on recordings wait for an activation, s: what others have under way waits like it, and may have begun before.
+fn recorded(plan: &Plan, facts: &Facts, own: &UnderWay) -> Option<f64> {
+    let earliest = facts.unreturned.iter().flatten().map(|own| own.time).chain([own.time]).min();
+    earliest.filter(|_| !plan.signals.is_empty()).map(|time| time.seconds())
+}
+
+/// Of a run that goes on: activations that last, and were not given up for it.
+pub fn lasting(plan: &Plan, board: Board, facts: &Facts) -> Vec<Problem> {
+    let is_given_up = |task: &TaskId| facts.hangs.given_up.iter().any(|given| given.task == *task);
+    let under_way = |task: TaskId| Some((task, facts.unreturned[task.0].filter(|own| facts.hangs.lasts(task, own))?));
+    let tasks = (0..plan.tasks.len()).map(TaskId).filter(|task| facts.goes_on && !is_given_up(task));
+    let problem = |(task, own): (TaskId, UnderWay)| {
+        let kind = Kind::Lasts {
+            function: name(plan, board, task).to_owned(),
+            time_s: own.time.seconds(),
+            running: own.running.max(0) as u64,
+            found: own.passed.map_or(0, |passed| passed.count),
+            recorded_s: recorded(plan, facts, &own),
+        };
+        Problem::warning(tasks::subject(plan, task), kind)
+    };
+    tasks.filter_map(under_way).map(problem).collect()
+}
+
+/// What FMUs were given up for that have not ended the process.
+pub fn given_up(plan: &Plan, facts: &Facts, died: Option<&Death>) -> Vec<Problem> {
+    let culprit = died.and_then(|died| died.culprit);
+    let others = facts.hangs.given_up.iter().filter(|own| Some(plan.tasks[own.task.0].fmu) != culprit);
+    let problem = |own: &GivenUp| {
+        let still = facts.unreturned[own.task.0].filter(|last| last.started == own.under_way.started);
+        hung(plan, facts, own.task, own.function, &still.unwrap_or(own.under_way), Some(own.limit))
+    };
+    others.map(problem).collect()
+}
+
+/// A crash on a thread that vecud has not made: whoever's activation was under way meanwhile has nothing to do with it.
+fn in_a_thread_of_theirs(plan: &Plan, board: Board, status: FmuStatus, how: &str) -> Death {
+    let fmus = whose_code(plan, board);
+    let culprit = one(&fmus);
+    let names = named(plan, &fmus);
+    let message = match culprit {
+        Some(_) => format!("{names} {how}, in a thread that its code has made"),
+        None => {
+            format!("FMU code {how}, in a thread that it has made itself: it is not known which of {names} has made it")
+        }
+    };
+    let about = culprit.map_or(Subject::Run, |fmu| subject(plan, fmu));
+    Death::of(culprit, status, died(true, about, message))
+}
+
+/// Whose code was running at the end, as far as the process could tell: FMUs that share a library cannot be told apart, and
+/// where it is not known at all it is one of all.
+fn whose_code(plan: &Plan, board: Board) -> Vec<FmuId> {
+    // Destructors may call what is nobody's code.
+    let unloaded =
+        Some(board.outside_call()).filter(|call| call.function == OutsideCall::UNLOADING).and_then(|call| call.fmu);
+    let first = unloaded.or(board.named_fmu(board.global(Global::CrashCode).load(SeqCst)));
+    let is_its = |fmu: &FmuId| first.is_none_or(|first| plan.fmus[fmu.0].library == plan.fmus[first.0].library);
+    (0..plan.fmus.len()).map(FmuId).filter(is_its).collect()
+}
+
+fn one(fmus: &[FmuId]) -> Option<FmuId> {
+    if let [one] = fmus { Some(*one) } else { None }
+}
+
+/// ``fmu `a` ``, or `` `a`, `b` ``.
+fn named(plan: &Plan, fmus: &[FmuId]) -> String {
+    let names: Vec<String> = fmus.iter().map(|fmu| format!("`{}`", plan.fmus[fmu.0].name)).collect();
+    if fmus.len() == 1 { format!("fmu {}", names[0]) } else { names.join(", ") }
+}
+
+/// A call did not return within the rig's `call_timeout`, or what stands in its place.
+fn overdue(plan: &Plan, board: Board, facts: &Facts, place: Place) -> Death {
+    let Facts { phase, call_limit, .. } = *facts;
+    let limit = plan.call_timeout.map_or(0.0, Nanos::seconds);
+    let culprit = match place {
+        Place::Outside { fmu, .. } => fmu.or_else(|| one(&whose_code(plan, board))),
+        Place::Activation(task) => Some(plan.tasks[task.0].fmu),
+        Place::Stopped => board
+            .outside_call()
+            .fmu
+            .filter(|_| board.outside_call().function != 0)
+            .or_else(|| running(plan, board, phase).map(|task| plan.tasks[task.0].fmu)),
+    };
+    let what = has_been(plan, board, phase, place);
+    let message = format!("{what} for {limit} s, and the run was ended ({call_limit})");
+    let about = culprit.filter(|_| place != Place::Stopped).map_or(Subject::Run, |fmu| subject(plan, fmu));
+    Death::of(culprit, FmuStatus::Hung, died(true, about, message))
+}
+
+/// Where the runner has been for some time in this phase: `fmu a has been in fmi3Terminate`.
+pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: Place) -> String {
+    let of_task = |task: TaskId| {
+        let clock = match plan.tasks[task.0].clock() {
+            Some(_) => format!(" for clock {}", plain(&plan.tasks[task.0].name)),
+            None => String::new(),
+        };
+        let name = name(plan, board, task);
+        let (fmu, time) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, board.task(task).time().seconds());
+        format!("fmu `{fmu}` has been in {name}{clock} at {time} s")
+    };
+    match place {
+        Place::Outside { fmu, function } => match fmu.or_else(|| one(&whose_code(plan, board))) {
+            Some(fmu) => {
+                let place = outside_place(plan, board, Some(fmu), function);
+                format!("fmu `{}` has been {place}", plan.fmus[fmu.0].name)
+            }
+            None => format!("the process of the FMUs has been {}", outside_place(plan, board, None, function)),
+        },
+        Place::Activation(task) => of_task(task),
+        Place::Stopped => {
+            let outside = board.outside_call();
+            let inside = match (outside.fmu.filter(|_| outside.function != 0), running(plan, board, phase)) {
+                (Some(fmu), _) => {
+                    let place = outside_place(plan, board, Some(fmu), outside.function);
+                    format!(" (fmu `{}` was {place})", plan.fmus[fmu.0].name)
+                }
+                (None, Some(task)) => format!(" ({})", at_work(plan, board, task)),
+                (None, None) => String::new(),
+            };
+            format!(
+                "the process of the FMUs has been stopped by a signal (SIGSTOP or the like; SIGCONT resumes it){inside}"
+            )
+        }
+    }
+}
+
+/// `in fmi3Terminate`, as the FMU's version of the standard calls it; of an FMU that is not known, as the newest one does.
+fn outside_place(plan: &Plan, board: Board, fmu: Option<FmuId>, word: u64) -> String {
+    let name = |function: Function| fmu.map_or(function.name(), |fmu| told(plan, fmu, function));
+    match word {
+        OutsideCall::LOADING => format!("in the constructors of its library, or in {}", name(Function::GetVersion)),
+        OutsideCall::UNLOADING => {
+            let fmus = whose_code(plan, board);
+            match one(&fmus) {
+                Some(_) => "in the destructors of its library".to_owned(),
+                None => format!("in the destructors of a library (of {})", named(plan, &fmus)),
+            }
+        }
+        _ => format!("in {}", function(word).map_or("between two calls", name)),
+    }
+}
+
+/// The task whose FMU code was running, or was running last.
+fn running(plan: &Plan, board: Board, phase: Phase) -> Option<TaskId> {
+    let tasks = || (0..plan.tasks.len()).map(TaskId);
+    tasks().find(|task| board.task(*task).get(TaskWord::Function) != 0).or_else(|| {
+        tasks()
+            .filter(|task| phase == Phase::Running && board.task(*task).get(TaskWord::StartedAt) > 0)
+            .max_by_key(|task| board.task(*task).get(TaskWord::StartedAt))
+    })
+}
+
+/// The function as this FMU's version of the standard and its interface type call it.
+fn told(plan: &Plan, fmu: FmuId, function: Function) -> &'static str {
+    function.told_of(plan.fmus[fmu.0].abi, plan.fmus[fmu.0].runs_as())
+}
+
+/// The function of a word of the board, which is 1 + its number; `None`: no function.
+pub fn function(word: u64) -> Option<Function> {
+    word.checked_sub(1).and_then(|number| Function::from_u32(number as u32))
+}
+
+/// `clock task_10ms was in fmi3ActivateModelPartition at 0.25 s`.
+fn at_work(plan: &Plan, board: Board, task: TaskId) -> String {
+    let cells = board.task(task);
+    let time = cells.time().seconds();
+    let who = plain(&plan.told_name(&plan.tasks[task.0]));
+    match function(cells.get(TaskWord::Function)) {
+        Some(_) => format!("{who} was in {} at {time} s", name(plan, board, task)),
+        None => format!("no FMU code was running; last was {who} at {time} s"),
+    }
+}
+
+/// The function that the task is in, as its FMU's version of the standard calls it.
+fn name(plan: &Plan, board: Board, task: TaskId) -> &'static str {
+    function(board.task(task).get(TaskWord::Function))
+        .map_or("its code", |function| told(plan, plan.tasks[task.0].fmu, function))
+}

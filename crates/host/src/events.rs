@@ -1,0 +1,129 @@
+//! What is reported while a rig is prepared and runs, to whoever listens: a terminal, a service, a test.
+
+use std::fmt;
+use std::sync::Arc;
+use vecud_report::Live;
+
+/// Something that has happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// Work that may take long has begun, such as a build of an FMU: what it is, for people.
+    Begun(String),
+    /// That work is over, one way or another.
+    Over,
+    /// A line for people: a note, a warning, or what an FMU has logged.
+    Message(LineWeight, String),
+    /// The session is in another state.
+    State(State),
+    /// The figures of the clocks, as often as [`Options::figures`](super::Options::figures) says.
+    Figures(Live),
+}
+
+/// How much a line for people matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LineWeight {
+    /// Worth knowing.
+    Note,
+    /// Something may be wrong.
+    Warning,
+    /// Something is wrong.
+    Error,
+}
+
+impl LineWeight {
+    /// The word for it, with which a line for people may begin.
+    pub fn word(self) -> &'static str {
+        match self {
+            LineWeight::Note => "note",
+            LineWeight::Warning => "warning",
+            LineWeight::Error => "error",
+        }
+    }
+
+    /// A line of this weight without the word.
+    pub fn of_itself(self, line: &str) -> &str {
+        line.strip_prefix(self.word()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(line)
+    }
+
+    /// Of a line with this status of FMI (0 OK, 1 warning, 2 discard, and worse).
+    pub fn of_status(status: u8) -> LineWeight {
+        match status {
+            0 => LineWeight::Note,
+            1 | 2 => LineWeight::Warning,
+            _ => LineWeight::Error,
+        }
+    }
+}
+
+/// How far a session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum State {
+    /// Libraries are loaded and FMUs initialised.
+    Starting = 0,
+    /// Partitions are activated.
+    Running = 1,
+    /// What was released is done, nothing more is released, and simulation time stands.
+    Paused = 2,
+    /// No new activation begins; FMUs are terminated.
+    Stopping = 3,
+    /// The run is over and its report is being written; of several runs the next one may follow.
+    Over = 4,
+}
+
+impl State {
+    /// The state in words, for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Starting => "starting",
+            State::Running => "running",
+            State::Paused => "paused",
+            State::Stopping => "stopping",
+            State::Over => "over",
+        }
+    }
+}
+
+/// Who hears of events. By default nobody does.
+#[derive(Clone, Default)]
+pub struct EventSink(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+
+impl EventSink {
+    /// `hear` is called by the thread that collects what partitions leave behind: it must not wait for anybody.
+    pub fn new(hear: impl Fn(Event) + Send + Sync + 'static) -> EventSink {
+        EventSink(Some(Arc::new(hear)))
+    }
+
+    /// Reports an event.
+    pub fn tell(&self, event: Event) {
+        if let EventSink(Some(hear)) = self {
+            hear(event);
+        }
+    }
+
+    /// Reports a note for people.
+    pub fn say(&self, line: impl Into<String>) {
+        self.tell(Event::Message(LineWeight::Note, line.into()));
+    }
+
+    /// Reports a warning for people, in a line that begins with that word.
+    pub fn warn(&self, line: impl fmt::Display) {
+        self.tell(Event::Message(LineWeight::Warning, format!("warning: {line}")));
+    }
+
+    /// Reports an error for people, in a line that begins with that word.
+    pub fn complain(&self, line: impl fmt::Display) {
+        self.tell(Event::Message(LineWeight::Error, format!("error: {line}")));
+    }
+
+    /// Reports a line with this status of FMI.
+    pub fn say_as(&self, status: u8, line: String) {
+        self.tell(Event::Message(LineWeight::of_status(status), line));
+    }
+}
+
+impl fmt::Debug for EventSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "EventSink(somebody)" } else { "EventSink(nobody)" })
+    }
+}

@@ -1,0 +1,404 @@
+//! What was not as it should be, in words: offences of FMUs against the standard, and irregularities of the run.
+
+use super::collect::Facts;
+use super::{Prepared, tasks};
+use std::sync::atomic::Ordering::SeqCst;
+use vecud_base::plain::plain;
+use vecud_base::time::Instant;
+use vecud_fmi::{Function, Status};
+use vecud_plan::{DatagramSource, FmuId, OnNan, OnWarning, Plan, Release, TaskId, TaskPlan};
+use vecud_record::board::{Board, FmuWord, Global, TaskWord};
+use vecud_record::findings::{Finding, Occurrence, When};
+use vecud_record::unusable::Unusable;
+use vecud_report::format::some;
+use vecud_report::{ClockResult, FindingResult, FmuResult, Kind, Problem, Severity, Subject};
+
+/// What an instance did against the standard, each kind once.
+pub fn of_fmu(prepared: &Prepared, board: Board, fmu: FmuId) -> Vec<FindingResult> {
+    let cells = board.fmu(fmu).findings();
+    let shared = prepared.shared.iter().filter(|(own, _)| *own == fmu).map(|(_, finding)| finding.clone());
+    let seen = Finding::ALL.into_iter().map(|finding| (finding, cells.count(finding))).filter(|(_, count)| *count > 0);
+    let seen = seen.map(|(finding, count)| {
+        let what = offence(prepared, fmu, finding, count, cells.first(finding).unwrap_or_default());
+        let message = format!("fmu `{}`: {what}", prepared.plan.fmus[fmu.0].name);
+        FindingResult { kind: kind(finding).into(), count, message }
+    });
+    shared.chain(seen).collect()
+}
+
+/// Name of a kind in report.json.
+fn kind(finding: Finding) -> &'static str {
+    match finding {
+        Finding::IllegalInterval => "illegal_interval",
+        Finding::IllegalTickTime => "illegal_tick_time",
+        Finding::IllegalQualifier => "illegal_qualifier",
+        Finding::NestedUpdate => "nested_update",
+        Finding::ForeignThread => "foreign_thread",
+        Finding::ForeignLock => "foreign_lock",
+        Finding::OutsideClockActivation => "outside_clock_activation",
+        Finding::LockLeaked => "lock_leaked",
+        Finding::LockUnbalanced => "lock_unbalanced",
+        Finding::OversizedValue => "oversized_value",
+        Finding::OutlastsPeriod => "outlasts_period",
+        Finding::TickReadLate => "tick_read_late",
+        Finding::LogFlood => "log_flood",
+        Finding::CutCycle => "cut_cycle",
+        Finding::AskedForEnd => "asked_for_end",
+        Finding::OffThePoint => "off_the_point",
+        Finding::NotANumber => "not_a_number",
+        Finding::NotABoolean => "not_a_boolean",
+        Finding::IllegalNominal => "illegal_nominal",
+        Finding::UpdateOutsideStep => "update_outside_step",
+        Finding::TooManyEvents => "too_many_events",
+        Finding::ShorterThanAccepted => "shorter_than_accepted",
+        Finding::PastEvent => "past_event",
+        Finding::CreepingTime => "creeping_time",
+        Finding::NoState => "no_state",
+        Finding::StarvedThreads => "starved_threads",
+        Finding::ChangedLocale => "changed_locale",
+        Finding::ChangedDirectory => "changed_directory",
+        Finding::ChangedUmask => "changed_umask",
+        Finding::ChangedSignalMask => "changed_signal_mask",
+        Finding::ChangedEnvironment => "changed_environment",
+        Finding::Count => "count",
+    }
+}
+
+/// What it did, how often, and where first.
+fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first: Occurrence) -> String {
+    let name = first.reference.and_then(|reference| {
+        let variables = &prepared.descriptions[fmu.0].variables;
+        variables.iter().find(|v| v.value_reference == reference).map(|v| plain(&v.name))
+    });
+    let name = name.unwrap_or_else(|| "a variable".to_owned());
+    let seconds = f64::from_bits(first.value);
+    let value = first.value;
+    let what = match finding {
+        Finding::IllegalInterval => {
+            format!("ignored {} that no clock can have: {seconds} s for clock {name}", some(count, "interval"))
+        }
+        Finding::IllegalTickTime => format!(
+            "corrected {} of a tick (intermediateUpdateTime) that it cannot have: {seconds} s",
+            some(count, "time")
+        ),
+        Finding::IllegalQualifier => format!(
+            "ignored {} with a qualifier that does not exist: {} for clock {name}",
+            some(count, "interval"),
+            value as i32
+        ),
+        Finding::NestedUpdate => {
+            format!("refused {} from inside fmi3GetClock or fmi3GetInterval*", some(count, "clock update"))
+        }
+        Finding::ForeignThread => format!(
+            "refused {} from a thread that is inside no call to it (thread {value}); clock updates belong into \
+             fmi3ActivateModelPartition",
+            some(count, "clock update")
+        ),
+        Finding::ForeignLock => format!(
+            "{} of lockPreemption or unlockPreemption had no effect: on a thread that vecud has not made (thread {value}), which \
+             it cannot keep from anything",
+            some(count, "call")
+        ),
+        Finding::OutsideClockActivation => {
+            format!("refused {} before Clock Activation Mode or after fmi3Terminate", some(count, "clock update"))
+        }
+        Finding::LockLeaked => {
+            format!("{} a partition returned with the preemption lock held; it was released", some(count, "time"))
+        }
+        Finding::LockUnbalanced => format!("{} of unlockPreemption without a lock", some(count, "call")),
+        Finding::OversizedValue => format!(
+            "{} longer than there is room for (maxSize, max_size or text_size), which nobody was given: {value} bytes of {name}",
+            some(count, "value")
+        ),
+        Finding::OutlastsPeriod => format!(
+            "{} executed for longer than {} for {:.3} ms",
+            some(count, "activation"),
+            match first.reference {
+                Some(_) => format!("the period of the clock: {name}"),
+                None => "its step:".to_owned(),
+            },
+            value as f64 / 1e6
+        ),
+        Finding::TickReadLate => format!(
+            "{} of {name} surfaced in a partition that its clocks attribute does not name: a partition ticked it without a \
+             clock update, or the attribute is wrong",
+            some(count, "tick")
+        ),
+        Finding::LogFlood => format!("{} came too fast to be kept", some(count, "log message")),
+        Finding::CutCycle => format!(
+            "{} of {name} would have closed a cycle of triggers at one instant; it was cut there",
+            some(count, "tick")
+        ),
+        Finding::AskedForEnd => "asked for the end of the run (terminateSimulation)".to_owned(),
+        Finding::OffThePoint => format!(
+            "{} reached another time than it was to go to: {seconds} by what the FMU says (lastSuccessfulTime)",
+            some(count, "step")
+        ),
+        Finding::NotANumber => {
+            let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+            let variables = &prepared.descriptions[fmu.0].variables;
+            let is_array =
+                variables.iter().any(|v| Some(v.value_reference) == first.reference && !v.dimensions.is_empty());
+            let element = if is_array { format!("element {value} of ") } else { String::new() };
+            format!("gave NaN {times}: for {element}{name}")
+        }
+        Finding::NotABoolean => {
+            let what = some(count, "value");
+            format!("gave {what} for Booleans neither 0 nor 1, taken for true: {} for {name}", value as i64)
+        }
+        Finding::IllegalNominal => {
+            let function = Function::GetNominalsOfContinuousStates.name_in(prepared.plan.fmus[fmu.0].abi);
+            let what = some(count, "nominal value");
+            format!("gave {what} of continuous states that are not above 0, taken for 1: {seconds} ({function})")
+        }
+        Finding::UpdateOutsideStep => format!(
+            "refused {} from a thread (thread {value}) that makes no step of it",
+            some(count, "intermediate update")
+        ),
+        Finding::TooManyEvents if prepared.plan.tasks.iter().any(TaskPlan::shows_events) => format!(
+            "had more than {value} events within a billionth of a second (or of the time), or a millionth of the interval of rows: what \
+             came after those was handled at the next row"
+        ),
+        Finding::TooManyEvents => format!(
+            "had more than {value} events in {}: what came after those was handled at the end of the step (max_events)",
+            some(count, "step")
+        ),
+        Finding::ShorterThanAccepted => format!(
+            "ended {} earlier than one that it had accepted: at {seconds} s; its group went on from there (A1: a step that is shorter \
+             than an accepted one is accepted)",
+            some(count, "step")
+        ),
+        Finding::PastEvent => {
+            let were = if count == 1 { "was" } else { "were" };
+            format!(
+                "told {} that {were} over by then: {seconds} (nextEventTime); what is over is handled at the next communication point",
+                some(count, "time event")
+            )
+        }
+        Finding::NoState => {
+            "gave no state when it was asked for it, and said that all is well, though its description says that it can: its steps are \
+             not undone, and one that it discards is an error"
+                .to_owned()
+        }
+        Finding::StarvedThreads => {
+            let (plan, own) = (&prepared.plan, &prepared.plan.fmus[fmu.0].name);
+            let task = first.task.map(|task| &plan.tasks[task.0]);
+            let (held_by, cpu) =
+                task.map_or(("a partition".to_owned(), 0), |task| (plain(&plan.told_name(task)), task.cpu));
+            format!(
+                "{held_by} held core {cpu} for more than 1 s, and {} of FMU code that could run there alone got nothing of it: the watchdog has \
+                 moved them to cores without partitions. Threads that a partition makes stay on its core: let it sleep while it waits for \
+                 them, or make none, such as by env = {{ OMP_WAIT_POLICY = \"passive\" }} or OMP_NUM_THREADS = \"1\" in [fmu.{own}]",
+                some(value, "thread")
+            )
+        }
+        Finding::CreepingTime => {
+            let is_simulated = prepared.plan.tasks.iter().any(TaskPlan::shows_events);
+            format!(
+                "told {} more after {value} in a row that time has hardly gone on for (nextEventTime): each of them was handled at \
+                 {}",
+                some(count, "time event"),
+                if is_simulated { "the next row" } else { "the end of its step" }
+            )
+        }
+        Finding::ChangedLocale
+        | Finding::ChangedDirectory
+        | Finding::ChangedUmask
+        | Finding::ChangedSignalMask
+        | Finding::ChangedEnvironment => {
+            changed(prepared, fmu, finding.changed().expect("it is such a change"), count, value)
+        }
+        Finding::Count => String::new(),
+    };
+    let ends = finding == Finding::NotANumber && prepared.plan.nan == OnNan::Stop;
+    let end = if ends { "; that ended the run (rig: nan = \"stop\")" } else { "" };
+    what + &place(prepared, first, count) + end
+}
+
+/// What an FMU has changed for all FMUs of the process.
+fn changed(prepared: &Prepared, fmu: FmuId, what: &str, count: u64, when: u64) -> String {
+    let first = if count == 1 { "" } else { "first " };
+    /// Nobody can tell which FMU made the change.
+    const UNCLEAR: u64 = When::Unclear as u64;
+    let told = match when {
+        1 => "when its library was loaded",
+        2 => "when it was instantiated",
+        3 => "when it was initialised",
+        6 => "when it was ended",
+        _ => "while the run went on",
+    };
+    let fmus = &prepared.plan.fmus;
+    let is_known = fmus.iter().any(|other| other.changes_process);
+    let other = |index: usize| index != fmu.0 && (!is_known || fmus[index].changes_process);
+    let others: Vec<String> =
+        (0..fmus.len()).filter(|index| other(*index)).map(|index| format!("`{}`", fmus[index].name)).collect();
+    let by = match when == UNCLEAR && !others.is_empty() {
+        true => format!(", unless that was another one that can ({})", others.join(", ")),
+        false => String::new(),
+    };
+    format!("changed {what} {}, {first}{told}{by}; that was put back", some(count, "time"))
+}
+
+/// `, first in clock ecu.fast at 0.25 s`
+fn place(prepared: &Prepared, first: Occurrence, count: u64) -> String {
+    let mut place = String::new();
+    if let Some(task) = first.task.and_then(|task| prepared.plan.tasks.get(task.0)) {
+        let what = if task.clock().is_some() { "clock " } else { "" };
+        place += &format!(" in {what}{}", plain(&task.name));
+    }
+    if let Some(time) = first.time {
+        place += &format!(" at {} s", time.seconds());
+    }
+    match (place.is_empty(), count) {
+        (true, _) => place,
+        (false, 1) => format!(",{place}"),
+        (false, _) => format!(", first{place}"),
+    }
+}
+
+/// What is not as it should be although the run succeeded, and is not against the standard.
+pub fn irregularities(
+    prepared: &Prepared,
+    board: Board,
+    fmus: &[FmuResult],
+    clocks: &[ClockResult],
+    facts: &Facts,
+    problems: &mut Vec<Problem>,
+) {
+    let plan = &prepared.plan;
+    let mut counted = |number: u64, subject: &Subject, kind: Kind| {
+        if number > 0 {
+            problems.push(Problem::warning(subject.clone(), kind));
+        }
+    };
+    for (index, clock) in clocks.iter().enumerate() {
+        let (own, release) = (&tasks::subject(plan, TaskId(index)), &plan.tasks[index].release);
+        counted(clock.overruns, own, Kind::Overruns { count: clock.overruns, queues: queues(release) });
+        counted(clock.retimed, own, Kind::Retimed(clock.retimed));
+        let source = plan.datagrams.iter().find(|source| source.task == TaskId(index));
+        if let (Some(datagrams), Some(DatagramSource { name: address, max_rate, .. })) = (&clock.datagrams, source) {
+            let (address, max_rate) = (address.clone(), *max_rate);
+            let (limited, dropped) = (datagrams.rate_limited, datagrams.dropped);
+            counted(limited, own, Kind::RateLimited { count: limited, address: address.clone(), max_rate });
+            counted(dropped, own, Kind::KernelDropped { count: dropped, address });
+        }
+        let elsewhere = board.task(TaskId(index)).get(TaskWord::WrongCore);
+        counted(elsewhere, own, Kind::OtherCore { count: elsewhere, planned: clock.cpu });
+        let refused = board.task(TaskId(index)).get(TaskWord::RaiseRefused);
+        counted(refused, own, Kind::LockUnprotected(refused));
+    }
+    for (index, fmu) in fmus.iter().enumerate().filter(|(index, _)| plan.fmus[*index].on_warning != OnWarning::Ignore) {
+        let own = plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
+        let of_tasks: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
+        let warnings = of_tasks + board.fmu(FmuId(index)).word(FmuWord::Warnings).load(SeqCst);
+        let status = Status::Warning.name_in(plan.fmus[index].abi).to_owned();
+        let in_run_log = facts.has_run_log;
+        counted(warnings, &Subject::Fmu(fmu.name.clone()), Kind::Warnings { count: warnings, status, in_run_log });
+    }
+    let [foreign, panicked] = [Global::ForeignCalls, Global::Panicked].map(|word| board.global(word).load(SeqCst));
+    let unlogged = board.log().dropped();
+    let dropped: u64 = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
+    counted(foreign, &Subject::Run, Kind::ForeignCalls(foreign));
+    counted(panicked, &Subject::Run, Kind::Panicked);
+    counted(unlogged, &Subject::Run, Kind::LogDropped(unlogged));
+    counted(dropped, &Subject::Run, Kind::SamplesDropped(dropped));
+    counted(facts.late_samples, &Subject::Run, Kind::SamplesLate(facts.late_samples));
+}
+
+/// Whether the clock's ticks wait in a queue, so that only a full one is an overrun (semantics S9, S12).
+fn queues(release: &Release) -> bool {
+    !matches!(release, Release::Periodic { .. } | Release::Asked | Release::Changing)
+}
+
+/// What a clock cannot have, and why.
+pub fn unusable(plan: &Plan, reading: Unusable, function: Option<Function>) -> String {
+    let is_shift = matches!(function, Some(Function::GetShiftDecimal | Function::GetShiftFraction));
+    let what = if is_shift { "the shift" } else { "the interval" };
+    let zero = "is not above 0, so the clock would tick twice at one time";
+    match reading {
+        Unusable::Element(number) => match function {
+            Some(Function::GetEventIndicators) => {
+                format!("NaN for event indicator {}, however small the step was made,", number + 1)
+            }
+            Some(Function::SetContinuousStates) => {
+                let state = number + 1;
+                format!(
+                    "derivatives that lead to no finite state {state}, however small the step was made (solver, step),"
+                )
+            }
+            _ => format!("no finite derivative of state {}, however small the step was made,", number + 1),
+        },
+        Unusable::NoStep => {
+            "derivatives with which no step is short enough for the tolerance: they have no bounds, or the \
+                             tolerance is below what can be computed,"
+                .to_owned()
+        }
+        Unusable::Loop(connection) => {
+            let connection = usize::try_from(connection).ok().and_then(|number| plan.connections.get(number));
+            let name = connection.map_or_else(String::new, |own| format!(" through {} → {}", own.from, own.to));
+            format!("no solution of the algebraic loop{name} (loops = \"newton\"),")
+        }
+        Unusable::Assumption(number, seconds) => {
+            let what = match number {
+                0 => "a step ends between its beginning and the end that was asked for (A0)",
+                1 => "a step that is shorter than an accepted one is accepted (A1)",
+                _ => "what says how far it steps accepts every step up to that (A4)",
+            };
+            format!("a step to {seconds} s, which its master cannot go on from: {what},")
+        }
+        Unusable::TooManyEvents(most) => {
+            format!("more than {most} steps within one of its group, whose end was not reached therefore (max_events),")
+        }
+        Unusable::MaxStep(size) => {
+            format!("{size} as its largest step, which has to be above 0 for any step to be made,")
+        }
+        Unusable::Number(said, described) => {
+            format!("{said}, and by its modelDescription.xml and its structural parameters there are {described},")
+        }
+        Unusable::Restless(iterations, by_others) => {
+            let why = match by_others {
+                0 => "it still asks for another one",
+                _ => {
+                    "what its inputs get from others still changes: around a circle of connections, or as an FMU that \
+                     feeds it changes with each iteration"
+                }
+            };
+            format!("no end of an event: after {iterations} iterations {why},")
+        }
+        Unusable::Qualifier(0) => {
+            "the qualifier fmi3IntervalNotYetKnown, which only a countdown clock can have,".to_owned()
+        }
+        Unusable::Qualifier(raw) => format!("the interval qualifier {raw}, which does not exist,"),
+        Unusable::Fraction(counter, resolution) => {
+            let why = match (counter, resolution) {
+                (_, 0) => "has the resolution 0",
+                (0, _) => zero,
+                _ => "is shorter than there can be or has a resolution above 2^63",
+            };
+            format!("{what} {counter}/{resolution} s, which {why},")
+        }
+        Unusable::Decimal(seconds) => {
+            let why = match seconds {
+                _ if !seconds.is_finite() => "is not finite",
+                _ if seconds < 0.0 => "is negative",
+                0.0 => zero,
+                _ if seconds < 1.0 => "is shorter than there can be",
+                _ => "is longer than can be kept exactly",
+            };
+            format!("{what} {seconds} s, which {why},")
+        }
+    }
+}
+
+/// The overrun that has ended the run, because the rig says so.
+pub fn stopped_by_overrun(plan: &Plan, board: Board) -> Option<Problem> {
+    let global = |word: Global| board.global(word).load(SeqCst);
+    let task = board.named_task(global(Global::OverrunTask))?;
+    let time = [Global::OverrunTime, Global::OverrunTime1, Global::OverrunTime2].map(global);
+    let kind = Kind::StoppedByOverrun {
+        due_s: Instant::from_words(time).seconds(),
+        late: global(Global::OverrunLate),
+        queues: queues(&plan.tasks[task.0].release),
+    };
+    Some(Problem { severity: Severity::Limit, subject: tasks::subject(plan, task), kind })
+}

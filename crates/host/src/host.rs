@@ -1,0 +1,86 @@
+//! What sessions may use of this machine: cores, and FIFO priorities, which are found by trying.
+
+use super::Error;
+use std::collections::BTreeSet;
+use vecud_base::priority::FifoPriority;
+use vecud_linux::{SysError, affinity, memory, scheduling};
+use vecud_plan::{FifoReach, HostFacts, Plan, RunningRig};
+
+/// Cores and FIFO priorities for a session, and what other sessions hold of them.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Cores that threads of this process may run on.
+    pub cpus: BTreeSet<usize>,
+    /// Cores that the kernel keeps free of other work, whatever the process's affinity mask says.
+    pub isolated: BTreeSet<usize>,
+    /// How far FIFO priorities go.
+    pub fifo: FifoReach,
+    /// The rigs that run beside it.
+    beside: Vec<RunningRig>,
+    /// Why the highest priority that was tried is not to be had.
+    refused: Option<SysError>,
+}
+
+impl Host {
+    /// Looks what a thread that is started here gets, and tries FIFO priorities up to `highest`; `None`: virtual time, which
+    /// needs none.
+    pub fn look(highest: Option<FifoPriority>) -> Result<Host, Error> {
+        let cpus = affinity::allowed_cpus().map_err(|error| Error::System(error.to_string()))?;
+        let (granted, refused) = highest.map_or((None, None), |highest| scheduling::highest_fifo(highest.get()));
+        let fifo = match (&refused, granted.and_then(FifoPriority::new)) {
+            (None, _) => FifoReach::All,
+            (Some(_), Some(highest)) => FifoReach::UpTo(highest),
+            (Some(_), None) => FifoReach::Nothing,
+        };
+        Ok(Host { cpus, isolated: affinity::isolated_cpus(), fifo, beside: Vec::new(), refused })
+    }
+
+    /// Beside a rig that runs, which keeps what it has.
+    pub fn beside(mut self, rig: RunningRig) -> Host {
+        self.beside.push(rig);
+        self
+    }
+
+    /// For a plan.
+    pub fn facts(&self) -> HostFacts {
+        HostFacts {
+            allowed_cpus: self.cpus.iter().copied().collect(),
+            isolated_cpus: self.isolated.iter().copied().collect(),
+            fifo: self.fifo,
+            beside: self.beside.clone(),
+        }
+    }
+
+    /// How the partitions of a plan would be scheduled, and what becomes of memory.
+    pub fn lines(&self, plan: &Plan) -> [String; 2] {
+        [self.scheduling(plan), memory_text(plan)]
+    }
+
+    fn scheduling(&self, plan: &Plan) -> String {
+        let used = || plan.tasks.iter().map(|task| task.fifo.get());
+        let (low, high) = (used().min().unwrap_or(0), used().max().unwrap_or(0));
+        let asked = format!("{} to {}", plan.host.fifo_asked.0.get(), plan.host.fifo_asked.1.get());
+        let why = self.refused.as_ref().map_or_else(String::new, |error| format!("{}; {}", error.cause(), error.fix));
+        match (self.fifo, &plan.host.cooperative) {
+            (FifoReach::All, _) => format!("SCHED_FIFO {low} to {high} of {asked}"),
+            (FifoReach::UpTo(highest), None) => format!(
+                "SCHED_FIFO {low} to {high}, since it ends at {} and the rig asks for {asked}: {why}",
+                highest.get()
+            ),
+            (FifoReach::UpTo(highest), Some(reason)) => {
+                format!("cooperative, since SCHED_FIFO ends at {} and {reason}: {why}", highest.get())
+            }
+            (FifoReach::Nothing, _) => format!("cooperative, without SCHED_FIFO: {why}"),
+        }
+    }
+}
+
+fn memory_text(plan: &Plan) -> String {
+    match (plan.host.lock_memory, memory::limit_that_counts()) {
+        (false, _) => "memory stays unlocked: lock_memory = false in the rig".to_owned(),
+        (true, None) => "memory can be locked".to_owned(),
+        (true, Some((limit, _))) => {
+            format!("memory can be locked up to {} KiB (RLIMIT_MEMLOCK): {}", limit / 1024, memory::memlock_fix())
+        }
+    }
+}

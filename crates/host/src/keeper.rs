@@ -1,0 +1,276 @@
+//! Checkpoints: while a run goes on, what is known of it is written down every so often, so that it outlives this process.
+//!
+//! A thread of its own copies the shared memory, makes a [`Run`] of the copy and writes it: whoever collects what partitions
+//! leave behind waits neither for that nor for the disk. There is one at a time; while a disk takes longer than the rig's
+//! `checkpoint`, there are fewer.
+
+use super::collect::{Facts, collect};
+use super::cores::Cores;
+use super::files::{self, CHECKPOINT, alone};
+use super::hangs::Hangs;
+use super::machine;
+use super::memory::Memory;
+use super::over_time::Watched;
+use super::process::Killed;
+use super::recorder::Told;
+use super::shared::Shared;
+use super::slices::Slices;
+use super::stimuli::Fault;
+use super::threads::Threads;
+use super::under_way;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::{self, JoinHandle};
+use std::time::SystemTime;
+use vecud_base::time::Nanos;
+use vecud_linux::files::Folder;
+use vecud_linux::wake::monotonic_now;
+use vecud_plan::{Mode, TaskId};
+use vecud_record::board::{Global, Known, Phase};
+use vecud_record::recording::envelope::Overview;
+use vecud_report::{ClockResult, DoctorResult, Run};
+
+/// The first checkpoint comes as soon as the run has begun, the second one so long after it, ns, and each later one after twice as long,
+/// until they come as often as the rig says: a run that is killed early has a report as well. The first one is not forced to the disk,
+/// for which short runs would have to wait: it outlives vecud, but not the machine.
+const SECOND: i64 = 1_000_000_000;
+
+/// What is known of a run, beside the shared memory, while it goes on.
+pub(super) struct Sight {
+    pub shared: Arc<Shared>,
+    /// Where the files go.
+    pub out: Folder,
+    pub told: Told,
+    pub over_time: Watched,
+    pub slices: Slices,
+    pub threads: Threads,
+    pub cores: Cores,
+    pub hangs: Hangs,
+    pub memory: Memory,
+    pub killed: Option<Killed>,
+    pub started: SystemTime,
+    pub load_at_start: Option<[f64; 3]>,
+    pub doctor: Option<DoctorResult>,
+    /// When the runner was started, CLOCK_MONOTONIC in ns.
+    pub began: i64,
+    pub phase: Phase,
+    pub late_samples: u64,
+    pub dropped: Vec<(TaskId, u64)>,
+    pub repetition: Option<u32>,
+    /// Somebody wants the files of a report.
+    pub is_report: bool,
+    /// The checkpoint is forced to the disk.
+    pub lasts: bool,
+    /// What its page draws of the recording.
+    pub overview: Option<Overview>,
+}
+
+/// What came of writing it down.
+pub(super) struct Kept {
+    /// Why there is no checkpoint, if that is to be told.
+    pub warning: Option<String>,
+    /// Of a report that somebody wanted: which files were not written, and why.
+    pub report: Option<Vec<String>>,
+}
+
+/// Writes checkpoints of one run.
+pub(super) struct Keeper {
+    /// ns; `None`: the rig wants none.
+    period: Option<i64>,
+    /// When the next one is due, CLOCK_MONOTONIC in ns; 0: that is not known yet.
+    due: i64,
+    /// How long after the one before that is, ns; 0: it is the first one.
+    distance: i64,
+    /// One was written that is forced to the disk.
+    lasts: bool,
+    at_work: Option<JoinHandle<Kept>>,
+    /// It was said that they cannot be written.
+    is_told: bool,
+}
+
+impl Keeper {
+    pub(super) fn new(period: Option<Nanos>) -> Keeper {
+        Keeper {
+            period: period.map(|period| period.0),
+            due: 0,
+            distance: 0,
+            lasts: false,
+            at_work: None,
+            is_told: false,
+        }
+    }
+
+    /// Whether a checkpoint can be written, and is due or wanted.
+    pub(super) fn is_due(&mut self, now: i64, wanted: bool) -> bool {
+        let Some(period) = self.period else { return wanted && self.at_work.is_none() };
+        if self.due == 0 {
+            self.due = now + self.distance.min(period);
+        }
+        self.at_work.is_none() && (wanted || now >= self.due)
+    }
+
+    /// Whether the next one is to be forced to the disk.
+    pub(super) fn is_lasting(&self) -> bool {
+        self.distance > 0
+    }
+
+    /// Whether one was: what takes its place is to be there as well.
+    pub(super) fn has_lasting(&self) -> bool {
+        self.lasts
+    }
+
+    /// Writes down what is seen. A reason why that cannot be is told once.
+    pub(super) fn write(&mut self, sight: Sight, now: i64) -> Option<String> {
+        self.lasts |= sight.lasts;
+        self.goes_on(now);
+        match thread::Builder::new().name("vecud.keeper".to_owned()).spawn(move || sight.write()) {
+            Ok(thread) => {
+                self.at_work = Some(thread);
+                None
+            }
+            Err(error) => self.fails(format!("there is no thread for it: {error}")),
+        }
+    }
+
+    /// The next one is due later.
+    fn goes_on(&mut self, now: i64) {
+        if let Some(period) = self.period {
+            self.distance = if self.distance == 0 { SECOND } else { 2 * self.distance }.min(period);
+            self.due = now + self.distance;
+        }
+    }
+
+    /// What came of the last one, when that is over.
+    pub(super) fn look(&mut self) -> Option<Kept> {
+        self.at_work.as_ref().is_some_and(JoinHandle::is_finished).then(|| self.finish()).flatten()
+    }
+
+    /// The same, and waits for it.
+    pub(super) fn finish(&mut self) -> Option<Kept> {
+        let Kept { warning, report } = self.at_work.take()?.join().ok()?;
+        let warning = match warning {
+            Some(failure) => self.fails(failure),
+            None => {
+                self.is_told = false;
+                None
+            }
+        };
+        Some(Kept { warning, report })
+    }
+
+    fn fails(&mut self, why: String) -> Option<String> {
+        let is_told = std::mem::replace(&mut self.is_told, true);
+        let words = format!("{CHECKPOINT} cannot be written, the run goes on: {why}");
+        (!is_told).then_some(words)
+    }
+}
+
+impl Sight {
+    fn write(self) -> Kept {
+        match alone(|| self.run()) {
+            Ok(Some(run)) => Kept {
+                warning: files::write_checkpoint(&self.out.way(), &run, self.lasts).err(),
+                report: self.is_report.then(|| files::write_unfinished(&self.out.way(), &run.unfinished(true))),
+            },
+            Ok(None) => self.nothing("there is no memory for a copy of what was measured"),
+            Err(defect) => self.nothing(&defect),
+        }
+    }
+
+    fn nothing(&self, why: &str) -> Kept {
+        Kept { warning: Some(why.to_owned()), report: self.is_report.then(|| vec![why.to_owned()]) }
+    }
+
+    /// The run as it is now; `None`: there is no memory for it.
+    fn run(&self) -> Option<Run> {
+        let shared = &self.shared;
+        let (prepared, plan) = (&shared.prepared, shared.plan());
+        let copy = shared.another()?;
+        let board = shared.seen(&copy);
+        shared.board().copy_to(board);
+        let now = monotonic_now();
+        board.settle(plan);
+        // What has changed while it was copied must not look as if somebody had written over it; whether somebody has, is
+        // said at the end.
+        let known = Known {
+            elapsed: now.saturating_sub(self.began).max(1_000_000_000) as u64,
+            phase: board.phase(),
+            stop_requested: board.global(Global::StopRequest).load(Relaxed) == 1,
+        };
+        let _what_cannot_be_is_left_out = board.examine(plan, known);
+        let is_as_copied = |task| under_way::is_as_copied(shared.board(), board, task);
+        let unreturned = under_way::settle(plan, board, prepared.begin(), now, is_as_copied);
+        let facts = Facts {
+            goes_on: true,
+            has_run_log: true,
+            status: ExitStatus::from_raw(0),
+            killed: self.killed,
+            started: self.started,
+            load_at_start: self.load_at_start,
+            doctor: self.doctor.clone(),
+            gone: now,
+            phase: self.phase,
+            strict: prepared.options.strict,
+            late_samples: self.late_samples,
+            dropped: self.dropped.clone(),
+            pauses: shared.pauses(),
+            repetition: self.repetition,
+            stimuli: vec![Fault { problem: None, nan: None, change: None }; plan.stimuli.len()],
+            machine: machine::look(&plan.cores()),
+            cores: self.cores.counts(),
+            threads: self.threads.clone(),
+            hangs: self.hangs.clone(),
+            unreturned,
+            call_limit: prepared.options.call_limit(),
+            left: Vec::new(),
+            memory: self.memory.clone(),
+            none_left: true,
+        };
+        let mut run = collect(prepared, board, &self.told, &facts);
+        let courses = self.over_time.clone().finish(board);
+        self.slices.split(&mut run);
+        run.overview = self.overview.clone();
+        run.clocks.iter_mut().zip(courses).for_each(|(clock, own)| clock.over_time = own);
+        if plan.mode == Mode::RealTime {
+            run.clocks.iter_mut().for_each(count);
+        }
+        Some(run)
+    }
+}
+
+/// Takes the counts from what was counted in the histograms, where each activation and each release that was left out has its
+/// entry, so that they agree with each other: the words beside these are a few activations older or younger.
+fn count(clock: &mut ClockResult) {
+    clock.activations = clock.execution.count();
+    clock.skipped = clock.response.count().saturating_sub(clock.activations);
+    clock.overruns = clock.overruns.max(clock.skipped);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The seconds after its start at which a run with this period has checkpoints, in its first minute.
+    fn seconds(period: i64) -> Vec<i64> {
+        const SECOND: i64 = 1_000_000_000;
+        let mut keeper = Keeper::new(Some(Nanos(period * SECOND)));
+        let (mut due, start) = (Vec::new(), 77);
+        for second in 0..60 {
+            if keeper.is_due(start + second * SECOND, false) {
+                due.push(second);
+                keeper.goes_on(start + second * SECOND);
+            }
+        }
+        due
+    }
+
+    #[test]
+    fn the_first_checkpoints_come_sooner_than_the_others() {
+        assert_eq!(seconds(10), [0, 1, 3, 7, 15, 25, 35, 45, 55]);
+        assert_eq!(seconds(1)[..4], [0, 1, 2, 3]);
+        let mut none = Keeper::new(None);
+        assert!(!none.is_due(1, false) && none.is_due(1, true), "somebody wants one");
+    }
+}

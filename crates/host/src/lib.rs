@@ -1,0 +1,86 @@
+//! A rig that runs, as a [`Session`]: prepares the runner, watches it, reports events, and writes down what is left of the run.
+//! Nothing here knows a terminal or a signal, or changes what other sessions of the process have in common.
+//!
+//! [`doctor`] looks at the machine and says what costs latency.
+//!
+//! FMU code never runs in this process, so whatever it does, the recordings and the report are written.
+
+#![forbid(unsafe_code)]
+
+pub mod by_hand;
+mod calls;
+mod causes;
+mod collect;
+mod control;
+mod core_claims;
+mod cores;
+mod death;
+pub mod doctor;
+mod earlier;
+mod error;
+mod events;
+mod files;
+mod findings;
+mod fmus;
+mod hangs;
+mod host;
+mod keeper;
+mod kernel;
+mod last_lines;
+mod machine;
+mod memory;
+mod neighbours;
+mod offspring;
+mod over_time;
+mod pace;
+mod pause;
+mod preload;
+mod prepare;
+mod process;
+mod promise;
+mod questions;
+mod recorder;
+mod references;
+mod releases;
+mod run_folders;
+mod run_log;
+mod run_name;
+mod saved;
+mod schedulability;
+mod session;
+mod shared;
+mod shown;
+mod simulation;
+mod slices;
+mod sockets;
+mod start_values;
+mod stimuli;
+mod tasks;
+mod threads;
+mod time_base;
+mod totals;
+mod tracer;
+mod unbegun;
+mod under_way;
+mod validation;
+mod watch;
+
+pub use control::{Applied, Control, ControlError, Settable, Ticket};
+pub use error::Error;
+pub use events::{Event, EventSink, LineWeight, State};
+pub use files::{is_in_use, lock, write_lasting, write_unfinished, write_whole};
+pub use host::Host;
+pub use pause::PauseError;
+pub use prepare::{OpenedRig, Options, Prepared, open, plan};
+pub use questions::NewestValue;
+pub use recorder::Recorded;
+pub use run_name::RunName;
+pub use session::{Finished, Session, SessionHandle};
+pub use shared::Looks;
+pub use shown::ShownVariable;
+pub use simulation::{Axis, Rows, Simulated, Swept, Wanted, prepare as prepare_simulation, simulate, sweep};
+pub use sockets::check_sockets;
+pub use start_values::give_start_values;
+pub use totals::{ClockTotals, Durations, Latencies, LockTotals, Totals};
+pub use validation::{Examination, validate};
+pub use vecud_linux::files::Folder;

@@ -1,0 +1,91 @@
+//! How long the supervisor may look away: in virtual time the runner is as fast as it can be, and waits when a ring is full.
+
+use std::time::Duration;
+use vecud_plan::{Mode, Plan};
+use vecud_record::log;
+
+/// Between two looks at a run that needs no more.
+const LOOK: Duration = Duration::from_millis(20);
+/// Between two looks at rings that would be full before that.
+const SHORT: Duration = Duration::from_micros(200);
+/// Looks for which it goes on like this when a ring was not full any more: the runner, which has found it full, sleeps for a
+/// while before it looks again.
+const AFTERWARDS: u32 = 16;
+
+/// The pause until the next look, by what the rings held at the last one.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    is_virtual: bool,
+    pause: Duration,
+    /// Looks that are still to come soon, whatever the rings hold.
+    soon: u32,
+}
+
+impl Pace {
+    /// The usual pause.
+    pub fn new(plan: &Plan) -> Pace {
+        Pace { is_virtual: plan.mode == Mode::Virtual, pause: LOOK, soon: 0 }
+    }
+
+    /// A look begins.
+    pub fn begin(&mut self) {
+        self.pause = if self.soon > 0 { SHORT } else { LOOK };
+        self.soon = self.soon.saturating_sub(1);
+    }
+
+    /// A ring with this much room had so much in it. More than half of it: the runner may be waiting already.
+    pub fn saw(&mut self, (waiting, room): (usize, usize)) {
+        if self.is_virtual && 8 * waiting > room {
+            let pause = if 2 * waiting > room { Duration::ZERO } else { SHORT };
+            self.pause = self.pause.min(pause);
+            self.soon = AFTERWARDS;
+        }
+    }
+
+    /// Notes how many lines were taken out of the log: where nothing is in a hurry, their FMU may be waiting.
+    pub fn saw_log(&mut self, lines: usize) {
+        if 8 * lines > log::SLOTS {
+            self.pause = self.pause.min(SHORT);
+            self.soon = AFTERWARDS;
+        }
+    }
+
+    /// How long until the next look, also by another pace.
+    pub fn pause(self, other: Pace) -> Duration {
+        self.pause.min(other.pause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_in_virtual_time_is_looked_at_at_once() {
+        let of = |is_virtual, rings: &[(usize, usize)]| {
+            let mut pace = Pace { is_virtual, pause: LOOK, soon: 0 };
+            rings.iter().for_each(|ring| pace.saw(*ring));
+            pace.pause
+        };
+        assert_eq!(of(true, &[(0, 64), (8, 64), (0, 0)]), LOOK);
+        assert_eq!(of(true, &[(9, 64), (1, 64)]), SHORT);
+        assert_eq!(of(true, &[(9, 64), (33, 64), (1, 64)]), Duration::ZERO);
+        assert_eq!(of(false, &[(64, 64)]), LOOK, "in real time nobody waits");
+    }
+
+    /// The runner sleeps when it finds a ring full. If that is read meanwhile, the next look finds nothing, and the one after
+    /// it must not come a whole pause later: such a run would go from pause to pause.
+    #[test]
+    fn a_ring_that_has_just_been_full_is_looked_at_again_soon() {
+        let mut pace = Pace { is_virtual: true, pause: LOOK, soon: 0 };
+        let mut look = |waiting| {
+            pace.begin();
+            pace.saw((waiting, 64));
+            pace.pause
+        };
+        assert_eq!(look(64), Duration::ZERO);
+        let pauses: Vec<Duration> = (0..=AFTERWARDS).map(|_| look(0)).collect();
+        assert!(pauses.iter().take(AFTERWARDS as usize).all(|pause| *pause == SHORT), "{pauses:?}");
+        assert_eq!(pauses.last(), Some(&LOOK), "nobody is at work any more");
+    }
+}

@@ -1,0 +1,567 @@
+//! Rig file → plan: opens what the rig names and hands each stage's result to the next.
+
+use super::core_claims::{self, Claims};
+use super::neighbours::{self, Neighbours};
+use super::preload::{Calls, Preload};
+use super::stimuli::{self, Source};
+use super::{Error, Event, EventSink, Host, saved};
+use std::collections::BTreeSet;
+use std::collections::hash_map::{Entry, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use vecud_base::places::Places;
+use vecud_base::time::{Fraction, Instant};
+use vecud_description::{Abi, Interface, ModelDescription};
+use vecud_fmi::symbol_of_max_step;
+use vecud_fmu::archive::{self, ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
+use vecud_fmu::binary::Exports;
+use vecud_fmu::linking;
+use vecud_linux::files;
+use vecud_linux::files::Folder;
+use vecud_linux::permits::Permits;
+use vecud_linux::rights::Rights;
+use vecud_linux::stop::Stop;
+use vecud_plan::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
+use vecud_plan::snapshot::Snapshot;
+use vecud_plan::{FmuId, FmuInput, Mode, Plan, RunningRig, SignalId, StimulusInput};
+use vecud_record::recording::WITHOUT_ARROW;
+use vecud_report::FindingResult;
+
+/// Longer rigs than this are refused: it is the wrong file.
+const LONGEST_RIG: u64 = 64 << 20;
+
+/// So often a plan is made anew because another run has taken a core of it meanwhile.
+const TRIALS: u32 = 5;
+
+/// What is wanted of a session.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Virtual time with a thread for each task, to see whether FMUs are in each other's way.
+    pub side_by_side: bool,
+    /// A rig file, an `.fmu` file, or the folder of an FMU.
+    pub file: PathBuf,
+    /// The text of the rig, in place of what is in the file: relative paths in it, and mistakes, count as those of the file.
+    pub text: Option<String>,
+    /// With whose rights the file is read, and what the rig names.
+    pub rights: Rights,
+    /// Overrides the rig's mode.
+    pub mode: Option<Mode>,
+    /// Overrides the rig's stop time.
+    pub stop_time: Option<Instant>,
+    /// The length of a step of an FMU that runs alone, s; for a rig it takes the place of `step` in `[rig]`.
+    pub step: Option<Fraction>,
+    /// Start values as `FMU.NAME=VALUE`, in place of the rig's.
+    pub set: Vec<String>,
+    /// A pattern over recorded variables, whose values go with the figures of the clocks; `None`: none.
+    pub watch: Option<String>,
+    /// Output directory; default `vecud-out/<rig>`.
+    pub out: Option<PathBuf>,
+    /// A folder above [`Options::out`] that is held open: from there on no part of that path may be a link.
+    pub within: Option<Folder>,
+    /// Values are set while the run goes on ([`super::SessionHandle::control`]).
+    pub control: bool,
+    /// In virtual time as well it may have no stop time: somebody asks for its end.
+    pub endless: bool,
+    /// The command line that the report names, its program first.
+    pub command: Vec<String>,
+    /// What FMUs do against the standard fails the run.
+    pub strict: bool,
+    /// FMUs log all that they can, but for those of which the rig says what they log.
+    pub log: bool,
+    /// Libraries that are loaded before those of all FMUs.
+    pub preload: Vec<PathBuf>,
+    /// Errors in all descriptions are overlooked that leave a meaning to the rest.
+    pub lenient: bool,
+    /// How often figures of the clocks are reported while they run; `None`: never.
+    pub figures: Option<Duration>,
+    /// Where unpacked FMUs and built libraries are kept; default: the user's cache.
+    pub cache: Option<PathBuf>,
+    /// Permits to build a library, shared with other rigs; by default there is no bound.
+    pub builds: Permits,
+    /// What the session may use of the machine; default: all that this process gets.
+    pub host: Option<Host>,
+    /// The cores that it may use; default: those that the thread may run on that prepares it. For [`Options::host`] nothing.
+    pub cpus: Option<BTreeSet<usize>>,
+    /// The rigs beside which it runs: they keep what they have, and their cores as far as there are others.
+    pub beside: Vec<RunningRig>,
+    /// Runs of other processes see which cores it has (those that do the same), and take others.
+    pub claims_cores: bool,
+    /// The program to start as the runner, by `PROGRAM runner`; default: the program of this process, which is for `vecud` and for
+    /// whoever hands that argument to [`runner::main`](vecud_runner::main). It may prepare things, but becomes the runner itself
+    /// (`exec`).
+    pub runner: Option<PathBuf>,
+    /// Orphans come to this process ([`offspring::adopt`](vecud_linux::offspring::adopt)): what FMU code leaves behind of processes is
+    /// ended.
+    pub adopts: bool,
+    /// What there is to be said of the process that runs the session, as warnings of the report.
+    pub warnings: Vec<String>,
+    /// Where the state is saved at the end of the run.
+    pub save_state: Option<PathBuf>,
+    /// The state that the run goes on from.
+    pub restore_state: Option<PathBuf>,
+    /// Several runs, each with a folder of its own in the output directory.
+    pub repeat: Option<u32>,
+    /// Asks for the end of the preparation and of the run.
+    pub stop: Stop,
+    /// How long a simulation may take in all, as the command line says (`--timeout`), after which it is asked for its end.
+    pub at_most: Option<Duration>,
+}
+
+impl Options {
+    /// Who says how long a call may take.
+    pub(super) fn call_limit(&self) -> &'static str {
+        if self.at_most.is_some() { "--timeout" } else { "rig: call_timeout" }
+    }
+}
+
+/// A plan and what it was made from.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The plan.
+    pub plan: Plan,
+    /// Descriptions of the FMUs, in rig order: log messages name variables.
+    pub descriptions: Vec<ModelDescription>,
+    /// The rig file.
+    pub file: PathBuf,
+    /// The files of the plan's stimuli, in the same order.
+    pub(super) stimuli: Vec<Source>,
+    /// Where the plan's sources of datagrams are, in the same order.
+    pub sockets: Vec<At<DatagramAddress>>,
+    /// What the session may use of the machine.
+    pub host: Host,
+    /// What is wanted.
+    pub options: Options,
+    /// Where the run goes on from.
+    pub resumed: Option<Snapshot>,
+    /// The recorded columns whose values go with the figures of the clocks.
+    pub watched: Vec<SignalId>,
+    /// Has other processes see the cores of the run, until it is over.
+    pub(super) claims: Claims,
+    /// What FMUs have together because one process loads them.
+    pub(super) shared: Vec<(FmuId, FindingResult)>,
+    /// What a daemon does with the rig beside running it.
+    pub daemon: RigDaemon,
+}
+
+impl Prepared {
+    /// When activations begin.
+    pub fn begin(&self) -> Instant {
+        self.resumed.as_ref().map_or(self.plan.start, |snapshot| snapshot.time)
+    }
+}
+
+/// A rig whose FMUs and other files are open: a plan of it can be made. What takes long, and depends on no other rig, is done.
+pub struct OpenedRig {
+    rig: Rig,
+    fmus: Vec<OpenedFmu>,
+    stimuli: Vec<(Source, StimulusInput)>,
+    /// The FMUs by the paths that their instances are told.
+    told: Vec<Unpacked>,
+    /// Notes about the cache and these paths.
+    notes: Vec<String>,
+    /// The values that the user has set in place of the rig's, for the report.
+    set: Vec<String>,
+}
+
+/// Reads the rig, opens its FMUs, and makes the plan.
+pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
+    open(options, events)?.plan(options)
+}
+
+/// Reads the rig and opens its FMUs, which are built if need be.
+pub fn open(options: &Options, events: &EventSink) -> Result<OpenedRig, Error> {
+    let rig = wanted_rig(options)?;
+    let set = rig.options.iter().map(|option| option.display().to_string()).collect();
+    Ok(OpenedRig { set, ..open_rig(rig, |_, _| Ok(()), options, events)? })
+}
+
+/// Opens the FMUs of a rig, has `complete` add to it what depends on their descriptions, and makes the plan.
+pub(super) fn plan_of(
+    rig: Rig,
+    complete: impl FnOnce(&mut Rig, &[&ModelDescription]) -> Result<(), Error>,
+    options: &Options,
+    events: &EventSink,
+) -> Result<Prepared, Error> {
+    open_rig(rig, complete, options, events)?.plan(options)
+}
+
+fn open_rig(
+    mut rig: Rig,
+    complete: impl FnOnce(&mut Rig, &[&ModelDescription]) -> Result<(), Error>,
+    options: &Options,
+    events: &EventSink,
+) -> Result<OpenedRig, Error> {
+    let cache = match &options.cache {
+        Some(folder) => Cache::at(folder),
+        None => Cache::user().map_err(Error::NoCache)?,
+    };
+    let rights = &options.rights;
+    let cache = cache.until(options.stop.clone()).permitted_by(options.builds.clone()).read_with(rights.clone());
+    if !rights.are_own() {
+        take_over(&mut rig, &cache)?;
+    }
+    let fmus = open_all(&rig, &cache, events)?;
+    complete(&mut rig, &fmus.iter().map(|(_, description, _)| description).collect::<Vec<_>>())?;
+    let start = vecud_plan::start_time(&rig, fmus.first().map(|(_, description, _)| description)).value;
+    let stimuli = stimuli::open(&rig, start, rights)?;
+    let (told, untold): (Vec<Unpacked>, Vec<Option<String>>) =
+        fmus.iter().map(|(unpacked, description, _)| as_told(unpacked, description.abi)).unzip();
+    let notes = cache.note().map(str::to_owned).into_iter().chain(untold.into_iter().flatten()).collect();
+    Ok(OpenedRig { rig, fmus, stimuli, told, notes, set: Vec::new() })
+}
+
+/// Makes a rig that somebody else has named one that opens nothing later that he may have changed meanwhile, or may not read.
+fn take_over(rig: &mut Rig, cache: &Cache) -> Result<(), Error> {
+    let mut problems = Vec::new();
+    for fmu in &mut rig.fmus {
+        let mut refuse = |why: String| problems.push(rig::Problem::new(&rig.file, fmu.path.place, why));
+        if fmu.trusts_compiler_options {
+            refuse(format!(
+                "compiler_options = \"trust\" of {} has a compiler read all that the user may whose daemon this is: only that user, or root, can \
+                 put such a rig",
+                fmu.name.value
+            ));
+        }
+        // A name without a folder is the linker's to look for.
+        for file in fmu.preload.iter_mut().filter(|file| file.components().count() > 1) {
+            match archive::copied_file(file, cache) {
+                Ok(copy) => *file = copy,
+                Err(error) => refuse(format!("{error} (preload of {})", fmu.name.value)),
+            }
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Error::Rig(RigError { problems })) }
+}
+
+impl OpenedRig {
+    /// Makes the plan, beside the rigs and with the cores that these options name.
+    pub fn plan(self, options: &Options) -> Result<Prepared, Error> {
+        let OpenedRig { rig, fmus, stimuli, told, notes, set } = self;
+        let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli.into_iter().unzip();
+        let libraries = linking::by_file(&fmus.iter().map(|(_, _, library)| library.as_path()).collect::<Vec<_>>());
+        let inputs: Vec<FmuInput> = fmus
+            .iter()
+            .zip(libraries)
+            .zip(&told)
+            .map(|(((unpacked, description, library), loaded), told)| FmuInput {
+                description,
+                library: loaded,
+                folder: told.folder(),
+                resources: told.resources(),
+                path: unpacked.origin.clone(),
+                tells_max_step: tells_max_step(description, library),
+            })
+            .collect();
+        let host = match &options.host {
+            Some(host) => host.clone(),
+            None => {
+                let mut host = Host::look((rig.mode == Mode::RealTime).then_some(rig.host.fifo_priorities.value.1))?;
+                if let Some(cpus) = &options.cpus {
+                    host.cpus.clone_from(cpus);
+                }
+                host
+            }
+        };
+        let own = options.beside.iter().cloned().fold(host, Host::beside);
+        // Who has lost a core to a run that began at the same time looks again, and shares it in the end.
+        let mut trials = 0..TRIALS;
+        let (host, plan, claims) = loop {
+            let others = if rig.mode == Mode::RealTime { core_claims::others(&own.facts()) } else { Vec::new() };
+            let host = others.into_iter().fold(own.clone(), Host::beside);
+            let plan = vecud_plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
+            let (claims, is_shared) = match options.claims_cores {
+                true => core_claims::take(&plan, &host.facts()),
+                false => (Claims::default(), false),
+            };
+            if !is_shared || trials.next().is_none() {
+                break (host, plan, claims);
+            }
+        };
+        let preloads = preloads(&rig, &inputs)?;
+        let libraries: Vec<&Path> = inputs.iter().map(|input| input.library.as_path()).collect();
+        let Neighbours { problems, notes: together, findings: shared, change_process, libraries: libraries_of_several } =
+            neighbours::look(&rig, &libraries, options.runner.as_deref());
+        if !problems.is_empty() {
+            return Err(Error::Rig(RigError { problems }));
+        }
+        let watched = options.watch.as_deref().map(|pattern| watched(&plan, pattern)).transpose()?.unwrap_or_default();
+        for (option, wanted) in [("--save-state", &options.save_state), ("--restore-state", &options.restore_state)] {
+            if wanted.is_some() {
+                vecud_plan::check_states(&rig, &inputs, option).map_err(Error::Plan)?;
+            }
+        }
+        drop(inputs);
+        stimuli::check(&plan, &stimuli)?;
+        if options.stop.is_asked() {
+            return Err(Error::Interrupted);
+        }
+        let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &plan)).transpose()?;
+        let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
+        let mut plan = Plan {
+            notes: plan
+                .notes
+                .into_iter()
+                .chain(preloads.iter().filter_map(|own| own.note.clone()))
+                .chain(together)
+                .chain(notes)
+                .chain(changed)
+                .chain(set)
+                .collect(),
+            libraries: libraries_of_several
+                .into_iter()
+                .map(|(name, fmus)| (name, fmus.into_iter().collect()))
+                .collect(),
+            ..plan
+        };
+        for ((fmu, changes_process), preload) in plan.fmus.iter_mut().zip(change_process).zip(preloads) {
+            fmu.changes_process = changes_process;
+            fmu.preload = preload.files;
+        }
+        let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
+        let socket = |trigger: RigTrigger| match trigger.source {
+            TriggerSource::Datagrams(datagrams) => Some(datagrams.address),
+            _ => None,
+        };
+        let sockets = rig.triggers.into_iter().filter_map(socket).collect();
+        let options = options.clone();
+        Ok(Prepared {
+            plan,
+            descriptions,
+            file: rig.file,
+            sockets,
+            stimuli,
+            host,
+            options,
+            resumed,
+            watched,
+            claims,
+            shared,
+            daemon: rig.daemon,
+        })
+    }
+}
+
+/// Finds the libraries to be loaded before that of each FMU.
+fn preloads(rig: &Rig, inputs: &[FmuInput]) -> Result<Vec<Preload>, Error> {
+    let (mut preloads, mut problems, mut calls) = (Vec::new(), Vec::new(), Calls::new());
+    for (fmu, input) in rig.fmus.iter().zip(inputs) {
+        match Preload::of(&fmu.name.value, &input.library, fmu.preload.clone(), &mut calls) {
+            Ok(preload) => preloads.push(preload),
+            Err(why) => problems.push(rig::Problem::new(&rig.file, fmu.path.place, why)),
+        }
+    }
+    if problems.is_empty() { Ok(preloads) } else { Err(Error::Rig(RigError { problems })) }
+}
+
+/// The recorded columns whose values are wanted.
+fn watched(plan: &Plan, pattern: &str) -> Result<Vec<SignalId>, Error> {
+    if plan.signals.is_empty() {
+        let message = "--watch shows recorded variables, and this rig records none: add [record] to it";
+        return Err(Error::Command(message.to_owned()));
+    }
+    let is_meant = |id: &SignalId| vecud_plan::glob::matches(pattern, &plan.signals[id.0].name);
+    let meant: Vec<SignalId> = (0..plan.signals.len()).map(SignalId).filter(is_meant).collect();
+    if meant.is_empty() {
+        let hint = rig::suggestion(pattern, plan.signals.iter().map(|signal| signal.name.as_str()));
+        return Err(Error::Command(format!("--watch={pattern}: no recorded variable matches{hint}")));
+    }
+    Ok(meant)
+}
+
+type OpenedFmu = (Unpacked, ModelDescription, PathBuf);
+
+/// All FMUs of a rig. Those that differ in nothing that counts for that are opened once.
+fn open_all(rig: &Rig, cache: &Cache, events: &EventSink) -> Result<Vec<OpenedFmu>, Error> {
+    let mut known: HashMap<_, usize> = HashMap::new();
+    let mut all: Vec<OpenedFmu> = Vec::new();
+    for fmu in &rig.fmus {
+        let (dialect, interface) =
+            (fmu.dialect.as_ref().map(|own| own.value), fmu.interface.as_ref().map(|own| own.value));
+        let definitions: Vec<_> = fmu.define.iter().map(|(name, value)| (&name.value, value)).collect();
+        let key = (&fmu.path.value, dialect, interface, fmu.lenient, fmu.trusts_compiler_options, definitions);
+        let opened = match known.entry(key) {
+            Entry::Occupied(first) => all[*first.get()].clone(),
+            Entry::Vacant(place) => {
+                place.insert(all.len());
+                open_named(rig, fmu, cache, events)?
+            }
+        };
+        all.push(opened);
+    }
+    Ok(all)
+}
+
+/// [`open_fmu`], which may take long; an error names the place in the rig.
+fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Result<OpenedFmu, Error> {
+    events.tell(Event::Begun(format!("opening FMU `{}`, building it if need be", fmu.name.value)));
+    let opened = open_fmu(fmu, cache);
+    events.tell(Event::Over);
+    opened.map_err(|error| match fmu.path.place.line {
+        0 => error,
+        _ => Error::InRig(rig.file.clone(), culprit(fmu, &error), Box::new(error)),
+    })
+}
+
+/// Whether a library exports the function that tells how far an FMU for Co-Simulation can step. What cannot be looked into does not.
+fn tells_max_step(description: &ModelDescription, library: &Path) -> bool {
+    let offer = description.interfaces.iter().find(|offer| offer.interface() == Interface::CoSimulation);
+    let symbol = offer.and_then(|offer| symbol_of_max_step(description.abi, &offer.common().model_identifier));
+    symbol.is_some_and(|symbol| Exports::of(library).is_ok_and(|exports| exports.has(&symbol)))
+}
+
+/// The FMU by the path that its instances are told: where that is a URI, one without escapes, since many FMUs open it as it is. Where
+/// there is none, it says so.
+pub(super) fn as_told(unpacked: &Unpacked, abi: Abi) -> (Unpacked, Option<String>) {
+    if !abi.has_resource_uri() {
+        return (unpacked.clone(), None);
+    }
+    match unpacked.at_plain_path(vecud_plan::is_plain_in_uri) {
+        Ok(told) => (told, None),
+        Err(error) => {
+            let note = format!(
+                "the path of {} has characters that a URI escapes, and no link to it can be made ({error}): an FMU that does not decode URIs \
+                 does not find its resources",
+                unpacked.origin.display()
+            );
+            (unpacked.clone(), Some(note))
+        }
+    }
+}
+
+/// An FMU's files, its description, and its library.
+fn open_fmu(fmu: &RigFmu, cache: &Cache) -> Result<OpenedFmu, Error> {
+    let unpacked = Unpacked::open(&fmu.path.value, cache).map_err(Error::Archive)?;
+    let text = unpacked.model_description().map_err(Error::Archive)?;
+    let wanted = fmu.dialect.as_ref().map(|dialect| dialect.value);
+    let leniently = || vecud_description::parse_leniently(&text, wanted);
+    let read = if fmu.lenient { leniently() } else { vecud_description::parse_as(&text, wanted) };
+    let description = read.map_err(|mut error| {
+        if !fmu.lenient && leniently().is_ok() {
+            error.message += &format!(
+                "; with --lenient, or lenient = true in [fmu.{}] of a rig file, that is overlooked",
+                fmu.name.value
+            );
+        }
+        let error = Error::Description(unpacked.origin.clone(), error);
+        // The key is the culprit where the FMU can be read without it.
+        match (wanted, vecud_description::parse(&text)) {
+            (Some(wanted), Ok(found)) => {
+                Error::Abi { fmu: fmu.name.value.clone(), wanted, own: found.abi, error: Box::new(error) }
+            }
+            _ => error,
+        }
+    })?;
+    // Where it has no interface type that can be run the plan says what is offered instead; there is nothing to load.
+    let library = match vecud_plan::offer(fmu, &description) {
+        Some(offer) => {
+            let definitions = fmu.define.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
+            let choices = BuildChoices { definitions, trusted: fmu.trusts_compiler_options };
+            unpacked.library_of(description.abi, offer, &choices, cache).map_err(Error::Archive)?
+        }
+        None => PathBuf::new(),
+    };
+    Ok((unpacked, description, library))
+}
+
+/// What in the rig an FMU's error is about.
+fn culprit(fmu: &RigFmu, error: &Error) -> Place {
+    let definition = match error {
+        Error::Archive(ArchiveError::Build { source, .. }) => match &**source {
+            BuildError::Definition { name, .. } => fmu.define.iter().find(|(defined, _)| defined.value == *name),
+            _ => None,
+        },
+        Error::Abi { .. } => return fmu.dialect.as_ref().map_or(fmu.path.place, |dialect| dialect.place),
+        _ => None,
+    };
+    definition.map_or(fmu.path.place, |(name, _)| name.place)
+}
+
+/// The rig of the file, with what is wanted otherwise.
+fn wanted_rig(options: &Options) -> Result<Rig, Error> {
+    let mut rig = match &options.text {
+        Some(text) => rig::parse(text, &options.file).map_err(Error::Rig)?,
+        None => read_rig(&options.file, &options.rights)?,
+    };
+    rig::set(&mut rig, "--set", &options.set).map_err(Error::Rig)?;
+    refuse_unwritten_formats(&rig)?;
+    if options.log {
+        rig.log_all();
+    }
+    if let Some(value) = options.step {
+        let step = At { value, place: rig.add_option(format!("--step {}", value.seconds())) };
+        let is_alone = rig.experiment_of_fmu;
+        let place = if is_alone { &mut rig.fmus[0].step } else { &mut rig.step };
+        *place = Some(step);
+    }
+    rig.preload(&options.preload);
+    if options.lenient {
+        rig.read_leniently();
+    }
+    Ok(Rig {
+        controlled: options.control,
+        endless: options.endless,
+        mode: options.mode.unwrap_or(rig.mode),
+        stop_time: options.stop_time.map(At::unplaced).or(rig.stop_time),
+        ..rig
+    })
+}
+
+/// Refuses a recording in a format that this program was built without.
+fn refuse_unwritten_formats(rig: &Rig) -> Result<(), Error> {
+    let formats =
+        rig.record.iter().flat_map(|record| &record.formats).filter(|format| !vecud_record::writes(format.value));
+    let refused = formats.map(|format| {
+        let message = format!("format = \"{}\": {WITHOUT_ARROW}", format.value.word());
+        rig::Problem::new(&rig.file, format.place, message)
+    });
+    match refused.collect::<Vec<_>>() {
+        problems if problems.is_empty() => Ok(()),
+        problems => Err(Error::Rig(RigError { problems })),
+    }
+}
+
+fn read_rig(file: &Path, rights: &Rights) -> Result<Rig, Error> {
+    let is_folder = rights.at(file, |way| fs::metadata(way)).is_ok_and(|found| found.is_dir());
+    let is_fmu = is_folder || file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fmu"));
+    if is_fmu {
+        return Ok(Rig::for_fmu(file));
+    }
+    let refuse =
+        |place, message: &str| Err(Error::Rig(RigError { problems: vec![rig::Problem::new(file, place, message)] }));
+    let text = rights.at(file, |way| files::read_at_most(way, LONGEST_RIG));
+    let Some(text) = text.map_err(Error::file(file))? else {
+        return refuse(Place::default(), "longer than 64 MiB, which no rig needs; give a rig file (TOML) or an FMU");
+    };
+    if text.contains(&0) && !text.starts_with(&[0xFF, 0xFE]) && !text.starts_with(&[0xFE, 0xFF]) {
+        return refuse(Place::default(), "is neither a rig (TOML text) nor an FMU (name ending in .fmu)");
+    }
+    if text.trim_ascii_start().starts_with(b"<") {
+        let folder = match file.parent() {
+            Some(folder) if folder != Path::new("") => folder.display().to_string(),
+            _ => ".".to_owned(),
+        };
+        let message = match file.file_name().is_some_and(|name| name == "modelDescription.xml") {
+            true => format!("is a part of an FMU, no rig (TOML text); give the FMU's folder: {folder}"),
+            false => "is XML, no rig (TOML text); give a rig file, an .fmu file or the folder of an FMU".to_owned(),
+        };
+        return refuse(Place::default(), &message);
+    }
+    match utf8(text) {
+        Ok(text) => rig::parse(&text, file).map_err(Error::Rig),
+        Err(place) => {
+            let message = "is not UTF-8, the encoding of rigs (TOML text); convert the file (iconv -f LATIN1 -t UTF-8, \
+                           or -f UTF-16), or give an .fmu file";
+            refuse(place, message)
+        }
+    }
+}
+
+/// The text, or where it ceases to be one.
+pub(super) fn utf8(text: Vec<u8>) -> Result<String, Place> {
+    String::from_utf8(text).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let (line, column) = str::from_utf8(good).map_or((1, 1), |good| Places::new(good).of(good.len()));
+        Place { line, column }
+    })
+}

@@ -1,0 +1,89 @@
+//! How many releases a periodic clock has had, from its grid alone: the sum that its counters have to make (semantics S12).
+
+use super::unbegun;
+use std::sync::atomic::Ordering::SeqCst;
+use vecud_base::time::{Fraction, Instant, Nanos};
+use vecud_fmi::Status;
+use vecud_plan::schedule::Passed;
+use vecud_plan::{FmuId, Mode, Plan, Release, TaskId};
+use vecud_record::board::{Board, FmuWord, Global, TaskWord};
+use vecud_report::{ClockResult, Kind, Problem, Subject};
+
+/// Half of a nanosecond: an end is known to the nearest nanosecond.
+const HALF: u64 = 2_000_000_000;
+
+/// How many releases a task has had from the start of the run up to `end`. `None`: its grid does not tell, since it has none, its interval
+/// has changed, or steps end beside it as well; a leader counts for all that it leads; or its instance has failed, of which nothing counts
+/// from there on; or there are more of them than [`Passed`] counts.
+fn releases(plan: &Plan, board: Board, task: TaskId, end: Instant) -> Option<u64> {
+    let planned = &plan.tasks[task.0];
+    let Release::Periodic { shift, interval } = planned.release else { return None };
+    let origin = plan.start.after(shift);
+    let failure = |fmu: FmuId| board.fmu(fmu).word(FmuWord::FailureStatus).load(SeqCst);
+    // After Fatal no instance of the same library may be called.
+    let has_failed =
+        |own: FmuId| failure(own) != 0 || (0..plan.fmus.len()).any(|fmu| failure(FmuId(fmu)) == Status::Fatal as u64);
+    let returned_early = board.task(task).get(TaskWord::EarlyReturns) != 0;
+    let has_points = planned.makes_steps() && !plan.input_events.is_empty();
+    if returned_early
+        || has_points
+        || planned.leaves_its_grid()
+        || planned.leader().is_some()
+        || has_failed(planned.fmu)
+        || unbegun::grid(board, task) != Some((origin, interval))
+    {
+        return None;
+    }
+    let after_end = end.after(Fraction::new(1, HALF).expect("HALF is not 0"));
+    let until = plan.released_until(planned).map_or(after_end, |until| until.min(after_end));
+    if !Passed::counts(interval, until.nanos().minus(origin.nanos())) {
+        return None;
+    }
+    let before = Instant::from_nanos(plan.start.nanos().minus(Nanos(1)));
+    Some(Passed::on_grid(origin, interval, before, until, Some(until)).map_or(0, |passed| passed.count))
+}
+
+/// Counts what has been released in virtual time and not begun, or not returned, when the runner died: its thread cannot. A run has come
+/// to each instant of which an activation is complete, though the runner died before it could say so.
+pub fn discard(plan: &Plan, board: Board) {
+    if plan.mode == Mode::RealTime {
+        return;
+    }
+    let word = |task: TaskId, word| board.task(task).get(word);
+    let tasks = || (0..plan.tasks.len()).map(TaskId);
+    let counted = |task| -> u64 {
+        [TaskWord::Activations, TaskWord::Skipped, TaskWord::Discarded].map(|own| word(task, own)).iter().sum()
+    };
+    let said = plan.start.nanos().plus(Nanos(board.global(Global::Reached).load(SeqCst) as i64));
+    let is_beyond = |task: &TaskId| {
+        releases(plan, board, *task, Instant::from_nanos(said)).is_some_and(|releases| counted(*task) > releases)
+    };
+    let end = tasks().filter(is_beyond).map(|task| unbegun::last_time(board, task).nanos()).fold(said, Ord::max);
+    board.global(Global::Reached).store(end.minus(plan.start.nanos()).0.max(0) as u64, SeqCst);
+    for task in tasks() {
+        if let Some(releases) = releases(plan, board, task, Instant::from_nanos(end)) {
+            board.task(task).count_shared(TaskWord::Discarded, releases.saturating_sub(counted(task)));
+        }
+    }
+}
+
+/// Notes in `clocks` how many releases each has had up to `end`, where its grid tells. Counters that do not make that sum are a warning. Of
+/// a run that goes on from a saved state, or saves its own, nobody asks: releases are of two runs then.
+pub fn account(plan: &Plan, board: Board, end: Instant, clocks: &mut [ClockResult]) -> Vec<Problem> {
+    let is_none_counted = clocks.iter().all(|own| own.activations == 0 && own.skipped == 0 && own.discarded == 0);
+    // A run that ended before it began has had none.
+    if end == plan.start && is_none_counted {
+        return Vec::new();
+    }
+    let mut wrong = Vec::new();
+    for (task, clock) in clocks.iter_mut().enumerate() {
+        clock.releases = releases(plan, board, TaskId(task), end);
+        let [activations, skipped, discarded] = [clock.activations, clock.skipped, clock.discarded];
+        let sum = activations.saturating_add(skipped).saturating_add(discarded);
+        if let Some(releases) = clock.releases.filter(|releases| *releases != sum) {
+            let subject = Subject::task(&clock.fmu, &clock.clock, clock.kind);
+            wrong.push(Problem::warning(subject, Kind::Unaccounted { releases, activations, skipped, discarded }));
+        }
+    }
+    wrong
+}

@@ -1,0 +1,171 @@
+//! What each histogram of a run held from time to time, so that `histograms.hlog` has latency over time: taken from the shared histograms
+//! while it goes on, by the supervisor alone.
+//!
+//! Each mark is what the histograms held at one instant; the difference of two is an interval. When there are too many, every other one
+//! is forgotten, and they come half as often: a run of any length has at most [`MOST`] intervals, and all histograms together at most
+//! [`ENTRIES`] entries. Of what FMU code has written over there is no interval, but the whole.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+use vecud_plan::{FmuId, Mode, Plan, TaskId};
+use vecud_record::board::causes::Part;
+use vecud_record::board::{Board, Global, Metric};
+use vecud_record::histogram::Counts;
+use vecud_report::Run;
+
+/// Intervals that there are at most.
+const MOST: usize = 32;
+/// Entries that all histograms have at most together. A rig that leaves less than [`FEWEST`] for each has none.
+const ENTRIES: usize = 8192;
+const FEWEST: usize = 4;
+/// The first interval, ms.
+const FIRST: u64 = 250;
+
+/// What is measured of each clock, in the order of its distributions.
+const METRICS: [Metric; 5] = [Metric::Wakeup, Metric::Start, Metric::Jitter, Metric::Execution, Metric::Response];
+const PARTS: [Part; 5] = [Part::Preempted, Part::Blocked, Part::SetGet, Part::Host, Part::WakeupMachine];
+
+/// The marks of a run so far.
+#[derive(Clone)]
+pub struct Slices {
+    /// The FMU of each task.
+    tasks: Vec<FmuId>,
+    fmus: usize,
+    /// Marks that there may be; 0: none.
+    most: usize,
+    /// ms.
+    interval: u64,
+    marks: Vec<Arc<Mark>>,
+}
+
+/// What the histograms held at one instant.
+struct Mark {
+    /// Since the start of the run, ms.
+    at: u64,
+    /// Of each task its metrics and parts.
+    tasks: Vec<Vec<Counts>>,
+    /// Of each FMU the times of its lock, held and waited for.
+    locks: Vec<[Counts; 2]>,
+}
+
+impl Slices {
+    /// Nothing yet.
+    pub fn new(plan: &Plan) -> Slices {
+        let tasks: Vec<FmuId> = plan.tasks.iter().map(|task| task.fmu).collect();
+        let histograms = tasks.len() * (METRICS.len() + PARTS.len() + 1) + 2 * plan.fmus.len();
+        let most = (ENTRIES / histograms.max(1)).min(MOST);
+        // The last interval ends with the run, and needs no mark. In virtual time nothing is late.
+        let most = if plan.mode == Mode::RealTime && most >= FEWEST { most - 1 } else { 0 };
+        Slices { tasks, fmus: plan.fmus.len(), most, interval: FIRST, marks: Vec::new() }
+    }
+
+    /// Looks at the run, if an interval has ended. `now`: CLOCK_MONOTONIC, ns; up to then all notes are in the histograms.
+    pub fn look(&mut self, board: Board, now: i64) {
+        let [start, ended] = [Global::StartMonotonic, Global::Ended].map(|word| board.global(word).load(SeqCst) as i64);
+        if self.most == 0 || start <= 0 || ended > 0 || now <= start {
+            return;
+        }
+        let at = (now - start) as u64 / 1_000_000;
+        if self.is_due(at) {
+            self.mark(self.of(board, at));
+        }
+    }
+
+    fn is_due(&self, at: u64) -> bool {
+        // FMU code can write anywhere, also where the start is.
+        let last = self.marks.last().map_or(0, |mark| mark.at);
+        at >= last.saturating_add(self.interval)
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.marks.push(Arc::new(mark));
+        if self.marks.len() > self.most {
+            let mut place = 0;
+            self.marks.retain(|_| {
+                place += 1;
+                place % 2 == 0
+            });
+            self.interval *= 2;
+        }
+    }
+
+    fn of(&self, board: Board, at: u64) -> Mark {
+        let task = |task| -> Vec<Counts> {
+            let cells = board.task(TaskId(task));
+            let metrics = METRICS.map(|metric| cells.histogram(metric).counts());
+            let causes = board.causes(TaskId(task));
+            let parts =
+                PARTS.map(|part| causes.as_ref().map_or_else(Counts::default, |own| own.histogram(part).counts()));
+            metrics.into_iter().chain(parts).collect()
+        };
+        let lock = |fmu: usize| {
+            let words = board.fmu(FmuId(fmu));
+            let mut lock = [words.hold().counts(), words.wait().counts()];
+            for (task, _) in self.tasks.iter().enumerate().filter(|(_, own)| own.0 == fmu) {
+                let cells = board.task(TaskId(task));
+                for (sum, metric) in lock.iter_mut().zip([Metric::LockHold, Metric::LockWait]) {
+                    sum.add(&cells.histogram(metric).counts());
+                }
+            }
+            lock
+        };
+        Mark { at, tasks: (0..self.tasks.len()).map(task).collect(), locks: (0..self.fmus).map(lock).collect() }
+    }
+
+    /// Tells the distributions of a run when their values came. `run`: what has come of it up to now, or at its end.
+    pub fn split(&self, run: &mut Run) {
+        let end = Duration::try_from_secs_f64(run.wall_seconds).unwrap_or_default();
+        let marks: Vec<(Duration, &Mark)> = self
+            .marks
+            .iter()
+            .map(|mark| (Duration::from_millis(mark.at), &**mark))
+            .filter(|(at, _)| *at < end)
+            .collect();
+        if marks.is_empty() {
+            return;
+        }
+        for (task, clock) in run.clocks.iter_mut().enumerate() {
+            // Arrivals are releases, so their latencies are those of starts.
+            let places = (0..METRICS.len() + PARTS.len()).chain([1]);
+            for (place, distribution) in places.zip(clock.distributions()) {
+                let own: Vec<_> = marks.iter().map(|(at, mark)| (*at, &mark.tasks[task][place])).collect();
+                distribution.split(&own, end);
+            }
+        }
+        for (fmu, result) in run.fmus.iter_mut().enumerate() {
+            for (place, distribution) in [&mut result.lock.hold, &mut result.lock.wait].into_iter().enumerate() {
+                let own: Vec<_> = marks.iter().map(|(at, mark)| (*at, &mark.locks[fmu][place])).collect();
+                distribution.split(&own, end);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A month of looks, each 20 ms or as late as the machine likes.
+    #[test]
+    fn a_month_has_few_marks_over_all_of_it() {
+        let mut slices = Slices { tasks: Vec::new(), fmus: 0, most: MOST - 1, interval: FIRST, marks: Vec::new() };
+        const MONTH: u64 = 30 * 86_400_000;
+        let (mut at, mut looks) = (0, 0);
+        while at < MONTH {
+            // What is not due costs no look; come just before it is, and some time after.
+            let due = slices.marks.last().map_or(0, |mark| mark.at) + slices.interval;
+            assert!(!slices.is_due(due - 1));
+            at = due + looks % 17;
+            assert!(slices.is_due(at));
+            slices.mark(Mark { at, tasks: Vec::new(), locks: Vec::new() });
+            looks += 1;
+            assert!(slices.marks.len() < MOST);
+        }
+        assert!(looks < 800, "{looks}");
+        let times: Vec<u64> = slices.marks.iter().map(|mark| mark.at).collect();
+        assert!(times.len() >= MOST / 2 - 1 && times.is_sorted(), "{times:?}");
+        let longest = times.windows(2).map(|pair| pair[1] - pair[0]).chain([times[0]]).max().unwrap();
+        assert!(longest < MONTH / 8, "{times:?}");
+    }
+}

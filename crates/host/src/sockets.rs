@@ -1,0 +1,127 @@
+//! The sockets of a run's external events: made here, before anything runs, and handed to the runner, which reads them.
+//! This process only watches what the kernel throws away, and removes the files of unix sockets, whatever becomes of the
+//! runner.
+
+use super::{Error, Prepared};
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::Ordering::SeqCst;
+use vecud_linux::SysError;
+use vecud_linux::datagram::{DatagramSocket, SocketFile};
+use vecud_plan::rig::{At, DatagramAddress, Place};
+use vecud_plan::{DatagramSource, TaskId};
+use vecud_record::board::{Board, TaskWord};
+
+/// All sockets of a run, in the order of the plan's sources.
+pub struct Sockets(Vec<Socket>);
+
+struct Socket {
+    socket: DatagramSocket,
+    task: TaskId,
+    /// What the kernel has thrown away up to the last look. The kernel's own counter begins anew after 2^32.
+    dropped: u64,
+    /// How many of them were before this run.
+    before: u64,
+    _file: Option<SocketFile>,
+}
+
+impl Sockets {
+    /// Makes them, if the plan has somebody who receives.
+    pub fn bind(prepared: &Prepared) -> Result<Sockets, Error> {
+        let mut all = Vec::new();
+        for (source, At { value: address, place }) in wanted(prepared) {
+            may_look(prepared, *place, address)?;
+            let made = match address {
+                DatagramAddress::Udp(address) => DatagramSocket::udp(*address).map(|socket| (socket, None)),
+                DatagramAddress::Unix(path) => DatagramSocket::unix(path).map(|(socket, file)| (socket, Some(file))),
+            };
+            let (socket, file) = made.map_err(|error| refused(prepared, *place, &error))?;
+            all.push(Socket { socket, task: source.task, dropped: 0, before: 0, _file: file });
+        }
+        Ok(Sockets(all))
+    }
+
+    /// Their descriptors.
+    pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.0.iter().map(|socket| socket.socket.as_fd())
+    }
+
+    /// Looks what was thrown away since the last look; to be done while the runner receives.
+    pub fn look(&mut self) {
+        for socket in &mut self.0 {
+            socket.dropped = latest(socket.dropped, socket.socket.dropped());
+        }
+    }
+
+    /// For each task with a socket how many datagrams the kernel has thrown away in this run, until the runner ceased to read
+    /// them, or until now if it has not yet.
+    pub fn dropped(&mut self, board: Board) -> Vec<(TaskId, u64)> {
+        self.look();
+        self.0.iter().map(|socket| (socket.task, socket.total(board).saturating_sub(socket.before))).collect()
+    }
+
+    /// The same of a run that is over: what comes from now on is counted for the next one.
+    pub fn dropped_at_end(&mut self, board: Board) -> Vec<(TaskId, u64)> {
+        let dropped = self.dropped(board);
+        for socket in &mut self.0 {
+            socket.before = socket.total(board);
+        }
+        dropped
+    }
+}
+
+impl Socket {
+    fn total(&self, board: Board) -> u64 {
+        match board.task(self.task).word(TaskWord::DroppedAtEnd).load(SeqCst) {
+            0 => self.dropped,
+            noted => latest(self.dropped, noted as u32),
+        }
+    }
+}
+
+/// Whether a run would get its sockets, as far as can be known without making them. Takes no datagram from anybody.
+pub fn check_sockets(prepared: &Prepared) -> Result<(), Error> {
+    for (_, At { value: address, place }) in wanted(prepared) {
+        let checked = match address {
+            DatagramAddress::Udp(address) => DatagramSocket::check_udp(*address),
+            DatagramAddress::Unix(path) => DatagramSocket::check_unix(path),
+        };
+        checked.map_err(|error| refused(prepared, *place, &error))?;
+    }
+    Ok(())
+}
+
+/// The plan's sources and where they are; none, if nobody receives.
+fn wanted(prepared: &Prepared) -> impl Iterator<Item = (&DatagramSource, &At<DatagramAddress>)> {
+    prepared.plan.receiver.iter().flat_map(|_| prepared.plan.datagrams.iter().zip(&prepared.sockets))
+}
+
+/// Whether whoever has named an address may know what is in its folder, which what goes wrong there tells.
+fn may_look(prepared: &Prepared, place: Place, address: &DatagramAddress) -> Result<(), Error> {
+    let DatagramAddress::Unix(path) = address else { return Ok(()) };
+    let Some(folder) = path.parent().filter(|_| !prepared.options.rights.are_own()) else { return Ok(()) };
+    let looked = prepared.options.rights.at(folder, |way| fs::read_dir(way).map(drop));
+    looked.map_err(|error| Error::InRig(prepared.file.clone(), place, Box::new(Error::file(folder)(error))))
+}
+
+fn refused(prepared: &Prepared, place: Place, error: &SysError) -> Error {
+    Error::InRig(prepared.file.clone(), place, Box::new(Error::System(error.to_string())))
+}
+
+/// The total whose lower half is `low`, nearest to a total from a moment before or after.
+fn latest(total: u64, low: u32) -> u64 {
+    total.saturating_add_signed(i64::from(low.wrapping_sub(total as u32) as i32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::latest;
+
+    #[test]
+    fn the_kernels_counter_may_begin_anew() {
+        assert_eq!((latest(0, 7), latest(7, 7), latest(9, 7)), (7, 7, 7));
+        let total = (5 << 32) - 1;
+        assert_eq!(latest(total, 2), total + 3);
+        assert_eq!(latest(total + 3, u32::MAX), total);
+    }
+}

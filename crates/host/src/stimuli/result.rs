@@ -1,0 +1,81 @@
+//! What the report says of stimuli.
+
+use std::sync::atomic::Ordering::SeqCst;
+use vecud_base::time::Nanos;
+use vecud_plan::rig;
+use vecud_plan::{OnNan, Plan};
+use vecud_record::board::{Board, Global};
+use vecud_record::stimulus::{Nan, State};
+use vecud_report::{Broken, Kind, Problem, Severity, StimulusResult, Subject};
+
+/// What is wrong with a file, as far as the reading has come.
+#[derive(Clone, Debug, Default)]
+pub struct Fault {
+    /// Why it cannot be read any further, or has ended early.
+    pub problem: Option<rig::Problem>,
+    /// Cells that feed what is no number.
+    pub nan: Option<Nan>,
+    /// What somebody has done to it meanwhile.
+    pub change: Option<String>,
+}
+
+/// What came of each file.
+pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
+    let result = |(stimulus, own): (usize, &vecud_plan::StimulusPlan)| {
+        let feed = board.stimulus(stimulus);
+        let starved = feed.starved();
+        let clock = |task: vecud_plan::TaskId| {
+            let task = plan.tasks.get(task.0)?;
+            Some(plan.full_name(task))
+        };
+        StimulusResult {
+            file: own.file.clone(),
+            interpolation: own.interpolation,
+            columns: own.values.len() + own.ticks.len(),
+            columns_left_out: own.left_out,
+            rows: feed.rows_read(),
+            starved: starved.map_or(0, |starved| starved.count),
+            first_starved: starved.and_then(|starved| Some((clock(starved.task)?, starved.time.seconds()))),
+        }
+    };
+    plan.stimuli.iter().enumerate().map(result).collect()
+}
+
+/// What went wrong with them.
+pub fn problems(plan: &Plan, results: &[StimulusResult], board: Board, faults: &[Fault], problems: &mut Vec<Problem>) {
+    let since_start = Nanos(board.global(Global::Reached).load(SeqCst) as i64);
+    let reached = plan.start.nanos().plus(since_start).seconds();
+    // What has ended the run. Of one file several stimuli can be made, which find the same.
+    let ended: Vec<String> = (0..faults.len())
+        .filter(|stimulus| board.stimulus(*stimulus).has_broken())
+        .filter_map(|stimulus| faults[stimulus].problem.as_ref().map(ToString::to_string))
+        .collect();
+    for (stimulus, (own, fault)) in results.iter().zip(faults).enumerate() {
+        let subject = Subject::Stimulus(own.file.clone());
+        if let Some(error) = &fault.problem {
+            let feed = board.stimulus(stimulus);
+            let words = error.to_string();
+            let (severity, effect) = match feed.state() {
+                State::Ended => (Severity::Warning, Broken::Ended),
+                _ if feed.has_broken() => (Severity::Failure, Broken::EndedTheRun),
+                _ => (Severity::Warning, Broken::NotNeeded),
+            };
+            if severity == Severity::Failure || !ended.contains(&words) {
+                let kind = Kind::StimulusBroken { words, effect };
+                problems.push(Problem { severity, subject: subject.clone(), kind });
+            }
+        }
+        // Files are read ahead: what the run has not come to was not fed.
+        if let Some(nan) = fault.nan.as_ref().filter(|nan| nan.from <= reached) {
+            let severity = if plan.nan == OnNan::Stop { Severity::Failure } else { Severity::Warning };
+            let kind = Kind::StimulusNan { words: nan.first.to_string(), count: nan.count };
+            problems.push(Problem { severity, subject: subject.clone(), kind });
+        }
+        if let Some(words) = fault.change.clone() {
+            problems.push(Problem::warning(subject.clone(), Kind::StimulusChanged { words }));
+        }
+        if let Some((clock, first_s)) = own.first_starved.clone() {
+            problems.push(Problem::warning(subject, Kind::Starved { count: own.starved, clock, first_s }));
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Reads what partitions note while a run goes on: makes histograms of where their time goes, and `trace.json` of who ran
+//! when.
+//!
+//! In mode `all` everything goes to a file [at once](stream); as a [flight recorder](flight) the last seconds stay in memory.
+//! Whatever goes wrong with a file is a warning of the report and never ends the run. What takes long gives its caller turns, so
+//! that recordings do not wait for it.
+
+mod flight;
+mod over;
+mod picture;
+mod stream;
+mod worst;
+
+use self::flight::Flight;
+pub use self::over::FirstOver;
+use self::over::Over;
+use self::picture::Gallery;
+use self::stream::Stream;
+use super::hangs::Hangs;
+use super::pace::Pace;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::SeqCst;
+use vecud_base::time::Instant;
+use vecud_linux::clock::Clock;
+use vecud_linux::cycles::Ruler;
+use vecud_linux::files;
+use vecud_plan::{Mode, Plan, TaskId, TraceMode};
+use vecud_record::board::{Board, Global, Scheduling, TaskWord};
+use vecud_record::figures::TaskFigures;
+use vecud_record::trace::axis::Axis;
+use vecud_record::trace::chrome::ChromeWriter;
+use vecud_record::trace::{Assembler, Item, Note, NoteRing};
+use vecud_report::TraceResult;
+
+/// The file of a run without incidents.
+const NAME: &str = "trace.json";
+/// Items that are written at once.
+const PIECE: usize = 256;
+
+/// Traces one run.
+pub struct Tracer<'a> {
+    plan: &'a Plan,
+    board: Board<'a>,
+    /// Per task: its notes, and what becomes of them in real time. Empty in virtual time when nothing is traced.
+    rings: Vec<(TaskId, NoteRing<'a>, Option<TaskFigures<'a>>)>,
+    /// Simulation time of the run's start, ns.
+    begin: i64,
+    ruler: Ruler,
+    /// Made when the start instant is known.
+    at_work: Option<AtWork<'a>>,
+    out: Option<PathBuf>,
+    pace: Pace,
+    /// Why a file is not what it should be.
+    problems: Vec<String>,
+    /// When it was made, by the clock of the run, ns.
+    made: i64,
+    /// In virtual time: up to where everything was noted.
+    order: i64,
+    /// Notes that FMU code has written over, and rings of them.
+    damaged: u64,
+    /// The first activation that was over a limit.
+    over: Over,
+}
+
+/// What has begun.
+struct AtWork<'a> {
+    /// CLOCK_MONOTONIC of the start; 0 in virtual time, which looks at no clock.
+    start: i64,
+    assembler: Assembler,
+    axis: Option<Axis>,
+    sink: Sink<'a>,
+    gallery: Gallery,
+    /// End of the last activation of each task.
+    ended: Vec<i64>,
+}
+
+/// Where items go.
+enum Sink<'a> {
+    All(Stream<'a>),
+    Flight(Flight<'a>),
+}
+
+impl<'a> Tracer<'a> {
+    /// Waits for [`Tracer::open`]. `begin`: when activations begin.
+    pub fn new(plan: &'a Plan, board: Board<'a>, begin: Instant) -> Self {
+        let ruler = Ruler::new(Clock::tai_if(plan.keeps_tai()));
+        let (begin, problems) = (begin.nanos().0, Vec::new());
+        let tasks = (0..plan.tasks.len()).map(TaskId);
+        let rings = tasks.filter_map(|task| Some((task, board.notes(task)?, TaskFigures::of(board, task)))).collect();
+        let (made, pace) = (ruler.now(), Pace::new(plan));
+        Tracer {
+            plan,
+            board,
+            rings,
+            begin,
+            ruler,
+            at_work: None,
+            out: None,
+            pace,
+            problems,
+            made,
+            order: 0,
+            damaged: 0,
+            over: Over::new(plan),
+        }
+    }
+
+    /// Files go to `out`.
+    pub fn open(&mut self, out: &Path) {
+        self.out = Some(out.to_owned());
+    }
+
+    fn begin(&mut self) {
+        let Some(out) = self.out.as_deref().filter(|_| self.at_work.is_none()) else { return };
+        let is_virtual = self.plan.mode == Mode::Virtual;
+        let start = if is_virtual { 0 } else { self.board.global(Global::Start).load(SeqCst) as i64 };
+        if self.plan.trace.mode == TraceMode::Off || (!is_virtual && !self.may_be(start)) {
+            return;
+        }
+        let sink = match self.plan.trace.mode {
+            TraceMode::Flight => Sink::Flight(Flight::new(self.plan, self.board, out)),
+            _ => Sink::All(Stream::new(self.plan, out, &mut self.problems)),
+        };
+        let fifo = self.board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
+        self.at_work = Some(AtWork {
+            start,
+            assembler: Assembler::new(self.plan, fifo),
+            axis: is_virtual.then(|| Axis::new(self.begin)),
+            sink,
+            gallery: Gallery::new(self.plan),
+            ended: vec![i64::MIN; self.plan.tasks.len()],
+        });
+    }
+
+    /// Whether the run can have begun at this instant of its clock, ns.
+    fn may_be(&self, start: i64) -> bool {
+        start > 0 && (self.made - SET..=self.ruler.now() + SET).contains(&start)
+    }
+
+    /// What FMU code has written over, by its name.
+    pub fn damage(&self) -> Option<String> {
+        (self.damaged > 0).then(|| "notes of who ran when, of which figures and the trace are made".to_owned())
+    }
+
+    /// The first time that a limit was exceeded, as far as was seen by `now` (CLOCK_MONOTONIC, ns).
+    pub fn first_over(&self, hangs: &Hangs, now: i64) -> Option<FirstOver> {
+        self.over.look(self.plan, self.board, hangs, now)
+    }
+
+    /// How soon the next look should come.
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// Takes what there is, and calls `meanwhile` every few milliseconds that it takes.
+    pub fn look(&mut self, meanwhile: &mut dyn FnMut()) {
+        self.begin();
+        self.take(false, meanwhile);
+    }
+
+    /// Takes what there is. `over`: nothing comes after it.
+    fn take(&mut self, over: bool, meanwhile: &mut dyn FnMut()) {
+        let is_virtual = self.plan.mode == Mode::Virtual;
+        let possible = Possible { tasks: self.plan.tasks.len(), is_virtual, from: self.made, now: self.ruler.now() };
+        let (plan, damaged, over_limits) = (self.plan, &mut self.damaged, &mut self.over);
+        let Some(work) = &mut self.at_work else {
+            if self.plan.trace.mode == TraceMode::Off {
+                self.rings.iter().for_each(|(task, ring, figures)| {
+                    read(ring, figures.as_ref(), possible, damaged)
+                        .for_each(|note| over_limits.see(plan, *task, &note));
+                });
+            }
+            return;
+        };
+        // Before the rings are read: see `Assembler`.
+        let order = self.board.global(Global::TraceOrder).load(SeqCst) as i64;
+        self.order = self.order.max(if order < NUMBERS { order } else { 0 });
+        let horizon = match (over, is_virtual) {
+            (true, _) => i64::MAX,
+            (false, true) => self.order,
+            (false, false) => self.ruler.now() - work.start,
+        };
+        self.ruler.advance();
+        self.pace.begin();
+        let (ruler, start) = (&self.ruler, work.start);
+        let clock = |stamp: u64| if is_virtual { stamp as i64 } else { ruler.instant(stamp).saturating_sub(start) };
+        for &(task, ref ring, ref figures) in &self.rings {
+            self.pace.saw(ring.waiting());
+            for note in read(ring, figures.as_ref(), possible, damaged) {
+                over_limits.see(plan, task, &note);
+                let note = note.since(start);
+                if let Note::Activated { end, .. } = note {
+                    work.ended[task.0] = end;
+                }
+                work.assembler.take(task, note, &clock);
+            }
+        }
+        let mut items = work.assembler.ready(horizon);
+        if let Some(axis) = &mut work.axis {
+            items = axis.place(items);
+            if over {
+                items.append(&mut axis.finish());
+            }
+        }
+        let now = if is_virtual { items.last().map_or(0, Item::at) } else { horizon };
+        work.gallery.show(&items);
+        match &mut work.sink {
+            Sink::Flight(flight) => flight.take(items, now, &mut self.problems, meanwhile),
+            Sink::All(stream) => stream.take(&items, &mut self.problems),
+        }
+    }
+
+    /// What was under way when the process ended: nobody notes it any more.
+    fn unfinished(&mut self, gone: i64) {
+        let Some(work) = &mut self.at_work else { return };
+        for task in (0..self.plan.tasks.len()).map(TaskId) {
+            let cells = self.board.task(task);
+            if cells.get(TaskWord::Active) == 0 {
+                continue;
+            }
+            let time = cells.time().nanos().0.clamp(-LONGEST, LONGEST);
+            let (start, end) = match work.axis {
+                Some(_) => (self.order, self.order + 1),
+                // Not yet written when it had just begun.
+                None => {
+                    let started = cells.get(TaskWord::StartedAt) as i64;
+                    (started.clamp(work.start, gone.max(work.start)) - work.start, gone - work.start)
+                }
+            };
+            let start = start.max(work.ended[task.0]);
+            let release = time.saturating_sub(self.begin).clamp(-LONGEST, start);
+            work.assembler.unfinished(task, time, release, start, end.max(start));
+        }
+    }
+
+    /// Ends the files. `gone`: when the process was seen to have ended, CLOCK_MONOTONIC. Gives what the report says,
+    /// what went wrong, and which files others have taken away.
+    pub fn finish(mut self, gone: i64) -> (TraceResult, Vec<String>, Vec<String>) {
+        let mut lost = Vec::new();
+        self.begin();
+        // What is noted first, then what is not.
+        self.look(&mut || ());
+        self.unfinished(gone);
+        self.take(true, &mut || ());
+        let traced = self.rings.iter().filter(|_| self.plan.trace.mode != TraceMode::Off);
+        let dropped = traced.map(|(_, ring, _)| ring.dropped()).fold(0, u64::saturating_add);
+        if dropped > 0 {
+            let message = format!("the trace lacks {dropped} events that came faster than they could be kept");
+            self.problems.push(message);
+        }
+        let mut result = TraceResult { mode: Some(self.plan.trace.mode), dropped, ..TraceResult::default() };
+        let Some(work) = self.at_work else { return (result, self.problems, lost) };
+        result.pictures = work.gallery.finish();
+        match work.sink {
+            Sink::All(stream) => result.files = stream.finish(&mut self.problems, &mut lost),
+            Sink::Flight(flight) => {
+                let (files, picture) = flight.finish(&mut self.problems, &mut lost);
+                result.files = files;
+                result.pictures.extend(picture);
+            }
+        }
+        (result, self.problems, lost)
+    }
+}
+
+/// What a ring holds, all of it counted: what waits now, which is all from before the horizon. What comes meanwhile would
+/// never end in virtual time. A note that cannot be is left out.
+fn read<'r>(
+    ring: &'r NoteRing,
+    figures: Option<&'r TaskFigures>,
+    possible: Possible,
+    damaged: &'r mut u64,
+) -> impl Iterator<Item = Note> + 'r {
+    *damaged += u64::from(ring.mend());
+    let notes = std::iter::from_fn(|| ring.pop()).take(ring.waiting().0);
+    let notes = notes.filter_map(move |note| {
+        let note = note.filter(|note| possible.holds(note));
+        *damaged += u64::from(note.is_none());
+        note
+    });
+    notes.inspect(move |note| figures.into_iter().for_each(|figures| figures.take(note)))
+}
+
+/// What a note can say: FMU code can write anywhere, also where notes are.
+#[derive(Clone, Copy)]
+struct Possible {
+    tasks: usize,
+    is_virtual: bool,
+    /// When the run was prepared, and now, by its clock, ns.
+    from: i64,
+    now: i64,
+}
+
+/// No time of a simulation is longer, ns: 146 years.
+const LONGEST: i64 = 1 << 62;
+/// In virtual time no more is noted than this.
+const NUMBERS: i64 = 1 << 53;
+/// Clocks may be set, ns; by more than this it is told as damage.
+const SET: i64 = 3_600_000_000_000;
+
+impl Possible {
+    fn holds(&self, note: &Note) -> bool {
+        let instants = match self.is_virtual {
+            true => 0..=NUMBERS,
+            false => self.from - SET..=self.now + SET,
+        };
+        let longest = if self.is_virtual { NUMBERS } else { self.now - self.from + 2 * SET };
+        let at = |all: &[i64]| all.iter().all(|instant| instants.contains(instant));
+        let short = |all: &[i64]| all.iter().all(|duration| (-longest..=longest).contains(duration));
+        let time = |time: i64| (-LONGEST..=LONGEST).contains(&time);
+        let stamps = |all: &[u64]| !self.is_virtual || all.iter().all(|stamp| *stamp <= NUMBERS as u64);
+        match *note {
+            Note::Activated { time: own, release, woken, start, end, execution, .. } => {
+                time(own) && at(&[release, woken, start, end]) && short(&[execution])
+            }
+            Note::Locked { since, until, waited, .. } => stamps(&[since, until, waited]),
+            Note::Updated { since, until } => stamps(&[since, until]),
+            Note::Ticked { target, time: own, at: when, .. } | Note::Armed { target, time: own, at: when, .. } => {
+                target.0 < self.tasks && time(own) && at(&[when])
+            }
+            Note::Skipped { time: own, release, at: when } => time(own) && at(&[release, when]),
+            Note::Spent { jitter, preempted, blocked, set_get, host, machine } => {
+                short(&[preempted, blocked, set_get, machine, jitter.unwrap_or(0), host.unwrap_or(0)])
+            }
+        }
+    }
+}
+
+/// A file with its names in it; or none, when there is no room for these.
+fn create<'p>(plan: &'p Plan, path: &Path) -> io::Result<ChromeWriter<'p, File>> {
+    let file = files::create(path)?;
+    ChromeWriter::new(plan, file).inspect_err(|_| {
+        let _ = fs::remove_file(path);
+    })
+}

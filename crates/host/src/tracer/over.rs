@@ -1,0 +1,100 @@
+//! Which activations are over a limit of the rig, and which was the first: what the flight recorder writes files for, and what
+//! stops the kernel's trace.
+
+use crate::hangs::Hangs;
+use std::sync::atomic::Ordering::SeqCst;
+use vecud_plan::{Overrun, Plan, TaskId};
+use vecud_record::board::{Board, Global, TaskWord};
+use vecud_record::trace::Note;
+use vecud_report::{Kind, LimitKey, Measured, exceeded};
+
+/// An activation that has ended, as far as limits are about it; instants in ns by whatever clock.
+pub(super) struct Single {
+    pub task: TaskId,
+    /// The activation time, ns of simulation time.
+    pub time: i64,
+    pub release: i64,
+    pub start: i64,
+    pub end: i64,
+    pub execution: i64,
+}
+
+/// When an activation was over a limit, by its own clock, and in which words that is told.
+pub(super) fn over_limit(plan: &Plan, single: &Single) -> Option<(i64, String)> {
+    let &Single { task, time, release, start, end, execution } = single;
+    let planned = &plan.tasks[task.0];
+    let (late, execution) = ((start - release).max(0) as u64, execution.max(0) as u64);
+    let measured = Measured { start_latency: late, execution, ..Measured::default() };
+    let (at, what, nanos) = match exceeded(&planned.limits, &measured).next()? {
+        Kind::LatencyLimit { reached, .. } => (start, "start latency", reached),
+        _ => (end, "execution", execution),
+    };
+    let (name, time) = (plan.full_name(planned), time as f64 / 1e9);
+    Some((at, format!("{what} of {name} {} µs at {time} s", nanos as f64 / 1e3)))
+}
+
+/// The first time that a limit was exceeded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstOver {
+    /// When, CLOCK_MONOTONIC in ns: of an activation that has begun too late its first FMI call, of one that took too long its
+    /// end, of an overrun the release that was left out; or when it was seen.
+    pub at: i64,
+    /// What was exceeded, in words.
+    pub why: String,
+}
+
+/// Looks for it.
+#[derive(Debug)]
+pub(super) struct Over {
+    /// By the run's clock.
+    first: Option<(i64, String)>,
+    /// The last release of each task that was left out: when that was, by the run's clock, ns.
+    skipped: Vec<Option<i64>>,
+}
+
+impl Over {
+    pub(super) fn new(plan: &Plan) -> Over {
+        Over { first: None, skipped: vec![None; plan.tasks.len()] }
+    }
+
+    /// Sees what a task has noted.
+    pub(super) fn see(&mut self, plan: &Plan, task: TaskId, note: &Note) {
+        match *note {
+            Note::Activated { time, release, start, end, execution, .. } if self.first.is_none() => {
+                self.first = over_limit(plan, &Single { task, time, release, start, end, execution });
+            }
+            Note::Skipped { at, .. } => self.skipped[task.0] = Some(at),
+            _ => (),
+        }
+    }
+
+    /// The first time so far, also of activations that have not returned. `now`: CLOCK_MONOTONIC, ns.
+    pub(super) fn look(&self, plan: &Plan, board: Board, hangs: &Hangs, now: i64) -> Option<FirstOver> {
+        let [start, of_monotonic] =
+            [Global::Start, Global::StartMonotonic].map(|word| board.global(word).load(SeqCst) as i64);
+        let monotonic = |at: i64| at.saturating_sub(start).saturating_add(of_monotonic);
+        if let Some((at, why)) = &self.first {
+            return Some(FirstOver { at: monotonic(*at), why: why.clone() });
+        }
+        let name = |task: TaskId| plan.full_name(&plan.tasks[task.0]);
+        if let Some((task, limit)) = hangs.over_limit() {
+            let why = format!("{} has not returned and is over {}", name(task), limit.key());
+            return Some(FirstOver { at: now, why });
+        }
+        (0..plan.tasks.len()).map(TaskId).find_map(|task| {
+            let (planned, cells) = (&plan.tasks[task.0], board.task(task));
+            let overruns = cells.get(TaskWord::Overruns);
+            let many = planned.limits.max_overruns.is_some_and(|limit| overruns > limit);
+            let why = if many {
+                format!("{overruns} overruns of {}, {}", name(task), LimitKey::Overruns.key())
+            } else if overruns > 0 && planned.overrun == Overrun::Stop {
+                format!("overrun of {}, which ends the run", name(task))
+            } else if cells.get(TaskWord::Demoted) == 1 && planned.limits.max_execution.is_some() {
+                format!("{} took longer than {}", name(task), LimitKey::Execution.key())
+            } else {
+                return None;
+            };
+            Some(FirstOver { at: self.skipped[task.0].map_or(now, monotonic), why })
+        })
+    }
+}

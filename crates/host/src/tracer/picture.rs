@@ -1,0 +1,95 @@
+//! Which stretch of a trace the report draws.
+
+use vecud_plan::{Plan, Release};
+use vecud_record::trace::Item;
+use vecud_report::Picture;
+
+/// More activations than these nobody can tell apart.
+const ACTIVATIONS: usize = 400;
+/// More periods of the most frequent clock than this are too small to be seen.
+const PERIODS: i64 = 25;
+/// Before and after an incident.
+const BEFORE: usize = 60;
+const AFTER: usize = 20;
+/// Without periodic clocks, ns.
+const STRETCH: i64 = 100_000_000;
+
+/// The first stretch of a run: until all periodic clocks are released together again, or [`ACTIVATIONS`] of them.
+pub(super) struct Gallery {
+    until: i64,
+    items: Vec<Item>,
+    activations: usize,
+    /// There was more than it shows.
+    cut: bool,
+}
+
+impl Gallery {
+    pub(super) fn new(plan: &Plan) -> Gallery {
+        Gallery { until: stretch(plan), items: Vec::new(), activations: 0, cut: false }
+    }
+
+    /// The next items, by their ends.
+    pub(super) fn show(&mut self, items: &[Item]) {
+        for item in items {
+            let begin = match item {
+                Item::Activated(activated) => activated.start,
+                Item::Skipped { release, .. } => *release,
+                Item::Ticked { at, .. } | Item::Armed { at, .. } => *at,
+            };
+            if begin >= self.until {
+                self.cut = true;
+                continue;
+            }
+            if let Item::Activated(_) = item {
+                self.activations += 1;
+                if self.activations > ACTIVATIONS {
+                    // What ends later is not shown, nor what began after it.
+                    (self.until, self.cut) = (self.until.min(begin), true);
+                    continue;
+                }
+            }
+            self.items.push(item.clone());
+        }
+    }
+
+    pub(super) fn finish(self) -> Vec<Picture> {
+        let last = self.items.iter().map(Item::at).max();
+        let to = match self.cut {
+            true => Some(self.until),
+            false => last.map(|last| last.min(self.until)),
+        };
+        let picture = to.filter(|_| last.is_some()).map(|to| Picture { why: None, from: 0, to, items: self.items });
+        picture.into_iter().collect()
+    }
+}
+
+/// Until all periodic clocks are released together again, or [`PERIODS`] of the shortest, and half a one more.
+fn stretch(plan: &Plan) -> i64 {
+    let periods: Vec<i64> = plan
+        .tasks
+        .iter()
+        .filter_map(|task| match &task.release {
+            Release::Periodic { interval, .. } => Some(interval.nanos().0.max(1)),
+            _ => None,
+        })
+        .collect();
+    let (Some(&shortest), Some(&longest)) = (periods.iter().min(), periods.iter().max()) else { return STRETCH };
+    let together = periods.iter().try_fold(1_i64, |all, period| {
+        (all / gcd(all, *period)).checked_mul(*period).filter(|all| *all <= longest.saturating_mul(10))
+    });
+    together.unwrap_or(longest).min(shortest.saturating_mul(PERIODS)).saturating_add(shortest / 2)
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// What was around an incident, of items by their ends.
+pub(super) fn around<'i>(at: i64, why: String, items: impl Iterator<Item = &'i Item> + Clone) -> Option<Picture> {
+    let active = |item: &&Item| matches!(item, Item::Activated(_));
+    let before: Vec<&Item> = items.clone().filter(active).filter(|item| item.at() <= at).collect();
+    let from = before[before.len().saturating_sub(BEFORE)..].first().map_or(at, |item| item.at());
+    let to = items.clone().filter(active).filter(|item| item.at() > at).take(AFTER).last().map_or(at, Item::at);
+    let shown: Vec<Item> = items.filter(|item| (from..=to).contains(&item.at())).cloned().collect();
+    (from < to).then_some(Picture { why: Some(why), from, to, items: shown })
+}

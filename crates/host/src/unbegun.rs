@@ -1,0 +1,157 @@
+//! A release that nobody has begun although it is time: its thread gets no core, or the whole process stands still.
+//!
+//! The runner tells what became of such releases when it comes to them, and it never does where the run ends before (semantics S12).
+
+use super::time_base::TimeBase;
+use vecud_base::time::{Fraction, Instant};
+use vecud_plan::schedule::Passed;
+use vecud_plan::{Overrun, Plan, TaskId};
+use vecud_record::board::promise::Break;
+use vecud_record::board::{Board, Metric, TaskWord};
+
+/// The next release of a periodic clock, whose activation has not begun though it is time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unbegun {
+    /// When it was released; of several that wait the first.
+    pub first: Instant,
+    /// How late it is by now, ns.
+    pub late: i64,
+    /// Releases that wait beside it, since they have found an activation running; its thread has counted them as overruns.
+    waiting: u64,
+    /// Releases after all of these.
+    pub passed: Option<Passed>,
+}
+
+impl Unbegun {
+    /// Looks at a task of which no activation is under way.
+    pub fn of(plan: &Plan, board: Board, time_base: TimeBase, task: TaskId) -> Option<Unbegun> {
+        let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+        if cells.get(TaskWord::Left) != 0 {
+            return None;
+        }
+        let (origin, interval) = grid(board, task)?;
+        let (now, released_until) = (time_base.instant(), plan.released_until(planned));
+        let after = |counted, until| Passed::on_grid(origin, interval, counted, until, released_until);
+        let (last, finished) = (last_time(board, task), cells.get(TaskWord::FinishedAt) as i64);
+        if cells.get(TaskWord::Active) == 1 {
+            // It has not come to its first call.
+            return Unbegun::at(released_until, time_base, last, 0, after(last, now));
+        }
+        if finished == 0 {
+            let first = after(time_base.before_begin(), now)?.first;
+            return Unbegun::at(released_until, time_base, first, 0, after(first, now));
+        }
+        let returned = time_base.returned(finished)?;
+        let found = after(last, returned);
+        match (planned.overrun, found) {
+            (Overrun::Queue, Some(found)) if planned.is_contiguous() => {
+                Unbegun::at(released_until, time_base, found.first, 0, after(found.first, now))
+            }
+            // It makes up for those before.
+            (_, Some(found)) if planned.is_contiguous() => {
+                let first = found.release(found.count - 1);
+                Unbegun::at(released_until, time_base, first, 0, after(first, now))
+            }
+            (Overrun::Queue, Some(found)) => {
+                Unbegun::at(released_until, time_base, found.first, found.waiting(0) - 1, after(returned, now))
+            }
+            _ => {
+                let first = after(last.max(returned), now)?.first;
+                Unbegun::at(released_until, time_base, first, 0, after(first, now))
+            }
+        }
+    }
+
+    fn at(
+        released_until: Option<Instant>,
+        time_base: TimeBase,
+        first: Instant,
+        waiting: u64,
+        passed: Option<Passed>,
+    ) -> Option<Unbegun> {
+        let is_released = first >= time_base.begin
+            && first <= time_base.instant()
+            && released_until.is_none_or(|until| first < until);
+        is_released.then(|| Unbegun { first, late: time_base.since(first), waiting, passed })
+    }
+
+    /// How many releases these are beside those after them.
+    pub fn number(&self) -> u64 {
+        1 + self.waiting
+    }
+}
+
+const TIME: [TaskWord; 3] = [TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
+const ORIGIN: [TaskWord; 3] = [TaskWord::Origin, TaskWord::Origin1, TaskWord::Origin2];
+
+/// The grid of a periodic clock, as its thread has it: an instant of it, and its interval.
+pub fn grid(board: Board, task: TaskId) -> Option<(Instant, Fraction)> {
+    Some((instant(board, task, ORIGIN), interval(board, task)?))
+}
+
+/// The time of the last activation that a task has begun.
+pub fn last_time(board: Board, task: TaskId) -> Instant {
+    instant(board, task, TIME)
+}
+
+fn instant(board: Board, task: TaskId, words: [TaskWord; 3]) -> Instant {
+    Instant::from_words(words.map(|word| board.task(task).get(word)))
+}
+
+/// How many releases wait behind the activation of this time, which is under way: they had come when the one before it returned.
+pub fn waiting_behind(plan: &Plan, board: Board, time_base: TimeBase, task: TaskId, time: Instant) -> u64 {
+    let (planned, finished) = (&plan.tasks[task.0], board.task(task).get(TaskWord::FinishedAt) as i64);
+    let returned = time_base.returned(finished).filter(|_| planned.overrun == Overrun::Queue);
+    let found = returned.zip(interval(board, task));
+    let found =
+        found.and_then(|(returned, interval)| Passed::of(time, interval, time, returned, plan.released_until(planned)));
+    found.map_or(0, |found| if planned.is_contiguous() { found.count } else { found.waiting(0) })
+}
+
+/// The interval of a periodic clock, as its thread has it.
+pub fn interval(board: Board, task: TaskId) -> Option<Fraction> {
+    let cells = board.task(task);
+    Fraction::new(cells.get(TaskWord::IntervalCounter), cells.get(TaskWord::IntervalResolution)).ok()
+}
+
+/// Counts releases that have found an activation running, or waiting, as its thread would have done at its end. `late`: how late the
+/// first of them is, ns.
+pub fn count_overruns(plan: &Plan, board: Board, task: TaskId, passed: Passed, late: i64) {
+    let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+    if planned.overrun == Overrun::Stop {
+        return cells.count_shared(TaskWord::Overruns, 1);
+    }
+    cells.count_shared(TaskWord::Overruns, passed.count);
+    if planned.overrun == Overrun::Skip {
+        cells.count(TaskWord::Skipped, passed.count);
+        board.note_break(task, Break::Overrun, passed.first);
+    }
+    /// More releases than this, of a hang that has lasted for days, are counted in groups.
+    const AT_MOST: u64 = 1 << 20;
+    let each = passed.count.div_ceil(AT_MOST);
+    for place in (0..passed.count).step_by(each as usize) {
+        let many = each.min(passed.count - place);
+        let after_first = passed.release(place).nanos().minus(passed.first.nanos()).0;
+        // What waits in a queue has no response, since it has not begun.
+        let response = (planned.overrun == Overrun::Skip).then_some(Metric::Response);
+        for metric in [Metric::Wakeup, Metric::Start].into_iter().chain(response) {
+            cells.histogram(metric).count_many(late.saturating_sub(after_first), many);
+        }
+    }
+}
+
+/// The run is over: so many activations that wait, or are under way, never are complete, and neither is what waits behind them.
+pub fn count_discarded(plan: &Plan, board: Board, task: TaskId, number: u64, passed: Option<Passed>) {
+    let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+    let behind = passed.map_or(0, |passed| passed.count);
+    let waits = match planned.overrun {
+        Overrun::Skip => 0,
+        Overrun::Queue if planned.is_contiguous() => behind,
+        Overrun::Queue => passed.map_or(0, |passed| passed.waiting(number - 1)),
+        Overrun::Stop => behind,
+    };
+    cells.count_shared(TaskWord::Discarded, number + waits);
+    if planned.overrun == Overrun::Queue {
+        cells.count(TaskWord::Skipped, behind - waits);
+    }
+}

@@ -1,0 +1,205 @@
+//! What the board shows of an activation that has not returned: since when it runs, and what has been released meanwhile.
+//!
+//! The runner counts overruns when an activation has returned. Until then they are told from its start mark and the grid of its
+//! clock ([`Passed`]), here and in [`super::unbegun`]: for the table, for limits while it hangs, and for the report when it never
+//! returns. The board stays the runner's; only a copy of it, when the run is over, gets what the runner would have written
+//! ([`settle`]).
+
+use super::time_base::TimeBase;
+use super::unbegun::{self, Unbegun};
+use std::sync::atomic::Ordering::{Acquire, SeqCst};
+use vecud_base::time::Instant;
+use vecud_plan::schedule::Passed;
+use vecud_plan::{Overrun, Plan, TaskId};
+use vecud_record::board::{Board, Global, Metric, Scheduling, TaskWord};
+
+/// An activation in real time that has not returned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnderWay {
+    /// The activation time.
+    pub time: Instant,
+    /// Its first FMI call, by the run's clock, ns: no two activations of a task have the same.
+    pub started: i64,
+    /// The simulation time of that.
+    pub since: Instant,
+    /// How long ago that was, ns.
+    pub running: i64,
+    /// Releases that its thread has not counted yet, of those that count; `None`: none, or the clock has no period.
+    pub passed: Option<Passed>,
+    /// All that have come, though the first one may end the run.
+    pub released: Option<Passed>,
+    /// How late the first of them is by now, ns.
+    pub late: i64,
+}
+
+/// What is known of a task now.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// Overruns that the runner has counted.
+    counted: u64,
+    /// The activation that has not returned.
+    pub under_way: Option<UnderWay>,
+    /// None is under way, though it is time for the next one.
+    pub unbegun: Option<Unbegun>,
+}
+
+impl Standing {
+    /// Overruns, those included that the activation under way, or the one that has not begun, will have found.
+    pub fn overruns(&self) -> u64 {
+        let found = self.under_way.map_or(self.unbegun.and_then(|own| own.passed), |own| own.passed);
+        self.counted.saturating_add(found.map_or(0, |passed| passed.count))
+    }
+}
+
+/// Looks at a task. A release counts once, whoever has counted it: what is read belongs to one activation.
+pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: TaskId) -> Standing {
+    /// A thread that comes so far between two loads needs no looking after.
+    const LOOKS: usize = 3;
+    let cells = board.task(task);
+    let mut own = mark(board, task);
+    for _ in 0..LOOKS {
+        let counted = cells.word(TaskWord::Overruns).load(Acquire);
+        let before = std::mem::replace(&mut own, mark(board, task));
+        if before == own {
+            let under_way = time_base.and_then(|time_base| under_way(plan, board, time_base, task, own));
+            let unbegun = time_base.filter(|_| under_way.is_none());
+            let unbegun = unbegun.and_then(|time_base| Unbegun::of(plan, board, time_base, task));
+            return Standing { counted, under_way, unbegun };
+        }
+    }
+    Standing { counted: cells.get(TaskWord::Overruns), under_way: None, unbegun: None }
+}
+
+/// What tells one activation of a task from another, and whether it has returned.
+fn mark(board: Board, task: TaskId) -> [u64; 6] {
+    const WORDS: [TaskWord; 6] =
+        [TaskWord::Active, TaskWord::StartedAt, TaskWord::FinishedAt, TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
+    WORDS.map(|word| board.task(task).word(word).load(Acquire))
+}
+
+/// Whether an activation has neither returned nor begun since `copy` was made of the board: what the copy has of it belongs together.
+pub fn is_as_copied(board: Board, copy: Board, task: TaskId) -> bool {
+    mark(board, task) == mark(copy, task)
+}
+
+fn under_way(plan: &Plan, board: Board, time_base: TimeBase, task: TaskId, mark: [u64; 6]) -> Option<UnderWay> {
+    let [active, started, finished, time @ ..] = mark;
+    let (started, finished, time) = (started as i64, finished as i64, Instant::from_words(time));
+    // One that has begun and has not come to its first call has the mark of the activation before it.
+    let has_started = active == 1 && started >= finished && (time_base.first..=time_base.now).contains(&started);
+    if !has_started || time < time_base.begin || time > time_base.simulation(time_base.now) {
+        return None;
+    }
+    let planned = &plan.tasks[task.0];
+    let counted = if finished > 0 { time_base.simulation(finished) } else { time_base.begin };
+    let (now, until) = (time_base.simulation(time_base.now), plan.released_until(planned));
+    let released = unbegun::interval(board, task).and_then(|interval| Passed::of(time, interval, counted, now, until));
+    // The first one ends the run, and what comes afterwards is no overrun.
+    let passed = released.map(|passed| if planned.overrun == Overrun::Stop { passed.first_alone() } else { passed });
+    Some(UnderWay {
+        time,
+        started,
+        since: time_base.simulation(started),
+        running: time_base.now - started,
+        passed,
+        released,
+        late: passed.map_or(0, |passed| time_base.since(passed.first)),
+    })
+}
+
+/// The activation that keeps one from running that has not returned either: more urgent, on the same core, and begun later.
+/// `None`: nothing of the rig does.
+pub fn held_up_by(plan: &Plan, board: Board, standings: &[Standing], task: TaskId) -> Option<TaskId> {
+    let fifo = board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
+    let started = standings[task.0].under_way?.started;
+    let planned = &plan.tasks[task.0];
+    let holds = |other: &usize| {
+        let theirs = &plan.tasks[*other];
+        theirs.cpu == planned.cpu
+            && theirs.fifo.get() > planned.fifo.get()
+            && standings[*other].under_way.is_some_and(|own| own.started > started)
+    };
+    (0..plan.tasks.len()).filter(|_| fifo).find(holds).map(TaskId)
+}
+
+/// The activations that had not returned by `now` (CLOCK_MONOTONIC, ns), or by the end of the run where the runner has said when that
+/// was, by task; only those of which `counts` says so. What their threads would have counted when they did is counted now: of a copy of
+/// the board that nobody else has, or when the runner is gone.
+pub fn settle(
+    plan: &Plan,
+    board: Board,
+    begin: Instant,
+    now: i64,
+    counts: impl Fn(TaskId) -> bool,
+) -> Vec<Option<UnderWay>> {
+    let standings = settled(plan, board, time_base(plan, board, begin, now), counts);
+    standings.into_iter().map(|own| own.under_way).collect()
+}
+
+/// [`settle`] of a run that is over, whose runner could not say what has become of all releases: what has not begun by then never does,
+/// and what has not returned is not complete.
+pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Option<UnderWay>> {
+    let Some(time_base) = time_base(plan, board, begin, now) else { return vec![None; plan.tasks.len()] };
+    let standings = settled(plan, board, Some(time_base), |_| true);
+    for (task, own) in standings.iter().enumerate() {
+        let task = TaskId(task);
+        let (number, passed) = match (own.under_way, own.unbegun) {
+            (Some(own), _) => {
+                let behind = unbegun::waiting_behind(plan, board, time_base, task, own.time);
+                (1 + behind, own.released)
+            }
+            (_, Some(own)) => (own.number(), own.passed),
+            _ => continue,
+        };
+        unbegun::count_discarded(plan, board, task, number, passed);
+        if let Some(own) = own.unbegun {
+            for metric in [Metric::Wakeup, Metric::Start] {
+                board.task(task).histogram(metric).count(own.late);
+            }
+        }
+    }
+    note_reached(plan, board, time_base.instant());
+    standings.into_iter().map(|own| own.under_way).collect()
+}
+
+/// Notes how far the run has come at least.
+fn note_reached(plan: &Plan, board: Board, time: Instant) {
+    let reached = plan.stop.map_or(time, |stop| stop.min(time));
+    let since = reached.nanos().minus(plan.start.nanos()).0.max(0);
+    board.global(Global::Reached).fetch_max(since as u64, SeqCst);
+}
+
+/// Notes that a run whose runner has died by `now` has come to the last activation that has begun. The runner itself says every few
+/// milliseconds how far the run is.
+pub fn note_last_activation(plan: &Plan, board: Board, begin: Instant, now: i64) {
+    let Some(time_base) = TimeBase::at(plan, board, begin, now) else { return };
+    let begun = (0..plan.tasks.len()).map(|task| mark(board, TaskId(task))).filter(|[_, started, ..]| *started > 0);
+    // FMU code can write anywhere.
+    let is_possible = |time: &Instant| *time >= begin && *time <= time_base.instant();
+    let last = begun.map(|[_, _, _, time @ ..]| Instant::from_words(time)).filter(is_possible).max();
+    last.iter().for_each(|last| note_reached(plan, board, *last));
+}
+
+/// The time base of a run at its end, or now.
+fn time_base(plan: &Plan, board: Board, begin: Instant, now: i64) -> Option<TimeBase> {
+    let said = board.global(Global::Ended).load(SeqCst) as i64;
+    TimeBase::at(plan, board, begin, if said > 0 { said } else { now })
+}
+
+fn settled(plan: &Plan, board: Board, time_base: Option<TimeBase>, counts: impl Fn(TaskId) -> bool) -> Vec<Standing> {
+    let look = |task| Some(task).filter(|task| counts(*task)).map(|task| standing(plan, board, time_base, task));
+    let standings: Vec<Standing> = (0..plan.tasks.len()).map(|task| look(TaskId(task)).unwrap_or_default()).collect();
+    for (task, own) in standings.iter().enumerate() {
+        let passed = match (own.under_way, own.unbegun) {
+            (Some(own), _) => own.passed.map(|passed| (passed, own.late)),
+            (_, Some(own)) => {
+                own.passed.zip(time_base).map(|(passed, time_base)| (passed, time_base.since(passed.first)))
+            }
+            _ => None,
+        };
+        if let Some((passed, late)) = passed {
+            unbegun::count_overruns(plan, board, TaskId(task), passed, late);
+        }
+    }
+    standings
+}

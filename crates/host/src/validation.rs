@@ -1,0 +1,201 @@
+//! Is an FMU sound? Its archive, its description, its library, a short life of each interface type that it has, and the results that it
+//! carries, one after the other.
+//!
+//! FMU code runs in runners of its own, as in every simulation: whatever it does is a finding, and validation goes on. What cannot be
+//! looked at because of a finding is said to be not tried.
+
+mod binary;
+mod life;
+mod references;
+
+use crate::{Error, Event, EventSink, Options};
+use std::path::PathBuf;
+use std::time::Duration;
+use vecud_description::{DescriptionError, ModelDescription};
+use vecud_fmu::archive::{Cache, Oddity, Unpacked, extent};
+use vecud_linux::files;
+use vecud_linux::stop::Stop;
+use vecud_report::compare::NamedTolerance;
+use vecud_report::{Check, Remark, Validation};
+
+/// The description, by its path in an FMU.
+const DESCRIPTION: &str = "modelDescription.xml";
+
+/// Terminals and their variables, by its path in an FMU.
+const TERMINALS: &str = "terminalsAndIcons/terminalsAndIcons.xml";
+/// Bytes that it may have.
+const LONGEST: u64 = 64 << 20;
+
+/// What is to be validated, and how.
+#[derive(Clone, Debug)]
+pub struct Examination {
+    /// The `.fmu` file, or the folder of an FMU.
+    pub file: PathBuf,
+    /// How long a life may take, and each call in it.
+    pub timeout: Duration,
+    /// How far results may be from those that the FMU carries; `None`: as far as results of a simulation from its reference.
+    pub tolerance: Option<NamedTolerance>,
+    /// Asks for the end.
+    pub stop: Stop,
+    /// Orphans come to this process: processes that FMU code leaves behind are ended.
+    pub adopts: bool,
+    /// Libraries that are loaded before the FMU's.
+    pub preload: Vec<PathBuf>,
+    /// Errors of the description that leave a meaning to the rest are findings, and the FMU is tried all the same.
+    pub lenient: bool,
+}
+
+/// An FMU that was read.
+struct Subject<'a> {
+    wanted: &'a Examination,
+    unpacked: Unpacked,
+    cache: Cache,
+    description: ModelDescription,
+    events: &'a EventSink,
+}
+
+impl Subject<'_> {
+    /// What a simulation of it is to be like besides.
+    fn options(&self) -> Options {
+        let Examination { timeout, stop, adopts, preload, lenient, .. } = self.wanted;
+        Options {
+            stop: stop.clone(),
+            preload: preload.clone(),
+            lenient: *lenient,
+            at_most: Some(*timeout),
+            adopts: *adopts,
+            ..Options::default()
+        }
+    }
+
+    /// Does something that takes its time.
+    fn meanwhile<T>(&self, what: String, work: impl FnOnce() -> T) -> T {
+        self.events.tell(Event::Begun(what));
+        let done = work();
+        self.events.tell(Event::Over);
+        done
+    }
+}
+
+/// Validates an FMU.
+///
+/// # Errors
+/// There is no FMU, or something that has nothing to do with it keeps it from being looked at.
+pub fn validate(wanted: &Examination, events: &EventSink) -> Result<Validation, Error> {
+    let cache = Cache::user().map_err(Error::NoCache)?.until(wanted.stop.clone());
+    cache.note().into_iter().for_each(|note| events.say(format!("note: {note}")));
+    let mut found = Validation { file: wanted.file.display().to_string(), ..Validation::default() };
+    let unpacked = match Unpacked::open(&wanted.file, &cache) {
+        Ok(unpacked) => unpacked,
+        Err(error) if error.is_of_the_fmu() => {
+            found.checks.push(Check::done("archive", "", vec![Remark::finding(error.to_string())]));
+            let why = "the archive cannot be unpacked";
+            found.checks.extend(["description", "binary"].map(|name| Check::not_tried(name, why)));
+            return Ok(found);
+        }
+        Err(error) => return Err(Error::Archive(error)),
+    };
+    let text = match unpacked.model_description() {
+        Ok(text) => text,
+        Err(error) if error.is_of_the_fmu() => {
+            let remark = Remark::finding(error.to_string()).in_file(DESCRIPTION);
+            return Ok(undescribed(found, &unpacked, vec![remark]));
+        }
+        Err(error) => return Err(Error::Archive(error)),
+    };
+    let read =
+        if wanted.lenient { vecud_description::parse_leniently(&text, None) } else { vecud_description::parse(&text) };
+    let description = match read {
+        Ok(description) => description,
+        Err(_) => {
+            let remarks = vecud_description::errors(&text).iter().map(of_description).collect();
+            return Ok(undescribed(found, &unpacked, remarks));
+        }
+    };
+    found.fmi_version = Some(description.fmi_version.clone());
+    found.model_name = Some(description.model_name.clone());
+    let subject = Subject { wanted, unpacked, cache, description, events };
+    found.checks.push(archive(&subject)?);
+    found.checks.push(of_reading(&subject, &text)?);
+    let libraries =
+        subject.meanwhile("looking at the library, building it if need be".to_owned(), || binary::look(&subject));
+    let libraries = libraries?;
+    found.checks.push(libraries.check);
+    for (offer, obstacle) in subject.description.interfaces.iter().zip(libraries.obstacles) {
+        found.checks.extend(life::of(&subject, offer.interface(), obstacle.as_deref())?);
+        if wanted.stop.is_asked() {
+            return Err(Error::Interrupted);
+        }
+    }
+    found.checks.extend(references::checks(&subject, &found.checks)?);
+    Ok(found)
+}
+
+/// All that there is to be said of an FMU whose description cannot be read.
+fn undescribed(mut found: Validation, unpacked: &Unpacked, remarks: Vec<Remark>) -> Validation {
+    found.checks = vec![
+        Check::done("archive", seen_of(unpacked), Vec::new()),
+        Check::done("description", "", remarks),
+        Check::not_tried("binary", "the description, which says what it is called, cannot be read"),
+    ];
+    found
+}
+
+/// What there is of an FMU, in a few words.
+fn seen_of(unpacked: &Unpacked) -> String {
+    let Ok((files, bytes)) = extent(&unpacked.root) else { return String::new() };
+    let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+    match bytes {
+        0..1024 => format!("{files}, {bytes} bytes"),
+        1024..1_048_576 => format!("{files}, {:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{files}, {:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+fn archive(subject: &Subject) -> Result<Check, Error> {
+    let oddities = subject.unpacked.oddities(&subject.description).map_err(Error::Archive)?;
+    let remark = |odd: Oddity| {
+        let remark = if odd.is_breach { Remark::finding(odd.what) } else { Remark::warning(odd.what) };
+        if odd.entry.is_empty() { remark } else { remark.in_file(odd.entry) }
+    };
+    Ok(Check::done("archive", seen_of(&subject.unpacked), oddities.into_iter().map(remark).collect()))
+}
+
+fn of_description(error: &DescriptionError) -> Remark {
+    Remark::finding(error.message.clone()).in_file(DESCRIPTION).at(error.line, error.column)
+}
+
+/// What was read, and what of it is against the standard: what the reader tolerates, and what it does not look for.
+fn of_reading(subject: &Subject, text: &str) -> Result<Check, Error> {
+    let description = &subject.description;
+    let breaches = [description.breaches(), vecud_description::breaches_of_schema(text, description)].concat();
+    let mut remarks: Vec<Remark> = description.tolerated.iter().chain(&breaches).map(of_description).collect();
+    remarks.sort_by_key(|remark| remark.at);
+    remarks.extend(terminals(subject)?);
+    // Of very many the last one says how many more there are.
+    let more = description.warnings.get(description.tolerated.len());
+    remarks.extend(more.map(|more| Remark::finding(more.clone())));
+    let interfaces: Vec<&str> = description.interfaces.iter().map(|offer| offer.interface().name()).collect();
+    let variables = match description.variables.len() {
+        1 => "1 variable".to_owned(),
+        number => format!("{number} variables"),
+    };
+    let seen = format!("FMI {}, {}, {variables}", description.fmi_version, interfaces.join(" and "));
+    Ok(Check::done("description", seen, remarks))
+}
+
+/// What the terminals of the FMU name and nobody has.
+fn terminals(subject: &Subject) -> Result<Vec<Remark>, Error> {
+    let path = subject.unpacked.root.join(TERMINALS);
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let finding = |words: String| vec![Remark::finding(words).in_file(TERMINALS)];
+    let text = match files::read_at_most(&path, LONGEST).map_err(Error::file(&path))?.map(String::from_utf8) {
+        Some(Ok(text)) => text,
+        Some(Err(_)) => return Ok(finding("is not UTF-8".to_owned())),
+        None => return Ok(finding(format!("is longer than {LONGEST} bytes: its terminals are not looked at"))),
+    };
+    let unknown = vecud_description::unknown_in_terminals(&text, &subject.description).into_iter();
+    Ok(unknown.map(|error| Remark::finding(error.message).in_file(TERMINALS).at(error.line, error.column)).collect())
+}

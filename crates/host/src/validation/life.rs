@@ -1,0 +1,490 @@
+//! A short life of an interface type: an instance is made, initialised, used for the beginning of its experiment, ended and freed. Then its
+//! state is taken and given back, two instances live beside each other, twice, and FMUs that make steps are called from other threads.
+
+use super::{DESCRIPTION, Subject};
+use crate::simulation::{self, Beginning, Rows, Simulated, Text, Wanted};
+use crate::{Error, EventSink, Prepared};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use vecud_base::time::{Fraction, Instant, Nanos};
+use vecud_description::{Interface, InterfaceOffer};
+use vecud_fmi::Function;
+use vecud_plan::Release;
+use vecud_plan::rig;
+use vecud_record::csv;
+use vecud_record::recording::ReadError;
+use vecud_report::compare::{self, Course, Table, Tolerances};
+use vecud_report::{Check, End, Kind, Problem, Remark, Run, Severity, Weight};
+
+/// Steps of a life at most.
+const STEPS: u64 = 100;
+/// Rounds of lives in one process.
+const ROUNDS: usize = 2;
+/// Values are the same only where no bit differs.
+const EXACT: Tolerances = Tolerances { absolute: 0.0, relative: 0.0, named: Vec::new() };
+/// Bytes of what FMU code has printed last that are shown where it has failed.
+const LAST_WORDS: u64 = 1000;
+
+/// A life that is over.
+pub struct Lived {
+    /// What it was planned as.
+    pub prepared: Prepared,
+    /// What has come of it.
+    pub run: Run,
+    /// The rows that it has computed.
+    pub rows: Vec<u8>,
+    /// Its serialised state at the end.
+    pub state: Vec<u8>,
+    /// What is wrong.
+    pub remarks: Vec<Remark>,
+}
+
+impl Lived {
+    /// Whether it came to its end in good order.
+    pub fn is_whole(&self) -> bool {
+        self.run.end != End::Failure
+    }
+}
+
+/// Lives of an interface type that the FMU offers; `obstacle`: why there can be none.
+pub fn of(subject: &Subject, interface: Interface, obstacle: Option<&str>) -> Result<Vec<Check>, Error> {
+    let name = interface.name();
+    if let Some(why) = obstacle {
+        return Ok(vec![Check::not_tried(name, why)]);
+    }
+    let wanted = beginning(subject, interface, false, false);
+    let (life, check) = match subject.meanwhile(format!("trying {name}"), || live(subject, &wanted, |_| ()))? {
+        Ok(life) => {
+            let check = Check::done(name, seen(&life.prepared, &life.run), life.remarks.clone());
+            (Some(life), check)
+        }
+        Err(remarks) => (None, Check::done(name, "", remarks)),
+    };
+    let mut checks = vec![check];
+    let (state, twins) = (format!("{name}, FMU state"), format!("{name}, two instances"));
+    let threads = (interface != Interface::ScheduledExecution).then(|| format!("{name}, threads"));
+    let Some(life) = life.filter(Lived::is_whole) else {
+        let why = format!("one life was not to be had ({name})");
+        let others = [state, twins].into_iter().chain(threads);
+        checks.extend(others.map(|name| Check::not_tried(name, why.clone())));
+        return Ok(checks);
+    };
+    checks.push(
+        subject.meanwhile(format!("trying the state of {name}"), || with_state(subject, interface, &life, state))?,
+    );
+    checks.push(
+        subject.meanwhile(format!("trying two instances of {name}"), || twice(subject, interface, &life, twins))?,
+    );
+    if let Some(threads) = threads {
+        let differ = checks.last().is_some_and(|twins| !twins.remarks.is_empty());
+        let trying = || on_threads(subject, interface, &life, differ, threads);
+        checks.push(subject.meanwhile(format!("trying {name} on other threads"), trying)?);
+    }
+    Ok(checks)
+}
+
+fn beginning(subject: &Subject, interface: Interface, twin: bool, tries_state: bool) -> Wanted {
+    Wanted {
+        file: subject.wanted.file.clone(),
+        interface: Some(interface),
+        beginning: Some(Beginning { steps: STEPS, twin, tries_state }),
+        ..Wanted::default()
+    }
+}
+
+/// Plans a simulation whose calls, all of them, may take no longer than is wanted.
+pub fn prepare(subject: &Subject, wanted: &Wanted) -> Result<Result<Prepared, Vec<Remark>>, Error> {
+    let prepared = simulation::prepare(wanted, &subject.options(), &EventSink::default());
+    let limited = |mut prepared: Prepared| {
+        let limit = Nanos::from_seconds(subject.wanted.timeout.as_secs_f64());
+        prepared.plan.call_timeout = Some(limit);
+        prepared
+    };
+    prepared.map(|prepared| Ok(limited(prepared))).or_else(|error| refused(error).map(Err))
+}
+
+/// Lives. What keeps it from being born is wrong with the FMU, or an error.
+pub fn live(
+    subject: &Subject,
+    wanted: &Wanted,
+    change: impl FnOnce(&mut Prepared),
+) -> Result<Result<Lived, Vec<Remark>>, Error> {
+    let mut prepared = match prepare(subject, wanted)? {
+        Ok(prepared) => prepared,
+        Err(remarks) => return Ok(Err(remarks)),
+    };
+    change(&mut prepared);
+    let (text, mut printed) = (Text::default(), file()?);
+    let copy = printed.try_clone().map_err(|error| Error::System(error.to_string()))?;
+    let rows =
+        Rows { out: Box::new(text.clone()), are_read: true, printed: copy, log: None, logging_on: false, drawn: false };
+    let simulated = match simulation::simulate(prepared.clone(), rows, &EventSink::default()) {
+        Ok(simulated) => simulated,
+        Err(error) => return refused(error).map(|remarks| Err(with_words(remarks, &mut printed))),
+    };
+    if subject.wanted.stop.is_asked() {
+        return Err(Error::Interrupted);
+    }
+    let Simulated { run, final_state: state, .. } = simulated;
+    let remarks = with_words(of_run(&run), &mut printed);
+    Ok(Ok(Lived { prepared, run, rows: text.take(), state, remarks }))
+}
+
+fn file() -> Result<File, Error> {
+    tempfile::tempfile().map_err(|error| Error::System(format!("no temporary file: {error}")))
+}
+
+/// What an error says of the FMU; one that has nothing to do with it stays an error.
+fn refused(error: Error) -> Result<Vec<Remark>, Error> {
+    match error {
+        Error::Interrupted | Error::System(_) | Error::NoCache(_) => Err(error),
+        Error::Refused(lines) => Ok(vec![Remark::finding(lines.join("\n"))]),
+        Error::Archive(error) if !error.is_of_the_fmu() => Err(Error::Archive(error)),
+        error => {
+            let problems = error.problems();
+            if problems.is_empty() {
+                return Ok(vec![Remark::finding(error.to_string())]);
+            }
+            let remark = |problem: rig::Problem| {
+                let remark = Remark::finding(problem.message);
+                match problem.place.line {
+                    0 => remark,
+                    line => remark.in_file(DESCRIPTION).at(line, problem.place.column),
+                }
+            };
+            Ok(problems.into_iter().map(remark).collect())
+        }
+    }
+}
+
+/// What a run shows of the FMU.
+pub fn of_run(run: &Run) -> Vec<Remark> {
+    run.problems.iter().filter_map(of_problem).collect()
+}
+
+fn of_problem(problem: &Problem) -> Option<Remark> {
+    let is_of_the_fmu = problem.subject.fmu().is_some();
+    match (&problem.kind, problem.severity) {
+        // What FMUs may do.
+        (Kind::Offence(own), _) if own.kind == "asked_for_end" || own.kind == "log_flood" => None,
+        // It may be this recording that has no more room.
+        (Kind::Offence(own), _) if own.kind == "oversized_value" => Some(Remark::warning(problem.message())),
+        (Kind::Warnings { count, .. }, _) => {
+            let calls = if *count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
+            Some(Remark::warning(format!("{calls} returned a warning (vecud simulate shows what it logs)")))
+        }
+        (_, Severity::Warning) => is_of_the_fmu.then(|| Remark::warning(problem.message())),
+        _ => Some(Remark::finding(problem.message())),
+    }
+}
+
+/// Adds what FMU code has printed last to what is wrong, if something is.
+fn with_words(mut remarks: Vec<Remark>, printed: &mut File) -> Vec<Remark> {
+    let words = last_words(printed).unwrap_or_default();
+    if let Some(first) = remarks.iter_mut().find(|remark| remark.weight == Weight::Finding)
+        && !words.is_empty()
+        && !first.message.contains(&words)
+    {
+        first.message += &format!("\nit printed:\n{words}");
+    }
+    remarks
+}
+
+fn last_words(printed: &mut File) -> std::io::Result<String> {
+    let length = printed.metadata()?.len();
+    let mut bytes = Vec::new();
+    printed.seek(SeekFrom::Start(length.saturating_sub(LAST_WORDS)))?;
+    printed.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+}
+
+/// What a life has come to, in a few words.
+fn seen(prepared: &Prepared, run: &Run) -> String {
+    let activations: u64 = run.clocks.iter().map(|clock| clock.activations).sum();
+    let what = match run.has_steps() {
+        true => format!("{activations} step{}", if activations == 1 { "" } else { "s" }),
+        false => {
+            let clocks = run.clocks.iter().filter(|clock| clock.activations > 0).count();
+            format!("{activations} activations of {clocks} of {} clocks", run.clocks.len())
+        }
+    };
+    let mut seen = format!("{} s to {} s, {what}, {} columns read", run.start_time, run.end_time, run.signals.len());
+    if run.end == End::Signal {
+        let timeout = prepared.options.at_most.unwrap_or_default().as_secs_f64();
+        seen += &format!(", ended after {timeout} s (--timeout)");
+    }
+    seen
+}
+
+/// Takes the state and gives it back, and goes on with a serialised one in another process.
+fn with_state(subject: &Subject, interface: Interface, life: &Lived, name: String) -> Result<Check, Error> {
+    let plan = &life.prepared.plan.fmus[0];
+    if !plan.can_get_and_set_state {
+        return Ok(Check::not_tried(name, "it does not say that it can (canGetAndSetFMUState)"));
+    }
+    let lived = match live(subject, &beginning(subject, interface, false, true), |_| ())? {
+        Ok(lived) => lived,
+        Err(remarks) => return Ok(Check::done(name, "", remarks)),
+    };
+    // What was wrong before has been told.
+    let mut remarks: Vec<Remark> =
+        lived.remarks.iter().filter(|remark| !life.remarks.contains(remark)).cloned().collect();
+    let mut seen = "taken and given back".to_owned();
+    if plan.can_serialize_state {
+        seen += ", serialised";
+    }
+    if plan.can_serialize_state && lived.is_whole() {
+        match go_on(subject, interface, life)? {
+            GoneOn::Not => {}
+            GoneOn::Wrong(wrong) => remarks.extend(wrong),
+            GoneOn::Compared(times) => seen += &format!(", gone on with in another process: the same at {times} times"),
+        }
+    }
+    Ok(Check::done(name, seen, remarks))
+}
+
+/// What has come of going on with a state.
+enum GoneOn {
+    /// It cannot be seen whether that works: the importer holds a part of the state (clocks, events), or there is too little to see.
+    Not,
+    Wrong(Vec<Remark>),
+    /// The same values at so many times.
+    Compared(u64),
+}
+
+/// Goes on from the middle of a life with the serialised state that an FMU has there, in another process.
+fn go_on(subject: &Subject, interface: Interface, life: &Lived) -> Result<GoneOn, Error> {
+    let plan = &life.prepared.plan;
+    let Some((step, steps)) = steps_of(life) else { return Ok(GoneOn::Not) };
+    let middle = plan.start.after_many(step, steps / 2);
+    match offer(subject, interface) {
+        Some(InterfaceOffer::CoSimulation(own)) if !own.has_event_mode && steps >= 4 => {}
+        _ => return Ok(GoneOn::Not),
+    }
+    let part = |start_time: Instant, stop_time: Instant| Wanted {
+        file: subject.wanted.file.clone(),
+        interface: Some(interface),
+        start_time: Some(start_time),
+        stop_time: Some(stop_time),
+        output_interval: Some(step),
+        ..Wanted::default()
+    };
+    let first = Wanted { keeps_final_state: true, ..part(plan.start, middle) };
+    let first = match live(subject, &first, |_| ())? {
+        Ok(first) if first.run.end == End::Signal => return Ok(GoneOn::Not),
+        Ok(first) if first.is_whole() && !first.state.is_empty() => first,
+        Ok(first) => return Ok(GoneOn::Wrong(first.remarks)),
+        Err(remarks) => return Ok(GoneOn::Wrong(remarks)),
+    };
+    let state = first.state;
+    let second = part(middle, plan.start.after_many(step, steps));
+    let second = match live(subject, &second, |prepared| prepared.plan.fmus[0].initial_state = Some(state))? {
+        Ok(second) if second.run.end == End::Signal => return Ok(GoneOn::Not),
+        Ok(second) if second.is_whole() => second,
+        Ok(second) => return Ok(GoneOn::Wrong(second.remarks)),
+        Err(remarks) => return Ok(GoneOn::Wrong(remarks)),
+    };
+    let (deviations, times) =
+        compared(&second.rows, &life.rows, "a life that was not interrupted", &Tolerances::of_a_reference(None), None)?;
+    let wrong = |what: String| {
+        let serialize = Function::SerializeFMUState.name_in(plan.fmus[0].abi);
+        let time = middle.seconds();
+        Remark::finding(format!("after it has gone on with its serialised state of {time} s ({serialize}), {what}"))
+    };
+    Ok(match deviations.is_empty() {
+        true => GoneOn::Compared(times),
+        false => GoneOn::Wrong(deviations.into_iter().map(wrong).collect()),
+    })
+}
+
+fn offer<'a>(subject: &'a Subject, interface: Interface) -> Option<&'a InterfaceOffer> {
+    subject.description.interfaces.iter().find(|offer| offer.interface() == interface)
+}
+
+/// How far a step of a life goes, and how many there were; `None`: it was made of no steps, or was ended early.
+fn steps_of(life: &Lived) -> Option<(Fraction, u64)> {
+    let [task] = life.prepared.plan.tasks.as_slice() else { return None };
+    let Release::Periodic { interval, .. } = task.release else { return None };
+    let is_over = life.run.has_steps() && life.run.end == End::StopTime;
+    let length = life.run.end_time - life.run.start_time;
+    is_over.then(|| (interval, (length / interval.seconds()).round().max(0.0) as u64))
+}
+
+/// Two instances beside each other in one process, and then two new ones.
+fn twice(subject: &Subject, interface: Interface, life: &Lived, name: String) -> Result<Check, Error> {
+    if offer(subject, interface).is_some_and(|offer| offer.common().can_be_instantiated_only_once_per_process) {
+        return Ok(Check::not_tried(name, "it can be instantiated only once per process, as it says"));
+    }
+    let prepared = match prepare(subject, &beginning(subject, interface, true, false))? {
+        Ok(prepared) => prepared,
+        Err(remarks) => return Ok(Check::done(name, "", remarks)),
+    };
+    // Each its own: copies of one are the same rows.
+    let texts: Vec<Text> = (0..ROUNDS).map(|_| Text::default()).collect();
+    let mut printed = file()?;
+    let copy = printed.try_clone().map_err(|error| Error::System(error.to_string()))?;
+    let names: Vec<String> = prepared.plan.fmus.iter().map(|fmu| fmu.name.clone()).collect();
+    let rounds = match simulation::rounds(prepared, texts.clone(), copy, &EventSink::default()) {
+        Ok(rounds) => rounds,
+        Err(error) => return refused(error).map(|remarks| Check::done(name, "", with_words(remarks, &mut printed))),
+    };
+    if subject.wanted.stop.is_asked() {
+        return Err(Error::Interrupted);
+    }
+    let mut remarks = Vec::new();
+    for (number, round) in rounds.iter().enumerate() {
+        let again = if number == 0 { "" } else { ", when new instances are made" };
+        let own = with_words(of_run(&round.run), &mut printed).into_iter();
+        let is_new = |remark: &Remark| !life.remarks.contains(&of_first(remark, &names));
+        let told = own.filter(is_new).map(|remark| Remark { message: format!("{}{again}", remark.message), ..remark });
+        remarks.extend(told);
+    }
+    let is_whole = rounds.len() == ROUNDS && rounds.iter().all(|round| round.run.end != End::Failure);
+    if is_whole {
+        for (text, round) in texts.iter().zip(&rounds) {
+            let tolerances = Tolerances::of_a_reference(None);
+            if let Some(what) = apart(life, &text.take(), &names, round.run.end_time, &tolerances)? {
+                remarks.push(of_deviation(subject, interface, life, &what)?);
+                break;
+            }
+        }
+    }
+    Ok(Check::done(name, format!("{ROUNDS} times 2 in one process"), remarks))
+}
+
+/// On other threads than the one that instantiates it: one instance, then two at once, unless they `differ` one after the other already.
+/// Values that differ by a bit from those of one alone are a hint, and no offence: FMI 3.0 (2.2.1) promises parallel calls only across
+/// processes.
+fn on_threads(
+    subject: &Subject,
+    interface: Interface,
+    life: &Lived,
+    differ: bool,
+    name: String,
+) -> Result<Check, Error> {
+    let only_once = offer(subject, interface).is_some_and(|o| o.common().can_be_instantiated_only_once_per_process);
+    let (mut remarks, mut seen) = (Vec::new(), "one instance on another thread".to_owned());
+    let one = "called from another thread than the one that has instantiated it, it gives other values: in real time it always is";
+    let two = "two instances at once give other values: leave parallel = false";
+    for (twin, meaning) in [(false, one), (true, two)] {
+        let why_not = match twin {
+            true if only_once => Some("it can be instantiated only once per process, as it says"),
+            true if differ => Some("two instances differ already"),
+            true if !remarks.is_empty() => Some("one differs already"),
+            _ => None,
+        };
+        if let Some(why) = why_not {
+            seen += &format!("; not two at once: {why}");
+            continue;
+        }
+        if let Some(what) = unlike(subject, interface, life, twin)? {
+            let again = match computes_the_same_twice(subject, interface, life, &EXACT)? {
+                true => "",
+                false => "; an instance alone does not compute the same twice either",
+            };
+            remarks.push(Remark::hint(format!("{meaning} ({what}{again})")));
+        }
+        if twin {
+            seen += ", two at once";
+        }
+    }
+    Ok(Check::done(name, seen, remarks))
+}
+
+/// The first difference between instances on threads and one alone; `twin`: two at once.
+fn unlike(subject: &Subject, interface: Interface, life: &Lived, twin: bool) -> Result<Option<String>, Error> {
+    let wanted = beginning(subject, interface, twin, false);
+    let lived = match live(subject, &wanted, |prepared| prepared.options.side_by_side = true)? {
+        Ok(lived) => lived,
+        Err(remarks) => return Ok(remarks.into_iter().next().map(|remark| remark.message)),
+    };
+    let names: Vec<String> = lived.prepared.plan.fmus.iter().map(|fmu| fmu.name.clone()).collect();
+    let is_new = |remark: &&Remark| match names.as_slice() {
+        [_, _] => !life.remarks.contains(&of_first(remark, &names)),
+        _ => !life.remarks.contains(remark),
+    };
+    if let Some(remark) = lived.remarks.iter().find(is_new) {
+        return Ok(Some(remark.message.clone()));
+    }
+    apart(life, &lived.rows, &names, lived.run.end_time, &EXACT)
+}
+
+/// Whether one instance alone has the same values in each life.
+fn computes_the_same_twice(
+    subject: &Subject,
+    interface: Interface,
+    life: &Lived,
+    tolerances: &Tolerances,
+) -> Result<bool, Error> {
+    match live(subject, &beginning(subject, interface, false, false), |_| ())? {
+        Ok(again) => Ok(compared(&again.rows, &life.rows, "", tolerances, None)?.0.is_empty()),
+        Err(_) => Ok(false),
+    }
+}
+
+/// What a deviation means by which two instances beside each other are told from one alone.
+fn of_deviation(subject: &Subject, interface: Interface, life: &Lived, what: &str) -> Result<Remark, Error> {
+    let differs = !computes_the_same_twice(subject, interface, life, &Tolerances::of_a_reference(None))?;
+    Ok(match differs {
+        true => Remark::warning(format!("{what}; an instance alone does not compute the same twice either")),
+        false => Remark::finding(format!(
+            "{what}; alone it computes the same each time, so that instances share something, such as static variables: where \
+             that cannot be mended, say canBeInstantiatedOnlyOncePerProcess"
+        )),
+    })
+}
+
+/// What is said of one of two instances, as it would be said of the first: what one does by itself has been told.
+fn of_first(remark: &Remark, names: &[String]) -> Remark {
+    let [first, second] = [&names[0], &names[1]].map(|name| format!("`{name}`"));
+    Remark { message: remark.message.replace(&second, &first), ..remark.clone() }
+}
+
+/// What instances beside each other compute otherwise than one alone, first of all, before the time `end` at which they ended. Columns of
+/// two have their names before them.
+fn apart(
+    life: &Lived,
+    rows: &[u8],
+    names: &[String],
+    end: f64,
+    tolerances: &Tolerances,
+) -> Result<Option<String>, Error> {
+    let header = life.rows.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    // Where one has asked for the end, others have not made that step.
+    let is_early = life.run.end != End::StopTime || life.prepared.plan.stop.is_none_or(|stop| end < stop.seconds());
+    for name in names {
+        let columns = life.prepared.plan.signals.iter().map(|signal| match names.len() {
+            1 => signal.name.clone(),
+            _ => format!("{name}.{}", signal.name),
+        });
+        let columns: Vec<String> = std::iter::once("time".to_owned()).chain(columns).collect();
+        let mut alone = csv::header(columns.iter().map(String::as_str)).into_bytes();
+        alone.extend_from_slice(&life.rows[header..]);
+        let until = is_early.then_some(end);
+        let (deviations, _) = compared(rows, &alone, "an instance alone", tolerances, until)?;
+        if let Some(what) = deviations.into_iter().next() {
+            return Ok(Some(what));
+        }
+    }
+    Ok(None)
+}
+
+/// What of some rows is apart from others before a time, the first in time first, and at how many times both were compared.
+pub fn compared(
+    own: &[u8],
+    reference: &[u8],
+    name: &str,
+    tolerances: &Tolerances,
+    until: Option<f64>,
+) -> Result<(Vec<String>, u64), Error> {
+    let broken = |error: ReadError| Error::System(format!("rows cannot be compared: {}", error.message));
+    let mut own = Table::of_tool(own).map_err(broken)?;
+    let mut reference = Table::of_tool(reference).map_err(broken)?;
+    let mut compared =
+        compare::signals(&mut own, &mut reference, &Course { until, ..Course::OF_A_REFERENCE }, tolerances)
+            .map_err(|(_, error)| broken(error))?;
+    let time = |signal: &compare::SignalResult| signal.first_beyond.as_ref().map_or(f64::INFINITY, |point| point.time);
+    compared.different.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    let deviations = compared.different.iter().filter_map(|signal| signal.deviation_from(name)).collect();
+    Ok((deviations, compared.span.moments))
+}

@@ -1,0 +1,763 @@
+//! A session from its beginning to its end: starts the runner and stays with it until it is gone; between several runs, tidies
+//! up for the next.
+
+use super::calls::{self, Calls, Place};
+use super::collect::{self, Facts};
+use super::cores::Cores;
+use super::death;
+use super::earlier::Earlier;
+use super::files::{self, Output, alone};
+use super::hangs::{self, GivenUp, Hangs, Overdue, Verdict};
+use super::keeper::{Keeper, Kept, Sight};
+use super::kernel::{self, Kernel};
+use super::machine;
+use super::memory::Memory;
+use super::over_time::Watched;
+use super::process::{Killed, RunnerProcess};
+use super::recorder::Recorder;
+use super::shared::Shared;
+use super::slices::Slices;
+use super::sockets::Sockets;
+use super::stimuli::{self, Feeder};
+use super::threads::Threads;
+use super::tracer::Tracer;
+use super::{Control, Error, Event, EventSink, Finished, Options, Prepared, State, saved};
+use super::{releases, under_way};
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Instant, SystemTime};
+use vecud_base::plain::Plain;
+use vecud_description::bytes;
+use vecud_description::word;
+use vecud_description::{Values, VariableType};
+use vecud_linux::files::Folder;
+use vecud_linux::wake::monotonic_now;
+use vecud_linux::{affinity, process};
+use vecud_plan::snapshot::Snapshot;
+use vecud_plan::{Mode, OnError, Plan, SignalPlan};
+use vecud_record::board::{Board, Global, Known, Phase};
+use vecud_record::recording::text;
+use vecud_report::format::{significant, some};
+use vecud_report::{DoctorResult, Kind, Live, LiveValue, Problem, Subject};
+use vecud_runner::{FIRST_SOCKET_FD, FOLDER_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
+
+/// What the runner may take to come to its end, beyond the rig's `shutdown_timeout` for its partitions and as much again
+/// for ending its FMUs.
+const GRACE: i64 = 1_000_000_000;
+
+/// Does all that a session does. `started` is called as soon as there is a runner. On a thread that is the
+/// session's this one leaves the cores of partitions alone by then. An error means that there was no run and nothing is
+/// left behind.
+pub(super) fn supervise(
+    shared: &Arc<Shared>,
+    control: &Control,
+    events: &EventSink,
+    has_thread: bool,
+    started: &dyn Fn(),
+) -> Result<Vec<Finished>, Error> {
+    let (prepared, plan, board) = (&shared.prepared, shared.plan(), shared.board());
+    let options = &prepared.options;
+    if let Some(file) = &options.save_state {
+        saved::may_be_written(file)?;
+    }
+    let sockets = Sockets::bind(prepared)?;
+    let folder = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
+    stimuli::may_write(&folder, prepared)?;
+    let [job, state] = handed_over(prepared)?;
+    // The runner finds the first rows there. Before anything is made, since it takes a while to find a late beginning.
+    let feeder = Feeder::new(shared);
+    let (output, folder, _whole) = first_output(options, plan, &folder)?;
+    let log = output.folder().join(format!(".run-{}.log", std::process::id()));
+    let mut files = vec![shared.file(), job.as_fd(), state.as_fd(), folder.as_fd()];
+    files.extend(sockets.descriptors());
+    debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD, FOLDER_FD, FIRST_SOCKET_FD), (3, 4, 5, 6, 7));
+    let doctor = (plan.mode == Mode::RealTime).then(|| machine::examine(plan));
+    // Appended to by both processes, under one name after the other.
+    let printed = File::options().append(true).create_new(true).open(&log);
+    let printed = printed.map_err(Error::file(&output.folder().shown(&log)));
+    let process = match printed.and_then(|printed| RunnerProcess::start(options, &files, printed)) {
+        Ok(process) => process,
+        Err(error) => {
+            let _ = std::fs::remove_file(&log);
+            output.undo();
+            return Err(error);
+        }
+    };
+    shared.set_runner(process.id());
+    if has_thread && plan.mode == Mode::RealTime {
+        // Whoever cannot choose his cores cannot choose those of partitions either, and the runner says that.
+        let _said_by_the_runner = affinity::keep_off(&plan.cores());
+    }
+    // From here on this is for whoever has several sessions to decide.
+    started();
+    let supervision = Supervision {
+        shared,
+        board,
+        control,
+        events,
+        folder,
+        log,
+        memory: Memory::of(process.id(), plan),
+        process,
+        sockets,
+        state: File::from(state),
+        doctor,
+        told_of_the_process: Vec::new(),
+        obstacle: None,
+    };
+    if plan.mode == Mode::RealTime {
+        for name in kernel::remove_stale() {
+            events.say(format!("note: removed {name}, a trace of the kernel that a run which was killed has left"));
+        }
+    }
+    let mut run = supervision.run(1, output, feeder);
+    for warning in &options.warnings {
+        run.recorder.say(1, warning.clone());
+    }
+    supervision.runs(run)
+}
+
+/// What the runner finds beside the shared memory: its job, and the state that it goes on from.
+fn handed_over(prepared: &Prepared) -> Result<[OwnedFd; 2], Error> {
+    let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
+    let job = Job {
+        plan: prepared.plan.clone(),
+        supervisor: std::process::id(),
+        begin: prepared.begin(),
+        runs: prepared.options.repeat.unwrap_or(1),
+        has_folders: prepared.options.repeat.is_some(),
+        save_state: prepared.options.save_state.is_some(),
+        side_by_side: false,
+        variants: Vec::new(),
+    };
+    let job = postcard::to_stdvec(&job).map_err(|e| system(&e))?;
+    let resumed = prepared.resumed.as_ref().map(Snapshot::to_bytes).transpose().map_err(|e| system(&e))?;
+    let file = |name, bytes: &[u8]| process::memory_file(name, bytes).map_err(|e| system(&e));
+    Ok([file("vecud-job", &job)?, file("vecud-state", &resumed.unwrap_or_default())?])
+}
+
+/// The folder of the (first) run, that of all runs, and the lock of the latter if it is another one, so that reports of two
+/// commands do not mix.
+fn first_output(options: &Options, plan: &Plan, path: &Path) -> Result<(Output, Folder, Option<File>), Error> {
+    let (mut output, folder) = match options.repeat {
+        Some(_) => Output::create_two(path, &Job::folder_of(1))?,
+        None => {
+            let output = Output::create(path, options.within.as_ref())?;
+            let folder = output.folder().clone();
+            (output, folder)
+        }
+    };
+    let ready = options.repeat.map(|_| files::lock_held(&folder)).transpose().and_then(|lock| {
+        let earlier = Earlier::find(&folder, output.folder(), &[], plan.report.keep_runs)?;
+        output.take_room(plan, earlier.size())?;
+        earlier.make_room(&mut output)?;
+        Ok(lock)
+    });
+    match ready {
+        Ok(lock) => Ok((output, folder, lock)),
+        Err(error) => {
+            output.undo();
+            Err(error)
+        }
+    }
+}
+
+/// What earlier commands have left in `folder` makes way, but not what this run has made in it. Gives what is to be said of it.
+fn clear(output: &Output, folder: &Folder, log: Option<&Path>, keep: usize) -> Result<Vec<String>, Error> {
+    let made: Vec<PathBuf> = output.room().chain(log.map(Path::to_owned)).collect();
+    Earlier::find(folder, output.folder(), &made, keep)?.make_way()
+}
+
+/// What all runs of a session have in common.
+struct Supervision<'a> {
+    shared: &'a Arc<Shared>,
+    board: Board<'a>,
+    control: &'a Control,
+    events: &'a EventSink,
+    /// The output folder of all runs.
+    folder: Folder,
+    /// What FMU code has printed before the first run has begun.
+    log: PathBuf,
+    process: RunnerProcess,
+    memory: Memory,
+    sockets: Sockets,
+    /// Where the runner leaves the state that it saves.
+    state: File,
+    /// What doctor said of the machine before all runs; `None`: in virtual time.
+    doctor: Option<DoctorResult>,
+    /// What the runner has said before the first of several runs: true of the others too.
+    told_of_the_process: Vec<(u8, String)>,
+    /// Why there is no further run although there should be.
+    obstacle: Option<String>,
+}
+
+/// One run.
+struct OneRun<'a> {
+    /// Which, counted from 1.
+    number: u32,
+    started: SystemTime,
+    /// The load of the machine before that.
+    load_at_start: Option<[f64; 3]>,
+    /// How far it is: only forwards, whatever the memory says.
+    phase: Phase,
+    /// The files of recording and trace are there.
+    recording: bool,
+    recorder: Recorder<'a>,
+    tracer: Tracer<'a>,
+    kernel: Kernel,
+    over_time: Watched,
+    slices: Slices,
+    feeder: Feeder,
+    threads: Threads,
+    cores: Cores,
+    keeper: Keeper,
+    hangs: Hangs,
+    /// When somebody was last seen to be at work that is to come to its end before the state is saved, CLOCK_MONOTONIC in ns.
+    worked: i64,
+    /// The last one to be dropped: ways to its files end with it.
+    output: Output,
+}
+
+impl OneRun<'_> {
+    /// Makes the files of recording and trace.
+    fn open(&mut self) {
+        let out = self.output.folder().way();
+        self.recorder.open(&out);
+        self.tracer.open(&out);
+        self.recording = true;
+    }
+}
+
+/// How watching a run ends.
+enum Ended {
+    /// The process has left.
+    Process(ExitStatus),
+    /// The process waits for the next run, whose output folder is ready.
+    Run(Output),
+}
+
+impl<'a> Supervision<'a> {
+    fn options(&self) -> &'a Options {
+        &self.shared.prepared.options
+    }
+
+    fn plan(&self) -> &'a Plan {
+        self.shared.plan()
+    }
+
+    /// How many there are to be.
+    fn number_of_runs(&self) -> u32 {
+        self.options().repeat.unwrap_or(1)
+    }
+
+    fn run(&self, number: u32, output: Output, feeder: Feeder) -> OneRun<'a> {
+        let (prepared, plan) = (&self.shared.prepared, self.plan());
+        let mut run = OneRun {
+            number,
+            output,
+            started: SystemTime::now(),
+            load_at_start: machine::load_now(),
+            phase: if number == 1 { Phase::Loading } else { Phase::Initialising },
+            recording: false,
+            recorder: Recorder::new(plan, &prepared.descriptions, self.board, self.control.clone()),
+            tracer: Tracer::new(plan, self.board, prepared.begin()),
+            kernel: Kernel::new(plan),
+            over_time: Watched::new(plan),
+            slices: Slices::new(plan),
+            feeder,
+            threads: Threads::of(self.process.id()),
+            cores: Cores::new(plan),
+            keeper: Keeper::new(plan.report.checkpoint),
+            hangs: Hangs::new(plan),
+            worked: 0,
+        };
+        if prepared.options.control {
+            run.recorder = run.recorder.answering(&self.shared.questions);
+        }
+        if let Some(warning) = run.kernel.warning() {
+            run.recorder.say(1, warning);
+        }
+        run
+    }
+
+    fn runs(mut self, mut run: OneRun<'a>) -> Result<Vec<Finished>, Error> {
+        let mut finished = Vec::new();
+        loop {
+            if let Err(error) = run.feeder.start() {
+                self.events.warn(format_args!(
+                    "there is no thread for reading stimuli ({error}): they are read where rows and events are collected"
+                ));
+            }
+            let ended = match self.watch(&mut run) {
+                Ok(ended) => ended,
+                Err(error) => {
+                    self.process.end_offspring(self.plan());
+                    self.process.tell_of_the_left(self.plan(), self.events);
+                    let _ = std::fs::remove_file(&self.log);
+                    run.output.undo();
+                    return Err(error);
+                }
+            };
+            self.look_how_far_it_is(&mut run);
+            let gone = monotonic_now();
+            if matches!(ended, Ended::Process(_)) {
+                self.process.end_offspring(self.plan());
+            }
+            for (status, line) in run.recorder.drain(run.phase, true).into_iter().filter(|_| run.recording) {
+                self.events.say_as(status, line);
+            }
+            match ended {
+                Ended::Process(status) => {
+                    let (number, runs) = (run.number, self.number_of_runs());
+                    if number < runs && !self.shared.is_stopped() && self.obstacle.is_none() {
+                        self.events.say(format!("no further run of {runs}, since run {number} has failed"));
+                    }
+                    finished.push(self.end(run, status, gone)?);
+                    return Ok(finished);
+                }
+                Ended::Run(next) => {
+                    let number = run.number + 1;
+                    finished.push(self.collect(run, ExitStatus::from_raw(0), gone));
+                    self.control.next_run();
+                    self.shared.forget_pauses();
+                    run = self.run(number, next, Feeder::new(self.shared));
+                    run.open();
+                    self.board.next_run();
+                }
+            }
+        }
+    }
+
+    /// The run begins: from here on there are files.
+    fn begin(&self, run: &mut OneRun) -> Result<(), Error> {
+        for note in &self.plan().notes {
+            self.events.say(format!("note: {}", Plain(note)));
+        }
+        for note in clear(&run.output, &self.folder, Some(&self.log), self.plan().report.keep_runs)? {
+            self.events.say(note);
+        }
+        run.output.take_room(self.plan(), 0)?;
+        let out = run.output.folder();
+        let renamed = std::fs::rename(&self.log, out.join("run.log"));
+        renamed.map_err(Error::file(&out.path().join("run.log")))?;
+        run.open();
+        Ok(())
+    }
+
+    /// The last run is over, and its process with it.
+    fn end(&mut self, mut run: OneRun, status: ExitStatus, gone: i64) -> Result<Finished, Error> {
+        // A runner that cannot even read its job says so by its exit code; FMU code may call exit(2) as well.
+        let exit_called = self.board.global(Global::ExitCalled).load(SeqCst) == 1;
+        if run.phase == Phase::Refused || (!run.recording && !exit_called && status.code() == Some(2)) {
+            let printed = vecud_linux::files::read_to_string(&self.log).unwrap_or_default();
+            let _ = std::fs::remove_file(&self.log);
+            run.output.undo();
+            self.process.tell_of_the_left(self.plan(), self.events);
+            return Err(Error::Refused(run.recorder.refusal(&printed)));
+        }
+        if !run.recording {
+            // It failed while it was initialised: that is a result, with a report.
+            self.begin(&mut run)?;
+            run.recorder.drain(run.phase, true);
+        }
+        Ok(self.collect(run, status, gone))
+    }
+
+    /// What the run has left becomes its report.
+    fn collect(&mut self, mut run: OneRun, status: ExitStatus, gone: i64) -> Finished {
+        let (shared, plan, options) = (self.shared, self.plan(), self.options());
+        let kept = run.keeper.finish();
+        self.tell_of(&mut run, kept);
+        run.recorder.untold().into_iter().for_each(|(status, line)| self.events.say_as(status, line));
+        let late_samples = run.recorder.close();
+        run.tracer.look(&mut || ()); // figures of the last activations are still notes
+        let first_over = || run.tracer.first_over(&run.hangs, gone);
+        run.kernel.look(plan, &run.output.folder().way(), Phase::Done, first_over);
+        // What is read of it is what was looked at, whoever goes on writing. Without memory for it, of what is there.
+        let copy = shared.another();
+        let board = copy.as_ref().map_or(self.board, |copy| shared.seen(copy));
+        if copy.is_some() {
+            self.board.copy_to(board);
+        }
+        let known = Known {
+            elapsed: gone.saturating_sub(self.process.began).max(1_000_000_000) as u64,
+            phase: run.phase,
+            stop_requested: shared.is_stopped(),
+        };
+        let mut damage = board.examine(plan, known);
+        let did_not_return = self.process.killed.is_some()
+            || [Global::HungTask, Global::StarvedTask].into_iter().any(|word| board.global(word).load(SeqCst) != 0);
+        // A runner that is ended, or dies, has not come to what was released since its threads were seen last.
+        let died = [Phase::Running, Phase::Stopping].contains(&board.phase())
+            && board.global(Global::Ended).load(SeqCst) == 0
+            && !did_not_return;
+        let begin = shared.prepared.begin();
+        if died {
+            // It has come so far and no further.
+            if board.phase() == Phase::Running {
+                under_way::note_last_activation(plan, board, begin, gone);
+            }
+            board.set_phase(Phase::Stopping);
+        }
+        let mut unreturned = vec![None; plan.tasks.len()];
+        if did_not_return || died {
+            let all = under_way::settle_all(plan, board, begin, gone);
+            unreturned = if did_not_return { all } else { unreturned };
+            releases::discard(plan, board);
+        }
+        run.hangs.settle(board);
+        damage.extend(run.recorder.damage.iter().cloned());
+        damage.extend(run.tracer.damage());
+        for line in &self.told_of_the_process {
+            if !run.recorder.host_lines.contains(line) {
+                run.recorder.host_lines.push(line.clone());
+            }
+        }
+        let facts = Facts {
+            goes_on: false,
+            has_run_log: true,
+            status,
+            killed: self.process.killed,
+            started: run.started,
+            load_at_start: run.load_at_start,
+            doctor: self.doctor.clone(),
+            gone,
+            phase: run.phase,
+            strict: options.strict,
+            late_samples,
+            dropped: self.sockets.dropped_at_end(board),
+            pauses: shared.pauses(),
+            repetition: options.repeat.map(|_| run.number),
+            stimuli: run.feeder.finish(),
+            machine: machine::look(&plan.cores()),
+            cores: run.cores.counts(),
+            threads: run.threads,
+            hangs: run.hangs,
+            unreturned,
+            call_limit: options.call_limit(),
+            left: std::mem::take(&mut self.process.left),
+            memory: self.memory.clone(),
+            none_left: self.process.none_left,
+        };
+        let mut report = collect::collect(&shared.prepared, board, &run.recorder.told(), &facts);
+        let failed = |kind| Problem::failure(Subject::Run, kind);
+        report.problems.extend((!damage.is_empty()).then(|| failed(Kind::MemoryOverwritten(damage))));
+        let obstacle = self.obstacle.clone();
+        report.problems.extend(obstacle.map(|reason| failed(Kind::NoFurtherRun { reason })));
+        // Whatever comes of the rest, this is there.
+        let first = run.output.write_first(&report);
+        match alone(|| run.tracer.finish(gone)) {
+            Ok((trace, warnings, lost)) => {
+                report.trace = trace;
+                report.problems.extend(lost.into_iter().map(|words| failed(Kind::FileIncomplete { words })));
+                let warning = |words| Problem::warning(Subject::Run, Kind::TraceShortened { words });
+                report.problems.extend(warnings.into_iter().map(warning));
+            }
+            Err(reason) => report.problems.push(failed(Kind::TraceIncomplete { reason })),
+        }
+        match alone(|| run.kernel.finish(plan, &run.output.folder().way(), &mut report)) {
+            Ok((warnings, lost)) => {
+                report.problems.extend(lost.into_iter().map(|words| failed(Kind::FileIncomplete { words })));
+                let warning = |words| Problem::warning(Subject::Run, Kind::TraceShortened { words });
+                report.problems.extend(warnings.into_iter().map(warning));
+            }
+            Err(reason) => report.problems.push(failed(Kind::TraceIncomplete { reason })),
+        }
+        report.clocks.iter_mut().zip(run.over_time.finish(self.board)).for_each(|(clock, own)| {
+            // Of a histogram that was written over nothing is shown.
+            let kept = own.filter(|_| clock.start_latency.count() > 0 && clock.response.count() > 0);
+            clock.over_time = kept;
+        });
+        run.slices.split(&mut report);
+        if let Some(file) = &options.save_state {
+            saved::write(file, &mut self.state, &run.recorder, &mut report, self.events);
+        }
+        report.overview = run.recorder.overview();
+        run.output.write(&mut report, first, run.keeper.has_lasting());
+        Finished { run: report, out: run.output.path().to_owned() }
+    }
+
+    /// The output folder of a further run, with an empty log.
+    fn next_output(&self, number: u32) -> Result<Output, Error> {
+        let mut output = Output::create_inside(&self.folder, &Job::folder_of(number))?;
+        let out = output.folder().clone();
+        // What others have put there since the first run began.
+        let made = clear(&output, &out, None, self.plan().report.keep_runs)
+            .and_then(|_| output.take_room(self.plan(), 0))
+            .and_then(|()| {
+                vecud_linux::files::create(&out.join("run.log")).map_err(Error::file(&out.path().join("run.log")))
+            });
+        if let Err(error) = made {
+            output.undo();
+            return Err(error);
+        }
+        Ok(output)
+    }
+
+    fn watch(&mut self, run: &mut OneRun) -> Result<Ended, Error> {
+        let plan = self.plan();
+        let (mut ending, mut calls, mut shown) = (None, Calls::new(plan), None);
+        let mut told_before_start = Vec::new();
+        let on_watch = self.shared.on_watch();
+        let ended = loop {
+            on_watch.look();
+            let status = self.process.try_wait(plan)?;
+            let phase = self.look_how_far_it_is(run);
+            if !run.recording && phase >= Phase::Running && phase != Phase::Refused {
+                if let Err(error) = self.begin(run) {
+                    self.process.end(plan);
+                    return Err(error);
+                }
+                self.told_of_the_process = run.recorder.host_lines.clone();
+                told_before_start.drain(..).for_each(|(status, line)| self.events.say_as(status, line));
+            }
+            self.shared.set_state(state(phase, self.shared.is_paused()), self.events);
+            run.cores.look(phase);
+            let (mut lines, now) = (Vec::new(), monotonic_now()); // the tracer reads what was noted before
+            for (status, message) in run.threads.look(plan, self.board, now) {
+                run.recorder.say(status, message);
+            }
+            run.tracer.look(&mut || lines.append(&mut run.recorder.drain(phase, false)));
+            lines.append(&mut run.recorder.drain(phase, false));
+            for (status, line) in lines {
+                if run.recording { self.events.say_as(status, line) } else { told_before_start.push((status, line)) }
+            }
+            self.shared.set_recorded(run.recorder.recorded());
+            self.memory.look(self.board, now);
+            if let Some(status) = status {
+                break Ended::Process(status);
+            }
+            if phase == Phase::Between {
+                let next = (!self.options().stop.is_asked()).then(|| self.next_output(run.number + 1));
+                match next {
+                    Some(Ok(output)) => break Ended::Run(output),
+                    Some(Err(error)) => self.obstacle = Some(error.to_string()),
+                    None => (),
+                }
+                self.board.set_phase(Phase::Stopping);
+                run.phase = Phase::Stopping;
+            }
+            self.look_at_activations(run, now);
+            let first_over = || run.tracer.first_over(&run.hangs, now);
+            run.kernel.look(plan, &run.output.folder().way(), run.phase, first_over);
+            self.end_it(run, &mut ending);
+            self.look_at_calls(run.phase, &mut calls, now);
+            run.feeder.read();
+            if run.phase <= Phase::Running {
+                self.shared.set_dropped(self.sockets.dropped(self.board));
+            }
+            if run.recording {
+                run.over_time.look(self.board, now);
+                run.slices.look(self.board, now);
+                self.keep(run, now);
+                self.show(&mut shown, &run.recorder);
+            }
+            let pause = run.recorder.pace().pause(run.tracer.pace());
+            run.threads.pause(run.phase, self.board, self.shared.on_to_a_lull(pause));
+        };
+        self.shared.set_state(State::Over, self.events);
+        if run.phase != Phase::Refused {
+            told_before_start.drain(..).for_each(|(status, line)| self.events.say_as(status, line));
+        }
+        Ok(ended)
+    }
+
+    /// The runner's word for it, where that is one that can follow what it was: FMU code can write anywhere.
+    fn look_how_far_it_is(&self, run: &mut OneRun) -> Phase {
+        let (said, before) = (self.board.phase(), run.phase);
+        let follows = match said {
+            Phase::Refused => before <= Phase::Initialising,
+            Phase::Between => before <= Phase::Stopping && run.number < self.number_of_runs(),
+            _ => said > before && before <= Phase::Stopping,
+        };
+        if follows {
+            run.phase = said;
+        }
+        run.phase
+    }
+
+    /// Has what is known of the run written down, if it is time to or somebody wants it.
+    fn keep(&mut self, run: &mut OneRun, now: i64) {
+        let kept = run.keeper.look();
+        self.tell_of(run, kept);
+        let is_report = self.shared.wants_report();
+        if !run.keeper.is_due(now, is_report) {
+            return;
+        }
+        self.shared.want_report(false);
+        let sight = Sight {
+            shared: self.shared.clone(),
+            out: run.output.folder().clone(),
+            told: run.recorder.told(),
+            over_time: run.over_time.clone(),
+            slices: run.slices.clone(),
+            threads: run.threads.clone(),
+            cores: run.cores.clone(),
+            hangs: run.hangs.clone(),
+            memory: self.memory.clone(),
+            killed: self.process.killed,
+            started: run.started,
+            load_at_start: run.load_at_start,
+            doctor: self.doctor.clone(),
+            began: self.process.began,
+            phase: run.phase,
+            late_samples: run.recorder.late(),
+            dropped: self.sockets.dropped(self.board),
+            repetition: self.options().repeat.map(|_| run.number),
+            is_report,
+            lasts: run.keeper.is_lasting(),
+            overview: if is_report { run.recorder.overview() } else { None },
+        };
+        if let Some(warning) = run.keeper.write(sight, now) {
+            run.recorder.say(1, warning);
+        }
+    }
+
+    /// Tells what came of that.
+    fn tell_of(&self, run: &mut OneRun, kept: Option<Kept>) {
+        let Some(Kept { warning, report }) = kept else { return };
+        if let Some(warning) = warning {
+            run.recorder.say(1, warning);
+        }
+        let Some(failures) = report else { return };
+        let out = run.output.path().display();
+        self.events.say(match failures.as_slice() {
+            [] => format!("the run goes on, its report so far: {out}/report.html"),
+            failures => {
+                format!("the run goes on; its report so far cannot be written to {out}: {}", failures.join("; "))
+            }
+        });
+    }
+
+    /// Reports the figures of the clocks, and the values that are watched, if it is time to.
+    fn show(&self, shown: &mut Option<Instant>, recorder: &Recorder) {
+        let Some(period) = self.options().figures else { return };
+        if shown.is_none_or(|shown| shown.elapsed() >= period) {
+            *shown = Some(Instant::now());
+            let values = self.shared.prepared.watched.iter().map(|signal| {
+                let SignalPlan { name, variable_type, .. } = &self.plan().signals[signal.0];
+                let value = recorder.last_value(*signal);
+                LiveValue { name: name.clone(), value: value.and_then(|value| live_text(&value, *variable_type)) }
+            });
+            self.events.tell(Event::Figures(Live { values: values.collect(), ..self.shared.live() }));
+        }
+    }
+
+    /// Who asks for the end gets it from the runner; who asks a second time, or too long a wait once it is ending, ends the
+    /// runner the hard way.
+    fn end_it(&mut self, run: &mut OneRun, ending: &mut Option<i64>) {
+        let asked = self.options().stop.times();
+        if asked > 0 {
+            self.shared.ask_to_stop();
+        }
+        let ends = ending.is_some() || calls::is_ending(self.board, run.phase);
+        if asked == 0 && !ends && !run.hangs.end_the_run(self.plan()) {
+            return;
+        }
+        let now = monotonic_now();
+        let (since, timeout) = (*ending.get_or_insert(now), self.plan().shutdown_timeout.0);
+        // In virtual time the runner has no thread beside the one that does not return.
+        let stands = run.hangs.stands_since().filter(|_| run.phase == Phase::Running);
+        let hung = stands.map_or(i64::MAX, |stands| stands.max(since) + timeout);
+        // What is under way comes to its end before its state is saved, as long as it comes further.
+        let saves = self.options().save_state.is_some() && self.plan().mode == Mode::Virtual;
+        if saves && run.phase == Phase::Running {
+            run.worked = now;
+        }
+        let deadline = hung.min(since.max(run.worked) + 2 * timeout + GRACE);
+        let reason = match asked {
+            0 | 1 if now <= deadline => return,
+            0 | 1 => Killed::Late,
+            _ => Killed::AskedTwice,
+        };
+        self.process.kill(self.board, reason);
+    }
+
+    /// An activation that does not return is told of; limits act while it runs.
+    fn look_at_activations(&self, run: &mut OneRun, now: i64) {
+        let (plan, begin) = (self.plan(), self.shared.prepared.begin());
+        let verdicts = run.hangs.look(plan, self.board, begin, run.phase, self.process.id(), now);
+        self.shared.set_stands(run.hangs.stands_since());
+        for verdict in verdicts {
+            hangs::tell_the_runner(plan, self.board, &verdict);
+            let place = |task| death::has_been(plan, self.board, run.phase, Place::Activation(task));
+            let line = match verdict {
+                Verdict::Tell(task, own, seconds) => {
+                    let passed = own.passed.map_or(String::new(), |passed| {
+                        format!("; {} of this clock found it still running", some(passed.count, "release"))
+                    });
+                    let recordings = match plan.signals.is_empty() {
+                        true => String::new(),
+                        false => format!("; recordings wait for it since {} s", own.time.seconds()),
+                    };
+                    format!("{} for {seconds} s{passed}{recordings}", place(task))
+                }
+                Verdict::Overdue(Overdue { task, time, .. }) => {
+                    let (place, due) = (place(task), time.seconds());
+                    format!("{place} since before the next release, at {due} s: the run ends (rig: overrun = \"stop\")")
+                }
+                Verdict::GiveUp(GivenUp { task, limit, .. }) => {
+                    let end = match plan.on_error {
+                        OnError::Stop => "the run ends",
+                        OnError::Continue => "the others go on without it",
+                    };
+                    let (place, key, timeout) = (place(task), limit.key(), plan.shutdown_timeout.seconds());
+                    format!(
+                        "{place} and did not return within {timeout} s after it was over {key}: {end} (rig: on_error)"
+                    )
+                }
+            };
+            self.events.warn(line);
+        }
+    }
+
+    /// A call that lasts is told of, and ended when the rig says so.
+    fn look_at_calls(&mut self, phase: Phase, calls: &mut Calls, now: i64) {
+        let plan = self.plan();
+        match calls.look(plan, self.board, phase, self.process.id(), now) {
+            None => (),
+            Some(calls::Verdict::Tell(place, seconds)) => {
+                let end = match plan.call_timeout {
+                    Some(limit) => format!("; the run ends after {} s (rig: call_timeout)", limit.seconds()),
+                    None => String::new(),
+                };
+                let what = death::has_been(plan, self.board, phase, place);
+                self.events.warn(format_args!("{what} for {seconds} s{end}"));
+            }
+            Some(calls::Verdict::Over(place)) => self.process.kill(self.board, Killed::Overdue(place)),
+        }
+    }
+}
+
+/// A value, of these words, for people who look on; of a string or binary so much as a line has room for.
+fn live_text(words: &[u64], variable_type: VariableType) -> Option<String> {
+    const SHOWN: usize = 40;
+    if let VariableType::String | VariableType::Binary = variable_type {
+        let mut text = String::new();
+        text::write_bytes(&mut text, &bytes::unpacked(words)?, variable_type == VariableType::String);
+        let cut = if text.chars().count() > SHOWN { "…" } else { "" };
+        let shown: String = text.chars().take(SHOWN).collect();
+        return Some(format!("{}{cut}", Plain(&shown)));
+    }
+    let value = *words.first()?;
+    Some(match word::values(&[value], variable_type) {
+        Some(Values::Float64(v)) => significant(v[0]),
+        Some(Values::Float32(v)) => significant(v[0].into()),
+        _ => word::text(value, variable_type),
+    })
+}
+
+/// What a session with a run in this phase, which may pause, is doing.
+fn state(phase: Phase, is_paused: bool) -> State {
+    match phase {
+        Phase::Loading | Phase::Initialising | Phase::Refused => State::Starting,
+        Phase::Running if is_paused => State::Paused,
+        Phase::Running => State::Running,
+        Phase::Stopping | Phase::Done | Phase::Between => State::Stopping,
+    }
+}

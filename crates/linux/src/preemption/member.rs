@@ -1,0 +1,131 @@
+//! Who takes part in a preemption lock: one thread, what it holds, and what it has done so far.
+
+use crate::thread::current_tid;
+use crate::{SysError, scheduling};
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What became of one partition's locked sections, since it was made; callers learn the rest from what they get back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Outermost locks that had to wait.
+    pub contended: u64,
+    /// Locked sections that ran at the ceiling because a higher partition slept inside FMU code.
+    pub raised: u64,
+    /// Sections for which the kernel refused that.
+    pub raise_refused: u64,
+}
+
+/// One thread's part in a [`PreemptionLock`](super::PreemptionLock): made on the thread that uses it.
+#[derive(Debug)]
+pub struct LockMember {
+    pub(super) tid: u32,
+    pub(super) level: Option<usize>,
+    pub(super) turn: Option<usize>,
+    pub(super) priority: u8,
+    pub(super) demoted: Arc<AtomicBool>,
+    pub(super) entered: Cell<bool>,
+    pub(super) depth: Cell<u32>,
+    pub(super) since: Cell<u64>,
+    pub(super) raised: Cell<bool>,
+    pub(super) blocker: Cell<u32>,
+    counts: Cell<Counts>,
+    /// The thread id is the owner's in the words: another thread must not act under it.
+    on_its_thread: PhantomData<*const ()>,
+}
+
+impl LockMember {
+    /// The calling thread as the partition of a level. `priority` is its `SCHED_FIFO` priority, `None` when it is an
+    /// ordinary thread.
+    pub fn new(level: usize, priority: Option<u8>) -> Self {
+        LockMember::make(Some(level), priority)
+    }
+
+    /// This thread, where other levels of the instance have its priority too: all of these have the same index, below the
+    /// number that [`PreemptionLock::with_shared`](super::PreemptionLock::with_shared) was given.
+    pub fn sharing(self, priority: Option<usize>) -> Self {
+        LockMember { turn: priority, ..self }
+    }
+
+    /// The calling thread as somebody who calls the FMU but is no partition: during initialisation and at the end.
+    pub fn outside() -> Self {
+        LockMember::make(None, None)
+    }
+
+    fn make(level: Option<usize>, priority: Option<u8>) -> Self {
+        LockMember {
+            tid: current_tid(),
+            level,
+            turn: None,
+            priority: priority.unwrap_or(0),
+            demoted: Arc::new(AtomicBool::new(false)),
+            entered: Cell::new(false),
+            depth: Cell::new(0),
+            since: Cell::new(0),
+            raised: Cell::new(false),
+            blocker: Cell::new(0),
+            counts: Cell::new(Counts::default()),
+            on_its_thread: PhantomData,
+        }
+    }
+
+    /// How often the lock is held by this thread, 0 when it is not.
+    pub fn depth(&self) -> u32 {
+        self.depth.get()
+    }
+
+    /// Time stamp ([`crate::cycles::ticks`]) of the last outermost lock.
+    pub fn since(&self) -> u64 {
+        self.since.get()
+    }
+
+    /// The thread that had the lock when this one last waited for it, by its id; 0: it never has.
+    pub fn blocker(&self) -> u32 {
+        self.blocker.get()
+    }
+
+    /// The level that it enters at.
+    pub fn level(&self) -> Option<usize> {
+        self.level
+    }
+
+    /// What it has done so far.
+    pub fn counts(&self) -> Counts {
+        self.counts.get()
+    }
+
+    /// What a watchdog needs to take this thread's priority away for good.
+    pub fn demotion(&self) -> Demotion {
+        Demotion { tid: self.tid, demoted: Arc::clone(&self.demoted) }
+    }
+
+    #[inline]
+    pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {
+        let mut counts = self.counts.get();
+        change(&mut counts);
+        self.counts.set(counts);
+    }
+}
+
+/// Takes a partition's real-time priority away, from another thread, so that the lock does not give it back.
+#[derive(Clone, Debug)]
+pub struct Demotion {
+    tid: u32,
+    demoted: Arc<AtomicBool>,
+}
+
+impl Demotion {
+    /// Makes the partition's thread an ordinary one. It stays one, also when it is inside a locked section at the
+    /// ceiling; waiters still lend it their priority.
+    pub fn demote(&self) -> Result<(), SysError> {
+        self.demoted.store(true, Ordering::SeqCst);
+        scheduling::demote(self.tid)
+    }
+
+    /// Whether [`demote`](Self::demote) was called.
+    pub fn is_demoted(&self) -> bool {
+        self.demoted.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,163 @@
+//! What brings a task about, and which clock is at the root of it (semantics S11).
+//!
+//! A triggered or countdown clock follows others: those that may tick its output clock, or arm it. What is not said by a
+//! description may be every partition of the FMU.
+//!
+//! A clock ticks once per instant, so a circle of triggers has no second round: what would close it is coalesced while it
+//! runs, and reported (semantics S3). A circle that nothing outside of it can start is an error of the rig.
+
+use super::Clocks;
+use super::candidates::Candidate;
+use super::triggers::OutputCandidate;
+use crate::described::DescribedFmu;
+use crate::findings::Findings;
+use crate::rig::Place;
+use crate::{Release, TaskId, TaskPlan};
+use std::collections::{BTreeSet, HashMap};
+use vecud_base::time::Fraction;
+
+/// The candidates that bring this one about, in no order; empty for a clock of its own time.
+pub fn of(candidate: usize, fmus: &[DescribedFmu], Clocks { candidates, outputs, .. }: &Clocks) -> Vec<usize> {
+    let of_fmu = |fmu: usize| (0..candidates.len()).filter(move |&other| candidates[other].fmu == fmu);
+    let (fmu, said): (usize, Vec<usize>) = match &candidates[candidate].release {
+        Release::Triggered { fmu, output_clock } => (fmu.0, outputs[fmu.0][*output_clock].ticked_by.clone()),
+        Release::Countdown => {
+            let fmu = candidates[candidate].fmu;
+            let Some(clock) = candidates[candidate].variable(&fmus[fmu]) else { return Vec::new() };
+            (fmu, of_fmu(fmu).filter(|&other| candidates[other].owns(&fmus[fmu], clock)).collect())
+        }
+        _ => return Vec::new(),
+    };
+    if said.is_empty() { of_fmu(fmu).collect() } else { said }
+}
+
+/// Per task: the clocks that can be at the root of a chain which leads to it; itself alone, if it has a time of its own or
+/// nothing leads there.
+pub fn roots(tasks: &[TaskPlan]) -> Vec<Vec<TaskId>> {
+    let own = |task: &TaskPlan| task.caused_by.is_empty();
+    let mut roots: Vec<BTreeSet<TaskId>> = tasks
+        .iter()
+        .enumerate()
+        .map(|(id, task)| if own(task) { BTreeSet::from([TaskId(id)]) } else { BTreeSet::new() })
+        .collect();
+    loop {
+        let mut changed = false;
+        for (id, task) in tasks.iter().enumerate().filter(|(_, task)| !own(task)) {
+            let more: Vec<TaskId> = task.caused_by.iter().flat_map(|by| roots[by.0].iter().copied()).collect();
+            for root in more {
+                changed |= roots[id].insert(root);
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let of = |(id, roots): (usize, BTreeSet<TaskId>)| match roots.is_empty() {
+        true => vec![TaskId(id)],
+        false => roots.into_iter().collect(),
+    };
+    roots.into_iter().enumerate().map(of).collect()
+}
+
+impl Release {
+    /// The shortest time between two instants of this clock that are known without its being activated; `None`: there are
+    /// none such.
+    pub fn shortest_known(&self) -> Option<Fraction> {
+        match self {
+            Release::Periodic { interval, .. } => Some(*interval),
+            _ => None,
+        }
+    }
+
+    /// Whether it has instants that are known without its being activated: a grid, or a list.
+    pub fn has_instants(&self) -> bool {
+        matches!(self, Release::Periodic { .. } | Release::Asked | Release::At(_))
+    }
+}
+
+/// Refuses circles that nothing starts, and notes those that may close. `places`: where the rig triggers a clock, by FMU
+/// and variable.
+pub fn check_circles(
+    fmus: &[DescribedFmu],
+    Clocks { candidates, outputs, .. }: &Clocks,
+    places: &HashMap<(usize, usize), Place>,
+    findings: &mut Findings,
+) {
+    let graph = Graph::new(candidates, outputs);
+    let live = graph.live(candidates);
+    let name = |candidate: usize| {
+        let described = &fmus[candidates[candidate].fmu];
+        format!("{}.{}", described.name(), candidates[candidate].name(described))
+    };
+    let mut reported = vec![false; candidates.len()];
+    for start in 0..candidates.len() {
+        let seen = graph.reachable(start);
+        if !seen[start] || reported[start] {
+            continue;
+        }
+        let circle: Vec<usize> = (start..candidates.len()).filter(|&d| seen[d] && graph.reachable(d)[start]).collect();
+        circle.iter().for_each(|&candidate| reported[candidate] = true);
+        if live[start] {
+            findings.note(format!(
+                "{} may end up triggering itself: at one instant a clock ticks once, further ticks are coalesced",
+                name(start)
+            ));
+        } else {
+            let names: Vec<String> = circle.iter().map(|&candidate| name(candidate)).collect();
+            let clock = candidates[start].clock.map(|clock| (candidates[start].fmu, clock.variable));
+            let place = clock.and_then(|clock| places.get(&clock)).copied().unwrap_or_default();
+            let message = format!(
+                "the triggers of {} form a circle that nothing outside of it starts, so none of them would ever tick: give \
+                 one of them another trigger",
+                names.join(", ")
+            );
+            findings.rig(place, message);
+        }
+    }
+}
+
+/// An edge leads from a candidate to each that its activation may tick, by what the descriptions declare.
+struct Graph {
+    next: Vec<Vec<usize>>,
+    /// By candidate: those that may tick its source, if it is triggered; `None`: not said.
+    sources: Vec<Option<Vec<usize>>>,
+}
+
+impl Graph {
+    fn new(candidates: &[Candidate], outputs: &[Vec<OutputCandidate>]) -> Graph {
+        let mut graph = Graph { next: vec![Vec::new(); candidates.len()], sources: vec![None; candidates.len()] };
+        for output in outputs.iter().flatten() {
+            for &target in &output.targets {
+                output.ticked_by.iter().for_each(|&source| graph.next[source].push(target));
+                graph.sources[target] = (!output.ticked_by.is_empty()).then(|| output.ticked_by.clone());
+            }
+        }
+        graph
+    }
+
+    /// What can be reached from `start` in one or more steps.
+    fn reachable(&self, start: usize) -> Vec<bool> {
+        let mut seen = vec![false; self.next.len()];
+        let mut open = self.next[start].clone();
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut seen[node], true) {
+                open.extend(&self.next[node]);
+            }
+        }
+        seen
+    }
+
+    /// What something may start that is no trigger, or that is unknown.
+    fn live(&self, candidates: &[Candidate]) -> Vec<bool> {
+        let triggered = |candidate: usize| matches!(candidates[candidate].release, Release::Triggered { .. });
+        let mut live: Vec<bool> = (0..candidates.len()).map(|d| !triggered(d) || self.sources[d].is_none()).collect();
+        loop {
+            let by_live = |d: &usize| self.sources[*d].iter().flatten().any(|&source| live[source]);
+            let more: Vec<usize> = (0..candidates.len()).filter(|d| !live[*d]).filter(by_live).collect();
+            if more.is_empty() {
+                return live;
+            }
+            more.into_iter().for_each(|candidate| live[candidate] = true);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Clocks that whoever controls the run may tick.
+
+use crate::{FmuId, FmuPlan, Release, RequestedClock, StepClock, TaskId, TaskPlan};
+
+/// The clocks that are [released on request](Release::Request): those of tasks, then those that tick between steps.
+pub fn clocks(tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<RequestedClock> {
+    let mut requests = Vec::new();
+    for (number, task) in tasks.iter().enumerate().filter(|(_, task)| task.release == Release::Request) {
+        let name = format!("{}.{}", fmus[task.fmu.0].name, task.name);
+        requests.push(RequestedClock { name, task: TaskId(number), clock: None });
+    }
+    for (fmu, own) in fmus.iter().enumerate() {
+        let Some(task) = tasks.iter().position(|task| task.fmu == FmuId(fmu)) else { continue };
+        for (clock, output) in own.output_clocks.iter().enumerate() {
+            if output.input.as_ref().is_some_and(|input| input.release == Release::Request) {
+                let name = format!("{}.{}", own.name, output.name);
+                let clock = Some(StepClock { fmu: FmuId(fmu), clock });
+                requests.push(RequestedClock { name, task: TaskId(task), clock });
+            }
+        }
+    }
+    requests
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{ECU, PLANT, description, ecu_and_plant, host, inputs};
+    use crate::{Plan, Release, build};
+    use std::path::Path;
+
+    const RIG: &str = "[fmu.ecu]\npath = \"ecu\"\n[fmu.plant]\npath = \"plant\"\n";
+
+    fn controlled(more: &str) -> Plan {
+        let mut rig = crate::rig::parse(&format!("{RIG}{more}"), Path::new("rig.toml")).unwrap();
+        rig.controlled = true;
+        let descriptions = [description(ECU), description(PLANT)];
+        build(&rig, &inputs(&rig, &descriptions), &[], &host()).unwrap()
+    }
+
+    #[test]
+    fn what_nothing_ticks_is_ticked_on_request_where_somebody_may_ask() {
+        let names = |plan: &Plan| plan.requests.iter().map(|own| own.name.clone()).collect::<Vec<_>>();
+        let plan = controlled("");
+        assert_eq!(names(&plan), ["ecu.isr"]);
+        let task = &plan.tasks[plan.requests[0].task.0];
+        assert_eq!((task.name.as_str(), &task.release), ("isr", &Release::Request));
+        assert!(!plan.notes.iter().any(|note| note.contains("it never ticks")), "{:?}", plan.notes);
+        assert!(names(&controlled("[[trigger]]\nclock = \"ecu.isr\"\nat = [1.0]\n")).is_empty());
+        let plan = ecu_and_plant("");
+        assert!(plan.requests.is_empty() && plan.tasks.iter().any(|task| task.release == Release::Never));
+    }
+}

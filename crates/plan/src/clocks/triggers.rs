@@ -1,0 +1,321 @@
+//! Which output clock, which list of times, or which source of datagrams activates which triggered input clock.
+//!
+//! In the draft the description says so itself (`triggeredBy`). Array clocks are triggered element by element.
+
+use super::candidates::{Candidate, InputClock, elements, hint, is_input_clock, is_output_clock, named};
+use super::{Clocks, causes};
+use crate::described::DescribedFmu;
+use crate::findings::Findings;
+use crate::rig::{At, Endpoint, Mode, Place, Rig, TriggerSource};
+use crate::{FmuId, Release, Timetable};
+use std::collections::{BTreeMap, HashMap};
+use vecud_description::IntervalVariability;
+
+/// An output clock before tasks are sorted.
+pub struct OutputCandidate {
+    /// Index among the FMU's variables.
+    pub variable: usize,
+    /// 0 for a scalar clock, else which of its elements, from 1.
+    pub element: usize,
+    /// Candidates that may tick it; empty: not said.
+    pub ticked_by: Vec<usize>,
+    /// Candidates that it triggers.
+    pub targets: Vec<usize>,
+    /// Input clocks of FMUs that make steps which it triggers: FMU, and index among its outputs.
+    pub clocks: Vec<(usize, usize)>,
+    /// It is an input clock that ticks between the steps of its FMU.
+    pub input: Option<Candidate>,
+}
+
+/// The output clocks of each FMU in document order, and the input clocks that tick between steps, without targets.
+fn outputs(fmus: &[DescribedFmu], candidates: &[Candidate]) -> Vec<Vec<OutputCandidate>> {
+    let of_unit = |(fmu, described): (usize, &DescribedFmu)| {
+        let mut outputs = Vec::new();
+        for (variable, v) in described.variables().iter().enumerate().filter(|(_, v)| is_output_clock(v)) {
+            let mine = |&d: &usize| candidates[d].fmu == fmu && candidates[d].owns(described, v);
+            let ticked_by: Vec<usize> = (0..candidates.len()).filter(mine).collect();
+            outputs.extend(elements(described, v).map(|element| OutputCandidate {
+                variable,
+                element,
+                ticked_by: ticked_by.clone(),
+                targets: Vec::new(),
+                clocks: Vec::new(),
+                input: None,
+            }));
+        }
+        let steps = (0..candidates.len()).filter(|&d| candidates[d].fmu == fmu && candidates[d].clock.is_none());
+        let steps: Vec<usize> = steps.collect();
+        let inputs = candidates.iter().filter(|candidate| candidate.fmu == fmu && candidate.in_steps);
+        outputs.extend(inputs.filter_map(|input| {
+            let InputClock { variable, element, .. } = input.clock?;
+            let (ticked_by, input) = (steps.clone(), Some(input.clone()));
+            Some(OutputCandidate { variable, element, ticked_by, targets: Vec::new(), clocks: Vec::new(), input })
+        }));
+        outputs
+    };
+    fmus.iter().enumerate().map(of_unit).collect()
+}
+
+/// Connects the clocks that others trigger with those. Candidates of clocks that nothing triggers stay as they are.
+pub fn connect(
+    rig: &Rig,
+    fmus: &[DescribedFmu],
+    mut candidates: Vec<Candidate>,
+    times: &Timetable,
+    findings: &mut Findings,
+) -> Clocks {
+    let mut outputs = outputs(fmus, &candidates);
+    by_description(fmus, &mut candidates, &mut outputs, findings);
+    let mut seen: HashMap<(usize, usize), Place> = HashMap::new();
+    let mut taken: HashMap<usize, Place> = HashMap::new();
+    let mut sources = 0..;
+    for trigger in &rig.triggers {
+        let target = target(&trigger.clock, fmus, findings);
+        let source = match &trigger.source {
+            TriggerSource::OutputClock(from) => source(from, fmus, &outputs, findings).map(Trigger::Outputs),
+            TriggerSource::Times(at) => schedule(at, &trigger.clock, times, findings).map(Trigger::Times),
+            TriggerSource::Datagrams(datagrams) => {
+                if rig.mode == Mode::Virtual {
+                    findings.note(format!(
+                        "{} is activated by datagrams ({}), which virtual time does not receive: it never ticks",
+                        trigger.clock.value, datagrams.address.value
+                    ));
+                }
+                sources.next().map(|source| Trigger::Datagrams(Release::Datagram { source }))
+            }
+        };
+        let (Some((fmu, variable, element)), Some(source)) = (target, source) else { continue };
+        seen.insert((fmu, variable), trigger.clock.place);
+        let is_meant = |d: &Candidate| d.is_of(fmu, variable, element);
+        // A clock that has no candidate was refused before.
+        let targets: Vec<usize> = (0..candidates.len()).filter(|&d| is_meant(&candidates[d])).collect();
+        let again = targets.iter().filter_map(|&candidate| taken.insert(candidate, trigger.clock.place)).next();
+        if let Some(first) = again {
+            let message =
+                format!("{} already has a trigger in line {}: a clock has one", trigger.clock.value, first.line);
+            findings.rig(trigger.clock.place, message);
+            continue;
+        }
+        match source {
+            Trigger::Times(release) => {
+                targets.into_iter().for_each(|candidate| candidates[candidate].release = release.clone())
+            }
+            Trigger::Datagrams(release) => match targets.as_slice() {
+                [] => {}
+                [candidate] if candidates[*candidate].in_steps && has_datagrams(&candidates, fmu) => {
+                    let message = format!(
+                        "datagrams tick another clock of {} already: they are counted for all of an FMU that makes steps, which \
+                         has one source of them; have another FMU tell its clocks apart, or give times as at",
+                        fmus[fmu].name()
+                    );
+                    findings.rig(trigger.clock.place, message);
+                }
+                [candidate] => candidates[*candidate].release = release,
+                _ => {
+                    let message =
+                        format!("{0} is an array: datagrams tick one element, such as {0}[1]", trigger.clock.value);
+                    findings.rig(trigger.clock.place, message);
+                }
+            },
+            Trigger::Outputs((fmu, sources)) => {
+                if let Err(message) = join(fmu, &sources, &targets, &mut candidates, &mut outputs) {
+                    let clock = &trigger.clock.value;
+                    let message =
+                        format!("{clock} cannot be triggered: {message}; one of its elements is written {clock}[1]");
+                    findings.rig(trigger.clock.place, message);
+                }
+            }
+        }
+    }
+    for candidate in candidates.iter_mut().filter(|candidate| candidate.release == Release::Never) {
+        let described = &fmus[candidate.fmu];
+        // One that belongs to clocks ticks with these, not when somebody asks.
+        let is_free = candidate.variable(described).is_some_and(|clock| clock.clocks.is_empty());
+        if described.controlled && is_free {
+            candidate.release = Release::Request;
+            continue;
+        }
+        let (name, kind) = (candidate.name(described), IntervalVariability::Triggered.name_in(described.abi()));
+        let article = if kind.starts_with('a') { "an" } else { "a" };
+        findings.note(format!(
+            "{}.{name} is {article} {kind} clock that no [[trigger]] names: it never ticks",
+            described.name()
+        ));
+    }
+    let clocks = apart(candidates, outputs, fmus.len());
+    causes::check_circles(fmus, &clocks, &seen, findings);
+    clocks
+}
+
+/// Whether datagrams tick a clock of this FMU.
+fn has_datagrams(candidates: &[Candidate], fmu: usize) -> bool {
+    candidates.iter().any(|own| own.fmu == fmu && matches!(own.release, Release::Datagram { .. }))
+}
+
+/// Takes the clocks that tick between steps, which stand at the end, out of the candidates: they are no tasks. What triggers
+/// them does so by their places among the outputs of their FMUs.
+fn apart(mut candidates: Vec<Candidate>, mut outputs: Vec<Vec<OutputCandidate>>, fmus: usize) -> Clocks {
+    let tasks = candidates.iter().position(|candidate| candidate.in_steps).unwrap_or(candidates.len());
+    let in_steps = candidates.split_off(tasks);
+    let mut places = Vec::new();
+    for candidate in &in_steps {
+        let InputClock { variable, element, .. } = candidate.clock.expect("it is a clock");
+        let is_it = |o: &OutputCandidate| o.input.is_some() && (o.variable, o.element) == (variable, element);
+        let place = outputs[candidate.fmu].iter().position(is_it).expect("each has a place");
+        outputs[candidate.fmu][place].input = Some(candidate.clone());
+        places.push((candidate.fmu, place));
+    }
+    for output in outputs.iter_mut().flatten() {
+        let (own, clocks) = std::mem::take(&mut output.targets).into_iter().partition(|&target| target < tasks);
+        output.targets = own;
+        output.clocks = Vec::into_iter(clocks).map(|target: usize| places[target - tasks]).collect();
+        output.ticked_by.retain(|&by| by < tasks);
+    }
+    Clocks { candidates, outputs, leaders: (0..fmus).collect(), groups: BTreeMap::new() }
+}
+
+/// What a `[[trigger]]` says.
+enum Trigger {
+    /// Output clocks, by their FMU and their indices among its outputs.
+    Outputs((usize, Vec<usize>)),
+    Times(Release),
+    Datagrams(Release),
+}
+
+/// The draft's `triggeredBy`.
+fn by_description(
+    fmus: &[DescribedFmu],
+    candidates: &mut [Candidate],
+    outputs: &mut [Vec<OutputCandidate>],
+    findings: &mut Findings,
+) {
+    for (fmu, described) in fmus.iter().enumerate() {
+        for (variable, v) in described.variables().iter().enumerate().filter(|(_, v)| is_input_clock(v)) {
+            let Some(by) = v.clock.as_ref().and_then(|clock| clock.triggered_by) else { continue };
+            let is_source = |o: &usize| described.variables()[outputs[fmu][*o].variable].value_reference == by;
+            let sources: Vec<usize> = (0..outputs[fmu].len()).filter(is_source).collect();
+            let is_meant = |d: &usize| candidates[*d].is_of(fmu, variable, None);
+            let targets: Vec<usize> = (0..candidates.len()).filter(is_meant).collect();
+            if sources.is_empty() {
+                let message = format!("the clock \"{}\" is triggeredBy {}, which is no output clock", v.name, by.0);
+                findings.xml(described, v, message);
+            } else if let Err(message) = join(fmu, &sources, &targets, candidates, outputs) {
+                findings.xml(
+                    described,
+                    v,
+                    format!("the clock \"{}\" cannot be triggeredBy {}: {message}", v.name, by.0),
+                );
+            }
+        }
+    }
+}
+
+/// Output clocks of `fmu` trigger candidates: one all, all one, or each its own.
+fn join(
+    fmu: usize,
+    sources: &[usize],
+    targets: &[usize],
+    candidates: &mut [Candidate],
+    outputs: &mut [Vec<OutputCandidate>],
+) -> Result<(), String> {
+    let (n, m) = (sources.len(), targets.len());
+    if n != 1 && m > 1 && n != m {
+        return Err(format!("it has {m} elements, and what triggers it has {n}"));
+    }
+    for i in 0..n.max(m) {
+        let (Some(&source), Some(&target)) = (sources.get(i % n), targets.get(i % m.max(1))) else { continue };
+        outputs[fmu][source].targets.push(target);
+        candidates[target].release = Release::Triggered { fmu: FmuId(fmu), output_clock: source };
+    }
+    Ok(())
+}
+
+fn target(
+    clock: &At<Endpoint>,
+    fmus: &[DescribedFmu],
+    findings: &mut Findings,
+) -> Option<(usize, usize, Option<usize>)> {
+    let Endpoint { fmu, variable } = &clock.value;
+    let fmu = fmus.iter().position(|described| described.name() == fmu)?;
+    let described = &fmus[fmu];
+    let Some((index, element)) = named(described, variable) else {
+        let hint = hint(described, variable, is_input_clock);
+        findings.rig(clock.place, format!("{} has no clock \"{variable}\"{hint}", described.name()));
+        return None;
+    };
+    let v = &described.variables()[index];
+    match &v.clock {
+        Some(c) if is_input_clock(v) && c.triggered_by.is_some() => {
+            let by = c.triggered_by.and_then(|by| described.find_reference(by));
+            let by = by.map_or("an output clock", |i| &described.variables()[i].name);
+            let message =
+                format!("{} is triggered by {by} of the FMU itself (triggeredBy): no [[trigger]] can", clock.value);
+            findings.rig(clock.place, message);
+        }
+        Some(c) if is_input_clock(v) && c.interval_variability == IntervalVariability::Triggered => {
+            return Some((fmu, index, element));
+        }
+        Some(c) if is_input_clock(v) => {
+            let kind = c.interval_variability.name_in(described.abi());
+            let wanted = IntervalVariability::Triggered.name_in(described.abi());
+            let message = format!("{} is a {kind} clock: only {wanted} clocks can have a trigger", clock.value);
+            findings.rig(clock.place, message);
+        }
+        Some(_) => findings.rig(clock.place, format!("{} is no input clock: nothing can trigger it", clock.value)),
+        None => findings.rig(clock.place, format!("{} is no clock", clock.value)),
+    }
+    None
+}
+
+fn source(
+    from: &At<Endpoint>,
+    fmus: &[DescribedFmu],
+    outputs: &[Vec<OutputCandidate>],
+    findings: &mut Findings,
+) -> Option<(usize, Vec<usize>)> {
+    let Endpoint { fmu, variable } = &from.value;
+    let fmu = fmus.iter().position(|described| described.name() == fmu)?;
+    let described = &fmus[fmu];
+    let Some((index, element)) = named(described, variable) else {
+        let hint = hint(described, variable, is_output_clock);
+        findings.rig(from.place, format!("{} has no output clock \"{variable}\"{hint}", described.name()));
+        return None;
+    };
+    let is_meant = |o: &OutputCandidate| o.variable == index && element.is_none_or(|element| o.element == element);
+    let meant: Vec<usize> = (0..outputs[fmu].len()).filter(|&o| is_meant(&outputs[fmu][o])).collect();
+    if meant.is_empty() {
+        let what = if described.variables()[index].clock.is_some() { "no output clock" } else { "no clock" };
+        findings.rig(from.place, format!("{} is {what}: only output clocks can trigger", from.value));
+        return None;
+    }
+    Some((fmu, meant))
+}
+
+fn schedule(
+    at: &[At<vecud_base::time::Instant>],
+    clock: &At<Endpoint>,
+    times: &Timetable,
+    findings: &mut Findings,
+) -> Option<Release> {
+    if let Some(early) = at.iter().find(|time| time.value < times.start) {
+        let message = format!(
+            "{} is triggered at {} s, before the run starts at {} s",
+            clock.value,
+            early.value.seconds(),
+            times.start.seconds()
+        );
+        findings.rig(early.place, message);
+        return None;
+    }
+    if let Some(stop) = times.stop
+        && let Some(late) = at.iter().find(|time| time.value >= stop)
+    {
+        let count = at.iter().filter(|time| time.value >= stop).count();
+        findings.note(format!(
+            "{} has {count} trigger times from {} s on, which is not before the stop time",
+            clock.value,
+            late.value.seconds()
+        ));
+    }
+    Some(Release::At(at.iter().map(|time| time.value).collect()))
+}

@@ -1,0 +1,144 @@
+//! Who computes and who sets what a connection carries, and how many versions a delayed one keeps (semantics S11).
+//!
+//! The bounds: a consumer may start [`LATE`] later than it is due, plus its period (17 of them where overruns queue, since
+//! 16 releases may wait). For that long the versions of each producer are kept, by the shortest time between two instants
+//! at which its values become visible: its interval; for a triggered or countdown clock the shortest interval of a clock
+//! that can be at the root of it; and [`UNKNOWN`] for what nobody knows before the run (changing and asked clocks,
+//! datagrams). What comes faster, or is read later, is counted as overwritten.
+
+use crate::clocks::causes::roots;
+use crate::findings::Findings;
+use crate::rig::{Rig, Timing};
+use crate::{Batch, ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan};
+use vecud_base::time::Fraction;
+use vecud_description::VariableType;
+
+/// How late a consumer may start besides, s.
+const LATE: f64 = 0.1;
+
+/// Between two versions of a producer whose interval nobody knows, s.
+const UNKNOWN: f64 = 0.001;
+
+/// Bytes that all versions of a connection may take.
+const BYTES: usize = 64 << 20;
+
+/// Versions that one producer may have: what `vecud_runner::exchange::versions` can number.
+const VERSIONS: usize = (1 << 16) - 1;
+
+/// The tasks at both ends of one connection, most urgent first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    pub producers: Vec<TaskId>,
+    pub consumers: Vec<TaskId>,
+}
+
+/// The ends of all connections, of which there are this many, by their places.
+pub fn ends(connections: usize, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<Ends> {
+    fn note<'a>(batches: impl IntoIterator<Item = &'a Batch>, mut note: impl FnMut(usize)) {
+        let items = batches.into_iter().flat_map(|batch| &batch.items);
+        items.flat_map(|item| &item.connections).for_each(|connection| note(connection.0));
+    }
+    fn add(tasks: &mut Vec<TaskId>, task: TaskId) {
+        if tasks.last() != Some(&task) {
+            tasks.push(task);
+        }
+    }
+    let mut ends = vec![Ends::default(); connections];
+    for (id, task) in tasks.iter().enumerate() {
+        note(&task.set, |connection| add(&mut ends[connection].consumers, TaskId(id)));
+        // What is read in callbacks may be so in every partition of the FMU.
+        let on_ticks = fmus[task.fmu.0].on_ticks().iter().map(|on_tick| &on_tick.batch);
+        note(task.get.iter().chain(on_ticks), |connection| add(&mut ends[connection].producers, TaskId(id)));
+    }
+    ends
+}
+
+/// Adds to the delayed ones of these connections who is at their ends and how many versions are kept.
+pub fn complete(
+    mut connections: Vec<ConnectionPlan>,
+    tasks: &[TaskPlan],
+    fmus: &[FmuPlan],
+    rig: &Rig,
+    findings: &mut Findings,
+) -> Vec<ConnectionPlan> {
+    let roots = roots(tasks);
+    let ends = ends(connections.len(), tasks, fmus);
+    for (index, (connection, ends)) in connections.iter_mut().zip(ends).enumerate() {
+        if connection.timing != Timing::Delayed {
+            continue;
+        }
+        let delay = plan(ends, tasks, &roots);
+        // Times and numbers, an element's words, and its length if it has one.
+        let element = match connection.extrapolation {
+            _ if is_bytes(connection) => 8 + connection.capacity.next_multiple_of(8),
+            extrapolation => 8 * (1 + extrapolation.orders()),
+        };
+        let version = connection.elements.saturating_mul(element).saturating_add(64);
+        let versions: usize = delay.producers.iter().map(|producer| producer.versions + 1).sum();
+        if version.saturating_mul(versions) > BYTES || delay.producers.iter().any(|p| p.versions > VERSIONS) {
+            let message = format!(
+                "{} → {} is delayed and would have to keep {versions} versions of {version} bytes; {BYTES} bytes are possible: \
+                 use timing = \"immediate\", a slower producer, fewer elements or a smaller max_size",
+                connection.from, connection.to
+            );
+            let place = rig.connects.get(index).map(|connect| connect.to.place).unwrap_or_default();
+            findings.rig(place, message);
+        }
+        connection.delay = Some(delay);
+    }
+    connections
+}
+
+fn is_bytes(connection: &ConnectionPlan) -> bool {
+    matches!(connection.variable_type, VariableType::String | VariableType::Binary)
+}
+
+fn plan(Ends { producers, consumers }: Ends, tasks: &[TaskPlan], roots: &[Vec<TaskId>]) -> DelayPlan {
+    let stays = |task: &TaskPlan| matches!(task.release, Release::Periodic { .. }) && !task.leaves_its_grid();
+    let all_periodic = consumers.iter().all(|id| stays(&tasks[id.0]));
+    let by_release = all_periodic && !consumers.is_empty();
+    let late = |id: &TaskId| {
+        let task = &tasks[id.0];
+        let period = task.release.shortest_known().map_or(0.0, Fraction::seconds);
+        LATE + period * if task.overrun == Overrun::Queue { 17.0 } else { 1.0 }
+    };
+    let kept = consumers.iter().map(late).fold(LATE, f64::max);
+    let selected: f64 = consumers.iter().map(|id| count(late(id), seconds(&tasks[id.0]))).sum();
+    let producer = |id: TaskId| {
+        let all = count(kept, visible_every(id, tasks, roots));
+        let versions = if by_release { all.min(selected) } else { all };
+        ProducerPlan { task: id, versions: versions.min(u32::MAX.into()) as usize }
+    };
+    let with_tick = consumers.iter().all(|to| producers.iter().all(|from| goes_with_tick(*from, *to, tasks)));
+    DelayPlan { producers: producers.into_iter().map(producer).collect(), consumers, by_release, with_tick }
+}
+
+/// Whether what `from` computes in Event Mode is for `to` at that very time: it is ticked by that FMU.
+fn goes_with_tick(from: TaskId, to: TaskId, tasks: &[TaskPlan]) -> bool {
+    let (producer, consumer) = (&tasks[from.0], &tasks[to.0]);
+    let is_ticked = matches!(consumer.release, Release::Triggered { fmu, .. } if fmu == producer.fmu);
+    producer.leaves_its_grid() && is_ticked
+}
+
+/// What fits into a time, and one at either end.
+fn count(time: f64, every: f64) -> f64 {
+    (time / every).ceil() + 2.0
+}
+
+fn seconds(task: &TaskPlan) -> f64 {
+    task.release.shortest_known().map_or(UNKNOWN, Fraction::seconds)
+}
+
+/// The shortest time between two instants at which values of a task become visible.
+fn visible_every(id: TaskId, tasks: &[TaskPlan], roots: &[Vec<TaskId>]) -> f64 {
+    let of = |root: &TaskId| match &tasks[root.0].release {
+        Release::At(times) => {
+            let gaps = times.windows(2).map(|pair| pair[1].nanos().minus(pair[0].nanos()).seconds());
+            // Never more than there are.
+            gaps.fold(LATE, f64::min).max(1e-6)
+        }
+        _ if tasks[root.0].leaves_its_grid() => seconds(&tasks[root.0]).min(UNKNOWN),
+        _ => seconds(&tasks[root.0]),
+    };
+    roots[id.0].iter().map(of).fold(f64::INFINITY, f64::min).max(1e-9)
+}

@@ -1,0 +1,135 @@
+//! What a connection's timing means for its consumers, in words: the delay of a delayed one, and whether what an immediate
+//! one carries depends on the schedule (semantics S11, S15).
+
+use super::delays::{Ends, ends};
+use crate::table::interval_text;
+use crate::{ConnectionPlan, Extrapolation, Mode, Plan, Release, TaskId, Timing};
+use vecud_base::time::{Fraction, Instant};
+
+/// Everything about each connection, by its place, after the word that the rig has for it.
+pub fn words(plan: &Plan) -> Vec<String> {
+    let roots = crate::roots(&plan.tasks);
+    let ends = ends(plan.connections.len(), &plan.tasks, &plan.fmus);
+    let of = |(planned, ends): (&ConnectionPlan, Ends)| match planned.timing {
+        _ if planned.delay.as_ref().is_some_and(|delay| delay.with_tick) => {
+            "with the tick, at its time; else at the end of the step".to_owned()
+        }
+        _ if planned.is_inside => "as it comes: both make their steps together".to_owned(),
+        Timing::Delayed => delayed(plan, &ends.producers, &roots),
+        Timing::Immediate => immediate(plan, &ends),
+    };
+    let of = |(planned, ends): (&ConnectionPlan, Ends)| match planned.extrapolation {
+        Extrapolation::Hold => of((planned, ends)),
+        Extrapolation::Linear => of((planned, ends)) + "; between two values on the line through the last one",
+        Extrapolation::Quadratic => of((planned, ends)) + "; between two values on the parabola through the last one",
+    };
+    plan.connections.iter().zip(ends).map(of).collect()
+}
+
+/// `plant.step`.
+pub fn name(plan: &Plan, task: TaskId) -> String {
+    plan.full_name(&plan.tasks[task.0])
+}
+
+/// [`Plan::told_name`] of a task of this number.
+pub fn told_name(plan: &Plan, task: TaskId) -> String {
+    plan.told_name(&plan.tasks[task.0])
+}
+
+fn names(plan: &Plan, tasks: &[TaskId]) -> String {
+    tasks.iter().map(|task| name(plan, *task)).collect::<Vec<_>>().join(", ")
+}
+
+fn delayed(plan: &Plan, producers: &[TaskId], roots: &[Vec<TaskId>]) -> String {
+    let [producer] = producers else {
+        if producers.is_empty() {
+            return "no clock computes it".to_owned();
+        }
+        return format!("visible at the next release of the one of {} that has computed it", names(plan, producers));
+    };
+    let own = name(plan, *producer);
+    match &plan.tasks[producer.0].release {
+        Release::Periodic { interval, .. } if plan.tasks[producer.0].leaves_its_grid() => format!(
+            "visible at the end of the step of {own}, {} after at most; what an event changes a nanosecond after it",
+            interval_text(*interval)
+        ),
+        Release::Periodic { interval, .. } => {
+            format!("visible at the next release of {own}, {} after", interval_text(*interval))
+        }
+        Release::Asked => format!("visible at the next release of {own}, by the interval that the FMU says"),
+        Release::Changing => format!("visible at the next release of {own}, by its last interval"),
+        Release::At(times) => {
+            let last =
+                times.last().map_or_else(String::new, |last| format!("; never, if computed at {} s", last.seconds()));
+            format!("visible at the next time in the list of {own}{last}")
+        }
+        Release::Never => format!("never visible: nothing activates {own}"),
+        Release::Datagram { .. } | Release::Stimulus { .. } | Release::Request => {
+            format!("visible a nanosecond after the activation of {own}")
+        }
+        Release::Triggered { .. } | Release::Countdown => {
+            let (known, unknown): (Vec<TaskId>, Vec<TaskId>) =
+                roots[producer.0].iter().partition(|root| plan.tasks[root.0].release.has_instants());
+            match (known.as_slice(), unknown.as_slice()) {
+                ([], _) => format!(
+                    "visible a nanosecond after the activation of {own}, since no clock with known times causes it"
+                ),
+                ([root], []) => {
+                    let after = plan.tasks[root.0].release.shortest_known();
+                    let after = after.map_or_else(String::new, |i| format!(", up to {} after", interval_text(i)));
+                    format!("visible at the next release of {}, which causes {own}{after}", name(plan, *root))
+                }
+                (known, _) => {
+                    format!("visible at the next release of the one of {} that has caused {own}", names(plan, known))
+                }
+            }
+        }
+    }
+}
+
+fn immediate(plan: &Plan, ends: &Ends) -> String {
+    if plan.mode == Mode::Virtual {
+        return "the same in every run in virtual time".to_owned();
+    }
+    let ([producer], [consumer]) = (ends.producers.as_slice(), ends.consumers.as_slice()) else {
+        return "depends on the schedule: several partitions compute or set it".to_owned();
+    };
+    let (from, to) = (&plan.tasks[producer.0], &plan.tasks[consumer.0]);
+    let (a, b) = (name(plan, *producer), name(plan, *consumer));
+    if from.cpu != to.cpu {
+        return format!("depends on the schedule: {a} runs on core {}, {b} on core {}", from.cpu, to.cpu);
+    }
+    let (Release::Periodic { shift, interval }, Release::Periodic { shift: other_shift, interval: other }) =
+        (&from.release, &to.release)
+    else {
+        let odd = if matches!(from.release, Release::Periodic { .. }) { b } else { a };
+        return format!("depends on the schedule: {odd} is not periodic");
+    };
+    let aligned = is_within((*shift, *interval), (*other_shift, *other));
+    if !aligned {
+        return format!(
+            "depends on the schedule: {b} is released in the midst of a period of {a}, which may run until then"
+        );
+    }
+    if consumer < producer {
+        return format!("without overruns the value of the period before: {b} is more urgent than {a}");
+    }
+    if interval == other && shift == other_shift {
+        return format!("without overruns the value of the same time: {b} is less urgent than {a}");
+    }
+    format!("depends on the schedule: {b} may start after the next release of {a}, and then sees that")
+}
+
+/// Whether all instants of the second grid are such of the first, from the first one of that on.
+fn is_within((shift, interval): (Fraction, Fraction), (other_shift, other): (Fraction, Fraction)) -> bool {
+    let (first, second) = (Instant::ZERO.after(shift), Instant::ZERO.after(other_shift));
+    let apart = second.minus(first).or_else(|| first.minus(second));
+    other.is_multiple_of(interval) && apart.is_some_and(|apart| apart.is_multiple_of(interval))
+}
+
+impl ConnectionPlan {
+    /// What goes where: `plant.speed → ecu.speed`.
+    pub fn arrow(&self) -> String {
+        format!("{} → {}", self.from, self.to)
+    }
+}

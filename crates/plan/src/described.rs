@@ -1,0 +1,269 @@
+//! An FMU of the rig as its description has it, with names and references found without a search.
+
+use super::findings::Findings;
+use super::inputs::{elements, start_values};
+use super::{FmuInput, Retry, StartValue, interfaces};
+use crate::rig::{At, Integration, Rig, RigFmu, RigMaster, suggestion};
+use std::collections::{BTreeMap, HashMap};
+use vecud_description::{
+    Abi, CoSimulation, Dimension, EnumerationItem, InterfaceOffer, ModelExchange, ValueReference, Values, Variability,
+    Variable,
+};
+
+/// Elements that an array may have which is connected or given a start value: 8 MiB of doubles.
+pub(super) const ELEMENTS: usize = 1 << 20;
+
+/// A variable of the rig: index of its FMU, index among that FMU's variables.
+pub(super) type VariableId = (usize, usize);
+
+/// What an FMU can do in its steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct StepAbilities {
+    /// They may be of any size.
+    pub(super) varies: bool,
+    /// One may end before the time that it was to come to.
+    pub(super) may_return_early: bool,
+    /// One can be taken back.
+    pub(super) goes_back: bool,
+    /// How one that is discarded can be tried in parts.
+    pub(super) retry: Retry,
+    /// All are multiples of this, in the FMU's unit of time; `None`: no more is known.
+    pub(super) internal_step: Option<f64>,
+}
+
+/// One FMU of the rig with what its description says, indexed.
+pub(super) struct DescribedFmu<'a> {
+    pub(super) rig: &'a RigFmu,
+    pub(super) input: &'a FmuInput<'a>,
+    /// The group that it is in by `[master.NAME]`.
+    pub(super) master: Option<&'a RigMaster>,
+    /// Whether values are set while the run goes on.
+    pub(super) controlled: bool,
+    /// The interface type that it runs with; `None`: it has none that can be run.
+    pub(super) offer: Option<&'a InterfaceOffer>,
+    /// Structural parameters whose values the rig gives.
+    pub(super) structure: BTreeMap<usize, StartValue>,
+    by_name: HashMap<&'a str, usize>,
+    by_reference: HashMap<ValueReference, usize>,
+}
+
+impl<'a> DescribedFmu<'a> {
+    /// All FMUs of a rig, in its order; `inputs` are what opening them gave.
+    pub(super) fn all(rig: &'a Rig, inputs: &'a [FmuInput], findings: &mut Findings) -> Vec<DescribedFmu<'a>> {
+        let fmus = rig.fmus.iter().zip(inputs);
+        fmus.map(|(fmu, input)| DescribedFmu::new(rig, fmu, input, findings)).collect()
+    }
+
+    fn new(rig: &'a Rig, own: &'a RigFmu, input: &'a FmuInput<'a>, findings: &mut Findings) -> DescribedFmu<'a> {
+        let variables = &input.description.variables;
+        let mut by_name = HashMap::with_capacity(variables.len());
+        let mut by_reference = HashMap::with_capacity(variables.len());
+        for (i, variable) in variables.iter().enumerate() {
+            by_name.insert(variable.name.as_str(), i);
+            by_reference.insert(variable.value_reference, i);
+            for alias in &variable.aliases {
+                by_name.entry(alias.name.as_str()).or_insert(i);
+            }
+        }
+        let offer = interfaces::offer(own, input.description);
+        let (master, controlled) = (rig.master_of(&own.name.value), rig.controlled);
+        let structure = BTreeMap::new();
+        let plain = DescribedFmu { rig: own, input, master, controlled, offer, structure, by_name, by_reference };
+        DescribedFmu { structure: start_values::structure(&plain, findings), ..plain }
+    }
+
+    /// The name that the rig gives this FMU.
+    pub(super) fn name(&self) -> &'a str {
+        &self.rig.name.value
+    }
+
+    /// What is said of its integration: of its group, else of itself.
+    pub(super) fn integration(&self) -> &'a Integration {
+        match (self.master, self.model_exchange()) {
+            (Some(master), Some(_)) => &master.integration,
+            _ => &self.rig.integration,
+        }
+    }
+
+    /// The core that the rig gives it: that of its group, else its own.
+    pub(super) fn cpu(&self) -> Option<&'a At<usize>> {
+        self.master.map_or(self.rig.cpu.as_ref(), |master| master.cpu.as_ref())
+    }
+
+    pub(super) fn abi(&self) -> Abi {
+        self.input.description.abi
+    }
+
+    /// Whether it runs with Scheduled Execution.
+    pub(super) fn is_scheduled(&self) -> bool {
+        matches!(self.offer, Some(InterfaceOffer::ScheduledExecution(_)))
+    }
+
+    /// What it says of its steps; `None`: it runs with another interface type.
+    pub(super) fn co_simulation(&self) -> Option<&'a CoSimulation> {
+        match self.offer {
+            Some(InterfaceOffer::CoSimulation(own)) => Some(own),
+            _ => None,
+        }
+    }
+
+    /// What it can do in its steps, whichever interface type it makes them with; `None`: it makes none.
+    pub(super) fn steps(&self) -> Option<StepAbilities> {
+        match self.offer? {
+            InterfaceOffer::ScheduledExecution(_) => None,
+            InterfaceOffer::CoSimulation(own) => {
+                let varies = own.can_handle_variable_communication_step_size;
+                Some(StepAbilities {
+                    varies,
+                    may_return_early: own.might_return_early_from_do_step,
+                    goes_back: own.common.can_get_and_set_fmu_state,
+                    retry: if varies { self.retry(own) } else { Retry::Never },
+                    internal_step: own.fixed_internal_step_size.filter(|step| step.is_finite() && *step > 0.0),
+                })
+            }
+            // Its steps are the host's: they end at its events.
+            InterfaceOffer::ModelExchange(own) => Some(StepAbilities {
+                varies: true,
+                may_return_early: true,
+                goes_back: own.common.can_get_and_set_fmu_state,
+                retry: Retry::Never,
+                internal_step: None,
+            }),
+        }
+    }
+
+    /// How a step that it discards can be tried in parts. Before FMI 3.0 an algorithm that takes FMUs back does so for that, too, by the same
+    /// state.
+    fn retry(&self, own: &CoSimulation) -> Retry {
+        match self.abi().may_step_again() {
+            true => Retry::Again,
+            false if self.master.is_some_and(|own| own.algorithm.takes_back()) => Retry::Never,
+            false if self.abi().goes_back_from_discard() && own.common.can_get_and_set_fmu_state => Retry::FromState,
+            false if own.can_reject_steps => Retry::Instead,
+            false => Retry::Never,
+        }
+    }
+
+    /// What it says of its equations; `None`: it runs with another interface type.
+    pub(super) fn model_exchange(&self) -> Option<&'a ModelExchange> {
+        match self.offer {
+            Some(InterfaceOffer::ModelExchange(own)) => Some(own),
+            _ => None,
+        }
+    }
+
+    /// Whether its events are handled in Event Mode: always for Model Exchange, and for Co-Simulation of FMI 3.0 where it has that. Other
+    /// events of Co-Simulation are the FMU's own affair.
+    pub(super) fn handles_events(&self) -> bool {
+        let wanted = self.abi().uses_event_mode_of_steps() && self.rig.wishes.event_mode_used.unwrap_or(true);
+        let has_event_mode = wanted && self.co_simulation().is_some_and(|own| own.has_event_mode);
+        has_event_mode || self.model_exchange().is_some()
+    }
+
+    /// Whether a variable of it is set and changes in Event Mode alone (FMI 3.0.2, 3.2.2 and 4.2.1: between events only continuous ones
+    /// are set).
+    pub(super) fn changes_in_event_mode(&self, variable: &Variable) -> bool {
+        self.handles_events() && variable.variability != Variability::Continuous
+    }
+
+    /// Whether inputs that jump are set in Event Mode, which has to have been entered for that (FMI 3.0.2, 4.1.1): of Co-Simulation. Equations
+    /// take them at any time, and tell by their indicators whether that is an event.
+    pub(super) fn takes_jumps_in_event_mode(&self) -> bool {
+        self.handles_events() && self.co_simulation().is_some()
+    }
+
+    pub(super) fn variables(&self) -> &'a [Variable] {
+        &self.input.description.variables
+    }
+
+    /// Index of the variable with this name or alias.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Index of the variable with this value reference.
+    pub(super) fn find_reference(&self, reference: ValueReference) -> Option<usize> {
+        self.by_reference.get(&reference).copied()
+    }
+
+    /// The items of the enumeration that a variable is of; none for other types.
+    pub(super) fn items(&self, variable: &Variable) -> &'a [EnumerationItem] {
+        self.input.description.items_of(variable)
+    }
+
+    /// Number of elements at the start, with the rig's values of structural parameters; 1 for a scalar.
+    pub(super) fn elements(&self, variable: &Variable) -> usize {
+        elements::count(&self.shape(variable))
+    }
+
+    /// Length of each dimension; empty for a scalar.
+    pub(super) fn shape(&self, variable: &Variable) -> Vec<usize> {
+        lengths(variable, |reference| self.size_of(reference))
+    }
+
+    /// [`DescribedFmu::shape`] with the description's values of structural parameters.
+    pub(super) fn described_shape(&self, variable: &Variable) -> Vec<usize> {
+        lengths(variable, |reference| {
+            size(self.find_reference(reference).and_then(|i| self.variables()[i].start.as_ref()))
+        })
+    }
+
+    /// The value at the start of a structural parameter or constant that arrays take their size from.
+    pub(super) fn size_of(&self, reference: ValueReference) -> u64 {
+        let Some(index) = self.find_reference(reference) else { return 0 };
+        let given = self.structure.get(&index).map(|start| &start.values);
+        size(given.or(self.variables()[index].start.as_ref()))
+    }
+
+    /// The place by which a variable is known to the FMU: in FMI 2.0 and 1.0 that of the first of its aliases.
+    pub(super) fn place(&self, variable: usize) -> usize {
+        let v = &self.variables()[variable];
+        let reference = self.abi().reference_of_fmu(v.value_reference);
+        self.input.description.place((v.variable_type, reference)).unwrap_or(variable)
+    }
+
+    /// The description's start value of the variable with this index, if it is valid.
+    pub(super) fn start_of(&self, index: usize) -> Option<&'a Values> {
+        let variable = &self.variables()[index];
+        variable.start.as_ref().filter(|_| !self.is_resized(variable))
+    }
+
+    /// Whether the rig gives the variable another size than its description, which makes the description's start value
+    /// invalid (FMI 3.0, 2.4.7.5.1).
+    pub(super) fn is_resized(&self, variable: &Variable) -> bool {
+        variable.dimensions.iter().any(|dimension| match dimension {
+            Dimension::Structural(reference) => {
+                let index = self.find_reference(*reference);
+                index.is_some_and(|i| {
+                    self.structure
+                        .get(&i)
+                        .is_some_and(|start| Some(&start.values) != self.variables()[i].start.as_ref())
+                })
+            }
+            Dimension::Fixed(_) => false,
+        })
+    }
+
+    /// "did you mean" among the variables (and aliases) that fit.
+    pub(super) fn suggest(&self, written: &str, fits: impl Fn(&Variable) -> bool) -> String {
+        let names = self.variables().iter().filter(|v| fits(v)).flat_map(Variable::names);
+        suggestion(written, names)
+    }
+}
+
+/// Length of each dimension, where `size` gives those of structural parameters.
+fn lengths(variable: &Variable, size: impl Fn(ValueReference) -> u64) -> Vec<usize> {
+    let length = |dimension: &Dimension| match dimension {
+        Dimension::Fixed(n) => *n,
+        Dimension::Structural(reference) => size(*reference),
+    };
+    variable.dimensions.iter().map(|dimension| usize::try_from(length(dimension)).unwrap_or(usize::MAX)).collect()
+}
+
+/// A value of a structural parameter as a size.
+fn size(value: Option<&Values>) -> u64 {
+    match value {
+        Some(Values::UInt64(v)) => v.first().copied().unwrap_or(0),
+        _ => 0,
+    }
+}

@@ -1,0 +1,50 @@
+//! What is found on the way to a plan: problems, of which each keeps the plan from being made, and notes.
+
+use super::PlanError;
+use super::described::DescribedFmu;
+use crate::rig::{Place, Problem, Rig};
+use std::path::Path;
+use vecud_description::Variable;
+
+/// Problems and notes so far. Problems do not stop the search for further ones.
+pub(super) struct Findings<'a> {
+    rig: &'a Rig,
+    pub(super) problems: Vec<Problem>,
+    pub(super) notes: Vec<String>,
+}
+
+impl<'a> Findings<'a> {
+    pub(super) fn new(rig: &'a Rig) -> Findings<'a> {
+        Findings { rig, problems: Vec::new(), notes: Vec::new() }
+    }
+
+    /// Whether this is what stands in the place of a rig file: an FMU that runs by itself.
+    pub(super) fn is_rig(&self, path: &Path) -> bool {
+        self.rig.file == path
+    }
+
+    /// A problem that the rig file has, or an option of the command line.
+    pub(super) fn rig(&mut self, place: Place, message: impl Into<String>) {
+        self.problems.push(Problem::new(self.rig.origin(place), place, message));
+    }
+
+    /// A problem that a model description has.
+    pub(super) fn xml(&mut self, described: &DescribedFmu, variable: &Variable, message: impl Into<String>) {
+        let file = described.input.path.join("modelDescription.xml");
+        let place = Place { line: variable.line, column: variable.column };
+        self.problems.push(Problem::new(&file, place, message));
+    }
+
+    /// Something to know although nothing is wrong.
+    pub(super) fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    /// Everything that is wrong so far, sorted; nothing, if nothing is.
+    pub(super) fn refuse(&mut self) -> Result<(), PlanError> {
+        let mut problems = std::mem::take(&mut self.problems);
+        problems.sort();
+        problems.dedup();
+        if problems.is_empty() { Ok(()) } else { Err(PlanError { problems }) }
+    }
+}

@@ -1,0 +1,291 @@
+//! The initialisation of all FMUs together: which of them enters Initialization Mode when, whose outputs are read first, and which
+//! inputs get them (semantics S11).
+//!
+//! Guarantees: every input that has a source with an initial value is set once, after all that feeds it has been read; an output is
+//! read once, after all inputs that it depends on are set; what is read for a recording alone, after all inputs of its FMU. An FMU of
+//! FMI 1.0 gets all inputs before it is initialised, and gives outputs after that. Where that is a circle, it is solved if the rig says so
+//! of its group; else the inputs that close it keep their own start values, and a note says so. Which value an input gets depends on the
+//! order of the FMUs only in circles that are in no group.
+
+mod dependencies;
+mod order;
+
+use super::connections::links::Link;
+use super::described::{DescribedFmu, VariableId};
+use super::findings::Findings;
+use super::resolved::Resolved;
+use super::tasks::batches;
+use super::{Batch, ConnectionId, FmuId};
+use order::{Ordered, Part, Port};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashSet};
+use vecud_description::{Causality, Values, Variability, Variable};
+
+/// A step of the initialisation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum InitialStep {
+    /// An instance enters Initialization Mode; one of FMI 1.0 is initialised.
+    Enter(FmuId),
+    /// Inputs get what has been read for them: in Initialization Mode, of FMI 1.0 before it.
+    Set {
+        /// The FMU whose inputs are set.
+        fmu: FmuId,
+        /// The inputs, with those connections that have a value by then.
+        batch: Batch,
+    },
+    /// Variables are read for connections and recordings.
+    Get {
+        /// The FMU whose variables are read.
+        fmu: FmuId,
+        /// The variables.
+        batch: Batch,
+    },
+    /// Variables are read for recordings that the FMU does not give in Initialization Mode, when it has left it.
+    GetInitialised {
+        /// The FMU whose variables are read.
+        fmu: FmuId,
+        /// The variables.
+        batch: Batch,
+    },
+    /// Inputs get values that give themselves back.
+    Solve(InitialLoop),
+}
+
+/// An algebraic loop that is solved: its FMUs have entered Initialization Mode, and what it depends on is set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InitialLoop {
+    /// The connections that close it, whose values are searched.
+    pub closing: Vec<ClosingConnection>,
+    /// What is set and read to see what comes back on these.
+    pub steps: Vec<InitialStep>,
+}
+
+/// A connection that closes an algebraic loop: of `Float64`, without derivatives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClosingConnection {
+    /// The connection.
+    pub connection: ConnectionId,
+    /// The FMU whose input it feeds.
+    pub fmu: FmuId,
+    /// The nominal value of that input.
+    pub nominal: f64,
+    /// Where the search begins: what each element starts with by itself.
+    pub start: Vec<f64>,
+}
+
+impl InitialStep {
+    /// The steps that this one is made of: itself, or those of a loop.
+    pub fn parts(&self) -> &[InitialStep] {
+        match self {
+            InitialStep::Solve(own) => &own.steps,
+            _ => std::slice::from_ref(self),
+        }
+    }
+
+    /// What is set of this instance here.
+    pub fn sets(&self, of: FmuId) -> Option<&Batch> {
+        match self {
+            InitialStep::Set { fmu, batch } if *fmu == of => Some(batch),
+            _ => None,
+        }
+    }
+
+    /// What is read of this instance here.
+    pub fn gets(&self, of: FmuId) -> Option<&Batch> {
+        match self {
+            InitialStep::Get { fmu, batch } | InitialStep::GetInitialised { fmu, batch } if *fmu == of => Some(batch),
+            _ => None,
+        }
+    }
+
+    /// The variables of this instance that are read once it has left Initialization Mode.
+    pub fn gets_initialised(&self, of: FmuId) -> Option<&Batch> {
+        match self {
+            InitialStep::GetInitialised { fmu, batch } if *fmu == of => Some(batch),
+            _ => None,
+        }
+    }
+}
+
+/// What the rig wants of the variables of one FMU in its initialisation, by index.
+#[derive(Default)]
+struct InitialVariables {
+    /// Inputs whose sources have initial values.
+    set: BTreeSet<usize>,
+    /// Outputs that feed these.
+    feeding: HashSet<usize>,
+    /// All that is read, in document order; of inputs only those of `set`.
+    get: Vec<usize>,
+    /// All that is read when the FMU has left Initialization Mode, since it does not give them before.
+    later: Vec<usize>,
+}
+
+/// All steps, in their order.
+pub(super) fn plan(resolved: &Resolved, findings: &mut Findings) -> Vec<InitialStep> {
+    let links: Vec<(usize, &Link)> =
+        resolved.links.iter().enumerate().filter(|(_, link)| carries(resolved, link)).collect();
+    let variables = variables(resolved, &links);
+    let Ordered { sequence, cut } = order::order(resolved, &links, &variables, findings);
+    let kept: HashSet<VariableId> =
+        links.iter().filter(|(number, _)| !cut.contains(number)).map(|(_, link)| link.target).collect();
+    let taken = |sequence: Vec<(usize, Port)>| {
+        let mut steps = Steps { resolved, cut: &cut, done: Vec::new(), fmu: 0, set: Vec::new(), get: Vec::new() };
+        for (fmu, port) in sequence {
+            match port {
+                Port::Enter => steps.enter(fmu),
+                Port::AllSet => {}
+                Port::Set(input) if kept.contains(&(fmu, input)) => steps.set(fmu, input),
+                Port::Set(_) => {}
+                // It keeps its start value, which only the FMU knows of an array of another size.
+                Port::Get(variable)
+                    if variables[fmu].set.contains(&variable)
+                        && !kept.contains(&(fmu, variable))
+                        && !resolved.fmus[fmu].is_resized(&resolved.fmus[fmu].variables()[variable]) => {}
+                Port::Get(variable) => steps.get(fmu, variable),
+            }
+        }
+        steps.complete();
+        steps.done
+    };
+    let mut steps = Vec::new();
+    for part in sequence {
+        match part {
+            Part::Plain(events) => steps.extend(taken(events)),
+            Part::Loop { closing, events } => steps.push(InitialStep::Solve(InitialLoop {
+                closing: closing.into_iter().map(|link| self::closing(resolved, link)).collect(),
+                steps: taken(events),
+            })),
+        }
+    }
+    for (fmu, InitialVariables { later, .. }) in variables.into_iter().enumerate() {
+        let read = batches::read(resolved, fmu, later).into_iter();
+        steps.extend(read.map(|batch| InitialStep::GetInitialised { fmu: FmuId(fmu), batch }));
+    }
+    steps
+}
+
+/// What is known of the link of this number, which closes a loop.
+fn closing(resolved: &Resolved, link: usize) -> ClosingConnection {
+    let Link { target: (fmu, variable), to, .. } = &resolved.links[link];
+    let described = &resolved.fmus[*fmu];
+    let elements = to.runs.iter().cloned().flatten();
+    let start = match batches::start_of(described, *variable, &resolved.starts[*fmu]) {
+        Some(Values::Float64(all)) => elements.map(|element| all[element]).collect(),
+        // Only the FMU knows what an array of another size starts with.
+        _ => elements.map(|_| 0.0).collect(),
+    };
+    let nominal = described.variables()[*variable].nominal.unwrap_or(1.0);
+    ClosingConnection { connection: ConnectionId(link), fmu: FmuId(*fmu), nominal, start }
+}
+
+/// Whether a connection has a value initially.
+fn carries(Resolved { fmus, .. }: &Resolved, link: &Link) -> bool {
+    let variable = |(fmu, index): VariableId| &fmus[fmu].variables()[index];
+    readable(variable(link.source)) && variable(link.target).clocks.is_empty()
+}
+
+/// Whether a variable has a value in Initialization Mode that belongs to no clock.
+fn readable(v: &Variable) -> bool {
+    v.clocks.is_empty() && v.initial.is_some()
+}
+
+/// What is wanted of each FMU, which these links are between.
+fn variables(resolved: &Resolved, links: &[(usize, &Link)]) -> Vec<InitialVariables> {
+    let mut all: Vec<InitialVariables> = resolved.fmus.iter().map(|_| InitialVariables::default()).collect();
+    for (_, link) in links {
+        all[link.source.0].feeding.insert(link.source.1);
+        all[link.target.0].set.insert(link.target.1);
+    }
+    for (fmu, own) in all.iter_mut().enumerate() {
+        let wanted = &resolved.wanted[fmu];
+        let is_read = |&index: &usize| {
+            let described = &resolved.fmus[fmu];
+            let v = &described.variables()[index];
+            match v.causality {
+                // Recorded: its start value is not what it starts with. Most are recorded where they are set.
+                Causality::Input => {
+                    v.clocks.is_empty() && (wanted.is_input_read(described, index) || described.is_resized(v))
+                }
+                _ => {
+                    let is_computed = is_computed(described, v) || wanted.is_given_by_another_name(described, index);
+                    readable(v) && (is_computed || !resolved.links.fed_by((fmu, index)).is_empty())
+                }
+            }
+        };
+        let given = given(&resolved.fmus[fmu]);
+        let is_given =
+            |index: &usize| given.as_ref().is_none_or(|given| given.contains(&resolved.fmus[fmu].place(*index)));
+        (own.get, own.later) = wanted.read.iter().copied().filter(is_read).partition(is_given);
+    }
+    all
+}
+
+/// The [places](DescribedFmu::place) of what an FMU gives in Initialization Mode; `None`: all. What feeds others is an output, and so among them.
+fn given(described: &DescribedFmu) -> Option<HashSet<usize>> {
+    let variables = || described.variables().iter().enumerate();
+    let outputs =
+        variables().filter(|(_, v)| v.causality == Causality::Output).map(|(index, _)| described.place(index));
+    let description = described.input.description;
+    let unknowns = description.structure.initial_unknowns.iter();
+    let unknowns = unknowns.filter_map(|unknown| description.place(unknown.variable));
+    described.abi().gives_unknowns_alone_in_initialization_mode().then(|| outputs.chain(unknowns).collect())
+}
+
+/// Whether only the FMU knows what a variable starts with.
+fn is_computed(described: &DescribedFmu, v: &Variable) -> bool {
+    let given = v.variability == Variability::Constant
+        || matches!(v.causality, Causality::Parameter | Causality::StructuralParameter);
+    // The start value of an array that the rig has resized is nobody's but the FMU's.
+    !given || described.is_resized(v)
+}
+
+/// The steps so far, and what the next ones set and read: variables of one FMU that follow each other are one step for each type.
+struct Steps<'a> {
+    resolved: &'a Resolved<'a>,
+    /// The connections, by their numbers, that have no value in time.
+    cut: &'a HashSet<usize>,
+    done: Vec<InitialStep>,
+    /// The FMU whose variables are collected for the next step.
+    fmu: usize,
+    /// To be set before any of `get` is read.
+    set: Vec<usize>,
+    get: Vec<usize>,
+}
+
+impl Steps<'_> {
+    fn enter(&mut self, fmu: usize) {
+        self.complete();
+        self.done.push(InitialStep::Enter(FmuId(fmu)));
+    }
+
+    fn set(&mut self, fmu: usize, input: usize) {
+        if fmu != self.fmu || !self.get.is_empty() {
+            self.complete();
+        }
+        self.fmu = fmu;
+        self.set.push(input);
+    }
+
+    fn get(&mut self, fmu: usize, variable: usize) {
+        if fmu != self.fmu {
+            self.complete();
+        }
+        self.fmu = fmu;
+        self.get.push(variable);
+    }
+
+    fn complete(&mut self) {
+        let fmu = FmuId(self.fmu);
+        let (mut set, mut get) = (std::mem::take(&mut self.set), std::mem::take(&mut self.get));
+        set.sort_unstable();
+        get.sort_unstable();
+        for mut batch in batches::written(self.resolved, fmu.0, set) {
+            for item in &mut batch.items {
+                item.connections.retain(|connection| !self.cut.contains(&connection.0));
+            }
+            self.done.push(InitialStep::Set { fmu, batch });
+        }
+        let read = batches::read(self.resolved, fmu.0, get).into_iter();
+        self.done.extend(read.map(|batch| InitialStep::Get { fmu, batch }));
+    }
+}

@@ -1,0 +1,225 @@
+//! What can be set in an instance while it runs, and by which tasks.
+//!
+//! A variable belongs to exactly one *lane*: the tasks that may set it, which are those of its clocks, or all of the
+//! instance. So all commands for one variable are carried out in the order in which they were sent.
+
+use crate::described::{DescribedFmu, ELEMENTS};
+use crate::priorities::Order;
+use crate::resolved::Resolved;
+use crate::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SignalId, SizePlan, TaskId};
+use vecud_description::{Causality, Dimension, ValueReference, Values, Variability, Variable, VariableType};
+
+/// Bytes that a string may have, and a binary without `maxSize`.
+const TEXT: usize = 1024;
+/// Bytes that a binary may have whatever its `maxSize`.
+const LONGEST_TEXT: usize = 1 << 20;
+
+/// Tunable structural parameters that sizes of arrays may depend on.
+pub(crate) fn sizes(described: &DescribedFmu) -> Vec<SizePlan> {
+    let sizes = described.variables().iter().filter(|v| is_size(described, v));
+    sizes.map(|v| SizePlan { reference: v.value_reference, start: described.size_of(v.value_reference) }).collect()
+}
+
+fn is_size(described: &DescribedFmu, v: &Variable) -> bool {
+    described.controlled
+        && v.causality == Causality::StructuralParameter
+        && v.variability == Variability::Tunable
+        && v.variable_type == VariableType::UInt64
+        && v.dimensions.is_empty()
+}
+
+/// The length of each dimension; those that a tunable structural parameter gives by its place among [`sizes`].
+pub(crate) fn lengths(described: &DescribedFmu, v: &Variable) -> Vec<Length> {
+    if v.dimensions.is_empty() {
+        return Vec::new();
+    }
+    let sizes: Vec<ValueReference> = sizes(described).iter().map(|size| size.reference).collect();
+    let by_size = |dimension: &Dimension| match dimension {
+        Dimension::Structural(reference) => sizes.iter().position(|size| size == reference),
+        Dimension::Fixed(_) => None,
+    };
+    let length =
+        |(dimension, length): (&Dimension, usize)| by_size(dimension).map_or(Length::Fixed(length), Length::By);
+    v.dimensions.iter().zip(described.shape(v)).map(length).collect()
+}
+
+/// Whether the variable can get another size while the instance runs.
+pub(crate) fn is_resizable(described: &DescribedFmu, v: &Variable) -> bool {
+    lengths(described, v).iter().any(|length| matches!(length, Length::By(_)))
+}
+
+/// Everything that can be set in one instance.
+pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &Order) -> ControlPlan {
+    let mut plan = ControlPlan::default();
+    let (described, links) = (&resolved.fmus[fmu], &resolved.links);
+    if !described.controlled {
+        return plan;
+    }
+    for (index, v) in described.variables().iter().enumerate() {
+        let id = (fmu, index);
+        let connected = !links.feeding(id).is_empty() || !links.fed_by(id).is_empty();
+        let fed = resolved.stimuli.feeds(id);
+        let tasks = order.tasks(&resolved.setting(id));
+        let number = settable(described, v, (connected, fed), tasks.is_empty()).map(|structural| {
+            let kind = match structural {
+                true => ControlKind::Structural {
+                    size: sizes(described).iter().position(|s| s.reference == v.value_reference),
+                },
+                false => ControlKind::Value {
+                    lane: plan.lane(&tasks),
+                    tunable: v.causality == Causality::Parameter,
+                    in_event_mode: described.changes_in_event_mode(v) || described.takes_jumps_in_event_mode(),
+                },
+            };
+            plan.variables.push(variable(described, v, kind, resolved.columns.of_variable(id)));
+            plan.variables.len() - 1
+        });
+        for name in v.names() {
+            plan.names.insert(name.to_owned(), number.clone());
+        }
+        if connected && is_resizable(described, v) {
+            plan.connected.push((v.name.clone(), lengths(described, v)));
+        }
+    }
+    plan
+}
+
+impl ControlPlan {
+    fn lane(&mut self, tasks: &[TaskId]) -> usize {
+        self.lanes.iter().position(|lane| lane.tasks == tasks).unwrap_or_else(|| {
+            self.lanes.push(LanePlan { tasks: tasks.to_vec() });
+            self.lanes.len() - 1
+        })
+    }
+}
+
+/// Whether it is structural; or why the variable cannot be set while the instance runs.
+fn settable(
+    described: &DescribedFmu,
+    v: &Variable,
+    (connected, fed): (bool, bool),
+    no_task: bool,
+) -> Result<bool, String> {
+    let why = |reason: &str| Err(reason.to_owned());
+    match (v.causality, v.variability) {
+        _ if v.clock.is_some() => why("it is a clock"),
+        (_, Variability::Constant) => why("it is a constant"),
+        (Causality::Input, _) if connected => why("it is connected: its source sets it"),
+        (Causality::Input, _) if fed => why("a stimulus sets it"),
+        (Causality::Parameter | Causality::StructuralParameter, Variability::Fixed) => {
+            why("it is fixed once the FMU is initialised; give it in the rig (start = { ... })")
+        }
+        _ if described.elements(v) > ELEMENTS => Err(format!("it has more than {ELEMENTS} elements")),
+        (Causality::StructuralParameter, _) => Ok(true),
+        (Causality::Input | Causality::Parameter, _) if no_task && v.clocks.is_empty() => {
+            why("its FMU has no input clock, so it is never set")
+        }
+        (Causality::Input | Causality::Parameter, _) if no_task => {
+            why("it belongs to no input clock, so no partition may set it")
+        }
+        (Causality::Input | Causality::Parameter, _) => Ok(false),
+        (Causality::Independent, _) => why("it is the independent variable"),
+        (causality, _) => Err(format!("it is {}", causality.with_article())),
+    }
+}
+
+fn variable(described: &DescribedFmu, v: &Variable, kind: ControlKind, signals: Vec<SignalId>) -> ControlVariable {
+    let bytes = match v.variable_type {
+        VariableType::String => Some(TEXT),
+        VariableType::Binary => {
+            Some(v.max_size.map_or(TEXT, |max| usize::try_from(max).unwrap_or(usize::MAX).min(LONGEST_TEXT)))
+        }
+        _ => None,
+    };
+    ControlVariable {
+        reference: v.value_reference,
+        name: v.name.clone(),
+        variable_type: v.variable_type,
+        lengths: lengths(described, v),
+        bytes,
+        kind,
+        min: v.min.as_deref().cloned(),
+        max: v.max.as_deref().cloned(),
+        items: described.items(v).iter().map(|item| item.value).collect(),
+        signals,
+    }
+}
+
+/// The first value that is outside of the variable's limits, told as a reason.
+pub fn outside_of_limits(variable: &ControlVariable, values: &Values) -> Option<String> {
+    fn check<T: PartialOrd + std::fmt::Display + Copy>(
+        values: &[T],
+        min: Option<&T>,
+        max: Option<&T>,
+    ) -> Option<String> {
+        let no_number = |value: &&T| value.partial_cmp(value).is_none();
+        if let Some(value) = values.iter().find(no_number).filter(|_| min.or(max).is_some()) {
+            return Some(format!("is {value}, which is within no limits, and it has some"));
+        }
+        let below = |value: &&T| min.is_some_and(|min| **value < *min);
+        let above = |value: &&T| max.is_some_and(|max| **value > *max);
+        if let (Some(value), Some(min)) = (values.iter().find(below), min) {
+            return Some(format!("is {value}, below its min {min}"));
+        }
+        let (value, max) = (values.iter().find(above)?, max?);
+        Some(format!("is {value}, above its max {max}"))
+    }
+    macro_rules! in_limits {
+        ($($variant:ident)*) => {
+            match values {
+                $(Values::$variant(values) => {
+                    let bound = |bound: &Option<Values>| match bound {
+                        Some(Values::$variant(bound)) => bound.first().copied(),
+                        _ => None,
+                    };
+                    check(values, bound(&variable.min).as_ref(), bound(&variable.max).as_ref())
+                })*
+                Values::Boolean(_) | Values::Clock(_) | Values::String(_) | Values::Binary(_) => None,
+            }
+        };
+    }
+    let outside = in_limits!(Float32 Float64 Int8 UInt8 Int16 UInt16 Int32 UInt32 Int64 UInt64);
+    outside.or_else(|| match values {
+        Values::Int64(values) if !variable.items.is_empty() => {
+            let value = values.iter().find(|value| !variable.items.contains(value))?;
+            Some(format!("is {value}, which is no item of its enumeration"))
+        }
+        _ => None,
+    })
+}
+
+/// A number of elements, with these values of [`crate::FmuPlan::sizes`].
+pub fn elements(lengths: &[Length], size: impl Fn(usize) -> u64) -> usize {
+    lengths.iter().fold(1, |product: usize, length| {
+        product.saturating_mul(match length {
+            Length::Fixed(length) => *length,
+            Length::By(parameter) => usize::try_from(size(*parameter)).unwrap_or(usize::MAX),
+        })
+    })
+}
+
+/// Where an element of an array of the planned size lies in an array of the size that it has now, both in row-major order;
+/// `None` when it is not there.
+pub fn place(
+    lengths: &[Length],
+    element: usize,
+    planned: impl Fn(usize) -> u64,
+    now: impl Fn(usize) -> u64,
+) -> Option<usize> {
+    let (mut rest, mut place, mut factor) = (element, 0, 1);
+    // The last index runs fastest.
+    for length in lengths.iter().rev() {
+        let (planned, now) = match length {
+            Length::Fixed(length) => (*length, *length),
+            Length::By(size) => (planned(*size) as usize, now(*size) as usize),
+        };
+        let index = rest % planned;
+        if index >= now {
+            return None;
+        }
+        rest /= planned;
+        place += index * factor;
+        factor *= now;
+    }
+    Some(place)
+}

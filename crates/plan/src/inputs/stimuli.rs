@@ -1,0 +1,510 @@
+//! Stimuli: each column that is used names an input that nothing else feeds, or a triggered clock that nothing else ticks.
+
+use super::control;
+use super::elements::{Named, Selection, find, longest};
+use super::start_values::Starts;
+use crate::clocks::candidates::{Candidate, is_input_clock, named};
+use crate::clocks::released::released;
+use crate::connections::links::Links;
+use crate::described::{DescribedFmu, VariableId};
+use crate::findings::Findings;
+use crate::resolved::Resolved;
+use crate::tasks::batches::{has_input_clock, start_of};
+use crate::{
+    BatchItem, FedClock, FedElement, FedValue, FmuPlan, Release, StimulusInput, StimulusPlan, TaskId, TaskPlan,
+    Timetable,
+};
+use vecud_description::{Causality, IntervalVariability, Variable, VariableType};
+
+use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, suggestion};
+use std::collections::{BTreeSet, HashMap};
+
+/// Words that the rows which are read ahead may take: 8 MiB.
+const WORDS: usize = 1 << 20;
+/// Rows that are read ahead at least, of numbers, and where strings and binaries make them long.
+const LEAST_ROWS: (usize, usize) = (64, 8);
+/// Bytes that a string or binary gets, unless the rig or `maxSize` says otherwise.
+const TEXT: usize = 4096;
+/// Bytes that all strings and binaries of a row may have.
+const TEXTS: usize = 16 << 20;
+/// Rows that are read ahead where they are far apart.
+const SLOW_ROWS: usize = 1024;
+/// Columns of a file of which is told what is wrong with them.
+const TOLD: usize = 20;
+
+/// An element of an input and the column that feeds it.
+pub struct FedInput {
+    /// The stimulus of the rig.
+    pub stimulus: usize,
+    value: usize,
+    /// The input.
+    pub variable: VariableId,
+    /// The element of it, counted from 0.
+    pub element: usize,
+}
+
+/// All that stimuli feed.
+pub struct Stimuli {
+    plans: Vec<StimulusPlan>,
+    inputs: Vec<FedInput>,
+    /// The candidates that the columns of each stimulus tick.
+    ticked: Vec<Vec<usize>>,
+}
+
+/// Why a column feeds nothing.
+enum Unfit {
+    /// The column may be left out of a recording.
+    Foreign(String),
+    /// The column would feed something, but must not.
+    Wrong(String),
+}
+
+/// Where a column is used, and where its errors are.
+struct UsedColumn<'a> {
+    /// Cell of a row.
+    cell: usize,
+    column: &'a str,
+    target: Endpoint,
+    /// A problem of this column.
+    problem: Box<dyn Fn(String) -> Problem + 'a>,
+}
+
+/// What a column feeds.
+enum ColumnTarget {
+    Input { variable: VariableId, element: usize, capacity: Option<usize> },
+    Clock { candidate: usize },
+}
+
+/// Finds what each column of all stimuli feeds.
+pub fn resolve(
+    rig: &Rig,
+    opened: &[StimulusInput],
+    fmus: &[DescribedFmu],
+    candidates: &[Candidate],
+    findings: &mut Findings,
+) -> Stimuli {
+    let mut all = Stimuli { plans: Vec::new(), inputs: Vec::new(), ticked: Vec::new() };
+    // What is fed already: by which column of which file.
+    let mut taken: HashMap<(usize, usize, usize), String> = HashMap::new();
+    for (stimulus, own) in rig.stimuli.iter().enumerate() {
+        let mut plan = StimulusPlan {
+            file: own.file.value.display().to_string(),
+            interpolation: own.interpolation,
+            cells: 1,
+            values: Vec::new(),
+            ticks: Vec::new(),
+            grids: Vec::new(),
+            left_out: 0,
+            rows: SLOW_ROWS,
+        };
+        // Columns that tick, and the candidates that they do.
+        let mut ticks: Vec<(FedClock, usize)> = Vec::new();
+        // Nobody has opened the file: there is no run either.
+        let Some(opened) = opened.get(stimulus) else {
+            all.plans.push(plan);
+            all.ticked.push(Vec::new());
+            continue;
+        };
+        plan.file = opened.file.display().to_string();
+        plan.cells = 1 + opened.columns.len();
+        let mut wrong = 0;
+        let uses = uses(rig, own, opened, findings);
+        let columns = uses.len();
+        for (seen, used) in uses.into_iter().enumerate() {
+            if wrong == TOLD {
+                let message = format!("and {} more columns of {} were not looked at", columns - seen, plan.file);
+                let hint = "columns = { \"fmu.input\" = \"column\" } uses only those that it names";
+                findings.rig(own.file.place, format!("{message}; {hint}"));
+                break;
+            }
+            let target = match target(rig, fmus, candidates, own, &used.target) {
+                Ok(target) => target,
+                Err(Unfit::Foreign(_)) if own.recording && own.columns.is_none() => continue,
+                Err(Unfit::Foreign(message) | Unfit::Wrong(message)) => {
+                    wrong += 1;
+                    findings.problems.push((used.problem)(message));
+                    continue;
+                }
+            };
+            let key = match target {
+                ColumnTarget::Input { variable, element, .. } => (variable.0, variable.1, element),
+                ColumnTarget::Clock { candidate } => (usize::MAX, candidate, 0),
+            };
+            let here = format!("column \"{}\" of {}", used.column, plan.file);
+            if let Some(first) = taken.insert(key, here) {
+                wrong += 1;
+                findings.problems.push((used.problem)(format!("{} is fed by {first} already", used.target)));
+                continue;
+            }
+            match target {
+                ColumnTarget::Input { variable, element, capacity } => {
+                    let v = &fmus[variable.0].variables()[variable.1];
+                    all.inputs.push(FedInput { stimulus, value: plan.values.len(), variable, element });
+                    plan.values.push(FedValue {
+                        cell: used.cell,
+                        column: used.column.to_owned(),
+                        to: used.target.to_string(),
+                        variable_type: v.variable_type,
+                        items: fmus[variable.0].items(v).iter().map(|item| (item.name.clone(), item.value)).collect(),
+                        capacity,
+                        first: plan.words(),
+                    });
+                }
+                ColumnTarget::Clock { candidate } => {
+                    // Its task is known when tasks are sorted.
+                    let (cell, column, task) = (used.cell, used.column.to_owned(), TaskId(usize::MAX));
+                    ticks.push((FedClock { cell, column, task, clock: None }, candidate));
+                }
+            }
+        }
+        ticks.sort_by_key(|(_, candidate)| candidates[*candidate].in_steps);
+        let (ticks, ticked) = ticks.into_iter().unzip();
+        plan.ticks = ticks;
+        finish(&mut plan, own, opened, findings);
+        all.plans.push(plan);
+        all.ticked.push(ticked);
+    }
+    all
+}
+
+/// What is left out, and how far is read ahead.
+fn finish(plan: &mut StimulusPlan, own: &RigStimulus, opened: &StimulusInput, findings: &mut Findings) {
+    let used: BTreeSet<usize> =
+        plan.values.iter().map(|value| value.cell).chain(plan.ticks.iter().map(|tick| tick.cell)).collect();
+    plan.left_out = opened.columns.len() - used.len();
+    let texts: Vec<usize> = plan.values.iter().filter_map(|value| value.capacity).collect();
+    match &own.max_size {
+        Some(given) if texts.is_empty() => {
+            let message = format!("max_size is for strings and binaries, and {} feeds none", plan.file);
+            findings.rig(given.place, message);
+        }
+        given if texts.iter().fold(0, |all: usize, size| all.saturating_add(*size)) > TEXTS => {
+            let place = given.as_ref().map_or(own.file.place, |given| given.place);
+            let message = format!(
+                "the strings and binaries that {} feeds may have more than {TEXTS} bytes in a row: give a smaller max_size, or feed \
+                 some of them by a [[stimulus]] of their own (columns)",
+                plan.file
+            );
+            findings.rig(place, message);
+        }
+        _ => (),
+    }
+    let width = 1 + plan.words() + plan.ticks.len();
+    let least = if texts.is_empty() { LEAST_ROWS.0 } else { LEAST_ROWS.1 };
+    let most = (WORDS / width).max(least);
+    plan.rows = ((2.0 * opened.rate) as usize).max(SLOW_ROWS).min(most);
+    if used.is_empty() {
+        if findings.problems.is_empty() {
+            let message =
+                format!("{} has no column that fits an input of this rig which nothing else feeds", plan.file);
+            findings
+                .rig(own.file.place, format!("{message}; columns = {{ \"fmu.input\" = \"column\" }} says what fits"));
+        }
+    // Of a trajectory each column is somebody's, maybe another stimulus'.
+    } else if plan.left_out > 0 && !own.jumps {
+        findings.note(format!(
+            "{} of the {} columns of {} feed nothing and are left out",
+            plan.left_out,
+            opened.columns.len(),
+            plan.file
+        ));
+    }
+}
+
+/// The columns that are used, with what they feed.
+fn uses<'a>(
+    rig: &'a Rig,
+    own: &'a RigStimulus,
+    opened: &'a StimulusInput,
+    findings: &mut Findings,
+) -> Vec<UsedColumn<'a>> {
+    let names = || opened.columns.iter().map(|column| column.value.as_str());
+    let Some(columns) = &own.columns else {
+        let by_name = |(index, column): (usize, &'a At<String>)| {
+            let cell = index + 1;
+            let problem = move |message: String| {
+                Problem::new(&opened.file, column.place, format!("column {}: {message}", cell + 1))
+            };
+            let target = match column.value.split_once('.') {
+                Some((fmu, variable)) => Endpoint { fmu: fmu.to_owned(), variable: variable.to_owned() },
+                None => Endpoint { fmu: String::new(), variable: column.value.clone() },
+            };
+            UsedColumn { cell, column: &column.value, target, problem: Box::new(problem) }
+        };
+        return opened.columns.iter().enumerate().map(by_name).collect();
+    };
+    let mut uses = Vec::new();
+    for (fed, written) in columns {
+        let mut same = names().enumerate().filter(|(_, name)| *name == written.value).map(|(index, _)| index);
+        let Some(index) = same.next() else {
+            let hint = suggestion(&written.value, names());
+            let hint = if hint.is_empty() { some_of(names()) } else { hint };
+            let file = opened.file.display();
+            findings.rig(written.place, format!("{file} has no column \"{}\"{hint}", written.value));
+            continue;
+        };
+        if let Some(other) = same.next() {
+            let (file, column, cells) = (opened.file.display(), &written.value, (index + 2, other + 2));
+            let message =
+                format!("{file} has 2 columns \"{column}\" ({} and {}): nobody knows which", cells.0, cells.1);
+            findings.rig(written.place, format!("{message} one is meant"));
+            continue;
+        }
+        let place = fed.place;
+        let problem = move |message: String| Problem::new(rig.origin(place), place, message);
+        let target = fed.value.clone();
+        uses.push(UsedColumn { cell: index + 1, column: &written.value, target, problem: Box::new(problem) });
+    }
+    uses
+}
+
+/// A few names of columns.
+fn some_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut names: Vec<&str> = names.take(6).collect();
+    if names.len() == 6 {
+        names[5] = "…";
+    }
+    format!("; it has {}", names.join(", "))
+}
+
+/// What a column is for.
+fn target(
+    rig: &Rig,
+    fmus: &[DescribedFmu],
+    candidates: &[Candidate],
+    own: &RigStimulus,
+    to: &Endpoint,
+) -> Result<ColumnTarget, Unfit> {
+    use Unfit::{Foreign, Wrong};
+    let Some(fmu) = fmus.iter().position(|described| described.name() == to.fmu) else {
+        let every = fmus.iter().flat_map(|described| {
+            let fits = described.variables().iter().filter(|v| v.causality == Causality::Input);
+            fits.map(|v| format!("{}.{}", described.name(), v.name))
+        });
+        let every: Vec<String> = every.collect();
+        let written = if to.fmu.is_empty() { to.variable.clone() } else { to.to_string() };
+        let hint = suggestion(&written, every.iter().map(String::as_str));
+        let hint = if hint.is_empty() { some_of(fmus.iter().map(DescribedFmu::name)) } else { hint };
+        return Err(Foreign(format!("\"{written}\" begins with no FMU of the rig{hint}")));
+    };
+    let described = &fmus[fmu];
+    if let Some((index, element)) =
+        named(described, &to.variable).filter(|(i, _)| described.variables()[*i].clock.is_some())
+    {
+        return clock(rig, described, fmu, candidates, (index, element), to);
+    }
+    let (index, selection) = match find(described, &to.variable) {
+        Named::Elements(index, selection) => (index, selection),
+        Named::Unsuitable(message) => return Err(Wrong(message)),
+        Named::Nothing => {
+            let hint = match described.suggest(&to.variable, |v| v.causality == Causality::Input) {
+                none if none.is_empty() => "; vecud inspect lists them".to_owned(),
+                hint => hint,
+            };
+            return Err(Foreign(format!("{} has no variable \"{}\"{hint}", described.name(), to.variable)));
+        }
+    };
+    let v = &described.variables()[index];
+    if v.causality != Causality::Input {
+        let what = v.causality.with_article();
+        return Err(Foreign(format!("{to} is {what}: a stimulus feeds inputs and triggered input clocks")));
+    }
+    if !has_input_clock(described, v) {
+        return Err(Foreign(format!(
+            "{to} belongs to an output clock: setting it is not supported yet by this version of vecud"
+        )));
+    }
+    if let Some(place) = connected(rig, described, index, &selection) {
+        let place = format!("{}:{}", rig.file.display(), place.line);
+        return Err(Foreign(format!("{to} has a source already, a connection ({place}): an input has one")));
+    }
+    let element = match selection.runs.as_slice() {
+        [run] if run.len() == 1 => run.start,
+        _ => {
+            let message = format!("{to} has {} elements: a column feeds one, such as {to}[1]", selection.elements());
+            return Err(Wrong(message));
+        }
+    };
+    if control::is_resizable(described, v) {
+        return Err(Wrong(format!("{to} can get another size while it runs: a stimulus feeds arrays of fixed size")));
+    }
+    let floats = matches!(v.variable_type, VariableType::Float32 | VariableType::Float64);
+    if own.interpolation == Interpolation::Linear && !floats {
+        let kind = v.variable_type.name();
+        return Err(Wrong(format!(
+            "{to} is {kind}: interpolation = \"linear\" is for Float32 and Float64; feed it by a [[stimulus]] of its own \
+             (columns), with \"hold\""
+        )));
+    }
+    Ok(ColumnTarget::Input { variable: (fmu, index), element, capacity: capacity(v, own) })
+}
+
+/// Bytes that a string or binary may have which this stimulus feeds.
+fn capacity(v: &Variable, own: &RigStimulus) -> Option<usize> {
+    let given = own.max_size.as_ref().map_or(TEXT, |size| size.value);
+    let largest = v.max_size.map_or(usize::MAX, |size| usize::try_from(size).unwrap_or(usize::MAX));
+    match v.variable_type {
+        VariableType::String => Some(given),
+        VariableType::Binary => Some(given.min(largest)),
+        _ => None,
+    }
+}
+
+/// Where the connection is that feeds one of these elements.
+fn connected(rig: &Rig, described: &DescribedFmu, index: usize, selection: &Selection) -> Option<Place> {
+    let mut own = rig.connects.iter().filter(|connect| connect.to.value.fmu == described.name());
+    let overlaps = |connect: &&crate::rig::RigConnect| match find(described, &connect.to.value.variable) {
+        Named::Elements(other, elements) => other == index && elements.overlaps(selection),
+        _ => false,
+    };
+    own.find(overlaps).map(|connect| connect.to.place)
+}
+
+fn clock(
+    rig: &Rig,
+    described: &DescribedFmu,
+    fmu: usize,
+    candidates: &[Candidate],
+    (index, element): (usize, Option<usize>),
+    to: &Endpoint,
+) -> Result<ColumnTarget, Unfit> {
+    use Unfit::{Foreign, Wrong};
+    let v = &described.variables()[index];
+    let Some(c) = v.clock.as_ref().filter(|_| is_input_clock(v)) else {
+        return Err(Foreign(format!("{to} is no input clock: nothing can trigger it")));
+    };
+    if let Some(by) = c.triggered_by {
+        let by = described.find_reference(by).map_or("an output clock", |i| &described.variables()[i].name);
+        return Err(Foreign(format!("{to} is triggered by {by} of the FMU itself (triggeredBy): no stimulus can")));
+    }
+    if c.interval_variability != IntervalVariability::Triggered {
+        let kind = c.interval_variability.name_in(described.abi());
+        let wanted = IntervalVariability::Triggered.name_in(described.abi());
+        return Err(Foreign(format!("{to} is a {kind} clock: a stimulus ticks only {wanted} clocks")));
+    }
+    if !described.is_scheduled() && !described.handles_events() {
+        let fmu = described.name();
+        return Err(Wrong(format!("{fmu} has no Event Mode (hasEventMode), in which alone clocks tick between steps")));
+    }
+    let meant = |d: &usize| candidates[*d].is_of(fmu, index, element);
+    let targets: Vec<usize> = (0..candidates.len()).filter(meant).collect();
+    let [candidate] = targets.as_slice() else {
+        return Err(Wrong(format!("{to} is an array: a column ticks one element, such as {to}[1]")));
+    };
+    let same = |other: &Endpoint| {
+        other.fmu == to.fmu
+            && named(described, &other.variable)
+                .is_some_and(|(i, e)| i == index && candidates[*candidate].is_of(fmu, i, e))
+    };
+    if let Some(trigger) = rig.triggers.iter().find(|trigger| same(&trigger.clock.value)) {
+        let place = format!("{}:{}", rig.file.display(), trigger.clock.place.line);
+        return Err(Foreign(format!("{to} has a trigger already, a [[trigger]] ({place}): a clock has one")));
+    }
+    Ok(ColumnTarget::Clock { candidate: *candidate })
+}
+
+impl Stimuli {
+    /// Makes candidates that a column ticks be released by it.
+    pub fn ticking(&self, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+        for (stimulus, ticked) in self.ticked.iter().enumerate() {
+            for (tick, &candidate) in ticked.iter().enumerate() {
+                candidates[candidate].release = Release::Stimulus { stimulus, tick };
+            }
+        }
+        candidates
+    }
+
+    /// All elements that are fed.
+    pub fn fed(&self) -> impl Iterator<Item = &FedInput> {
+        self.inputs.iter()
+    }
+
+    /// The column of its file that feeds an element, counted from 0 after the time.
+    pub fn column(&self, input: &FedInput) -> usize {
+        self.plans[input.stimulus].values[input.value].cell - 1
+    }
+
+    /// The variables that are fed; one of which several elements are, several times.
+    pub fn inputs(&self) -> impl Iterator<Item = VariableId> {
+        self.inputs.iter().map(|input| input.variable)
+    }
+
+    /// Whether a stimulus feeds this input.
+    pub fn feeds(&self, variable: VariableId) -> bool {
+        self.inputs().any(|input| input == variable)
+    }
+
+    /// Whether what stimuli feed of this input is held from one row to the next.
+    pub fn holds(&self, variable: VariableId) -> bool {
+        let mut own = self.inputs.iter().filter(|input| input.variable == variable);
+        own.all(|input| self.plans[input.stimulus].interpolation == Interpolation::Hold)
+    }
+
+    /// An array of which not all elements are fed needs values for the others.
+    pub fn check_parts(
+        &self,
+        rig: &Rig,
+        fmus: &[DescribedFmu],
+        links: &Links,
+        starts: &[Starts],
+        findings: &mut Findings,
+    ) {
+        let variables: BTreeSet<VariableId> = self.inputs().collect();
+        for (fmu, index) in variables {
+            let (described, v) = (&fmus[fmu], &fmus[fmu].variables()[index]);
+            if self.is_whole(described, (fmu, index), links) || start_of(described, index, &starts[fmu]).is_some() {
+                continue;
+            }
+            let input = self.inputs.iter().find(|input| input.variable == (fmu, index));
+            let place = input.map_or(Place::default(), |input| rig.stimuli[input.stimulus].file.place);
+            findings.rig(
+                place,
+                format!(
+                    "{}.{} has no start value for the elements that no column feeds: feed all of them",
+                    described.name(),
+                    v.name
+                ),
+            );
+        }
+    }
+
+    /// Whether every element is fed by a stimulus.
+    fn is_whole(&self, described: &DescribedFmu, variable: VariableId, links: &Links) -> bool {
+        let own = self.inputs().filter(|input| *input == variable).count();
+        own == described.elements(&described.variables()[variable.1]) && links.feeding(variable).is_empty()
+    }
+
+    /// Adds to an input what stimuli feed of it.
+    pub fn feed(&self, resolved: &Resolved, (fmu, variable): VariableId, item: &mut BatchItem) {
+        let own = self.inputs.iter().filter(|input| input.variable == (fmu, variable));
+        item.stimuli = own
+            .map(|input| FedElement { stimulus: input.stimulus, value: input.value, element: input.element })
+            .collect();
+        let capacity = |fed: &FedElement| self.plans[fed.stimulus].values[fed.value].capacity;
+        let described = &resolved.fmus[fmu];
+        if !item.stimuli.is_empty() && !self.is_whole(described, (fmu, variable), &resolved.links) {
+            item.start = start_of(described, variable, &resolved.starts[fmu]);
+        }
+        let rooms = item.stimuli.iter().filter_map(capacity).chain(item.start.as_ref().map(longest));
+        item.capacity = rooms.fold(item.capacity, usize::max);
+    }
+
+    /// What the plan says of stimuli, with the tasks and the clocks between steps that they tick.
+    pub fn plans(&self, tasks: &[TaskPlan], fmus: &[FmuPlan], times: &Timetable) -> Vec<StimulusPlan> {
+        let mut plans = self.plans.clone();
+        for (stimulus, plan) in plans.iter_mut().enumerate() {
+            for (tick, own) in plan.ticks.iter_mut().enumerate() {
+                let release = Release::Stimulus { stimulus, tick };
+                (own.task, own.clock) = released(&release, tasks, fmus).expect("it releases something");
+            }
+            let feeds = |task: &TaskPlan| {
+                let mut fed = task.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
+                fed.any(|fed| fed.stimulus == stimulus)
+            };
+            let ticks = |task: usize| plan.ticks.iter().any(|tick| tick.task == TaskId(task));
+            let fed = (0..tasks.len()).filter(|task| ticks(*task) || feeds(&tasks[*task]));
+            plan.grids = fed.flat_map(|task| tasks[task].steps_on(times.start, times.stop)).collect();
+        }
+        plans
+    }
+}

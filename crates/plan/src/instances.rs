@@ -1,0 +1,114 @@
+//! What the plan says of each instance: its files, the values to set before it runs, its clocks, what can be set in it.
+
+use super::clocks::candidates;
+use super::clocks::triggers::OutputCandidate;
+use super::inputs::control;
+use super::priorities::Order;
+use super::resolved::Resolved;
+use super::tasks::{self, batches};
+use super::{
+    CallWatch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan,
+    StepClock, StepClockPlan, TaskId, TaskPlan, Timetable, dialect, integration, intermediate, logging,
+};
+use vecud_base::time::{Instant, StepGrid};
+use vecud_description::{InterfaceOffer, IntervalVariability};
+
+/// All instances, in rig order. `cpus`: the core of each.
+pub(super) fn plans(
+    resolved: &Resolved,
+    order: &Order,
+    cpus: &[usize],
+    planned: &[TaskPlan],
+    times: &Timetable,
+) -> Vec<FmuPlan> {
+    let mut tasks = vec![Vec::new(); cpus.len()];
+    planned.iter().enumerate().for_each(|(id, task)| tasks[task.fmu.0].push(TaskId(id)));
+    let own = cpus.iter().zip(&tasks).enumerate();
+    own.map(|(fmu, (&cpu, tasks))| plan(resolved, order, (fmu, cpu, tasks), planned, times)).collect()
+}
+
+/// One instance: of an FMU, with its core and its tasks.
+fn plan(
+    resolved: &Resolved,
+    order: &Order,
+    (fmu, cpu, tasks_of_fmu): (usize, usize, &[TaskId]),
+    planned: &[TaskPlan],
+    times: &Timetable,
+) -> FmuPlan {
+    let described = &resolved.fmus[fmu];
+    let description = described.input.description;
+    let abi = described.abi();
+    let own = || tasks_of_fmu.iter().copied();
+    let grids: Vec<StepGrid> = own().flat_map(|id| planned[id.0].steps_on(times.start, times.stop)).collect();
+    let output = |output: &OutputCandidate| {
+        let v = &described.variables()[output.variable];
+        OutputClock {
+            reference: v.value_reference,
+            name: candidates::element_name(&v.name, output.element),
+            aperiodic: v.clock.as_ref().is_some_and(|c| c.interval_variability == IntervalVariability::Triggered),
+            ticked_by: order.tasks(&output.ticked_by),
+            targets: order.tasks(&output.targets),
+            clocks: output.clocks.iter().map(|&(fmu, clock)| StepClock { fmu: FmuId(fmu), clock }).collect(),
+            input: output.input.as_ref().and_then(|input| {
+                let clock = tasks::input_clock(described, input.clock?);
+                Some(StepClockPlan { clock, release: between_steps(&input.release, &grids) })
+            }),
+        }
+    };
+    let interface = match described.offer {
+        Some(InterfaceOffer::ModelExchange(own)) => {
+            InterfacePlan::ModelExchange(integration::of_interface(described, own))
+        }
+        Some(InterfaceOffer::CoSimulation(_)) => InterfacePlan::CoSimulation(CoSimulationPlan {
+            event_mode_used: described.handles_events(),
+            early_return_allowed: described.rig.wishes.early_return_allowed.unwrap_or(true) && abi.may_step_again(),
+            intermediate: intermediate::plan(resolved, fmu),
+        }),
+        Some(InterfaceOffer::ScheduledExecution(_)) | None => {
+            InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
+                countdowns: own().filter(|id| planned[id.0].release == Release::Countdown).collect(),
+                on_ticks: batches::on_ticks(resolved, fmu),
+            })
+        }
+    };
+    let offer = described.offer.map(InterfaceOffer::common);
+    FmuPlan {
+        name: described.name().to_owned(),
+        // For people only; a plan travels as UTF-8.
+        path: described.input.path.to_string_lossy().into_owned().into(),
+        library: described.input.library.clone(),
+        preload: Vec::new(),
+        abi,
+        resources: dialect::resources(abi, &described.input.folder, described.input.resources.as_deref()),
+        token: description.instantiation_token.clone(),
+        time_unit: description.time.unit(),
+        cpu,
+        on_warning: described.rig.on_warning,
+        log: logging::categories(described.rig.log.as_ref(), described.input.description),
+        start_values: resolved.starts[fmu].values().cloned().collect(),
+        structural_values: described.structure.values().cloned().collect(),
+        sizes: control::sizes(described),
+        control: control::plan(resolved, fmu, order),
+        output_clocks: resolved.clocks.outputs[fmu].iter().map(output).collect(),
+        draft_clocks: dialect::clocks(described, fmu, &resolved.clocks),
+        levels: own().map(|id| planned[id.0].level + 1).max().unwrap_or(0),
+        interface,
+        tolerance: integration::told_tolerance(described),
+        can_get_and_set_state: offer.is_some_and(|offer| offer.can_get_and_set_fmu_state),
+        can_serialize_state: offer.is_some_and(|offer| offer.can_serialize_fmu_state),
+        watch: CallWatch { times: resolved.rig.report.call_times, logs: false },
+        initial_state: None,
+        keeps_final_state: false,
+        tries_state: false,
+        changes_process: false,
+    }
+}
+
+/// The release of a clock between steps: a time that is an instant of the steps but for rounding is that instant.
+fn between_steps(release: &Release, grids: &[StepGrid]) -> Release {
+    let Release::At(times) = release else { return release.clone() };
+    let near = |time: &Instant| grids.iter().find_map(|grid| grid.near(time.seconds())).unwrap_or(*time);
+    let mut points: Vec<Instant> = times.iter().map(near).collect();
+    points.dedup();
+    Release::At(points)
+}

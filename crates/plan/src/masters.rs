@@ -1,0 +1,535 @@
+//! `[master.NAME]`: which FMUs make their steps together, in which order they exchange values, and what each can do for the others
+//! (semantics S24).
+//!
+//! The order of values and of FMUs comes from names alone: a rig whose tables stand in another order has the same results.
+
+use super::clocks::Clocks;
+use super::clocks::triggers::OutputCandidate;
+use super::described::{DescribedFmu, VariableId};
+use super::findings::Findings;
+use super::resolved::Resolved;
+use super::steps;
+use super::{ConnectionId, FmuId, TaskId, TaskPlan};
+use crate::rig::{self, At, Loops, MasterClass, Place, Rig, RigMaster};
+use serde::{Deserialize, Serialize};
+use vecud_base::time::Fraction;
+use vecud_description::{Causality, InterfaceOffer, Unknown, VariableType};
+use vecud_solver::master::{
+    self, Abilities, Algorithm, Class, Classes, Dependencies, Exchange, NoWayBack, Source, Unfit, WayBack, Why,
+    classify,
+};
+
+/// Steps of a group within one release, where the rig says no `max_events`.
+const REPEATS: u32 = 100;
+
+/// A group of FMUs whose steps one task makes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MasterPlan {
+    /// NAME of `[master.NAME]`.
+    pub name: String,
+    /// The task that makes the steps of all.
+    pub leader: TaskId,
+    /// Who of them steps when, and how far.
+    pub algorithm: Algorithm,
+    /// Who steps: an FMU for Co-Simulation, or all that are integrated together. By name.
+    pub slaves: Vec<SlavePlan>,
+    /// What each can do, in the same order.
+    pub classes: Classes,
+    /// The connections inside of the group.
+    pub wires: Vec<WirePlan>,
+    /// The order of those whose inputs change between events, by their places among the wires, and the algebraic loops among them: these
+    /// are to be solved.
+    pub exchanges: Vec<Exchange>,
+    /// The exchanges between FMUs that are integrated, whose values follow at each time; with the same loops in the same order as
+    /// `exchanges`.
+    pub inner: Vec<Exchange>,
+    /// Steps within one release, at most.
+    pub max_events: u32,
+}
+
+/// Who steps in a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlavePlan {
+    /// Its name: that of its FMU, or of the first that is integrated.
+    pub name: String,
+    /// Its tasks: one of Co-Simulation, or all that are integrated.
+    pub tasks: Vec<TaskId>,
+}
+
+/// A connection inside of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WirePlan {
+    /// Which one.
+    pub connection: ConnectionId,
+    /// The task of the FMU that it comes from.
+    pub from: TaskId,
+    /// The task of the FMU that it leads to.
+    pub to: TaskId,
+    /// Its input changes in Event Mode alone.
+    pub in_event_mode: bool,
+    /// Its input may change at any time, and in Event Mode where it jumps.
+    pub takes_jumps: bool,
+    /// `nominal` of its input.
+    pub nominal: f64,
+    /// The FMU that it comes from computes products with its derivatives (`providesDirectionalDerivatives`).
+    pub has_derivatives: bool,
+}
+
+impl MasterPlan {
+    /// The slave that a task belongs to, by its place.
+    pub fn slave_of(&self, task: TaskId) -> Option<usize> {
+        self.slaves.iter().position(|slave| slave.tasks.contains(&task))
+    }
+
+    /// The two slaves at the ends of each wire.
+    pub fn ends(&self) -> Vec<(usize, usize)> {
+        let slave = |task| self.slave_of(task).expect("a wire is between FMUs of the group");
+        self.wires.iter().map(|wire| (slave(wire.from), slave(wire.to))).collect()
+    }
+}
+
+/// Whether an FMU is the first one of its group, whose task makes the steps of all.
+pub(super) fn leads(fmus: &[DescribedFmu], fmu: usize) -> bool {
+    fmus[fmu].master.is_some_and(|own| members(fmus, own).first() == Some(&fmu))
+}
+
+/// The FMUs of a group as places in the rig, by their names.
+pub(super) fn members(fmus: &[DescribedFmu], master: &RigMaster) -> Vec<usize> {
+    let is_its = |fmu: &usize| fmus[*fmu].master.is_some_and(|own| std::ptr::eq(own, master));
+    let mut members: Vec<usize> = (0..fmus.len()).filter(is_its).collect();
+    members.sort_by_key(|fmu| fmus[*fmu].name());
+    members
+}
+
+/// What the tables say that cannot be.
+pub(super) fn check(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) {
+    for described in fmus {
+        let Some(master) = described.master else {
+            let class = described.rig.class.as_ref().map(|class| ("class", class.place));
+            let max_step = described.rig.max_step.as_ref().map(|step| ("max_step", step.place));
+            for (key, place) in [class, max_step].into_iter().flatten() {
+                let name = described.name();
+                findings.rig(place, format!("{key} of {name} is for the master of its group, and it is in none: add it to fmus of a [master.NAME]"));
+            }
+            continue;
+        };
+        check_member(described, master, findings);
+    }
+    for master in &rig.masters {
+        let is_integrated = members(fmus, master).iter().any(|fmu| fmus[*fmu].model_exchange().is_some());
+        let said = &master.integration;
+        let tolerance = said.tolerance.as_ref().map(|at| ("tolerance", at.place));
+        let internal_step = said.internal_step.as_ref().map(|at| ("internal_step", at.place));
+        let solver = said.solver.as_ref().map(|at| ("solver", at.place));
+        for (key, place) in [solver, internal_step, tolerance].into_iter().flatten().filter(|_| !is_integrated) {
+            let name = &master.name.value;
+            findings
+                .rig(place, format!("{key} in [master.{name}] is for Model Exchange: none of its FMUs runs with it"));
+        }
+    }
+}
+
+fn check_member(described: &DescribedFmu, master: &RigMaster, findings: &mut Findings) {
+    let (name, group) = (described.name(), &master.name.value);
+    let at = master.fmus.iter().find(|fmu| fmu.value == name).map_or(master.name.place, |fmu| fmu.place);
+    if described.offer.is_some() && described.steps().is_none() {
+        findings.rig(at, format!(
+            "{name} makes no steps: its clocks are tasks of their own (Scheduled Execution); leave it out of fmus of [master.{group}]"
+        ));
+        return;
+    }
+    let own = &described.rig;
+    let step = own.step.as_ref().map(|step| ("step", step.place));
+    let cpu = own.cpu.as_ref().map(|cpu| ("cpu", cpu.place));
+    let task = own.task.as_ref().map(|task| ("limits, the overrun policy and figures", task.place));
+    let tolerance = own.integration.tolerance.as_ref().map(|at| ("tolerance", at.place));
+    let of_model = [own.integration.first(), tolerance].into_iter().flatten();
+    let of_model = of_model.filter(|_| described.model_exchange().is_some());
+    for (what, place) in [step, cpu, task].into_iter().flatten().chain(of_model) {
+        findings.rig(place, format!("{name} makes its steps together with others: say {what} in [master.{group}]"));
+    }
+    let class = own.class.as_ref().map(|class| ("class", class.place));
+    let max_step = own.max_step.as_ref().map(|step| ("max_step", step.place));
+    let is_used = |key: &str| match master.algorithm {
+        rig::Algorithm::Predictable => true,
+        rig::Algorithm::Rollback => key == "class",
+        rig::Algorithm::Jacobi | rig::Algorithm::GaussSeidel => false,
+    };
+    for (key, place) in [class, max_step].into_iter().flatten().filter(|(key, _)| !is_used(key)) {
+        let message = format!(
+            "{key} of {name} says nothing to algorithm = \"{}\" of [master.{group}]: it is for \"predictable\"",
+            master.algorithm.word()
+        );
+        findings.rig(place, message);
+    }
+    for (key, place) in [class, max_step].into_iter().flatten().filter(|_| described.model_exchange().is_some()) {
+        findings
+            .rig(place, format!("{key} is for Co-Simulation: {name} is integrated, and its steps end at its events"));
+    }
+}
+
+/// The step of each FMU of a group; `own`: those that the FMUs would have alone, by their places in the rig.
+pub(super) fn steps(rig: &Rig, fmus: &[DescribedFmu], own: &mut [Option<At<Fraction>>], findings: &mut Findings) {
+    for master in &rig.masters {
+        let members = members(fmus, master);
+        let shortest = || members.iter().filter_map(|fmu| own[*fmu].clone()).min_by_key(|step| step.value);
+        let step = master.step.clone().or_else(shortest).or_else(|| rig.step.clone());
+        if step.is_none() && members.iter().any(|fmu| fmus[*fmu].steps().is_some()) {
+            let name = &master.name.value;
+            findings.rig(master.name.place, format!(
+                "how far the FMUs of [master.{name}] are to go in one step is said nowhere: none of their descriptions has a stepSize or \
+                 a fixedInternalStepSize; give it as step in [master.{name}], such as step = \"1/1000\", or give step in [rig], or `vecud run --step`"
+            ));
+        }
+        members.iter().for_each(|fmu| own[*fmu] = step.clone());
+    }
+}
+
+/// The FMUs of each group make their steps together, as those do whose clocks are connected, which are all in one group therefore.
+pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], leaders: &mut [usize], findings: &mut Findings) {
+    for master in &rig.masters {
+        let members = members(fmus, master);
+        let Some(&first) = members.first() else { continue };
+        for fmu in 0..fmus.len() {
+            let with = members.iter().find(|member| leaders[**member] == leaders[fmu]);
+            if let (Some(&with), false) = (with, members.contains(&fmu)) {
+                let (name, other, group) = (fmus[fmu].name(), fmus[with].name(), &master.name.value);
+                findings.rig(master.name.place, format!(
+                    "{name} and {other} make their steps together, since their clocks are connected, but only {other} is in \
+                     [master.{group}]: add {name} to its fmus"
+                ));
+            }
+        }
+        members.iter().for_each(|member| leaders[*member] = first);
+    }
+}
+
+/// What a master is told of an FMU for Co-Simulation, in steps over `step`.
+fn abilities(described: &DescribedFmu, clocks: &Clocks, fmu: usize, step: Fraction) -> Abilities {
+    let (Some(InterfaceOffer::CoSimulation(own)), Some(can)) = (described.offer, described.steps()) else {
+        return Abilities {
+            varies_step: true,
+            may_return_early: true,
+            way_back: Err(NoWayBack::State),
+            sources: Vec::new(),
+        };
+    };
+    let has_clocks = clocks.outputs[fmu].iter().any(|output| output.input.is_some());
+    let mut sources = Vec::new();
+    if described.handles_events() {
+        sources.push(Source::NextEventTime);
+    }
+    if has_clocks {
+        sources.push(Source::ClockTick);
+    }
+    if described.input.tells_max_step {
+        sources.push(Source::GetMaxStepSize);
+    }
+    if let Some(internal) = steps::internal_step(described) {
+        sources.push(Source::InternalStep(steps::last_multiple(internal, step)));
+    }
+    if let Some(max_step) = &described.rig.max_step {
+        sources.push(Source::Rig(max_step.value));
+    }
+    if !can.varies {
+        sources.push(Source::ConstantStep(step));
+    }
+    Abilities {
+        varies_step: can.varies,
+        may_return_early: can.may_return_early || !described.abi().tells_of_early_returns(),
+        way_back: match own.common.can_get_and_set_fmu_state {
+            true => Ok(WayBack::State),
+            false if own.can_reject_steps => Ok(WayBack::RejectedStep),
+            false if !described.abi().has_states() => Err(NoWayBack::RejectedStep),
+            false => Err(NoWayBack::State),
+        },
+        sources,
+    }
+}
+
+/// The groups. What cannot be one, and loops, are told.
+pub(super) fn plans(resolved: &Resolved, tasks: &[TaskPlan], findings: &mut Findings) -> Vec<MasterPlan> {
+    resolved.rig.masters.iter().filter_map(|master| plan(resolved, master, tasks, findings)).collect()
+}
+
+fn plan(resolved: &Resolved, master: &RigMaster, tasks: &[TaskPlan], findings: &mut Findings) -> Option<MasterPlan> {
+    let Resolved { fmus, clocks, .. } = resolved;
+    let members = members(fmus, master);
+    let task_of = |fmu: usize| {
+        let its = |task: &TaskPlan| task.fmu == FmuId(fmu) && task.makes_steps();
+        tasks.iter().position(its).map(TaskId)
+    };
+    let leader = task_of(*members.first()?)?;
+    let step = clocks.candidates[clocks.steps_of(*members.first()?)?].period?;
+    let (integrated, stepping): (Vec<usize>, Vec<usize>) =
+        members.iter().copied().partition(|fmu| fmus[*fmu].model_exchange().is_some());
+    let mut slaves: Vec<(SlavePlan, Vec<usize>)> = Vec::new();
+    for these in stepping.iter().map(|fmu| vec![*fmu]).chain((!integrated.is_empty()).then(|| integrated.clone())) {
+        let tasks = these.iter().filter_map(|fmu| task_of(*fmu)).collect();
+        slaves.push((SlavePlan { name: fmus[these[0]].name().to_owned(), tasks }, these));
+    }
+    slaves.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+    let algorithm = algorithm(master.algorithm);
+    let classes = classes(resolved, master, &slaves, algorithm, step, findings)?;
+    check_ticks(resolved, master, &slaves, findings);
+    let wires = wires(resolved, &members, &task_of);
+    let is_inner = |wire: &&WirePlan| {
+        let is_integrated = |task: TaskId| integrated.contains(&tasks[task.0].fmu.0);
+        is_integrated(wire.from) && is_integrated(wire.to)
+    };
+    let order = Order::of(resolved, master, &wires, findings);
+    let among = |inner: bool| {
+        let these = |wire: &usize| !wires[*wire].in_event_mode && (!inner || is_inner(&&wires[*wire]));
+        order
+            .exchanges
+            .iter()
+            .filter_map(|exchange| match exchange {
+                Exchange::Connection(wire) => Some(Exchange::Connection(*wire)).filter(|_| these(wire)),
+                Exchange::Loop(loops) => {
+                    let loops: Vec<usize> = loops.iter().copied().filter(|wire| these(wire)).collect();
+                    Some(Exchange::Loop(loops))
+                        .filter(|kept| !matches!(kept, Exchange::Loop(wires) if wires.is_empty()))
+                }
+            })
+            .collect::<Vec<_>>()
+    };
+    let (exchanges, inner) = (among(false), among(true));
+    Some(MasterPlan {
+        name: master.name.value.clone(),
+        leader,
+        algorithm,
+        slaves: slaves.into_iter().map(|(slave, _)| slave).collect(),
+        classes,
+        wires,
+        exchanges,
+        inner,
+        max_events: master.integration.max_events.as_ref().map_or(REPEATS, |at| at.value),
+    })
+}
+
+/// What `algorithm` is to whoever steps.
+fn algorithm(algorithm: rig::Algorithm) -> Algorithm {
+    match algorithm {
+        rig::Algorithm::Jacobi => Algorithm::Jacobi,
+        rig::Algorithm::GaussSeidel => Algorithm::GaussSeidel,
+        rig::Algorithm::Rollback => Algorithm::Rollback,
+        rig::Algorithm::Predictable => Algorithm::Predictable,
+    }
+}
+
+/// What each slave can do; `None`: they are no group, which is told.
+fn classes(
+    resolved: &Resolved,
+    master: &RigMaster,
+    slaves: &[(SlavePlan, Vec<usize>)],
+    algorithm: Algorithm,
+    step: Fraction,
+    findings: &mut Findings,
+) -> Option<Classes> {
+    let Resolved { fmus, clocks, .. } = resolved;
+    let candidates: Vec<master::Candidate> = slaves
+        .iter()
+        .map(|(slave, these)| master::Candidate {
+            name: &slave.name,
+            abilities: match fmus[these[0]].model_exchange() {
+                Some(_) => integrated(fmus, these),
+                None => abilities(&fmus[these[0]], clocks, these[0], step),
+            },
+            wish: fmus[these[0]].rig.class.as_ref().map(|class| match class.value {
+                MasterClass::Predictable => Class::Predictable,
+                MasterClass::Rollback => Class::Rollback,
+                MasterClass::Legacy => Class::Legacy,
+            }),
+        })
+        .collect();
+    let (name, place) = (&master.name.value, master.name.place);
+    match classify(&candidates, algorithm, step) {
+        Ok(classes) => {
+            if master.algorithm.takes_back() {
+                let fixed = candidates.iter().zip(classes.slaves());
+                let fixed = fixed.filter(|(_, own)| matches!(own.why, Why::OneStepSize | Why::OtherStepSize));
+                for (slave, own) in fixed {
+                    findings.rig(
+                        place,
+                        format!(
+                            "[master.{name}] cannot be: steps of it end where one of its FMUs stops early, and {}: {}; take it out of the \
+                             group, or use algorithm = \"jacobi\" or \"gauss-seidel\"",
+                            slave.name, own.why
+                        ),
+                    );
+                }
+                let each = candidates.iter().zip(classes.slaves());
+                let each: Vec<String> =
+                    each.map(|(slave, own)| format!("{} is {} ({})", slave.name, own.class, own.why)).collect();
+                findings.note(format!("[master.{name}]: {}", each.join("; ")));
+            }
+            Some(classes)
+        }
+        Err(unfit) => {
+            let wished = match &unfit {
+                Unfit::Wish { name, .. } => class_of(fmus, name),
+                _ => None,
+            };
+            findings.rig(wished.unwrap_or(place), format!("[master.{name}] cannot be: {unfit}"));
+            None
+        }
+    }
+}
+
+/// Where the class of an FMU is said.
+fn class_of(fmus: &[DescribedFmu], name: &str) -> Option<Place> {
+    let described = fmus.iter().find(|described| described.name() == name)?;
+    described.rig.class.as_ref().map(|class| class.place)
+}
+
+/// What FMUs can do that are integrated together. They go back to the states that they had, as long as none of them was told that an
+/// internal step is complete.
+fn integrated(fmus: &[DescribedFmu], these: &[usize]) -> Abilities {
+    let models = || these.iter().filter_map(|fmu| fmus[*fmu].model_exchange());
+    let way_back = if models().all(|own| !own.needs_completed_integrator_step) {
+        Ok(WayBack::ContinuousStates)
+    } else if models().all(|own| own.common.can_get_and_set_fmu_state) {
+        Ok(WayBack::StatesOfModels)
+    } else if these.iter().any(|fmu| !fmus[*fmu].abi().has_states()) {
+        Err(NoWayBack::Version)
+    } else {
+        Err(NoWayBack::State)
+    };
+    Abilities { varies_step: true, may_return_early: true, way_back, sources: Vec::new() }
+}
+
+/// Where slaves stop one by one, what happens at their events is no affair of others.
+fn check_ticks(resolved: &Resolved, master: &RigMaster, slaves: &[(SlavePlan, Vec<usize>)], findings: &mut Findings) {
+    if master.algorithm.takes_back() || slaves.len() == 1 {
+        return;
+    }
+    for (_, own) in slaves {
+        for &fmu in own {
+            let described = &resolved.fmus[fmu];
+            // Those that are integrated together stand at one time.
+            let ticks_others = |output: &&OutputCandidate| {
+                !output.targets.is_empty() || output.clocks.iter().any(|(other, _)| !own.contains(other))
+            };
+            let Some(clock) = resolved.clocks.outputs[fmu].iter().find(ticks_others) else { continue };
+            let (name, group) = (described.name(), &master.name.value);
+            let clock = &described.variables()[clock.variable].name;
+            findings.rig(
+                master.name.place,
+                format!(
+                    "{name}.{clock} ticks others, but with algorithm = \"{}\" of [master.{group}] an event of {name} is handled while \
+                     others stand at another time: use \"rollback\" or \"predictable\", where all stop at an event",
+                    master.algorithm.word()
+                ),
+            );
+        }
+    }
+}
+
+/// The connections inside of a group, in the order of the rig.
+fn wires(resolved: &Resolved, members: &[usize], task_of: &impl Fn(usize) -> Option<TaskId>) -> Vec<WirePlan> {
+    let Resolved { fmus, links, .. } = resolved;
+    let inside = links
+        .iter()
+        .enumerate()
+        .filter(|(_, link)| link.is_inside && members.contains(&link.source.0) && members.contains(&link.target.0));
+    let wire = |(number, link): (usize, &super::connections::links::Link)| {
+        let (fmu, variable) = link.target;
+        Some(WirePlan {
+            connection: ConnectionId(number),
+            from: task_of(link.source.0)?,
+            to: task_of(fmu)?,
+            in_event_mode: resolved.is_set_in_event_mode(link.target),
+            takes_jumps: fmus[fmu].takes_jumps_in_event_mode() && !resolved.is_set_in_event_mode(link.target),
+            nominal: fmus[fmu].variables()[variable].nominal.unwrap_or(1.0),
+            has_derivatives: fmus[link.source.0]
+                .model_exchange()
+                .is_some_and(|own| own.common.provides_directional_derivatives),
+        })
+    };
+    inside.filter_map(wire).collect()
+}
+
+/// In which order values are exchanged.
+struct Order {
+    /// The numbers are those of wires.
+    exchanges: Vec<Exchange>,
+}
+
+impl Order {
+    fn of(resolved: &Resolved, master: &RigMaster, wires: &[WirePlan], findings: &mut Findings) -> Order {
+        let Resolved { fmus, links, .. } = resolved;
+        let mut variables: Vec<VariableId> = Vec::new();
+        let mut number = |variable: VariableId| {
+            variables.iter().position(|other| *other == variable).unwrap_or_else(|| {
+                variables.push(variable);
+                variables.len() - 1
+            })
+        };
+        let ends = wires.iter().map(|wire| &links[wire.connection.0]);
+        let connections: Vec<(usize, usize)> = ends.map(|link| (number(link.source), number(link.target))).collect();
+        let names: Vec<(&str, &str)> =
+            variables.iter().map(|&(fmu, at)| (fmus[fmu].name(), fmus[fmu].variables()[at].name.as_str())).collect();
+        let direct = direct(fmus, &variables);
+        let dependencies = Dependencies { names: &names, direct: &direct, connections: &connections };
+        let order = dependencies.order();
+        let exchanges = dependencies.exchanges(&order);
+        for block in &order {
+            let master::Block::Loop(these) = block else { continue };
+            let way = dependencies.way_around(these);
+            let way: Vec<String> =
+                way.iter().chain(&way[..1]).map(|&at| format!("{}.{}", names[at].0, names[at].1)).collect();
+            let (name, way) = (&master.name.value, way.join(" → "));
+            let is_number = |&at: &usize| {
+                let (fmu, at) = variables[at];
+                fmus[fmu].variables()[at].variable_type == VariableType::Float64
+            };
+            if master.loops == Loops::Newton && !these.iter().all(is_number) {
+                findings.rig(master.name.place, format!(
+                    "loops = \"newton\" cannot solve the algebraic loop of [master.{name}]: not all of it is Float64: {way}"
+                ));
+                continue;
+            }
+            findings.note(match master.loops {
+                Loops::Newton => format!("[master.{name}] has an algebraic loop, which is solved at each point in time: {way}"),
+                Loops::Report => format!(
+                    "[master.{name}] has an algebraic loop: {way}; an input of it has what was computed last, unless loops = \"newton\" \
+                     stands there"
+                ),
+            });
+        }
+        match master.loops {
+            Loops::Newton => Order { exchanges },
+            Loops::Report => Order { exchanges: Exchange::without_loops(&exchanges) },
+        }
+    }
+}
+
+/// Which of these outputs depend on which of these inputs at once. Between two steps no output of an FMU for Co-Simulation does: it is
+/// what its last step has computed (FMI 2.0.4, 4.2.1; FMI 3.0.2, 4.2.1).
+fn direct(fmus: &[DescribedFmu], variables: &[VariableId]) -> Vec<(usize, usize)> {
+    let mut direct = Vec::new();
+    for (output, &(fmu, at)) in variables.iter().enumerate() {
+        let described = &fmus[fmu];
+        if described.model_exchange().is_none() || described.variables()[at].causality != Causality::Output {
+            continue;
+        }
+        let on = dependencies(described, at);
+        for (input, &(other, at)) in variables.iter().enumerate() {
+            let is_input = other == fmu && described.variables()[at].causality == Causality::Input;
+            if is_input && on.as_ref().is_none_or(|on| on.contains(&described.place(at))) {
+                direct.push((input, output));
+            }
+        }
+    }
+    direct
+}
+
+/// The [places](place) of the variables that an output depends on, by `<ModelStructure>`; `None`: all inputs, or nobody says.
+fn dependencies(described: &DescribedFmu, output: usize) -> Option<Vec<usize>> {
+    let description = described.input.description;
+    let outputs = &description.structure.outputs;
+    let output = described.place(output);
+    let is_it = |unknown: &&Unknown| description.place(unknown.variable) == Some(output);
+    let dependencies = outputs.iter().find(is_it)?.dependencies.as_ref()?;
+    Some(dependencies.iter().filter_map(|dependency| description.place(dependency.on)).collect())
+}

@@ -1,0 +1,147 @@
+//! Clocks of FMUs: when they tick, and what comes of a tick.
+
+use super::{Batch, FmuId, TaskId};
+use serde::{Deserialize, Serialize};
+use vecud_base::priority::FifoPriority;
+use vecud_base::time::{Fraction, Instant};
+use vecud_description::{IntervalVariability, ValueReference};
+
+/// An output clock, or an element of one, and where its ticks go.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutputClock {
+    /// The clock's value reference.
+    pub reference: ValueReference,
+    /// The clock's name, with `[i]` for an element.
+    pub name: String,
+    /// The clock ticks at no fixed interval, so in the draft each tick has a delay of its own.
+    pub aperiodic: bool,
+    /// The partitions that may tick it (its `clocks`); empty: not said.
+    pub ticked_by: Vec<TaskId>,
+    /// The tasks that it triggers, in this and in other FMUs, most urgent first.
+    pub targets: Vec<TaskId>,
+    /// The input clocks of FMUs that make steps which it triggers.
+    pub clocks: Vec<StepClock>,
+    /// It is an input clock of an FMU that makes steps, which ticks between two of them; `None`: it is an output clock.
+    pub input: Option<StepClockPlan>,
+}
+
+/// An input clock of an FMU that makes steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct StepClock {
+    /// The FMU.
+    pub fmu: FmuId,
+    /// Index into its [`FmuPlan::output_clocks`](super::FmuPlan::output_clocks).
+    pub clock: usize,
+}
+
+/// What is known of an input clock of an FMU that makes steps: it ticks in Event Mode (semantics S22).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepClockPlan {
+    /// The clock.
+    pub clock: InputClockPlan,
+    /// What makes it tick.
+    pub release: Release,
+}
+
+/// Variables that belong to an output clock, and are read while it is active.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OnTick {
+    /// Indices into [`FmuPlan::output_clocks`](super::FmuPlan::output_clocks): the clock, or the elements of an array clock, any of which counts.
+    pub clocks: Vec<usize>,
+    /// The variables.
+    pub batch: Batch,
+}
+
+/// How a task comes to be activated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Release {
+    /// At `start + shift + k · interval`.
+    Periodic {
+        /// First tick after the start of the run.
+        shift: Fraction,
+        /// Never zero.
+        interval: Fraction,
+    },
+    /// At `start + shift + k · interval`, where the FMU says both in Initialization Mode: a fixed or tunable clock without
+    /// `intervalDecimal`.
+    Asked,
+    /// First by the interval that the FMU says in Initialization Mode, then by the one that each activation says.
+    Changing,
+    /// At each tick of an output clock.
+    Triggered {
+        /// The instance that the output clock belongs to.
+        fmu: FmuId,
+        /// Index into that FMU's [`FmuPlan::output_clocks`](super::FmuPlan::output_clocks).
+        output_clock: usize,
+    },
+    /// At listed times, strictly increasing.
+    At(Vec<Instant>),
+    /// At each datagram that comes from outside.
+    Datagram {
+        /// Index into [`Plan::datagrams`](super::Plan::datagrams).
+        source: usize,
+    },
+    /// At each tick that a column of a stimulus has.
+    Stimulus {
+        /// Index into [`Plan::stimuli`](super::Plan::stimuli).
+        stimulus: usize,
+        /// Index into [`StimulusPlan::ticks`](super::StimulusPlan::ticks).
+        tick: usize,
+    },
+    /// When the FMU has armed it and the interval is over.
+    Countdown,
+    /// At each request of whoever controls the run, since nothing in the rig activates it ([`Plan::requests`](super::Plan::requests)).
+    Request,
+    /// Nothing activates it.
+    Never,
+}
+
+/// A clock that whoever controls the run may tick.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestedClock {
+    /// `fmu.clock`, with `[2]` behind it for an element of an array clock.
+    pub name: String,
+    /// The task that it activates, or that makes the steps of its FMU.
+    pub task: TaskId,
+    /// The clock itself, where it ticks between the steps of its FMU; `None`: it activates the task.
+    pub clock: Option<StepClock>,
+}
+
+/// A socket whose datagrams tick a task, or a clock between steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DatagramSource {
+    /// The socket's address, for people: `udp 127.0.0.1:5005`. The supervisor makes the socket.
+    pub name: String,
+    /// What it ticks, or what makes the steps of the FMU whose clock it ticks.
+    pub task: TaskId,
+    /// The clock that it ticks between the steps of its FMU; `None`: it ticks the task itself.
+    pub clock: Option<StepClock>,
+    /// Events per second that are accepted, beyond a short burst.
+    pub max_rate: f64,
+}
+
+/// The thread that receives datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiverPlan {
+    /// The core that the thread runs on.
+    pub cpu: usize,
+    /// The priority of the thread.
+    pub fifo: FifoPriority,
+}
+
+/// One input clock, or one element of an array clock, whose model partition a task activates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputClockPlan {
+    /// The clock's value reference.
+    pub clock: ValueReference,
+    /// `clockElementIndex`: 0 for a scalar, else the element's number from 1 in row-major order (draft).
+    pub element: usize,
+    /// The clock's kind in the XML.
+    pub kind: IntervalVariability,
+    /// The interval is written in Initialization Mode (fixed and tunable clocks).
+    pub write_interval: bool,
+    /// The shift, which is the rig's, is written in Initialization Mode.
+    pub write_shift: bool,
+    /// `fmi3GetIntervalFraction` and its kind may be used.
+    pub supports_fraction: bool,
+}

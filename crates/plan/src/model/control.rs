@@ -1,0 +1,71 @@
+//! What may be changed from outside while a rig runs.
+
+use super::{Length, SignalId, TaskId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use vecud_description::{ValueReference, Values, VariableType};
+
+/// What can be set in an instance while it runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ControlPlan {
+    /// Each by its place here.
+    pub variables: Vec<ControlVariable>,
+    /// The tasks that may set the variables, in groups.
+    pub lanes: Vec<LanePlan>,
+    /// Connected arrays whose size depends on [`FmuPlan::sizes`](super::FmuPlan::sizes), which must not change it therefore.
+    pub connected: Vec<(String, Vec<Length>)>,
+    /// All names and aliases: the place among the variables, or why it cannot be set. For the supervisor only.
+    #[serde(skip)]
+    pub names: BTreeMap<String, Result<usize, String>>,
+}
+
+/// Tasks that may set the same variables.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LanePlan {
+    /// Never empty, most urgent first.
+    pub tasks: Vec<TaskId>,
+}
+
+/// A variable that can be set while the instance runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ControlVariable {
+    /// The variable's value reference.
+    pub reference: ValueReference,
+    /// The variable's name.
+    pub name: String,
+    /// The variable's type.
+    pub variable_type: VariableType,
+    /// The length of each dimension; empty for a scalar.
+    pub lengths: Vec<Length>,
+    /// Bytes that each string or binary may have; `None` for other types.
+    pub bytes: Option<usize>,
+    /// How it is set.
+    pub kind: ControlKind,
+    /// `min`; a single value.
+    pub min: Option<Values>,
+    /// `max`; a single value.
+    pub max: Option<Values>,
+    /// Values that an enumeration may have; empty: not said.
+    pub items: Vec<i64>,
+    /// Recorded as these columns (one per element, planned size).
+    pub signals: Vec<SignalId>,
+}
+
+/// How a variable is set while the instance runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ControlKind {
+    /// Before an activation of a task of this lane.
+    Value {
+        /// Index into [`ControlPlan::lanes`].
+        lane: usize,
+        /// A tunable parameter, on which intervals of tunable clocks may depend.
+        tunable: bool,
+        /// Its FMU handles events between steps, and takes it in Event Mode alone; the others are set in Step Mode.
+        in_event_mode: bool,
+    },
+    /// In Reconfiguration Mode.
+    Structural {
+        /// The place of the parameter among [`FmuPlan::sizes`](super::FmuPlan::sizes), if it is a size.
+        size: Option<usize>,
+    },
+}

@@ -1,0 +1,282 @@
+//! What a plan knows of an FMU, and how it is run.
+
+use super::{Batch, ControlPlan, GetIntervals, OnTick, OnWarning, OutputClock, TaskId};
+use crate::control::elements;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use vecud_base::time::{Fraction, TimeUnit};
+use vecud_description::{Abi, Interface, ValueReference, Values, VariableType};
+
+/// One instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FmuPlan {
+    /// Name in the rig, and instance name.
+    pub name: String,
+    /// What the user named.
+    pub path: PathBuf,
+    /// The shared library.
+    pub library: PathBuf,
+    /// Libraries that are loaded before the FMU's, for all code of the process.
+    pub preload: Vec<PathBuf>,
+    /// The C interface that the library must speak.
+    pub abi: Abi,
+    /// `resourcePath`, absolute, ending in `/`; in the draft `resourceLocation`, a URI. `None` when the FMU has none.
+    pub resources: Option<String>,
+    /// `instantiationToken`.
+    pub token: String,
+    /// In what it counts time; everything in a plan is in seconds.
+    pub time_unit: TimeUnit,
+    /// The core of all its partitions (semantics S6).
+    pub cpu: usize,
+    /// What a warning does.
+    pub on_warning: OnWarning,
+    /// Structural parameters to set in Configuration Mode before anything else, in document order: the rig's.
+    pub structural_values: Vec<StartValue>,
+    /// Tunable structural parameters that sizes of arrays depend on; empty unless the run can be controlled.
+    pub sizes: Vec<SizePlan>,
+    /// What can be set while it runs; nothing unless the run can be controlled.
+    pub control: ControlPlan,
+    /// The categories that it is asked to log, of FMI 1.0 none; `None`: it is not asked for debug logging.
+    pub log: Option<Vec<String>>,
+    /// Values to set before Initialization Mode, or in it where [`StartValue::in_initialization_mode`], in document order: the rig's.
+    pub start_values: Vec<StartValue>,
+    /// All output clocks; of array clocks all elements, one after the other in row-major order. Where events are handled
+    /// between steps, its input clocks stand after them: those tick others too.
+    pub output_clocks: Vec<OutputClock>,
+    /// What only clocks of the draft have; `None`: it is not of the draft.
+    pub draft_clocks: Option<DraftClocksPlan>,
+    /// Number of different priorities among its tasks.
+    pub levels: usize,
+    /// The interface type that it runs with, and what only that has.
+    pub interface: InterfacePlan,
+    /// The relative tolerance that it is told for its own solver.
+    pub tolerance: Option<f64>,
+    /// `canGetAndSetFMUState`.
+    pub can_get_and_set_state: bool,
+    /// `canSerializeFMUState`.
+    pub can_serialize_state: bool,
+    /// What somebody wants to know of each call of its functions.
+    pub watch: CallWatch,
+    /// A serialised state of the FMU alone, which it is given after its initialisation; `None`: it stays as that has left it.
+    pub initial_state: Option<Vec<u8>>,
+    /// Its state at the end of the run is handed back, serialised.
+    pub keeps_final_state: bool,
+    /// At the end of the run its state is taken and given back, serialised where it can be, to see whether that works.
+    pub tries_state: bool,
+    /// Its libraries call functions that change what all code of a process has together, such as `setlocale`.
+    pub changes_process: bool,
+}
+
+/// What is kept of the calls of an FMU's functions beside their number. By default nothing is, and nothing is spent on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallWatch {
+    /// How long they take, for each function.
+    pub times: bool,
+    /// A line of the log for each.
+    pub logs: bool,
+}
+
+/// The interface type that an instance runs with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum InterfacePlan {
+    /// `<ScheduledExecution>`.
+    ScheduledExecution(ScheduledExecutionPlan),
+    /// `<CoSimulation>`.
+    CoSimulation(CoSimulationPlan),
+    /// `<ModelExchange>`.
+    ModelExchange(ModelExchangePlan),
+}
+
+/// What only an instance with Model Exchange has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelExchangePlan {
+    /// Continuous states at the start, by the description.
+    pub states: usize,
+    /// Event indicators likewise.
+    pub indicators: usize,
+    /// What their numbers come from, while the run goes on; `None`: they stay as they are.
+    pub resizable: Option<ResizableEquations>,
+    /// It is told of each step of the solver that is complete (`needsCompletedIntegratorStep`).
+    pub needs_completed_step: bool,
+    /// What is known of how its derivatives depend on its states; `None`: any may depend on any.
+    pub jacobian: Option<JacobianPlan>,
+}
+
+/// The lengths of variables whose elements are states and event indicators, by [`FmuPlan::sizes`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResizableEquations {
+    /// Of each that is a state.
+    pub states: Vec<Vec<Length>>,
+    /// Of each that is an event indicator.
+    pub indicators: Vec<Vec<Length>>,
+}
+
+impl ModelExchangePlan {
+    /// How many states and event indicators there are with these [`FmuPlan::sizes`].
+    pub fn numbers(&self, size: impl Fn(usize) -> u64) -> (usize, usize) {
+        let count = |all: &[Vec<Length>]| all.iter().map(|lengths| elements(lengths, &size)).sum();
+        match &self.resizable {
+            Some(resizable) => (count(&resizable.states), count(&resizable.indicators)),
+            None => (self.states, self.indicators),
+        }
+    }
+}
+
+/// How the derivatives of the states of an FMU depend on these.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JacobianPlan {
+    /// The FMU computes products with it (`providesDirectionalDerivatives`).
+    pub is_provided: bool,
+    /// The derivatives, in the order of the states, each with its number of elements.
+    pub derivatives: Vec<(ValueReference, usize)>,
+    /// The states likewise.
+    pub states: Vec<(ValueReference, usize)>,
+    /// Elements of derivatives and states, by their numbers, where one depends on the other: the places that may be other than 0.
+    pub places: Vec<(usize, usize)>,
+}
+
+/// What only an instance with Scheduled Execution has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScheduledExecutionPlan {
+    /// Tasks of this instance whose clocks count down: their intervals are fetched at every clock update.
+    pub countdowns: Vec<TaskId>,
+    /// Draft: what is read in the callback in which output clocks have ticked.
+    pub on_ticks: Vec<OnTick>,
+}
+
+/// What only the clocks of an instance of the draft have, in Scheduled Execution and in Model Exchange.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DraftClocksPlan {
+    /// Intervals to set in Instantiated.
+    pub intervals: Vec<DraftIntervals>,
+    /// Whether the intervals of output clocks that have ticked are asked for.
+    pub get_intervals: GetIntervals,
+}
+
+/// What only an instance with Co-Simulation has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CoSimulationPlan {
+    /// `eventModeUsed`.
+    pub event_mode_used: bool,
+    /// `earlyReturnAllowed`.
+    pub early_return_allowed: bool,
+    /// What is done in the midst of its steps; `None`: nothing.
+    pub intermediate: Option<IntermediatePlan>,
+}
+
+/// What is done in the midst of the steps of an instance (intermediate update).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct IntermediatePlan {
+    /// Inputs that are on lines, which are set where the FMU asks for it: `Float64`, with their numbers of elements.
+    pub inputs: Vec<(ValueReference, usize)>,
+    /// What is read and recorded at the end of each internal step; no connection begins here.
+    pub recorded: Vec<Batch>,
+}
+
+impl IntermediatePlan {
+    /// `requiredIntermediateVariables`.
+    pub fn variables(&self) -> Vec<ValueReference> {
+        let read = self.recorded.iter().flat_map(|batch| &batch.items).map(|item| item.reference);
+        self.inputs.iter().map(|(reference, _)| *reference).chain(read).collect()
+    }
+}
+
+impl FmuPlan {
+    /// The interface type that it runs with, as its model description names it.
+    pub fn interface_type(&self) -> &'static str {
+        self.runs_as().element()
+    }
+
+    /// The interface type that it runs with.
+    pub fn runs_as(&self) -> Interface {
+        match &self.interface {
+            InterfacePlan::ScheduledExecution(_) => Interface::ScheduledExecution,
+            InterfacePlan::CoSimulation(_) => Interface::CoSimulation,
+            InterfacePlan::ModelExchange(_) => Interface::ModelExchange,
+        }
+    }
+
+    /// What it has for Scheduled Execution; `None`: it runs with another interface type.
+    pub fn scheduled_execution(&self) -> Option<&ScheduledExecutionPlan> {
+        match &self.interface {
+            InterfacePlan::ScheduledExecution(plan) => Some(plan),
+            InterfacePlan::CoSimulation(_) | InterfacePlan::ModelExchange(_) => None,
+        }
+    }
+
+    /// What it has for Model Exchange; `None`: it runs with another interface type.
+    pub fn model_exchange(&self) -> Option<&ModelExchangePlan> {
+        match &self.interface {
+            InterfacePlan::ModelExchange(plan) => Some(plan),
+            InterfacePlan::ScheduledExecution(_) | InterfacePlan::CoSimulation(_) => None,
+        }
+    }
+
+    /// What is done in the midst of its steps.
+    pub fn intermediate(&self) -> Option<&IntermediatePlan> {
+        match &self.interface {
+            InterfacePlan::ScheduledExecution(_) | InterfacePlan::ModelExchange(_) => None,
+            InterfacePlan::CoSimulation(plan) => plan.intermediate.as_ref(),
+        }
+    }
+
+    /// Whether recordings have rows at its internal steps.
+    pub fn records_internal_steps(&self) -> bool {
+        self.intermediate().is_some_and(|own| !own.recorded.is_empty())
+    }
+
+    /// The tasks of this instance whose clocks count down; see [`ScheduledExecutionPlan::countdowns`].
+    pub fn countdowns(&self) -> &[TaskId] {
+        self.scheduled_execution().map_or(&[], |plan| &plan.countdowns)
+    }
+
+    /// What is read when output clocks tick; see [`ScheduledExecutionPlan::on_ticks`].
+    pub fn on_ticks(&self) -> &[OnTick] {
+        self.scheduled_execution().map_or(&[], |plan| &plan.on_ticks)
+    }
+}
+
+/// A parameter that says how long dimensions of arrays are, and that may change at run time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizePlan {
+    /// The value reference of the parameter.
+    pub reference: ValueReference,
+    /// The value of the parameter at the start, which is also the largest that it may get: buffers are made for it.
+    pub start: u64,
+}
+
+/// The length of a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Length {
+    /// Always this.
+    Fixed(usize),
+    /// The value of this entry of [`FmuPlan::sizes`].
+    By(usize),
+}
+
+/// A value to set before initialisation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StartValue {
+    /// The variable's value reference.
+    pub reference: ValueReference,
+    /// The variable's name, for messages.
+    pub name: String,
+    /// The variable's type (enumerations are not integers).
+    pub variable_type: VariableType,
+    /// All its elements.
+    pub values: Values,
+    /// The variable may be set in Initialization Mode and not before: it belongs to a clock (FMI 3.0.2, 2.2.7.2 and 2.3.2), or is an
+    /// input of FMI 2.0, which has no `initial` (2.2.7).
+    pub in_initialization_mode: bool,
+}
+
+/// The intervals of a periodic clock of the draft that is not strict, where the rig changes or adds them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DraftIntervals {
+    /// The clock's value reference.
+    pub reference: ValueReference,
+    /// Set as fractions, since its description gives a resolution; else as decimals.
+    pub fraction: bool,
+    /// One for each element.
+    pub intervals: Vec<Fraction>,
+}

@@ -1,0 +1,68 @@
+//! What a sample of a task consists of: its columns in their order, its words.
+
+use super::{Batch, BatchItem, FmuPlan, Plan, SignalId, TaskPlan};
+
+fn columns<'p>(batches: impl Iterator<Item = &'p Batch>) -> impl Iterator<Item = SignalId> {
+    batches.flat_map(|batch| &batch.items).flat_map(|item| item.signals.iter().copied())
+}
+
+impl TaskPlan {
+    /// The columns, by their places in [`TaskPlan::recorded`], that an activation may leave as they are, each with the output
+    /// clocks of which one has to tick for a new value. Arrays of variable size are not among them.
+    pub fn recorded_when_ticked(&self) -> impl Iterator<Item = (usize, &[usize])> {
+        let mut column = 0;
+        self.set.iter().chain(&self.get).flat_map(move |batch| {
+            let first = column;
+            column += batch.items.iter().map(|item| item.signals.len()).sum::<usize>();
+            let conditional = !batch.ticked.is_empty() && batch.resizable.is_none();
+            (first..column).filter(move |_| conditional).map(|column| (column, batch.ticked.as_slice()))
+        })
+    }
+
+    /// The columns of what an activation of this task sets, then of what it reads when its partition has returned.
+    pub fn recorded(&self) -> impl Iterator<Item = SignalId> {
+        columns(self.set.iter().chain(&self.get))
+    }
+}
+
+impl FmuPlan {
+    /// The columns of what is read in callbacks.
+    pub fn recorded_on_ticks(&self) -> impl Iterator<Item = SignalId> {
+        columns(self.on_ticks().iter().map(|on_tick| &on_tick.batch))
+    }
+}
+
+impl Plan {
+    /// The columns of a sample of this task, in its order: its own, those of what is read in callbacks of its FMU, and those of
+    /// the clocks that it may tick.
+    pub fn recorded(&self, task: &TaskPlan) -> impl Iterator<Item = SignalId> {
+        let clocks = task.ticks.iter().map(|clock| clock.signal);
+        task.recorded().chain(self.fmus[task.fmu.0].recorded_on_ticks()).chain(clocks)
+    }
+
+    /// The columns of a sample of this task that are recorded.
+    pub fn written(&self, task: &TaskPlan) -> impl Iterator<Item = SignalId> {
+        self.recorded(task).filter(|signal| self.is_recorded(*signal))
+    }
+
+    /// Whether all connections of a variable take a value of so many bytes: where one does not, that is noted when it is passed on.
+    pub fn publishes(&self, item: &BatchItem, bytes: usize) -> bool {
+        item.connections.iter().all(|connection| bytes <= self.connections[connection.0].capacity)
+    }
+
+    /// Words of a sample of this task.
+    pub fn sample_words(&self, task: &TaskPlan) -> usize {
+        let values = self.recorded(task).map(|signal| self.column(signal).words());
+        values.sum::<usize>() + self.presence_words(task)
+    }
+
+    /// Words at the end of a sample with a bit for each of its values: whether there is one. None when all always are.
+    pub fn presence_words(&self, task: &TaskPlan) -> usize {
+        let varies = task.get.iter().any(|batch| batch.resizable.is_some() || !batch.ticked.is_empty());
+        let fmu = &self.fmus[task.fmu.0];
+        match varies || fmu.records_internal_steps() || fmu.recorded_on_ticks().next().is_some() {
+            true => self.recorded(task).count().div_ceil(64),
+            false => 0,
+        }
+    }
+}

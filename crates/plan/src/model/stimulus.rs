@@ -1,0 +1,95 @@
+//! What files feed.
+
+use super::{Interpolation, StepClock, TaskId, TaskPlan};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use vecud_base::time::StepGrid;
+use vecud_description::VariableType;
+use vecud_description::bytes;
+
+/// A file whose rows feed inputs and tick clocks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StimulusPlan {
+    /// The file, for people.
+    pub file: String,
+    /// What inputs get between two rows.
+    pub interpolation: Interpolation,
+    /// Cells of a row, that of the time included.
+    pub cells: usize,
+    /// Columns whose values inputs get.
+    pub values: Vec<FedValue>,
+    /// Columns that tick clocks: those of tasks first, then those that tick between steps.
+    pub ticks: Vec<FedClock>,
+    /// The steps that it feeds: a row whose time is one of these instants but for rounding is at it.
+    pub grids: Vec<StepGrid>,
+    /// Columns that feed nothing.
+    pub left_out: usize,
+    /// Rows that are read ahead at most: two seconds of them, as the first rows have it, within limits.
+    pub rows: usize,
+}
+
+/// A column whose values an element of an input gets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FedValue {
+    /// The place of the column's cell in a row; the time is cell 0.
+    pub cell: usize,
+    /// Name of the column.
+    pub column: String,
+    /// `fmu.variable`, with the element of an array.
+    pub to: String,
+    /// The type of the input.
+    pub variable_type: VariableType,
+    /// Names and values of an enumeration's items.
+    pub items: Vec<(String, i64)>,
+    /// Bytes that a string or binary may have; `None` for numbers.
+    pub capacity: Option<usize>,
+    /// The place of its first word among those of a row.
+    pub first: usize,
+}
+
+impl FedValue {
+    /// Its words in a row: one of a number, those of a string or binary as they are exchanged.
+    pub fn words(&self) -> Range<usize> {
+        self.first..self.first + self.capacity.map_or(1, bytes::words)
+    }
+}
+
+impl StimulusPlan {
+    /// Words that the values of a row take.
+    pub fn words(&self) -> usize {
+        self.values.last().map_or(0, |last| last.words().end)
+    }
+}
+
+/// A column that ticks a clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FedClock {
+    /// The place of the column's cell in a row; the time is cell 0.
+    pub cell: usize,
+    /// Name of the column.
+    pub column: String,
+    /// What it ticks, or what makes the steps of the FMU whose clock it ticks.
+    pub task: TaskId,
+    /// The clock that it ticks between the steps of its FMU; `None`: it ticks the task itself.
+    pub clock: Option<StepClock>,
+}
+
+impl FedClock {
+    /// So far ahead of every activation the ticks of a clock between steps have to be known, s: two steps, of which one is for what
+    /// is lost by rounding. `None`: it ticks a task.
+    pub fn ahead(&self, tasks: &[TaskPlan]) -> Option<f64> {
+        let step = tasks[self.clock.and(Some(self.task))?.0].release.shortest_known()?;
+        Some(2.0 * step.seconds())
+    }
+}
+
+/// An element of an input that a stimulus feeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FedElement {
+    /// Index into [`crate::Plan::stimuli`].
+    pub stimulus: usize,
+    /// Index into [`StimulusPlan::values`].
+    pub value: usize,
+    /// Row-major number of the element within its variable.
+    pub element: usize,
+}

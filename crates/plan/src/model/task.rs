@@ -1,0 +1,255 @@
+//! Who runs: the activations of a clock, or the steps of an FMU or of a group.
+
+use super::{Batch, FmuId, InputClockPlan, Limits, Overrun, RecordedClock, Release, Solver, StepSize, TaskId};
+use crate::schedulability::Figures;
+use serde::{Deserialize, Serialize};
+use vecud_base::priority::{FifoPriority, FmiPriority};
+use vecud_base::time::{Fraction, Instant, StepGrid};
+use vecud_description::{IntervalVariability, ValueReference};
+
+/// A task: what the schedule releases. Nothing but [`TaskPlan::work`] depends on what kind of task it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskPlan {
+    /// The instance that it belongs to.
+    pub fmu: FmuId,
+    /// Unique name within the instance: of a partition its clock's, with `[i]` for an element of an array clock.
+    pub name: String,
+    /// What it does when it is released.
+    pub work: Work,
+    /// What releases it.
+    pub release: Release,
+    /// The tasks that may tick a triggered clock, or arm a countdown clock; empty for other clocks.
+    pub caused_by: Vec<TaskId>,
+    /// `priority` of the clock that it belongs to; `None`: it belongs to none.
+    pub urgency: Option<FmiPriority>,
+    /// Priority level within the instance: 0 is the most urgent, equal levels never preempt each other.
+    pub level: usize,
+    /// Priority of the thread. Several levels of an instance may [share](crate::priorities::shared) one.
+    pub fifo: FifoPriority,
+    /// The instance's core.
+    pub cpu: usize,
+    /// Name of the thread: at most 15 bytes, unique.
+    pub thread: String,
+    /// Overrun policy.
+    pub overrun: Overrun,
+    /// Limits.
+    pub limits: Limits,
+    /// The rig's figures, for [`crate::schedulability`].
+    pub figures: Figures,
+    /// Set before the activation: one entry per variable type.
+    pub set: Vec<Batch>,
+    /// Read after it: one entry per variable type.
+    pub get: Vec<Batch>,
+    /// The recorded clocks that its activations may tick, its own first.
+    pub ticks: Vec<RecordedClock>,
+}
+
+/// What a task does when it is released, with what only tasks of that kind have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Work {
+    /// Activates a model partition (Scheduled Execution).
+    Partition(InputClockPlan),
+    /// Makes the steps of an FMU (Co-Simulation, Model Exchange).
+    Step(StepPlan),
+}
+
+/// The steps of one FMU.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepPlan {
+    /// The task that makes these steps together with its own, since clocks connect the two FMUs (semantics S22): this one has
+    /// neither a thread nor releases. `None`: it makes them itself.
+    pub leader: Option<TaskId>,
+    /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
+    /// shorter.
+    pub is_variable: bool,
+    /// How long the FMU is told that a step is.
+    pub step_size: StepSize,
+    /// It belongs to a [`MasterPlan`](crate::masters::MasterPlan), whose algorithm says who steps when.
+    pub is_grouped: bool,
+    /// Events are handled in Event Mode.
+    pub handles_events: bool,
+    /// An event, also one at the stop time, is recorded as two rows of its time, one from before and one from after it.
+    pub rows_of_events: bool,
+    /// One row is recorded for so many steps; above 0.
+    pub steps_per_row: u32,
+    /// `mightReturnEarlyFromDoStep`.
+    pub may_return_early: bool,
+    /// A step is taken back where another FMU of the same task has returned early, and made anew to where that has come
+    /// (`canGetAndSetFMUState`).
+    pub goes_back: bool,
+    /// How a step that is discarded is tried in parts.
+    pub retry: Retry,
+    /// The rig can say that it is.
+    pub may_retry: bool,
+    /// `fixedInternalStepSize`, in the FMU's unit of time.
+    pub internal_step: Option<f64>,
+    /// What integrates the FMU over its steps; `None`: it does that itself (Co-Simulation).
+    pub integration: Option<IntegrationPlan>,
+}
+
+/// How a step that is discarded is tried in parts, of an FMU that can vary its steps (semantics S23).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Retry {
+    /// Discard counts as Error.
+    Never,
+    /// The FMU is as it was (FMI 3.0).
+    Again,
+    /// The FMU goes back to its state from before the step, which is taken before each (FMI 2.0, `canGetAndSetFMUstate`).
+    FromState,
+    /// The FMU makes the next step in place of this one (FMI 1.0, `canRejectSteps`).
+    Instead,
+}
+
+/// How Model Exchange FMUs are integrated (semantics S25).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IntegrationPlan {
+    /// The method.
+    pub solver: Solver,
+    /// The step of a method with a fixed one.
+    pub internal_step: Fraction,
+    /// Relative; of a method that makes as many steps as it asks for.
+    pub tolerance: f64,
+    /// State events that are located within a step at most.
+    pub max_events: u32,
+}
+
+/// FMUs of which one at a time makes steps (semantics S34).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SerialPlan {
+    /// The FMUs, in the order of the rig. Their steps are made by at least two tasks.
+    pub fmus: Vec<FmuId>,
+    /// The rig names FMUs of it (`serialise`); `false`: they are instances of one library.
+    pub is_said: bool,
+}
+
+/// What a task is, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskKind {
+    /// The partition of a clock of this kind.
+    Clock(IntervalVariability),
+    /// The steps of an FMU.
+    Step,
+    /// The steps of several FMUs, as a master makes them.
+    Group,
+}
+
+impl TaskKind {
+    /// Whether it makes steps.
+    pub fn makes_steps(self) -> bool {
+        match self {
+            TaskKind::Clock(_) => false,
+            TaskKind::Step | TaskKind::Group => true,
+        }
+    }
+}
+
+impl TaskPlan {
+    /// What it is.
+    pub fn kind(&self) -> TaskKind {
+        match &self.work {
+            Work::Partition(partition) => TaskKind::Clock(partition.kind),
+            Work::Step(step) if step.is_grouped && step.leader.is_none() => TaskKind::Group,
+            Work::Step(_) => TaskKind::Step,
+        }
+    }
+
+    /// Whether the rig sets it a limit that may be exceeded.
+    pub fn has_limit(&self) -> bool {
+        let Limits { max_latency, max_execution, max_overruns } = self.limits;
+        max_latency.is_some() || max_execution.is_some() || max_overruns.is_some() || self.overrun == Overrun::Stop
+    }
+
+    /// The model partition that it activates; `None`: it is another kind of task.
+    pub fn partition(&self) -> Option<&InputClockPlan> {
+        match &self.work {
+            Work::Partition(partition) => Some(partition),
+            Work::Step(_) => None,
+        }
+    }
+
+    /// The task that does its work together with its own; `None`: it does it itself.
+    pub fn leader(&self) -> Option<TaskId> {
+        match &self.work {
+            Work::Step(step) => step.leader,
+            Work::Partition(_) => None,
+        }
+    }
+
+    /// Whether it makes steps.
+    pub fn makes_steps(&self) -> bool {
+        self.kind().makes_steps()
+    }
+
+    /// The instants at which its steps begin in a run from `start` on, and the one at which the last of them ends; none where it makes
+    /// none.
+    pub fn steps_on(&self, start: Instant, stop: Option<Instant>) -> Vec<StepGrid> {
+        match self.release {
+            Release::Periodic { shift, interval } if self.makes_steps() => {
+                let origins = [Some(start.after(shift)), stop].into_iter().flatten();
+                origins.map(|origin| StepGrid { origin, step: interval }).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether the FMU whose steps it makes handles events in Event Mode.
+    pub fn handles_events(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.handles_events)
+    }
+
+    /// Whether its FMU may be taken back to the beginning of a step by a state of its own.
+    pub fn goes_back(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.goes_back)
+    }
+
+    /// Whether each event of its steps has rows of its own.
+    pub fn shows_events(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.rows_of_events)
+    }
+
+    /// Whether its steps end where rows of a stimulus come that its inputs hold: what these change is an event of its FMU (semantics S22).
+    pub fn ends_at_rows(&self) -> bool {
+        let jumps = |step: &StepPlan| step.handles_events && step.integration.is_none();
+        let ends = |step: &StepPlan| step.is_variable && !step.is_grouped && !step.rows_of_events;
+        matches!(&self.work, Work::Step(step) if jumps(step) && ends(step))
+    }
+
+    /// Whether a step of its FMU that is discarded could be tried in parts, and is not.
+    pub fn may_retry(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.retry == Retry::Never && step.may_retry)
+    }
+
+    /// Whether a state of its FMU is taken before each step.
+    pub fn takes_states(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.retry == Retry::FromState)
+    }
+
+    /// What integrates its FMU; `None`: it does not.
+    pub fn integration(&self) -> Option<IntegrationPlan> {
+        match &self.work {
+            Work::Step(step) => step.integration,
+            Work::Partition(_) => None,
+        }
+    }
+
+    /// Whether it is released at other instants than its grid has: communication points where an event is, or where a step
+    /// has returned early.
+    pub fn leaves_its_grid(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.handles_events || step.may_return_early || step.is_grouped)
+    }
+
+    /// Whether what it does has no holes in time: what was missed is made up (semantics S21).
+    pub fn is_contiguous(&self) -> bool {
+        matches!(self.work, Work::Step(_))
+    }
+
+    /// The clock that it belongs to; `None`: it belongs to none.
+    pub fn clock(&self) -> Option<ValueReference> {
+        Some(self.partition()?.clock)
+    }
+
+    /// Whether it belongs to a clock of this kind.
+    pub fn has_clock(&self, kind: IntervalVariability) -> bool {
+        self.partition().is_some_and(|partition| partition.kind == kind)
+    }
+}

@@ -1,0 +1,82 @@
+//! The FIFO priorities that the levels of a rig may have on a core: those of its band, from the top, without those that other
+//! rigs hold there (semantics S26).
+//!
+//! Guarantees: as long as one FMU does not need more of them, none is held by another rig. Where it does, as many that are held are
+//! taken as well, from the least urgent up, where a level that waits for one of another rig waits least of all. Of a core
+//! whose band is held as a whole there is nothing to be had.
+
+use super::band::Band;
+use std::collections::{BTreeMap, BTreeSet};
+use vecud_base::priority::FifoPriority;
+
+/// The FIFO priorities that other rigs hold, by core.
+pub type Held = BTreeMap<usize, BTreeSet<u8>>;
+
+/// What a band has on each core.
+#[derive(Clone, Copy)]
+pub struct Rungs<'a> {
+    pub band: Band,
+    pub held: &'a Held,
+}
+
+impl Rungs<'_> {
+    /// The most urgent one first; `needed`: how many one FMU needs. Empty: others hold all of them.
+    pub fn on(&self, cpu: usize, needed: usize) -> Vec<FifoPriority> {
+        let mut rungs: Vec<u8> = self.free_on(cpu).collect();
+        if !rungs.is_empty() && rungs.len() < needed {
+            let held = self.all().filter(|rung| self.is_held(cpu, *rung));
+            rungs.extend(held.take(needed - rungs.len()));
+            rungs.sort_unstable();
+        }
+        rungs.into_iter().rev().filter_map(FifoPriority::new).collect()
+    }
+
+    /// How many on this core nobody holds.
+    pub fn count_free(&self, cpu: usize) -> usize {
+        self.free_on(cpu).count()
+    }
+
+    fn free_on(&self, cpu: usize) -> impl Iterator<Item = u8> {
+        self.all().filter(move |rung| !self.is_held(cpu, *rung))
+    }
+
+    /// The least urgent one first.
+    fn all(&self) -> std::ops::RangeInclusive<u8> {
+        self.band.0.get()..=self.band.1.get()
+    }
+
+    fn is_held(&self, cpu: usize, rung: u8) -> bool {
+        self.held.get(&cpu).is_some_and(|held| held.contains(&rung))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(held: &[u8], (low, high): (u8, u8), needed: usize) -> Vec<u8> {
+        let held = Held::from([(1, held.iter().copied().collect())]);
+        let band = (FifoPriority::new(low).unwrap(), FifoPriority::new(high).unwrap());
+        let rungs = Rungs { band, held: &held };
+        assert_eq!(rungs.on(0, needed).len(), usize::from(high - low + 1), "nobody is on core 0");
+        rungs.on(1, needed).iter().map(|rung| rung.get()).collect()
+    }
+
+    #[test]
+    fn what_others_hold_is_left_out_above_between_and_below() {
+        assert_eq!(on(&[], (80, 83), 2), [83, 82, 81, 80]);
+        assert_eq!(on(&[81, 83, 99], (80, 83), 2), [82, 80]);
+    }
+
+    #[test]
+    fn the_least_urgent_that_are_held_are_taken_only_if_need_be() {
+        assert_eq!(on(&[80, 81, 83], (80, 83), 1), [82]);
+        assert_eq!(on(&[80, 81, 83], (80, 83), 3), [82, 81, 80]);
+        assert_eq!(on(&[80, 81, 83], (80, 83), 9), [83, 82, 81, 80]);
+    }
+
+    #[test]
+    fn of_a_band_that_is_held_as_a_whole_nothing_is_left() {
+        assert_eq!(on(&[80, 81, 82, 83], (80, 83), 1), [0_u8; 0]);
+    }
+}

@@ -1,0 +1,670 @@
+//! What a rig file says, before any FMU has been opened.
+
+use super::{Integration, MasterClass, RigDaemon, RigFigures, RigMaster, RigRecord, RigReport, RigTrace};
+use core::net::SocketAddr;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use vecud_base::priority::FifoPriority;
+use vecud_base::time::{Fraction, Instant, Nanos};
+use vecud_description::{Abi, Interface};
+
+/// Who drives time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mode {
+    /// The wall clock; one thread per task.
+    RealTime,
+    /// The schedule itself, as fast as possible, in one thread (semantics S15).
+    Virtual,
+}
+
+/// What happens to the rig when one FMU fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnError {
+    /// The whole run ends.
+    Stop,
+    /// The other FMUs go on.
+    Continue,
+}
+
+/// What happens when a number that is read from an FMU is none (NaN).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnNan {
+    /// It is counted, and where the first one was is told.
+    Note,
+    /// The run ends as well: exit code 1.
+    Stop,
+}
+
+/// What happens where FMUs bring different libraries of one name, of which a process loads one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SharedLibraries {
+    /// The rig is refused.
+    Refuse,
+    /// All of them get the first one, with a note.
+    Trust,
+}
+
+/// Activation time of a triggered clock (semantics S4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TriggerTime {
+    /// The activation time of the partition that ticked.
+    Source,
+    /// The wall clock.
+    Now,
+}
+
+/// What to do when an FMU returns `fmi3Warning`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnWarning {
+    /// Nothing.
+    Ignore,
+    /// Count it and show the FMU's messages.
+    Log,
+    /// Treat it like `fmi3Error`.
+    Error,
+}
+
+/// Whether the interval of an output clock that has ticked is asked for, which delays what it triggers (draft only).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum GetIntervals {
+    /// No: what it triggers is activated at the time of the tick.
+    Never,
+    /// With `fmi3GetIntervalDecimal`.
+    #[default]
+    Decimal,
+    /// With `fmi3GetIntervalFraction`.
+    Fraction,
+}
+
+/// What to do with a release whose predecessor still runs (semantics S12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Overrun {
+    /// Leave it out, stay on the grid.
+    Skip,
+    /// Keep up to 16 of them, each at its own time, and leave out the rest.
+    Queue,
+    /// End the run: exit code 3.
+    Stop,
+}
+
+/// Limits of one clock; none by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Limits {
+    /// On start latency: exit code 3 when exceeded.
+    pub max_latency: Option<Nanos>,
+    /// Beyond: demoted by the watchdog, exit code 1.
+    pub max_execution: Option<Nanos>,
+    /// Exit code 3 when exceeded.
+    pub max_overruns: Option<u64>,
+}
+
+/// When a consumer sees a new value (semantics S11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Timing {
+    /// As soon as the producer has returned.
+    Immediate,
+    /// From an instant on that the producer's clock says, however long it takes (logical execution time).
+    Delayed,
+}
+
+/// How long an FMU for Co-Simulation is told that a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StepSize {
+    /// The difference of the communication points that it is told, so that each is the sum of the one before and the step.
+    Difference,
+    /// The length of the step, rounded once: the same for all of them.
+    Nominal,
+}
+
+impl StepSize {
+    /// As a rig has them.
+    pub const WORDS: [(&'static str, StepSize); 2] =
+        [("difference", StepSize::Difference), ("nominal", StepSize::Nominal)];
+}
+
+/// What an input gets between two rows of its stimulus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Interpolation {
+    /// The value of the row before.
+    Hold,
+    /// On the line from the row before to the row after.
+    Linear,
+}
+
+/// What an input gets between two values of the output that feeds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Extrapolation {
+    /// The last value.
+    #[default]
+    Hold,
+    /// What is on the line through the last value, with the slope that the FMU says (output derivatives).
+    Linear,
+    /// What is on the parabola through the last value, with the first and the second derivative that the FMU says.
+    Quadratic,
+}
+
+impl Extrapolation {
+    /// As a rig has them.
+    pub const WORDS: [(&'static str, Extrapolation); 3] =
+        [("hold", Extrapolation::Hold), ("linear", Extrapolation::Linear), ("quadratic", Extrapolation::Quadratic)];
+
+    /// As a rig has it.
+    pub fn word(self) -> &'static str {
+        Extrapolation::WORDS.into_iter().find(|(_, own)| *own == self).map_or("", |(word, _)| word)
+    }
+
+    /// The derivatives with respect to time that travel with a value: all up to this order.
+    pub fn orders(self) -> usize {
+        match self {
+            Extrapolation::Hold => 0,
+            Extrapolation::Linear => 1,
+            Extrapolation::Quadratic => 2,
+        }
+    }
+}
+
+/// A place in the rig file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Place {
+    /// 1-based; 0: not from the file (a command-line option, a default).
+    pub line: u32,
+    /// 1-based, in characters; 0: the whole line. Without a line: which of [`Rig::options`], 1-based; 0: none.
+    pub column: u32,
+}
+
+impl Place {
+    /// Which of [`Rig::options`] it is, if it is one.
+    pub fn option(self) -> Option<usize> {
+        if self.line == 0 { (self.column as usize).checked_sub(1) } else { None }
+    }
+}
+
+/// A value and where it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// Where it is.
+    pub place: Place,
+}
+
+impl<T> At<T> {
+    /// A value that is written in no file.
+    pub fn unplaced(value: T) -> At<T> {
+        At { value, place: Place::default() }
+    }
+}
+
+/// `fmu.variable`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Name of the FMU in the rig.
+    pub fmu: String,
+    /// Name of the variable, which may contain dots.
+    pub variable: String,
+}
+
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.fmu, self.variable)
+    }
+}
+
+/// A rig file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rig {
+    /// For messages: the rig file, or the FMU of a rig made for it.
+    pub file: PathBuf,
+    /// Of a rig made for an FMU, the file that its start values were read from; what has a line stands there.
+    pub start_file: Option<PathBuf>,
+    /// Options of the command line that have added something: their words, for messages.
+    pub options: Vec<PathBuf>,
+    /// `name`.
+    pub name: String,
+    /// `mode`.
+    pub mode: Mode,
+    /// `start_time`; `None`: zero, or the FMU's (see `experiment_of_fmu`).
+    pub start_time: Option<At<Instant>>,
+    /// `stop_time`; `None`: until stopped, or the FMU's.
+    pub stop_time: Option<At<Instant>>,
+    /// Values are set while the run goes on: the wish of whoever starts it, not of the rig.
+    pub controlled: bool,
+    /// It may have no stop time in virtual time either, since whoever starts it asks for its end.
+    pub endless: bool,
+    /// Times that are not given come from the (only) FMU's `<DefaultExperiment>`.
+    pub experiment_of_fmu: bool,
+    /// `step`, s: how far FMUs go in one step where neither their table nor their description says it.
+    pub step: Option<At<Fraction>>,
+    /// `overrun`.
+    pub overrun: Overrun,
+    /// `on_error`.
+    pub on_error: OnError,
+    /// `nan`.
+    pub nan: OnNan,
+    /// `shared_libraries`.
+    pub shared_libraries: SharedLibraries,
+    /// `serialise`: FMUs of the rig that take turns with each other. Empty, or at least two different ones.
+    pub serialise: Vec<At<String>>,
+    /// `trigger_time`.
+    pub trigger_time: TriggerTime,
+    /// `shutdown_timeout`.
+    pub shutdown_timeout: Nanos,
+    /// `call_timeout`; `None`: no limit.
+    pub call_timeout: Option<Nanos>,
+    /// `[host]`.
+    pub host: RigHost,
+    /// `[fmu.NAME]`, in the order of the file.
+    pub fmus: Vec<RigFmu>,
+    /// `[master.NAME]`, in the order of the file.
+    pub masters: Vec<RigMaster>,
+    /// `[[connect]]`.
+    pub connects: Vec<RigConnect>,
+    /// `[[trigger]]`.
+    pub triggers: Vec<RigTrigger>,
+    /// `[[stimulus]]`.
+    pub stimuli: Vec<RigStimulus>,
+    /// `[record]`; `None`: nothing is recorded.
+    pub record: Option<RigRecord>,
+    /// `[report]`.
+    pub report: RigReport,
+    /// `[daemon]`.
+    pub daemon: RigDaemon,
+    /// `watch` of `[daemon]`: patterns over `fmu.variable` of what a daemon shows beside what is recorded.
+    pub watch: Vec<At<String>>,
+    /// `[trace]`.
+    pub trace: RigTrace,
+}
+
+/// The clock that real time is kept by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HostClock {
+    /// `CLOCK_MONOTONIC`.
+    #[default]
+    Monotonic,
+    /// `CLOCK_TAI`.
+    Tai,
+}
+
+/// `[host]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigHost {
+    /// `fifo_priorities`: lowest and highest.
+    pub fifo_priorities: At<(FifoPriority, FifoPriority)>,
+    /// `strict_priorities = true` stands here: no two levels of an FMU share a FIFO priority.
+    pub strict_priorities: Option<Place>,
+    /// `cpus`; empty: chosen by the plan.
+    pub cpus: Vec<At<usize>>,
+    /// `exclusive = true` stands here: the cores of its partitions are the rig's alone, among those of a daemon.
+    pub exclusive: Option<Place>,
+    /// `lock_memory`.
+    pub lock_memory: bool,
+    /// `clock`.
+    pub clock: HostClock,
+    /// `spin_us`.
+    pub spin: At<Nanos>,
+    /// `phase_us`.
+    pub phase: Nanos,
+    /// `stack_kib`: what is locked and touched of each partition's stack.
+    pub stack_kib: usize,
+    /// `memory_limit`: memory of its own that the process with FMU code may have; `None`: what the machine suggests.
+    pub memory_limit_mib: Option<u64>,
+    /// `log_limit`: what FMU code may print and log.
+    pub log_limit_mib: u64,
+    /// `wakeup_us`: the worst wake-up latency that is reckoned with.
+    pub wakeup: Option<Nanos>,
+    /// `overhead_us`: processor time of an activation outside of FMU code that is reckoned with.
+    pub overhead: Option<Nanos>,
+}
+
+impl Default for RigHost {
+    fn default() -> RigHost {
+        let priority = |value| FifoPriority::new(value).expect("51 and 89 are FIFO priorities");
+        RigHost {
+            fifo_priorities: At::unplaced((priority(51), priority(89))),
+            strict_priorities: None,
+            cpus: Vec::new(),
+            exclusive: None,
+            lock_memory: true,
+            clock: HostClock::Monotonic,
+            spin: At::unplaced(Nanos(0)),
+            phase: Nanos(0),
+            stack_kib: 1024,
+            memory_limit_mib: None,
+            log_limit_mib: 256,
+            wakeup: None,
+            overhead: None,
+        }
+    }
+}
+
+/// `[fmu.NAME]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigFmu {
+    /// NAME: letters, digits, `_` and `-`; it becomes part of file names.
+    pub name: At<String>,
+    /// `path`, relative to the working directory.
+    pub path: At<PathBuf>,
+    /// `cpu`.
+    pub cpu: Option<At<usize>>,
+    /// `dialect`; `None`: what the description itself says.
+    pub dialect: Option<At<Abi>>,
+    /// `lenient`.
+    pub lenient: bool,
+    /// `on_warning`.
+    pub on_warning: OnWarning,
+    /// `log`; `None`: what the command line says, else nothing.
+    pub log: Option<Logging>,
+    /// `preload`: files, relative to the working directory, or names without a folder, which are loaded before its library.
+    pub preload: Vec<PathBuf>,
+    /// `get_intervals`.
+    pub get_intervals: Option<At<GetIntervals>>,
+    /// `compiler_options = "trust"`: sources are built with whatever options, and may include whatever files, they name.
+    pub trusts_compiler_options: bool,
+    /// `define`: names of macros and their values (`None`: left out), in the order of the file.
+    pub define: Vec<(At<String>, Option<String>)>,
+    /// `env`: names of variables of the environment and their values, in the order of the file; what two FMUs give one value is the same.
+    pub env: Vec<(At<String>, String)>,
+    /// `start`: names and values, in the order of the file; then those of the command line, which come before them.
+    pub start: Vec<(At<String>, At<RigValue>)>,
+    /// `[fmu.NAME.clock.CLOCK]`.
+    pub clocks: Vec<RigClock>,
+    /// `interface`; `None`: the first that the FMU offers and that can be run.
+    pub interface: Option<At<Interface>>,
+    /// `step`, s: how far each step goes; `None`: as the description suggests.
+    pub step: Option<At<Fraction>>,
+    /// `step_size`; `None`: the difference where the FMU can vary its steps.
+    pub step_size: Option<At<StepSize>>,
+    /// `retry_steps`; `None`: where the FMU can, and where that costs nothing while nothing is discarded.
+    pub retry_steps: Option<At<bool>>,
+    /// `internal_steps = true` stands here: recordings have rows at the internal steps of Co-Simulation.
+    pub internal_steps: Option<Place>,
+    /// `class`: what it can do for the master of its group; `None`: what its description says.
+    pub class: Option<At<MasterClass>>,
+    /// `max_step`, s: the largest step of its group that it accepts.
+    pub max_step: Option<At<Fraction>>,
+    /// `parallel`: whether its steps may overlap those of other instances of its library; `None`: they may not.
+    pub parallel: Option<At<bool>>,
+    /// How it is integrated, and the tolerance, which other FMUs are told for a solver of their own.
+    pub integration: Integration,
+    /// What it says of the step, with the place of the first key that does.
+    pub task: Option<At<RigTask>>,
+    /// What whoever runs it alone wishes beyond that; a rig file has no keys for it.
+    pub wishes: StepWishes,
+}
+
+/// What an FMU is asked to log beside its warnings and errors.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Logging {
+    /// Nothing: debug logging is off.
+    Off,
+    /// All that it can.
+    All,
+    /// These categories of its `<LogCategories>`; never empty.
+    Categories(Vec<At<String>>),
+}
+
+/// What `vecud simulate` can wish of the steps of an FMU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepWishes {
+    /// `eventModeUsed`; `None`: where the FMU has Event Mode.
+    pub event_mode_used: Option<bool>,
+    /// `earlyReturnAllowed`; `None`: where the interface has it.
+    pub early_return_allowed: Option<bool>,
+    /// An event is recorded as two rows of its time, one from before and one from after it.
+    pub rows_of_events: bool,
+    /// One row is recorded for so many steps; above 0.
+    pub steps_per_row: u32,
+}
+
+impl Default for StepWishes {
+    fn default() -> StepWishes {
+        let (event_mode_used, early_return_allowed) = (None, None);
+        StepWishes { event_mode_used, early_return_allowed, rows_of_events: false, steps_per_row: 1 }
+    }
+}
+
+/// A start value as written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RigValue {
+    /// A TOML integer.
+    Integer(i64),
+    /// A TOML float.
+    Float(f64),
+    /// A TOML boolean.
+    Boolean(bool),
+    /// A TOML string.
+    String(String),
+    /// A TOML array, nested ones flattened in row-major order.
+    Array(Vec<At<RigValue>>),
+}
+
+/// `[fmu.NAME.clock.CLOCK]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigClock {
+    /// CLOCK.
+    pub name: At<String>,
+    /// `interval`.
+    pub interval: Option<At<Fraction>>,
+    /// `shift`, s.
+    pub shift: Option<At<Fraction>>,
+    /// What it says of the task of the clock.
+    pub task: RigTask,
+}
+
+/// What a rig says of one task: the partition of a clock, or the step of an FMU.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RigTask {
+    /// `overrun`; `None`: the rig's.
+    pub overrun: Option<Overrun>,
+    /// `max_latency_us`, `max_execution_us`, `max_overruns`.
+    pub limits: Limits,
+    /// `execution_us`, `lock_us`, `min_interval_us`, `deadline_us`.
+    pub figures: RigFigures,
+}
+
+/// `[[connect]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigConnect {
+    /// `from`.
+    pub from: At<Endpoint>,
+    /// `to`.
+    pub to: At<Endpoint>,
+    /// `timing`; `None`: delayed from and to steps, else immediate.
+    pub timing: Option<Timing>,
+    /// `max_size`: bytes that an element of a String or Binary may have.
+    pub max_size: Option<At<usize>>,
+    /// `units`.
+    pub units: UnitsOfConnection,
+    /// `extrapolation`.
+    pub extrapolation: At<Extrapolation>,
+}
+
+/// `units` of a `[[connect]]`: what happens to numbers whose unit at one end is not that of the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnitsOfConnection {
+    /// Converted where the units have equal exponents, else refused.
+    #[default]
+    Convert,
+    /// Values pass unchanged, whatever the units are.
+    AsIs,
+}
+
+/// `[[trigger]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigTrigger {
+    /// `clock`.
+    pub clock: At<Endpoint>,
+    /// What ticks it.
+    pub source: TriggerSource,
+}
+
+/// What ticks a triggered clock.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TriggerSource {
+    /// `from`: an output clock.
+    OutputClock(At<Endpoint>),
+    /// `at`: strictly increasing simulation times.
+    Times(Vec<At<Instant>>),
+    /// `udp` or `unix`: each datagram is a tick.
+    Datagrams(Datagrams),
+}
+
+/// Datagrams that tick a clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Datagrams {
+    /// Where they are received.
+    pub address: At<DatagramAddress>,
+    /// `max_rate`, events per second: what comes faster, beyond a short burst, is dropped and counted.
+    pub max_rate: f64,
+}
+
+/// Where datagrams are received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DatagramAddress {
+    /// `udp`: never port 0; a loopback address unless the rig allows another one.
+    Udp(SocketAddr),
+    /// `unix`: the path of a socket that the run makes, relative to the working directory.
+    Unix(PathBuf),
+}
+
+impl std::fmt::Display for DatagramAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DatagramAddress::Udp(address) => write!(f, "udp {address}"),
+            DatagramAddress::Unix(path) => write!(f, "unix {}", path.display()),
+        }
+    }
+}
+
+/// `[[stimulus]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigStimulus {
+    /// `file`, or `signals.csv` in the folder that `recording` names, which stands for any files of a recording there; relative
+    /// to the working directory.
+    pub file: At<PathBuf>,
+    /// The file is what an earlier run has recorded: what is no input of this rig is left out.
+    pub recording: bool,
+    /// Two rows may have one time: what they feed jumps there. A rig file has no key for it.
+    pub jumps: bool,
+    /// `interpolation`.
+    pub interpolation: Interpolation,
+    /// `max_size`: bytes that a String or Binary may have.
+    pub max_size: Option<At<usize>>,
+    /// `columns`: what is fed and the name of the column that feeds it; `None`: columns have the names of what they feed.
+    pub columns: Option<Vec<(At<Endpoint>, At<String>)>>,
+}
+
+impl Rig {
+    /// The rig of `vecud run FILE.fmu`: that FMU alone, its default experiment, everything recorded.
+    pub fn for_fmu(path: &Path) -> Rig {
+        let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+        let name: String =
+            stem.chars().map(|c| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect();
+        let name = if name.is_empty() { "fmu".to_owned() } else { name };
+        Rig {
+            file: path.to_owned(),
+            name: name.clone(),
+            fmus: vec![RigFmu {
+                name: At::unplaced(name),
+                path: At::unplaced(path.to_owned()),
+                cpu: None,
+                dialect: None,
+                lenient: false,
+                on_warning: OnWarning::Log,
+                log: None,
+                preload: Vec::new(),
+                get_intervals: None,
+                trusts_compiler_options: false,
+                define: Vec::new(),
+                env: Vec::new(),
+                start: Vec::new(),
+                clocks: Vec::new(),
+                interface: None,
+                step: None,
+                step_size: None,
+                retry_steps: None,
+                internal_steps: None,
+                class: None,
+                max_step: None,
+                parallel: None,
+                integration: Integration::default(),
+                task: None,
+                wishes: StepWishes::default(),
+            }],
+            record: Some(RigRecord::everything(Place::default())),
+            experiment_of_fmu: true,
+            ..Rig::empty()
+        }
+    }
+
+    /// Has all FMUs log what they can (`--log`), but for those of which the rig says what they log.
+    pub fn log_all(&mut self) {
+        for fmu in &mut self.fmus {
+            fmu.log.get_or_insert(Logging::All);
+        }
+    }
+
+    /// Has errors in all descriptions overlooked that leave a meaning to the rest (`--lenient`).
+    pub fn read_leniently(&mut self) {
+        self.fmus.iter_mut().for_each(|fmu| fmu.lenient = true);
+    }
+
+    /// Has libraries loaded before those of all FMUs (`--preload`).
+    pub fn preload(&mut self, files: &[PathBuf]) {
+        for fmu in &mut self.fmus {
+            fmu.preload.extend_from_slice(files);
+        }
+    }
+
+    /// Something that an option of the command line says stands at this place.
+    pub fn add_option(&mut self, words: String) -> Place {
+        self.options.push(words.into());
+        Place { line: 0, column: self.options.len() as u32 }
+    }
+
+    /// What says something at this place: the rig file, a file of start values, or an option of the command line.
+    pub fn origin(&self, place: Place) -> &Path {
+        let said = match place.option() {
+            Some(option) => self.options.get(option),
+            None if place.line > 0 => self.start_file.as_ref(),
+            None => None,
+        };
+        said.unwrap_or(&self.file)
+    }
+
+    /// A rig without FMUs where everything has its default.
+    pub fn empty() -> Rig {
+        Rig {
+            file: PathBuf::new(),
+            start_file: None,
+            options: Vec::new(),
+            name: String::new(),
+            mode: Mode::RealTime,
+            start_time: None,
+            stop_time: None,
+            controlled: false,
+            endless: false,
+            experiment_of_fmu: false,
+            step: None,
+            overrun: Overrun::Skip,
+            on_error: OnError::Stop,
+            nan: OnNan::Note,
+            shared_libraries: SharedLibraries::Refuse,
+            serialise: Vec::new(),
+            trigger_time: TriggerTime::Source,
+            shutdown_timeout: Nanos::from_seconds(2.0),
+            call_timeout: Some(Nanos::from_seconds(600.0)),
+            host: RigHost::default(),
+            fmus: Vec::new(),
+            masters: Vec::new(),
+            connects: Vec::new(),
+            triggers: Vec::new(),
+            stimuli: Vec::new(),
+            record: None,
+            report: RigReport::default(),
+            daemon: RigDaemon::default(),
+            watch: Vec::new(),
+            trace: RigTrace::default(),
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! What is reckoned with: for each task of a plan the figures that are known, where they come from, and what is missing.
+//!
+//! The rig's figures count first, then measured ones. A figure that is missing is no error: the bounds that depend on it are
+//! not known.
+
+use crate::rig::RigTask;
+use crate::{Plan, Release, TaskId, TaskPlan};
+use serde::{Deserialize, Serialize};
+use vecud_base::time::{Fraction, Nanos};
+
+/// What is assumed of `wakeup_us` when neither the rig nor a run says it.
+pub const WAKEUP: Nanos = Nanos(50_000);
+/// What is assumed of `overhead_us` when the rig does not say it: timer interrupt, two context switches, the gate before the
+/// first FMI call, and recording after the last.
+pub const OVERHEAD: Nanos = Nanos(5_000);
+/// External events that may come at once: as many as wait for their clock without being an overrun.
+const BURST: u64 = 16;
+
+/// What the rig says of a clock; what it leaves out may have been measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figures {
+    /// `execution_us`: the longest execution.
+    pub execution: Option<Nanos>,
+    /// `lock_us`: the longest locked section.
+    pub lock: Option<Nanos>,
+    /// `min_interval_us`: the shortest time between two activations.
+    pub min_interval: Option<Nanos>,
+    /// `deadline_us`: the longest response that is allowed.
+    pub deadline: Option<Nanos>,
+}
+
+impl Figures {
+    /// What is said first counts.
+    pub(crate) fn of(overrides: &[&RigTask]) -> Figures {
+        let all = || overrides.iter().map(|task| &task.figures);
+        Figures {
+            execution: all().find_map(|own| own.execution.as_ref()).map(|at| at.value),
+            lock: all().find_map(|own| own.lock.as_ref()).map(|at| at.value),
+            min_interval: all().find_map(|own| own.min_interval.as_ref()).map(|at| at.value),
+            deadline: all().find_map(|own| own.deadline.as_ref()).map(|at| at.value),
+        }
+    }
+}
+
+/// What the rig says of the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostFigures {
+    /// `wakeup_us`: from a release to the thread's waking up, when no partition runs.
+    pub wakeup: Option<Nanos>,
+    /// `overhead_us`: processor time of an activation outside of FMU code.
+    pub overhead: Option<Nanos>,
+}
+
+/// What a run in real time has measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// The bounds that are wanted are those of this run, not of a later one: what was never activated in it did not disturb
+    /// it.
+    pub this_run: bool,
+    /// The clocks of the run.
+    pub clocks: Vec<MeasuredClock>,
+}
+
+/// What a run has measured of a clock; times in ns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MeasuredClock {
+    /// Name of the instance.
+    pub fmu: String,
+    /// Name of the clock.
+    pub clock: String,
+    /// How often it was activated.
+    pub activations: u64,
+    /// The longest execution of the clock.
+    pub execution: u64,
+    /// The longest locked section of the clock.
+    pub lock: u64,
+    /// The worst wake-up latency of the clock.
+    pub wakeup: u64,
+    /// The interval of a periodic clock, s.
+    pub interval_s: Option<f64>,
+    /// The shortest time between two releases of a clock that is not periodic, if there were two.
+    pub shortest_interval: Option<u64>,
+}
+
+/// Where a figure comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// The rig.
+    Rig,
+    /// A run.
+    Run,
+    /// Nobody: it is a default, or does not matter.
+    Default,
+}
+
+/// When a task is activated.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Comes {
+    /// At least so far apart.
+    Every(Fraction),
+    /// At this distance in the long run, but up to sixteen at once.
+    Bursts(Fraction),
+    /// At these times.
+    Times(Vec<Nanos>),
+    /// When these tasks tick it.
+    By(Vec<TaskId>),
+}
+
+/// What is known of a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownTask {
+    /// Something in the rig can activate it, and in the run whose bounds are wanted something did.
+    pub active: bool,
+    /// The longest execution of the task, without what the host does for it.
+    pub execution: Option<(Nanos, Origin)>,
+    /// The longest locked section of the task, never longer than the execution.
+    pub section: (Nanos, Origin),
+    /// When it comes; `None`: that is not known.
+    pub comes: Option<(Comes, Origin)>,
+}
+
+impl KnownTask {
+    /// Something that is needed is not known.
+    pub fn is_incomplete(&self) -> bool {
+        self.active && (self.execution.is_none() || self.comes.is_none())
+    }
+}
+
+/// Everything that is reckoned with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    /// What is known of each task.
+    pub tasks: Vec<KnownTask>,
+    /// The worst wake-up latency of each task's core.
+    pub wakeup: Vec<(Nanos, Origin)>,
+    /// Processor time of an activation outside of FMU code.
+    pub overhead: (Nanos, Origin),
+}
+
+/// Puts together what the plan's rig and, if there is one, a run say.
+pub fn known(plan: &Plan, measured: Option<&Measured>) -> Known {
+    let runs: Vec<Option<Seen>> = plan.tasks.iter().map(|task| Seen::of(plan, task, measured)).collect();
+    let this_run = measured.is_some_and(|measured| measured.this_run);
+    let mut tasks: Vec<KnownTask> =
+        plan.tasks.iter().zip(&runs).map(|(task, run)| input(plan, task, *run, this_run && run.is_none())).collect();
+    inactive(plan, &mut tasks);
+    causes(plan, &mut tasks, &runs);
+    let HostFigures { wakeup, overhead } = plan.host.figures;
+    let wakeup_of = |task: &TaskPlan| match wakeup {
+        Some(wakeup) => (wakeup, Origin::Rig),
+        None => {
+            measured_wakeup(plan, &runs, task.cpu).map_or((WAKEUP, Origin::Default), |wakeup| (wakeup, Origin::Run))
+        }
+    };
+    Known {
+        wakeup: plan.tasks.iter().map(wakeup_of).collect(),
+        overhead: overhead.map_or((OVERHEAD, Origin::Default), |overhead| (overhead, Origin::Rig)),
+        tasks,
+    }
+}
+
+/// A clock that was activated in a run.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    clock: &'a MeasuredClock,
+    this_run: bool,
+}
+
+impl<'a> Seen<'a> {
+    fn of(plan: &Plan, task: &TaskPlan, measured: Option<&'a Measured>) -> Option<Seen<'a>> {
+        let name = &plan.fmus[task.fmu.0].name;
+        let own = |clock: &&MeasuredClock| clock.fmu == *name && clock.clock == task.name && clock.activations > 0;
+        let measured = measured?;
+        measured.clocks.iter().find(own).map(|clock| Seen { clock, this_run: measured.this_run })
+    }
+
+    /// The period that it had. Reports have doubles; what is meant is the fraction that was divided out, or the shortest decimal.
+    fn interval(self) -> Option<Fraction> {
+        Fraction::duration(self.clock.interval_s?).ok().filter(|interval| !interval.is_zero())
+    }
+
+    /// As the run has seen it: by its shortest interval.
+    fn comes(self) -> Option<(Comes, Origin)> {
+        if self.this_run && self.clock.activations == 1 {
+            return Some((Comes::Times(vec![Nanos(0)]), Origin::Run));
+        }
+        let shortest = self.clock.shortest_interval.filter(|shortest| *shortest > 0)?;
+        Some((Comes::Every(fraction(Nanos(i64::try_from(shortest).ok()?))), Origin::Run))
+    }
+}
+
+fn input(plan: &Plan, task: &TaskPlan, run: Option<Seen>, idle: bool) -> KnownTask {
+    let clock = run.map(|run| run.clock);
+    let nanos = |ns: u64| Nanos(i64::try_from(ns).unwrap_or(i64::MAX));
+    let by_rig = |nanos: Option<Nanos>| nanos.map(|nanos| (nanos, Origin::Rig));
+    // A clock may be too coarse to see that it took time at all.
+    let execution =
+        by_rig(task.figures.execution).or(clock.map(|clock| (nanos(clock.execution).max(Nanos(1)), Origin::Run)));
+    let section = by_rig(task.figures.lock).or(clock.map(|clock| (nanos(clock.lock), Origin::Run)));
+    let (section, said_by) = section.unwrap_or((Nanos(0), Origin::Default));
+    let longest = execution.map_or(section, |(execution, _)| execution);
+    KnownTask {
+        active: task.release != Release::Never && !idle,
+        execution,
+        section: (section.min(longest), said_by),
+        comes: comes(plan, task, run),
+    }
+}
+
+/// What is known without looking at those that cause it.
+fn comes(plan: &Plan, task: &TaskPlan, run: Option<Seen>) -> Option<(Comes, Origin)> {
+    if let Some(least) = task.figures.min_interval {
+        return Some((Comes::Every(fraction(least)), Origin::Rig));
+    }
+    match &task.release {
+        Release::Periodic { interval, .. } => Some((Comes::Every(*interval), Origin::Default)),
+        Release::Asked => Some((Comes::Every(run?.interval()?), Origin::Run)),
+        Release::At(times) => Some((Comes::Times(times.iter().map(|time| time.nanos()).collect()), Origin::Default)),
+        Release::Datagram { source } => {
+            let interval = Fraction::from_f64(1.0 / plan.datagrams[*source].max_rate).ok()?;
+            Some((Comes::Bursts(interval), Origin::Default))
+        }
+        Release::Changing | Release::Countdown | Release::Stimulus { .. } => run?.comes(),
+        Release::Triggered { .. } | Release::Request | Release::Never => None,
+    }
+}
+
+fn fraction(nanos: Nanos) -> Fraction {
+    Fraction::new(nanos.0 as u64, 1_000_000_000).expect("a billion is a small denominator")
+}
+
+/// Nothing activates what only the inactive could.
+fn inactive(plan: &Plan, tasks: &mut [KnownTask]) {
+    for (task, roots) in crate::roots(&plan.tasks).into_iter().enumerate() {
+        let idle =
+            |root: &TaskId| plan.tasks[root.0].release == Release::Never || !plan.tasks[root.0].caused_by.is_empty();
+        if roots.iter().all(idle) {
+            tasks[task].active = false;
+        }
+    }
+}
+
+/// Triggered tasks follow those that may tick them, unless that goes in a circle or those are not known.
+fn causes(plan: &Plan, tasks: &mut [KnownTask], runs: &[Option<Seen>]) {
+    let triggered = |task: usize| matches!(plan.tasks[task].release, Release::Triggered { .. });
+    let mut settled = false;
+    loop {
+        let mut changed = false;
+        for task in 0..tasks.len() {
+            if tasks[task].comes.is_some() || !triggered(task) || !tasks[task].active {
+                continue;
+            }
+            let active = plan.tasks[task].caused_by.iter().filter(|cause| tasks[cause.0].active);
+            let known = active.clone().all(|cause| tasks[cause.0].comes.is_some());
+            if known {
+                tasks[task].comes = Some((Comes::By(active.copied().collect()), Origin::Default));
+            } else if settled {
+                tasks[task].comes = runs[task].and_then(Seen::comes);
+            }
+            changed |= tasks[task].comes.is_some();
+            if changed && settled {
+                break;
+            }
+        }
+        match (changed, settled) {
+            (true, _) => settled = false,
+            (false, false) => settled = true,
+            (false, true) => return,
+        }
+    }
+}
+
+/// The worst wake-up of the most urgent clock that was activated there: the others wait for partitions as well.
+fn measured_wakeup(plan: &Plan, runs: &[Option<Seen>], cpu: usize) -> Option<Nanos> {
+    let here = plan.tasks.iter().zip(runs).filter(|(task, _)| task.cpu == cpu);
+    let activated = here.filter_map(|(task, run)| Some((task.fifo.get(), (*run)?.clock)));
+    let most_urgent = activated.clone().map(|(fifo, _)| fifo).max()?;
+    let worst = activated.filter(|(fifo, _)| *fifo == most_urgent).map(|(_, run)| run.wakeup).min()?;
+    i64::try_from(worst).ok().map(Nanos)
+}
+
+/// How many come at once, at most.
+pub(super) fn burst(interval: i128) -> i128 {
+    interval * i128::from(BURST - 1)
+}
+
+/// The longest response in which none of sixteen that came at once is lost.
+pub(super) fn burst_deadline(interval: Fraction) -> Option<Fraction> {
+    Fraction::new(interval.counter().checked_mul(BURST)?, interval.resolution()).ok()
+}

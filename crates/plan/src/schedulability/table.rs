@@ -1,0 +1,284 @@
+//! The analysis as text: the table of `vecud check`, and why a rig is refused.
+
+use super::known::{Comes, Origin};
+use super::verdict::{Basis, ClockVerdict, Verdict, Worst, interval};
+use super::{Analysis, known};
+use crate::table::interval_text;
+use crate::{Plan, TaskId};
+use std::fmt::Write;
+use vecud_base::columns::indented;
+use vecud_base::plain::plain;
+use vecud_base::time::Nanos;
+
+/// `fmu.clock`, for messages.
+pub fn name(plan: &Plan, task: TaskId) -> String {
+    plain(&plan.full_name(&plan.tasks[task.0]))
+}
+
+/// All clocks of each core, and what is missing. `run`: where measured figures come from, as the user named it.
+pub fn render(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
+    let known = analysis.clocks.iter().any(|clock| clock.worst().is_some()) || !analysis.is_schedulable();
+    let mut out = "\nSchedulability\n".to_owned();
+    if known {
+        for core in &analysis.cores {
+            let _ = writeln!(
+                out,
+                "  core {}, loaded with {} %{}",
+                core.cpu,
+                percent(core.load.share),
+                gaps(plan, analysis, core.cpu)
+            );
+            out += &rows(plan, analysis, core.cpu);
+        }
+        out += &assumptions(plan, analysis, run);
+    }
+    out + &missing(plan, analysis, run) + &apart(plan) + &sharing(plan, analysis)
+}
+
+/// The FMUs that wait for each other over cores, of which no worst response is known.
+fn apart(plan: &Plan) -> String {
+    let serials = (0..plan.serials.len()).filter(|serial| plan.is_over_cores(*serial));
+    let line = |serial: usize| {
+        let names = plan.names(&plan.serials[serial].fmus);
+        format!("  unknown where it depends on {names}, which take turns over cores: run them on one core (cpu)\n")
+    };
+    serials.map(line).collect()
+}
+
+/// The levels that share a FIFO priority.
+fn sharing(plan: &Plan, analysis: &Analysis) -> String {
+    let warnings = plan.shared_priorities(analysis).into_iter();
+    warnings.map(|warning| format!("\nWARNING: {}\n", warning.replace('\n', "\n  "))).collect()
+}
+
+/// Why the rig cannot be scheduled; `None`: it can, as far as anybody knows. One paragraph for each core and clock.
+pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
+    let mut paragraphs = Vec::new();
+    for core in analysis.cores.iter().filter(|core| core.load.against_one.is_gt()) {
+        let mut text = format!(
+            "core {} is loaded with {} %, more than it has: its clocks cannot all be scheduled",
+            core.cpu,
+            percent(core.load.share)
+        );
+        let mut shares = core.shares.clone();
+        shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+        for (task, share) in shares {
+            let _ = write!(text, "\n    {:>6} %  {}", percent(share), name(plan, task));
+        }
+        paragraphs.push(
+            text + "\n  the way out: shorter executions, longer intervals, or another core for one of the FMUs (cpu)",
+        );
+    }
+    let full = |task: usize| {
+        analysis.cores.iter().any(|core| core.cpu == plan.tasks[task].cpu && core.load.against_one.is_gt())
+    };
+    for (task, clock) in analysis.clocks.iter().enumerate() {
+        match &clock.result {
+            Verdict::Bounded(worst) if clock.late().is_some() => paragraphs.push(miss(plan, TaskId(task), clock, worst)),
+            Verdict::NotFound if !full(task) => paragraphs.push(format!(
+                "clock {} has no worst response that can be found: core {} is so full that its work hardly ever ends, or what \
+                 its clocks trigger delays them more and more\n  the way out: shorter executions, longer intervals, \
+                 min_interval_us for triggered clocks, or another core for one of the FMUs (cpu)",
+                name(plan, TaskId(task)),
+                plan.tasks[task].cpu
+            )),
+            _ => {}
+        }
+    }
+    (!paragraphs.is_empty()).then(|| paragraphs.join("\n"))
+}
+
+fn miss(plan: &Plan, task: TaskId, clock: &ClockVerdict, worst: &Worst) -> String {
+    let planned = &plan.tasks[task.0];
+    let deadline = clock.deadline.unwrap_or(Nanos::MAX);
+    let mut text = format!(
+        "clock {} misses its deadline of {} by {}: on core {} its worst response is {}",
+        name(plan, task),
+        duration(deadline),
+        duration(clock.late().unwrap_or_default()),
+        planned.cpu,
+        duration(worst.response)
+    );
+    let mut part = |time: Nanos, what: String| {
+        if time != Nanos(0) {
+            let _ = write!(text, "\n    {:>11}  {what}", duration(time));
+        }
+    };
+    let (count, own) = worst.own;
+    let several = if count > 1 { format!("; {count} activations, of which this is the last") } else { String::new() };
+    part(own, format!("its own execution{several}"));
+    for (other, count, time) in &worst.interference {
+        let activations = if *count == 1 { "activation" } else { "activations" };
+        part(*time, format!("{}, which goes before it: {count} {activations}", name(plan, *other)));
+    }
+    for (other, time) in &worst.blocking {
+        let shares = plan.share(task, *other);
+        let what = match plan.tasks[other.0].makes_steps() {
+            _ if shares => "which shares its FIFO priority and has begun",
+            true => "which takes turns and has begun",
+            false => "in its longest locked section",
+        };
+        part(*time, format!("{}, less urgent, {what}", name(plan, *other)));
+    }
+    part(worst.wakeup, "waking up".to_owned());
+    part(Nanos(-worst.before.0), "since all that had begun before its release".to_owned());
+    let fmu = &plan.fmus[planned.fmu.0].name;
+    let _ = write!(
+        text,
+        "\n  the way out: make one of these shorter, an interval longer, run FMU {fmu} or another one on another core (cpu), or \
+         allow more with deadline_us in [fmu.{fmu}{}]",
+        planned.clock().map_or_else(String::new, |_| format!(".clock.{}", plain(&planned.name)))
+    );
+    text
+}
+
+fn rows(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
+    let head = ["  clock", "period", "deadline", "execution", "blocking", "interference", "worst response", "slack"];
+    let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
+    for (task, clock) in analysis.clocks.iter().enumerate().filter(|(task, _)| plan.tasks[*task].cpu == cpu) {
+        let input = &analysis.known.tasks[task];
+        let sum = |times: &mut dyn Iterator<Item = Nanos>| duration(times.fold(Nanos(0), Nanos::plus));
+        let dash = || "–".to_owned();
+        let (blocking, interference, response, slack) = match &clock.result {
+            Verdict::Bounded(worst) => (
+                sum(&mut worst.blocking.iter().map(|(_, time)| *time)),
+                sum(&mut worst.interference.iter().map(|(_, _, time)| *time)),
+                duration(worst.response),
+                clock.deadline.map_or_else(dash, |deadline| match clock.late() {
+                    Some(late) => format!("-{}", duration(late)),
+                    None => duration(deadline.minus(worst.response)),
+                }),
+            ),
+            Verdict::Idle => (dash(), dash(), "never activated".to_owned(), dash()),
+            Verdict::Unknown => (dash(), dash(), "unknown".to_owned(), dash()),
+            Verdict::Overloaded | Verdict::NotFound => (dash(), dash(), "none".to_owned(), dash()),
+        };
+        rows.push(vec![
+            format!("  {}", name(plan, TaskId(task))),
+            period(plan, analysis, task),
+            clock.deadline.map_or_else(dash, duration),
+            input.execution.map_or_else(dash, |(execution, _)| duration(execution)),
+            blocking,
+            interference,
+            response,
+            slack,
+        ]);
+    }
+    indented(rows.iter(), &[2, 3, 4, 5, 6, 7])
+}
+
+fn period(plan: &Plan, analysis: &Analysis, task: usize) -> String {
+    let tasks = &analysis.known.tasks;
+    let every = || interval(tasks, task, false).map_or("–".to_owned(), interval_text);
+    match tasks[task].comes.as_ref().map(|(comes, _)| comes) {
+        _ if !tasks[task].active => "–".to_owned(),
+        None => "–".to_owned(),
+        Some(Comes::Every(_)) => every(),
+        Some(Comes::Bursts(_)) => format!("{}, 16 at once", every()),
+        Some(Comes::Times(times)) if times.len() == 1 => "once".to_owned(),
+        Some(Comes::Times(times)) => format!("{} times", times.len()),
+        Some(Comes::By(causes)) => match causes.as_slice() {
+            [one] => format!("as {}", name(plan, *one)),
+            all => format!("as {} clocks", all.len()),
+        },
+    }
+}
+
+/// What is not in the load.
+fn gaps(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
+    match analysis.incomplete().filter(|task| plan.tasks[task.0].cpu == cpu).count() {
+        0 => String::new(),
+        1 => ", without a clock whose figures are missing".to_owned(),
+        n => format!(", without {n} clocks whose figures are missing"),
+    }
+}
+
+fn assumptions(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
+    let known = &analysis.known;
+    let mut out = String::new();
+    let said = |source: Origin| match source {
+        Origin::Rig => " (the rig's)",
+        Origin::Run => " (measured)",
+        Origin::Default => " (assumed)",
+    };
+    let (overhead, by) = known.overhead;
+    let _ = write!(out, "  included: {} per activation for the host{}", duration(overhead), said(by));
+    if plan.host.spin > Nanos(0) {
+        let _ = write!(out, ", {} of polling before each release that is known", duration(plan.host.spin));
+    }
+    for core in &analysis.cores {
+        let task = plan.tasks.iter().position(|task| task.cpu == core.cpu).unwrap_or(0);
+        let (wakeup, by) = known.wakeup[task];
+        let of = if analysis.cores.len() > 1 { format!(" on core {}", core.cpu) } else { String::new() };
+        let _ = write!(out, ", {} to wake up{of}{}", duration(wakeup), said(by));
+    }
+    out.push('\n');
+    let basis = |basis: Basis| analysis.clocks.iter().filter_map(ClockVerdict::worst).any(|worst| worst.basis == basis);
+    if let Some(run) = run.filter(|_| basis(Basis::Run) || basis(Basis::Both)) {
+        let _ = writeln!(
+            out,
+            "  measured figures are the worst that the run in {run} has seen, which may not be the worst there are"
+        );
+    }
+    let silent: Vec<String> = silent(plan, analysis).map(|task| name(plan, task)).collect();
+    if !silent.is_empty() {
+        let _ = writeln!(out, "  assumed never to lock, as there is no lock_us: {}", silent.join(", "));
+    }
+    out
+}
+
+/// Tasks whose locked sections would matter, and of which nobody has said how long they are.
+fn silent<'a>(plan: &'a Plan, analysis: &'a Analysis) -> impl Iterator<Item = TaskId> + 'a {
+    let above = |task: usize| {
+        let own = &plan.tasks[task];
+        plan.tasks.iter().any(|other| other.fmu == own.fmu && other.fifo.get() > own.fifo.get())
+    };
+    let tasks = analysis.known.tasks.iter().enumerate();
+    tasks
+        .filter(move |(task, input)| {
+            input.active && input.execution.is_some() && input.section.1 == Origin::Default && above(*task)
+        })
+        .map(|(task, _)| TaskId(task))
+}
+
+fn missing(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
+    let of = |is_missing: fn(&known::KnownTask) -> bool| -> String {
+        let tasks = analysis.incomplete().filter(|task| is_missing(&analysis.known.tasks[task.0]));
+        tasks.map(|task| name(plan, task)).collect::<Vec<_>>().join(", ")
+    };
+    let (executions, intervals) = (of(|input| input.execution.is_none()), of(|input| input.comes.is_none()));
+    if executions.is_empty() && intervals.is_empty() {
+        return String::new();
+    }
+    let mut out = String::new();
+    for (what, key, clocks) in
+        [("execution times", "execution_us", executions), ("shortest intervals", "min_interval_us", intervals)]
+    {
+        if !clocks.is_empty() {
+            let _ = writeln!(out, "  unknown {what} ({key}): {clocks}");
+        }
+    }
+    let _ = match run {
+        None => writeln!(
+            out,
+            "  to know: run the rig once, then vecud check --measured with its output folder; or give these keys in the rig"
+        ),
+        Some(run) => writeln!(
+            out,
+            "  the run in {run} did not measure them: it has no such clock, or did not activate it, or only once; give these keys in the rig"
+        ),
+    };
+    out
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}", share * 100.0)
+}
+
+/// In µs or ms, to the nanosecond.
+pub fn duration(nanos: Nanos) -> String {
+    match nanos.0 {
+        ns if ns.abs() >= 1_000_000 => format!("{} ms", ns as f64 / 1e6),
+        ns => format!("{} µs", ns as f64 / 1e3),
+    }
+}

@@ -1,0 +1,372 @@
+//! A plan and what is known of it → the worst response of each clock, and who misses a deadline because of whom.
+
+use super::known::{Comes, Known, KnownTask, Origin, burst, burst_deadline, known};
+use super::system::{Stage, settle};
+use super::{Arrivals, Bound, Demand, Load, Measured, Outcome, Pattern, Task, Ticks, blocks, load};
+use crate::{Plan, TaskId};
+use std::collections::BTreeSet;
+use vecud_base::time::{Fraction, Nanos};
+
+/// What a bound was computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// The rig's figures alone.
+    Rig,
+    /// Measured ones alone.
+    Run,
+    /// Some of each.
+    Both,
+}
+
+/// What the time of a worst response goes into; it is the sum of all this.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worst {
+    /// The time from the release to the end.
+    pub response: Nanos,
+    /// Where the figures come from.
+    pub basis: Basis,
+    /// Waking up.
+    pub wakeup: Nanos,
+    /// The clock's own activations: this one, and those before it that hold it up. How many, and their time.
+    pub own: (u64, Nanos),
+    /// Less: that much before its release the busy period had begun.
+    pub before: Nanos,
+    /// Less urgent clocks: locked sections, an activation of one that shares the priority, and of each that takes turns.
+    pub blocking: Vec<(TaskId, Nanos)>,
+    /// Activations of clocks that go before it: how many, and their time.
+    pub interference: Vec<(TaskId, u64, Nanos)>,
+}
+
+/// What became of a clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing activates it.
+    Idle,
+    /// Figures are missing, its own or others that matter to it.
+    Unknown,
+    /// The worst response is this.
+    Bounded(Worst),
+    /// None: it and what goes before it need more than the core has.
+    Overloaded,
+    /// None was found: see [`Outcome::NotFound`].
+    NotFound,
+}
+
+/// A clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockVerdict {
+    /// When its response must be over.
+    pub deadline: Option<Nanos>,
+    /// What became of it.
+    pub result: Verdict,
+    /// How much longer the worst response is since the clock shares a FIFO priority with less urgent levels of its FMU;
+    /// `None`: it shares none, or nobody knows.
+    pub shared: Option<Nanos>,
+}
+
+impl ClockVerdict {
+    /// How long after its deadline the clock may respond; `None`: it does not, or nobody knows.
+    pub fn late(&self) -> Option<Nanos> {
+        match (&self.result, self.deadline) {
+            (Verdict::Bounded(worst), Some(deadline)) if worst.response > deadline => {
+                Some(worst.response.minus(deadline))
+            }
+            _ => None,
+        }
+    }
+
+    /// The worst response of the clock, if it has one.
+    pub fn worst(&self) -> Option<&Worst> {
+        match &self.result {
+            Verdict::Bounded(worst) => Some(worst),
+            _ => None,
+        }
+    }
+}
+
+/// A core.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoreLoad {
+    /// The number of the core.
+    pub cpu: usize,
+    /// The load by the clocks whose figures are known.
+    pub load: Load,
+    /// The shares of clocks whose figures are known and that are activated again and again, in the order of the plan.
+    pub shares: Vec<(TaskId, f64)>,
+}
+
+/// All of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// What it was made from.
+    pub known: Known,
+    /// The verdict on each task.
+    pub clocks: Vec<ClockVerdict>,
+    /// The cores that have partitions, in the order of their numbers.
+    pub cores: Vec<CoreLoad>,
+}
+
+impl Analysis {
+    /// The clocks of which something is missing.
+    pub fn incomplete(&self) -> impl Iterator<Item = TaskId> {
+        self.known.tasks.iter().enumerate().filter(|(_, input)| input.is_incomplete()).map(|(task, _)| TaskId(task))
+    }
+
+    /// Whether nothing is known to miss its deadline.
+    pub fn is_schedulable(&self) -> bool {
+        self.clocks
+            .iter()
+            .all(|clock| clock.late().is_none() && !matches!(clock.result, Verdict::Overloaded | Verdict::NotFound))
+            && self.cores.iter().all(|core| core.load.against_one.is_le())
+    }
+}
+
+/// Analyses a plan, with what a run has measured where the rig says nothing.
+pub fn analyse(plan: &Plan, measured: Option<&Measured>) -> Analysis {
+    let known = known(plan, measured);
+    let system = System::of(plan, &known);
+    let stage = settle(&system.tasks);
+    let result = |task: usize| match system.place[task] {
+        _ if !known.tasks[task].active => Verdict::Idle,
+        None => Verdict::Unknown,
+        Some(_) if system.unknown[task] => Verdict::Unknown,
+        Some(place) => match stage.outcome(place) {
+            Outcome::Overloaded => Verdict::Overloaded,
+            Outcome::NotFound => Verdict::NotFound,
+            Outcome::Bounded(bound) => Verdict::Bounded(system.worst(place, &bound, &stage, &known)),
+        },
+    };
+    let alone = system.alone();
+    let alone = (alone != system.tasks).then(|| settle(&alone));
+    // Where that made a clock miss its bound altogether, nobody knows by how much.
+    let shared = |task: usize| match (system.place[task], &alone) {
+        (Some(place), Some(alone)) if system.tasks[place].waits && !system.unknown[task] => {
+            match (stage.outcome(place), alone.outcome(place)) {
+                (Outcome::Bounded(bound), Outcome::Bounded(alone)) => {
+                    Some(system.ticks.to_nanos(bound.response).minus(system.ticks.to_nanos(alone.response)))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    let clock = |task: usize| ClockVerdict {
+        deadline: deadline(plan, &known, task),
+        result: result(task),
+        shared: shared(task),
+    };
+    let clocks = (0..plan.tasks.len()).map(clock).collect();
+    let cpus: BTreeSet<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
+    let cores = cpus.into_iter().map(|cpu| system.core(cpu, &stage)).collect();
+    Analysis { clocks, cores, known }
+}
+
+/// The rig's, else the interval, the shortest of those that cause it.
+fn deadline(plan: &Plan, known: &Known, task: usize) -> Option<Nanos> {
+    let given = plan.tasks[task].figures.deadline;
+    given.or_else(|| {
+        let interval = interval(&known.tasks, task, true)?;
+        Some(Nanos(
+            i64::try_from(i128::from(interval.counter()) * 1_000_000_000 / i128::from(interval.resolution())).ok()?,
+        ))
+    })
+}
+
+/// How far apart its activations are. `burst`: sixteen times that where as many may come at once.
+pub(super) fn interval(tasks: &[KnownTask], task: usize, burst: bool) -> Option<Fraction> {
+    match &tasks[task].comes.as_ref()?.0 {
+        Comes::Every(interval) => Some(*interval),
+        Comes::Bursts(interval) if burst => burst_deadline(*interval),
+        Comes::Bursts(interval) => Some(*interval),
+        Comes::Times(times) => {
+            let shortest = times.windows(2).map(|pair| pair[1].minus(pair[0]).0).min()?;
+            Fraction::new(shortest.max(1) as u64, 1_000_000_000).ok()
+        }
+        Comes::By(causes) => causes.iter().filter_map(|cause| interval(tasks, cause.0, burst)).min(),
+    }
+}
+
+/// The tasks that can be reckoned with.
+struct System {
+    tasks: Vec<Task>,
+    ticks: Ticks,
+    /// The place of each task of the plan among `tasks`.
+    place: Vec<Option<usize>>,
+    /// The other way round.
+    task: Vec<usize>,
+    /// Whether something that matters to it is missing, for each task of the plan.
+    unknown: Vec<bool>,
+    /// The turn of each task of the plan.
+    turns: Vec<Option<usize>>,
+}
+
+impl System {
+    fn of(plan: &Plan, known: &Known) -> System {
+        let is_known = |task: &usize| known.tasks[*task].active && !known.tasks[*task].is_incomplete();
+        let task: Vec<usize> = (0..plan.tasks.len()).filter(is_known).collect();
+        let mut place = vec![None; plan.tasks.len()];
+        task.iter().enumerate().for_each(|(at, &task)| place[task] = Some(at));
+        let intervals = known.tasks.iter().filter_map(|input| match &input.comes {
+            Some((Comes::Every(interval) | Comes::Bursts(interval), _)) => Some(*interval),
+            _ => None,
+        });
+        let ticks = Ticks::of(intervals);
+        let (unknown, turns) = (unknown(plan, known), plan.turns());
+        let mut system = System { tasks: Vec::new(), ticks, place, task, unknown, turns };
+        system.tasks = system.task.iter().map(|&task| system.in_numbers(plan, known, task)).collect();
+        // All of those that share a priority but the least urgent wait for others of these.
+        for shared in plan.shared() {
+            let level = |task: &TaskId| plan.tasks[task.0].level;
+            let last = shared.last().map(level);
+            for task in shared.iter().filter(|task| Some(level(task)) != last) {
+                if let Some(place) = system.place[task.0] {
+                    system.tasks[place].waits = true;
+                }
+            }
+        }
+        system
+    }
+
+    fn in_numbers(&self, plan: &Plan, known: &Known, task: usize) -> Task {
+        let (planned, input, ticks) = (&plan.tasks[task], &known.tasks[task], self.ticks);
+        let overhead = known.overhead.0;
+        let execution = input.execution.map_or(Nanos(0), |(execution, _)| execution);
+        // To wait for somebody is to switch to it and back.
+        let section = if input.section.0 > Nanos(0) { input.section.0.plus(overhead) } else { Nanos(0) };
+        let arrivals = match input.comes.as_ref().map(|(comes, _)| comes) {
+            Some(Comes::Every(interval)) => {
+                Arrivals::Own(Pattern::Grid { interval: ticks.interval(*interval), jitter: 0 })
+            }
+            Some(Comes::Bursts(interval)) => {
+                let interval = ticks.interval(*interval);
+                Arrivals::Own(Pattern::Grid { interval, jitter: burst(interval) })
+            }
+            // The host, too, releases at whole nanoseconds.
+            Some(Comes::Times(times)) => {
+                Arrivals::Own(Pattern::Times(times.iter().map(|time| ticks.nanos(*time)).collect()))
+            }
+            Some(Comes::By(causes)) => Arrivals::By(causes.iter().filter_map(|cause| self.place[cause.0]).collect()),
+            None => Arrivals::By(Vec::new()),
+        };
+        Task {
+            core: planned.cpu,
+            instance: planned.fmu.0,
+            urgency: planned.fifo.get().into(),
+            level: planned.level,
+            waits: false,
+            turn: self.turns[task],
+            execution: ticks.nanos(execution.plus(overhead).plus(planned.polls(plan))),
+            section: ticks.nanos(section),
+            wake: ticks.nanos(known.wakeup[task].0),
+            arrivals,
+        }
+    }
+
+    /// The tasks as if each level had a priority of its own.
+    fn alone(&self) -> Vec<Task> {
+        self.tasks.iter().map(|task| Task { waits: false, ..task.clone() }).collect()
+    }
+
+    fn worst(&self, place: usize, bound: &Bound, stage: &Stage, known: &Known) -> Worst {
+        let nanos = |ticks: i128| self.ticks.to_nanos(ticks);
+        let blocking = blocks(&self.tasks, place);
+        let before: Vec<usize> = stage.before(place).collect();
+        let interference = before.iter().filter_map(|&other| {
+            let count = stage.demand(other)?.most(bound.window);
+            let time = nanos(count * self.tasks[other].execution);
+            (count > 0).then(|| (TaskId(self.task[other]), count as u64, time))
+        });
+        let matter: Vec<usize> =
+            before.iter().copied().chain(blocking.iter().map(|block| block.by)).chain([place]).collect();
+        let wakeup = stage.demand(place).map_or(0, |demand| demand.wake);
+        Worst {
+            response: nanos(bound.response),
+            basis: self.basis(&matter, known),
+            wakeup: nanos(wakeup),
+            own: (bound.activations as u64, nanos(bound.activations * self.tasks[place].execution)),
+            before: nanos(bound.released + wakeup),
+            interference: interference.collect(),
+            blocking: blocking.iter().map(|block| (TaskId(self.task[block.by]), nanos(block.span))).collect(),
+        }
+    }
+
+    /// Where the figures of the tasks at these places come from.
+    fn basis(&self, places: &[usize], known: &Known) -> Basis {
+        let mut said = BTreeSet::from([known.overhead.1]);
+        let mut open: Vec<usize> = places.to_vec();
+        let mut seen: BTreeSet<usize> = open.iter().copied().collect();
+        while let Some(place) = open.pop() {
+            let task = self.task[place];
+            let input = &known.tasks[task];
+            said.extend(input.execution.map(|(_, source)| source));
+            said.extend(input.comes.as_ref().map(|(_, source)| *source));
+            said.extend([input.section.1, known.wakeup[task].1]);
+            if let Arrivals::By(causes) = &self.tasks[place].arrivals {
+                open.extend(causes.iter().filter(|cause| seen.insert(**cause)));
+            }
+        }
+        match (said.contains(&Origin::Rig), said.contains(&Origin::Run)) {
+            (true, true) => Basis::Both,
+            (false, true) => Basis::Run,
+            _ => Basis::Rig,
+        }
+    }
+
+    fn core(&self, cpu: usize, stage: &Stage) -> CoreLoad {
+        let here = (0..self.tasks.len()).filter(|&place| self.tasks[place].core == cpu);
+        // Delays do not change how often somebody comes in the long run.
+        let demand =
+            |place: usize| Demand { execution: self.tasks[place].execution, wake: 0, streams: stage.roots(place) };
+        let demands: Vec<(TaskId, Demand)> = here.map(|place| (TaskId(self.task[place]), demand(place))).collect();
+        let shares =
+            demands.iter().map(|(task, demand)| (*task, load([demand]).share)).filter(|(_, share)| *share > 0.0);
+        CoreLoad { cpu, load: load(demands.iter().map(|(_, demand)| demand)), shares: shares.collect() }
+    }
+}
+
+/// Whether something is missing that its bound depends on, for each task.
+fn unknown(plan: &Plan, known: &Known) -> Vec<bool> {
+    let tasks = &plan.tasks;
+    // A turn that is taken over cores waits for work on the other core, which is not reckoned with here.
+    let turns = plan.turns();
+    let are_apart: Vec<bool> = (0..plan.serials.len()).map(|turn| plan.is_over_cores(turn)).collect();
+    let missing = |task: usize| {
+        let is_apart = turns[task].is_some_and(|turn| are_apart[turn]);
+        known.tasks[task].is_incomplete() || (known.tasks[task].active && is_apart)
+    };
+    let ceiling = |task: usize| {
+        let takes_turns = |other: usize| turns[task].is_some() && turns[other] == turns[task];
+        let is_met = |other: &usize| tasks[*other].fmu == tasks[task].fmu || takes_turns(*other);
+        (0..tasks.len()).filter(is_met).map(|other| tasks[other].fifo.get()).max()
+    };
+    let causes = |task: usize| match &known.tasks[task].comes {
+        Some((Comes::By(causes), _)) => causes.as_slice(),
+        _ => &[],
+    };
+    let incomplete: Vec<(usize, Option<u8>)> =
+        (0..tasks.len()).filter(|&task| missing(task)).map(|task| (task, ceiling(task))).collect();
+    // A task that is incomplete disturbs all that are no more urgent, and blocks up to the ceiling of its instance and of its turn.
+    let disturbed = |task: usize| {
+        incomplete.iter().any(|&(other, ceiling)| {
+            let reach = ceiling.max(Some(tasks[other].fifo.get()));
+            tasks[other].cpu == tasks[task].cpu && reach >= Some(tasks[task].fifo.get())
+        })
+    };
+    let mut unknown: Vec<bool> = (0..tasks.len()).map(|task| missing(task) || disturbed(task)).collect();
+    loop {
+        // So does whoever comes at times that are not known.
+        let vague: Vec<usize> = (0..tasks.len())
+            .filter(|&task| known.tasks[task].active && causes(task).iter().any(|cause| unknown[cause.0]))
+            .collect();
+        let affected = |task: usize, &other: &usize| {
+            tasks[other].cpu == tasks[task].cpu && tasks[other].fifo.get() >= tasks[task].fifo.get()
+        };
+        let more: Vec<usize> = (0..tasks.len())
+            .filter(|&task| !unknown[task] && vague.iter().any(|other| affected(task, other)))
+            .collect();
+        if more.is_empty() {
+            return unknown;
+        }
+        more.into_iter().for_each(|task| unknown[task] = true);
+    }
+}

@@ -1,0 +1,549 @@
+//! The releases of one task.
+//!
+//! Guarantees (semantics S1–S3, S12):
+//! * activation times strictly increase;
+//! * a periodic clock stays on its grid, whatever happens: a late start never changes an activation time, and of releases
+//!   that have to wait at most [`QUEUE`] are kept;
+//! * a tick at the time of one pending or activated (of the last [`QUEUE`]) is coalesced, another one that is earlier than
+//!   the last activation gets the time of its dispatch, and pending ones are taken in the order of their times;
+//! * a deadline that was reached before its clock is armed anew, or at that very time, is a tick like any other;
+//! * nothing is activated at or after the stop of the run;
+//! * no allocation after [`Timeline::new`].
+
+use super::grid::{Grid, first_after};
+use crate::{Release, TaskId};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use vecud_base::time::{Fraction, Instant, Nanos};
+
+mod plain;
+mod resume;
+
+/// Ticks that may wait per clock (semantics S9).
+pub const QUEUE: usize = 16;
+
+/// Times that are taken from a stimulus at once.
+pub const FED: usize = 64;
+
+/// What became of a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tick {
+    /// The tick waits for its activation.
+    Queued,
+    /// There is an activation with exactly this time already.
+    Coalesced,
+    /// [`QUEUE`] others wait already.
+    Full,
+    /// The tick's time is not before the stop of the run.
+    AfterStop,
+}
+
+/// What became of a countdown clock that was armed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Armed {
+    /// What became of the new deadline.
+    pub tick: Tick,
+    /// The deadline before it, which had been reached and for which there was no room any more.
+    pub lost: Option<Instant>,
+}
+
+/// An activation that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// `activationTime`.
+    pub time: Instant,
+    /// When it was dispatched, for those that something else released; `None`: `time` itself is the release.
+    pub dispatched: Option<Nanos>,
+    /// The tick came too late for its own time and has that of its dispatch.
+    pub retimed: bool,
+    /// The first instant after `time` of the clock's grid or list, whether it will be activated then or not; `None`: the
+    /// clock is neither periodic nor listed, or has no further instant.
+    pub next: Option<Instant>,
+    /// The clock at the root of the chain that caused it; `None`: no other one did.
+    pub root: Option<TaskId>,
+}
+
+impl Due {
+    /// A release by the clock itself.
+    pub(super) fn own(time: Instant) -> Due {
+        Due { time, dispatched: None, retimed: false, next: None, root: None }
+    }
+}
+
+/// When something was handed over, on both clocks, and what caused it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// CLOCK_MONOTONIC.
+    pub wall: Nanos,
+    /// The dispatch as simulation time.
+    pub time: Instant,
+    /// The clock at the root of the chain that leads here; `None`: there is none.
+    pub root: Option<TaskId>,
+}
+
+/// A release that was left out because the activation before it had not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The activation time that it would have had.
+    pub time: Instant,
+}
+
+/// What became of a release that found the activation before it still running, where such releases wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// The tick waits, to be activated at its own time, which is this.
+    Waits(Instant),
+    /// The tick was left out, since [`QUEUE`] wait already.
+    Not(Skipped),
+}
+
+/// What only an FMU can say of its clock, in Initialization Mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Learned {
+    /// Nothing, or nothing yet.
+    #[default]
+    Nothing,
+    /// When a changing clock ticks first, or what a countdown clock is armed with.
+    First(Instant),
+    /// The grid of a periodic clock.
+    Grid {
+        /// First tick after the start of the run.
+        shift: Fraction,
+        /// Never zero.
+        interval: Fraction,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Waiting {
+    time: Instant,
+    dispatched: Nanos,
+    retimed: bool,
+    root: Option<TaskId>,
+}
+
+impl Waiting {
+    fn due(&self) -> Due {
+        let Waiting { time, dispatched, retimed, root } = *self;
+        Due { dispatched: Some(dispatched), retimed, root, ..Due::own(time) }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Instants {
+    /// Periodic. Releases that wait for their predecessor to end are before those of the grid, and so is one beside it.
+    Grid { grid: Grid, backlog: VecDeque<Instant> },
+    /// What the last activation has said, or nothing while it has not.
+    Changing { next: Option<Instant> },
+    /// A list, next is the index.
+    List { times: Vec<Instant>, next: usize },
+    /// A list that is handed over in portions of at most [`FED`], the earliest first.
+    Fed { times: VecDeque<Instant> },
+    /// A deadline, when armed.
+    Countdown { armed: Option<Waiting> },
+    /// Nothing but ticks.
+    Ticks,
+}
+
+/// The releases of one task: what comes next, and what becomes of ticks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timeline {
+    source: Instants,
+    waiting: Vec<Waiting>,
+    last: Option<Instant>,
+    /// Times of the last activations, in no order; the next one overwrites the oldest.
+    recent: [Option<Instant>; QUEUE],
+    oldest: usize,
+    stop: Option<Instant>,
+    /// Ticks after the stop wait, for a later run.
+    keeps: bool,
+}
+
+impl Timeline {
+    /// The timeline of a task in a run over [start, stop).
+    pub fn new(release: &Release, start: Instant, stop: Option<Instant>) -> Timeline {
+        let source = match release {
+            Release::Periodic { shift, interval } => {
+                let grid = Grid::new(start.after(*shift), *interval);
+                Instants::Grid { grid, backlog: VecDeque::with_capacity(QUEUE) }
+            }
+            Release::At(times) => Instants::List { times: times.clone(), next: 0 },
+            Release::Stimulus { .. } => Instants::Fed { times: VecDeque::with_capacity(FED) },
+            Release::Changing => Instants::Changing { next: None },
+            Release::Countdown => Instants::Countdown { armed: None },
+            // Until it is learned, a grid that is asked for is none.
+            Release::Asked
+            | Release::Triggered { .. }
+            | Release::Datagram { .. }
+            | Release::Request
+            | Release::Never => Instants::Ticks,
+        };
+        Timeline {
+            source,
+            waiting: Vec::with_capacity(QUEUE),
+            last: None,
+            recent: [None; QUEUE],
+            oldest: 0,
+            stop,
+            keeps: false,
+        }
+    }
+
+    /// How many times it would take from a stimulus now; 0 for clocks of another kind.
+    pub fn room(&self) -> usize {
+        match &self.source {
+            Instants::Fed { times } => FED - times.len(),
+            _ => 0,
+        }
+    }
+
+    /// Whether nothing that a stimulus has handed over waits.
+    pub fn is_hungry(&self) -> bool {
+        matches!(&self.source, Instants::Fed { times } if times.is_empty())
+    }
+
+    /// The next time of a stimulus, while there is [`Timeline::room`]; times increase. One that a run which was left has
+    /// activated already is not activated again.
+    pub fn feed(&mut self, time: Instant) {
+        let last = self.last;
+        if let Instants::Fed { times } = &mut self.source
+            && times.len() < FED
+            && last.is_none_or(|last| time > last)
+            && times.back().is_none_or(|last| time > *last)
+        {
+            times.push_back(time);
+        }
+    }
+
+    /// The first time after this one that a stimulus has handed over and that waits.
+    pub fn fed_after(&self, time: Instant) -> Option<Instant> {
+        match &self.source {
+            Instants::Fed { times } => times.iter().copied().find(|fed| *fed > time),
+            _ => None,
+        }
+    }
+
+    /// What the FMU has said of the clock before the run, which starts at `start`. `root`: the clock that a deadline is put
+    /// down to which was armed so early.
+    pub fn learn(&mut self, learned: Learned, start: Instant, root: Option<TaskId>) {
+        match learned {
+            Learned::Nothing => (),
+            Learned::First(time) => match &mut self.source {
+                Instants::Changing { next } => *next = Some(time),
+                _ => {
+                    self.arm(time, start, Dispatch { wall: Nanos(0), time: start, root });
+                }
+            },
+            Learned::Grid { shift, interval } => {
+                let grid = Grid::new(start.after(shift), interval);
+                self.source = Instants::Grid { grid, backlog: VecDeque::with_capacity(QUEUE) };
+            }
+        }
+    }
+
+    /// The interval of a periodic clock.
+    pub fn interval(&self) -> Option<Fraction> {
+        match &self.source {
+            Instants::Grid { grid, .. } => Some(grid.interval()),
+            _ => None,
+        }
+    }
+
+    /// The grid of a periodic clock: an instant of it, and its interval.
+    pub fn grid(&self) -> Option<(Instant, Fraction)> {
+        match &self.source {
+            Instants::Grid { grid, .. } => Some((grid.origin(), grid.interval())),
+            _ => None,
+        }
+    }
+
+    /// The interval of a periodic clock has changed at `from`: releases of the old grid up to that instant stay, the next
+    /// one comes the new interval after the last of them, but not before `from`.
+    pub fn retune(&mut self, interval: Fraction, from: Instant) {
+        if let Instants::Grid { grid, .. } = &mut self.source {
+            grid.retune(interval, from);
+        }
+    }
+
+    /// A periodic task has a release at this time too, which is after its last one and before the next one of its grid. It is
+    /// never left out, nor is the grid passed over while it waits.
+    pub fn beside(&mut self, time: Instant) {
+        let last = self.last;
+        if let Instants::Grid { grid, backlog } = &mut self.source
+            && time < grid.next()
+            && last.is_none_or(|last| time > last)
+        {
+            debug_assert!(backlog.is_empty(), "one at a time");
+            backlog.push_front(time);
+        }
+    }
+
+    /// A changing clock, activated at `since`, ticks next after `interval`, which is not zero.
+    #[inline(never)] // few clocks are changing ones
+    pub fn follow(&mut self, interval: Fraction, since: Instant) {
+        if let Instants::Changing { next } = &mut self.source {
+            let time = since.after(interval);
+            *next = Some(time).filter(|time| self.last.is_none_or(|last| *time > last));
+        }
+    }
+
+    /// The time of the next activation, as far as it is known; only times before the stop of the run.
+    #[inline]
+    pub fn next(&self) -> Option<Instant> {
+        let next = match self.plain_grid() {
+            Some(grid) => Some(grid.next()),
+            None => self.next_of_all(),
+        };
+        next.filter(|time| self.stop.is_none_or(|stop| *time < stop))
+    }
+
+    #[inline(never)]
+    fn next_of_all(&self) -> Option<Instant> {
+        let own = match &self.source {
+            Instants::Grid { grid, backlog } => Some(backlog.front().copied().unwrap_or(grid.next())),
+            Instants::Changing { next } => *next,
+            Instants::List { times, next } => times.get(*next).copied(),
+            Instants::Fed { times } => times.front().copied(),
+            Instants::Countdown { armed } => armed.map(|waiting| waiting.time),
+            Instants::Ticks => None,
+        };
+        let tick = self.waiting.first().map(|waiting| waiting.time);
+        match (own, tick) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Takes the next activation off the timeline.
+    #[inline(always)]
+    pub fn take(&mut self) -> Option<Due> {
+        let time = self.next()?;
+        if self.plain_grid().is_some()
+            && let Instants::Grid { grid, .. } = &mut self.source
+        {
+            let (time, next) = grid.pass();
+            self.activated(time);
+            return Some(Due { next: Some(next), ..Due::own(time) });
+        }
+        self.take_of_all(time)
+    }
+
+    #[inline(never)]
+    fn take_of_all(&mut self, time: Instant) -> Option<Due> {
+        if self.waiting.first().is_some_and(|waiting| waiting.time == time) {
+            let waiting = self.waiting.remove(0);
+            return Some(self.activate(waiting));
+        }
+        let due = match &mut self.source {
+            Instants::Grid { grid, backlog } => {
+                let next = match backlog.pop_front() {
+                    // What came between it and the next one that waits may have been left out.
+                    Some(_) => first_after(grid.origin(), grid.interval(), time),
+                    None => grid.pass().1,
+                };
+                Due { next: Some(next), ..Due::own(time) }
+            }
+            Instants::Changing { next } => {
+                *next = None;
+                Due::own(time)
+            }
+            Instants::List { times, next } => {
+                *next += 1;
+                Due { next: times.get(*next).copied(), ..Due::own(time) }
+            }
+            Instants::Fed { times } => {
+                times.pop_front();
+                Due::own(time)
+            }
+            Instants::Countdown { armed } => {
+                let waiting = armed.take().expect("next() found it");
+                return Some(self.activate(waiting));
+            }
+            Instants::Ticks => unreachable!("next() found nothing but ticks"),
+        };
+        self.activated(due.time);
+        Some(due)
+    }
+
+    #[inline]
+    fn activated(&mut self, time: Instant) {
+        self.last = Some(time);
+        self.recent[self.oldest] = Some(time);
+        self.oldest = (self.oldest + 1) % QUEUE;
+    }
+
+    fn activate(&mut self, waiting: Waiting) -> Due {
+        self.activated(waiting.time);
+        waiting.due()
+    }
+
+    /// What waits for `time`, or, when the clock has moved on, for the time of the dispatch: the first nanosecond from
+    /// there on that is later than the last activation and that nothing else waits for.
+    fn waiting_for(&self, time: Instant, dispatch: Dispatch) -> Waiting {
+        let Some(last) = self.last.filter(|last| time < *last) else {
+            return Waiting { time, dispatched: dispatch.wall, retimed: false, root: dispatch.root };
+        };
+        let mut time = dispatch.time.max(last.after(Fraction::NANOSECOND));
+        while self.waits_for(time) {
+            time = time.after(Fraction::NANOSECOND);
+        }
+        Waiting { time, dispatched: dispatch.wall, retimed: true, root: dispatch.root }
+    }
+
+    fn waits_for(&self, time: Instant) -> bool {
+        let armed = matches!(&self.source, Instants::Countdown { armed: Some(armed) } if armed.time == time);
+        armed || self.waiting.iter().any(|waiting| waiting.time == time)
+    }
+
+    /// A tick at `time`.
+    pub fn tick(&mut self, time: Instant, dispatch: Dispatch) -> Tick {
+        if self.was_activated_at(time) || self.waits_for(time) {
+            return Tick::Coalesced;
+        }
+        self.queue(self.waiting_for(time, dispatch))
+    }
+
+    /// Whether one of the last activations had this time. Times only grow, so most need not be looked for.
+    fn was_activated_at(&self, time: Instant) -> bool {
+        self.last.is_some_and(|last| time <= last) && self.recent.contains(&Some(time))
+    }
+
+    fn queue(&mut self, tick: Waiting) -> Tick {
+        if !self.keeps && self.stop.is_some_and(|stop| tick.time >= stop) {
+            return Tick::AfterStop;
+        }
+        if self.waiting.len() == QUEUE {
+            return Tick::Full;
+        }
+        let place = self.waiting.partition_point(|waiting| waiting.time < tick.time);
+        self.waiting.insert(place, tick);
+        Tick::Queued
+    }
+
+    /// A countdown clock is armed, by an activation at `since`, to tick at `time`. What was armed before is forgotten (FMI
+    /// 3.0.2, 2.2.8.4: re-scheduled), unless that was to tick at `since` or before: it has, then, though it was not
+    /// activated yet, and waits. `Coalesced` when the clock was activated at exactly `time`, or a tick waits for that.
+    pub fn arm(&mut self, time: Instant, since: Instant, dispatch: Dispatch) -> Armed {
+        let Instants::Countdown { armed } = &mut self.source else { return Armed { tick: Tick::Queued, lost: None } };
+        let reached = armed.take().filter(|armed| armed.time <= since);
+        let lost = reached.filter(|reached| self.queue(*reached) == Tick::Full).map(|reached| reached.time);
+        if self.was_activated_at(time) || self.waits_for(time) {
+            return Armed { tick: Tick::Coalesced, lost };
+        }
+        let deadline = self.waiting_for(time, dispatch);
+        if let Instants::Countdown { armed } = &mut self.source {
+            *armed = Some(deadline);
+        }
+        Armed { tick: Tick::Queued, lost }
+    }
+
+    /// Leaves out the next release of a periodic clock if it is at or before `now`, since the activation before it ran
+    /// until then; to be called until it returns `None`. Other clocks queue and never skip.
+    pub fn skip(&mut self, now: Instant) -> Option<Skipped> {
+        let stop = self.stop;
+        let Instants::Grid { grid, .. } = &mut self.source else { return None };
+        if grid.next() > now || stop.is_some_and(|stop| grid.next() >= stop) {
+            return None;
+        }
+        let (time, _) = grid.pass();
+        self.last = Some(time);
+        Some(Skipped { time })
+    }
+
+    /// [`Timeline::skip`] of all but the last such release, which stays the next one, for a task that is to catch up at once.
+    pub fn skip_to_last(&mut self, now: Instant) -> Option<Skipped> {
+        let stop = self.stop;
+        let Instants::Grid { grid, backlog } = &self.source else { return None };
+        if !backlog.is_empty() {
+            return None;
+        }
+        let later = grid.after_next();
+        let is_last = later > now || stop.is_some_and(|stop| later >= stop);
+        if is_last { None } else { self.skip(now) }
+    }
+
+    /// Keeps the releases of a periodic clock at or before `now`, since the activation before them ran until then: they are
+    /// activated one after the other, at their times. Leaves out one for which there is no room. Tells of one after the
+    /// other; to be called until it returns `None`.
+    pub fn keep(&mut self, now: Instant) -> Option<Kept> {
+        let stop = self.stop;
+        let Instants::Grid { grid, backlog } = &mut self.source else { return None };
+        if grid.next() > now || stop.is_some_and(|stop| grid.next() >= stop) {
+            return None;
+        }
+        let (time, _) = grid.pass();
+        if backlog.len() == QUEUE {
+            return Some(Kept::Not(Skipped { time }));
+        }
+        backlog.push_back(time);
+        Some(Kept::Waits(time))
+    }
+
+    /// The next release of a periodic or changing clock if it is at or before `now`: its predecessor ran until then.
+    pub fn overdue(&self, now: Instant) -> Option<Instant> {
+        match &self.source {
+            Instants::Grid { .. } | Instants::Changing { .. } => self.next().filter(|time| *time <= now),
+            _ => None,
+        }
+    }
+
+    /// Passes over the next release of a periodic or changing clock if it is at or before `now`, whether it waits or is still on the
+    /// grid: nobody activates it any more.
+    pub fn leave_out(&mut self, now: Instant) -> Option<Instant> {
+        let stop = self.stop;
+        let is_due = |time: Instant| time <= now && stop.is_none_or(|stop| time < stop);
+        let time = match &mut self.source {
+            Instants::Changing { next } => next.take_if(|next| is_due(*next))?,
+            Instants::Grid { grid, backlog } => match backlog.front() {
+                Some(first) if is_due(*first) => backlog.pop_front()?,
+                None if is_due(grid.next()) => grid.pass().0,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        self.last = self.last.max(Some(time));
+        Some(time)
+    }
+
+    /// The time of the last activation, or of a release after it that was passed over.
+    pub fn last(&self) -> Option<Instant> {
+        self.last
+    }
+
+    /// Throws away what waits at `now` and tells how much it was: ticks, kept releases, an armed countdown, and the times of
+    /// a list or a stimulus that have come. Times from then on are nobody's loss.
+    pub fn discard(&mut self, now: Instant) -> u64 {
+        let stop = self.stop;
+        let is_due = |time: &&Instant| **time <= now && stop.is_none_or(|stop| **time < stop);
+        let armed = match &mut self.source {
+            Instants::Countdown { armed } => u64::from(armed.take().is_some()),
+            Instants::Grid { backlog, .. } => {
+                let kept = backlog.iter().filter(is_due).count();
+                backlog.clear();
+                kept as u64
+            }
+            Instants::List { times, next } => {
+                let due = times[*next..].iter().take_while(is_due).count();
+                *next += due;
+                due as u64
+            }
+            Instants::Fed { times } => {
+                let due = times.iter().take_while(is_due).count();
+                times.drain(..due);
+                due as u64
+            }
+            _ => 0,
+        };
+        let ticks = self.waiting.len() as u64;
+        self.waiting.clear();
+        ticks + armed
+    }
+
+    /// Ticks that wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! A timeline that is nothing but a grid at the moment, or nothing but ticks, which most are most of the time: what comes
+//! next is known without looking at anything else, and passing many instants of a grid takes as long as passing few.
+
+use super::{Due, Instants, QUEUE, Timeline};
+use crate::schedule::grid::Grid;
+use vecud_base::time::Instant;
+
+impl Timeline {
+    /// What [`Timeline::take`] is going to give, where it is known: until a tick, another interval or the like comes.
+    #[inline(always)]
+    pub fn foresee(&self) -> Option<Due> {
+        let due = match (&self.source, self.waiting.first()) {
+            (Instants::Ticks, Some(waiting)) => waiting.due(),
+            (Instants::Ticks, None) => return None,
+            _ => {
+                let (grid, _) = self.nothing_but_grid()?;
+                Due { next: Some(grid.after_next()), ..Due::own(grid.next()) }
+            }
+        };
+        self.stop.is_none_or(|stop| due.time < stop).then_some(due)
+    }
+
+    /// Takes what was [foreseen](Timeline::foresee) off the timeline, and foresees what comes after it.
+    #[inline(always)]
+    pub fn advance(&mut self) -> Option<Due> {
+        self.take();
+        self.foresee()
+    }
+
+    /// The grid, when nothing else can come next.
+    #[inline]
+    pub(super) fn plain_grid(&self) -> Option<&Grid> {
+        match &self.source {
+            Instants::Grid { grid, backlog } if backlog.is_empty() && self.waiting.is_empty() => Some(grid),
+            _ => None,
+        }
+    }
+
+    /// The grid, when nothing else can come next and it does not change, and the stop of the run.
+    pub(in crate::schedule) fn nothing_but_grid(&self) -> Option<(&Grid, Option<Instant>)> {
+        self.plain_grid().filter(|grid| !grid.changes()).map(|grid| (grid, self.stop))
+    }
+
+    /// As if [`Timeline::take`] had been called so often, with [nothing but a grid](Timeline::nothing_but_grid) that has so
+    /// many instants before the stop. Takes as long for many as for few.
+    pub(in crate::schedule) fn pass(&mut self, instants: u64) {
+        let not_recent = instants.saturating_sub(QUEUE as u64);
+        if let Instants::Grid { grid, .. } = &mut self.source {
+            grid.pass_many(not_recent);
+        }
+        self.oldest = (self.oldest + (not_recent % QUEUE as u64) as usize) % QUEUE;
+        for _ in not_recent..instants {
+            self.take();
+        }
+    }
+}

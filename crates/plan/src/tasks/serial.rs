@@ -1,0 +1,199 @@
+//! FMUs of which one at a time makes steps (semantics S34), since their code shares something.
+//!
+//! Instances of one library share its static variables, and FMI 3.0 (2.2.1) promises parallel calls only across processes. So they take
+//! turns, unless `parallel = true` leaves one out; `serialise` makes others take turns. FMUs that take turns with the same FMU take turns
+//! with each other: a task has one turn at most, and no two tasks can wait for each other.
+
+use crate::described::DescribedFmu;
+use crate::findings::Findings;
+use crate::rig::Rig;
+use crate::{FmuId, Plan, SerialPlan, TaskId, TaskPlan};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
+
+/// What FMUs can have together that take turns.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Common<'a> {
+    /// The thread that makes their steps: no reason by itself, but both have the other's reasons.
+    Thread(TaskId),
+    Library(&'a Path),
+    /// `serialise` names both.
+    Key,
+}
+
+/// The FMUs that take turns.
+pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[TaskPlan], findings: &mut Findings) -> Vec<SerialPlan> {
+    check(rig, fmus, findings);
+    // The thread that makes the steps of an FMU: those of one thread need no turns.
+    let threads = threads(tasks);
+    let is_parallel = |fmu: usize| fmus[fmu].rig.parallel.as_ref().is_some_and(|own| own.value);
+    let names: HashSet<&str> = rig.serialise.iter().map(|name| name.value.as_str()).collect();
+    let is_named = |fmu: usize| names.contains(fmus[fmu].name());
+    let reasons = |fmu: usize| {
+        let library = (!is_parallel(fmu)).then(|| Common::Library(&fmus[fmu].input.library));
+        library.into_iter().chain(is_named(fmu).then_some(Common::Key))
+    };
+    // The first FMU that has something in common with one, of which the group has the number; and whose steps that is about.
+    let mut first_of: HashMap<Common, usize> = HashMap::new();
+    let mut threads_of: HashMap<Common, BTreeSet<TaskId>> = HashMap::new();
+    let mut group_of: Vec<usize> = (0..fmus.len()).collect();
+    for (&fmu, &thread) in &threads {
+        for common in reasons(fmu.0).chain([Common::Thread(thread)]) {
+            let (one, other) = (group(&mut group_of, fmu.0), *first_of.entry(common).or_insert(fmu.0));
+            let other = group(&mut group_of, other);
+            group_of[one.max(other)] = one.min(other);
+            threads_of.entry(common).or_default().insert(thread);
+        }
+    }
+    let mut groups: BTreeMap<usize, SerialPlan> = BTreeMap::new();
+    for fmu in threads.keys().filter(|fmu| reasons(fmu.0).any(|reason| threads_of[&reason].len() > 1)) {
+        let serial = groups.entry(group(&mut group_of, fmu.0)).or_default();
+        serial.fmus.push(*fmu);
+        serial.is_said |= is_named(fmu.0);
+    }
+    groups.into_values().filter(|serial| serial.fmus.len() > 1).collect()
+}
+
+/// The group of an FMU, by the smallest FMU of it.
+fn group(group_of: &mut [usize], mut fmu: usize) -> usize {
+    while group_of[fmu] != fmu {
+        group_of[fmu] = group_of[group_of[fmu]];
+        fmu = group_of[fmu];
+    }
+    fmu
+}
+
+/// The FMUs that make steps, each with [its thread](thread).
+fn threads(tasks: &[TaskPlan]) -> BTreeMap<FmuId, TaskId> {
+    let mut threads = BTreeMap::new();
+    for (id, task) in tasks.iter().enumerate().filter(|(_, task)| task.is_contiguous()) {
+        threads.entry(task.fmu).or_insert_with(|| task.leader().unwrap_or(TaskId(id)));
+    }
+    threads
+}
+
+/// The task on whose thread the steps of an FMU are made; `None`: it makes none.
+fn thread(tasks: &[TaskPlan], fmu: FmuId) -> Option<TaskId> {
+    let own = tasks.iter().position(|task| task.fmu == fmu && task.is_contiguous())?;
+    Some(tasks[own].leader().unwrap_or(TaskId(own)))
+}
+
+/// Refuses FMUs that cannot take turns, and keys that contradict each other.
+fn check(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) {
+    for name in &rig.serialise {
+        let Some(fmu) = fmus.iter().find(|fmu| fmu.name() == name.value) else { continue };
+        let name_of_fmu = fmu.name();
+        if fmu.is_scheduled() {
+            let message = format!(
+                "serialise: {name_of_fmu} runs with Scheduled Execution, whose partitions preempt each other, and takes no turns: give \
+                 it a rig of its own, which is a process of its own, or another interface if it offers one"
+            );
+            findings.rig(name.place, message);
+        } else if fmu.rig.parallel.as_ref().is_some_and(|own| own.value) {
+            let message = format!(
+                "serialise: {name_of_fmu} is to take turns, and [fmu.{name_of_fmu}] says parallel = true: leave one of the two out"
+            );
+            findings.rig(name.place, message);
+        }
+    }
+    for fmu in fmus.iter().filter(|fmu| fmu.is_scheduled()) {
+        if let Some(own) = &fmu.rig.parallel {
+            let name = fmu.name();
+            let message = format!(
+                "parallel in [fmu.{name}] is for steps: partitions of Scheduled Execution take no turns; leave it out"
+            );
+            findings.rig(own.place, message);
+        }
+    }
+}
+
+impl Plan {
+    /// The turn of the steps that a task makes: an index into [`Plan::serials`]. `None`: they may be made at any time.
+    pub fn serial_of(&self, task: TaskId) -> Option<usize> {
+        self.turns()[task.0]
+    }
+
+    /// The same of all tasks.
+    pub(crate) fn turns(&self) -> Vec<Option<usize>> {
+        let threads = threads(&self.tasks);
+        let of_fmus =
+            self.serials.iter().enumerate().flat_map(|(turn, own)| own.fmus.iter().map(move |fmu| (turn, fmu)));
+        let turn_of: HashMap<TaskId, usize> =
+            of_fmus.filter_map(|(turn, fmu)| Some((*threads.get(fmu)?, turn))).collect();
+        let leader = |(id, task): (usize, &TaskPlan)| task.leader().unwrap_or(TaskId(id));
+        self.tasks.iter().enumerate().map(|own| turn_of.get(&leader(own)).copied()).collect()
+    }
+
+    /// Whether the FMUs of a turn are on several cores.
+    pub fn is_over_cores(&self, serial: usize) -> bool {
+        let cores: BTreeSet<usize> = self.serials[serial].fmus.iter().map(|fmu| self.fmus[fmu.0].cpu).collect();
+        cores.len() > 1
+    }
+
+    /// Whether these take turns with each other.
+    pub(crate) fn take_turns(&self, fmus: &[FmuId]) -> bool {
+        self.serials.iter().any(|serial| fmus.iter().all(|fmu| serial.fmus.binary_search(fmu).is_ok()))
+    }
+
+    /// Instances of one library, wherever there are several.
+    pub(crate) fn instances(&self) -> Vec<Vec<FmuId>> {
+        let (mut all, mut place_of) = (Vec::<Vec<FmuId>>::new(), HashMap::new());
+        for fmu in (0..self.fmus.len()).map(FmuId) {
+            let place = *place_of.entry(&self.fmus[fmu.0].library).or_insert(all.len());
+            match all.get_mut(place) {
+                Some(known) => known.push(fmu),
+                None => all.push(vec![fmu]),
+            }
+        }
+        all.retain(|instances| instances.len() > 1);
+        all
+    }
+
+    /// `a, b and c`, by their names.
+    pub(crate) fn names(&self, fmus: &[FmuId]) -> String {
+        let names: Vec<&str> = fmus.iter().map(|fmu| self.fmus[fmu.0].name.as_str()).collect();
+        match names.as_slice() {
+            [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+            names => names.concat(),
+        }
+    }
+}
+
+/// The turns, and the instances of one library that take none, for `vecud check`.
+pub(crate) fn lines(plan: &Plan) -> Vec<String> {
+    let turns = |serial: &SerialPlan| {
+        let names = plan.names(&serial.fmus);
+        let first = &plan.fmus[serial.fmus[0].0].name;
+        match serial.is_said {
+            true => format!("{names} make their steps one at a time (serialise)"),
+            false => format!(
+                "{names} make their steps one at a time: they are instances of one library, and FMI promises parallel calls only across \
+                 processes; parallel = true in [fmu.{first}] lets it step beside the others"
+            ),
+        }
+    };
+    // Instances whose steps are made on one thread are never in each other's way.
+    let is_apart = |instances: &&Vec<FmuId>| {
+        let is_alone = |fmu: &FmuId| thread(&plan.tasks, *fmu).is_none() || plan.threads_of(instances).len() > 1;
+        !plan.take_turns(instances) && instances.iter().any(is_alone)
+    };
+    let apart = |instances: &Vec<FmuId>| {
+        let is_scheduled = instances.iter().any(|fmu| thread(&plan.tasks, *fmu).is_none());
+        let why = match is_scheduled {
+            true => "partitions take no turns, and lockPreemption holds for each instance alone",
+            false => "parallel = true",
+        };
+        format!(
+            "{}, which are instances of one library, run beside each other ({why}): memory that they share, such as static variables, is \
+             not guarded; FMUs of two rigs share none",
+            plan.names(instances)
+        )
+    };
+    plan.serials.iter().map(turns).chain(plan.instances().iter().filter(is_apart).map(apart)).collect()
+}
+
+impl Plan {
+    fn threads_of(&self, fmus: &[FmuId]) -> BTreeSet<TaskId> {
+        fmus.iter().filter_map(|fmu| thread(&self.tasks, *fmu)).collect()
+    }
+}

@@ -1,0 +1,265 @@
+//! Where the time of a task's activations went: histograms of the parts of a response that no other histogram has, the
+//! worst activations, the overruns, and what the kernel has counted for its thread. In real time only.
+
+use super::Board;
+use crate::LINE;
+use crate::histogram::{self, Recorder};
+use crate::moment::{self, Moment, MomentCells};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use vecud_base::time::{Instant, Nanos};
+use vecud_plan::{Mode, Plan, TaskId};
+
+/// How many activations a list of the worst has.
+pub const WORST: usize = 10;
+/// How many overruns are kept from the beginning, and as many from the end.
+pub const OVERRUNS: usize = 8;
+
+/// A part of the response that has a histogram of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Part {
+    /// Other partitions of the rig ran on that core, between the first FMI call and the last get.
+    Preempted,
+    /// Waiting for the preemption lock, all of an activation together.
+    Blocked,
+    /// In `fmi3Set…` and `fmi3Get…`.
+    SetGet,
+    /// From the first instruction after a sleep to the next sleep, but for FMU code, waits and other partitions.
+    Host,
+    /// What is left of the wake-up without the time in which partitions of the rig that are at least as urgent had the core.
+    WakeupMachine,
+    /// Number of them; keep last.
+    Count,
+}
+
+/// By what the worst are the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum By {
+    /// Release → last get done.
+    Response,
+    /// Release → first instruction after the sleep, without the rig's part of that time.
+    Wakeup,
+    /// Number of them; keep last.
+    Count,
+}
+
+/// When the kernel is asked what it has counted for a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Asked {
+    /// Before the first activation.
+    Begin,
+    /// After it, if that was at the start: later the thread makes no call but its sleeps.
+    First,
+    /// When the thread has left its loop.
+    End,
+    /// Number of them; keep last.
+    Count,
+}
+
+/// What the kernel counts for a thread, from its beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Page faults that needed no disk.
+    pub minor_faults: u64,
+    /// Page faults that did.
+    pub major_faults: u64,
+    /// How often the thread gave its core away: it slept, or waited for a lock.
+    pub voluntary: u64,
+    /// How often the thread's core was taken away.
+    pub involuntary: u64,
+}
+
+/// An activation that was still running when the next one was due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overran {
+    /// The activation that was still under way.
+    pub predecessor: Moment,
+    /// The interval of its clock then.
+    pub period: Nanos,
+    /// The first release that found it running.
+    pub release: Instant,
+    /// How many did.
+    pub releases: u64,
+    /// How late that first release was when it was seen, ns.
+    pub late: i64,
+}
+
+const COUNTED: usize = 5;
+const OVERRAN: usize = moment::WORDS + 6;
+const USAGE: usize = Part::Count as usize * histogram::WORDS;
+const LISTS: usize = USAGE + Asked::Count as usize * COUNTED;
+const ROWS: usize = LISTS + By::Count as usize * WORST * moment::WORDS;
+const OVERRUN_WORDS: usize = ROWS + 1;
+pub(crate) const WORDS: usize = (OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN).next_multiple_of(LINE);
+
+/// Where the words of the tasks begin; `None`: there are none.
+pub(super) fn region(plan: &Plan, next: &mut usize) -> Option<usize> {
+    (plan.mode == Mode::RealTime).then(|| {
+        let start = next.next_multiple_of(LINE);
+        *next = start + plan.tasks.len() * WORDS;
+        start
+    })
+}
+
+impl<'a> Board<'a> {
+    /// Where the time of a task went; `None` in virtual time.
+    pub fn causes(&self, task: TaskId) -> Option<CauseCells<'a>> {
+        let start = self.layout.causes? + task.0 * WORDS;
+        Some(CauseCells { words: &self.words[start..start + WORDS] })
+    }
+}
+
+/// The words of a task.
+#[derive(Clone, Copy)]
+pub struct CauseCells<'a> {
+    words: &'a [AtomicU64],
+}
+
+impl<'a> CauseCells<'a> {
+    #[cfg(test)]
+    pub(crate) fn new(words: &'a [AtomicU64]) -> CauseCells<'a> {
+        CauseCells { words }
+    }
+
+    /// The histogram of a part.
+    pub fn histogram(&self, part: Part) -> Recorder<'a> {
+        Recorder::new(&self.words[part as usize * histogram::WORDS..])
+    }
+
+    /// A place of a list of the worst, in no order.
+    pub fn worst(&self, by: By, place: usize) -> MomentCells<'a> {
+        MomentCells::new(&self.words[LISTS + (by as usize * WORST + place) * moment::WORDS..])
+    }
+
+    /// Notes what the kernel has counted.
+    pub fn set_counted(&self, when: Asked, counted: Counted) {
+        let at = USAGE + when as usize * COUNTED;
+        let Counted { minor_faults, major_faults, voluntary, involuntary } = counted;
+        for (i, value) in [minor_faults, major_faults, voluntary, involuntary].into_iter().enumerate() {
+            self.words[at + 1 + i].store(value, Relaxed);
+        }
+        self.words[at].store(1, SeqCst);
+    }
+
+    /// What the kernel had counted then, if it was asked.
+    pub fn counted(&self, when: Asked) -> Option<Counted> {
+        let at = USAGE + when as usize * COUNTED;
+        let get = |i: usize| self.words[at + i].load(Relaxed);
+        (self.words[at].load(SeqCst) == 1).then(|| Counted {
+            minor_faults: get(1),
+            major_faults: get(2),
+            voluntary: get(3),
+            involuntary: get(4),
+        })
+    }
+
+    /// Notes an overrun: the first ones are kept, and the last ones.
+    pub fn overran(&self, overran: &Overran) {
+        let number = self.words[ROWS].load(Relaxed) as usize;
+        let words = self.row(if number < OVERRUNS { number } else { OVERRUNS + number % OVERRUNS });
+        MomentCells::new(words).write(&overran.predecessor);
+        let [a, b, c] = overran.release.to_words();
+        let rest = [a, b, c, overran.period.0 as u64, overran.releases, overran.late as u64];
+        words[moment::WORDS..].iter().zip(rest).for_each(|(word, value)| word.store(value, Relaxed));
+        self.words[ROWS].store(number as u64 + 1, SeqCst);
+    }
+
+    /// The overruns that were kept, in their order, and how many there were.
+    pub fn overruns(&self, tasks: usize) -> (Vec<Overran>, u64) {
+        let number = self.words[ROWS].load(SeqCst);
+        let last = |place: usize| OVERRUNS + place % OVERRUNS;
+        let first = (0..OVERRUNS).take(number as usize);
+        let late = (number as usize).saturating_sub(OVERRUNS).min(OVERRUNS);
+        let places = first.chain((number as usize - late..number as usize).map(last));
+        let row = |place: usize| {
+            let words = self.row(place);
+            let get = |i: usize| words[moment::WORDS + i].load(Relaxed);
+            Some(Overran {
+                predecessor: MomentCells::new(words).read(tasks)?,
+                release: Instant::from_words([0, 1, 2].map(get)),
+                period: Nanos(get(3) as i64),
+                releases: get(4),
+                late: get(5) as i64,
+            })
+        };
+        (places.filter_map(row).collect(), number)
+    }
+
+    /// Takes away what cannot be: more overruns than `most`, anything longer than `longest`, ns. Whether all could be.
+    pub(crate) fn mend(&self, most: u64, longest: u64) -> bool {
+        let mut fits = self.words[ROWS].load(Relaxed) <= most;
+        if !fits {
+            self.words[ROWS].store(0, Relaxed);
+        }
+        let lists = self.words[LISTS..ROWS].chunks(moment::WORDS);
+        let rows = self.words[OVERRUN_WORDS..OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN].chunks(OVERRAN);
+        for words in lists.chain(rows) {
+            fits &= MomentCells::new(words).mend(longest);
+        }
+        fits
+    }
+
+    fn row(&self, place: usize) -> &'a [AtomicU64] {
+        let start = OVERRUN_WORDS + place * OVERRAN;
+        &self.words[start..start + OVERRAN]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::moment::Parts;
+
+    fn overran(number: u64) -> Overran {
+        Overran {
+            predecessor: Moment {
+                time: Instant::ZERO,
+                release: number as i64,
+                parts: Parts::default(),
+                rig: 0,
+                gate_waits: 0,
+                follows: false,
+                first: false,
+                blocker: 0,
+                others: [None; moment::OTHERS],
+                more_others: 0,
+            },
+            period: Nanos(1_000_000),
+            release: Instant::from_f64(number as f64).unwrap(),
+            releases: 2,
+            late: 7,
+        }
+    }
+
+    #[test]
+    fn the_first_and_the_last_overruns_are_kept_in_their_order() {
+        let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+        let cells = CauseCells { words: &words };
+        let kept = || cells.overruns(1).0.iter().map(|row| row.predecessor.release).collect::<Vec<_>>();
+        assert_eq!((kept(), cells.overruns(1).1), (vec![], 0));
+        for number in 0..11 {
+            cells.overran(&overran(number));
+        }
+        assert_eq!(kept(), (0..11).collect::<Vec<_>>());
+        for number in 11..100 {
+            cells.overran(&overran(number));
+        }
+        assert_eq!((kept(), cells.overruns(1).1), ((0..8).chain(92..100).collect(), 100));
+        assert_eq!(cells.overruns(1).0[3], overran(3));
+    }
+
+    #[test]
+    fn what_the_kernel_has_counted_is_there_when_it_was_asked() {
+        let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+        let cells = CauseCells { words: &words };
+        let counted = Counted { minor_faults: 1, major_faults: 2, voluntary: 3, involuntary: 4 };
+        cells.set_counted(Asked::First, counted);
+        assert_eq!(Asked::Begin as usize, 0);
+        assert_eq!(
+            [Asked::Begin, Asked::First, Asked::End].map(|when| cells.counted(when)),
+            [None, Some(counted), None]
+        );
+    }
+}

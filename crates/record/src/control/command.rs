@@ -1,0 +1,171 @@
+//! A command as words: its place in the order of all commands for the instance, the time before which it is not to be
+//! carried out, and the variables with their values.
+//!
+//! ```text
+//! order, time (3 words, the last one 0: at once), number of items
+//! each item: variable, number of elements, words of values, values
+//! ```
+//! A number is one word (`vecud_description::word`). A string or binary is its length in bytes, and its bytes, eight to a word.
+
+use super::ring::Record;
+use vecud_base::time::Instant;
+use vecud_description::Values;
+use vecud_description::word;
+
+const HEADER: usize = 5;
+const ITEM_HEADER: usize = 3;
+const BYTES: usize = 8;
+
+/// Words that `elements` values take; of strings and binaries, each with at most `bytes`.
+pub fn payload_words(elements: usize, bytes: Option<usize>) -> usize {
+    let each = bytes.map_or(1, |bytes| 1 + bytes.div_ceil(BYTES));
+    elements.saturating_mul(each)
+}
+
+/// Words of a command with items whose values take so many.
+pub fn record_words(payloads: impl Iterator<Item = usize>) -> usize {
+    payloads.fold(HEADER, |sum, payload| sum.saturating_add(ITEM_HEADER).saturating_add(payload))
+}
+
+/// The words of a command. Each variable is a number that both sides know it by.
+pub fn encode(order: u64, at: Option<Instant>, sets: &[(usize, &Values)]) -> Vec<u64> {
+    let [a, b, c] = at.map_or([0; 3], Instant::to_words);
+    let mut words = vec![order, a, b, c, sets.len() as u64];
+    for (variable, values) in sets {
+        let payload = payload(values);
+        words.extend([*variable as u64, values.len() as u64, payload.len() as u64]);
+        words.extend(payload);
+    }
+    words
+}
+
+fn payload(values: &Values) -> Vec<u64> {
+    fn packed<'a>(elements: impl Iterator<Item = &'a [u8]>) -> Vec<u64> {
+        let mut words = Vec::new();
+        for bytes in elements {
+            words.push(bytes.len() as u64);
+            words.extend(bytes.chunks(BYTES).map(|chunk| {
+                let mut word = [0; BYTES];
+                word[..chunk.len()].copy_from_slice(chunk);
+                u64::from_le_bytes(word)
+            }));
+        }
+        words
+    }
+    match values {
+        Values::String(values) => packed(values.iter().map(String::as_bytes)),
+        Values::Binary(values) => packed(values.iter().map(Vec::as_slice)),
+        numbers => word::words(numbers).unwrap_or_default(),
+    }
+}
+
+/// A command that is being read.
+#[derive(Clone, Copy)]
+pub struct Command<'a>(Record<'a>);
+
+/// One variable of a command.
+#[derive(Clone, Copy)]
+pub struct Item<'a> {
+    /// The number that both sides know it by.
+    pub variable: usize,
+    /// How many values there are.
+    pub elements: usize,
+    payload: Record<'a>,
+}
+
+impl<'a> Command<'a> {
+    /// The command in a record.
+    pub fn new(record: Record<'a>) -> Command<'a> {
+        Command(record)
+    }
+
+    /// The place of this command among all for the instance, counted from 1.
+    pub fn order(&self) -> u64 {
+        self.0.word(0)
+    }
+
+    /// The time before which it is not to be carried out.
+    pub fn at(&self) -> Option<Instant> {
+        (self.0.word(3) != 0).then(|| Instant::from_words([self.0.word(1), self.0.word(2), self.0.word(3)]))
+    }
+
+    /// The variables that the command sets.
+    pub fn items(self) -> impl Iterator<Item = Item<'a>> {
+        let record = self.0;
+        let mut at = HEADER;
+        (0..record.word(4)).map_while(move |_| {
+            if at + ITEM_HEADER > record.len() {
+                return None;
+            }
+            let [variable, elements, words] = [0, 1, 2].map(|i| record.word(at + i) as usize);
+            let payload = record.part(at + ITEM_HEADER, words);
+            at += ITEM_HEADER + payload.len();
+            Some(Item { variable, elements, payload })
+        })
+    }
+}
+
+impl<'a> Item<'a> {
+    /// The word of a number.
+    #[inline]
+    pub fn word(&self, element: usize) -> u64 {
+        self.payload.word(element)
+    }
+
+    /// The bytes of each string or binary, with their number.
+    pub fn texts(self) -> impl Iterator<Item = (usize, impl Iterator<Item = u8> + 'a)> {
+        let payload = self.payload;
+        let mut at = 0;
+        (0..self.elements).map(move |_| {
+            let room = payload.len().saturating_sub(at + 1).saturating_mul(BYTES);
+            let (first, length) = (at + 1, (payload.word(at) as usize).min(room));
+            at = first + length.div_ceil(BYTES);
+            (length, (0..length).map(move |i| payload.word(first + i / BYTES).to_le_bytes()[i % BYTES]))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Ring;
+    use super::*;
+    use proptest::prelude::*;
+    use std::sync::atomic::AtomicU64;
+
+    fn through_a_ring(words: &[u64], check: impl FnOnce(Command)) {
+        let memory: Vec<_> = (0..Ring::words(words.len() + 1)).map(|_| AtomicU64::new(0)).collect();
+        let ring = Ring::new(&memory);
+        assert!(ring.push(words));
+        check(Command::new(ring.next().unwrap()));
+    }
+
+    #[test]
+    fn a_command_comes_out_as_it_went_in() {
+        let at = Instant::from_f64(0.003);
+        let (numbers, texts) = (Values::Int8(vec![-1, 5]), Values::String(vec!["grün und blau".into(), String::new()]));
+        let words = encode(9, at, &[(4, &numbers), (2, &texts)]);
+        assert!(words.len() <= record_words([payload_words(2, None), payload_words(2, Some(14))].into_iter()));
+        through_a_ring(&words, |command| {
+            assert_eq!((command.order(), command.at()), (9, at));
+            let items: Vec<Item> = command.items().collect();
+            assert_eq!((items[0].variable, items[0].elements, items[0].word(0)), (4, 2, u64::MAX));
+            let texts: Vec<Vec<u8>> = items[1].texts().map(|(_, bytes)| bytes.collect()).collect();
+            assert_eq!(texts, ["grün und blau".as_bytes(), b""]);
+        });
+        through_a_ring(&encode(1, None, &[]), |command| assert_eq!((command.at(), command.items().count()), (None, 0)));
+    }
+
+    proptest! {
+        /// FMU code can write anywhere, also here.
+        #[test]
+        fn nonsense_is_read_without_harm(words in prop::collection::vec(prop_oneof![0u64..9, any::<u64>()], 0..40)) {
+            through_a_ring(&words, |command| {
+                for item in command.items().take(50) {
+                    let bytes: usize = item.texts().take(50).map(|(_, bytes)| bytes.count()).sum();
+                    assert!(bytes <= 8 * words.len());
+                    item.word(item.elements);
+                }
+            });
+        }
+    }
+}

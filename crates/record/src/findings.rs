@@ -1,0 +1,259 @@
+//! What an FMU does against the standard while it runs, without being stopped by it: how often, and where first.
+//!
+//! Any thread notes a finding, real-time ones included: one atomic addition, and a few stores the first time. The first
+//! occurrence is complete as soon as [`FindingCells::first`] gives it.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use vecud_base::time::Instant;
+use vecud_description::ValueReference;
+use vecud_plan::TaskId;
+
+/// Kinds of findings. Each is counted for each instance by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(usize)]
+pub enum Finding {
+    /// An interval that no clock can have: NaN, negative, infinite, 0 where a period is wanted. Value: its bits as `f64`.
+    IllegalInterval,
+    /// A time of a tick (`intermediateUpdateTime`) that is no number, or before every activation under way. Value: its bits
+    /// as `f64`.
+    IllegalTickTime,
+    /// An interval qualifier that is none. Value: what it was.
+    IllegalQualifier,
+    /// A clock update from inside `fmi3GetClock` or `fmi3GetInterval*`.
+    NestedUpdate,
+    /// A clock update on a thread that is not inside of a call to the instance. Value: the kernel's id of the thread.
+    ForeignThread,
+    /// `lockPreemption` or `unlockPreemption` on a thread that is not ours. Value: the kernel's id of the thread.
+    ForeignLock,
+    /// A clock update before Clock Activation Mode, or after `fmi3Terminate`.
+    OutsideClockActivation,
+    /// A partition returned with the preemption lock held.
+    LockLeaked,
+    /// `unlockPreemption` without a lock.
+    LockUnbalanced,
+    /// A string or binary longer than its `maxSize`, or than the room that the rig gives it. Value: its length, bytes.
+    OversizedValue,
+    /// An activation executed for longer than its clock's period. Value: execution time, ns.
+    OutlastsPeriod,
+    /// A partition ticked an output clock and returned without a clock update: the tick was only read in the update of
+    /// another partition. Value: 0.
+    TickReadLate,
+    /// Log messages faster than they could be kept.
+    LogFlood,
+    /// A tick that would have closed a cycle of triggers at one instant.
+    CutCycle,
+    /// An instance asked for the end of the run (`terminateSimulation`). Value: 0.
+    AskedForEnd,
+    /// A step reached another time than it was to. Value: what it reached, as the FMU says it, its bits as `f64`.
+    OffThePoint,
+    /// A variable that was read is no number (NaN). Value: the number of the element, from 1 on.
+    NotANumber,
+    /// A Boolean that was read is neither 0 nor 1. Value: what it is, as C has it (`i64`).
+    NotABoolean,
+    /// A nominal value of a continuous state that is not above 0. Value: its bits as `f64`.
+    IllegalNominal,
+    /// An intermediate update on a thread that makes no step of the instance. Value: the kernel's id of the thread.
+    UpdateOutsideStep,
+    /// More events in a step than may be handled within it. Value: how many may.
+    TooManyEvents,
+    /// A step that was shorter than one which the FMU had accepted ended earlier still. Value: what it reached, s, its bits as `f64`.
+    ShorterThanAccepted,
+    /// A time event that was told is not after the event at which it was. Value: when it was to be, s, its bits as `f64`.
+    PastEvent,
+    /// A time event was told for the time of the event at which it was told, but for rounding, after too many of these in a row. Value: how
+    /// many were handled each at its time.
+    CreepingTime,
+    /// The FMU was asked for its state, said that all is well, and gave none.
+    NoState,
+    /// Threads that its code has made could run on the core of its partition alone, got nothing of it, and were moved. Value: how many.
+    StarvedThreads,
+    /// The locale of the process, by which numbers in texts are read and written. Changed, and put back. Value: [`When`].
+    ChangedLocale,
+    /// The working directory. Changed, and put back. Value: [`When`].
+    ChangedDirectory,
+    /// The mask of modes of files that are made. Changed, and put back. Value: [`When`].
+    ChangedUmask,
+    /// The signals that the thread blocks which calls FMUs. Changed, and put back. Value: [`When`].
+    ChangedSignalMask,
+    /// The environment. Changed, and put back. Value: [`When`].
+    ChangedEnvironment,
+    /// Number of kinds; keep last.
+    Count,
+}
+
+impl Finding {
+    /// All kinds.
+    pub const ALL: [Finding; Finding::Count as usize] = [
+        Finding::IllegalInterval,
+        Finding::IllegalTickTime,
+        Finding::IllegalQualifier,
+        Finding::NestedUpdate,
+        Finding::ForeignThread,
+        Finding::ForeignLock,
+        Finding::OutsideClockActivation,
+        Finding::LockLeaked,
+        Finding::LockUnbalanced,
+        Finding::OversizedValue,
+        Finding::OutlastsPeriod,
+        Finding::TickReadLate,
+        Finding::LogFlood,
+        Finding::CutCycle,
+        Finding::AskedForEnd,
+        Finding::OffThePoint,
+        Finding::NotANumber,
+        Finding::NotABoolean,
+        Finding::IllegalNominal,
+        Finding::UpdateOutsideStep,
+        Finding::TooManyEvents,
+        Finding::ShorterThanAccepted,
+        Finding::PastEvent,
+        Finding::CreepingTime,
+        Finding::NoState,
+        Finding::StarvedThreads,
+        Finding::ChangedLocale,
+        Finding::ChangedDirectory,
+        Finding::ChangedUmask,
+        Finding::ChangedSignalMask,
+        Finding::ChangedEnvironment,
+    ];
+}
+
+impl Finding {
+    /// What an FMU has changed for all code of its process, and by what, for people; `None`: it is about something else.
+    pub fn changed(self) -> Option<&'static str> {
+        Some(match self {
+            Finding::ChangedLocale => "the locale (setlocale), by which all code reads and writes numbers in texts,",
+            Finding::ChangedDirectory => "the working directory (chdir), in which all code opens files,",
+            Finding::ChangedUmask => "the modes of files that are made (umask)",
+            Finding::ChangedSignalMask => "the signals that the thread blocks which calls FMUs",
+            Finding::ChangedEnvironment => "the environment (setenv)",
+            _ => return None,
+        })
+    }
+}
+
+/// When an FMU has changed something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum When {
+    /// Its library was loaded.
+    Loading = 1,
+    /// An instance was made.
+    Instantiation = 2,
+    /// From Initialization Mode to the start of the run.
+    Initialisation = 3,
+    /// The run went on.
+    Running = 4,
+    /// The run went on, and another FMU can have done it.
+    Unclear = 5,
+    /// The instance was terminated, or freed.
+    Ending = 6,
+}
+
+/// Where a finding was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Occurrence {
+    /// The task whose activation was under way.
+    pub task: Option<TaskId>,
+    /// The clock or variable that it is about.
+    pub reference: Option<ValueReference>,
+    /// Activation time.
+    pub time: Option<Instant>,
+    /// What was wrong, as [`Finding`] says; 0 when it says nothing.
+    pub value: u64,
+}
+
+/// Count, whether the rest is complete, task, reference, whether there is a time, three words of time, value.
+pub(super) const WIDTH: usize = 9;
+
+/// Words that the findings of an instance take.
+pub const WORDS: usize = Finding::Count as usize * WIDTH;
+
+/// The findings of an instance in shared memory.
+#[derive(Clone, Copy)]
+pub struct FindingCells<'a> {
+    words: &'a [AtomicU64],
+}
+
+impl<'a> FindingCells<'a> {
+    /// The findings in [`WORDS`] words, zero at first.
+    pub fn new(words: &'a [AtomicU64]) -> FindingCells<'a> {
+        FindingCells { words: &words[..WORDS] }
+    }
+
+    fn of(&self, finding: Finding) -> &'a [AtomicU64] {
+        &self.words[finding as usize * WIDTH..][..WIDTH]
+    }
+
+    /// Counts an occurrence and keeps it if it is the first one.
+    pub fn note(&self, finding: Finding, seen: Occurrence) {
+        let [count, complete, task, reference, timed, t0, t1, t2, value] = self.of(finding) else { unreachable!() };
+        if count.fetch_add(1, SeqCst) > 0 {
+            return;
+        }
+        task.store(seen.task.map_or(0, |task| task.0 as u64 + 1), Relaxed);
+        reference.store(seen.reference.map_or(0, |reference| u64::from(reference.0) + 1), Relaxed);
+        timed.store(u64::from(seen.time.is_some()), Relaxed);
+        for (cell, word) in [t0, t1, t2].into_iter().zip(seen.time.unwrap_or(Instant::ZERO).to_words()) {
+            cell.store(word, Relaxed);
+        }
+        value.store(seen.value, Relaxed);
+        complete.store(1, SeqCst);
+    }
+
+    /// [`FindingCells::note`] of what one thread alone notes, which need not wait for others then.
+    #[inline]
+    pub fn note_alone(&self, finding: Finding, seen: impl FnOnce() -> Occurrence) {
+        let count = &self.of(finding)[0];
+        match count.load(Relaxed) {
+            0 => self.note(finding, seen()),
+            before => count.store(before + 1, Relaxed),
+        }
+    }
+
+    /// How often it was seen.
+    pub fn count(&self, finding: Finding) -> u64 {
+        self.of(finding)[0].load(SeqCst)
+    }
+
+    /// The first occurrence; `None` while there is none, or when whoever noted it died over it.
+    pub fn first(&self, finding: Finding) -> Option<Occurrence> {
+        let cells = self.of(finding);
+        let word = |at: usize| cells[at].load(SeqCst);
+        (word(1) == 1).then(|| Occurrence {
+            task: word(2).checked_sub(1).map(|task| TaskId(task as usize)),
+            reference: word(3).checked_sub(1).map(|reference| ValueReference(reference as u32)),
+            time: (word(4) == 1).then(|| Instant::from_words([word(5), word(6), word(7)])),
+            value: word(8),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_counted_and_the_first_is_kept() {
+        let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+        let cells = FindingCells::new(&words);
+        let first = Occurrence {
+            task: Some(TaskId(3)),
+            reference: Some(ValueReference(0)),
+            time: Instant::from_f64(-0.5),
+            value: f64::NAN.to_bits(),
+        };
+        assert_eq!((cells.count(Finding::IllegalInterval), cells.first(Finding::IllegalInterval)), (0, None));
+        cells.note(Finding::IllegalInterval, first);
+        cells.note(Finding::IllegalInterval, Occurrence::default());
+        cells.note(Finding::LogFlood, Occurrence::default());
+        assert_eq!((cells.count(Finding::IllegalInterval), cells.first(Finding::IllegalInterval)), (2, Some(first)));
+        assert_eq!((cells.count(Finding::LogFlood), cells.first(Finding::LogFlood)), (1, Some(Occurrence::default())));
+        assert_eq!(cells.count(Finding::CutCycle), 0);
+    }
+
+    #[test]
+    fn the_list_of_all_kinds_is_in_the_order_of_their_numbers() {
+        assert!(Finding::ALL.iter().enumerate().all(|(number, finding)| *finding as usize == number));
+    }
+}

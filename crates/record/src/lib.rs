@@ -1,0 +1,54 @@
+//! What a run leaves behind while it runs, in memory that the runner and the supervisor share, and the files made of it.
+//!
+//! The runner writes, the supervisor reads, and makes histograms of what activations note; the memory outlives the runner, so a
+//! crash of FMU code loses nothing but the host's own time of the last activations. All of
+//! it is 64-bit atomic words: counters and histograms ([`board`], [`figures`]), samples of recorded variables ([`samples`]), log lines
+//! ([`log`]), offences against the standard ([`findings`]), who ran when ([`trace`]). [`signals`] puts samples in order and
+//! writes them down, as rows, as messages and as columns; [`recording`] reads them, and what others have written. [`control`] has the
+//! commands that set values in a running FMU, [`stimulus`] the rows of a file that feed inputs and tick clocks.
+
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "arrow")]
+mod arrow;
+pub mod board;
+mod cells;
+mod chunk;
+mod commands;
+mod container;
+mod content;
+pub mod control;
+pub mod csv;
+pub mod figures;
+pub mod findings;
+pub mod histogram;
+mod json;
+pub mod log;
+mod messages;
+pub mod moment;
+mod newest;
+#[cfg(test)]
+mod overwritten;
+mod packing;
+mod protobuf;
+pub mod recording;
+mod rotation;
+pub mod samples;
+pub mod signals;
+pub mod stimulus;
+mod tail;
+mod texts;
+mod thinning;
+pub mod trace;
+pub mod unusable;
+pub mod written;
+
+pub use newest::RowWatcher;
+
+/// Words of a cache line.
+const LINE: usize = 8;
+
+/// Whether this program writes files of a format: `"arrow"` is a feature of it.
+pub fn writes(format: vecud_plan::Format) -> bool {
+    format != vecud_plan::Format::Arrow || cfg!(feature = "arrow")
+}

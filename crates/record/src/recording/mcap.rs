@@ -1,0 +1,580 @@
+//! `signals.mcap`, record by record: the messages of one time make a row. No more than one chunk is in memory.
+//!
+//! A file that breaks off (of a process that was killed, of a copy that was not finished) is read as far as its records are
+//! whole; a chunk is one record. What is inside of records is checked as far as the file allows: chunks by their checksums,
+//! messages by their sequence, so that none is missing unseen. Lengths inside of a record are compared with the record before
+//! anything gets room for them. Messages are in protobuf or in JSON; chunks may be compressed (LZ4).
+
+use super::names::{NAMES, SIGNALS, START, TYPES, UNITS, keys, split};
+use super::protobuf::{self, Field, Fields, Value, read_schema, take_varint};
+use super::row::{ReadError, Row};
+use super::text;
+use lz4_flex::frame::FrameDecoder;
+use mcap::records::{Channel, MessageHeader, Record, op};
+use serde::Deserialize;
+use serde::de::{Deserializer as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::io::{BufRead, Read};
+use std::mem;
+use std::ops::Range;
+use vecud_description::VariableType;
+use vecud_description::word;
+
+/// The first of the magic bytes, with which no text begins.
+pub(super) const FIRST_BYTE: u8 = 0x89;
+/// Longer records are no recording's: 4096 columns need less.
+const LONGEST: u64 = 1 << 28;
+
+/// Before the content of a record: its opcode, and its length in 8 bytes.
+const HEAD: usize = 9;
+/// The bytes of a chunk before its content, without the name of its compression: times, size, checksum, the length of that
+/// name, and the size of the content.
+const CHUNK_HEAD: usize = 40;
+/// LZ4 makes nothing smaller than one in so many bytes.
+const DENSEST: u64 = 256;
+
+/// The rows of a file.
+pub(super) struct Rows<R> {
+    file: Records<R>,
+    /// What is left of the chunk that was read last.
+    chunk: Range<usize>,
+    content: Content,
+    /// What the columns show now.
+    cells: Vec<String>,
+    /// The message of the row that is being read; `next` is the first one of the row after it.
+    message: Message,
+    next: Message,
+    has_next: bool,
+}
+
+/// The records of a file.
+struct Records<R> {
+    input: R,
+    /// Content of the one that was read last.
+    data: Vec<u8>,
+    /// Where in the file it begins.
+    begin: u64,
+    end: u64,
+    broke_off: bool,
+}
+
+/// What the file has told of its messages.
+#[derive(Default)]
+struct Content {
+    /// Names of the columns, what they show before the first message, and their units; `None`: not yet.
+    columns: Option<[Vec<String>; 3]>,
+    /// The columns of strings.
+    strings: HashSet<usize>,
+    /// The columns of clocks.
+    clocks: HashSet<usize>,
+    /// By FMU: what its columns are called in messages.
+    keys: HashMap<String, HashMap<String, usize>>,
+    /// By schema in protobuf: its fields, by their numbers.
+    schemas: HashMap<u16, HashMap<u32, Field>>,
+    channels: HashMap<u16, Topic>,
+}
+
+/// What is known of a channel.
+struct Topic {
+    topic: String,
+    /// The sequence number of its last message.
+    last: u32,
+    form: Form,
+}
+
+/// How the messages of a channel are written.
+enum Form {
+    Json,
+    /// The fields of this schema.
+    Protobuf(u16),
+}
+
+/// What a message says, as text.
+#[derive(Default)]
+struct Message {
+    log_time: u64,
+    time: f64,
+    text: String,
+    time_text: Range<usize>,
+    values: Vec<(usize, Range<usize>)>,
+}
+
+impl<R: BufRead> Rows<R> {
+    /// Reads up to the first message. Puts the names of the columns into `header`.
+    pub(super) fn new(input: R, header: &mut Row) -> Result<Rows<R>, ReadError> {
+        let mut rows = Rows {
+            file: Records { input, data: Vec::new(), begin: 0, end: 0, broke_off: false },
+            chunk: 0..0,
+            content: Content::default(),
+            cells: Vec::new(),
+            message: Message::default(),
+            next: Message::default(),
+            has_next: false,
+        };
+        rows.file.magic()?;
+        rows.read_message()?;
+        let Some([names, start, _]) = &rows.content.columns else {
+            return Err(ReadError::of_file(
+                "ends before it names its columns: its run was killed before its first values, or it is no recording of vecud's",
+            ));
+        };
+        std::iter::once("time").chain(names.iter().map(String::as_str)).for_each(|name| header.append(name));
+        header.undouble();
+        rows.cells = start.clone();
+        Ok(rows)
+    }
+
+    /// Reads up to the next message.
+    fn read_message(&mut self) -> Result<(), ReadError> {
+        self.has_next = false;
+        while !self.has_next {
+            if self.chunk.is_empty() {
+                let Some(opcode) = self.file.next()? else { return Ok(()) };
+                if opcode == op::CHUNK {
+                    self.chunk = self.file.chunk()?;
+                } else {
+                    self.has_next = self.content.take(opcode, &self.file.data, &mut self.next)?;
+                }
+                continue;
+            }
+            let Some((opcode, data)) = inner_record(&self.file.data[self.chunk.clone()]) else {
+                return Err(self.file.damaged("a record reaches beyond the end of its chunk"));
+            };
+            self.chunk.start += HEAD + data.len();
+            self.has_next = self.content.take(opcode, data, &mut self.next)?;
+        }
+        Ok(())
+    }
+}
+
+impl<R: BufRead> super::Rows for Rows<R> {
+    fn units(&self) -> &[String] {
+        self.content.columns.as_ref().map_or(&[], |[_, _, units]| units)
+    }
+
+    fn is_clock(&self, column: usize) -> bool {
+        self.content.clocks.contains(&column)
+    }
+
+    fn broke_off(&self) -> bool {
+        self.file.broke_off
+    }
+
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        if !self.has_next {
+            return Ok(false);
+        }
+        row.restart();
+        row.time = self.next.time;
+        row.append(&self.next.text[self.next.time_text.clone()]);
+        let moment = (self.next.log_time, self.next.time);
+        for clock in &self.content.clocks {
+            self.cells[*clock].clear();
+            self.cells[*clock].push('0');
+        }
+        while self.has_next && (self.next.log_time, self.next.time) == moment {
+            mem::swap(&mut self.message, &mut self.next);
+            for (column, value) in &self.message.values {
+                // A clock that one activation has ticked has ticked.
+                if &self.message.text[value.clone()] == "0" && self.content.clocks.contains(column) {
+                    continue;
+                }
+                let cell = &mut self.cells[*column];
+                cell.clear();
+                cell.push_str(&self.message.text[value.clone()]);
+            }
+            self.read_message()?;
+        }
+        self.cells.iter().for_each(|cell| row.append(cell));
+        row.undouble();
+        Ok(true)
+    }
+}
+
+impl<R: BufRead> Records<R> {
+    fn magic(&mut self) -> Result<(), ReadError> {
+        match self.fill(mcap::MAGIC.len() as u64)? && self.data == mcap::MAGIC {
+            true => Ok(()),
+            false => Err(ReadError::of_file("is no MCAP file, although it begins like one")),
+        }
+    }
+
+    /// Reads so many bytes into `data`; `false`: there are fewer.
+    fn fill(&mut self, length: u64) -> Result<bool, ReadError> {
+        self.data.clear();
+        let read = (&mut self.input).take(length).read_to_end(&mut self.data);
+        let read = read.map_err(|error| ReadError::of_file(format!("cannot be read: {error}")))? as u64;
+        self.end += read;
+        Ok(read == length)
+    }
+
+    /// Reads the next record into `data`, and gives its opcode; `None`: there is none.
+    fn next(&mut self) -> Result<Option<u8>, ReadError> {
+        self.begin = self.end;
+        let mut whole = self.fill(HEAD as u64)?;
+        let mut opcode = 0;
+        if let Some((first, length)) = self.data.split_first_chunk::<1>().filter(|_| whole) {
+            opcode = first[0];
+            let length = u64::from_le_bytes(length.try_into().unwrap_or_default());
+            if opcode == 0 || length > LONGEST {
+                return Err(self.damaged(&format!("there is no record of type {opcode} with {length} bytes")));
+            }
+            whole = self.fill(length)?;
+            if !whole && self.data.ends_with(mcap::MAGIC) {
+                return Err(self.damaged("a record reaches beyond the end of the file"));
+            }
+        }
+        self.broke_off = !whole;
+        match opcode {
+            _ if !whole => Ok(None),
+            // The summary repeats what was there.
+            op::DATA_END if self.data.len() == 4 => Ok(None),
+            op::DATA_END => Err(self.damaged("the end of the data is none")),
+            opcode => Ok(Some(opcode)),
+        }
+    }
+
+    /// Where in `data` the records of a chunk are, when they are no longer compressed.
+    fn chunk(&mut self) -> Result<Range<usize>, ReadError> {
+        let (header, data) = match parse(op::CHUNK, &self.data) {
+            Ok(Record::Chunk { header, data }) => (header, data),
+            Ok(_) => return Err(self.damaged("a chunk is none")),
+            Err(what) => return Err(self.damaged(&what)),
+        };
+        let (start, size) = (header.message_start_time, header.uncompressed_size);
+        if CHUNK_HEAD + header.compression.len() + data.len() != self.data.len() {
+            return Err(self.damaged("a chunk has another length than it says"));
+        }
+        let unpacked = match header.compression.as_str() {
+            "" => None,
+            "lz4" if size <= LONGEST.min(data.len() as u64 * DENSEST) => match unpack(&data, size) {
+                Some(unpacked) => Some(unpacked),
+                None => {
+                    let what = format!("the chunk from log_time {start} on has another checksum than it says");
+                    return Err(self.damaged(&format!("{what}, or is none that LZ4 has made")));
+                }
+            },
+            "lz4" => return Err(self.damaged("a chunk has another length than it says")),
+            other => {
+                let what = format!(
+                    "the chunk from log_time {start} on is compressed by \"{other}\", which no recording of vecud's is"
+                );
+                return Err(ReadError::of_file(what));
+            }
+        };
+        let data = unpacked.as_deref().unwrap_or(&data);
+        if size != data.len() as u64 {
+            return Err(self.damaged("a chunk has another length than it says"));
+        }
+        if ![0, crc32fast::hash(data)].contains(&header.uncompressed_crc) {
+            return Err(self.damaged(&format!("the chunk from log_time {start} on has another checksum than it says")));
+        }
+        let length = data.len();
+        let Some(unpacked) = unpacked else { return Ok(CHUNK_HEAD..CHUNK_HEAD + length) };
+        self.data = unpacked;
+        Ok(0..length)
+    }
+
+    fn damaged(&self, what: &str) -> ReadError {
+        ReadError::of_file(format!("is damaged at byte {}: {what}", self.begin))
+    }
+}
+
+/// What LZ4 has packed, which says that it has so many bytes; `None`: it is nothing of the kind.
+fn unpack(packed: &[u8], size: u64) -> Option<Vec<u8>> {
+    let mut unpacked = Vec::with_capacity(usize::try_from(size).ok()?);
+    // A byte more shows that there are too many.
+    FrameDecoder::new(packed).take(size + 1).read_to_end(&mut unpacked).ok()?;
+    (unpacked.len() as u64 == size).then_some(unpacked)
+}
+
+/// Opcode and content of the first record of a chunk.
+fn inner_record(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let (&opcode, rest) = bytes.split_first()?;
+    let (length, rest) = rest.split_first_chunk()?;
+    Some((opcode, rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?))
+}
+
+/// A record, or what is wrong with it. The crate asks for as much memory as the length before a text says, up to 4 GiB, and
+/// finds out then that there is less.
+fn parse(opcode: u8, data: &[u8]) -> Result<Record<'_>, String> {
+    if skip_texts(opcode, data).is_none() {
+        return Err("a text reaches beyond the end of its record".to_owned());
+    }
+    mcap::parse_record(opcode, data).map_err(|error| error.to_string())
+}
+
+/// What is behind the texts of a record; `None`: one of them is not wholly inside.
+fn skip_texts(opcode: u8, data: &[u8]) -> Option<&[u8]> {
+    // Bytes before the texts, the number of those that are always there, and whether pairs of them follow.
+    let (before, texts, pairs) = match opcode {
+        op::CHUNK => (28, 1, false),
+        // The third one is the schema itself.
+        op::SCHEMA => (2, 3, false),
+        op::CHANNEL => (4, 2, true),
+        op::METADATA => (0, 1, true),
+        _ => return Some(data),
+    };
+    fn length(data: &mut &[u8]) -> Option<usize> {
+        let (length, rest) = data.split_first_chunk()?;
+        *data = rest;
+        usize::try_from(u32::from_le_bytes(*length)).ok()
+    }
+    fn skip(data: &mut &[u8]) -> Option<()> {
+        let length = length(data)?;
+        *data = data.get(length..)?;
+        Some(())
+    }
+    let mut data = data.get(before..)?;
+    for _ in 0..texts {
+        skip(&mut data)?;
+    }
+    if pairs {
+        let bytes = length(&mut data)?;
+        let end = data.len().checked_sub(bytes)?;
+        while data.len() > end {
+            skip(&mut data)?;
+            skip(&mut data)?;
+        }
+    }
+    Some(data)
+}
+
+impl Content {
+    /// Takes a record. Whether it was a message, which is then in `message`.
+    fn take(&mut self, opcode: u8, data: &[u8], message: &mut Message) -> Result<bool, ReadError> {
+        if ![op::METADATA, op::SCHEMA, op::CHANNEL, op::MESSAGE].contains(&opcode) {
+            return Ok(false);
+        }
+        match parse(opcode, data).map_err(|what| ReadError::of_file(format!("is damaged: {what}")))? {
+            // Once: rows have as many cells as there were then.
+            Record::Metadata(record) if record.name == SIGNALS && self.columns.is_none() => {
+                let list = |key| {
+                    let text: Option<&String> = record.metadata.get(key);
+                    let list = text.and_then(|text| serde_json::from_str::<Vec<String>>(text).ok());
+                    list.ok_or_else(|| ReadError::of_file(format!("metadata {SIGNALS} has no list \"{key}\"")))
+                };
+                let (names, mut start) = (list(NAMES)?, list(START)?);
+                let mut seen = HashSet::new();
+                if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
+                    return Err(ReadError::of_file(format!("is damaged: it has two columns \"{twice}\"")));
+                }
+                start.resize(names.len(), String::new());
+                // What was recorded before there were units has none.
+                let mut units = list(UNITS).unwrap_or_default();
+                units.resize(names.len(), String::new());
+                for (column, (name, key)) in names.iter().zip(keys(&names)).enumerate() {
+                    self.keys.entry(split(name).0.to_owned()).or_default().insert(key, column);
+                }
+                // Older recordings have no such list, and no strings.
+                let types = list(TYPES).unwrap_or_default();
+                let of_type = |wanted: VariableType| {
+                    let own =
+                        types.iter().take(names.len()).enumerate().filter(move |(_, name)| *name == wanted.name());
+                    own.map(|(column, _)| column)
+                };
+                self.strings = of_type(VariableType::String).collect();
+                self.clocks = of_type(VariableType::Clock).collect();
+                self.columns = Some([names, start, units]);
+            }
+            Record::Schema { header, data } if header.encoding == "protobuf" => {
+                let fields = read_schema(&data).map_err(|_| {
+                    ReadError::of_file(format!("is damaged: the schema {} is none of a recording", header.name))
+                })?;
+                let fields = fields.into_iter().map(|field| (field.number, field)).collect();
+                self.schemas.entry(header.id).or_insert(fields);
+            }
+            Record::Channel(Channel { id, topic, schema_id, message_encoding, .. }) => {
+                let form = if message_encoding == "protobuf" { Form::Protobuf(schema_id) } else { Form::Json };
+                self.channels.entry(id).or_insert(Topic { topic, last: 0, form });
+            }
+            Record::Message { header, data } => {
+                self.check(&header)?;
+                let channel = self.channels.get(&header.channel_id);
+                let columns = channel.and_then(|channel| self.keys.get(fmu(&channel.topic)));
+                message.begin(header.log_time);
+                let read = match channel.map(|channel| &channel.form) {
+                    Some(Form::Protobuf(schema)) => message.read_protobuf(&data, self.schemas.get(schema), columns),
+                    Some(Form::Json) | None => message.read_json(&data, columns, &self.strings),
+                };
+                read.and_then(|()| message.settle_time()).map_err(|what| {
+                    ReadError::of_file(format!("the message of log_time {} {what}", header.log_time))
+                })?;
+                return Ok(true);
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    /// Whether a message is one of vecud's, and follows the one before it on its channel.
+    fn check(&mut self, header: &MessageHeader) -> Result<(), ReadError> {
+        if self.columns.is_none() {
+            let what = format!("no recording of vecud's: it has no metadata \"{SIGNALS}\"");
+            return Err(ReadError::of_file(what));
+        }
+        let Some(Topic { topic, last, .. }) = self.channels.get_mut(&header.channel_id) else { return Ok(()) };
+        let before = mem::replace(last, header.sequence);
+        // 0 is no number.
+        if before == 0 || header.sequence == 0 || header.sequence == before.wrapping_add(1) {
+            return Ok(());
+        }
+        let (now, time) = (header.sequence, header.log_time);
+        let what = format!("message {before} of {topic} is followed by message {now}, at log_time {time}");
+        Err(ReadError::of_file(format!("is damaged: {what}")))
+    }
+}
+
+/// The FMU of a topic.
+fn fmu(topic: &str) -> &str {
+    topic.trim_start_matches('/').split('/').next().unwrap_or_default()
+}
+
+impl Message {
+    /// Begins anew.
+    fn begin(&mut self, log_time: u64) {
+        (self.log_time, self.time, self.time_text) = (log_time, f64::NAN, 0..0);
+        self.text.clear();
+        self.values.clear();
+    }
+
+    /// Reads a message in JSON. An error says what is wrong with it; so do those of the functions below.
+    fn read_json(
+        &mut self,
+        data: &[u8],
+        columns: Option<&HashMap<String, usize>>,
+        strings: &HashSet<usize>,
+    ) -> Result<(), String> {
+        let mut unknown = None;
+        let fields = JsonFields { message: self, columns, strings, unknown: &mut unknown };
+        let mut json = serde_json::Deserializer::from_slice(data);
+        json.deserialize_map(fields).and_then(|()| json.end()).map_err(|error| format!("is no JSON: {error}"))?;
+        unknown.map_or(Ok(()), |key| Err(is_no_column(&key)))
+    }
+
+    /// Reads a message in protobuf.
+    fn read_protobuf(
+        &mut self,
+        data: &[u8],
+        schema: Option<&HashMap<u32, Field>>,
+        columns: Option<&HashMap<String, usize>>,
+    ) -> Result<(), String> {
+        let schema = schema.ok_or("has no schema")?;
+        let column = |number: u32| {
+            let field =
+                schema.get(&number).ok_or_else(|| format!("has a field {number}, which is not in its schema"))?;
+            let column = columns.and_then(|columns| columns.get(&field.json_name));
+            Ok::<_, String>((field, *column.ok_or_else(|| is_no_column(&field.json_name))?))
+        };
+        for field in Fields(data) {
+            let (number, value) = field.map_err(|_| "is no message in protobuf")?;
+            match (number, value) {
+                (protobuf::TIME, Value::Eight(bits)) => {
+                    self.time_text = self.append_word(VariableType::Float64, bits);
+                }
+                (protobuf::ABSENT, Value::Bytes(mut numbers)) => {
+                    while !numbers.is_empty() {
+                        let number = take_varint(&mut numbers).and_then(|number| u32::try_from(number).ok());
+                        let (_, column) = column(number.ok_or("is no message in protobuf")?)?;
+                        self.values.push((column, 0..0));
+                    }
+                }
+                (number, value) => {
+                    let (field, column) = column(number)?;
+                    let begin = self.text.len();
+                    field.write(&mut self.text, value).ok_or_else(|| {
+                        format!("has a value \"{}\" of another type than its schema", field.json_name)
+                    })?;
+                    self.values.push((column, begin..self.text.len()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out what the text of the time means.
+    fn settle_time(&mut self) -> Result<(), String> {
+        if self.time_text.is_empty() {
+            return Err("has no time".to_owned());
+        }
+        self.time = self.text[self.time_text.clone()].parse().unwrap_or(f64::NAN);
+        if self.time.is_finite() { Ok(()) } else { Err("has no number as its time".to_owned()) }
+    }
+
+    /// Appends a value as `signals.csv` has it.
+    fn append_word(&mut self, variable_type: VariableType, word: u64) -> Range<usize> {
+        let begin = self.text.len();
+        word::write(&mut self.text, word, variable_type).expect("strings take everything");
+        begin..self.text.len()
+    }
+
+    /// Appends a value in JSON as `signals.csv` has it.
+    fn append_json(&mut self, json: &str) -> Range<usize> {
+        let begin = self.text.len();
+        self.text += match json {
+            "true" => "1",
+            "false" => "0",
+            "null" => "",
+            "\"NaN\"" => "NaN",
+            "\"Infinity\"" => "inf",
+            "\"-Infinity\"" => "-inf",
+            // The digits of a binary.
+            text if text.starts_with("\"0x") => text.trim_matches('"'),
+            number => number,
+        };
+        begin..self.text.len()
+    }
+
+    /// Appends a string in JSON, or null, as `signals.csv` has it.
+    fn append_json_string(&mut self, json: &str) -> Result<Range<usize>, serde_json::Error> {
+        let begin = self.text.len();
+        if let Some(Key(string)) = serde_json::from_str(json)? {
+            text::write_string(&mut self.text, &string);
+        }
+        Ok(begin..self.text.len())
+    }
+}
+
+fn is_no_column(key: &str) -> String {
+    format!("has a value \"{key}\", which is no column")
+}
+
+/// Takes the fields of a message in JSON as they come.
+struct JsonFields<'a> {
+    message: &'a mut Message,
+    columns: Option<&'a HashMap<String, usize>>,
+    strings: &'a HashSet<usize>,
+    /// One that is no column.
+    unknown: &'a mut Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> Visitor<'de> for JsonFields<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+            match self.columns.and_then(|columns| columns.get(&*key)) {
+                _ if key == "time" => self.message.time_text = self.message.append_json(value.get()),
+                Some(&column) => {
+                    let value = match self.strings.contains(&column) {
+                        true => self.message.append_json_string(value.get()).map_err(serde::de::Error::custom)?,
+                        false => self.message.append_json(value.get()),
+                    };
+                    self.message.values.push((column, value));
+                }
+                None => *self.unknown = Some(key.into_owned()),
+            }
+        }
+        Ok(())
+    }
+}

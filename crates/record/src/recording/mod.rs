@@ -1,0 +1,222 @@
+//! Reads what a run has recorded, `signals.csv`, `signals.mcap` or (with the feature `arrow`) `signals.arrows`: row after row, in the
+//! order of time, however long it is.
+//! So are stimuli read, and CSV files of other tools: [`Dialect`] says how they differ.
+//!
+//! All formats give the same rows: the time, and what each column shows then, as text that reads back exactly (`NaN`, `inf`,
+//! `-inf`, booleans as 0 and 1, an empty text where there is no value). A recording of a process that was killed is read as
+//! far as it goes; half a row at its end is none.
+//!
+//! Memory: of CSV one row, of MCAP one chunk, of Arrow one batch. What cannot be read says where.
+//!
+//! [`envelope`] keeps of any number of rows what can be drawn of them.
+//!
+//! Pure: it reads from what it is given.
+
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "arrow")]
+mod arrow;
+mod csv;
+pub mod envelope;
+mod mcap;
+pub mod names;
+pub mod protobuf;
+mod row;
+pub mod series;
+pub mod text;
+
+pub use csv::{Dialect, LastLine};
+pub use row::{ReadError, Row};
+
+use std::collections::HashMap;
+use std::io::{self, BufRead};
+
+/// A recording, at some row.
+pub struct Recording<R> {
+    format: Format<R>,
+    dialect: Dialect,
+    header: Row,
+    names: Vec<String>,
+    /// The files that come after the one that is read.
+    further: Option<Further<R>>,
+    /// The place of that one among all of them, counted from 0.
+    file: u32,
+    /// One before it has broken off.
+    broke_off: bool,
+}
+
+/// Opens one file after the other.
+type Further<R> = Box<dyn Iterator<Item = io::Result<R>> + Send>;
+
+/// The rows of one file.
+trait Rows {
+    /// Reads the next row, as [`Recording::read`].
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError>;
+
+    /// The file has come to an end in the middle of something, which was left out.
+    fn broke_off(&self) -> bool;
+
+    /// The units of the columns, as many, each empty where there is none; or nothing, if files of this format do not say any.
+    fn units(&self) -> &[String] {
+        &[]
+    }
+
+    /// Whether files of this format say that the column at a place is a clock.
+    fn is_clock(&self, _column: usize) -> bool {
+        false
+    }
+}
+
+enum Format<R> {
+    Csv(csv::Rows<R>),
+    Mcap(Box<mcap::Rows<R>>),
+    #[cfg(feature = "arrow")]
+    Arrow(Box<arrow::Rows<R>>),
+}
+
+/// Why [`Format::Arrow`](vecud_plan::Format) is refused by a program that was built without it, and what helps.
+pub const WITHOUT_ARROW: &str = "this vecud was built without the feature arrow: cargo install --features arrow";
+
+/// With these bytes an Arrow stream begins, and no text.
+const ARROW: [u8; 4] = [0xFF; 4];
+
+impl<R: BufRead> Recording<R> {
+    /// Begins to read what vecud has written. Which format it is says its first byte.
+    ///
+    /// # Errors
+    /// The file is something else.
+    pub fn new(input: R) -> Result<Recording<R>, ReadError> {
+        let recording = Recording::in_dialect(input, Dialect::RECORDING)?;
+        match recording.header.cell(0) {
+            "time" => Ok(recording),
+            _ => Err(recording.header.wrong_cell(0, "the first column is not \"time\"")),
+        }
+    }
+
+    /// Begins to read a file of somebody else; it may be MCAP, too, if vecud has written that. What its first column, the
+    /// time, is called is the caller's concern.
+    ///
+    /// # Errors
+    /// The file has no header.
+    pub fn in_dialect(input: R, dialect: Dialect) -> Result<Recording<R>, ReadError> {
+        let (format, header) = Format::begin(input, dialect)?;
+        let names = header.values().map(str::to_owned).collect();
+        Ok(Recording { format, dialect, header, names, further: None, file: 0, broke_off: false })
+    }
+
+    /// Goes on in these files when the first one ends.
+    pub fn and(self, further: impl Iterator<Item = io::Result<R>> + Send + 'static) -> Recording<R> {
+        Recording { further: Some(Box::new(further)), ..self }
+    }
+
+    /// The columns, `fmu.variable`, without the time.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The units of columns that have one, by their names. A CSV file says none.
+    pub fn units(&self) -> HashMap<String, String> {
+        let all = self.names.iter().cloned().zip(self.format.rows().units().iter().cloned());
+        all.filter(|(_, unit)| !unit.is_empty()).collect()
+    }
+
+    /// Whether the column at this place is a clock. A CSV file says so of none.
+    pub fn is_clock(&self, place: usize) -> bool {
+        self.format.rows().is_clock(place)
+    }
+
+    /// The names of all columns, that of the time first, and where they stand.
+    pub fn header(&self) -> &Row {
+        &self.header
+    }
+
+    /// Reads the next row; `false`: there is none.
+    ///
+    /// # Errors
+    /// The next one is no row, or a further file has other columns. Whether times are in order is the caller's concern.
+    pub fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        row.file = self.file;
+        while !self.format.rows_mut().read(row).map_err(|error| error.in_file(self.file))? {
+            if !self.go_on()? {
+                return Ok(false);
+            }
+            row.file = self.file;
+        }
+        Ok(true)
+    }
+
+    /// Begins the next file, if there is one.
+    fn go_on(&mut self) -> Result<bool, ReadError> {
+        let Some(input) = self.further.as_mut().and_then(Iterator::next) else { return Ok(false) };
+        self.broke_off |= self.format.rows().broke_off();
+        self.file += 1;
+        let in_file = |error: ReadError| error.in_file(self.file);
+        let input = input.map_err(|error| in_file(ReadError::of_file(error.to_string())))?;
+        let (format, header) = Format::begin(input, self.dialect).map_err(in_file)?;
+        if !header.values().eq(self.header.values()) {
+            return Err(in_file(ReadError::of_file(
+                "has other columns than the file before it: they are of two recordings",
+            )));
+        }
+        self.format = format;
+        Ok(true)
+    }
+
+    /// Whether reading has come to an end in the middle of a row, or of a chunk, which was left out: whoever has written the
+    /// file was killed, or a copy of it was not finished.
+    pub fn broke_off(&self) -> bool {
+        self.broke_off || self.format.rows().broke_off()
+    }
+}
+
+impl<R: BufRead> Format<R> {
+    /// Begins to read a file, and reads its header.
+    fn begin(mut input: R, dialect: Dialect) -> Result<(Format<R>, Row), ReadError> {
+        let begin = input.fill_buf().map_err(|error| ReadError::of_file(format!("cannot be read: {error}")))?;
+        let mut header = Row::header();
+        let format = match begin {
+            [mcap::FIRST_BYTE, ..] => Format::Mcap(Box::new(mcap::Rows::new(input, &mut header)?)),
+            _ if begin.starts_with(&ARROW) => Format::arrow(input, &mut header)?,
+            _ => {
+                let mut rows = csv::Rows::new(input, dialect);
+                if !rows.read_line(&mut header)? {
+                    let what = "is empty: its first line has to name the columns, time first";
+                    return Err(ReadError::of_file(what));
+                }
+                Format::Csv(rows)
+            }
+        };
+        Ok((format, header))
+    }
+
+    #[cfg(feature = "arrow")]
+    fn arrow(input: R, header: &mut Row) -> Result<Format<R>, ReadError> {
+        Ok(Format::Arrow(Box::new(arrow::Rows::new(input, header)?)))
+    }
+
+    #[cfg(not(feature = "arrow"))]
+    fn arrow(_: R, _: &mut Row) -> Result<Format<R>, ReadError> {
+        Err(ReadError::of_file(format!("is an Arrow stream, and {WITHOUT_ARROW}")))
+    }
+
+    fn rows(&self) -> &dyn Rows {
+        match self {
+            Format::Csv(rows) => rows,
+            Format::Mcap(rows) => rows.as_ref(),
+            #[cfg(feature = "arrow")]
+            Format::Arrow(rows) => rows.as_ref(),
+        }
+    }
+
+    fn rows_mut(&mut self) -> &mut dyn Rows {
+        match self {
+            Format::Csv(rows) => rows,
+            Format::Mcap(rows) => rows.as_mut(),
+            #[cfg(feature = "arrow")]
+            Format::Arrow(rows) => rows.as_mut(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

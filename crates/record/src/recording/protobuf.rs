@@ -1,0 +1,354 @@
+//! Messages in the binary form of protobuf, and the schema that says what is in them, as far as recordings have them.
+//!
+//! * A message has one field for its time, and one for each column, whose number is the column's place in the recording and
+//!   [`FIRST_COLUMN`], beyond [`RESERVED`] numbers. What is not in a message was neither set nor read. Field [`ABSENT`] has the numbers of fields whose
+//!   column has no value any more.
+//! * The schema is a `FileDescriptorSet` with one message type of `proto2`. A field's JSON name is what the column is called
+//!   in messages, its own name is that with an underscore for each character that no identifier has.
+//!
+//! <https://protobuf.dev/programming-guides/encoding>
+
+use super::text;
+use std::ops::Range;
+use vecud_description::VariableType;
+use vecud_description::word;
+
+/// The field with the time of a message, s.
+pub const TIME: u32 = 1;
+/// The field with the numbers of fields that have no value.
+pub const ABSENT: u32 = 2;
+/// The field of the first column.
+pub const FIRST_COLUMN: u32 = 3;
+/// The fields that protobuf keeps for itself: columns pass over them.
+pub const RESERVED: Range<u32> = 19_000..20_000;
+
+/// What the schema says of a message type's field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// By which messages call it.
+    pub number: u32,
+    /// An identifier.
+    pub name: String,
+    /// What it is called in JSON; where it is a column's, the column.
+    pub json_name: String,
+    /// Its type, as schemas have it.
+    pub kind: Kind,
+    /// A list of such values.
+    pub repeated: bool,
+}
+
+/// Types of fields: those numbers of `FieldDescriptorProto.Type` that recordings have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "they are called as in protobuf")]
+pub enum Kind {
+    Double = 1,
+    Float = 2,
+    Uint64 = 4,
+    Bool = 8,
+    String = 9,
+    Bytes = 12,
+    Uint32 = 13,
+    Sint32 = 17,
+    Sint64 = 18,
+}
+
+impl Kind {
+    const ALL: [Kind; 9] = [
+        Kind::Double,
+        Kind::Float,
+        Kind::Uint64,
+        Kind::Bool,
+        Kind::String,
+        Kind::Bytes,
+        Kind::Uint32,
+        Kind::Sint32,
+        Kind::Sint64,
+    ];
+
+    /// The type of a column's field.
+    pub fn of(variable_type: VariableType) -> Kind {
+        match variable_type {
+            VariableType::Float64 => Kind::Double,
+            VariableType::Float32 => Kind::Float,
+            VariableType::Int8 | VariableType::Int16 | VariableType::Int32 => Kind::Sint32,
+            VariableType::Int64 | VariableType::Enumeration => Kind::Sint64,
+            VariableType::UInt8 | VariableType::UInt16 | VariableType::UInt32 => Kind::Uint32,
+            VariableType::UInt64 => Kind::Uint64,
+            VariableType::Boolean | VariableType::Clock => Kind::Bool,
+            VariableType::String => Kind::String,
+            VariableType::Binary => Kind::Bytes,
+        }
+    }
+
+    /// How values are in messages.
+    pub fn wire(self) -> Wire {
+        match self {
+            Kind::Double => Wire::Eight,
+            Kind::Float => Wire::Four,
+            Kind::Uint64 | Kind::Bool | Kind::Uint32 | Kind::Sint32 | Kind::Sint64 => Wire::Varint,
+            Kind::String | Kind::Bytes => Wire::Bytes,
+        }
+    }
+
+    /// The type whose values have the same text, and their word from what a message has; `None`: it is of another type, or has none.
+    fn word(self, value: Value) -> Option<(VariableType, u64)> {
+        Some(match (self, value) {
+            (Kind::Double, Value::Eight(bits)) => (VariableType::Float64, bits),
+            (Kind::Float, Value::Four(bits)) => (VariableType::Float32, bits.into()),
+            (Kind::Uint64 | Kind::Uint32, Value::Varint(number)) => (VariableType::UInt64, number),
+            (Kind::Bool, Value::Varint(number)) => (VariableType::Boolean, number),
+            (Kind::Sint32 | Kind::Sint64, Value::Varint(number)) => {
+                (VariableType::Int64, (number >> 1) ^ (number & 1).wrapping_neg())
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Field {
+    /// Appends the value of such a field as `signals.csv` has it; `None`: it is of another type.
+    pub fn write(&self, out: &mut String, value: Value) -> Option<()> {
+        match (self.kind, value) {
+            (Kind::String, Value::Bytes(bytes)) => text::write_string(out, std::str::from_utf8(bytes).ok()?),
+            (Kind::Bytes, Value::Bytes(bytes)) => text::write_binary(out, bytes),
+            (kind, value) => {
+                let (variable_type, word) = kind.word(value)?;
+                word::write(out, word, variable_type).ok()?;
+            }
+        }
+        Some(())
+    }
+}
+
+/// How a value is in a message, by its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    /// Seven bits in each byte, the least first.
+    Varint = 0,
+    /// Eight bytes.
+    Eight = 1,
+    /// So many bytes as a varint before them says.
+    Bytes = 2,
+    /// Four bytes.
+    Four = 5,
+}
+
+/// A value in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// [`Wire::Varint`].
+    Varint(u64),
+    /// [`Wire::Eight`].
+    Eight(u64),
+    /// [`Wire::Bytes`].
+    Bytes(&'a [u8]),
+    /// [`Wire::Four`].
+    Four(u32),
+}
+
+/// What is in front of a value: its field, and how it is there.
+pub fn tag(number: u32, wire: Wire) -> u64 {
+    u64::from(number) << 3 | wire as u64
+}
+
+/// Appends a number of seven bits a byte.
+#[inline]
+pub fn put_varint(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn put_number(out: &mut Vec<u8>, field: u32, number: u64) {
+    put_varint(out, tag(field, Wire::Varint));
+    put_varint(out, number);
+}
+
+/// Appends a field of bytes.
+pub fn put_bytes(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
+    put_varint(out, tag(field, Wire::Bytes));
+    put_varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// The fields of a message, one after the other; an error: what is left is no field.
+pub struct Fields<'a>(pub &'a [u8]);
+
+/// What no message has: it breaks off, or has a kind of value that recordings have not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoField;
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Result<(u32, Value<'a>), NoField>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (!self.0.is_empty()).then(|| self.field().ok_or(NoField))
+    }
+}
+
+impl<'a> Fields<'a> {
+    fn field(&mut self) -> Option<(u32, Value<'a>)> {
+        let tag = take_varint(&mut self.0)?;
+        let value = match tag & 7 {
+            0 => Value::Varint(take_varint(&mut self.0)?),
+            1 => Value::Eight(u64::from_le_bytes(self.array()?)),
+            2 => {
+                let length = usize::try_from(take_varint(&mut self.0)?).ok()?;
+                Value::Bytes(self.0.split_off(..length)?)
+            }
+            5 => Value::Four(u32::from_le_bytes(self.array()?)),
+            _ => return None,
+        };
+        Some((u32::try_from(tag >> 3).ok()?, value))
+    }
+
+    fn array<const LENGTH: usize>(&mut self) -> Option<[u8; LENGTH]> {
+        let (array, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*array)
+    }
+}
+
+/// Takes a number of seven bits a byte off the beginning.
+pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = *bytes.split_off_first()?;
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// The schema of a message type: a `FileDescriptorSet`.
+pub fn schema(package: &str, message: &str, fields: &[Field]) -> Vec<u8> {
+    let mut descriptor = Vec::new();
+    put_bytes(&mut descriptor, 1, message.as_bytes());
+    for field in fields {
+        let mut own = Vec::new();
+        put_bytes(&mut own, 1, field.name.as_bytes());
+        put_number(&mut own, 3, field.number.into());
+        let (optional, repeated) = (1, 3);
+        put_number(&mut own, 4, if field.repeated { repeated } else { optional });
+        put_number(&mut own, 5, field.kind as u64);
+        if field.repeated {
+            let mut packed = Vec::new();
+            put_number(&mut packed, 2, 1);
+            put_bytes(&mut own, 8, &packed);
+        }
+        put_bytes(&mut own, 10, field.json_name.as_bytes());
+        put_bytes(&mut descriptor, 2, &own);
+    }
+    let mut file = Vec::new();
+    put_bytes(&mut file, 1, format!("{package}/{message}.proto").as_bytes());
+    if !package.is_empty() {
+        put_bytes(&mut file, 2, package.as_bytes());
+    }
+    put_bytes(&mut file, 4, &descriptor);
+    put_bytes(&mut file, 12, b"proto2");
+    let mut set = Vec::new();
+    put_bytes(&mut set, 1, &file);
+    set
+}
+
+/// The fields of the one message type of such a schema.
+///
+/// # Errors
+/// It is none, or none that recordings have.
+pub fn read_schema(set: &[u8]) -> Result<Vec<Field>, NoField> {
+    let file = bytes_of(set, 1)?.next().ok_or(NoField)?;
+    let descriptor = bytes_of(file, 4)?.next().ok_or(NoField)?;
+    bytes_of(descriptor, 2)?.map(read_field).collect()
+}
+
+/// The contents of all fields of bytes with this number.
+fn bytes_of(message: &[u8], number: u32) -> Result<std::vec::IntoIter<&[u8]>, NoField> {
+    let mut all = Vec::new();
+    for field in Fields(message) {
+        if let (own, Value::Bytes(bytes)) = field?
+            && own == number
+        {
+            all.push(bytes);
+        }
+    }
+    Ok(all.into_iter())
+}
+
+fn read_field(descriptor: &[u8]) -> Result<Field, NoField> {
+    let mut field =
+        Field { number: 0, name: String::new(), json_name: String::new(), kind: Kind::Double, repeated: false };
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| NoField);
+    for part in Fields(descriptor) {
+        match part? {
+            (1, Value::Bytes(bytes)) => field.name = text(bytes)?,
+            (3, Value::Varint(number)) => field.number = u32::try_from(number).map_err(|_| NoField)?,
+            (4, Value::Varint(label)) => field.repeated = label == 3,
+            (5, Value::Varint(number)) => {
+                let kind = Kind::ALL.into_iter().find(|kind| *kind as u64 == number);
+                field.kind = kind.ok_or(NoField)?;
+            }
+            (10, Value::Bytes(bytes)) => field.json_name = text(bytes)?,
+            _ => (),
+        }
+    }
+    Ok(field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_are_those_of_the_description_of_the_format() {
+        let mut bytes = Vec::new();
+        put_number(&mut bytes, 1, 150);
+        assert_eq!(bytes, [0x08, 0x96, 0x01]);
+        assert_eq!(Fields(&bytes).collect::<Vec<_>>(), [Ok((1, Value::Varint(150)))]);
+        for (number, word) in [(0, 0), (1, -1i64), (2, 1), (3, -2), (u64::MAX, i64::MIN), (u64::MAX - 1, i64::MAX)] {
+            assert_eq!(Kind::Sint64.word(Value::Varint(number)), Some((VariableType::Int64, word as u64)));
+        }
+        assert_eq!(Kind::Double.word(Value::Four(1)), None);
+    }
+
+    #[test]
+    fn a_schema_says_what_was_put_into_it() {
+        let field = |number, name: &str, json_name: &str, kind, repeated| Field {
+            number,
+            name: name.to_owned(),
+            json_name: json_name.to_owned(),
+            kind,
+            repeated,
+        };
+        let fields = [
+            field(TIME, "time", "time", Kind::Double, false),
+            field(ABSENT, "absent", "absent", Kind::Uint32, true),
+            field(700, "map_3_", "map[3]", Kind::Sint32, false),
+        ];
+        let set = schema("ecu", "fast", &fields);
+        assert_eq!(read_schema(&set).unwrap(), fields);
+        for length in 1..set.len() {
+            assert_eq!(read_schema(&set[..length]), Err(NoField), "{length}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn varints_come_out_as_they_went_in(number in any::<u64>(), shift in 0u32..64) {
+            let mut bytes = Vec::new();
+            put_varint(&mut bytes, number >> shift);
+            prop_assert_eq!(take_varint(&mut bytes.as_slice()), Some(number >> shift));
+            prop_assert_eq!(take_varint(&mut &bytes[..bytes.len() - 1]), None);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            let _ = read_schema(&bytes);
+            let _ = Fields(&bytes).take(200).count();
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The files of a recording in one format: one, or one after the other (`signals-000001.csv` and so on).
+//!
+//! A file ends before the first time that is not its own any more: because so much simulation time is in it, or because it is
+//! large enough. Each one is closed as the last one would be, and the next one begins with the values of all columns: any of
+//! them can be read alone, and all of them after each other have the rows that one file would have. Where only so many are
+//! kept, the oldest one goes when the next one is there.
+//!
+//! A file that cannot be written any more ends; where a time says when the next one begins, that is tried.
+
+#[cfg(feature = "arrow")]
+use super::arrow::Arrow;
+use super::csv::Csv;
+use super::messages::Messages;
+use super::signals::Sheet;
+use super::texts::Texts;
+use crate::recording::series::{self, Files};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use vecud_base::time::{Instant, Nanos};
+use vecud_linux::files;
+use vecud_plan::{Format, Plan};
+
+/// The files of one format.
+pub(super) struct Series<'a> {
+    plan: &'a Plan,
+    folder: PathBuf,
+    format: Format,
+    texts: Texts,
+    /// That of the file that is written, counted from 1; `None`: there is one file, whatever comes.
+    number: Option<u32>,
+    /// The file that is written; `None`: it has failed.
+    sheet: Option<Box<dyn Sheet>>,
+    /// The first time of the next file, as simulation time.
+    until: Option<Nanos>,
+    /// The next file could not be begun, and somebody was told.
+    is_told: bool,
+    removed: u32,
+    /// Bytes of the files that are not written any more.
+    ended: u64,
+}
+
+impl<'a> Series<'a> {
+    /// Begins the first file. What goes wrong is told.
+    pub(super) fn begin(
+        plan: &'a Plan,
+        folder: PathBuf,
+        format: Format,
+        texts: &Texts,
+        problems: &mut Vec<String>,
+    ) -> Series<'a> {
+        let texts = texts.clone();
+        let number = plan.rotation.is_wanted().then_some(1);
+        let until = plan.rotation.every.map(|every| plan.start.nanos().plus(every));
+        let (sheet, is_told, removed, ended) = Default::default();
+        let mut series = Series { plan, folder, format, texts, number, sheet, until, is_told, removed, ended };
+        match series.create(number) {
+            Ok(sheet) => series.sheet = Some(sheet),
+            Err(error) => problems.push(format!("{} is not written: {error}", series.name(number))),
+        }
+        series
+    }
+
+    fn name(&self, number: Option<u32>) -> String {
+        series::name(number, self.format.extension())
+    }
+
+    fn create(&self, number: Option<u32>) -> io::Result<Box<dyn Sheet>> {
+        self.create_at(&self.folder.join(self.name(number)))
+    }
+
+    fn create_at(&self, path: &Path) -> io::Result<Box<dyn Sheet>> {
+        Ok(match self.format {
+            Format::Csv => Box::new(Csv::create(path, self.plan, &self.texts)?),
+            Format::Mcap(encoding) => Box::new(Messages::create(path, self.plan, encoding, &self.texts)?),
+            #[cfg(feature = "arrow")]
+            Format::Arrow => Box::new(Arrow::create(path, self.plan, &self.texts)?),
+            #[cfg(not(feature = "arrow"))]
+            Format::Arrow => return Err(io::Error::other(crate::recording::WITHOUT_ARROW)),
+        })
+    }
+
+    /// Begins a file that others come before. It has its name when it can be read with them, even if this program is killed now.
+    fn create_whole(&self, number: u32, values: &[Option<u64>]) -> io::Result<Box<dyn Sheet>> {
+        let name = self.name(Some(number));
+        let partial = self.folder.join(format!("{name}.next"));
+        let made = self.create_at(&partial).and_then(|mut sheet| {
+            sheet.begin(values)?;
+            sheet.flush(true)?;
+            Ok(sheet)
+        });
+        files::renamed(&partial, &self.folder.join(name), made)
+    }
+
+    /// Does it to the file that is written. If it fails, that file is not written any more.
+    pub(super) fn each(&mut self, what: impl Fn(&mut dyn Sheet) -> io::Result<()>, problems: &mut Vec<String>) {
+        let Some(sheet) = &mut self.sheet else { return };
+        let Err(error) = what(sheet.as_mut()) else { return };
+        let reached = match sheet.reached() {
+            Some(time) => format!("ends at {} s", time.seconds()),
+            None => "ends before its first values".to_owned(),
+        };
+        let goes_on = match self.until {
+            Some(until) => {
+                format!("the run goes on, and its recording at {} s if that is possible then", until.seconds())
+            }
+            None => "the run goes on".to_owned(),
+        };
+        self.ended += sheet.written();
+        self.sheet = None;
+        problems.push(format!("{} {reached}, {goes_on}: {error}", self.name(self.number)));
+    }
+
+    /// Goes on in the next file, if `time`, which comes next, does not belong to this one any more. `values` are those before it.
+    pub(super) fn reach(&mut self, time: Instant, values: &[Option<u64>], problems: &mut Vec<String>) {
+        let Some(number) = self.number else { return };
+        let is_late = self.until.is_some_and(|until| time.nanos() >= until);
+        let mut is_large = || {
+            let sheet = self.sheet.as_mut().zip(self.plan.rotation.max_size);
+            sheet.is_some_and(|(sheet, most)| sheet.has(most))
+        };
+        if !is_late && !is_large() {
+            return;
+        }
+        if let Some(every) = self.plan.rotation.every.filter(|_| is_late) {
+            let start = self.plan.start.nanos();
+            let passed = time.nanos().minus(start).0 / every.0;
+            self.until = Some(start.plus(Nanos(every.0.saturating_mul(passed + 1))));
+        }
+        let Some(next) = number.checked_add(1) else { return };
+        // All of this one is there before the next one is: whoever is killed in between has left no gap.
+        if !self.is_told {
+            self.each(|sheet| sheet.flush(true), problems);
+        }
+        let begun = self.create_whole(next, values);
+        match begun {
+            Ok(sheet) => {
+                self.end(problems);
+                (self.number, self.sheet, self.is_told) = (Some(next), Some(sheet), false);
+                self.remove_old(next, problems);
+            }
+            // The one that is written goes on as long as it can: nothing is lost.
+            Err(error) if !self.is_told => {
+                self.is_told = true;
+                problems.push(format!("{} cannot be begun: {error}", self.name(Some(next))));
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn remove_old(&mut self, newest: u32, problems: &mut Vec<String>) {
+        let old = self.plan.rotation.keep.and_then(|keep| newest.checked_sub(keep)).filter(|old| *old > 0);
+        let Some(old) = old else { return };
+        let name = self.name(Some(old));
+        match fs::remove_file(self.folder.join(&name)) {
+            Ok(()) => self.removed += 1,
+            // Somebody has taken it away, as people do with what is complete.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.removed += 1,
+            Err(error) => problems.push(format!("{name} is older than what is kept and cannot be removed: {error}")),
+        }
+    }
+
+    /// Closes the file that is written.
+    pub(super) fn end(&mut self, problems: &mut Vec<String>) {
+        self.each(|sheet| sheet.flush(true), problems);
+        let Some(sheet) = self.sheet.take() else { return };
+        self.ended += sheet.written();
+        let name = self.name(self.number);
+        match sheet.close() {
+            Ok(written) => problems.extend(written.and_then(|written| written.gone_from(&self.folder.join(name)))),
+            Err(error) => problems.push(format!("{name} is whole but has no index: {error}")),
+        }
+    }
+
+    /// Bytes that were written to its files.
+    pub(super) fn bytes(&self) -> u64 {
+        self.ended + self.sheet.as_ref().map_or(0, |sheet| sheet.written())
+    }
+
+    /// What there is of it.
+    pub(super) fn files(&self) -> Files {
+        let first = self.number.map(|_| self.removed + 1);
+        Files { first: self.name(first), last: self.name(self.number), removed: self.removed }
+    }
+}

@@ -1,0 +1,149 @@
+//! What was measured many times: its figures, and the values themselves where they are at hand.
+//!
+//! `report.json` has the figures, `histograms.hlog` the values; what was read of the first alone has figures only. A run that
+//! has ended has both.
+
+use serde::{Deserialize, Serialize};
+use std::ops::Deref;
+use std::sync::LazyLock;
+use std::time::Duration;
+use vecud_record::histogram::{Counts, Histogram};
+
+/// What `report.json` says of a histogram, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct Figures {
+    /// How many values there are; 0: the other figures mean nothing.
+    pub count: u64,
+    /// The smallest value.
+    pub min: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Half of the values are at most this, to a bucket's width; so are the others by their share.
+    pub p50: u64,
+    /// 90 %.
+    #[serde(default)]
+    pub p90: u64,
+    /// 99 %.
+    pub p99: u64,
+    /// 99.9 %.
+    pub p99_9: u64,
+    /// 99.99 %.
+    #[serde(default)]
+    pub p99_99: u64,
+    /// The largest value.
+    pub max: u64,
+}
+
+impl Figures {
+    fn of(histogram: &Histogram) -> Self {
+        Figures {
+            count: histogram.count(),
+            min: histogram.min(),
+            mean: histogram.mean(),
+            p50: histogram.quantile(0.5),
+            p90: histogram.quantile(0.9),
+            p99: histogram.quantile(0.99),
+            p99_9: histogram.quantile(0.999),
+            p99_99: histogram.quantile(0.9999),
+            max: histogram.max(),
+        }
+    }
+}
+
+/// Values of one metric, ns. As a [`Histogram`] it has none where only the figures are known.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(from = "Figures", into = "Figures")]
+pub struct Distribution {
+    /// What `report.json` says of them.
+    pub figures: Figures,
+    values: Option<Histogram>,
+    slices: Vec<Slice>,
+}
+
+/// The values of one interval of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slice {
+    /// From the run's start to its begin, whole milliseconds.
+    pub begin: Duration,
+    /// How long it is, whole milliseconds.
+    pub length: Duration,
+    /// The values, which are some.
+    pub counts: Counts,
+}
+
+impl Distribution {
+    /// A distribution of these values.
+    pub fn of(values: impl IntoIterator<Item = u64>) -> Distribution {
+        Histogram::of(values).into()
+    }
+
+    /// What has come since the same metric had `earlier`, as far as values are known.
+    pub(super) fn since(&self, earlier: &Distribution) -> Distribution {
+        match (&self.values, &earlier.values) {
+            (Some(values), Some(before)) => values.since(before).into(),
+            _ => self.clone(),
+        }
+    }
+
+    /// Nothing was measured.
+    pub(super) fn is_empty(&self) -> bool {
+        self.figures.count == 0
+    }
+
+    /// Puts in the values that the figures are of.
+    pub(super) fn fill(&mut self, values: Histogram, slices: Vec<Slice>) {
+        (self.values, self.slices) = (Some(values), slices);
+    }
+
+    /// When the values came, as far as that is known: intervals without values are left out, all others together have all values. Empty:
+    /// that is not known.
+    pub fn slices(&self) -> &[Slice] {
+        &self.slices
+    }
+
+    /// Says what there was of the values at some instants since the start of the run, in their order, before the last of them had come at
+    /// `end`. Where that is not so, nothing is said.
+    pub fn split(&mut self, marks: &[(Duration, &Counts)], end: Duration) {
+        let Some(values) = self.values.as_ref().map(|values| Counts::of(values.buckets())) else { return };
+        let (mut slices, mut begin, nothing) = (Vec::new(), Duration::ZERO, Counts::default());
+        let mut before = &nothing;
+        for (at, counts) in marks.iter().copied().chain([(end, &values)]) {
+            let Some(came) = counts.since(before) else { return };
+            let length = at.saturating_sub(begin);
+            slices.extend((!came.is_empty()).then_some(Slice { begin, length, counts: came }));
+            (begin, before) = (at, counts);
+        }
+        self.slices = slices;
+    }
+}
+
+impl From<Histogram> for Distribution {
+    fn from(values: Histogram) -> Distribution {
+        Distribution {
+            figures: Figures::of(&values),
+            values: (values.count() > 0).then_some(values),
+            slices: Vec::new(),
+        }
+    }
+}
+
+impl From<Figures> for Distribution {
+    fn from(figures: Figures) -> Distribution {
+        Distribution { figures, values: None, slices: Vec::new() }
+    }
+}
+
+impl From<Distribution> for Figures {
+    fn from(distribution: Distribution) -> Figures {
+        distribution.figures
+    }
+}
+
+impl Deref for Distribution {
+    type Target = Histogram;
+
+    fn deref(&self) -> &Histogram {
+        static NONE: LazyLock<Histogram> = LazyLock::new(Histogram::default);
+        self.values.as_ref().unwrap_or(&NONE)
+    }
+}

@@ -1,0 +1,284 @@
+//! Recorded columns over time: a line that steps from value to value, and where there are more values than room, reaches from the
+//! least to the greatest.
+
+use super::escape;
+use super::svg::{Frame, class, time_ticks, value_ticks};
+use crate::format::{plural, significant};
+use vecud_record::recording::envelope::{Bucket, Envelope, Overview};
+
+/// Characters that a line of a drawing has room for.
+pub const LONGEST_LABEL: usize = 100;
+
+/// Nearer to each other on average than this, activations are not marked.
+const APART: f64 = 5.0;
+
+/// Ticks of a clock that are nearer to each other than this cannot be told apart.
+const NEAR: f64 = 3.0;
+
+/// A column of a recording, to be drawn.
+pub struct Curve<'o> {
+    pub overview: &'o Overview,
+    /// Its place in the overview.
+    pub column: usize,
+    /// Index of its colour and dashes.
+    pub style: usize,
+    /// Up to when its last value holds, s.
+    pub until: f64,
+}
+
+impl Curve<'_> {
+    fn name_and_envelope(&self) -> (&str, &Envelope) {
+        self.overview.columns().nth(self.column).expect("it is one of the columns")
+    }
+}
+
+/// What a column showed, in words; `unit` is text and may be empty.
+pub fn range_text(column: &Envelope, unit: &str) -> String {
+    let unit = if unit.is_empty() { String::new() } else { format!(" {}", escape(unit)) };
+    let odd = if column.has_odd() { ", at times infinite or no number" } else { "" };
+    match (column.ticks(), column.range()) {
+        // Of a clock it says something how often it has ticked, and what it showed does not.
+        (Some(ticks), _) => plural(ticks, "tick"),
+        (None, None) => "no number".to_owned(),
+        (None, Some((low, high))) if low == high => format!("always {}{unit}{odd}", significant(low)),
+        (None, Some((low, high))) => format!("{} to {}{unit}{odd}", significant(low), significant(high)),
+    }
+}
+
+/// Draws them from `from` to `to`, s, on one axis of values; `marks` are times that are marked at the bottom.
+pub fn course(curves: &[Curve], (from, to): (f64, f64), marks: &[f64], frame: Frame) -> String {
+    // A single instant lies in the middle.
+    let (from, to) = if to > from { (from, to) } else { (from - 0.5, from + 0.5) };
+    let axis = Axis::of(curves);
+    let mut out = frame.x_axis(&time_ticks(from, to, frame.labels));
+    // That a clock shows 1 where it ticks says nothing.
+    if curves.iter().any(|curve| curve.name_and_envelope().1.ticks().is_none()) {
+        out += &frame.y_axis(&axis.ticks(), "");
+    }
+    let x = |time: f64| frame.x((time - from) / (to - from));
+    let y = |value: f64| frame.y(axis.share(value));
+    let mut names = Vec::new();
+    for curve in curves {
+        let (name, envelope) = curve.name_and_envelope();
+        // As many as can be told apart.
+        let (width, buckets) = curve.overview.buckets(curve.column, 2 * (frame.x(1.0) - frame.x(0.0)) as usize);
+        let begin = curve.overview.times().map_or(from, |times| times.0);
+        let at = |place: usize| x(begin + place as f64 * width);
+        let (name, class) = (escape(name), class(curve.style));
+        let path = match envelope.ticks() {
+            None => steps(&buckets, at, y, x(curve.until)),
+            Some(_) => {
+                let ticks =
+                    buckets.iter().enumerate().filter(|(_, bucket)| bucket.high > 0.0).map(|(place, _)| at(place));
+                let (strokes, bands) = strokes_and_bands(&ticks.collect::<Vec<f64>>(), y(0.0), y(1.0));
+                if !bands.is_empty() {
+                    out += &format!(
+                        "<path class=\"mark band {class}\" d=\"{bands}\"><title>many ticks of {name}</title></path>\n"
+                    );
+                }
+                format!("M{:.1} {:.1}H{:.1}{strokes}", at(0), y(0.0), x(curve.until))
+            }
+        };
+        out += &format!("<path class=\"line {class}\" d=\"{path}\"><title>{name}</title></path>\n");
+        names.push(name);
+    }
+    let room = ((frame.x(1.0) - frame.x(0.0)) / APART) as usize;
+    let instants = curves.first().map_or(&[][..], |curve| curve.overview.instants(room)).iter();
+    let ticks: String = instants.map(|time| format!("M{:.1} {:.1}v5", x(*time), frame.y(0.0))).collect();
+    if !ticks.is_empty() {
+        out += &format!("<path class=\"instants\" d=\"{ticks}\"><title>when something was recorded</title></path>\n");
+    }
+    let inside = marks.iter().filter(|time| (from..=to).contains(time));
+    let ticks: String = inside.map(|time| format!("M{:.1} {:.1}v-9", x(*time), frame.y(0.0))).collect();
+    if !ticks.is_empty() {
+        out += &format!("<path class=\"overran\" d=\"{ticks}\"><title>overruns</title></path>\n");
+    }
+    frame.svg(&format!("{} over time", names.join(", ")), &out)
+}
+
+/// The ticks of a clock, from left to right: as a stroke each, and where they cannot be told apart as a band.
+fn strokes_and_bands(ticks: &[f64], bottom: f64, top: f64) -> (String, String) {
+    let (mut strokes, mut bands) = (String::new(), String::new());
+    for near in ticks.chunk_by(|one, next| next - one < NEAR) {
+        match near {
+            [first, _, .., last] => bands += &format!("M{first:.1} {bottom:.1}V{top:.1}H{last:.1}V{bottom:.1}Z"),
+            few => few.iter().for_each(|x| strokes += &format!("M{x:.1} {bottom:.1}V{top:.1}")),
+        }
+    }
+    (strokes, bands)
+}
+
+/// The line of these buckets, up to `end`.
+fn steps(buckets: &[Bucket], x: impl Fn(usize) -> f64, y: impl Fn(f64) -> f64, end: f64) -> String {
+    /// Less than that nobody sees.
+    const NOTHING: f64 = 0.05;
+    let mut path = String::new();
+    // Where the pen is, if it is down.
+    let mut pen: Option<f64> = None;
+    for (place, bucket) in buckets.iter().enumerate() {
+        let left = x(place);
+        if !bucket.has_values() {
+            if pen.take().is_some() {
+                path += &format!("H{left:.1}");
+            }
+            continue;
+        }
+        let mut at = match pen {
+            Some(at) => at,
+            None => {
+                let first = y(bucket.first);
+                path += &format!("M{left:.1} {first:.1}");
+                first
+            }
+        };
+        let last = if bucket.last.is_nan() { bucket.high } else { bucket.last };
+        let (low, high, last) = (y(bucket.low), y(bucket.high), y(last));
+        // First where it is not going to stay, so that a slope is drawn as one.
+        let turns = if (last - low).abs() < (last - high).abs() { [high, low, last] } else { [low, high, last] };
+        let mut is_there = pen.is_none();
+        for turn in turns {
+            if (turn - at).abs() > NOTHING {
+                if !is_there {
+                    path += &format!("H{left:.1}");
+                    is_there = true;
+                }
+                path += &format!("V{turn:.1}");
+                at = turn;
+            }
+        }
+        pen = Some(at).filter(|_| !bucket.last.is_nan());
+        if pen.is_none() {
+            path += &format!("H{:.1}", x(place + 1));
+        }
+    }
+    if pen.is_some() {
+        path += &format!("H{end:.1}");
+    }
+    path
+}
+
+/// The axis of values.
+struct Axis {
+    low: f64,
+    high: f64,
+    /// All values are whole numbers.
+    whole: bool,
+}
+
+impl Axis {
+    /// With some room above and below the values.
+    fn of(curves: &[Curve]) -> Axis {
+        let ranges = || curves.iter().filter_map(|curve| curve.name_and_envelope().1.range());
+        let low = ranges().map(|range| range.0).reduce(f64::min).unwrap_or(0.0);
+        let high = ranges().map(|range| range.1).reduce(f64::max).unwrap_or(0.0);
+        let margin = match high / 2.0 - low / 2.0 {
+            // A line at half of the height.
+            0.0 if low == 0.0 => 1.0,
+            0.0 => 0.1 * low.abs(),
+            half => 0.12 * half,
+        };
+        let whole = curves.iter().all(|curve| curve.name_and_envelope().1.is_whole());
+        Axis { low: (low - margin).max(f64::MIN), high: (high + margin).min(f64::MAX), whole }
+    }
+
+    /// Halves, since the whole range may be beyond all numbers.
+    fn share(&self, value: f64) -> f64 {
+        (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
+    }
+
+    fn ticks(&self) -> Vec<(f64, String)> {
+        let mut ticks = value_ticks(self.low, self.high, 3);
+        if self.whole && self.high - self.low < 4.0 {
+            ticks.retain(|(value, _)| value.fract() == 0.0);
+            ticks.iter_mut().for_each(|(value, label)| *label = (*value + 0.0).to_string());
+        }
+        ticks.into_iter().map(|(value, label)| (self.share(value), label)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overview(rows: &[(f64, f64)]) -> Overview {
+        let mut overview = Overview::of_report(&["a.x".to_owned()], |_| false);
+        rows.iter().for_each(|(time, value)| overview.row(*time, |_| Some(*value)));
+        overview
+    }
+
+    fn drawn(rows: &[(f64, f64)], times: (f64, f64), marks: &[f64]) -> String {
+        course(&[Curve { overview: &overview(rows), column: 0, style: 0, until: times.1 }], times, marks, Frame::TINY)
+    }
+
+    fn line(svg: &str) -> &str {
+        svg.split_once("class=\"line s0\" d=\"").unwrap().1.split('"').next().unwrap()
+    }
+
+    #[test]
+    fn a_value_holds_until_the_next_one_and_to_the_end() {
+        let (x, y) = (|share| Frame::TINY.x(share), |share| Frame::TINY.y(share));
+        let svg = drawn(&[(0.0, 0.0), (5.0, 1.0)], (0.0, 10.0), &[]);
+        // With a margin of 6 % on both sides.
+        let [low, high] = [0.0, 1.0].map(|value| y((value + 0.06) / 1.12));
+        assert_eq!(line(&svg), format!("M{:.1} {low:.1}H{:.1}V{high:.1}H{:.1}", x(0.0), x(0.5), x(1.0)));
+    }
+
+    #[test]
+    fn a_spike_that_is_shorter_than_a_pixel_is_drawn_to_its_top() {
+        let rows: Vec<(f64, f64)> = (0..100_000).map(|n| (f64::from(n), f64::from(u8::from(n == 77_777)))).collect();
+        let svg = drawn(&rows, (0.0, 1e5), &[]);
+        assert!(line(&svg).contains(&format!("V{:.1}V", Frame::TINY.y(1.06 / 1.12))), "{svg}");
+    }
+
+    #[test]
+    fn of_what_cannot_be_drawn_there_is_a_gap_and_numbers_stay_finite() {
+        let svg = drawn(&[(0.0, 1.0), (2.0, f64::NAN), (5.0, 1.0), (6.0, f64::INFINITY)], (0.0, 10.0), &[]);
+        assert_eq!(line(&svg).matches('M').count(), 2, "{svg}");
+        for values in [[f64::MIN, f64::MAX], [0.0, 5e-324], [1e300, 1.0001e300], [-0.0, 0.0], [850.0; 2]] {
+            for times in [(0.0, 10.0), (3.0, 3.0), (1.0, 0.0), (0.0, 2.6e6)] {
+                let svg = drawn(&[(0.0, values[0]), (1.0, values[1])], times, &[0.5, f64::NAN]);
+                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+            }
+        }
+    }
+
+    #[test]
+    fn activations_are_marked_where_they_can_be_told_apart() {
+        let rows = |number: i32| -> Vec<(f64, f64)> { (0..number).map(|n| (f64::from(n), 0.0)).collect() };
+        let svg = drawn(&rows(10), (0.0, 10.0), &[]);
+        let ticks = svg.split_once("class=\"instants\" d=\"").unwrap().1.split('"').next().unwrap();
+        assert_eq!(ticks.matches('M').count(), 10);
+        assert!(ticks.contains(&format!("M{:.1} ", Frame::TINY.x(0.3))), "{ticks}");
+        assert!(!drawn(&rows(100), (0.0, 100.0), &[]).contains("instants"));
+    }
+
+    /// A clock of 1 ms over seconds is no solid block, and one that ticks a few times has its strokes.
+    #[test]
+    fn ticks_that_cannot_be_told_apart_are_a_band() {
+        let ticks = |times: &[f64]| {
+            let mut overview = Overview::of_report(&["a.clock".to_owned()], |_| true);
+            times.iter().for_each(|time| overview.row(*time, |_| Some(1.0)));
+            let curve = Curve { overview: &overview, column: 0, style: 0, until: 10.0 };
+            let text = range_text(curve.name_and_envelope().1, "");
+            (text, course(&[curve], (0.0, 10.0), &[], Frame::TINY))
+        };
+        let (text, svg) = ticks(&[0.0, 5.0, 9.0]);
+        assert_eq!(text, "3 ticks");
+        assert!(!svg.contains("band") && line(&svg).matches('V').count() == 3, "{svg}");
+        let many: Vec<f64> = (0..5000).map(|n| f64::from(n) * 1e-3).chain([9.0]).collect();
+        let (text, svg) = ticks(&many);
+        assert_eq!(text, "5,001 ticks");
+        assert_eq!(line(&svg).matches('V').count(), 1, "{svg}");
+        let band = svg.split_once("band s0\" d=\"").unwrap().1.split('"').next().unwrap();
+        assert!(band.matches('M').count() == 1 && band.starts_with(&format!("M{:.1} ", Frame::TINY.x(0.0))), "{band}");
+        let end: f64 = band.split_once('H').unwrap().1.split('V').next().unwrap().parse().unwrap();
+        assert!((end - Frame::TINY.x(0.5)).abs() < 1.0, "{band}");
+    }
+
+    #[test]
+    fn marks_are_where_they_belong() {
+        let svg = drawn(&[(0.0, 0.0), (10.0, 1.0)], (0.0, 10.0), &[5.0, 11.0]);
+        let mark = svg.lines().find(|line| line.contains("class=\"overran\"")).unwrap();
+        assert!(mark.contains(&format!("d=\"M{:.1} ", Frame::TINY.x(0.5))) && mark.matches('v').count() >= 1, "{mark}");
+    }
+}

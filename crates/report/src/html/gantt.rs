@@ -1,0 +1,457 @@
+//! Who ran when: the stretches of the trace that are drawn, as the figures of papers on scheduling draw them.
+//!
+//! A lane for each partition, most urgent first. An upward arrow is a release, a block what ran, a pale part of it the time
+//! in which somebody more urgent ran instead, a line before it the wait; an arrow from lane to lane is a tick.
+
+use super::escape;
+use super::figure::styles;
+use super::svg::{Frame, Scale, class, duration_ticks};
+use crate::format::{duration, plural, seconds, short_duration};
+use crate::{ClockResult, KernelTrace, Picture, Run, TraceFile};
+use std::fmt::Write;
+use vecud_plan::{Mode, TaskId, TraceMode};
+use vecud_record::trace::{Activated, Inside, Item, Section};
+
+/// Lanes that fit on a page.
+const LANES: usize = 20;
+/// Height of a lane, and what it has more where its name stands above it.
+const LANE: f64 = 46.0;
+const ABOVE: f64 = 18.0;
+const BLOCK: f64 = 22.0;
+/// Room for the names of the lanes.
+const LEFT: f64 = 168.0;
+/// Nearer to each other than this, releases are ticks without heads.
+const APART: f64 = 12.0;
+
+/// The section on the trace; nothing when nothing was traced.
+pub fn section(run: &Run) -> String {
+    let trace = &run.trace;
+    if trace.pictures.is_empty() && trace.files.is_empty() && trace.kernel.is_none() {
+        return String::new();
+    }
+    let mut out = String::from("<section id=\"trace\">\n<h2>Who ran when</h2>\n");
+    if !trace.files.is_empty() {
+        let what = match trace.mode {
+            Some(TraceMode::All) => "The trace",
+            _ => "The last seconds, and those around incidents",
+        };
+        out += &format!("<p>{what}, to be opened in ui.perfetto.dev:</p>\n<ul class=\"files\">\n");
+        trace.files.iter().for_each(|one| out += &file(one));
+        out += "</ul>\n";
+    }
+    out += &trace.kernel.as_ref().map_or(String::new(), |trace| kernel(run, trace));
+    for picture in &trace.pictures {
+        out += &figure(run, picture);
+    }
+    out + "</section>\n"
+}
+
+/// What the kernel has traced.
+fn kernel(run: &Run, trace: &KernelTrace) -> String {
+    let why = escape(&trace.why);
+    let Some(name) = &trace.file else { return format!("<p>The kernel’s own trace: {why}.</p>\n") };
+    let instant = |at: i64| format!("{}.{:06}", at / 1_000_000_000, at % 1_000_000_000 / 1000);
+    let from_start = |at: i64| seconds((at - run.start_monotonic_ns) as f64 / 1e9);
+    let incident = trace.incident_monotonic_ns.map_or(String::new(), |at| {
+        format!(", which was at {} by its clock, {} after the start of the run", instant(at), from_start(at))
+    });
+    let lost = match trace.lost {
+        0 => String::new(),
+        lost => format!("; {} are missing", plural(lost, "event")),
+    };
+    format!("<p>The kernel’s own trace is in {}: {why}{incident}{lost}.</p>\n", super::file(name))
+}
+
+fn file(file: &TraceFile) -> String {
+    let seconds = |ns: i64| seconds(ns as f64 / 1e9);
+    let (shown, more) = if file.why.len() > 2 { (1, ", and more") } else { (2, "") };
+    let why = escape(&file.why.iter().take(shown).cloned().collect::<Vec<_>>().join("; "));
+    let (from, to) = (seconds(file.from), seconds(file.to));
+    let activations = plural(file.activations, "activation");
+    let name = super::file(&file.name);
+    format!("<li>{name}: {why}{more}; {activations} from {from} to {to}</li>\n")
+}
+
+/// A picture with everything that is needed to draw it.
+struct Drawing<'r> {
+    run: &'r Run,
+    picture: &'r Picture,
+    frame: Frame,
+    /// The lane of each task that has one.
+    lanes: &'r [Option<usize>],
+    styles: &'r [usize],
+    /// In virtual time: how many times wider order is drawn than the trace has it.
+    spread: f64,
+}
+
+fn figure(run: &Run, picture: &Picture) -> String {
+    let clocks: Vec<usize> = (0..run.clocks.len()).filter(|task| has_something(picture, *task)).collect();
+    let shown = &clocks[..clocks.len().min(LANES)];
+    if shown.is_empty() || picture.to <= picture.from {
+        return String::new();
+    }
+    let lanes: Vec<Option<usize>> =
+        (0..run.clocks.len()).map(|task| shown.iter().position(|own| *own == task)).collect();
+    let wide = Frame { width: 960.0, height: 0.0, left: LEFT, right: 16.0, top: 20.0, bottom: 30.0, labels: 10 };
+    let narrow = Frame { width: 340.0, left: 6.0, labels: 4, ..wide };
+    let furthest: Vec<u64> = run.clocks.iter().map(|clock| clock.start_latency.max()).collect();
+    let styles = styles(&furthest);
+    let spread = if run.mode == Mode::Virtual { spread(picture) } else { 1.0 };
+    let [wide, narrow] = [wide, narrow].map(|frame| {
+        let height = frame.top + lane_height(&frame) * shown.len() as f64 + frame.bottom;
+        let frame = Frame { height, ..frame };
+        Drawing { run, picture, frame, lanes: &lanes, styles: &styles, spread }
+    });
+    let (title, sentence) = wide.words();
+    let left_out = match clocks.len() - shown.len() {
+        0 => String::new(),
+        n => format!("<p class=\"note\">{} less urgent are not shown.</p>\n", plural(n as u64, "clock")),
+    };
+    format!(
+        "<figure>\n<figcaption><h4>{title}</h4><p>{sentence}</p></figcaption>\n<div class=\"plot\"><div class=\"wide\">\n{}</div>\n\
+         <div class=\"narrow\">\n{}</div>\n</div>\n{left_out}{}</figure>\n",
+        wide.svg(),
+        narrow.svg(),
+        wide.legend()
+    )
+}
+
+fn lane_height(frame: &Frame) -> f64 {
+    LANE + if frame.is_narrow() { ABOVE } else { 0.0 }
+}
+
+fn task_of(item: &Item) -> usize {
+    match item {
+        Item::Activated(activated) => activated.task.0,
+        Item::Ticked { task, .. } | Item::Armed { task, .. } | Item::Skipped { task, .. } => task.0,
+    }
+}
+
+fn has_something(picture: &Picture, task: usize) -> bool {
+    picture.items.iter().any(|item| task_of(item) == task && !matches!(item, Item::Ticked { .. } | Item::Armed { .. }))
+}
+
+fn activations(picture: &Picture) -> impl Iterator<Item = &Activated> {
+    picture.items.iter().filter_map(|item| match item {
+        Item::Activated(activated) => Some(activated),
+        _ => None,
+    })
+}
+
+/// How many times as long an instant of virtual time is drawn, so that what happens at it takes at most three fifths of the
+/// way to the next one.
+fn spread(picture: &Picture) -> f64 {
+    let mut instants: Vec<(i64, i64)> = Vec::new();
+    for activated in activations(picture) {
+        match instants.last_mut() {
+            Some((instant, end)) if *instant == activated.release => *end = activated.end,
+            _ => instants.push((activated.release, activated.end)),
+        }
+    }
+    let next = instants.iter().skip(1).map(|(instant, _)| *instant).chain([picture.to]);
+    let each = instants
+        .iter()
+        .zip(next)
+        .map(|((instant, end), next)| 0.6 * (next - instant).max(1) as f64 / (end - instant).max(1) as f64);
+    each.fold(f64::MAX, f64::min).clamp(1.0, 1e9)
+}
+
+/// A time of the run for people, to a tenth of a microsecond at most.
+fn time_text(ns: i64) -> String {
+    if ns == 0 { "0".to_owned() } else { short_duration(ns.unsigned_abs()) }
+}
+
+impl Drawing<'_> {
+    fn clock(&self, task: usize) -> &ClockResult {
+        &self.run.clocks[task]
+    }
+
+    fn x(&self, at: i64) -> f64 {
+        let Picture { from, to, .. } = *self.picture;
+        self.frame.x((at - from) as f64 / (to - from) as f64)
+    }
+
+    /// The place of something that belongs to an instant: in virtual time beside it, by its order.
+    fn beside(&self, at: i64, instant: i64) -> f64 {
+        self.x(instant + ((at - instant) as f64 * self.spread) as i64)
+    }
+
+    /// The line on which a lane stands.
+    fn base(&self, lane: usize) -> f64 {
+        self.frame.top + lane_height(&self.frame) * (lane as f64 + 1.0) - 8.0
+    }
+
+    fn words(&self) -> (String, String) {
+        let Picture { from, to, why, .. } = self.picture;
+        let length = short_duration((to - from).max(0) as u64);
+        let title = match why {
+            None => format!("The first {length}"),
+            Some(why) => format!("Around an incident: {}", escape(why)),
+        };
+        let steps = if self.run.has_steps() { ", and for each FMU that makes steps" } else { "" };
+        let mut sentence = format!("A lane for each model partition{steps}, the most urgent on top. ");
+        sentence += match self.run.mode {
+            Mode::RealTime => "A number in a block is the activation time, however late the block begins.",
+            Mode::Virtual => {
+                "In virtual time activations take no time; what happens at one instant is drawn in its order."
+            }
+        };
+        if *from > 0 {
+            sentence += &format!(" 0 is {:.6} s after the start of the run.", *from as f64 / 1e9);
+        }
+        (title, sentence)
+    }
+
+    fn svg(&self) -> String {
+        let span = (self.picture.to - self.picture.from) as f64;
+        let ticks = duration_ticks(span, self.frame.labels, Scale::Linear { max: span });
+        let ticks: Vec<_> = ticks.into_iter().map(|(share, label)| (share, label, String::new())).collect();
+        let mut out = self.frame.x_axis(&ticks);
+        for (task, lane) in self.lanes.iter().enumerate() {
+            if let Some(lane) = lane {
+                self.lane(&mut out, task, *lane);
+            }
+        }
+        // Arrows over everything that they cross.
+        for activated in activations(self.picture) {
+            self.arrow(&mut out, activated);
+        }
+        // And names over the arrows.
+        for (task, lane) in self.lanes.iter().enumerate() {
+            if let Some(lane) = lane {
+                self.label(&mut out, task, *lane);
+            }
+        }
+        let label = format!("{} activations on {} lanes", activations(self.picture).count(), self.lanes.len());
+        self.frame.svg(&label, &out)
+    }
+
+    fn lane(&self, out: &mut String, task: usize, lane: usize) {
+        let base = self.base(lane);
+        let (left, right) = (self.frame.x(0.0), self.frame.x(1.0));
+        let _ = writeln!(out, "<path class=\"axis\" d=\"M{left:.1} {base:.1}H{right:.1}\"/>");
+        let own = || self.picture.items.iter().filter(|item| task_of(item) == task);
+        for item in own() {
+            if let Item::Activated(activated) = item {
+                self.block(out, activated, base);
+            }
+        }
+        let mut last = f64::MIN;
+        for item in own() {
+            match item {
+                // The arrow of its tick shows its release.
+                Item::Activated(activated) if self.tail(activated).is_none() => {
+                    let x = self.x(activated.release);
+                    if (left..=right).contains(&x) && self.picture.from <= activated.release {
+                        release(out, x, base, x - last >= APART || last == f64::MIN);
+                    }
+                    last = x;
+                }
+                Item::Skipped { release, time, .. } if *release >= self.picture.from => {
+                    let (x, y) = (self.x(*release), base - 11.0);
+                    let title = format!("release at {} left out", time_text(*time));
+                    let _ = writeln!(
+                        out,
+                        "<path class=\"skip\" d=\"M{:.1} {:.1}l9 9m0-9l-9 9\"><title>{title}</title></path>",
+                        x - 4.5,
+                        y - 4.5
+                    );
+                }
+                _ => (),
+            }
+        }
+    }
+
+    /// The name of a lane, and what activates its clock.
+    fn label(&self, out: &mut String, task: usize, lane: usize) {
+        let (base, clock, left) = (self.base(lane), self.clock(task), self.frame.x(0.0));
+        let short = |text: &str, most: usize| match text.char_indices().nth(most) {
+            Some((end, _)) => format!("{}…", escape(&text[..end])),
+            None => escape(text),
+        };
+        let one = self.run.clocks.iter().all(|other| other.fmu == clock.fmu);
+        let full = if one { clock.clock.clone() } else { format!("{}.{}", clock.fmu, clock.clock) };
+        let below = match clock.interval_s {
+            Some(interval) => format!("every {}", short_duration((interval * 1e9) as u64)),
+            None => format!("by {}", clock.activated_by),
+        };
+        let cores = self.run.clocks.iter().any(|other| other.cpu != clock.cpu) && self.run.mode == Mode::RealTime;
+        let core = if cores { format!(", core {}", clock.cpu) } else { String::new() };
+        let (name, below) = (short(&full, 22), short(&(below + &core), 26));
+        if self.frame.is_narrow() {
+            let y = base - BLOCK - 14.0;
+            let _ = writeln!(
+                out,
+                "<text class=\"over\" x=\"{left:.1}\" y=\"{y:.1}\"><tspan class=\"strong\">{name}</tspan> {below}</text>"
+            );
+        } else {
+            let (x, y) = (left - 12.0, base - 14.0);
+            let _ = writeln!(out, "<text class=\"end strong\" x=\"{x:.1}\" y=\"{y:.1}\">{name}</text>");
+            let y = base - 1.0;
+            let _ = writeln!(out, "<text class=\"end dim\" x=\"{x:.1}\" y=\"{y:.1}\">{below}</text>");
+        }
+    }
+
+    fn block(&self, out: &mut String, activated: &Activated, base: f64) {
+        let colour = class(self.styles[activated.task.0]);
+        let place = |at: i64| self.beside(at, if self.spread > 1.0 { activated.release } else { at });
+        let (start, end) = (place(activated.start), place(activated.end));
+        let waits = self.x(activated.release.max(self.picture.from));
+        let bar = |class: &str, from: f64, to: f64, height: f64, up: f64| {
+            let width = (to - from).max(0.9);
+            format!(
+                "<rect class=\"{class}\" x=\"{from:.2}\" y=\"{:.1}\" width=\"{width:.2}\" height=\"{height:.1}\"/>",
+                base - up - height
+            )
+        };
+        let _ = write!(out, "<g><title>{}</title>", escape(&self.title(activated)));
+        if self.run.mode == Mode::RealTime && start - waits > 0.5 {
+            *out += &bar(&format!("bar wait {colour}"), waits, start, 4.0, 0.0);
+        }
+        // What ran lies between what ran instead.
+        let mut from = activated.start;
+        let mut widest = (0.0, 0.0);
+        for (gap_from, gap_to) in
+            activated.preempted.iter().map(|other| (other.from, other.to)).chain([(activated.end, activated.end)])
+        {
+            let (a, b) = (place(from), place(gap_from));
+            // Between two that ran instead there is only the change from one to the other.
+            let changes = from > activated.start && gap_to > gap_from && b - a < 2.0;
+            *out += &bar(&format!("bar {}{colour}", if changes { "off " } else { "" }), a, b, BLOCK, 0.0);
+            if b - a > widest.1 - widest.0 {
+                widest = (a, b);
+            }
+            if gap_to > gap_from {
+                *out += &bar(&format!("bar off {colour}"), b, place(gap_to), BLOCK, 0.0);
+            }
+            from = gap_to;
+        }
+        for Inside { section, from, to } in &activated.inside {
+            match section {
+                Section::Locked { .. } => *out += &bar("locked", place(*from), place(*to), 5.0, 0.0),
+                Section::Updated => *out += &bar("updated", place(*from), place(*to), 5.0, BLOCK - 5.0),
+            }
+        }
+        *out += "</g>\n";
+        let text = if activated.unfinished { "?".to_owned() } else { time_text(activated.time) };
+        let (from, to) = widest;
+        if to - from > 7.5 * text.chars().count() as f64 + 6.0 && end <= self.frame.x(1.0) {
+            let (x, y) = ((from + to) / 2.0, base - BLOCK / 2.0 + 4.0);
+            let _ = writeln!(out, "<text class=\"mid inside\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");
+        }
+    }
+
+    fn title(&self, activated: &Activated) -> String {
+        let clock = self.clock(activated.task.0);
+        let mut title = format!("{}.{} at {}", clock.fmu, clock.clock, time_text(activated.time));
+        if self.run.mode == Mode::RealTime {
+            let late = (activated.start - activated.release).max(0) as u64;
+            let _ =
+                write!(title, ": began {} late, ran {}", duration(late), duration(activated.execution.max(0) as u64));
+        }
+        for other in &activated.preempted {
+            let by = self.clock(other.by.0);
+            let _ = write!(title, ", {} for {}.{}", duration((other.to - other.from) as u64), by.fmu, by.clock);
+        }
+        if activated.unfinished {
+            title += "; it did not return";
+        }
+        title
+    }
+
+    /// Who ticked or armed what brought an activation about, and when.
+    fn tail(&self, activated: &Activated) -> Option<(TaskId, i64)> {
+        let number = activated.flow?;
+        self.picture.items.iter().find_map(|item| match item {
+            Item::Ticked { task, at, flow, .. } | Item::Armed { task, at, flow, .. } if *flow == number => {
+                Some((*task, *at))
+            }
+            _ => None,
+        })
+    }
+
+    fn arrow(&self, out: &mut String, activated: &Activated) {
+        let Some((from, at)) = self.tail(activated) else { return };
+        let (Some(from_lane), Some(to_lane)) = (self.lanes[from.0], self.lanes[activated.task.0]) else { return };
+        let is_virtual = self.spread > 1.0;
+        // In virtual time to its begin, since everything else is at one instant.
+        let source = self.picture.items.iter().find_map(|item| match item {
+            Item::Activated(source) if source.task == from && (source.start..=source.end).contains(&at) => Some(source),
+            _ => None,
+        });
+        let tail = self.beside(at, source.filter(|_| is_virtual).map_or(at, |source| source.release));
+        let head = match is_virtual {
+            true => self.beside(activated.start, activated.release),
+            false => self.x(activated.release),
+        };
+        let down = to_lane > from_lane;
+        let begin = self.base(from_lane) - if down { 0.0 } else { BLOCK };
+        let end = self.base(to_lane) - if down { BLOCK } else { 0.0 };
+        let back = if down { -1.0 } else { 1.0 };
+        let path = match (head - tail).abs() < 1.0 {
+            true => format!("M{tail:.1} {begin:.1}V{end:.1}"),
+            false => {
+                let middle = f64::midpoint(begin, end);
+                format!("M{tail:.1} {begin:.1}C{tail:.1} {middle:.1} {head:.1} {middle:.1} {head:.1} {end:.1}")
+            }
+        };
+        let _ = writeln!(out, "<path class=\"arrow\" d=\"{path}\"/>");
+        let _ = writeln!(out, "<path class=\"head\" d=\"M{head:.1} {end:.1}l-3.6 {0:.1}h7.2Z\"/>", 7.0 * back);
+        let _ = writeln!(out, "<circle class=\"head\" cx=\"{tail:.1}\" cy=\"{begin:.1}\" r=\"2.6\"/>");
+    }
+
+    fn legend(&self) -> String {
+        let any = |test: &dyn Fn(&Item) -> bool| self.picture.items.iter().any(test);
+        let active = |test: &dyn Fn(&Activated) -> bool| activations(self.picture).any(test);
+        let inside =
+            |locked: bool| active(&|a| a.inside.iter().any(|i| matches!(i.section, Section::Locked { .. }) == locked));
+        let key = |drawing: &str, text: &str| {
+            format!(
+                "<li><svg class=\"key\" viewBox=\"0 0 28 12\" aria-hidden=\"true\">{drawing}</svg><span>{text}</span></li>\n"
+            )
+        };
+        let bar = |class: &str, y: u32, height: u32| {
+            format!("<rect class=\"{class}\" x=\"0\" y=\"{y}\" width=\"28\" height=\"{height}\"/>")
+        };
+        let real_time = self.run.mode == Mode::RealTime;
+        let arrow_up = "<path class=\"release\" d=\"M14 12V1\"/><path class=\"release-head\" d=\"M14 -1l-3 6h6Z\"/>";
+        let tick = "<path class=\"arrow\" d=\"M2 6H22\"/><path class=\"head\" d=\"M28 6l-7 -3.6v7.2Z\"/>\
+                    <circle class=\"head\" cx=\"2\" cy=\"6\" r=\"2.6\"/>";
+        let mut out = String::from("<ul class=\"legend gantt\">\n");
+        out += &key(arrow_up, "release");
+        if real_time {
+            out += &key(&bar("bar wait s0", 8, 4), "waits");
+        }
+        out += &key(&bar("bar s0", 0, 12), "runs");
+        for (shown, drawing, text) in [
+            (active(&|a| !a.preempted.is_empty()), bar("bar off s0", 0, 12), "is preempted"),
+            (inside(true), bar("bar s0", 0, 12) + &bar("locked", 7, 5), "holds the preemption lock"),
+            (inside(false), bar("bar s0", 0, 12) + &bar("updated", 0, 5), "clock update"),
+            (active(&|a| self.tail(a).is_some()), tick.to_owned(), "tick, and what it triggers"),
+            (
+                any(&|item| matches!(item, Item::Skipped { .. })),
+                "<path class=\"skip\" d=\"M9 1l10 10m0-10l-10 10\"/>".to_owned(),
+                "release left out",
+            ),
+        ] {
+            if shown {
+                out += &key(&drawing, text);
+            }
+        }
+        out + "</ul>\n"
+    }
+}
+
+/// An upward arrow, or where there are many only its shaft.
+fn release(out: &mut String, x: f64, base: f64, head: bool) {
+    let top = base - BLOCK - 8.0;
+    match head {
+        true => {
+            let _ = writeln!(out, "<path class=\"release\" d=\"M{x:.1} {base:.1}V{:.1}\"/>", top + 5.0);
+            let _ = writeln!(out, "<path class=\"release-head\" d=\"M{x:.1} {top:.1}l-3 6h6Z\"/>");
+        }
+        false => {
+            let _ = writeln!(out, "<path class=\"release\" d=\"M{x:.1} {base:.1}V{:.1}\"/>", base - BLOCK - 4.0);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The top of the page: verdict, problems and what to do about them, whether the machine was fit.
+
+use super::machine::{bands, locked};
+use super::{escape, escape_with_code, problems};
+use crate::format::{plural, seconds};
+use crate::{End, Ended, Run, Scheduling, passed};
+use vecud_base::plain::{plain, shell_word};
+use vecud_plan::Mode;
+
+/// How many notes are seen at once; the others are folded up.
+const NOTES: usize = 6;
+/// How many notes are on the page at all.
+const MOST: usize = 200;
+
+/// Everything above the tables.
+pub fn head(run: &Run) -> String {
+    let mode = match run.mode {
+        Mode::RealTime => "Real time",
+        Mode::Virtual => "Virtual time",
+    };
+    let end = match run.end {
+        _ if run.ended == Ended::Running => "goes on",
+        _ if run.ended == Ended::CutOff => "was cut off",
+        End::StopTime => "ended at its stop time",
+        End::Overrun => "ended by an overrun",
+        End::Signal => "stopped by a signal",
+        End::Failure => "ended by a failure",
+    };
+    let span = format!("simulated {} to {}", seconds(run.start_time), seconds(run.end_time));
+    let facts = [mode.to_owned(), span, format!("took {}", seconds(run.wall_seconds)), end.to_owned()];
+    let mut out = format!("<header id=\"top\">\n<p class=\"eyebrow\">Run report</p>\n<h1>{}</h1>\n", escape(&run.rig));
+    out += &format!("<p class=\"lead\">{}", facts.join(" · "));
+    if !run.started.is_empty() {
+        out += &format!(" · started <time>{}</time>", escape(&run.started));
+    }
+    out += "</p>\n";
+    if !run.command.is_empty() {
+        let words: Vec<String> = run.command.iter().map(|word| shell_word(word)).collect();
+        out += &format!("<p class=\"lead command\"><code>{}</code></p>\n", escape(&plain(&words.join(" "))));
+    }
+    out += "</header>\n";
+    out += &verdict(run);
+    // Hints on causes belong here: below the problems, above the machine's state.
+    out += &readiness(run);
+    out += &notes(run);
+    out
+}
+
+fn verdict(run: &Run) -> String {
+    let number = run.problems.len() as u64;
+    let (class, mark, word) = match run.ended {
+        Ended::Finished if passed(run) => ("pass", "✓", "Passed"),
+        Ended::Finished => ("fail", "✕", "Failed"),
+        Ended::Running => ("fail", "…", "Goes on"),
+        Ended::CutOff => ("fail", "✕", "Cut off"),
+    };
+    let sentence = match (passed(run), number) {
+        (true, 0) => "Nothing failed and no limit of the rig was exceeded.".to_owned(),
+        (true, n) => format!("Nothing failed and no limit of the rig was exceeded; {} to look at.", plural(n, "thing")),
+        (false, 0) => "The run ended by a failure.".to_owned(),
+        (false, n) => format!("{}, most important first.", plural(n, "problem")),
+    };
+    let mut out =
+        format!("<section class=\"verdict {class}\">\n<span class=\"badge\" aria-hidden=\"true\">{mark}</span>\n");
+    out += &format!("<div><h2>{word}</h2><p>{sentence}</p></div>\n</section>\n");
+    out + &problems::problems(run)
+}
+
+/// What keeps a machine from being ready for real time.
+fn obstacles(run: &Run) -> Vec<String> {
+    let host = &run.host;
+    let mut obstacles = Vec::new();
+    if host.scheduling == Scheduling::Cooperative {
+        let what = "partitions ran one after the other without real-time priorities, none could preempt another";
+        obstacles.push(what.to_owned());
+    }
+    if host.is_limited() {
+        obstacles.push(format!("partitions had real-time priorities {}", bands(host)));
+    }
+    if !host.preempt_rt {
+        obstacles.push("the kernel is not a PREEMPT_RT one".to_owned());
+    }
+    if !host.memory_locked {
+        obstacles.push(match host.memory_locked_bytes {
+            0 => "memory was not locked".to_owned(),
+            _ => format!("memory was locked only in part, {}", locked(host)),
+        });
+    }
+    obstacles
+}
+
+fn readiness(run: &Run) -> String {
+    let obstacles = obstacles(run);
+    if run.mode == Mode::Virtual || obstacles.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<section class=\"callout\"><p><b>The figures below are of a machine that is not real-time ready:</b> {}. \
+         They show what this machine did, not what a prepared one can do.</p></section>\n",
+        obstacles.join("; ")
+    )
+}
+
+fn notes(run: &Run) -> String {
+    let mut notes: Vec<String> = run.notes.iter().map(|note| escape_with_code(note)).collect();
+    if run.samples_dropped > 0 {
+        let samples = plural(run.samples_dropped, "sample");
+        notes.push(format!("{samples} of the recorded signals could not be kept: the recording has gaps."));
+    }
+    if run.log_dropped > 0 {
+        notes.push(format!("{} could not be kept.", plural(run.log_dropped, "log message")));
+    }
+    if notes.is_empty() {
+        return String::new();
+    }
+    let items: Vec<String> = notes.iter().take(MOST).map(|note| format!("<li>{note}</li>\n")).collect();
+    let (first, others) = items.split_at(items.len().min(NOTES));
+    let mut out = format!("<section class=\"notes\"><h3>Worth knowing</h3>\n<ul>\n{}</ul>\n", first.concat());
+    if !others.is_empty() {
+        let all = plural((notes.len() - NOTES) as u64, "further note");
+        let mut body = format!("<ul>\n{}</ul>\n", others.concat());
+        if notes.len() > MOST {
+            let all = super::file("report.json");
+            body += &format!("<p class=\"note\">The first {MOST} are listed here; {all} has all.</p>\n");
+        }
+        out += &super::fold(&all, &body, false);
+    }
+    out + "</section>\n"
+}

@@ -1,0 +1,225 @@
+//! The step histogram that real-time people know from OSADL: latency to the right, number of values upwards,
+//! logarithmic, so that a single outlier is as visible as a million good ones.
+//!
+//! Nothing lies beyond the axis. Where a linear one would leave too little of its width to what is usual of some line, because
+//! an outlier is many times longer, it is logarithmic, too.
+
+use super::escape;
+use super::figure::{Drawing, Series};
+use super::svg::{Frame, Scale, class, count_ticks, duration_ticks, log_duration_ticks, marker};
+use crate::format::{plural, short_duration};
+use vecud_record::histogram::Histogram;
+
+/// A step is about that wide in the drawing: on a linear axis, on a logarithmic one, where far more of them have values.
+const STEP: [f64; 2] = [4.9, 8.5];
+/// A linear axis reaches at most to this multiple of what is usual.
+const OUTLIER: f64 = 6.0;
+/// A limit is drawn when the axis becomes at most this much longer by it: a linear one, a logarithmic one.
+const NEAR: [f64; 2] = [2.5, 20.0];
+/// Where a logarithmic axis begins at the least, ns.
+const SHORTEST: f64 = 100.0;
+
+/// Draws the step histogram.
+pub fn histogram(series: &[Series], frame: Frame) -> Drawing {
+    let axis = Axis::of(series, frame);
+    let counts: Vec<Vec<u64>> = series.iter().map(|series| axis.counts(series.histogram)).collect();
+    let highest = counts.iter().flatten().copied().max().unwrap_or(0).max(1);
+    let top = 10f64.powf((highest as f64 * 1.3).log10().ceil());
+    let ys = Scale::Log { min: 0.6, max: top };
+
+    let x_ticks: Vec<_> =
+        axis.ticks(frame.labels).into_iter().map(|(share, label)| (share, label, String::new())).collect();
+    let most = ((frame.height - frame.top - frame.bottom) / 26.0) as usize;
+    let mut out = frame.x_axis(&x_ticks);
+    out += &frame.y_axis(&count_ticks(top, ys, most), "number of values");
+    let mut notes = Vec::new();
+    limits(series, &axis, frame, &mut out, &mut notes);
+    for (series, counts) in series.iter().zip(&counts) {
+        let path = steps(counts, &axis, frame, ys);
+        let (name, class) = (escape(&series.name), class(series.style));
+        out += &format!("<path class=\"line {class}\" d=\"{path}\"><title>{name}</title></path>\n");
+    }
+    for (series, counts) in series.iter().zip(&counts) {
+        let count = counts.iter().rfind(|count| **count > 0).copied().unwrap_or(0);
+        let (x, y) = (axis.scale.share(series.histogram.max() as f64), ys.share(count as f64));
+        out += &marker(series.style, frame.x(x), frame.y(y));
+    }
+    if matches!(axis.scale, Scale::Log { .. }) {
+        let (x, y) = (frame.x(1.0), frame.top - 11.0);
+        out += &format!("<text class=\"end dim\" x=\"{x:.1}\" y=\"{y:.1}\">logarithmic to the right</text>\n");
+    }
+    let label = format!("Step histogram of {}", plural(series.len() as u64, "line"));
+    Drawing { svg: frame.svg(&label, &out), notes }
+}
+
+/// Lines at the limits that the axis reaches, sentences about those that it does not.
+fn limits(series: &[Series], axis: &Axis, frame: Frame, out: &mut String, notes: &mut Vec<String>) {
+    let mut limits: Vec<u64> = series.iter().filter_map(|series| series.limit).collect();
+    limits.sort_unstable();
+    limits.dedup();
+    let (inside, outside): (Vec<u64>, Vec<u64>) = limits.into_iter().partition(|limit| *limit < axis.end());
+    for (i, limit) in inside.iter().enumerate() {
+        let (x, top, bottom) = (frame.x(axis.scale.share(*limit as f64)), frame.y(1.0), frame.y(0.0));
+        *out += &format!("<path class=\"limit\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>\n");
+        let (anchor, x) = if x > frame.x(0.8) { ("end", x - 6.0) } else { ("start", x + 6.0) };
+        let y = top + 13.0 + 15.0 * (i % 4) as f64;
+        let text = short_duration(*limit);
+        *out += &format!("<text class=\"limit-label {anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">limit {text}</text>\n");
+    }
+    if !outside.is_empty() {
+        let texts: Vec<String> = outside.iter().map(|&limit| short_duration(limit)).collect();
+        let (noun, verb) = if texts.len() == 1 { ("limit", "lies") } else { ("limits", "lie") };
+        notes.push(format!("The {noun} {} {verb} to the right of this axis.", texts.join(", ")));
+    }
+}
+
+/// Steps along the axis, about equally wide in the drawing. They begin where recorded buckets do, so that each bucket falls
+/// into exactly one step.
+struct Axis {
+    scale: Scale,
+    /// Where each step begins, then where the last one ends, ns.
+    edges: Vec<u64>,
+}
+
+impl Axis {
+    fn of(series: &[Series], frame: Frame) -> Axis {
+        let counted = || series.iter().map(|series| series.histogram).filter(|own| own.count() > 0);
+        let max = counted().map(|own| own.max()).max().unwrap_or(0) as f64;
+        let usual = counted().map(|own| own.quantile(0.99)).min().unwrap_or(0) as f64;
+        let limit = series.iter().filter_map(|series| series.limit).max().unwrap_or(0) as f64;
+        // A limit that is near belongs into the picture.
+        let shown = |near: f64| if limit <= max * near { max.max(limit * 1.06) } else { max };
+        let steps = STEP.map(|step| frame.width / step);
+        match max <= usual * OUTLIER {
+            true => Axis::linear(shown(NEAR[0]), steps[0]),
+            false => {
+                // One value that took next to nothing does not stretch the axis; it lies in the first step.
+                let min = counted().map(|own| own.quantile(0.02)).min().unwrap_or(0) as f64;
+                Axis::logarithmic(min.max(SHORTEST), shown(NEAR[1]), steps[1], counted().next())
+            }
+        }
+    }
+
+    /// Up to `max`. The width of a step is a power of two, like that of the buckets.
+    fn linear(max: f64, most: f64) -> Axis {
+        let shown = (max as u64).clamp(1000, 1 << 60) + 1;
+        let mut width = 1;
+        while (shown / width) as f64 >= most {
+            width *= 2;
+        }
+        let edges: Vec<u64> = (0..=shown.div_ceil(width)).map(|step| step * width).collect();
+        Axis { scale: Scale::Linear { max: *edges.last().expect("there are some") as f64 }, edges }
+    }
+
+    /// From `min`, or a little less, to `max`. What is below lies in the first step.
+    fn logarithmic(min: f64, max: f64, steps: f64, buckets: Option<&Histogram>) -> Axis {
+        // At 1, 2 or 5 times a power of ten.
+        let power = 10f64.powf(min.log10().floor());
+        let begin = [5.0, 2.0, 1.0].map(|n| n * power).into_iter().find(|at| *at <= min).unwrap_or(power);
+        let end = max.max(begin * 10.0) * 1.05;
+        let ratio = (end / begin).ln() / steps;
+        let edge = |step: usize| (begin * (ratio * step as f64).exp()) as u64;
+        let aligned = |edge: u64| buckets.map_or(edge, |own| own.buckets().lowest_equivalent(edge));
+        let mut edges: Vec<u64> = (0..=steps as usize).map(|step| aligned(edge(step))).collect();
+        edges.push((end as u64).saturating_add(1));
+        edges.dedup();
+        Axis { scale: Scale::Log { min: begin, max: end }, edges }
+    }
+
+    fn end(&self) -> u64 {
+        *self.edges.last().expect("there are some")
+    }
+
+    fn ticks(&self, most: usize) -> Vec<(f64, String)> {
+        match self.scale {
+            Scale::Linear { max } => duration_ticks(max, most, self.scale),
+            Scale::Log { min, max } => log_duration_ticks(min, max, most),
+        }
+    }
+
+    fn counts(&self, histogram: &Histogram) -> Vec<u64> {
+        let last = self.edges.len() - 2;
+        let mut counts = vec![0; last + 1];
+        for bucket in histogram.buckets().iter_recorded() {
+            let value = bucket.value_iterated_to().min(histogram.max());
+            let step = self.edges.partition_point(|edge| *edge <= value).saturating_sub(1);
+            counts[step.min(last)] += bucket.count_at_value();
+        }
+        counts
+    }
+}
+
+/// The outline of the steps. Where nothing was counted there is no line, so that the tails stay readable.
+fn steps(counts: &[u64], axis: &Axis, frame: Frame, ys: Scale) -> String {
+    let x = |step: usize| frame.x(axis.scale.share(axis.edges[step] as f64));
+    let y = |count: u64| frame.y(ys.share(count as f64));
+    let mut path = String::new();
+    let mut level = 0;
+    for (step, count) in counts.iter().copied().chain([0]).enumerate() {
+        match (level, count) {
+            (before, now) if before == now => {}
+            (0, now) => path += &format!("M{:.1} {:.1}V{:.1}", x(step), y(0), y(now)),
+            (_, now) => path += &format!("H{:.1}V{:.1}", x(step), y(now)),
+        }
+        level = count;
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(histogram: &Histogram, limit: Option<u64>) -> Vec<Series<'_>> {
+        vec![Series { name: "a".into(), style: 0, histogram, limit }]
+    }
+
+    fn width_of(axis: &Axis, value: f64) -> f64 {
+        axis.scale.share(value)
+    }
+
+    #[test]
+    fn outliers_are_on_the_axis_and_leave_room_for_what_is_usual() {
+        let mut values: Vec<u64> = (0..10_000).map(|i| 2_000 + i % 5_000).collect();
+        values.extend([5_200_000, 5_100_000, 900_000]);
+        let histogram = Histogram::of(values);
+        let axis = Axis::of(&series(&histogram, None), Frame::LARGE);
+        assert!(axis.end() > 5_200_000 && axis.counts(&histogram).iter().sum::<u64>() == 10_003);
+        assert!(width_of(&axis, 7_000.0) - width_of(&axis, 2_000.0) > 0.12, "{}", width_of(&axis, 7_000.0));
+        let beyond = axis.edges.partition_point(|edge| *edge < 800_000);
+        assert_eq!(axis.counts(&histogram)[beyond..].iter().sum::<u64>(), 3);
+        let svg = super::histogram(&series(&histogram, None), Frame::LARGE).svg;
+        assert!(svg.contains("logarithmic to the right") && svg.contains("1 ms"), "{svg}");
+    }
+
+    #[test]
+    fn without_outliers_the_axis_is_linear_and_everything_is_shown() {
+        let histogram = Histogram::of((0..10_000).map(|i| i * 3));
+        let axis = Axis::of(&series(&histogram, None), Frame::LARGE);
+        assert!(matches!(axis.scale, Scale::Linear { .. }));
+        assert_eq!(axis.counts(&histogram).iter().sum::<u64>(), 10_000);
+    }
+
+    #[test]
+    fn steps_are_made_of_whole_buckets() {
+        for max in [1_000, 33_333, 70_000, 1_000_000, 123_456_789] {
+            for values in [vec![max], [vec![200; 1000], vec![max]].concat()] {
+                let histogram = Histogram::of(values);
+                let axis = Axis::of(&series(&histogram, None), Frame::LARGE);
+                let buckets = histogram.buckets();
+                let (_, begins) = axis.edges.split_last().unwrap();
+                assert!(begins.iter().all(|edge| buckets.lowest_equivalent(*edge) == *edge), "{max}");
+                assert!(axis.edges.is_sorted_by(|a, b| a < b), "{:?}", axis.edges);
+            }
+        }
+    }
+
+    #[test]
+    fn a_near_limit_is_drawn_and_a_far_one_is_named() {
+        let histogram = Histogram::of((0..1000).map(|i| i * 50));
+        let near = super::histogram(&series(&histogram, Some(60_000)), Frame::LARGE);
+        assert!(near.svg.contains("limit 60 µs") && near.notes.is_empty());
+        let far = super::histogram(&series(&histogram, Some(900_000)), Frame::LARGE);
+        assert_eq!(far.notes, ["The limit 900 µs lies to the right of this axis."]);
+    }
+}

@@ -1,0 +1,136 @@
+//! The whole run on one page: a few numbers, all clocks in a table, the latency that the machine gave, the machine.
+
+use super::clocks::{cells, number, share_of_interval};
+use super::figure::{Series, figure, wide_and_narrow};
+use super::histogram::histogram;
+use super::selection::Selection;
+use super::svg::{BASELINE, Frame};
+use super::{breakable, machine, name, tiles};
+use crate::format::{cores, count};
+use crate::steps::tasks;
+use crate::{ClockResult, ProbeResult, Run};
+use vecud_plan::Mode;
+
+/// More clocks than that make no table that anybody reads.
+const ROWS: usize = 100;
+
+/// The section.
+pub fn overview(run: &Run) -> String {
+    let mut out = String::from("<section id=\"overview\">\n<h2>Overview</h2>\n");
+    out += &tiles::tiles(run);
+    out += &table(run);
+    out += &latency(run);
+    out += "</section>\n";
+    out + &machine::machine(run)
+}
+
+/// All clocks, or those that most has happened to.
+fn table(run: &Run) -> String {
+    if run.clocks.is_empty() {
+        return "<p>No clock was activated.</p>\n".to_owned();
+    }
+    let real_time = run.mode == Mode::RealTime;
+    let mut clocks: Vec<&ClockResult> = run.clocks.iter().collect();
+    let steps = if run.has_steps() { ", and per FMU that makes steps" } else { "" };
+    let mut sentence = format!("One line per input clock{steps}, the most urgent first.");
+    if clocks.len() > ROWS {
+        clocks.sort_by_key(|clock| std::cmp::Reverse((clock.overruns, clock.start_latency.max(), clock.activations)));
+        clocks.truncate(ROWS);
+        let all = tasks(&run.clocks);
+        sentence = format!(
+            "Of {all} the {ROWS} with the most overruns and the longest start latencies, these first. The pages of the FMUs \
+             have all."
+        );
+    }
+    if real_time {
+        sentence += " Times in µs: wake-up says how late the machine woke it, without the time in which more urgent partitions of \
+                     the rig had the core; start latency how late it began, that time included; execution how long its code took, response \
+                     when its results were there. Beyond 100 % of its interval the next activation was already due.";
+    }
+    let mut out =
+        format!("<h3>Clocks</h3>\n<p>{sentence}</p>\n<div class=\"scroll\"><table class=\"clocks\">\n<thead>\n");
+    let group = |columns: u32, title: &str| format!("<th colspan=\"{columns}\" class=\"group\">{title}</th>");
+    if real_time {
+        out += "<tr><th></th><th colspan=\"2\"></th>";
+        out += &(group(2, "Number of") + &group(2, "Wake-up") + &group(2, "Start") + &group(2, "Execution"));
+        out += &(group(2, "Response") + "</tr>\n");
+    }
+    out += "<tr><th>Clock</th><th>Activated by</th><th class=\"n\">Core</th><th class=\"n first\">activations</th>\
+            <th class=\"n\">overruns</th>";
+    if real_time {
+        out += &"<th class=\"n first\">p99</th><th class=\"n\">max</th>".repeat(3);
+        out += "<th class=\"n first\">max</th><th class=\"n\">of interval</th>";
+    }
+    out += "</tr>\n</thead>\n<tbody>\n";
+    for clock in clocks {
+        out += &format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td><td class=\"n first\">{}</td>{}",
+            name(&clock.fmu, &clock.clock),
+            breakable(&clock.activated_by),
+            clock.cpu,
+            count(clock.activations),
+            number(clock.overruns, "alarm"),
+        );
+        if real_time {
+            out += &cells(clock.wakeup_machine(), &[0.99], None);
+            out += &cells(&clock.start_latency, &[0.99], clock.max_latency);
+            out += &cells(&clock.execution, &[0.99], None);
+            out += &(cells(&clock.response, &[], None) + &share_of_interval(clock));
+        }
+        out += "</tr>\n";
+    }
+    out += "</tbody>\n</table></div>\n";
+    let discarded: u64 = run.clocks.iter().map(|clock| clock.discarded).sum();
+    if discarded > 0 {
+        let number =
+            if discarded == 1 { "1 release or tick" } else { &format!("{} releases and ticks", count(discarded)) };
+        out += &format!("<p class=\"note\">When the run ended, {number} had not begun or not returned.</p>\n");
+    }
+    out
+}
+
+/// What the machine gave to everybody.
+fn latency(run: &Run) -> String {
+    if run.mode == Mode::Virtual {
+        return "<h3>Latency</h3>\n<p>There are no latencies: in virtual time nothing waits for a clock on the wall. \
+                Activations follow one another as fast as the machine allows, each at exactly its nominal time. Run the rig \
+                with <code>--mode realtime</code> to measure latencies.</p>\n"
+            .to_owned();
+    }
+    let all: Vec<&ClockResult> = run.clocks.iter().collect();
+    let selection = Selection::of(run, &all, usize::MAX);
+    let mut series = selection.series(|clock| clock.wakeup_machine(), |_| None, true);
+    if series.is_empty() {
+        return "<p>No latency was measured: no clock was activated.</p>\n".to_owned();
+    }
+    let probe = run.host.doctor.as_ref().and_then(|doctor| doctor.probe.as_ref());
+    series.extend(probe.map(baseline));
+    let dotted = match probe {
+        Some(probe) => format!(
+            " The dotted line is the machine without any FMU, as <code>vecud doctor</code> measured it last on {}.",
+            named(&probe.cpus)
+        ),
+        None => String::new(),
+    };
+    let mut drawing = wide_and_narrow(Frame::LARGE, Frame::NARROW, |frame| histogram(&series, frame));
+    drawing.notes.extend(selection.note(|clock| clock.wakeup_machine()));
+    let sentence =
+        "How late the kernel woke each thread, without the time in which more urgent partitions of the rig had its core: to the right the latency, upwards how often (each grid line is ten times more). \
+         Read the right end of each line: the mark there is the worst case, which the legend names. This is what cyclictest \
+         measures."
+            .to_owned();
+    figure("Wake-up latency, the machine’s part", &(sentence + &dotted), &drawing, &series)
+}
+
+/// The machine alone.
+fn baseline(probe: &ProbeResult) -> Series<'_> {
+    let day = probe.measured.get(..10).unwrap_or(&probe.measured);
+    let thread = probe.fifo_priority.map_or("ordinary threads".to_owned(), |priority| format!("FIFO {priority}"));
+    let name = format!("doctor’s probe, {day}, {thread}");
+    Series { name, style: BASELINE, histogram: &probe.latency, limit: None }
+}
+
+/// `core 2`, `cores 2, 3`
+fn named(cpus: &[usize]) -> String {
+    format!("core{} {}", if cpus.len() == 1 { "" } else { "s" }, cores(cpus))
+}

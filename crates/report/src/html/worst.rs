@@ -1,0 +1,114 @@
+//! The worst activations of each clock: where the time of each went, and who else was at work then.
+
+use super::parts::full_name;
+use super::{escape, fold, name};
+use crate::format::{count, duration, micros, plural};
+use crate::{ClockResult, Counts, Moment, Run};
+
+/// With more clocks than this, the tables are folded up on the screen.
+const UNFOLDED: usize = 3;
+/// Clocks that have tables; those of the others are in `report.json`.
+const CLOCKS: usize = 24;
+
+/// Both lists of each clock that has them.
+pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
+    let clocks: Vec<&ClockResult> =
+        clocks.iter().copied().filter(|clock| !clock.causes.worst_responses.is_empty()).collect();
+    if clocks.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<h3>The worst activations</h3>\n<p>Microseconds; “at” is the instant of the release, counted from the start of the \
+         run. “Also at work” are the other clocks of that core between the release and the end (of a wake-up: the wake-up), \
+         and for how long; in parentheses those that had not ended, so were themselves interrupted.</p>\n",
+    );
+    let open = clocks.len() <= UNFOLDED;
+    // The page of a large rig has those of the clocks that took longest.
+    let mut longest: Vec<&ClockResult> = run.clocks.iter().collect();
+    longest.sort_by_key(|clock| std::cmp::Reverse(clock.response.max()));
+    longest.truncate(CLOCKS);
+    let is_shown = |clock: &&ClockResult| longest.iter().any(|one| std::ptr::eq(*one, *clock));
+    let (shown, others): (Vec<&ClockResult>, Vec<&ClockResult>) = clocks.into_iter().partition(is_shown);
+    for clock in shown {
+        let worst = &clock.causes.worst_responses;
+        let longest = worst.first().map_or(0, |moment| moment.response);
+        let summary =
+            format!("{}<small>longest response {}</small>", name(&clock.fmu, &clock.clock), duration(longest));
+        let tables = [("Longest responses", worst), ("Latest wake-ups", &clock.causes.worst_wakeups)]
+            .map(|(title, moments)| table(title, moments, run.start_monotonic_ns));
+        out += &fold(&summary, &(thread(clock) + &tables.concat()), open);
+    }
+    if !others.is_empty() {
+        let others = plural(others.len() as u64, "clock");
+        out += &format!("<p class=\"note\">Those of {others} that took less long are in report.json.</p>\n");
+    }
+    out
+}
+
+/// What the kernel has counted for the thread.
+fn thread(clock: &ClockResult) -> String {
+    let Some(thread) = &clock.causes.thread else { return String::new() };
+    let faults = |counts: &Counts| plural(counts.minor_faults + counts.major_faults, "page fault");
+    let pages = match &thread.first {
+        Some(first) => format!("{} in the first activation, {} after it", faults(first), faults(&thread.later)),
+        None => faults(&thread.later),
+    };
+    format!(
+        "<p class=\"note\">The kernel counted for its thread: {}; the core was taken away {} and given away {}.</p>\n",
+        pages,
+        plural(thread.later.involuntary_switches, "time"),
+        plural(thread.later.voluntary_switches, "time")
+    )
+}
+
+fn table(title: &str, moments: &[Moment], start: i64) -> String {
+    if moments.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("<h4>{title}</h4>\n<div class=\"scroll\"><table>\n<thead><tr><th>Activation time</th>");
+    out += "<th class=\"n\">at</th><th class=\"n first\">response</th>";
+    for (part, _) in Moment::default().parts() {
+        out += &format!("<th class=\"n\">{part}</th>");
+    }
+    out += "<th class=\"also\">Also at work</th></tr></thead>\n<tbody>\n";
+    for moment in moments {
+        let at = (moment.release_monotonic_ns - start) as f64 / 1e9;
+        out += &format!(
+            "<tr><th scope=\"row\" title=\"{} s\">{} s</th><td class=\"n\">{at:.6} s</td><td class=\"n first max\">{}</td>",
+            escape(&moment.time),
+            moment.time_s,
+            micros(moment.response)
+        );
+        for (_, part) in moment.parts() {
+            let class = if part > moment.response / 2 { "n max" } else { "n" };
+            out += &match part {
+                0 => "<td class=\"n zero\">0</td>".to_owned(),
+                part => format!("<td class=\"{class}\">{}</td>", micros(part)),
+            };
+        }
+        out += &format!("<td>{}</td></tr>\n", company(moment));
+    }
+    out + "</tbody>\n</table></div>\n"
+}
+
+/// Who else was at work, and what is peculiar.
+fn company(moment: &Moment) -> String {
+    let mut words = Vec::new();
+    if moment.first {
+        words.push("first activation".to_owned());
+    }
+    if moment.follows {
+        words.push("the activation before it ran until then".to_owned());
+    }
+    if let Some(clock) = &moment.blocked_by {
+        words.push(format!("lock held by {}", full_name(clock)));
+    }
+    words.extend(moment.others.iter().map(|other| match other.under_way {
+        true => format!("({})", full_name(&other.clock)),
+        false => format!("{} {}", full_name(&other.clock), micros(other.overlap)),
+    }));
+    if moment.more_others > 0 {
+        words.push(format!("{} more", count(moment.more_others.into())));
+    }
+    if words.is_empty() { "–".to_owned() } else { words.join(", ") }
+}

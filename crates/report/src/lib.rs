@@ -1,0 +1,133 @@
+//! Recording → report: pure functions from a finished [`Run`] to the files that people and tools read.
+//!
+//! | function | file | for whom |
+//! |---|---|---|
+//! | [`json`] | `report.json` | scripts and CI; the fields of docs/report.md |
+//! | [`checkpoint`] | `checkpoint.json` | whoever wants to know of a run that goes on, or was killed |
+//! | [`html`] | `report.html` | people; one file, no network, no script |
+//! | [`junit`] | `junit.xml` | CI servers |
+//! | [`cyclictest`] | `cyclictest.json` | tools for `cyclictest --json`; in real time only |
+//! | [`hlog`] | `histograms.hlog` | HdrHistogram's log tools |
+//! | [`hgrm`] | `<fmu>.<clock>.<metric>.hgrm` | HdrHistogram's plotter |
+//! | [`check_json`] | `vecud check --json` | scripts, before anything runs |
+//! | [`Validation`] | `vecud validate`, `--json` | whoever got an FMU, and scripts |
+//! | [`live`], [`summary`] | the terminal | whoever waits for the run |
+//!
+//! [`plot_html`] and [`plot_svg`] draw recordings alone.
+//!
+//! [`trends`] puts many runs beside each other. [`ReportFile`] is the way back: `report.json` and `histograms.hlog` → [`Run`]. [`compare`] puts two runs side by side.
+//!
+//! No files, no clock: everything that a page says is in the [`Run`], so that a report can be rebuilt from a recording
+//! and compared byte for byte.
+//!
+//! ```
+//! use vecud_report as report;
+//!
+//! let run = report::sample(7);
+//! let page = report::html(&run);
+//! assert!(page.starts_with("<!doctype html>") && page.contains("ecu.task_10ms"));
+//! let json: serde_json::Value = serde_json::from_str(&report::json(&run)).unwrap();
+//! assert_eq!(json["clocks"][0]["start_latency"]["count"], 7_000);
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod causes;
+mod check;
+pub mod compare;
+mod cyclictest;
+mod datagrams;
+mod distribution;
+mod doctor;
+mod file;
+pub mod format;
+mod hgrm;
+mod hints;
+mod hlog;
+mod html;
+mod junit;
+mod kernel;
+mod limits;
+mod markup;
+mod overruns;
+mod pauses;
+mod problem;
+mod read;
+mod run;
+mod sample;
+mod schedulability;
+mod since;
+mod steps;
+mod stimuli;
+mod table;
+mod told;
+mod trace;
+mod trends;
+mod validation;
+mod values;
+mod words;
+
+pub use causes::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts};
+pub use check::{CheckProblem, Checked, check_json};
+pub use cyclictest::cyclictest;
+pub use distribution::{Distribution, Figures, Slice};
+pub use doctor::{DoctorFinding, DoctorResult, ProbeResult};
+pub use file::{FORMAT_VERSION, checkpoint, json};
+pub use hgrm::{hgrm, hgrms, is_hgrm};
+pub use hints::hints;
+pub use hlog::hlog;
+pub use html::{Plot, Plotted, comparison_html, html, plot_html, plot_svg, trends_html};
+pub use junit::junit;
+pub use kernel::{CoreCounts, KernelTrace, KernelWork, Served};
+pub use limits::{LimitKey, Measured, Unreturned, exceeded, judge};
+pub use overruns::cause as overrun_cause;
+pub use pauses::{PauseResult, Pauses};
+pub use problem::{Broken, FailureKey, Kind, Problem, Severity, Subject, Topic};
+pub use read::{ReadError, ReportFile};
+pub use run::*;
+pub use sample::sample;
+pub use schedulability::{PredictedFrom, Schedulability, measured};
+pub use steps::{IntegrationCounts, StepCounts};
+pub use table::{Live, LiveActivation, LiveRow, Screen, live, summary};
+pub use trace::{Picture, TraceFile, TraceResult};
+pub use trends::{TrendClock, TrendPoint, TrendRun, Trends, trends, trends_json};
+pub use validation::{Check, Outcome, Remark, Validation, Weight};
+pub use values::LiveValue;
+
+/// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.
+pub fn passed(run: &Run) -> bool {
+    exit_code(run) == 0
+}
+
+/// The exit code of a run: 0 it did what it should, 1 it failed, 3 a limit was exceeded.
+pub fn exit_code(run: &Run) -> u8 {
+    let has = |severity| run.problems.iter().any(|problem| problem.severity == severity);
+    let failed = run.end == End::Failure || run.ended != Ended::Finished;
+    match (has(Severity::Failure) || failed, has(Severity::Limit)) {
+        (true, _) => 1,
+        (false, true) => 3,
+        (false, false) => 0,
+    }
+}
+
+/// What is measured of each clock, in the words of `report.json`.
+const METRICS: [&str; 11] = [
+    "wakeup_latency",
+    "start_latency",
+    "start_jitter",
+    "execution",
+    "response",
+    "preempted",
+    "blocked",
+    "set_get",
+    "host",
+    "wakeup_machine",
+    "arrival_latency",
+];
+
+/// The values of a clock's [`METRICS`]; only clocks that datagrams activate have the last one.
+fn metrics(clock: &ClockResult) -> Vec<(&'static str, &Distribution)> {
+    let ClockResult { wakeup_latency, start_latency, start_jitter, execution, response, .. } = clock;
+    let own = [wakeup_latency, start_latency, start_jitter, execution, response];
+    METRICS.into_iter().zip(own.into_iter().chain(clock.parts.all()).chain(&clock.arrival_latency)).collect()
+}

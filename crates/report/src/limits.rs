@@ -1,0 +1,115 @@
+//! Whether a task has kept to the limits of its rig: the one place that judges them, for single activations while a run goes
+//! on, and for all of them at its end.
+
+use super::{Kind, Problem, Severity, Subject};
+use vecud_plan::Limits;
+
+/// A limit that the rig sets, by its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitKey {
+    /// `max_latency_us`.
+    Latency,
+    /// `max_overruns`.
+    Overruns,
+    /// `max_execution_us`.
+    Execution,
+}
+
+impl LimitKey {
+    /// The key in the rig.
+    pub fn key(self) -> &'static str {
+        match self {
+            LimitKey::Latency => "max_latency_us",
+            LimitKey::Overruns => "max_overruns",
+            LimitKey::Execution => "max_execution_us",
+        }
+    }
+}
+
+/// An activation that had not returned when the run was over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unreturned {
+    /// What it had run by itself, as far as was seen, ns.
+    pub ran: u64,
+    /// How long ago its first FMI call was, ns.
+    pub running: u64,
+}
+
+/// What limits are about, of one activation or the most of several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// Release → first FMI call, ns.
+    pub start_latency: u64,
+    /// First FMI call → last get done, less preemption, ns.
+    pub execution: u64,
+    /// Releases or ticks that found the task busy.
+    pub overruns: u64,
+    /// The watchdog took its priority, so that it was over its limit at least once, whatever it did later.
+    pub demoted: bool,
+    /// The activation that had not returned, of which the figures above know nothing.
+    pub unreturned: Option<Unreturned>,
+}
+
+/// What is beyond its limit.
+pub fn exceeded(limits: &Limits, measured: &Measured) -> impl Iterator<Item = Kind> {
+    let &Measured { start_latency, execution, overruns, demoted, unreturned } = measured;
+    let latency = limits.max_latency.map(|limit| limit.0 as u64).filter(|limit| start_latency > *limit);
+    let count = limits.max_overruns.filter(|limit| overruns > *limit);
+    let beyond = |limit: u64| unreturned.filter(|own| own.ran > limit || (demoted && own.running > limit));
+    let longest = limits.max_execution.map(|limit| limit.0 as u64);
+    let longest = longest.filter(|limit| demoted || execution > *limit || beyond(*limit).is_some());
+    let latency = latency.map(|limit| Kind::LatencyLimit { reached: start_latency, limit });
+    let count = count.map(|limit| Kind::OverrunLimit { count: overruns, limit });
+    let longest = longest.map(|limit| {
+        let running = beyond(limit).map(|own| own.running);
+        Kind::ExecutionLimit { longest: execution, limit, demoted, running }
+    });
+    latency.into_iter().chain(count).chain(longest)
+}
+
+/// The exceeded limits of a task as problems: one that runs for too long fails the run, the others are exceeded limits.
+pub fn judge(limits: &Limits, measured: &Measured, subject: &Subject) -> impl Iterator<Item = Problem> {
+    exceeded(limits, measured).map(|kind| Problem {
+        severity: if matches!(kind, Kind::ExecutionLimit { .. }) { Severity::Failure } else { Severity::Limit },
+        subject: subject.clone(),
+        kind,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_exceeded_above_it_and_not_at_it() {
+        let limits = r#"{"max_latency": 10, "max_execution": 20, "max_overruns": 3}"#;
+        let limits: Limits = serde_json::from_str(limits).unwrap();
+        let at = Measured { start_latency: 10, execution: 20, overruns: 3, ..Measured::default() };
+        assert_eq!(exceeded(&limits, &at).count(), 0);
+        let beyond = Measured { start_latency: 11, execution: 21, overruns: 4, ..Measured::default() };
+        let all: Vec<Kind> = exceeded(&limits, &beyond).collect();
+        assert_eq!(
+            all,
+            [
+                Kind::LatencyLimit { reached: 11, limit: 10 },
+                Kind::OverrunLimit { count: 4, limit: 3 },
+                Kind::ExecutionLimit { longest: 21, limit: 20, demoted: false, running: None },
+            ]
+        );
+        assert_eq!(exceeded(&Limits::default(), &beyond).count(), 0);
+        assert_eq!(exceeded(&limits, &Measured { demoted: true, ..at }).count(), 1, "it was over it, unseen");
+    }
+
+    /// What it ran by itself counts: one that was kept from running is not over its limit, however long ago it began.
+    #[test]
+    fn an_activation_that_has_not_returned_is_over_the_limit_as_soon_as_it_has_run_for_longer() {
+        let limits: Limits = serde_json::from_str(r#"{"max_execution": 20}"#).unwrap();
+        let still = |ran, demoted| {
+            let unreturned = Some(Unreturned { ran, running: 500 });
+            exceeded(&limits, &Measured { execution: 3, demoted, unreturned, ..Measured::default() }).next()
+        };
+        assert_eq!(still(20, false), None);
+        let kind = |demoted| Kind::ExecutionLimit { longest: 3, limit: 20, demoted, running: Some(500) };
+        assert_eq!((still(21, false), still(0, true)), (Some(kind(false)), Some(kind(true))));
+    }
+}

@@ -1,0 +1,655 @@
+//! What went wrong in a run, as data; [`Problem::message`] is the one place where it becomes words. Terminal, page, JUnit and
+//! exit code go by kind, subject and severity, never by the words.
+
+use super::format::{duration, short_duration, some};
+use super::{FindingResult, LimitKey};
+use std::fmt;
+use vecud_base::plain::plain;
+use vecud_plan::TaskKind;
+
+/// Something that went wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// What it means for the exit code.
+    pub severity: Severity,
+    /// Whom it is about.
+    pub subject: Subject,
+    /// What it is, with its figures.
+    pub kind: Kind,
+}
+
+/// What a problem means for the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The run failed: exit code 1.
+    Failure,
+    /// A limit was exceeded: exit code 3.
+    Limit,
+    /// An FMU did something that the standard forbids; the verdict stays "pass" unless the user wants otherwise.
+    Finding,
+    /// Worth knowing; the verdict stays "pass".
+    Warning,
+}
+
+impl Severity {
+    /// What a line for people begins with.
+    pub fn prefix(self) -> &'static str {
+        if self == Severity::Failure { "error" } else { "warning" }
+    }
+}
+
+/// Whom a problem is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The run as a whole, the host, or a file.
+    Run,
+    /// An instance, by its name in the rig.
+    Fmu(String),
+    /// The task of an input clock.
+    Clock {
+        /// Name of the instance in the rig.
+        fmu: String,
+        /// Name of the clock.
+        clock: String,
+    },
+    /// The task that makes the steps of an instance, or of a group that it leads: it has no clock.
+    Steps {
+        /// Name of the instance in the rig.
+        fmu: String,
+        /// Name of the task.
+        task: String,
+    },
+    /// A connection, as the rig's arrow.
+    Connection(String),
+    /// A stimulus, by its file.
+    Stimulus(String),
+}
+
+impl Subject {
+    /// A task of an instance.
+    pub fn task(fmu: &str, task: &str, kind: TaskKind) -> Subject {
+        let (fmu, task) = (fmu.to_owned(), task.to_owned());
+        match kind.makes_steps() {
+            true => Subject::Steps { fmu, task },
+            false => Subject::Clock { fmu, clock: task },
+        }
+    }
+
+    /// The instance that it is or belongs to.
+    pub fn fmu(&self) -> Option<&str> {
+        match self {
+            Subject::Fmu(fmu) | Subject::Clock { fmu, .. } | Subject::Steps { fmu, .. } => Some(fmu),
+            Subject::Run | Subject::Connection(_) | Subject::Stimulus(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Run => f.write_str("the run"),
+            Subject::Fmu(fmu) => write!(f, "fmu `{fmu}`"),
+            Subject::Clock { fmu, clock } => write!(f, "clock {}", plain(&format!("{fmu}.{clock}"))),
+            Subject::Steps { fmu, task } => f.write_str(&plain(&format!("{fmu}.{task}"))),
+            Subject::Connection(arrow) => write!(f, "connection {arrow}"),
+            Subject::Stimulus(file) => write!(f, "stimulus {file}"),
+        }
+    }
+}
+
+/// What can be wrong with a run. Times without a unit in their name are ns, those that end in `_s` simulation time. A kind with
+/// `words` is worded where it is found: by a file system, by the runner, or by what is read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// An activation began later than the rig's `max_latency_us` allows.
+    LatencyLimit {
+        /// The longest start latency.
+        reached: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// More overruns than the rig's `max_overruns`.
+    OverrunLimit {
+        /// How many there were.
+        count: u64,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// An activation ran for longer than the rig's `max_execution_us`.
+    ExecutionLimit {
+        /// The longest execution.
+        longest: u64,
+        /// The limit.
+        limit: u64,
+        /// The watchdog took its priority.
+        demoted: bool,
+        /// One that had not returned when the run was over is beyond the limit: how long ago it began.
+        running: Option<u64>,
+    },
+    /// An overrun ended the run, as the rig says.
+    StoppedByOverrun {
+        /// When the activation was due, s.
+        due_s: f64,
+        /// How late it was.
+        late: u64,
+        /// Ticks of the clock wait in a queue, which was full.
+        queues: bool,
+    },
+    /// There were overruns.
+    Overruns {
+        /// How many.
+        count: u64,
+        /// Ticks of the clock wait in a queue, which was full.
+        queues: bool,
+    },
+    /// Ticks came too late for their own time.
+    Retimed(u64),
+    /// Datagrams came faster than the rig allows.
+    RateLimited {
+        /// How many too many.
+        count: u64,
+        /// Where they came in.
+        address: String,
+        /// How many may come in a second.
+        max_rate: f64,
+    },
+    /// The kernel has dropped datagrams.
+    KernelDropped {
+        /// How many.
+        count: u64,
+        /// Where they came in.
+        address: String,
+    },
+    /// Locked sections of which the operating system has refused to raise the priority, so many.
+    LockUnprotected(u64),
+    /// Activations ran on another core than planned.
+    OtherCore {
+        /// How many.
+        count: u64,
+        /// The core that was planned.
+        planned: usize,
+    },
+    /// Calls returned a warning.
+    Warnings {
+        /// How many.
+        count: u64,
+        /// Its name: `fmi3Warning`.
+        status: String,
+        /// `run.log` has what the instance has said of it; else somebody was told that.
+        in_run_log: bool,
+    },
+    /// A call failed.
+    CallFailed {
+        /// Name of the function.
+        function: String,
+        /// What came of it, and where: `returned fmi3Error for clock a at 0.5 s`.
+        outcome: String,
+        /// The rig's keys that bear on the failure.
+        keys: Vec<FailureKey>,
+        /// The last lines that the instance has logged.
+        last_words: Vec<String>,
+    },
+    /// The runner's process did not leave of its own accord.
+    Died {
+        /// FMU code has done it, as far as can be told.
+        by_fmu_code: bool,
+        /// What has become of whom, and where it was.
+        words: String,
+    },
+    /// An activation was not back in time after the end of the run, or a limit, had asked for it.
+    Hung {
+        /// Name of the function that it was in.
+        function: String,
+        /// The activation time, s.
+        time_s: f64,
+        /// When its first FMI call was, s.
+        since_s: f64,
+        /// How long ago that was.
+        running: u64,
+        /// What asked for it; `None`: the end of the run.
+        limit: Option<LimitKey>,
+        /// How long it may take then (`shutdown_timeout`), s.
+        timeout_s: f64,
+        /// From when on recordings waited for it, s; `None`: nothing is recorded.
+        recorded_s: Option<f64>,
+    },
+    /// When a report of a run without an end was made, an activation had lasted for long: the other clocks go on, and it may never return.
+    Lasts {
+        /// Name of the function that it is in.
+        function: String,
+        /// The activation time, s.
+        time_s: f64,
+        /// How long ago its first FMI call was.
+        running: u64,
+        /// Releases of its clock that found it still running.
+        found: u64,
+        /// From when on recordings wait for it, s; `None`: nothing is recorded.
+        recorded_s: Option<f64>,
+    },
+    /// An instance did something that the standard forbids.
+    Offence(FindingResult),
+    /// Something is missing in a file of the run.
+    FileIncomplete {
+        /// What is missing, and why.
+        words: String,
+    },
+    /// The trace is complete as far as it goes, and does not go as far as it should.
+    TraceShortened {
+        /// In which file, and why.
+        words: String,
+    },
+    /// There is no whole trace.
+    TraceIncomplete {
+        /// Why.
+        reason: String,
+    },
+    /// A stimulus cannot be read any further.
+    StimulusBroken {
+        /// Where, and why.
+        words: String,
+        /// What came of that.
+        effect: Broken,
+    },
+    /// A stimulus feeds numbers that are none.
+    StimulusNan {
+        /// Where the first one is, and what gets it.
+        words: String,
+        /// How many cells are like that, as far as the stimulus was read.
+        count: u64,
+    },
+    /// Somebody has changed a stimulus while it was read.
+    StimulusChanged {
+        /// What was done.
+        words: String,
+    },
+    /// Activations came before their row of a stimulus was read.
+    Starved {
+        /// How many.
+        count: u64,
+        /// The clock of the first one.
+        clock: String,
+        /// When that was, s.
+        first_s: f64,
+    },
+    /// Values of a delayed connection were not there when they were to be seen.
+    Missed {
+        /// How many.
+        count: u64,
+        /// The clock that was to see them.
+        consumer: String,
+        /// The clock that the first of them is from.
+        producer: String,
+        /// When that was to be visible, s.
+        visible_s: f64,
+    },
+    /// Values of a delayed connection were overwritten before they were seen.
+    Overwritten {
+        /// How many.
+        count: u64,
+        /// The clock that was to see them.
+        consumer: String,
+        /// When the first of them was due, s.
+        first_s: f64,
+    },
+    /// Recorded columns may differ from those of virtual time.
+    MayDiffer {
+        /// How many of those that would not.
+        columns: usize,
+        /// From when on, s.
+        from_s: Option<f64>,
+        /// Why.
+        cause: String,
+        /// An overrun is why.
+        by_overrun: bool,
+    },
+    /// Calls of FMU code that vecud could not tell whose they are.
+    ForeignCalls(u64),
+    /// A callback of vecud's own has panicked.
+    Panicked,
+    /// Log messages came too fast to be kept.
+    LogDropped(u64),
+    /// Samples could not be recorded.
+    SamplesDropped(u64),
+    /// Samples came after their row was written.
+    SamplesLate(u64),
+    /// A run failed that had hardly any memory left.
+    MemoryShort {
+        /// What the runner had at most, MiB.
+        most_mib: u64,
+        /// What it may have, MiB.
+        limit_mib: u64,
+        /// The FMU has asked for more and did not get it.
+        refused: bool,
+    },
+    /// `run.log` has come to its limit, MiB.
+    LogCut(u64),
+    /// The counters of a periodic clock do not make the sum of its releases.
+    Unaccounted {
+        /// Releases up to the end of the run.
+        releases: u64,
+        /// Releases that became activations.
+        activations: u64,
+        /// Releases that were left out.
+        skipped: u64,
+        /// Releases that the end of the run has thrown away.
+        discarded: u64,
+    },
+    /// FMU code has written over what was measured: by names.
+    MemoryOverwritten(Vec<String>),
+    /// After one of several runs the next one could not begin.
+    NoFurtherRun {
+        /// Why.
+        reason: String,
+    },
+    /// The state was not saved.
+    StateNotSaved {
+        /// The file.
+        file: String,
+        /// Why.
+        reason: String,
+    },
+    /// Files of the report could not be written.
+    ReportIncomplete {
+        /// The files that are missing, and why.
+        words: String,
+    },
+    /// The run is not known to have ended.
+    Unfinished {
+        /// It goes on, as far as anybody can tell; else it was cut off.
+        goes_on: bool,
+        /// How long it had taken when this was known of it, s.
+        after_s: f64,
+    },
+    /// As `report.json`, a line of the runner or the plan tells of it, which have no more than words.
+    Told {
+        /// What it is about, as far as the words show it.
+        topic: Topic,
+        /// The sentence.
+        words: String,
+    },
+}
+
+/// A key of the rig that bears on a call that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKey {
+    /// The FMU has returned a warning, and `on_warning` makes that an error.
+    OnWarning,
+    /// The FMU was asked for the interval of an output clock that ticked, which `get_intervals` can turn off.
+    GetIntervals,
+    /// The FMU has discarded a step, which can be tried in parts, from a state before it, with `retry_steps`.
+    RetrySteps,
+    /// The FMU gave no state, which is taken before each step unless `retry_steps` turns that off.
+    TakesStates,
+    /// The FMU was not asked for debug logging (`log`), and has said nothing.
+    Log,
+}
+
+/// What came of a stimulus that cannot be read any further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// The recording has ended there, like one that is complete.
+    Ended,
+    /// The run has ended.
+    EndedTheRun,
+    /// The run was over first.
+    NotNeeded,
+}
+
+/// What a problem is about, as far as reports sort problems by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// The limit on start latency.
+    LatencyLimit,
+    /// The limit on overruns, or one that has ended the run.
+    OverrunLimit,
+    /// The limit on execution.
+    ExecutionLimit,
+    /// Overruns that no limit is about.
+    Overruns,
+    /// FMU code has crashed, ended the process, or does not return.
+    FmuCode,
+    /// What the standard forbids.
+    Offence,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    /// What reports sort it by.
+    pub fn topic(&self) -> Topic {
+        match self {
+            Kind::LatencyLimit { .. } => Topic::LatencyLimit,
+            Kind::OverrunLimit { .. } | Kind::StoppedByOverrun { .. } => Topic::OverrunLimit,
+            Kind::ExecutionLimit { .. } => Topic::ExecutionLimit,
+            Kind::Overruns { .. } | Kind::MayDiffer { by_overrun: true, .. } => Topic::Overruns,
+            Kind::Died { by_fmu_code: true, .. } | Kind::Hung { .. } | Kind::Lasts { .. } => Topic::FmuCode,
+            Kind::Offence(_) => Topic::Offence,
+            Kind::Told { topic, .. } => *topic,
+            _ => Topic::Other,
+        }
+    }
+}
+
+impl Problem {
+    /// One that fails the run.
+    pub fn failure(subject: Subject, kind: Kind) -> Problem {
+        Problem { severity: Severity::Failure, subject, kind }
+    }
+
+    /// One that is worth knowing.
+    pub fn warning(subject: Subject, kind: Kind) -> Problem {
+        Problem { severity: Severity::Warning, subject, kind }
+    }
+
+    /// One sentence naming culprit, place and way out; further lines are indented.
+    pub fn message(&self) -> String {
+        let who = &self.subject;
+        // Exact: what is only just beyond a limit must not look like it.
+        let micros = |nanos: u64| nanos as f64 / 1e3;
+        match &self.kind {
+            Kind::LatencyLimit { reached, limit } => format!(
+                "{who}: start latency reached {} µs, the limit is {} µs (max_latency_us)",
+                micros(*reached),
+                micros(*limit)
+            ),
+            Kind::OverrunLimit { count, limit } => {
+                format!("{who}: {count} overruns, the limit is {limit} (max_overruns)")
+            }
+            Kind::ExecutionLimit { longest, limit, demoted, running } => {
+                let action = if *demoted { "; it was demoted to an ordinary thread" } else { "" };
+                if let Some(running) = running {
+                    let (limit, running) = (short_duration(*limit), duration(*running));
+                    return format!(
+                        "{who}: ran for more than {limit} (max_execution_us), still running after {running}{action}"
+                    );
+                }
+                format!(
+                    "{who}: ran for longer than {} µs (max_execution_us), at most {} µs{action}",
+                    micros(*limit),
+                    micros(*longest)
+                )
+            }
+            Kind::Hung { function, time_s, since_s, running, limit, timeout_s, recorded_s } => {
+                let asked = match limit {
+                    Some(limit) => format!("it was over {}", limit.key()),
+                    None => "the end of the run".to_owned(),
+                };
+                let recordings = match recorded_s {
+                    Some(from) => format!("; recordings waited for it from {from} s on"),
+                    None => String::new(),
+                };
+                format!(
+                    "{who} was in {function} at {time_s} s, running since {since_s:.6} s, for {}, and did not return within \
+                     {timeout_s} s after {asked} (rig: shutdown_timeout); the FMU's code hangs{recordings}",
+                    duration(*running)
+                )
+            }
+            Kind::Lasts { function, time_s, running, found, recorded_s } => {
+                let releases = match found {
+                    0 => String::new(),
+                    found => format!("; {} of this clock found it still running", some(*found, "release")),
+                };
+                let recordings = match recorded_s {
+                    Some(from) => format!("; recordings wait for it since {from} s"),
+                    None => String::new(),
+                };
+                let running = duration(*running);
+                format!("{who} has been in {function} at {time_s} s for {running}{releases}{recordings}")
+            }
+            Kind::StoppedByOverrun { due_s, late, queues } => {
+                let what = match queues {
+                    false => "found the activation before it still running",
+                    true => "found 16 ticks waiting",
+                };
+                format!(
+                    "{who}: what was due at {due_s} s {what} and was {} late, which ends the run (rig: overrun = \"stop\")",
+                    duration(*late)
+                )
+            }
+            Kind::Overruns { count, queues } => {
+                let cause = match queues {
+                    false => "the activation before had not ended when the next was due",
+                    true => "16 ticks waited already",
+                };
+                format!("{who}: {} ({cause})", some(*count, "overrun"))
+            }
+            Kind::Retimed(count) => {
+                format!("{who}: {} came too late for their own time and got a later one", some(*count, "tick"))
+            }
+            Kind::RateLimited { count, address, max_rate } => {
+                let datagrams = some(*count, "datagram");
+                format!("{who}: {datagrams} at {address} dropped: more than {max_rate} per second (max_rate)")
+            }
+            Kind::KernelDropped { count, address } => format!(
+                "{who}: {} at {address} dropped by the kernel: they came faster than they were taken in",
+                some(*count, "datagram")
+            ),
+            Kind::LockUnprotected(count) => format!(
+                "{who}: the kernel refused to raise the priority in {}: other partitions may have gone on inside of them",
+                some(*count, "locked section")
+            ),
+            Kind::OtherCore { count, planned } => {
+                format!("{who}: {} on another core than {planned}", some(*count, "activation"))
+            }
+            Kind::Warnings { count, status, in_run_log } => {
+                let said = if *in_run_log { " (see run.log)" } else { ", as it has logged" };
+                format!("{who}: {} returned {status}{said}", some(*count, "call"))
+            }
+            Kind::CallFailed { function, outcome, keys, last_words } => {
+                let mut message = format!("{who}: {function} {outcome}");
+                for key in keys {
+                    message += match key {
+                        FailureKey::Log => continue,
+                        FailureKey::GetIntervals => {
+                            " when it was asked for the interval of an output clock that had ticked; if it has none, set \
+                             get_intervals = false in its table of the rig"
+                        }
+                        FailureKey::RetrySteps => {
+                            "; with retry_steps = true in its table of the rig it is tried in parts, from a state that is taken before each step"
+                        }
+                        FailureKey::TakesStates => {
+                            ", though its description says that it can; with retry_steps = false in its table of a rig, or --retry-steps false, it is not asked for one"
+                        }
+                        FailureKey::OnWarning => ", and the rig says on_warning = \"error\"",
+                    };
+                }
+                message += match last_words.is_empty() {
+                    true if keys.contains(&FailureKey::Log) => {
+                        "; it logged nothing, and was not asked to (--log, or log = true in its table of the rig)"
+                    }
+                    true => "; it logged nothing",
+                    false => "; its last words:",
+                };
+                last_words.iter().for_each(|line| message += &format!("\n    {line}"));
+                message
+            }
+            Kind::Unfinished { goes_on: true, after_s } => {
+                format!("{who} has not ended: this is what was known of it after {after_s:.1} s")
+            }
+            Kind::Unfinished { goes_on: false, after_s } => format!(
+                "{who} was cut off (vecud was killed, or the machine lost power): this is what was known of it after \
+                 {after_s:.1} s (checkpoint.json); recordings may go further"
+            ),
+            Kind::StimulusNan { words, count: 1 } => words.clone(),
+            Kind::StimulusNan { words, count } => format!("{words}; {count} cells are like that"),
+            Kind::StimulusBroken { words, effect } => match effect {
+                Broken::Ended => words.clone(),
+                Broken::EndedTheRun => format!("{words}; the run ended where it would have needed that row"),
+                Broken::NotNeeded => format!("{words}; the run was over before it needed that row"),
+            },
+            Kind::Starved { count, clock, first_s } => format!(
+                "{who}: {} came before the file was read that far and got older values, first clock {clock} at {first_s} s: \
+                 this run need not repeat; a faster disk or a shorter file helps",
+                some(*count, "activation")
+            ),
+            Kind::Missed { count, consumer, producer, visible_s } => format!(
+                "{who}: {} not there yet when {consumer} was to see it; first one of {producer} that was to be visible at \
+                 {visible_s} s",
+                if *count == 1 { "1 value was".to_owned() } else { format!("{count} values were") }
+            ),
+            Kind::Overwritten { count, consumer, first_s } => format!(
+                "{who}: {consumer} came {} too late for the value of its time, which was overwritten; first at {first_s} s",
+                if *count == 1 { "once".to_owned() } else { format!("{count} times") }
+            ),
+            Kind::MayDiffer { columns, from_s, cause, .. } => {
+                let from = from_s.map_or_else(String::new, |time| format!(" from {time} s on"));
+                format!(
+                    "{} may differ from virtual time{from}, and otherwise would not (vecud check): the cause is {cause}",
+                    some(*columns as u64, "column")
+                )
+            }
+            Kind::ForeignCalls(count) => format!(
+                "{} had no effect: log messages or clock updates without the instance environment, or locks on threads that \
+                 FMU code has made",
+                some(*count, "call")
+            ),
+            Kind::Panicked => "a callback of vecud panicked; please report this".to_owned(),
+            Kind::LogDropped(count) => format!("{} came too fast to be kept", some(*count, "log message")),
+            Kind::SamplesDropped(count) => {
+                format!("{} could not be recorded: the recording has gaps", some(*count, "sample"))
+            }
+            Kind::SamplesLate(count) => {
+                format!("{} came after the row was written; please report this", some(*count, "sample"))
+            }
+            Kind::MemoryShort { most_mib, limit_mib, refused } => format!(
+                "memory was short: the runner had {most_mib} MiB at most, may have {limit_mib} MiB (RLIMIT_DATA; rig: \
+                 memory_limit in [host]), and {}",
+                if *refused { "an allocation was refused before the crash" } else { "was close to that" }
+            ),
+            Kind::LogCut(limit_mib) => {
+                format!(
+                    "run.log was cut off, since it and run-earlier.log may have {limit_mib} MiB (rig: log_limit in [host]): what \
+                     came faster than it could be begun anew is missing"
+                )
+            }
+            Kind::Unaccounted { releases, activations, skipped, discarded } => format!(
+                "{who} had {}, but its counters make another sum ({activations} activations, {skipped} skipped, {discarded} discarded): do \
+                 not use them; this is a bug in vecud, please report it",
+                some(*releases, "release")
+            ),
+            Kind::MemoryOverwritten(names) => {
+                const NAMED: usize = 8;
+                let named = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+                let more = match names.len().saturating_sub(NAMED) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!(
+                    "shared memory was overwritten, by FMU code (a stray pointer, an index out of bounds): {named}{more} cannot \
+                     be what was measured and is missing; what else was overwritten cannot be told, so rely on no figure of \
+                     this run"
+                )
+            }
+            Kind::TraceIncomplete { reason } => format!("the trace is incomplete: {reason}"),
+            Kind::NoFurtherRun { reason } => format!("there is no further run: {reason}"),
+            Kind::StateNotSaved { file, reason } => format!("the state is not saved to {file}: {reason}"),
+            Kind::Offence(finding) => finding.message.clone(),
+            Kind::Died { words, .. }
+            | Kind::FileIncomplete { words }
+            | Kind::TraceShortened { words }
+            | Kind::StimulusChanged { words }
+            | Kind::ReportIncomplete { words }
+            | Kind::Told { words, .. } => words.clone(),
+        }
+    }
+}

@@ -1,0 +1,532 @@
+//! A finished run as data. Everything that the report shows is in here.
+
+use super::causes::{Causes, PartsResult, is_default};
+use super::file::told;
+use super::steps::StepCounts;
+use super::stimuli::first_starved;
+use super::words::word;
+use super::{CoreCounts, Distribution, DoctorResult, Kind, Pauses, Problem, Schedulability, Subject, TraceResult};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::to_raw_value;
+use std::borrow::Cow;
+use vecud_base::priority::{FifoPriority, FmiPriority};
+use vecud_plan::{Interpolation, Mode, SignalPlan, TaskKind};
+pub use vecud_record::board::Scheduling;
+use vecud_record::recording::envelope::Overview;
+use vecud_record::recording::series::Files;
+
+/// A finished run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(expecting = "the fields of a report")]
+pub struct Run {
+    /// Name of the rig.
+    pub rig: String,
+    /// Version of vecud.
+    pub version: String,
+    /// Who drove time.
+    #[serde(with = "word")]
+    pub mode: Mode,
+    /// The command line that started it, its program first; empty: it is not known, or another program's session.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// When it started: RFC 3339, UTC.
+    pub started: String,
+    /// The common start instant, CLOCK_MONOTONIC, ns: to lay a kernel trace beside the run. 0: it never started.
+    pub start_monotonic_ns: i64,
+    /// Simulation time reached, s.
+    pub start_time: f64,
+    /// Simulation time at which it ended, s.
+    pub end_time: f64,
+    /// Wall-clock time of the run itself, s.
+    pub wall_seconds: f64,
+    /// How it ended.
+    #[serde(with = "word")]
+    pub end: End,
+    /// Whether it has ended.
+    #[serde(default, with = "word")]
+    pub ended: Ended,
+    /// What went wrong, most important first; empty when all is well.
+    #[serde(flatten, deserialize_with = "told")]
+    pub problems: Vec<Problem>,
+    /// What the user should know although nothing went wrong.
+    pub notes: Vec<String>,
+    /// When it has paused.
+    #[serde(default)]
+    pub pauses: Pauses,
+    /// The machine.
+    pub host: Host,
+    /// The instances, in rig order.
+    pub fmus: Vec<FmuResult>,
+    /// The clocks, in merged order.
+    pub clocks: Vec<ClockResult>,
+    /// The connections of variables, in rig order.
+    #[serde(default)]
+    pub connections: Vec<ConnectionResult>,
+    /// Whether it recorded what virtual time would have.
+    pub promise: PromiseResult,
+    /// The stimuli, in rig order.
+    #[serde(default)]
+    pub stimuli: Vec<StimulusResult>,
+    /// With `--repeat`: which of the runs it is, counted from 1.
+    pub repetition: Option<u32>,
+    /// Samples that could not be recorded.
+    pub samples_dropped: u64,
+    /// Log messages that could not be kept.
+    pub log_dropped: u64,
+    /// How often `run.log` was begun anew; what it was before is `run-earlier.log`, and what that was is gone.
+    #[serde(default)]
+    pub log_rotations: u64,
+    /// Who ran when.
+    #[serde(default)]
+    pub trace: TraceResult,
+    /// The recorded columns.
+    #[serde(default)]
+    pub signals: Vec<SignalResult>,
+    /// The files of the recording, for each format.
+    #[serde(default)]
+    pub recordings: Vec<Files>,
+    /// What is drawn of them; `None`: nothing. Not in `report.json`: the recording has it.
+    #[serde(skip)]
+    pub overview: Option<Overview>,
+}
+
+impl Run {
+    /// The run as it is told of when it has not ended, or nobody knows how: a failure that says so, and no more.
+    pub fn unfinished(self, goes_on: bool) -> Run {
+        let ended = if goes_on { Ended::Running } else { Ended::CutOff };
+        let mut problems = vec![self.unfinished_problem(goes_on)];
+        problems.extend(self.problems);
+        Run { ended, end: End::Failure, problems, ..self }
+    }
+
+    /// Whether it has FMUs that make steps (Co-Simulation, Model Exchange).
+    pub fn has_steps(&self) -> bool {
+        self.clocks.iter().any(|clock| clock.kind.makes_steps())
+    }
+
+    /// What a report says of a run that is not known to have ended.
+    pub(super) fn unfinished_problem(&self, goes_on: bool) -> Problem {
+        Problem::failure(Subject::Run, Kind::Unfinished { goes_on, after_s: self.wall_seconds })
+    }
+}
+
+/// A recorded column; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignalResult {
+    /// `fmu.variable`, with the element of an array.
+    pub name: String,
+    /// The unit of its values; empty: it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
+    /// The type of its values, as FMI 3.0 calls it; empty: the report is older than that.
+    #[serde(default, rename = "type", skip_serializing_if = "String::is_empty")]
+    pub variable_type: String,
+}
+
+impl SignalResult {
+    /// A column of a plan.
+    pub fn of(signal: &SignalPlan) -> SignalResult {
+        let variable_type = signal.variable_type.name().to_owned();
+        SignalResult { name: signal.name.clone(), unit: signal.unit.clone(), variable_type }
+    }
+}
+
+/// What is known of a stimulus at the end; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StimulusResult {
+    /// The file of the stimulus.
+    pub file: String,
+    /// What inputs got between two rows.
+    #[serde(with = "word")]
+    pub interpolation: Interpolation,
+    /// Columns that were used.
+    pub columns: usize,
+    /// Columns that were not.
+    pub columns_left_out: usize,
+    /// Rows that were read.
+    pub rows: u64,
+    /// Activations that came before their row was read, and got an older one.
+    pub starved: u64,
+    /// The first of them: clock and activation time, s.
+    #[serde(default, with = "first_starved")]
+    pub first_starved: Option<(String, f64)>,
+}
+
+/// Whether a run has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ended {
+    /// Yes: what is known of it is complete.
+    #[default]
+    Finished,
+    /// No: it goes on, and this is what is known so far.
+    Running,
+    /// It has, and nobody has seen how: its supervisor was killed, or the machine lost power.
+    CutOff,
+}
+
+/// How a run ended; of one that is not [`Ended::Finished`], a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// At its stop time.
+    StopTime,
+    /// By SIGINT, SIGTERM, SIGHUP or SIGQUIT.
+    Signal,
+    /// By an overrun, as the rig says.
+    Overrun,
+    /// By a failure.
+    Failure,
+}
+
+/// Facts about the machine.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Host {
+    /// `uname -r -v`.
+    pub kernel: String,
+    /// The kernel is a PREEMPT_RT one.
+    pub preempt_rt: bool,
+    /// How threads were scheduled.
+    #[serde(with = "word")]
+    pub scheduling: Scheduling,
+    /// FIFO priorities that the rig asks for: lowest and highest.
+    pub fifo_band_asked: (FifoPriority, FifoPriority),
+    /// FIFO priorities that partitions had; `None`: they had none.
+    pub fifo_band_used: Option<(FifoPriority, FifoPriority)>,
+    /// All memory was locked.
+    pub memory_locked: bool,
+    /// How much of it was, bytes.
+    pub memory_locked_bytes: u64,
+    /// How much there was to be locked when the run began, bytes; 0: nobody asked.
+    pub memory_wanted_bytes: u64,
+    /// What the process of the FMUs had of the machine's memory while the run went on; `None`: nobody has seen it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_over_time: Option<MemoryOverTime>,
+    /// `/dev/cpu_dma_latency` was held at 0.
+    pub dma_latency_held: bool,
+    /// The clock that releases are instants of.
+    pub clock: String,
+    /// How long before each release its thread looked at the clock instead of sleeping, µs.
+    pub spin_us: f64,
+    /// Model name of the processor.
+    pub cpu_model: String,
+    /// Cores online.
+    pub cpus_online: usize,
+    /// Cores isolated from the scheduler.
+    pub isolated_cpus: Vec<usize>,
+    /// How many threads of the whole machine wanted a core before the run began: means of 1, 5 and 15 minutes; `None`: not known.
+    #[serde(default)]
+    pub load_at_start: Option<[f64; 3]>,
+    /// The same when the run had ended, its own threads included; of a run that was not [`Ended::Finished`], when this was
+    /// written.
+    #[serde(default)]
+    pub load_at_end: Option<[f64; 3]>,
+    /// What doctor says of it; in real time only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doctor: Option<DoctorResult>,
+    /// Further facts, in display order.
+    pub facts: Vec<Fact>,
+    /// What the kernel counted for each core of partitions while the run went on; empty in virtual time.
+    #[serde(default)]
+    pub cores: Vec<CoreCounts>,
+}
+
+/// Memory of the process of the FMUs (`VmRSS`), from the start of the run to its end.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct MemoryOverTime {
+    /// Length of an interval, s.
+    pub interval_s: f64,
+    /// The most of each interval, KiB.
+    pub resident_kib: Vec<u64>,
+}
+
+/// A fact about the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Fact {
+    /// What it is about.
+    pub name: String,
+    /// What is so.
+    pub value: String,
+}
+
+impl Host {
+    /// Partitions ran below the priorities that the rig asks for.
+    pub fn is_limited(&self) -> bool {
+        // Partitions fill the band from its top.
+        self.fifo_band_used.is_some_and(|(_, high)| high.get() < self.fifo_band_asked.1.get())
+    }
+}
+
+/// How an instance ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FmuStatus {
+    /// `fmi3Terminate` and `fmi3FreeInstance` were called.
+    Terminated,
+    /// The FMU returned fmi3Error or fmi3Discard.
+    Error,
+    /// The FMU returned fmi3Fatal.
+    Fatal,
+    /// The FMU did nothing wrong but could not end in the regular way.
+    Aborted,
+    /// The FMU's code crashed or exited.
+    Crashed,
+    /// The FMU's code did not return in time.
+    Hung,
+    /// It has not ended as far as is known, in a run that is not [`Ended::Finished`].
+    Running,
+}
+
+/// What is known of one instance at the end.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct FmuResult {
+    /// Name in the rig.
+    pub name: String,
+    /// What the user named.
+    pub path: String,
+    /// How it ended.
+    #[serde(with = "word")]
+    pub status: FmuStatus,
+    /// The preemption lock.
+    pub lock: LockResult,
+    /// What it did against the standard, one entry for each kind.
+    pub findings: Vec<FindingResult>,
+    /// The last log messages of the FMU, oldest first.
+    pub log: Vec<String>,
+    /// The functions of the FMU that were called: what took longest comes first, else what was called most.
+    #[serde(default)]
+    pub calls: Vec<CallResult>,
+}
+
+/// What is known of the calls of one function; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallResult {
+    /// Its name in C, as the FMU's version of FMI has it.
+    pub function: Cow<'static, str>,
+    /// How often it was called, from the first instance of it to the last.
+    pub calls: u64,
+    /// How long all of these calls took; `None`: nobody has measured it.
+    pub total_ns: Option<u64>,
+}
+
+/// Something that an instance did against the standard; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingResult {
+    /// Which offence, in one word for programs.
+    pub kind: Cow<'static, str>,
+    /// How often.
+    pub count: u64,
+    /// One sentence, with the first occurrence.
+    pub message: String,
+}
+
+/// The preemption lock of an instance.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct LockResult {
+    /// Outermost acquisitions.
+    pub acquisitions: u64,
+    /// Locks taken again by their owner.
+    pub nested: u64,
+    /// Still held when a partition returned.
+    pub leaked: u64,
+    /// Unlocks without a lock.
+    pub unbalanced: u64,
+    /// From lock to unlock.
+    pub hold: Distribution,
+    /// From asking for it to having it, when somebody else had it.
+    pub wait: Distribution,
+}
+
+/// What is known of one task at the end: the partition of an input clock, or the steps of an FMU.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct ClockResult {
+    /// Name of the instance in the rig.
+    pub fmu: String,
+    /// Name of the clock, or of the task that makes steps.
+    pub clock: String,
+    /// The kind of the clock, or that it makes steps.
+    #[serde(with = "word")]
+    pub kind: TaskKind,
+    /// Interval of a periodic clock, s.
+    pub interval_s: Option<f64>,
+    /// What activates it, for people: `every 10 ms`, `plant.crank_tooth`.
+    pub activated_by: String,
+    /// `priority` in the XML; `None`: a task without a clock.
+    #[serde(deserialize_with = "Option::deserialize")] // one that is missing is an error
+    pub fmi_priority: Option<FmiPriority>,
+    /// The thread's; `None` when it did not run under SCHED_FIFO.
+    pub fifo_priority: Option<FifoPriority>,
+    /// The core that the task runs on.
+    pub cpu: usize,
+    /// Name of its thread.
+    pub thread: String,
+    /// Releases of a periodic clock from the start of the run to its end, from its grid alone: activations, skipped and discarded
+    /// make this sum. `None`: the clock has no grid, or not all of them are of this run.
+    #[serde(default)]
+    pub releases: Option<u64>,
+    /// Activations that ran.
+    pub activations: u64,
+    /// Releases (periodic) or ticks (others, full queue) that found the clock still busy.
+    pub overruns: u64,
+    /// Releases left out.
+    pub skipped: u64,
+    /// Ticks at the time of one pending or activated.
+    pub coalesced: u64,
+    /// Ticks that came too late for their time.
+    pub retimed: u64,
+    /// Ticks and releases that the end of the run has thrown away: they waited, had not begun, or had not returned.
+    pub discarded: u64,
+    /// What came for a clock that datagrams activate, in real time.
+    #[serde(flatten, with = "counts_or_nulls")]
+    pub datagrams: Option<DatagramCounts>,
+    /// What only steps have; `None`: it makes none.
+    #[serde(flatten)]
+    pub steps: Option<StepCounts>,
+    /// Limits of the rig, ns.
+    pub max_latency: Option<u64>,
+    /// Computed worst response, and what serves to compute it.
+    #[serde(flatten)]
+    pub schedulability: Schedulability,
+    /// Release → first instruction after the sleep.
+    pub wakeup_latency: Distribution,
+    /// Release → first FMI call.
+    pub start_latency: Distribution,
+    /// Change of the start interval against the release interval.
+    pub start_jitter: Distribution,
+    /// First FMI call → last get done, less preemption.
+    pub execution: Distribution,
+    /// Release → last get done.
+    pub response: Distribution,
+    /// Arrival of the datagram → first FMI call of its activation; of a clock that datagrams activate, in real time.
+    pub arrival_latency: Option<Distribution>,
+    /// The longest of both in the course of the run; in real time only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_time: Option<OverTime>,
+    /// Parts of the response.
+    #[serde(default, skip_serializing_if = "PartsResult::is_empty")]
+    pub parts: PartsResult,
+    /// Single activations, and the thread.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub causes: Causes,
+}
+
+impl ClockResult {
+    /// What the machine had of the wake-up latencies: all of them in a run that did not tell it from what the rig had.
+    pub fn wakeup_machine(&self) -> &Distribution {
+        match self.parts.wakeup_machine.is_empty() {
+            true => &self.wakeup_latency,
+            false => &self.parts.wakeup_machine,
+        }
+    }
+}
+
+/// The longest values of a clock in each interval of the run, ns, to a bucket's width; `None`: it had none there. In `report.json`
+/// as it is here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OverTime {
+    /// Length of an interval, s; the first one begins when the run does, the last one may be shorter.
+    pub interval_s: f64,
+    /// How exactly instants in it are known, s; 0: not at all, in reports that do not have that yet.
+    #[serde(default)]
+    pub resolution_s: f64,
+    /// Release → first FMI call.
+    #[serde(serialize_with = "on_one_line")]
+    pub start_latency: Vec<Option<u64>>,
+    /// Release → last get done.
+    #[serde(serialize_with = "on_one_line")]
+    pub response: Vec<Option<u64>>,
+    /// When in its interval each of these start latencies came.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub start_latency_peaks: Peaks,
+    /// When in its interval each of these responses came.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub response_peaks: Peaks,
+}
+
+/// When in its interval each of the longest values came. Empty where an interval is as short as instants are known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Peaks {
+    /// From the run's start to when the instant of the longest value begins, s; it lasts for [`OverTime::resolution_s`].
+    #[serde(serialize_with = "on_one_line")]
+    pub at_s: Vec<Option<f64>>,
+    /// The longest value of the rest of the interval, ns; `None`: there was no other.
+    #[serde(serialize_with = "on_one_line")]
+    pub otherwise: Vec<Option<u64>>,
+}
+
+/// Hundreds of numbers.
+fn on_one_line<T: Serialize, S: Serializer>(points: &[Option<T>], serializer: S) -> Result<S::Ok, S::Error> {
+    to_raw_value(points).map_err(serde::ser::Error::custom)?.serialize(serializer)
+}
+
+/// What is known of a connection at the end; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectionResult {
+    /// `fmu.variable` of the producer.
+    pub from: String,
+    /// `fmu.variable` of the consumer.
+    pub to: String,
+    /// `immediate` or `delayed`.
+    pub timing: String,
+    /// What that means here, in words.
+    pub delay: String,
+    /// Values that were not there yet when they were to be seen.
+    pub missed: u64,
+    /// Values that were overwritten before they were seen.
+    pub overwritten: u64,
+}
+
+/// Whether columns have the bytes that virtual time would record; in `report.json` as it is here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PromiseResult {
+    /// Nothing has come too late for that.
+    pub holds: bool,
+    /// Columns of which it is promised.
+    pub covered: usize,
+    /// All columns.
+    pub columns: usize,
+    /// Simulation time from which on they may differ, s; `None`: they do not, or nobody knows.
+    pub until_s: Option<f64>,
+    /// What was too late.
+    pub broken_by: Option<String>,
+}
+
+/// What is known of the datagrams that were to activate a clock. Each of them is in exactly one of: activations, overruns,
+/// discarded, rate-limited, dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DatagramCounts {
+    /// All that have come.
+    pub received: u64,
+    /// Beyond the rig's `max_rate`.
+    pub rate_limited: u64,
+    /// Thrown away by the kernel, since they came faster than they were taken in.
+    pub dropped: u64,
+}
+
+/// The counts of datagrams as `report.json` has them: of a clock that has none, each is null.
+mod counts_or_nulls {
+    use super::{DatagramCounts, Deserialize, Serialize, Serializer};
+    use serde::Deserializer;
+
+    #[derive(Default, Deserialize, Serialize)]
+    struct Counts {
+        received: Option<u64>,
+        rate_limited: Option<u64>,
+        kernel_dropped: Option<u64>,
+    }
+
+    pub fn serialize<S: Serializer>(counts: &Option<DatagramCounts>, serializer: S) -> Result<S::Ok, S::Error> {
+        let some = |&DatagramCounts { received, rate_limited, dropped }: &DatagramCounts| Counts {
+            received: Some(received),
+            rate_limited: Some(rate_limited),
+            kernel_dropped: Some(dropped),
+        };
+        counts.as_ref().map(some).unwrap_or_default().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DatagramCounts>, D::Error> {
+        let Counts { received, rate_limited, kernel_dropped } = Counts::deserialize(deserializer)?;
+        Ok(received.map(|received| DatagramCounts {
+            received,
+            rate_limited: rate_limited.unwrap_or(0),
+            dropped: kernel_dropped.unwrap_or(0),
+        }))
+    }
+}

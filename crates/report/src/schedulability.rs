@@ -1,0 +1,92 @@
+//! What of a clock's record serves to compute worst responses, and the one that was computed; in `report.json` as it is here.
+
+use super::format::short_duration;
+use super::{ClockResult, ReportFile};
+use serde::{Deserialize, Serialize};
+use vecud_plan::Mode;
+use vecud_plan::schedulability::verdict::Basis;
+use vecud_plan::schedulability::{Measured, MeasuredClock};
+
+/// Figures of a clock, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Schedulability {
+    /// The longest locked section of the clock, those in the host's callbacks included.
+    pub longest_lock: u64,
+    /// The shortest time between two releases of a clock that is not periodic; `None`: there were no two.
+    pub shortest_interval: Option<u64>,
+    /// The worst response by computation; `None`: it is not known, or there is none.
+    pub predicted_response: Option<u64>,
+    /// What it was computed from.
+    pub predicted_from: Option<PredictedFrom>,
+}
+
+/// Where the figures of a computed response come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PredictedFrom {
+    /// The rig gives all of them.
+    Rig,
+    /// The figures are the worst that this run has measured.
+    Run,
+    /// The rig gives some, the others were measured.
+    Both,
+}
+
+impl From<Basis> for PredictedFrom {
+    fn from(basis: Basis) -> PredictedFrom {
+        match basis {
+            Basis::Rig => PredictedFrom::Rig,
+            Basis::Run => PredictedFrom::Run,
+            Basis::Both => PredictedFrom::Both,
+        }
+    }
+}
+
+impl Schedulability {
+    /// The worst response by computation, for people.
+    pub(super) fn words(&self) -> Option<String> {
+        let from = match self.predicted_from? {
+            PredictedFrom::Rig => "from the rig’s figures",
+            PredictedFrom::Run => "from the worst that was measured of all",
+            PredictedFrom::Both => "from the rig’s figures and, where it has none, the worst that was measured",
+        };
+        let response = short_duration(self.predicted_response?);
+        Some(format!("worst response by computation {response}, {from}"))
+    }
+}
+
+/// What a run that has just ended has measured, to compute its own bounds.
+pub fn measured(clocks: &[ClockResult]) -> Measured {
+    Measured { this_run: true, clocks: clocks.iter().map(measured_of).collect() }
+}
+
+fn measured_of(clock: &ClockResult) -> MeasuredClock {
+    MeasuredClock {
+        fmu: clock.fmu.clone(),
+        clock: clock.clock.clone(),
+        activations: clock.activations,
+        execution: clock.execution.figures.max,
+        lock: clock.schedulability.longest_lock,
+        wakeup: clock.wakeup_machine().figures.max,
+        interval_s: clock.interval_s,
+        shortest_interval: clock.schedulability.shortest_interval,
+    }
+}
+
+impl ReportFile {
+    /// Name of the rig.
+    pub fn rig(&self) -> &str {
+        &self.run.rig
+    }
+
+    /// Whether the wall clock drove time.
+    pub fn is_of_real_time(&self) -> bool {
+        self.run.mode == Mode::RealTime
+    }
+
+    /// What an earlier run has measured, to compute bounds of later ones.
+    pub fn measured(&self) -> Measured {
+        Measured { this_run: false, clocks: self.run.clocks.iter().map(measured_of).collect() }
+    }
+}

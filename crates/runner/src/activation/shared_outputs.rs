@@ -1,0 +1,40 @@
+//! Which tasks must keep others of their instance out while they read: what they read, others read and publish too.
+
+use std::collections::{HashMap, HashSet};
+use vecud_description::{ValueReference, VariableType};
+use vecud_plan::{Batch, Plan, TaskPlan};
+
+/// Which variables several tasks of an instance read.
+pub struct SharedOutputs {
+    /// Variables that feed connections, and how many tasks read each of them.
+    readers: HashMap<(usize, ValueReference), usize>,
+    /// Per instance: how many tasks it has.
+    tasks: Vec<usize>,
+}
+
+impl SharedOutputs {
+    /// The outputs of all instances of a plan.
+    pub fn of(plan: &Plan) -> SharedOutputs {
+        let mut shared = SharedOutputs { readers: HashMap::new(), tasks: vec![0; plan.fmus.len()] };
+        for task in &plan.tasks {
+            shared.tasks[task.fmu.0] += 1;
+            let read: HashSet<ValueReference> = feeds(task).collect();
+            read.into_iter().for_each(|reference| *shared.readers.entry((task.fmu.0, reference)).or_default() += 1);
+        }
+        shared
+    }
+
+    /// Whether other partitions may disturb what this task reads and publishes.
+    pub fn disturb(&self, task: &TaskPlan) -> bool {
+        // What an FMU returns of strings and binaries is lost with the next call to it, by whomever.
+        let fleeting = |batch: &Batch| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
+        self.tasks[task.fmu.0] > 1 && task.get.iter().any(fleeting)
+            || feeds(task).any(|reference| self.readers[&(task.fmu.0, reference)] > 1)
+    }
+}
+
+/// The variables that a task reads for connections.
+fn feeds(task: &TaskPlan) -> impl Iterator<Item = ValueReference> {
+    let items = task.get.iter().flat_map(|batch| &batch.items).filter(|item| !item.connections.is_empty());
+    items.map(|item| item.reference)
+}

@@ -1,0 +1,191 @@
+//! One FMU whose functions somebody calls one by one (`vecud call`): the process that holds its code.
+//!
+//! It is told of the FMU first, then gets requests, each of which it answers; calls that return and messages of the FMU are told
+//! meanwhile. What an instance may be asked for in which state is what the types of [`vecud_fmi`] allow; all else is refused before C
+//! is called ([`Verb::states`]). In shared memory stands which function the process is inside of, so that a crash and a hang have a place.
+
+mod activation;
+mod equations;
+mod instance;
+mod protocol;
+mod saved;
+mod variables;
+
+pub use protocol::{
+    Answer, Call, Given, Length, Message, Place, Request, State, Subject, Verb, Why, length, read, send,
+};
+
+use self::instance::Caller;
+use crate::leave::leave;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, PoisonError};
+use vecud_description::{Abi, Interface, ValueReference};
+use vecud_fmi::{CallCounts, Called, ForeignCall, Function, InstanceHost, Shown, Status, ThreadHost, set_thread_host};
+use vecud_linux::shared_memory::SharedMemory;
+use vecud_linux::{confine, crash, memory, process, surroundings, thread};
+
+/// Where the process finds its end of the conversation, a stream socket.
+pub const CONVERSATION_FD: i32 = 3;
+/// Where the process finds the shared memory.
+pub const PLACE_FD: i32 = 4;
+/// Words of the shared memory: 1 + the number of the function that is being called (0: none is), and how often each was called.
+pub const PLACE_WORDS: usize = 1 + 128;
+
+/// Where messages go, from whichever thread.
+struct Mouth {
+    stream: Mutex<UnixStream>,
+    abi: Abi,
+    interface: Interface,
+}
+
+impl Mouth {
+    /// Says something. Where nobody listens any more, this process ends soon.
+    fn say(&self, message: &Message) {
+        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let _nobody_listens = protocol::send(&mut *stream, message);
+    }
+
+    /// Says what somebody should know who sees what is given.
+    fn note(&self, words: String) {
+        self.say(&Message::Noted(words));
+    }
+
+    /// What a function is called in C.
+    fn name(&self, function: Function) -> &'static str {
+        function.name_of(self.abi, self.interface).unwrap_or(function.name_in(self.abi))
+    }
+
+    /// Says that a function without a status has returned.
+    fn returned(&self, function: Function, arguments: String, nanos: u64) {
+        self.say(&Message::Called(Call { function: self.name(function).to_owned(), arguments, status: None, nanos }));
+    }
+}
+
+impl InstanceHost for Mouth {
+    fn log(&self, status: Status, category: Option<&[u8]>, message: &[u8]) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (category, message) = (category.map(text).unwrap_or_default(), text(message));
+        self.say(&Message::Logged { status: status.name_in(self.abi).to_owned(), category, message });
+    }
+
+    fn foreign_call(&self, what: ForeignCall) {
+        let words = match what {
+            ForeignCall::ClockUpdateOutsideCall => "clockUpdate, outside of a call of this instance",
+            ForeignCall::ClockUpdateInsideGetClock => "clockUpdate, from within a call that reads clocks",
+            ForeignCall::ClockUpdateOutsideClockActivation => "clockUpdate, outside of Clock Activation Mode",
+            ForeignCall::ClockUpdateWithoutThreadHost => "clockUpdate, on a thread that was not made by the importer",
+            ForeignCall::IntermediateUpdateOutsideStep => "intermediateUpdate, outside of a step",
+            ForeignCall::LockOnForeignThread => "lockPreemption, on a thread that was not made by the importer",
+        };
+        self.say(&Message::CalledBack(format!("{words}: that is not allowed, and has no effect")));
+    }
+
+    fn no_boolean(&self, _: ValueReference, value: i64) {
+        let words = format!("the FMU has given {value} for a Boolean, which is neither 0 nor 1: it is taken for true");
+        self.say(&Message::Noted(words));
+    }
+
+    fn watches_calls(&self) -> bool {
+        true
+    }
+
+    fn called(&self, call: &Called, arguments: &dyn Fn() -> String) {
+        let status = match Status::from_raw(call.status) {
+            Some(status) => status.name_in(self.abi).to_owned(),
+            None => format!("{} (no status)", call.status),
+        };
+        // What stands in for a function that the C interface does not have calls nothing.
+        if call.function.name_of(self.abi, self.interface).is_none() {
+            return;
+        }
+        // Others are only put on it: it is none of their arguments.
+        let takes_time =
+            [Function::SetTime, Function::DoStep, Function::ActivateModelPartition].contains(&call.function);
+        let own = Called { time: call.time.filter(|_| takes_time), ..*call };
+        self.say(&Message::Called(Call {
+            function: self.name(call.function).to_owned(),
+            arguments: super::initialise::told_arguments(&own, arguments()),
+            status: Some(status),
+            nanos: call.nanos,
+        }));
+    }
+}
+
+/// Serves the FMU code on the only thread.
+struct Server {
+    mouth: Arc<Mouth>,
+    shown: Shown,
+}
+
+impl ThreadHost for Server {
+    fn clock_update(&self, time: Option<f64>) {
+        let at = time.map(|time| format!(" of {time:?}")).unwrap_or_default();
+        self.mouth.say(&Message::CalledBack(format!("clockUpdate{at}")));
+    }
+
+    // Nothing preempts the only thread.
+    fn lock_preemption(&self) {}
+
+    fn unlock_preemption(&self) {}
+
+    // The status is told with the call.
+    fn warned(&self, _: Function) {}
+
+    fn shown(&'static self) -> Option<&'static Shown> {
+        Some(&self.shown)
+    }
+}
+
+/// Serves requests until there are none any more, and ends the process. Returns 2 where it was not started as it should be.
+pub fn main() -> i32 {
+    match prepare() {
+        Ok((caller, stream)) => {
+            caller.serve(stream);
+            leave(0, |_| ())
+        }
+        Err(message) => {
+            eprintln!("vecud runner: {message}");
+            2
+        }
+    }
+}
+
+fn prepare() -> Result<(Caller, UnixStream), String> {
+    const NOT_BY_HAND: &str = "this process is started by `vecud call`, not by hand";
+    let inherited = |number| process::inherited(number).map_err(|error| format!("{NOT_BY_HAND} ({error})"));
+    let mut stream = UnixStream::from(inherited(CONVERSATION_FD)?);
+    let subject: Option<Subject> =
+        protocol::receive(&mut stream).map_err(|error| format!("the FMU is unreadable: {error}"))?;
+    let subject = subject.ok_or(NOT_BY_HAND)?;
+    // It lives as long as the process: FMU code may be called until its very end.
+    let shared = SharedMemory::open(inherited(PLACE_FD)?).map_err(|error| error.to_string())?;
+    let shared: &'static SharedMemory = Box::leak(Box::new(shared));
+    let [word, counts @ ..] = shared.words() else { return Err("the shared memory is empty".to_owned()) };
+    let calls = counts.get(..PLACE_WORDS - 1).and_then(|counts| <&CallCounts>::try_from(counts).ok());
+    let calls = calls.ok_or("the shared memory is too small")?;
+    let _only_for_ps = thread::set_name("vecud-caller");
+    // Whoever refuses these refuses what keeps FMU code in bounds, not what makes it work: it is said, and the user decides.
+    for refused in [
+        crash::follow_parent(subject.supervisor).err(),
+        memory::data_limit(None).and_then(|bytes| memory::limit_data(bytes, 0).err()),
+        confine::confine(0).err(),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        eprintln!("vecud: FMU code is less confined than it should be: {refused}");
+    }
+    let dialect = Some(subject.abi).filter(|abi| !abi.is_earlier());
+    let description = match subject.lenient {
+        true => vecud_description::parse_leniently(&subject.description, dialect),
+        false => vecud_description::parse_as(&subject.description, dialect),
+    };
+    let description = description.map_err(|error| error.to_string())?;
+    surroundings::keep();
+    let listening = stream.try_clone().map_err(|error| error.to_string())?;
+    let mouth = Arc::new(Mouth { stream: Mutex::new(stream), abi: subject.abi, interface: subject.interface });
+    let shown = Shown::new(vecud_fmi::Place { word, tag: 0, calls });
+    let server: &'static Server = Box::leak(Box::new(Server { mouth: mouth.clone(), shown }));
+    set_thread_host(Some(server));
+    Ok((Caller::new(subject, description, mouth), listening))
+}

@@ -1,0 +1,539 @@
+//! What the two processes tell each other: frames, each a length of four bytes and that many bytes of `postcard`.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read, Write};
+use vecud_description::{Abi, Interface, ValueReference, Values, VariableType};
+
+/// What the process is told first: of which FMU it makes instances.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Subject {
+    /// `modelDescription.xml`.
+    pub description: String,
+    /// As which it is read.
+    pub abi: Abi,
+    /// As what instances are made.
+    pub interface: Interface,
+    /// The shared library, as bytes.
+    pub library: Vec<u8>,
+    /// Paths of libraries that are loaded before it, as bytes.
+    pub preload: Vec<Vec<u8>>,
+    /// What the instance is told of its resources.
+    pub resources: Option<String>,
+    /// Errors in the description are overlooked that leave a meaning to the rest.
+    pub lenient: bool,
+    /// The process that asks.
+    pub supervisor: u32,
+}
+
+/// Where an instance stands. The standard's states, as far as importers tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)] // the standard's words
+pub enum State {
+    NoInstance,
+    Instantiated,
+    ConfigurationMode,
+    InitializationMode,
+    ClockActivationMode,
+    /// In Clock Activation Mode, after a model partition was activated: what it has computed can be read.
+    PartitionActivated,
+    StepMode,
+    EventMode,
+    ContinuousTimeMode,
+    Terminated,
+    /// A call has returned Error, or in Scheduled Execution Discard.
+    Failed,
+    /// A call has returned Fatal.
+    Fatal,
+}
+
+impl State {
+    /// All of them.
+    pub const ALL: [State; 12] = [
+        State::NoInstance,
+        State::Instantiated,
+        State::ConfigurationMode,
+        State::InitializationMode,
+        State::ClockActivationMode,
+        State::PartitionActivated,
+        State::StepMode,
+        State::EventMode,
+        State::ContinuousTimeMode,
+        State::Terminated,
+        State::Failed,
+        State::Fatal,
+    ];
+
+    /// How people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::NoInstance => "no instance",
+            State::Instantiated => "Instantiated",
+            State::ConfigurationMode => "Configuration Mode",
+            State::InitializationMode => "Initialization Mode",
+            State::ClockActivationMode => "Clock Activation Mode",
+            State::PartitionActivated => "Partition Activated",
+            State::StepMode => "Step Mode",
+            State::EventMode => "Event Mode",
+            State::ContinuousTimeMode => "Continuous-Time Mode",
+            State::Terminated => "Terminated",
+            State::Failed => "failed",
+            State::Fatal => "fatal",
+        }
+    }
+}
+
+/// What can be asked for, without the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)] // the standard's names
+pub enum Verb {
+    Instantiate,
+    SetDebugLogging,
+    GetVersion,
+    EnterConfigurationMode,
+    ExitConfigurationMode,
+    EnterInitializationMode,
+    ExitInitializationMode,
+    Set,
+    Get,
+    SetClock,
+    GetClock,
+    GetInterval,
+    SetInterval,
+    GetShift,
+    SetShift,
+    ActivateModelPartition,
+    DoStep,
+    EnterEventMode,
+    UpdateDiscreteStates,
+    EnterStepMode,
+    EnterContinuousTimeMode,
+    SetTime,
+    SetContinuousStates,
+    GetContinuousStates,
+    GetContinuousStateDerivatives,
+    GetEventIndicators,
+    GetNominalsOfContinuousStates,
+    GetNumbers,
+    GetStateValueReferences,
+    CompletedIntegratorStep,
+    GetDirectionalDerivative,
+    GetAdjointDerivative,
+    Residual,
+    Jacobian,
+    GetFmuState,
+    SetFmuState,
+    FreeFmuState,
+    SerializeFmuState,
+    DeserializeFmuState,
+    Terminate,
+    Reset,
+    FreeInstance,
+}
+
+impl Verb {
+    /// The states in which it can be asked for.
+    pub fn states(self) -> &'static [State] {
+        use State::*;
+        match self {
+            Verb::Instantiate => &[NoInstance],
+            Verb::GetVersion => &State::ALL,
+            Verb::EnterConfigurationMode | Verb::EnterInitializationMode => &[Instantiated],
+            Verb::ExitConfigurationMode => &[ConfigurationMode],
+            Verb::ExitInitializationMode | Verb::SetInterval | Verb::GetShift | Verb::SetShift => &[InitializationMode],
+            Verb::Set => &[
+                Instantiated,
+                ConfigurationMode,
+                InitializationMode,
+                ClockActivationMode,
+                PartitionActivated,
+                StepMode,
+                EventMode,
+                ContinuousTimeMode,
+            ],
+            Verb::Get => {
+                &[Instantiated, InitializationMode, PartitionActivated, StepMode, EventMode, ContinuousTimeMode]
+            }
+            Verb::SetClock | Verb::GetClock | Verb::UpdateDiscreteStates => &[EventMode],
+            Verb::GetInterval => &[InitializationMode, PartitionActivated, EventMode],
+            Verb::ActivateModelPartition => &[ClockActivationMode, PartitionActivated],
+            Verb::DoStep => &[StepMode],
+            Verb::EnterEventMode => &[StepMode, ContinuousTimeMode],
+            Verb::EnterStepMode | Verb::EnterContinuousTimeMode => &[EventMode],
+            Verb::SetTime
+            | Verb::SetContinuousStates
+            | Verb::GetContinuousStates
+            | Verb::GetContinuousStateDerivatives
+            | Verb::GetEventIndicators
+            | Verb::GetNominalsOfContinuousStates
+            | Verb::CompletedIntegratorStep
+            | Verb::Residual
+            | Verb::Jacobian => &[ContinuousTimeMode],
+            Verb::GetNumbers | Verb::GetStateValueReferences => &[EventMode, ContinuousTimeMode],
+            Verb::GetDirectionalDerivative | Verb::GetAdjointDerivative => {
+                &[InitializationMode, PartitionActivated, EventMode, ContinuousTimeMode]
+            }
+            Verb::Terminate => &[ClockActivationMode, PartitionActivated, StepMode, EventMode, ContinuousTimeMode],
+            Verb::SetDebugLogging | Verb::GetFmuState => &[
+                Instantiated,
+                ConfigurationMode,
+                InitializationMode,
+                ClockActivationMode,
+                PartitionActivated,
+                StepMode,
+                EventMode,
+                ContinuousTimeMode,
+            ],
+            Verb::FreeFmuState | Verb::SerializeFmuState => &[
+                Instantiated,
+                ConfigurationMode,
+                InitializationMode,
+                ClockActivationMode,
+                PartitionActivated,
+                StepMode,
+                EventMode,
+                ContinuousTimeMode,
+                Terminated,
+            ],
+            Verb::DeserializeFmuState | Verb::SetFmuState | Verb::Reset => &[
+                Instantiated,
+                ConfigurationMode,
+                InitializationMode,
+                ClockActivationMode,
+                PartitionActivated,
+                StepMode,
+                EventMode,
+                ContinuousTimeMode,
+                Terminated,
+                Failed,
+            ],
+            Verb::FreeInstance => &State::ALL[1..],
+        }
+    }
+}
+
+/// An interval or a shift of a clock: in the FMU's unit of time, or counter and resolution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // the standard's words
+pub enum Length {
+    Decimal(f64),
+    Fraction { counter: u64, resolution: u64 },
+}
+
+/// A variable, as the C interface knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The value reference of the variable.
+    pub reference: ValueReference,
+    /// By whose functions it is set and read.
+    pub variable_type: VariableType,
+    /// How many elements it has.
+    pub elements: usize,
+}
+
+/// A request: one call, or what belongs together of several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // the standard's names
+pub enum Request {
+    Instantiate {
+        name: String,
+        logging_on: bool,
+        event_mode_used: bool,
+        early_return_allowed: bool,
+    },
+    SetDebugLogging {
+        on: bool,
+        categories: Vec<String>,
+    },
+    GetVersion,
+    EnterConfigurationMode,
+    ExitConfigurationMode,
+    EnterInitializationMode {
+        start: f64,
+        stop: Option<f64>,
+        tolerance: Option<f64>,
+    },
+    ExitInitializationMode,
+    Set {
+        place: Place,
+        values: Values,
+    },
+    Get {
+        place: Place,
+    },
+    SetClock {
+        clocks: Vec<u32>,
+    },
+    GetClock {
+        clocks: Vec<u32>,
+    },
+    GetInterval {
+        clock: ValueReference,
+        fraction: bool,
+    },
+    SetInterval {
+        clock: ValueReference,
+        interval: Length,
+    },
+    GetShift {
+        clock: ValueReference,
+        fraction: bool,
+    },
+    SetShift {
+        clock: ValueReference,
+        shift: Length,
+    },
+    ActivateModelPartition {
+        clock: ValueReference,
+        time: f64,
+    },
+    /// `point`: where nobody says, the time that the instance has come to.
+    DoStep {
+        point: Option<f64>,
+        size: f64,
+    },
+    EnterEventMode {
+        step_event: bool,
+        time_event: bool,
+    },
+    UpdateDiscreteStates,
+    EnterStepMode,
+    EnterContinuousTimeMode,
+    SetTime {
+        time: f64,
+    },
+    SetContinuousStates {
+        states: Vec<f64>,
+    },
+    GetContinuousStates,
+    GetContinuousStateDerivatives,
+    GetEventIndicators,
+    GetNominalsOfContinuousStates,
+    GetNumbers,
+    GetStateValueReferences,
+    CompletedIntegratorStep {
+        no_set_fmu_state_prior_to_current_point: bool,
+    },
+    GetDerivative {
+        adjoint: bool,
+        unknowns: Vec<Place>,
+        knowns: Vec<Place>,
+        seed: Vec<f64>,
+    },
+    Residual {
+        derivatives: Vec<f64>,
+    },
+    Jacobian {
+        by_differences: bool,
+    },
+    GetFmuState {
+        slot: String,
+    },
+    SetFmuState {
+        slot: String,
+    },
+    FreeFmuState {
+        slot: String,
+    },
+    SerializeFmuState {
+        slot: String,
+    },
+    DeserializeFmuState {
+        slot: String,
+    },
+    Terminate,
+    Reset,
+    FreeInstance,
+}
+
+impl Request {
+    /// What it asks for.
+    pub fn verb(&self) -> Verb {
+        match self {
+            Request::Instantiate { .. } => Verb::Instantiate,
+            Request::SetDebugLogging { .. } => Verb::SetDebugLogging,
+            Request::GetVersion => Verb::GetVersion,
+            Request::EnterConfigurationMode => Verb::EnterConfigurationMode,
+            Request::ExitConfigurationMode => Verb::ExitConfigurationMode,
+            Request::EnterInitializationMode { .. } => Verb::EnterInitializationMode,
+            Request::ExitInitializationMode => Verb::ExitInitializationMode,
+            Request::Set { .. } => Verb::Set,
+            Request::Get { .. } => Verb::Get,
+            Request::SetClock { .. } => Verb::SetClock,
+            Request::GetClock { .. } => Verb::GetClock,
+            Request::GetInterval { .. } => Verb::GetInterval,
+            Request::SetInterval { .. } => Verb::SetInterval,
+            Request::GetShift { .. } => Verb::GetShift,
+            Request::SetShift { .. } => Verb::SetShift,
+            Request::ActivateModelPartition { .. } => Verb::ActivateModelPartition,
+            Request::DoStep { .. } => Verb::DoStep,
+            Request::EnterEventMode { .. } => Verb::EnterEventMode,
+            Request::UpdateDiscreteStates => Verb::UpdateDiscreteStates,
+            Request::EnterStepMode => Verb::EnterStepMode,
+            Request::EnterContinuousTimeMode => Verb::EnterContinuousTimeMode,
+            Request::SetTime { .. } => Verb::SetTime,
+            Request::SetContinuousStates { .. } => Verb::SetContinuousStates,
+            Request::GetContinuousStates => Verb::GetContinuousStates,
+            Request::GetContinuousStateDerivatives => Verb::GetContinuousStateDerivatives,
+            Request::GetEventIndicators => Verb::GetEventIndicators,
+            Request::GetNominalsOfContinuousStates => Verb::GetNominalsOfContinuousStates,
+            Request::GetNumbers => Verb::GetNumbers,
+            Request::GetStateValueReferences => Verb::GetStateValueReferences,
+            Request::CompletedIntegratorStep { .. } => Verb::CompletedIntegratorStep,
+            Request::GetDerivative { adjoint: false, .. } => Verb::GetDirectionalDerivative,
+            Request::GetDerivative { adjoint: true, .. } => Verb::GetAdjointDerivative,
+            Request::Residual { .. } => Verb::Residual,
+            Request::Jacobian { .. } => Verb::Jacobian,
+            Request::GetFmuState { .. } => Verb::GetFmuState,
+            Request::SetFmuState { .. } => Verb::SetFmuState,
+            Request::FreeFmuState { .. } => Verb::FreeFmuState,
+            Request::SerializeFmuState { .. } => Verb::SerializeFmuState,
+            Request::DeserializeFmuState { .. } => Verb::DeserializeFmuState,
+            Request::Terminate => Verb::Terminate,
+            Request::Reset => Verb::Reset,
+            Request::FreeInstance => Verb::FreeInstance,
+        }
+    }
+}
+
+/// What a request has given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // the standard's names
+pub enum Given {
+    Nothing,
+    Text(String),
+    Values(Values),
+    Clocks(Vec<bool>),
+    /// `qualifier`: as C has it; none of a shift.
+    Interval {
+        length: Length,
+        qualifier: Option<i32>,
+    },
+    Numbers {
+        states: usize,
+        event_indicators: usize,
+    },
+    Vector(Vec<f64>),
+    References(Vec<u32>),
+    Step {
+        reached: f64,
+        early_return: bool,
+        event_handling_needed: bool,
+        terminate_simulation: bool,
+    },
+    Update {
+        needs_update: bool,
+        terminate_simulation: bool,
+        nominals_changed: bool,
+        values_changed: bool,
+        next_event_time: Option<f64>,
+    },
+    Completed {
+        enter_event_mode: bool,
+        terminate_simulation: bool,
+    },
+    Matrix {
+        rows: usize,
+        columns: usize,
+        elements: Vec<f64>,
+        calls: usize,
+    },
+    /// Bytes of a serialised state.
+    Bytes(usize),
+}
+
+/// Why a request has given nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Why {
+    /// It cannot be asked for in this state; nothing was called.
+    NotHere,
+    /// It cannot be done, in words; nothing was called.
+    Refused(String),
+    /// A call has failed, in words.
+    Failed(String),
+    /// The library cannot be loaded, or no instance be made, in words.
+    Invalid(String),
+}
+
+/// The end of a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Where the instance stands now.
+    pub state: State,
+    /// The time that it has come to, in its unit of time.
+    pub time: f64,
+    /// What has come of the request.
+    pub result: Result<Given, Why>,
+}
+
+/// A call of FMU code that has returned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The name of the function in C.
+    pub function: String,
+    /// What it was called with, and what it has given.
+    pub arguments: String,
+    /// What it has returned, in words; where it returns no status, nothing.
+    pub status: Option<String>,
+    /// How long it took, ns.
+    pub nanos: u64,
+}
+
+/// What the process says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Message {
+    /// A function was called.
+    Called(Call),
+    /// The FMU logs.
+    Logged {
+        /// The status, in words.
+        status: String,
+        /// The category.
+        category: String,
+        /// The message.
+        message: String,
+    },
+    /// The FMU has called back, in words.
+    CalledBack(String),
+    /// What should be known of what is given.
+    Noted(String),
+    /// The request is over.
+    Over(Answer),
+}
+
+/// Longer frames are refused: this is none.
+const LONGEST: u32 = 1 << 30;
+
+/// Writes a frame.
+pub fn send(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
+    let bytes = postcard::to_stdvec(what).map_err(io::Error::other)?;
+    let length = u32::try_from(bytes.len()).ok().filter(|length| *length <= LONGEST);
+    let length = length.ok_or_else(|| io::Error::other("longer than a frame may be"))?;
+    to.write_all(&length.to_le_bytes())?;
+    to.write_all(&bytes)
+}
+
+/// The length of a frame that begins so.
+pub fn length(bytes: [u8; 4]) -> io::Result<usize> {
+    match u32::from_le_bytes(bytes) {
+        length if length <= LONGEST => Ok(length as usize),
+        length => Err(io::Error::other(format!("no frame is {length} bytes long"))),
+    }
+}
+
+/// What is in a frame.
+pub fn read<T: DeserializeOwned>(frame: &[u8]) -> io::Result<T> {
+    postcard::from_bytes(frame).map_err(io::Error::other)
+}
+
+/// Reads a frame; `None`: there will be none any more.
+pub fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
+    let mut begin = [0; 4];
+    match from.read_exact(&mut begin) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    let mut frame = vec![0; length(begin)?];
+    from.read_exact(&mut frame)?;
+    read(&frame).map(Some)
+}

@@ -1,0 +1,148 @@
+//! What is set in an instance that is called, and read from it: variables, and intervals of clocks.
+
+use super::instance::{Caller, Life, Result};
+use super::protocol::{Given, Length, Place, Request, Why};
+use crate::values;
+use vecud_description::{Values, VariableType};
+use vecud_fmi::{Attempt, Batch, Interval};
+
+/// Bytes of a string or a binary that is read, at first: of a longer one the FMU is asked again.
+pub(super) const TEXT: usize = 4096;
+
+impl Caller {
+    pub(super) fn set(&mut self, place: Place, values: &Values) -> Result<Given> {
+        let Place { reference, variable_type, .. } = place;
+        if variable_type == VariableType::Clock {
+            return Err(Why::Refused("clocks are set by SetClock".to_owned()));
+        }
+        let done = match &mut self.life {
+            Life::Instantiated(instance) => instance.set_values(reference, variable_type, values),
+            Life::Configuration(instance) => instance.set_values(reference, variable_type, values),
+            Life::Initialization(instance) => instance.set_values(reference, variable_type, values),
+            Life::Clocks(_, partitions) => {
+                let partition = partitions.first_mut().ok_or(Why::Refused("the FMU has no input clock".to_owned()))?;
+                partition.begin().set(&filled(place, values))
+            }
+            Life::Steps(_, stepper) => match stepper.event_mode() {
+                Some(mut event) => event.set(&filled(place, values)),
+                None => stepper.begin().set(&filled(place, values)),
+            },
+            Life::Equations(_, model) => match model.continuous_time() {
+                Some(mut continuous) => {
+                    let attempt = continuous.set(&filled(place, values));
+                    self.attempted(attempt)?;
+                    return Ok(Given::Nothing);
+                }
+                None => model.event_mode().ok_or(Why::NotHere)?.set(&filled(place, values)),
+            },
+            Life::None | Life::Terminated(_) => return Err(Why::NotHere),
+        };
+        self.nothing(done)
+    }
+
+    pub(super) fn get(&mut self, place: Place) -> Result<Values> {
+        let Place { reference, variable_type, elements } = place;
+        if variable_type == VariableType::Clock {
+            return Err(Why::Refused("clocks are read by GetClock".to_owned()));
+        }
+        let early = match &self.life {
+            Life::Instantiated(instance) => Some(instance.get_values(reference, variable_type, elements)),
+            Life::Initialization(instance) => Some(instance.get_values(reference, variable_type, elements)),
+            _ => None,
+        };
+        if let Some(values) = early {
+            return values.map_err(|failure| self.failed(failure));
+        }
+        let read = |life: &mut Life, batch: &mut Batch| match life {
+            Life::Steps(_, stepper) => Ok(match stepper.event_mode() {
+                Some(mut event) => event.get(batch).map(Attempt::Done),
+                None => stepper.get(batch).map(Attempt::Done),
+            }),
+            Life::Equations(_, model) => match model.continuous_time() {
+                Some(mut continuous) => Ok(continuous.get(batch)),
+                None => Ok(model.event_mode().ok_or(Why::NotHere)?.get(batch).map(Attempt::Done)),
+            },
+            _ => Err(Why::NotHere),
+        };
+        let mut room = TEXT;
+        loop {
+            let mut batch = empty(place, room);
+            let attempt = read(&mut self.life, &mut batch)?;
+            self.attempted(attempt)?;
+            match needed(&batch) {
+                Some(more) => room = more,
+                None => return values::load(&batch, 0).ok_or(Why::NotHere),
+            }
+        }
+    }
+
+    /// Intervals and shifts.
+    pub(super) fn clock(&mut self, request: Request) -> Result<Given> {
+        let interval = |(interval, qualifier): (Interval, i32)| Given::Interval {
+            length: length(interval),
+            qualifier: Some(qualifier),
+        };
+        let given = match (&mut self.life, request) {
+            (Life::Initialization(instance), Request::GetInterval { clock, fraction }) => {
+                instance.get_interval(clock, fraction).map(interval)
+            }
+            (Life::Steps(_, stepper), Request::GetInterval { clock, fraction }) => {
+                stepper.event_mode().ok_or(Why::NotHere)?.get_interval(clock, fraction).map(interval)
+            }
+            (Life::Equations(_, model), Request::GetInterval { clock, fraction }) => {
+                model.event_mode().ok_or(Why::NotHere)?.get_interval(clock, fraction).map(interval)
+            }
+            (Life::Initialization(instance), Request::SetInterval { clock, interval }) => {
+                instance.set_interval(clock, of_length(interval)).map(|_told| Given::Nothing)
+            }
+            (Life::Initialization(instance), Request::GetShift { clock, fraction }) => instance
+                .get_shift(clock, fraction)
+                .map(|shift| Given::Interval { length: length(shift), qualifier: None }),
+            (Life::Initialization(instance), Request::SetShift { clock, shift }) => {
+                instance.set_shift(clock, of_length(shift)).map(|_told| Given::Nothing)
+            }
+            _ => return Err(Why::NotHere),
+        };
+        given.map_err(|failure| self.failed(failure))
+    }
+}
+
+/// A batch of one variable; `room`: bytes of each string or binary.
+pub(super) fn empty(Place { reference, variable_type, elements }: Place, room: usize) -> Batch {
+    match variable_type {
+        VariableType::String | VariableType::Binary => {
+            Batch::awaiting_bytes(variable_type, &[(reference, elements, room)]).all_enabled()
+        }
+        other => Batch::new(other, vec![(reference, elements)]),
+    }
+}
+
+fn filled(place: Place, values: &Values) -> Batch {
+    let longest = match values {
+        Values::String(all) => all.iter().map(String::len).max(),
+        Values::Binary(all) => all.iter().map(Vec::len).max(),
+        _ => None,
+    };
+    let mut batch = empty(place, longest.unwrap_or(0));
+    values::store(&mut batch, 0, values);
+    batch
+}
+
+/// The size of the longest string or binary, where one has not found room.
+pub(super) fn needed(batch: &Batch) -> Option<usize> {
+    batch.elements(0).filter_map(|element| batch.bytes(element).err()).max()
+}
+
+pub(super) fn length(interval: Interval) -> Length {
+    match interval {
+        Interval::Decimal(value) => Length::Decimal(value),
+        Interval::Fraction { counter, resolution } => Length::Fraction { counter, resolution },
+    }
+}
+
+fn of_length(length: Length) -> Interval {
+    match length {
+        Length::Decimal(value) => Interval::Decimal(value),
+        Length::Fraction { counter, resolution } => Interval::Fraction { counter, resolution },
+    }
+}

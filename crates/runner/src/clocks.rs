@@ -1,0 +1,142 @@
+//! What is told and asked of clocks in Initialization Mode (FMI 3.0, 2.2.8.3; semantics S2), exactly as the standard wants it
+//! for each kind, and nothing else: there are FMUs that answer a needless call with an error.
+//!
+//! | kind | interval | shift |
+//! |---|---|---|
+//! | constant, triggered | | |
+//! | fixed, tunable, with `intervalDecimal` | set | set if the rig gives one |
+//! | fixed, tunable, without it | asked for | asked for |
+//! | changing, countdown | asked for | |
+
+use super::halt::Halt;
+use super::intervals::{duration, known, period, told};
+use super::thread_host::PartitionHost;
+use super::world::World;
+use std::sync::atomic::Ordering::SeqCst;
+use vecud_description::IntervalVariability;
+use vecud_fmi::{Failure, Function, Initialization, Instance, Interval, Qualifier};
+use vecud_plan::schedule::Learned;
+use vecud_plan::{FmuId, InputClockPlan, Release, TaskId};
+use vecud_record::board::TaskWord;
+use vecud_record::unusable::Unusable;
+
+/// A call failed, or it gave what no clock can have.
+enum Refused {
+    Call(Failure),
+    Reading(Function, Unusable),
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Refused {
+        Refused::Call(failure)
+    }
+}
+
+/// Tells the clocks of `fmu` what the importer decides, and asks them for the rest: `learned`, by task.
+pub fn initialise(
+    world: &World,
+    fmu: FmuId,
+    instance: &Instance<Initialization>,
+    host: &PartitionHost,
+    learned: &mut [Learned],
+) -> Result<(), Halt> {
+    for (index, task) in world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
+        let Some(partition) = task.partition() else { continue };
+        match clock(world, fmu, &task.release, partition, instance) {
+            Ok(known) => learned[index] = known,
+            Err(Refused::Call(failure)) => return Err(failure.into()),
+            Err(Refused::Reading(function, reading)) => {
+                instance.fail();
+                return Err(host.fail_reading(function, TaskId(index), world.plan.start, reading));
+            }
+        }
+        if let Learned::Grid { interval, .. } = learned[index] {
+            let cells = world.board.task(TaskId(index));
+            cells.word(TaskWord::AskedCounter).store(interval.counter(), SeqCst);
+            cells.word(TaskWord::AskedResolution).store(interval.resolution(), SeqCst);
+        }
+    }
+    Ok(())
+}
+
+/// The same of the input clocks of an FMU that makes steps, which tick between these: what was learned, by their places.
+pub fn between_steps(
+    world: &World,
+    fmu: FmuId,
+    instance: &Instance<Initialization>,
+    host: &PartitionHost,
+) -> Result<Vec<Learned>, Halt> {
+    let clocks = world.plan.fmus[fmu.0].output_clocks.iter();
+    let learned = clocks.map(|own| match &own.input {
+        None => Ok(Learned::Nothing),
+        Some(input) => clock(world, fmu, &input.release, &input.clock, instance),
+    });
+    learned.collect::<Result<_, Refused>>().map_err(|refused| match refused {
+        Refused::Call(failure) => failure.into(),
+        Refused::Reading(function, reading) => {
+            instance.fail();
+            match world.instances[fmu.0].steps {
+                Some(task) => host.fail_reading(function, task, world.plan.start, reading),
+                None => Halt::Reading,
+            }
+        }
+    })
+}
+
+fn clock(
+    world: &World,
+    fmu: FmuId,
+    release: &Release,
+    partition: &InputClockPlan,
+    instance: &Instance<Initialization>,
+) -> Result<Learned, Refused> {
+    let InputClockPlan { clock, kind, write_interval, write_shift, supports_fraction, .. } = *partition;
+    let unit = world.plan.fmus[fmu.0].time_unit;
+    let get_interval = || -> Result<(Interval, i32), Failure> { instance.get_interval(clock, supports_fraction) };
+    let unusable = |reading| Refused::Reading(Function::get_interval(supports_fraction), reading);
+    match (release, kind) {
+        (Release::Changing, _) => {
+            let (interval, qualifier) = get_interval()?;
+            let first = known(qualifier).and_then(|()| duration(interval, unit)).map_err(unusable)?;
+            Ok(Learned::First(world.plan.start.after(first)))
+        }
+        (_, IntervalVariability::Countdown) => {
+            let (interval, qualifier) = get_interval()?;
+            match Qualifier::from_raw(qualifier) {
+                Some(Qualifier::Changed) => {
+                    Ok(Learned::First(world.plan.start.after(duration(interval, unit).map_err(unusable)?)))
+                }
+                Some(Qualifier::NotYetKnown | Qualifier::Unchanged) => Ok(Learned::Nothing),
+                None => Err(unusable(Unusable::Qualifier(qualifier))),
+            }
+        }
+        (Release::Periodic { shift, interval }, _) => {
+            if write_interval {
+                let _warning_is_counted = instance.set_interval(clock, told(*interval, unit, supports_fraction))?;
+            }
+            if write_shift {
+                let _warning_is_counted = instance.set_shift(clock, told(*shift, unit, supports_fraction))?;
+            }
+            Ok(Learned::Nothing)
+        }
+        (Release::Asked, _) => {
+            let (interval, qualifier) = get_interval()?;
+            let known = known(qualifier).and_then(|()| period(interval, unit, world.shortest_period()));
+            let interval = known.map_err(unusable)?;
+            let function = Function::get_shift(supports_fraction);
+            let shift = instance.get_shift(clock, supports_fraction)?;
+            let shift = duration(shift, unit).map_err(|reading| Refused::Reading(function, reading))?;
+            Ok(Learned::Grid { shift, interval })
+        }
+        (
+            Release::At(_)
+            | Release::Triggered { .. }
+            | Release::Datagram { .. }
+            | Release::Stimulus { .. }
+            | Release::Request
+            | Release::Never
+            | Release::Countdown,
+            _,
+        ) => Ok(Learned::Nothing),
+    }
+}

@@ -1,0 +1,40 @@
+//! Why what is left of an activation, of initialising an instance or of reconfiguring it is not done: the instance has
+//! failed (semantics S13).
+
+use super::thread_host::PartitionHost;
+use vecud_fmi::{Failure, Outcome};
+use vecud_plan::OnWarning;
+
+/// What has made an instance fail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Halt {
+    /// A call failed, or was refused since one had failed before.
+    Call(Failure),
+    /// A call returned a warning, and the rig calls that an error. The host has noted it.
+    Warning,
+    /// Another instance that computes together with this one has failed, which is noted.
+    Other,
+    /// A call has given what nothing can be done with. The host has noted it.
+    Reading,
+}
+
+impl From<Failure> for Halt {
+    fn from(failure: Failure) -> Halt {
+        Halt::Call(failure)
+    }
+}
+
+impl Halt {
+    /// Whether to go on after a call that went well, by the rig's word on warnings.
+    #[inline]
+    pub fn unless_allowed(outcome: Outcome, on_warning: OnWarning) -> Result<(), Halt> {
+        if outcome == Outcome::Warning && on_warning == OnWarning::Error { Err(Halt::Warning) } else { Ok(()) }
+    }
+
+    /// Has `host` note a call that failed, if that is what it is.
+    pub fn note(&self, host: &PartitionHost) {
+        if let Halt::Call(failure) = self {
+            host.fail(failure);
+        }
+    }
+}

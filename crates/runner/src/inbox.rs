@@ -1,0 +1,257 @@
+//! What somebody wants to have set before the next activation (semantics S10).
+//!
+//! Each task has its own [`Inbox`]: the lanes that it may serve, and room for one variable of each type. Tasks that share a lane
+//! exclude each other by the preemption lock of their instance. The variables of one command are set under one lock, so
+//! no partition runs between the first and the last of them.
+//!
+//! An FMU for Co-Simulation that handles events takes everything in Event Mode: what somebody wants to have set jumps (FMI 3.0.2, 4.1.1).
+//! One for Model Exchange takes continuous inputs between events and everything else in Event Mode (3.2.2): before each of its steps it has
+//! a [`Turn`] for each. A command with both waits in its ring from one turn to the next, and those behind it wait with it, so that the order
+//! of all commands is kept. Such an FMU has one task, so one lane.
+//!
+//! With nothing sent since the last look, a look is one load. Nothing here allocates.
+
+use super::halt::Halt;
+use super::thread_host::PartitionHost;
+use super::unit::Settable;
+use super::world::World;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering::Acquire;
+use vecud_base::time::Instant;
+use vecud_description::{ValueReference, VariableType};
+use vecud_fmi::{Batch, Function, Status};
+use vecud_plan::{ControlKind, ControlVariable, FmuId, TaskId, control};
+use vecud_record::board::FmuWord;
+use vecud_record::control::{Command, Outcome, Ring, Verdict};
+
+/// The commands that one task may carry out.
+pub struct Inbox {
+    fmu: FmuId,
+    lanes: Vec<usize>,
+    /// With the bytes that each string or binary may have: room for one variable of a type, as large as the largest one.
+    rooms: Vec<(Option<usize>, Batch)>,
+    /// Commands for the instance that were sent when this looked last.
+    seen: u64,
+    /// Commands were left then: their time had not come, or they wait for the other mode.
+    left: bool,
+    /// What the oldest command sets in Event Mode is set, and what it sets in Step Mode is not yet.
+    half: bool,
+}
+
+/// What of the commands that are due is set now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Everything: the FMU handles no events between steps.
+    All,
+    /// What is set in Event Mode, up to the first command that sets something in Step Mode too. `again`: for the same step as the
+    /// turn before, so that nothing counts that was sent since.
+    EventMode {
+        /// It is not the first one for this step.
+        again: bool,
+    },
+    /// What is set in Step Mode, up to the first command that wants Event Mode. Follows a turn in Event Mode.
+    StepMode,
+}
+
+/// What a turn has come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// A tunable parameter was set.
+    pub tuned: bool,
+    /// The next command that is due wants Event Mode.
+    pub wants_event_mode: bool,
+}
+
+/// What came of one look into the lanes.
+enum Step {
+    /// There is nothing to do in this turn; whether something waits for its time, or for the other mode.
+    Nothing { left: bool, wants_event_mode: bool },
+    /// A command was carried out, or found impossible. Whether a tunable parameter was set.
+    Done { tuned: bool },
+}
+
+impl Inbox {
+    /// The inbox of a task.
+    pub fn new(world: &World, task: TaskId) -> Inbox {
+        let fmu = world.plan.tasks[task.0].fmu;
+        let plan = &world.plan.fmus[fmu.0];
+        let lanes: Vec<usize> =
+            (0..plan.control.lanes.len()).filter(|lane| plan.control.lanes[*lane].tasks.contains(&task)).collect();
+        let mut largest: HashMap<(VariableType, Option<usize>), (ValueReference, usize)> = HashMap::new();
+        for variable in &plan.control.variables {
+            if matches!(variable.kind, ControlKind::Value { lane, .. } if lanes.contains(&lane)) {
+                let elements = control::elements(&variable.lengths, |size| plan.sizes[size].start);
+                let most = largest.entry((variable.variable_type, variable.bytes)).or_insert((variable.reference, 0));
+                most.1 = most.1.max(elements);
+            }
+        }
+        let room = |((variable_type, bytes), (reference, elements)): (_, (_, usize))| match bytes {
+            None => (bytes, Batch::new(variable_type, vec![(reference, elements)])),
+            Some(each) => (bytes, Batch::awaiting_bytes(variable_type, &[(reference, elements, each)]).all_enabled()),
+        };
+        Inbox { fmu, lanes, rooms: largest.into_iter().map(room).collect(), seen: 0, left: false, half: false }
+    }
+
+    /// Whether nothing can ever come.
+    pub fn is_unused(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    /// Carries out what is due before an activation at `time`.
+    #[inline]
+    pub fn apply(
+        &mut self,
+        world: &World,
+        host: &PartitionHost,
+        setting: &mut impl Settable,
+        time: Instant,
+        turn: Turn,
+    ) -> Result<Carried, Halt> {
+        if self.lanes.is_empty() {
+            return Ok(Carried::default());
+        }
+        let sent = match turn {
+            Turn::All | Turn::EventMode { again: false } => {
+                world.board.fmu(self.fmu).word(FmuWord::Commands).load(Acquire)
+            }
+            Turn::EventMode { again: true } | Turn::StepMode => self.seen,
+        };
+        if sent == self.seen && !self.left {
+            return Ok(Carried::default());
+        }
+        self.apply_all(world, host, setting, (time, turn), sent)
+    }
+
+    #[cold]
+    fn apply_all(
+        &mut self,
+        world: &World,
+        host: &PartitionHost,
+        setting: &mut impl Settable,
+        (time, turn): (Instant, Turn),
+        sent: u64,
+    ) -> Result<Carried, Halt> {
+        let mut any_tuned = false;
+        // What is sent from now on waits for the next activation, or a busy sender could hold this one up for ever.
+        loop {
+            match host.locked(|| self.step(world, setting, (time, turn), sent))? {
+                Step::Done { tuned } => any_tuned |= tuned,
+                Step::Nothing { left, wants_event_mode } => {
+                    (self.seen, self.left) = (sent, left);
+                    return Ok(Carried { tuned: any_tuned, wants_event_mode });
+                }
+            }
+        }
+    }
+
+    /// Carries out the oldest command that is due, as far as this turn goes. The caller has the lock.
+    fn step(
+        &mut self,
+        world: &World,
+        setting: &mut impl Settable,
+        (time, turn): (Instant, Turn),
+        sent: u64,
+    ) -> Result<Step, Halt> {
+        let mut first: Option<(Ring, Command)> = None;
+        let mut left = false;
+        for ring in self.lanes.iter().flat_map(|lane| world.board.lane(self.fmu, *lane)) {
+            let Some(command) = ring.next().map(Command::new) else { continue };
+            let due = command.order() <= sent && command.at().is_none_or(|at| at <= time);
+            left |= !due;
+            if due && first.is_none_or(|(_, other)| command.order() < other.order()) {
+                first = Some((ring, command));
+            }
+        }
+        let Some((ring, command)) = first else { return Ok(Step::Nothing { left, wants_event_mode: false }) };
+        if !self.fits(world, command) {
+            self.finish(ring, Outcome { verdict: Verdict::Resized, time });
+            return Ok(Step::Done { tuned: false });
+        }
+        let variables = &world.plan.fmus[self.fmu.0].control.variables;
+        let in_event_mode =
+            |number: usize| matches!(variables[number].kind, ControlKind::Value { in_event_mode: true, .. });
+        let has_events = !self.half && command.items().any(|item| in_event_mode(item.variable));
+        let has_others = command.items().any(|item| !in_event_mode(item.variable));
+        match turn {
+            Turn::EventMode { .. } if !has_events => return Ok(Step::Nothing { left: true, wants_event_mode: false }),
+            Turn::StepMode if has_events => return Ok(Step::Nothing { left: true, wants_event_mode: true }),
+            Turn::All | Turn::EventMode { .. } | Turn::StepMode => (),
+        }
+        let is_set_now = |number: usize| match turn {
+            Turn::All => true,
+            Turn::EventMode { .. } => in_event_mode(number),
+            Turn::StepMode => !in_event_mode(number),
+        };
+        let mut tuned = false;
+        for item in command.items().filter(|item| is_set_now(item.variable)) {
+            let variable = &variables[item.variable];
+            let result = self.set(world, setting, variable, item);
+            if let Err(halt) = result {
+                self.finish(ring, Outcome { verdict: failed(&halt), time });
+                return Err(halt);
+            }
+            tuned |= matches!(variable.kind, ControlKind::Value { tunable: true, .. });
+        }
+        self.half = has_others && matches!(turn, Turn::EventMode { .. });
+        if self.half {
+            return Ok(Step::Nothing { left: true, wants_event_mode: false });
+        }
+        self.finish(ring, Outcome { verdict: Verdict::Applied, time });
+        Ok(Step::Done { tuned })
+    }
+
+    /// The oldest command is over, whatever has become of it: nothing of the next one is set yet.
+    fn finish(&mut self, ring: Ring, outcome: Outcome) {
+        self.half = false;
+        ring.finish(outcome);
+    }
+
+    /// Whether the variables are there and still have as many elements as the sender thought.
+    fn fits(&self, world: &World, command: Command) -> bool {
+        let plan = &world.plan.fmus[self.fmu.0].control;
+        command.items().all(|item| {
+            plan.variables.get(item.variable).is_some_and(|variable| {
+                let ours = matches!(variable.kind, ControlKind::Value { lane, .. } if self.lanes.contains(&lane));
+                ours && world.elements(self.fmu, &variable.lengths) == item.elements
+            })
+        })
+    }
+
+    fn set(
+        &mut self,
+        world: &World,
+        setting: &mut impl Settable,
+        variable: &ControlVariable,
+        item: vecud_record::control::Item,
+    ) -> Result<(), Halt> {
+        let kind = (variable.bytes, variable.variable_type);
+        let room = self.rooms.iter_mut().find(|(bytes, values)| (*bytes, values.variable_type()) == kind);
+        // The sender has checked lengths and NULs; a command that does not fit is damaged, and the instance goes on.
+        let Some((bytes, values)) = room.filter(|(_, values)| item.elements <= values.len()) else { return Ok(()) };
+        values.refer_to(variable.reference, item.elements);
+        match bytes {
+            None => (0..item.elements).for_each(|element| values.set_word(element, item.word(element))),
+            Some(each) => {
+                for (element, (length, bytes)) in item.texts().enumerate() {
+                    values.fill_bytes(element, |room| room.iter_mut().zip(bytes).map(|(to, byte)| *to = byte).count());
+                    let has_nul = || values.bytes(element).unwrap_or_default().contains(&0);
+                    if length > *each || (variable.variable_type == VariableType::String && has_nul()) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Halt::unless_allowed(setting.set(values)?, world.plan.fmus[self.fmu.0].on_warning)
+    }
+}
+
+/// What the sender is told of what has made the instance fail.
+pub fn failed(halt: &Halt) -> Verdict {
+    let (status, function) = match halt {
+        Halt::Call(failure) => (failure.status, failure.function),
+        // As if what would have followed had returned it.
+        Halt::Warning => (Status::Warning, Function::ActivateModelPartition),
+        Halt::Other | Halt::Reading => (Status::Error, Function::ActivateModelPartition),
+    };
+    Verdict::Failed { status: status as u8, function: function as u8 }
+}

@@ -1,0 +1,83 @@
+//! Algebraic loops in Initialization Mode (semantics S11): the values of their inputs are searched, by setting and reading again and again.
+//!
+//! Values travel as all initial ones do: what is searched lies in the cells of the connections that close the loop, and what comes back is
+//! found there. A call that fails ends the search, also one with Discard.
+
+use super::initialise::{Refusal, Underway};
+use super::thread_host::PartitionHost;
+use super::world::World;
+use vecud_fmi::Function;
+use vecud_plan::{ClosingConnection, InitialLoop, TaskId};
+use vecud_record::unusable::Unusable;
+use vecud_solver::master::{Circle, Newton, Refused, TOLERANCE};
+
+/// Sets the inputs of a loop to values that come back. Without such the FMU of an input has failed that is named by its connection.
+pub fn solve(
+    underway: &mut Underway,
+    world: &World,
+    hosts: &[&'static PartitionHost],
+    own: &InitialLoop,
+) -> Result<(), Refusal> {
+    let nominals: Vec<f64> =
+        own.closing.iter().flat_map(|closing| vec![closing.nominal; closing.start.len()]).collect();
+    let mut inputs: Vec<f64> = own.closing.iter().flat_map(|closing| closing.start.iter().copied()).collect();
+    let mut around = Around { underway, world, hosts, own };
+    let unsolved = match Newton::new(&nominals, TOLERANCE).solve(&mut around, &mut inputs) {
+        // The search was near them last, not at them.
+        Ok(_) => return around.go(&inputs),
+        Err(unsolved) => unsolved,
+    };
+    let ClosingConnection { connection, fmu, .. } = around.closing(unsolved.variable()?);
+    let task = world.plan.tasks.iter().position(|task| task.fmu == *fmu).map_or(TaskId(0), TaskId);
+    let reading = Unusable::Loop(connection.0 as u64);
+    let _halt_is_noted = hosts[fmu.0].fail_reading(Function::SetFloat64, task, world.plan.start, reading);
+    Err(Refusal::Failed)
+}
+
+/// A loop as Newton's method sees it.
+struct Around<'a> {
+    underway: &'a mut Underway,
+    world: &'a World,
+    hosts: &'a [&'static PartitionHost],
+    own: &'a InitialLoop,
+}
+
+impl Around<'_> {
+    /// Sets these inputs, and all that follows.
+    fn go(&mut self, mut inputs: &[f64]) -> Result<(), Refusal> {
+        for closing in &self.own.closing {
+            let (these, others) = inputs.split_at(closing.start.len());
+            inputs = others;
+            self.world.cells[closing.connection.0].write(|element| these[element].to_bits());
+        }
+        self.own.steps.iter().try_for_each(|step| self.underway.take(self.world, self.hosts, step))
+    }
+
+    /// The connection of this input.
+    fn closing(&self, mut input: usize) -> &ClosingConnection {
+        for closing in &self.own.closing {
+            match input.checked_sub(closing.start.len()) {
+                Some(others) => input = others,
+                None => return closing,
+            }
+        }
+        &self.own.closing[0]
+    }
+}
+
+impl Circle for Around<'_> {
+    type Failure = Refusal;
+
+    fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), Refused<Refusal>> {
+        self.go(u).map_err(Refused::Failed)?;
+        let mut first = 0;
+        for closing in &self.own.closing {
+            self.world.cells[closing.connection.0].read(|element, word| back[first + element] = f64::from_bits(word));
+            first += closing.start.len();
+        }
+        match back.iter().all(|value| value.is_finite()) {
+            true => Ok(()),
+            false => Err(Refused::Discard),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The process that holds FMU code.
+//!
+//! It gets a plan and a piece of shared memory from the supervisor, loads and initialises the FMUs, runs the plan in real
+//! (`realtime`) or virtual time (`virtual_time`), ends the FMUs, and leaves. All that it has to say goes to the shared
+//! memory, so that nothing is lost when FMU code takes the process down. Once activations run, this process does not fork,
+//! create threads or map memory of its own accord. Between several runs of one rig it waits for the supervisor (`sequence`).
+//! Values and ticks go from partition to partition through [`exchange`].
+
+#![forbid(unsafe_code)]
+
+mod activation;
+pub mod by_hand;
+mod cables;
+mod clocks;
+mod cooperative;
+mod delays;
+pub mod exchange;
+mod halt;
+mod horizon;
+mod inbox;
+mod initial_loop;
+mod initialise;
+mod intervals;
+mod job;
+mod leave;
+mod measure;
+mod needed;
+mod not_a_number;
+mod occupied;
+mod pause;
+mod printed;
+mod privileges;
+mod process;
+mod quiescence;
+mod realtime;
+mod receiver;
+mod reconfigure;
+mod requests;
+mod resize;
+mod sequence;
+mod serial;
+mod shutdown;
+mod site;
+mod slopes;
+mod state;
+mod stimuli;
+mod surroundings;
+mod thread_host;
+mod threads;
+mod unit;
+mod values;
+mod virtual_time;
+mod visibility;
+mod wall_clock;
+mod watchdog;
+mod world;
+
+pub use job::Job;
+pub use process::{FOLDER_FD, JOB_FD, SHARED_MEMORY_FD, STATE_FD, main};
+pub use receiver::FIRST_SOCKET_FD;

@@ -1,0 +1,32 @@
+//! Numbers that are read from an FMU and are none (NaN): counted, told of with the variable and the time of the first one, and the
+//! end of the run where the rig says so. What was read is recorded and handed on as it is. Initialization Mode is left out: many
+//! FMUs have no values before their first step.
+
+use super::world::{Ending, World};
+use vecud_base::time::Instant;
+use vecud_fmi::Batch;
+use vecud_plan::{FmuId, OnNan, TaskId};
+use vecud_record::findings::{Finding, Occurrence};
+
+impl World {
+    /// `task` has read values of `fmu` that are valid at `time`: each variable among them that is no number is noted.
+    #[inline]
+    pub fn look_for_nan(&self, fmu: FmuId, task: Option<TaskId>, values: &Batch, time: impl FnOnce() -> Instant) {
+        if values.has_nan() {
+            self.note_nan(fmu, task, values, time());
+        }
+    }
+
+    #[cold]
+    fn note_nan(&self, fmu: FmuId, task: Option<TaskId>, values: &Batch, time: Instant) {
+        let findings = self.board.fmu(fmu).findings();
+        for (reference, element) in values.with_nan() {
+            let value = element as u64 + 1;
+            findings
+                .note(Finding::NotANumber, Occurrence { task, reference: Some(reference), time: Some(time), value });
+        }
+        if self.plan.nan == OnNan::Stop {
+            self.end(Ending::Discard);
+        }
+    }
+}

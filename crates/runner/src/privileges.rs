@@ -1,0 +1,187 @@
+//! What the operating system lets this run do, found by trying, and what is done with it (semantics S8).
+//!
+//! Nothing that is refused here ends a run: it goes on as far as it goes, and for each refusal one line says what was
+//! refused, by which error, what that means, and the command that changes it.
+
+use super::world::World;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::atomic::Ordering::SeqCst;
+use vecud_linux::resident::{self, Extent, Order};
+use vecud_linux::{SysError, affinity, confine, memory, scheduling, stack};
+use vecud_plan::{Mode, Plan};
+use vecud_record::board::{Global, Scheduling};
+
+/// Priority of the kernel's interrupt threads.
+const INTERRUPTS: u8 = 50;
+
+/// How partitions are scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granted {
+    /// By whom.
+    pub scheduling: Scheduling,
+    /// Threads stay on the cores that the plan gives them.
+    pub pinned: bool,
+}
+
+/// Finds out what the kernel lets us do, and says what it does not.
+pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
+    if plan.mode == Mode::Virtual {
+        return Granted { scheduling: Scheduling::Virtual, pinned: false };
+    }
+    let fifo = match no_real_time(plan) {
+        Some(refusal) => {
+            say(1, &refusal);
+            false
+        }
+        None => true,
+    };
+    let cpus: BTreeSet<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
+    let unpinned = cpus.into_iter().find_map(|cpu| affinity::probe_pin(cpu).err());
+    let pinned = unpinned.is_none();
+    if let Some(error) = unpinned {
+        // Under SCHED_FIFO on several cores partitions of one FMU would run side by side (semantics S6).
+        let so = if fifo { ", so this run is cooperative: one partition of an FMU at a time" } else { "" };
+        say(1, &format!("PARTITIONS ARE NOT BOUND TO THEIR CORES{so}: {error}"));
+    }
+    if !fifo || !pinned {
+        return Granted { scheduling: Scheduling::Cooperative, pinned };
+    }
+    if let Some(limited) = limited(plan) {
+        say(1, &limited);
+    }
+    if let Err(error) = scheduling::lift_time_limit() {
+        say(
+            1,
+            &format!(
+                "A PARTITION THAT COMPUTES FOR LONGER WITHOUT A PAUSE ENDS THE RUN (by SIGXCPU or SIGKILL): {error}"
+            ),
+        );
+    }
+    Granted { scheduling: Scheduling::Fifo, pinned }
+}
+
+/// Limits what FMU code may take of the machine's memory.
+pub fn limit_memory(plan: &Plan, say: &dyn Fn(u8, &str)) {
+    let bytes = memory::data_limit(plan.host.memory_limit_mib);
+    let stacks = plan.tasks.len() * stack::size(plan.host.stack_kib * 1024);
+    if let Some(Err(error)) = bytes.map(|bytes| memory::limit_data(bytes, stacks as u64)) {
+        say(1, &format!("FMU CODE MAY TAKE ALL MEMORY: {error}"));
+    }
+}
+
+/// Gives away what FMU code does not need, for good. To be called while there is one thread: capabilities are each thread's own.
+pub fn give_away(plan: &Plan, granted: Granted, say: &dyn Fn(u8, &str)) {
+    let fifo = if granted.scheduling == Scheduling::Fifo { plan.host.fifo_band.1.get() } else { 0 };
+    if let Err(error) = confine::confine(fifo) {
+        say(1, &format!("FMU CODE HAS PRIVILEGES THAT IT DOES NOT NEED, or could get them: {error}"));
+    }
+}
+
+/// Why this run is cooperative, what that means, and the command that changes it; `None`: it need not be.
+fn no_real_time(plan: &Plan) -> Option<String> {
+    let (asked, band) = (plan.host.fifo_asked.1.get(), plan.host.fifo_band.1.get());
+    let error = scheduling::probe_fifo(if plan.host.cooperative.is_some() { asked } else { band }).err()?;
+    let too_few = match (&plan.host.cooperative, scheduling::highest_fifo(asked)) {
+        (Some(reason), (Some(highest), _)) => format!(", only up to {highest}, and {reason}"),
+        _ => String::new(),
+    };
+    Some(format!(
+        "NO REAL-TIME PRIORITY: {}{too_few}. This run is cooperative: one partition of an FMU at a time, the most urgent one \
+         first; results are right, latencies are those of an ordinary process. To get it: {}",
+        error.cause(),
+        error.fix
+    ))
+}
+
+/// What it means that partitions run below the priorities that the rig asks for; `None`: they do not.
+fn limited(plan: &Plan) -> Option<String> {
+    let (asked, band) = (plan.host.fifo_asked, plan.host.fifo_band);
+    if asked == band {
+        return None;
+    }
+    let used = plan.tasks.iter().map(|task| task.fifo.get());
+    let (low, high) = (used.clone().min()?, used.max()?);
+    let refused = scheduling::probe_fifo(asked.1.get()).err();
+    let (cause, fix) = refused.map_or_else(Default::default, |error| {
+        (format!(" ({})", error.cause()), format!(". To get what the rig asks for: {}", error.fix))
+    });
+    let interrupts = match low <= INTERRUPTS {
+        true => format!("threads of the kernel for interrupts ({INTERRUPTS}) and "),
+        false => String::new(),
+    };
+    Some(format!(
+        "REAL-TIME PRIORITIES ARE LIMITED: the rig asks for {} to {}{cause}; partitions run at {low} to {high}, in the same \
+         order. {interrupts}real-time threads of others above {low} come before some of them{fix}",
+        asked.0.get(),
+        asked.1.get()
+    ))
+}
+
+/// Locks everything, now and in future, if the kernel lets us; before FMUs are loaded.
+pub fn lock_memory(world: &World, say: &dyn Fn(u8, &str)) {
+    if world.scheduling == Scheduling::Virtual || !world.plan.host.lock_memory {
+        return;
+    }
+    if let Err(error) = memory::keep_heap(world.plan.tasks.len() + 2) {
+        say(1, &error.to_string());
+    }
+    if memory::lock_all().is_ok() {
+        world.board.global(Global::MemoryLocked).store(1, SeqCst);
+    }
+}
+
+/// When everything is there that a run needs: notes how much is locked and, where not all could be, locks as much of it as
+/// the kernel lets us, the `stacks` of partitions (what is ready of each) first.
+pub fn settle_memory(world: &World, stacks: Vec<Range<usize>>, say: &dyn Fn(u8, &str)) {
+    if !world.plan.host.lock_memory {
+        return;
+    }
+    let all = world.board.global(Global::MemoryLocked).load(SeqCst) == 1;
+    let refused = if all { None } else { memory::lock_all().err() };
+    let extent = match &refused {
+        None => {
+            // Looked at once: the look itself may make the heap grow, and that is locked too.
+            let wanted = resident::wanted(&stacks);
+            Extent { locked: wanted, wanted }
+        }
+        Some(_) => {
+            resident::populate_files();
+            let library =
+                |fmu: &vecud_plan::FmuPlan| fmu.library.canonicalize().unwrap_or_else(|_| fmu.library.clone());
+            let libraries = world.plan.fmus.iter().map(library).collect();
+            let shared = std::ptr::from_ref(world.board.global(Global::Phase)).addr();
+            resident::lock(&Order { stacks, shared, libraries })
+        }
+    };
+    for (word, value) in [
+        (Global::MemoryLocked, u64::from(extent.locked == extent.wanted)),
+        (Global::MemoryLockedBytes, extent.locked as u64),
+        (Global::MemoryWantedBytes, extent.wanted as u64),
+    ] {
+        world.board.global(word).store(value, SeqCst);
+    }
+    if let Some(error) = refused {
+        say(u8::from(extent.locked < extent.wanted), &partly_locked(extent, &error));
+    }
+}
+
+fn partly_locked(extent: Extent, error: &SysError) -> String {
+    let kib = |bytes: usize| bytes / 1024;
+    match extent {
+        Extent { locked: 0, .. } => {
+            format!(
+                "MEMORY IS NOT LOCKED: the kernel may take pages away, and partitions wait for their return: {error}"
+            )
+        }
+        Extent { locked, wanted } if locked < wanted => format!(
+            "MEMORY IS LOCKED IN PART: {} of {} KiB, partitions' stacks and FMU code first; the kernel may take the other \
+             pages away, and partitions wait for their return: {error}",
+            kib(locked),
+            kib(wanted)
+        ),
+        Extent { locked, .. } => {
+            format!("the {} KiB of memory are locked, what is mapped from now on is not: {error}", kib(locked))
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What becomes of releases that find the activation before them still running (semantics S12).
+
+use super::own::Own;
+use crate::measure::Measure;
+use std::cell::Cell;
+use std::sync::atomic::Ordering::Relaxed;
+use vecud_base::time::{Instant, Nanos};
+use vecud_plan::schedule::{Kept, Skipped, Timeline};
+use vecud_plan::{Overrun, Release};
+use vecud_record::board::promise::Break;
+use vecud_record::board::{Global, Metric, TaskWord};
+use vecud_record::trace::Note;
+
+/// The run has ended then, and releases up to there have not begun. The first of them has waited in vain. Those after it have found it
+/// waiting, as they would have found it running.
+#[cold]
+pub fn of_those_that_never_begin(own: &Own, timeline: &mut Timeline, until: Instant, measure: Option<&Measure>) {
+    let Some(first) = timeline.leave_out(until) else { return };
+    let (now, release) = (own.world.wall(until).0, own.world.wall(first).0);
+    [Metric::Wakeup, Metric::Start].into_iter().for_each(|metric| own.cells.histogram(metric).count(now - release));
+    if let Some(measure) = measure {
+        measure.skipped(now - release, own.of_wakeup(release, now));
+    }
+    let has_stopped_the_run =
+        own.plan.overrun == Overrun::Stop && own.world.board.global(Global::OverrunTask).load(Relaxed) != 0;
+    if !has_stopped_the_run {
+        find(own, timeline, now, measure);
+    }
+    // Beside it, those that are never left out.
+    let further = std::iter::from_fn(|| timeline.leave_out(until)).count();
+    own.cells.count_shared(TaskWord::Discarded, 1 + further as u64);
+}
+
+/// What became due while the activation before it ran, until `now` (semantics S12). Ticks are queued in any case, and so is
+/// the release of a changing clock: it is the only one there is.
+#[inline(never)] // this should not happen
+pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, measure: Option<&Measure>) {
+    let found = find(own, timeline, now, measure);
+    if let (Some((first, number)), Some(measure)) = (found, measure) {
+        measure.overran(own.world, first, period, number, now - own.world.wall(first).0);
+    }
+}
+
+/// The first of these releases, and how many there are.
+fn find(own: &Own, timeline: &mut Timeline, now: i64, measure: Option<&Measure>) -> Option<(Instant, u64)> {
+    let Own { world, task, cells, .. } = *own;
+    let time = world.until(Nanos(now));
+    let now = now.min(world.wall(time).0);
+    let late = |release| now - world.wall(release).0;
+    // The first of them, and how many.
+    let found: Cell<Option<(Instant, u64)>> = Cell::new(None);
+    let overrun = |release: Instant| {
+        cells.count_shared(TaskWord::Overruns, 1);
+        found.set(Some(found.get().map_or((release, 1), |(first, number)| (first, number + 1))));
+    };
+    let skipped = |Skipped { time }: Skipped| {
+        overrun(time);
+        cells.count(TaskWord::Skipped, 1);
+        world.board.note_break(task, Break::Overrun, time);
+        for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
+            cells.histogram(metric).count(late(time));
+        }
+        if let Some(measure) = measure {
+            measure.skipped(late(time), own.of_wakeup(world.wall(time).0, now));
+        }
+        if let Some(ring) = &own.site.trace {
+            let (time, release) = (time.nanos().0, world.wall(time).0);
+            world.trace_in(ring, Note::Skipped { time, release, at: now });
+        }
+    };
+    match own.plan.overrun {
+        Overrun::Skip => {
+            // A step makes up for all that were missed, and is not to be missed itself (semantics S21).
+            let skip = if own.plan.is_contiguous() { Timeline::skip_to_last } else { Timeline::skip };
+            while let Some(release) = skip(timeline, time) {
+                skipped(release);
+            }
+            if let Some(release) = timeline.overdue(time) {
+                overrun(release);
+            }
+        }
+        // Steps follow one another, and none is left out: the next one is the next instant, however late.
+        Overrun::Queue if own.plan.is_contiguous() => {
+            if let Some(release) = timeline.overdue(time) {
+                overrun(release);
+            }
+        }
+        Overrun::Queue => {
+            if own.plan.release == Release::Changing
+                && let Some(release) = timeline.overdue(time)
+            {
+                overrun(release);
+            }
+            while let Some(release) = timeline.keep(time) {
+                match release {
+                    Kept::Waits(release) => overrun(release),
+                    Kept::Not(release) => skipped(release),
+                }
+            }
+        }
+        Overrun::Stop => {
+            if let Some(release) = timeline.overdue(time) {
+                overrun(release);
+                world.board.note_break(task, Break::Overrun, release);
+                world.overrun(task, release, late(release));
+            }
+        }
+    }
+    found.get()
+}

@@ -1,0 +1,90 @@
+//! Arrays whose size changes while the run goes on: how many elements are read, and where each of them is recorded.
+//!
+//! Buffers and columns are those of the planned size, which is the largest. A smaller array has its elements elsewhere in
+//! row-major order, but in the same columns: `a[2,1]` stays `a[2,1]`. Columns of elements that are not there stay empty.
+
+use super::world::World;
+use std::sync::atomic::Ordering::Relaxed;
+use vecud_plan::{FmuId, Length, Plan, TaskPlan, control};
+
+/// The arrays of one task that can get another size.
+pub struct Resizable {
+    /// Changes of sizes that this has followed.
+    seen: u64,
+    arrays: Vec<Array>,
+    /// A bit per recorded value: whether it is there.
+    presence: Vec<u64>,
+}
+
+struct Array {
+    /// The batch that reads the array, by its place among those that are read.
+    batch: usize,
+    lengths: Vec<Length>,
+    /// The present place of each element of the planned size; `None`: the array has no such element now.
+    places: Vec<Option<u32>>,
+    /// The column of the first element among the recorded values; `None`: the array is not recorded.
+    column: Option<usize>,
+}
+
+impl Resizable {
+    /// `None` when all sizes are fixed.
+    pub fn new(whole: &Plan, plan: &TaskPlan) -> Option<Resizable> {
+        let mut column = plan.set.iter().flat_map(|batch| &batch.items).map(|item| item.signals.len()).sum::<usize>();
+        let mut arrays = Vec::new();
+        for (number, batch) in plan.get.iter().enumerate() {
+            if let (Some(lengths), [item]) = (&batch.resizable, batch.items.as_slice()) {
+                arrays.push(Array {
+                    batch: number,
+                    lengths: lengths.clone(),
+                    places: (0..item.elements as u32).map(Some).collect(),
+                    column: (!item.signals.is_empty()).then_some(column),
+                });
+            }
+            column += batch.items.iter().map(|item| item.signals.len()).sum::<usize>();
+        }
+        let presence = vec![u64::MAX; whole.presence_words(plan)];
+        (!arrays.is_empty()).then_some(Resizable { seen: 0, arrays, presence })
+    }
+
+    /// Looks whether sizes have changed; `resize` gives a batch another number of elements. Called inside the gate, where
+    /// sizes do not change. Allocates nothing.
+    #[inline]
+    pub fn follow(&mut self, world: &World, fmu: FmuId, resize: impl FnMut(usize, usize)) {
+        let resized = world.instances[fmu.0].resized.load(Relaxed);
+        if resized != self.seen {
+            self.seen = resized;
+            self.change(world, fmu, resize);
+        }
+    }
+
+    #[cold]
+    fn change(&mut self, world: &World, fmu: FmuId, mut resize: impl FnMut(usize, usize)) {
+        let sizes = &world.plan.fmus[fmu.0].sizes;
+        for array in &mut self.arrays {
+            let now = |size: usize| world.instances[fmu.0].sizes[size].load(Relaxed);
+            resize(array.batch, control::elements(&array.lengths, now));
+            for (element, place) in array.places.iter_mut().enumerate() {
+                *place =
+                    control::place(&array.lengths, element, |size| sizes[size].start, now).map(|place| place as u32);
+            }
+            let Some(column) = array.column else { continue };
+            for (element, place) in array.places.iter().enumerate() {
+                let (word, bit) = ((column + element) / 64, 1 << ((column + element) % 64));
+                match place {
+                    Some(_) => self.presence[word] |= bit,
+                    None => self.presence[word] &= !bit,
+                }
+            }
+        }
+    }
+
+    /// Where the elements of this batch are now; `None` when their number is fixed.
+    pub fn places(&self, batch: usize) -> Option<&[Option<u32>]> {
+        self.arrays.iter().find(|array| array.batch == batch).map(|array| array.places.as_slice())
+    }
+
+    /// A word with a bit for each of 64 recorded values.
+    pub fn presence(&self, word: usize) -> u64 {
+        self.presence[word]
+    }
+}

@@ -1,0 +1,48 @@
+//! Where the activations of a task leave their marks in the shared memory, looked up once.
+
+use std::sync::atomic::Ordering::Relaxed;
+use vecud_base::time::Instant;
+use vecud_fmi::Place;
+use vecud_plan::{Plan, TaskId, TraceMode};
+use vecud_record::board::{Board, Metric, TaskCells, TaskWord};
+use vecud_record::histogram::Recorder;
+use vecud_record::trace::NoteRing;
+
+/// Where the activations of one task leave their marks.
+pub struct Site {
+    /// The task.
+    pub task: TaskId,
+    /// Counters and times of the task.
+    pub cells: TaskCells<'static>,
+    /// Where its calls of FMU code are shown and counted.
+    pub shown: Place,
+    /// The histogram of its lock hold times.
+    pub hold: Recorder<'static>,
+    /// Where activations are noted; `None` in virtual time when nothing is traced.
+    pub notes: Option<NoteRing<'static>>,
+    /// Where everything else that a trace shows is noted; `None`: nowhere.
+    pub trace: Option<NoteRing<'static>>,
+}
+
+impl Site {
+    /// Looks the places of a task up.
+    pub fn new(board: Board<'static>, plan: &Plan, task: TaskId) -> Site {
+        let (cells, notes) = (board.task(task), board.notes(task));
+        let shown = Place { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(task) };
+        let trace = notes.filter(|_| plan.trace.mode != TraceMode::Off);
+        Site { task, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
+    }
+
+    /// An activation of this time begins.
+    #[inline]
+    pub fn begin(&self, time: &Instant) {
+        self.cells.set_time(time);
+        self.cells.word(TaskWord::Active).store(1, Relaxed);
+    }
+
+    /// It is over.
+    #[inline]
+    pub fn end(&self) {
+        self.cells.word(TaskWord::Active).store(0, Relaxed);
+    }
+}

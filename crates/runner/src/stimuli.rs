@@ -1,0 +1,179 @@
+//! Stimuli where partitions run: what activations get of them, the ticks that they have, and how far they are read.
+//!
+//! In virtual time the run waits for the file; in real time an activation that comes before its row is there takes the
+//! newest one and is counted. When a file cannot be read any more, the run ends at the first activation that would have
+//! needed what is missing, in both modes.
+
+mod between_steps;
+mod lines;
+mod ticks;
+mod virtual_time;
+
+pub use between_steps::StepFeed;
+pub use lines::{Lines, OnLines};
+pub use ticks::{Fed, TickFeed};
+pub use virtual_time::VirtualStimuli;
+
+use super::world::{Ending, World};
+use std::ops::Range;
+use vecud_base::time::Instant;
+use vecud_description::VariableType;
+use vecud_description::bytes;
+use vecud_fmi::Batch;
+use vecud_plan::{FedElement, Release, StimulusPlan, TaskId};
+use vecud_record::stimulus::{Follower, Look};
+
+/// What the inputs of one task get of one stimulus.
+pub struct Stimulated {
+    stimulus: usize,
+    follower: Follower<'static>,
+    items: Vec<Item>,
+    /// Where values are in a row that are set without a tick of a clock.
+    places: Vec<Range<usize>>,
+}
+
+/// An input that a stimulus feeds.
+struct Item {
+    /// The batch that the input is in, by its index among those of the task.
+    batch: usize,
+    item: usize,
+    /// Elements that no column feeds have their start values: it is set as soon as one element has a value, else when all
+    /// have.
+    partial: bool,
+    /// Where values begin in a row, and the elements of the batch that they are for.
+    elements: Vec<(usize, usize, VariableType)>,
+    /// The elements are on lines from one activation to the next.
+    on_lines: bool,
+    /// The input is among those that are set.
+    enabled: bool,
+}
+
+impl Stimulated {
+    /// All stimuli of a task whose batches are these.
+    pub fn of(world: &World, task: TaskId, batches: &[&Batch]) -> Vec<Stimulated> {
+        let plan = &world.plan;
+        (0..plan.stimuli.len()).filter_map(|stimulus| Stimulated::new(world, stimulus, task, batches)).collect()
+    }
+
+    fn new(world: &World, stimulus: usize, task: TaskId, batches: &[&Batch]) -> Option<Stimulated> {
+        let plan = &world.plan.stimuli[stimulus];
+        let mut items = Vec::new();
+        for (batch, planned) in world.plan.tasks[task.0].set.iter().enumerate() {
+            for (item, input) in planned.items.iter().enumerate() {
+                let first = batches[batch].elements(item).start;
+                let own = input.stimuli.iter().filter(|fed| fed.stimulus == stimulus);
+                let place = |fed: &FedElement| plan.values[fed.value].first;
+                let element = |fed: &FedElement| (place(fed), first + fed.element, planned.variable_type);
+                let elements: Vec<_> = own.map(element).collect();
+                if !elements.is_empty() {
+                    let on_lines = lines::is_on_lines(&world.plan, task, stimulus, planned);
+                    items.push(Item {
+                        batch,
+                        item,
+                        partial: input.start.is_some(),
+                        elements,
+                        on_lines,
+                        enabled: false,
+                    });
+                }
+            }
+        }
+        let follower = Follower::new(world.board.stimulus(stimulus), plan);
+        let follower = follower.on_lines(lines::rounding(&world.plan, task, stimulus));
+        let follower = follower.holding_for(lines::holds_for(&world.plan, task, stimulus));
+        let fed = lines::fed_at_any_time(&world.plan, task, stimulus);
+        let places = fed.map(|fed| plan.values[fed.value].words()).collect();
+        (!items.is_empty()).then_some(Stimulated { stimulus, follower, items, places })
+    }
+
+    /// Brings the values for an activation at `time` into the batches. `false`: they cannot be read.
+    #[inline(never)] // few tasks have stimuli, and what has none should stay small
+    pub fn fetch<T: OnLines>(&mut self, world: &World, task: TaskId, time: Instant, set: &mut [(Batch, T)]) -> bool {
+        match self.follower.look(time.seconds()) {
+            Look::Found => (),
+            Look::Starved => self.follower.feed().starve(task, time),
+            Look::Broken => {
+                broken(world, self.stimulus);
+                return false;
+            }
+        }
+        for input in &mut self.items {
+            let (values, own) = &mut set[input.batch];
+            let mut lines = own.lines().filter(|_| input.on_lines);
+            let mut known = 0;
+            for (place, element, variable_type) in &input.elements {
+                let is_known = match variable_type {
+                    VariableType::String | VariableType::Binary => {
+                        let words = self.follower.bytes(*place);
+                        words.map(|words| values.fill_bytes(*element, |room| bytes::unpack(words, room))).is_some()
+                    }
+                    _ => {
+                        let word = self.follower.value(*place, *variable_type);
+                        word.map(|word| values.set_word(*element, word)).is_some()
+                    }
+                };
+                known += usize::from(is_known);
+                if let Some(lines) = &mut lines {
+                    lines.put(*element, self.follower.line(*place, *variable_type));
+                }
+            }
+            if !input.enabled && known > 0 && (input.partial || known == input.elements.len()) {
+                values.enable(input.item);
+                input.enabled = true;
+            }
+        }
+        true
+    }
+}
+
+impl Stimulated {
+    /// When the lines end that inputs are on since the last activation, if they are on any.
+    pub fn next_row(&self) -> Option<Instant> {
+        let is_on_lines = self.items.iter().any(|input| input.on_lines);
+        Instant::from_f64(self.follower.next_row().filter(|_| is_on_lines)?)
+    }
+
+    /// When the next values come at which steps end, if they do.
+    pub fn next_change(&self) -> Option<Instant> {
+        Instant::from_f64(self.follower.next_change(&self.places)?)
+    }
+}
+
+/// The run has come to where this stimulus cannot be read, and ends.
+fn broken(world: &World, stimulus: usize) {
+    world.board.stimulus(stimulus).set_broken();
+    if world.ending() == Ending::No {
+        world.end(Ending::Discard);
+    }
+}
+
+/// Whether the run has come to where a stimulus cannot be read.
+pub fn has_broken(world: &World) -> bool {
+    (0..world.plan.stimuli.len()).any(|stimulus| world.board.stimulus(stimulus).has_broken())
+}
+
+/// Tells all stimuli that no activation before `time` happens any more.
+pub fn set_floor(world: &World, time: Instant) {
+    let seconds = time.seconds();
+    (0..world.plan.stimuli.len()).for_each(|stimulus| world.board.stimulus(stimulus).set_floor(seconds));
+}
+
+/// Simulation time from which on ticks of stimuli for tasks are not known yet; `None`: all are, or there are none.
+pub fn ticks_known_until(world: &World) -> Option<Instant> {
+    let ticking = |stimulus: &usize| ticks_tasks(&world.plan.stimuli[*stimulus]);
+    let untils = (0..world.plan.stimuli.len()).filter(ticking).map(|stimulus| world.board.stimulus(stimulus).until());
+    untils.filter(|until| until.is_finite()).filter_map(Instant::from_f64).min()
+}
+
+/// Whether a stimulus ticks tasks.
+fn ticks_tasks(stimulus: &StimulusPlan) -> bool {
+    stimulus.ticks.iter().any(|tick| tick.clock.is_none())
+}
+
+/// The stimulus that releases something like this, and which of its columns of ticks does.
+fn ticked_by(release: &Release) -> Option<(usize, usize)> {
+    match release {
+        Release::Stimulus { stimulus, tick } => Some((*stimulus, *tick)),
+        _ => None,
+    }
+}

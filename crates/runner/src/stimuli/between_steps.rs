@@ -1,0 +1,66 @@
+//! Ticks of a stimulus for a clock between steps: whatever comes up to the end of a step is there before the step is made, so
+//! that it ends at the first of them (semantics S22). No allocation, no lock, no system call.
+//!
+//! In virtual time the run has waited for them; in real time one that is read too late for its instant ticks at the next
+//! communication point and is counted as starved.
+
+use super::super::world::World;
+use super::{broken, ticked_by};
+use vecud_base::time::{Instant, StepGrid};
+use vecud_plan::schedule::Timeline;
+use vecud_plan::{Release, TaskId};
+use vecud_record::stimulus::{Feed, State};
+
+/// The ticks of one clock.
+pub struct StepFeed {
+    feed: Feed<'static>,
+    stimulus: usize,
+    tick: usize,
+    grids: Box<[StepGrid]>,
+    /// What makes the steps.
+    task: TaskId,
+    /// The next communication point, as far as this clock was known when the last step began.
+    decided: Option<Instant>,
+}
+
+impl StepFeed {
+    /// `None`: no stimulus ticks a clock that is released like this, between the steps that `task` makes.
+    pub fn of(world: &World, task: TaskId, release: &Release) -> Option<StepFeed> {
+        let (stimulus, tick) = ticked_by(release)?;
+        let grids = world.plan.stimuli[stimulus].grids.clone().into();
+        Some(StepFeed { feed: world.board.stimulus(stimulus), stimulus, tick, grids, task, decided: None })
+    }
+
+    /// Moves what there is to the timeline of the clock, as far as that has room.
+    pub fn take(&self, timeline: &mut Timeline) {
+        self.take_each(timeline, |_| ());
+    }
+
+    fn take_each(&self, timeline: &mut Timeline, mut see: impl FnMut(Instant)) {
+        while timeline.room() > 0
+            && let Some(time) = self.feed.take_tick(self.tick)
+        {
+            let Some(instant) = StepGrid::point(&self.grids, time) else { continue };
+            timeline.feed(instant);
+            see(instant);
+        }
+    }
+
+    /// The same before a step from `begin` that goes to `end` at most. `false`: that cannot be read, and the run ends.
+    pub fn take_within(&mut self, world: &World, timeline: &mut Timeline, (begin, end): (Instant, Instant)) -> bool {
+        // Before the ticks: all that it covers are there, then.
+        let (state, until) = self.feed.ticks_known(self.tick);
+        self.take_each(timeline, |instant| {
+            if self.decided.is_some_and(|decided| instant < decided) {
+                self.feed.starve(self.task, instant);
+            }
+        });
+        let next = timeline.fed_after(begin).filter(|next| *next < end);
+        if state == State::Broken && next.is_none() && until < end.seconds() {
+            broken(world, self.stimulus);
+            return false;
+        }
+        self.decided = Some(next.unwrap_or(end));
+        true
+    }
+}

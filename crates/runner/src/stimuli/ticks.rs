@@ -1,0 +1,90 @@
+//! Ticks of a stimulus for a partition thread in real time: taken in portions, and looked for again before the thread runs
+//! out of what is known. No allocation, no lock, no system call.
+
+use super::super::world::World;
+use super::{broken, ticked_by};
+use vecud_base::time::{Instant, Nanos};
+use vecud_plan::TaskId;
+use vecud_plan::schedule::Timeline;
+use vecud_record::stimulus::{Feed, State};
+
+/// A look so long before what is known ends finds what was read meanwhile, ns.
+const AHEAD: i64 = 20_000_000;
+/// Nobody looks more often than this, ns.
+const PAUSE: i64 = 5_000_000;
+
+/// What is known of the ticks to come when the timeline has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fed {
+    /// There are none.
+    Nothing,
+    /// None up to this time; to be looked for again at the wall-clock time.
+    Until {
+        /// Simulation time.
+        known: Instant,
+        /// CLOCK_MONOTONIC, ns.
+        look: i64,
+    },
+}
+
+/// The ticks of one task. When it is dropped, nobody waits for this task any more.
+pub struct TickFeed<'a> {
+    world: &'a World,
+    task: TaskId,
+    feed: Feed<'a>,
+    stimulus: usize,
+    tick: usize,
+    /// Up to where ticks were known at the last look.
+    known: f64,
+}
+
+impl<'a> TickFeed<'a> {
+    /// `None`: no stimulus ticks this task.
+    pub fn of(world: &'a World, task: TaskId) -> Option<TickFeed<'a>> {
+        let (stimulus, tick) = ticked_by(&world.plan.tasks[task.0].release)?;
+        let feed = world.board.stimulus(stimulus);
+        Some(TickFeed { world, task, feed, stimulus, tick, known: feed.until() })
+    }
+
+    /// Moves what there is to the timeline, as far as that has room.
+    #[inline(never)] // few clocks are ticked by stimuli
+    pub fn take(&mut self, timeline: &mut Timeline, now: i64) -> Fed {
+        // Before the ticks: all that it covers are there, then.
+        let (state, until) = (self.feed.state(), self.feed.until());
+        let late = self.world.simulation(Nanos(now)).seconds();
+        while timeline.room() > 0
+            && let Some(time) = self.feed.take_tick(self.tick)
+        {
+            let Some(instant) = Instant::from_f64(time) else { continue };
+            timeline.feed(instant);
+            if time > self.known && time < late {
+                self.feed.starve(self.task, instant);
+            }
+        }
+        self.known = until;
+        if !timeline.is_hungry() || state == State::Ended {
+            return Fed::Nothing;
+        }
+        let known = Instant::from_f64(until).unwrap_or(self.world.begin);
+        let end = self.world.wall(known).0;
+        if state == State::Broken && end <= now {
+            broken(self.world, self.stimulus);
+        }
+        Fed::Until { known, look: end.saturating_sub(AHEAD).max(now + PAUSE) }
+    }
+
+    /// Moves what there is to the timeline of a task that is not activated any more: nobody comes too early for it.
+    pub fn hand_over(&self, timeline: &mut Timeline) {
+        while timeline.room() > 0
+            && let Some(time) = self.feed.take_tick(self.tick)
+        {
+            Instant::from_f64(time).into_iter().for_each(|time| timeline.feed(time));
+        }
+    }
+}
+
+impl Drop for TickFeed<'_> {
+    fn drop(&mut self) {
+        self.feed.leave_ticks(self.tick);
+    }
+}

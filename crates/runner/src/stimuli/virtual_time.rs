@@ -1,0 +1,159 @@
+//! Stimuli in virtual time: no activation happens before everything up to its time was read.
+
+use super::super::pause;
+use super::super::world::{Ending, World};
+use super::{broken, lines, set_floor, ticked_by, ticks_tasks};
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+use vecud_base::time::Instant;
+use vecud_plan::schedule::Agenda;
+use vecud_plan::{FedClock, Plan, TaskId};
+use vecud_record::board::Global;
+use vecud_record::stimulus::{Feed, State, is_known_for};
+
+/// How long the run waits before it looks again.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// All stimuli of a run.
+pub struct VirtualStimuli {
+    feeds: Vec<Feed<'static>>,
+    /// Whether it ticks tasks.
+    ticks: Vec<bool>,
+    /// Of a stimulus on whose lines inputs are: how far beyond an activation it has to be known, s.
+    on_lines: Vec<Option<f64>>,
+    /// Clocks that tick between steps.
+    between_steps: Vec<FedSteps>,
+    /// Stimuli whose values end steps where they change, and how long those are, s.
+    holding: Vec<(Feed<'static>, f64)>,
+    /// Task, stimulus, and which of its ticks.
+    ticking: Vec<(TaskId, usize, usize)>,
+    /// Everything up to this time is there, s.
+    until: f64,
+}
+
+/// A clock that a stimulus ticks between steps.
+struct FedSteps {
+    feed: Feed<'static>,
+    tick: usize,
+    /// [`FedClock::ahead`].
+    ahead: f64,
+}
+
+impl FedSteps {
+    fn of(plan: &Plan, feed: Feed<'static>, tick: usize, own: &FedClock) -> Option<FedSteps> {
+        Some(FedSteps { feed, tick, ahead: own.ahead(&plan.tasks)? })
+    }
+
+    /// Whether everything is there that a step needs which begins at `time`, or not before.
+    fn is_known(&self, time: Instant) -> bool {
+        let (state, until) = self.feed.ticks_known(self.tick);
+        // A ring that is full has the tick at which the step ends.
+        state != State::Reading || until >= time.seconds() + self.ahead || !self.feed.has_room_for_tick(self.tick)
+    }
+}
+
+impl VirtualStimuli {
+    /// The stimuli of the plan.
+    pub fn new(world: &'static World) -> VirtualStimuli {
+        let plan = &world.plan;
+        let ticked = |task: usize| ticked_by(&plan.tasks[task].release).map(|(s, tick)| (TaskId(task), s, tick));
+        let feeds: Vec<_> = (0..plan.stimuli.len()).map(|stimulus| world.board.stimulus(stimulus)).collect();
+        let between_steps = feeds.iter().zip(&plan.stimuli).flat_map(|(feed, stimulus)| {
+            let ticks = stimulus.ticks.iter().enumerate();
+            ticks.filter_map(|(tick, own)| FedSteps::of(plan, *feed, tick, own))
+        });
+        let all = feeds.iter().enumerate();
+        let holding = all.filter_map(|(stimulus, feed)| Some((*feed, longest(plan, stimulus, lines::holds_for)?)));
+        VirtualStimuli {
+            between_steps: between_steps.collect(),
+            holding: holding.collect(),
+            until: if feeds.is_empty() { f64::INFINITY } else { f64::NEG_INFINITY },
+            feeds,
+            ticks: plan.stimuli.iter().map(ticks_tasks).collect(),
+            on_lines: (0..plan.stimuli.len()).map(|stimulus| longest(plan, stimulus, lines::rounding)).collect(),
+            ticking: (0..plan.tasks.len()).filter_map(ticked).collect(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn are_none(&self) -> bool {
+        self.feeds.is_empty()
+    }
+
+    /// Waits until everything is there that the next activation needs, ticks before it included. `false`: the run ends,
+    /// since somebody asked for that or since a file cannot be read.
+    #[inline]
+    pub fn wait(&mut self, world: &World, agenda: &mut Agenda) -> bool {
+        self.feeds.is_empty() || self.wait_for_all(world, agenda)
+    }
+
+    fn wait_for_all(&mut self, world: &World, agenda: &mut Agenda) -> bool {
+        loop {
+            for (task, stimulus, tick) in &self.ticking {
+                if agenda.is_hungry(*task) {
+                    while agenda.room(*task) > 0
+                        && let Some(time) = self.feeds[*stimulus].take_tick(*tick)
+                    {
+                        Instant::from_f64(time).into_iter().for_each(|time| agenda.feed(*task, time));
+                    }
+                }
+            }
+            let next = agenda.peek();
+            let has_rows = self.until == f64::INFINITY || next.is_some_and(|next| next.seconds() <= self.until);
+            let is_known = |next: Instant| {
+                let mut holding = self.holding.iter();
+                self.between_steps.iter().all(|own| own.is_known(next))
+                    && holding.all(|(feed, seconds)| is_known_for(feed, next.seconds(), *seconds))
+            };
+            if has_rows && next.is_none_or(is_known) {
+                next.into_iter().for_each(|next| set_floor(world, next));
+                return true;
+            }
+            if !has_rows {
+                // Known before the ticks that it covers are taken, by the next turn.
+                let all = self.feeds.iter().zip(&self.ticks).zip(&self.on_lines);
+                let until = all.map(|((feed, ticks), on_lines)| known((feed, ticks), *on_lines));
+                let until = until.fold(f64::INFINITY, f64::min);
+                if until > self.until {
+                    self.until = until;
+                    continue;
+                }
+                let ends_here = |(feed, ticks): (&Feed, &bool)| {
+                    *ticks && feed.state() == State::Broken && feed.until() == self.until
+                };
+                if let Some(stimulus) = self.feeds.iter().zip(&self.ticks).position(ends_here) {
+                    broken(world, stimulus);
+                    return false;
+                }
+            }
+            if world.ending() == Ending::Discard || world.board.global(Global::StopRequest).load(SeqCst) != 0 {
+                world.end(Ending::Discard);
+                return false;
+            }
+            if pause::is_wanted(world) {
+                // What is to tick at the instant that comes next waits until that is known.
+                pause::wait(world, || ());
+            }
+            let known = Instant::from_f64(self.until);
+            next.into_iter().chain(known).min().into_iter().for_each(|floor| set_floor(world, floor));
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Up to which time a stimulus need not be waited for. One that cannot be read any more concerns those whom it feeds, which
+/// find out for themselves; but nobody knows what it would have ticked.
+fn known((feed, ticks): (&Feed, &bool), on_lines: Option<f64>) -> f64 {
+    match (feed.state(), on_lines) {
+        (State::Broken, _) if !ticks => f64::INFINITY,
+        // An activation at that time wants the row after it as well.
+        (State::Reading, Some(beyond)) => (feed.until() - beyond).next_down(),
+        _ => feed.until(),
+    }
+}
+
+/// The longest that one of the tasks wants of a stimulus, s; `None`: none wants anything.
+fn longest(plan: &Plan, stimulus: usize, wanted: fn(&Plan, TaskId, usize) -> Option<f64>) -> Option<f64> {
+    let all = (0..plan.tasks.len()).filter_map(|task| wanted(plan, TaskId(task), stimulus));
+    all.reduce(f64::max)
+}

@@ -1,0 +1,109 @@
+//! What FMU code changes for all FMUs of the process: found, put back at once, and put on whose code ran.
+//!
+//! While instances are made and ended, after each call; in virtual time, after each activation of an FMU whose libraries call functions that
+//! can change something; in real time from outside, on no thread of a partition, once a change has lasted for some 200 ms. Where several FMUs
+//! can have made it, the finding names all of them.
+
+use super::world::World;
+use vecud_linux::surroundings::{self, Surrounding};
+use vecud_plan::{FmuId, TaskId};
+use vecud_record::findings::{Finding, Occurrence, When};
+
+/// So far apart looks from outside are at least, ns.
+const LOOK: i64 = 20_000_000;
+/// They are up to so much further apart, in no beat with any clock, ns.
+const UNEVEN: u64 = 7_000_000;
+/// A change that so many looks in a row have seen lasts: FMU code does not put it back itself.
+const LASTS: u32 = 10;
+
+/// The calling thread has come back from code of this FMU.
+pub fn look(world: &World, fmu: FmuId, when: When) {
+    surroundings::restore(|what| note(world, fmu, what, when));
+}
+
+/// The calling thread has come back from an activation of this task and of those that it leads.
+#[cold]
+#[inline(never)]
+pub fn look_after(world: &World, task: TaskId) {
+    surroundings::restore(|what| {
+        note_all(world, &suspects(world, task).collect::<Vec<_>>(), what);
+    });
+}
+
+/// Whether activations of this task can change anything.
+pub fn is_suspect(world: &World, task: TaskId) -> bool {
+    suspects(world, task).next().is_some()
+}
+
+/// The FMUs of a task and of those that it leads that can change something.
+fn suspects(world: &World, task: TaskId) -> impl Iterator<Item = FmuId> {
+    let own = world.plan.tasks.iter().enumerate();
+    let own = own.filter(move |(index, other)| *index == task.0 || other.leader() == Some(task));
+    own.map(|(_, other)| other.fmu).filter(|fmu| world.plan.fmus[fmu.0].changes_process)
+}
+
+/// Looks every now and then, from a thread that runs no FMU code. FMU code that changes something for a moment and puts it back itself, as it
+/// may, is left alone.
+pub struct OutsideLook {
+    next: i64,
+    looks: u64,
+    /// Of each: how many looks in a row have seen it changed.
+    seen: [u32; 3],
+}
+
+impl OutsideLook {
+    /// From the start of the run on.
+    pub fn new() -> OutsideLook {
+        OutsideLook { next: 0, looks: 0, seen: [0; 3] }
+    }
+
+    /// Looks, if it is time; `now`: ns.
+    pub fn look(&mut self, world: &World, now: i64) {
+        if now < self.next {
+            return;
+        }
+        self.looks += 1;
+        self.next = now + LOOK + (self.looks.wrapping_mul(1_234_567) % UNEVEN) as i64;
+        for (seen, (what, differs)) in self.seen.iter_mut().zip(surroundings::differences()) {
+            *seen = if differs { *seen + 1 } else { 0 };
+            if *seen == LASTS {
+                *seen = 0;
+                surroundings::put_back(what);
+                note_all(world, &all(world), what);
+            }
+        }
+    }
+}
+
+/// The run is over: no FMU code runs on any other thread.
+pub fn look_at_the_end(world: &World) {
+    surroundings::restore(|what| note_all(world, &all(world), what));
+}
+
+/// All that can change something; where nobody is known to be able to, all.
+fn all(world: &World) -> Vec<FmuId> {
+    let all: Vec<FmuId> = (0..world.plan.fmus.len()).map(FmuId).collect();
+    let can: Vec<FmuId> = all.iter().copied().filter(|fmu| world.plan.fmus[fmu.0].changes_process).collect();
+    if can.is_empty() { all } else { can }
+}
+
+/// One of these has changed something.
+fn note_all(world: &World, fmus: &[FmuId], what: Surrounding) {
+    let when = if fmus.len() == 1 { When::Running } else { When::Unclear };
+    fmus.iter().for_each(|fmu| note(world, *fmu, what, when));
+}
+
+/// The finding that a change is.
+pub fn finding(what: Surrounding) -> Finding {
+    match what {
+        Surrounding::Locale => Finding::ChangedLocale,
+        Surrounding::Directory => Finding::ChangedDirectory,
+        Surrounding::Umask => Finding::ChangedUmask,
+        Surrounding::SignalMask => Finding::ChangedSignalMask,
+        Surrounding::Environment => Finding::ChangedEnvironment,
+    }
+}
+
+fn note(world: &World, fmu: FmuId, what: Surrounding, when: When) {
+    world.board.fmu(fmu).findings().note(finding(what), Occurrence { value: when as u64, ..Occurrence::default() });
+}

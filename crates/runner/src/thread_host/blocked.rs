@@ -1,0 +1,51 @@
+//! How long activations wait for the preemption lock, in `lockPreemption` and in clock updates.
+
+use super::PartitionHost;
+use std::cell::Cell;
+use std::sync::atomic::Ordering::Relaxed;
+use vecud_linux::preemption::Locked;
+
+/// What waits for the lock have taken so far, ns.
+#[derive(Default)]
+pub(super) struct Waits {
+    blocked: Cell<i64>,
+    executed: Cell<i64>,
+}
+
+impl PartitionHost {
+    /// Time that activations on this thread have waited for the lock so far, ns, whoever ran meanwhile.
+    #[inline]
+    pub fn blocked(&self) -> i64 {
+        self.waits.blocked.get()
+    }
+
+    /// Execution time of partitions of this core that ended during such a wait, ns: the holder's, and of who preempted it.
+    #[inline]
+    pub fn executed_in_waits(&self) -> i64 {
+        self.waits.executed.get()
+    }
+
+    /// Takes the lock.
+    #[inline]
+    pub(super) fn take_lock(&self) -> Locked {
+        let mut executed = 0;
+        let locked = self.lock.lock_or_wait(&self.member, || executed = self.executed());
+        if let Locked::Outermost { waited: Some(ticks) } = locked {
+            self.has_waited(ticks, executed);
+        }
+        locked
+    }
+
+    #[cold]
+    fn has_waited(&self, ticks: u64, executed: i64) {
+        let Waits { blocked, executed: in_waits } = &self.waits;
+        blocked.set(blocked.get() + self.world.scale.nanos(ticks) as i64);
+        in_waits.set(in_waits.get() + self.executed() - executed);
+    }
+
+    /// Time that partitions have executed on this activation's core, ns.
+    fn executed(&self) -> i64 {
+        let world = self.world;
+        self.task().map_or(0, |task| world.cores[world.tasks[task.0].core].executed.load(Relaxed))
+    }
+}

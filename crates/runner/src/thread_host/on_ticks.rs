@@ -1,0 +1,113 @@
+//! In the draft, variables that belong to an output clock are read while that clock is active: in the callback, after it was
+//! found active. What connections and the recording want of them is kept here.
+
+use super::PartitionHost;
+use crate::activation::Text;
+use crate::cables::{self, Outgoing};
+use crate::values::{self, Output, Publishing};
+use crate::visibility::Visibility;
+use crate::world::World;
+use vecud_base::time::Instant;
+use vecud_fmi::{Batch, ClockUpdate, Failure};
+use vecud_plan::{FmuId, SignalId, TaskId};
+use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::samples::NewRecord;
+
+/// Buffers of one thread for one instance, and what its callbacks have read since its activation began.
+pub struct OnTicks {
+    all: Vec<OnTick>,
+}
+
+struct OnTick {
+    clocks: Vec<usize>,
+    values: Batch,
+    cables: Outgoing,
+    single: Vec<Output>,
+    /// The elements of `values` that are recorded: the number of the variable, and the column.
+    recorded: Vec<(usize, usize, SignalId)>,
+    fresh: bool,
+}
+
+impl OnTicks {
+    /// Room for what callbacks of `fmu` read.
+    pub(super) fn new(world: &World, fmu: FmuId) -> OnTicks {
+        let buffers = |on_tick: &vecud_plan::OnTick| {
+            let (values, outputs) = values::get(&world.plan, &on_tick.batch);
+            let (cables, single) = cables::outgoing(world, &on_tick.batch, &values, outputs);
+            let items = on_tick.batch.items.iter().enumerate();
+            let recorded = items.flat_map(|(item, variable)| {
+                values.elements(item).zip(&variable.signals).map(move |(element, signal)| (element, item, *signal))
+            });
+            let (clocks, recorded) = (on_tick.clocks.clone(), recorded.collect());
+            OnTick { clocks, values, cables, single, recorded, fresh: false }
+        };
+        OnTicks { all: world.plan.fmus[fmu.0].on_ticks().iter().map(buffers).collect() }
+    }
+
+    /// Another activation begins.
+    pub(super) fn forget(&mut self) {
+        self.all.iter_mut().for_each(|on_tick| on_tick.fresh = false);
+    }
+
+    /// Puts the recorded values into a sample of `task`.
+    pub fn put(&self, world: &World, task: TaskId, time: Instant, record: &mut NewRecord) {
+        let fmu = &world.plan.fmus[world.plan.tasks[task.0].fmu.0];
+        for (planned, on_tick) in fmu.on_ticks().iter().zip(&self.all) {
+            for &(element, item, signal) in &on_tick.recorded {
+                match world.plan.column(signal).capacity {
+                    None => record.put_in(1, [on_tick.values.word(element)]),
+                    // What was read in an earlier activation is noted already.
+                    Some(capacity) if !on_tick.fresh => record.put_bytes(capacity, None),
+                    Some(_) => {
+                        let text = Text { task, time, variable: &planned.batch.items[item], signal };
+                        text.put(world, &on_tick.values, Some(element), record);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A bit for each of the 64 recorded values of this word that was not read, where those of callbacks begin with number
+    /// `first`.
+    pub fn absent(&self, first: usize, word: usize) -> u64 {
+        let mut bits = 0;
+        let mut column = first;
+        for on_tick in &self.all {
+            let own = column..column + on_tick.recorded.len();
+            column = own.end;
+            if !on_tick.fresh {
+                let here = own.start.max(word * 64)..own.end.min(word * 64 + 64);
+                here.for_each(|column| bits |= 1 << (column % 64));
+            }
+        }
+        bits
+    }
+}
+
+impl PartitionHost {
+    /// Reads and publishes what belongs to the output clocks that are active. Inside the lock: nobody else publishes these.
+    pub(super) fn read_on_ticks(&self, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
+        let now = self.task().zip(self.due.get()).map(|(task, due)| {
+            // Nobody has asked a changing clock yet what comes next.
+            let stamp = Visibility::default().of(self.world, task, &due, None);
+            Publishing { task, time: due.time, stamp, in_event: false }
+        });
+        for on_tick in &mut self.on_ticks.borrow_mut().all {
+            if !on_tick.clocks.iter().any(|&clock| active[clock] == 1) {
+                continue;
+            }
+            let _counted = updates.get(&mut on_tick.values)?;
+            on_tick.fresh = true;
+            self.world.look_for_nan(self.fmu, self.task(), &on_tick.values, || self.time());
+            on_tick.cables.publish(&on_tick.values);
+            for output in &on_tick.single {
+                if let Some(size) = output.publish(self.world, now, &on_tick.values, None, |_| false) {
+                    let (task, reference) = (self.task(), Some(output.reference));
+                    let seen = Occurrence { task, reference, time: Some(self.time()), value: size as u64 };
+                    self.world.board.fmu(self.fmu).findings().note(Finding::OversizedValue, seen);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,296 @@
+//! What a clock update brings: every output clock is read once, its ticks go to all clocks that it triggers, and countdown
+//! clocks are armed (semantics S2, S4, S9). In the draft a tick may have a delay.
+
+use super::{Dispatch, Event, PartitionHost};
+use crate::delays::Delays;
+use crate::exchange::{Deadline, TickStamp};
+use crate::intervals::{duration, roughly};
+use crate::world::World;
+use std::sync::atomic::Ordering::Relaxed;
+use vecud_base::time::{Fraction, Instant, Nanos, TimeUnit};
+use vecud_description::ValueReference;
+use vecud_fmi::{ElementIntervals, Failure, Interval, OutputClocks, Qualifier};
+use vecud_linux::prefetch::prefetch;
+use vecud_plan::{FmuId, OutputClock, TaskId, TriggerTime};
+use vecud_record::board::TaskWord;
+use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::trace::NoteRing;
+
+/// Buffers for one clock update.
+pub(super) struct Clocks {
+    outputs: OutputClocks,
+    /// In the draft.
+    delays: Option<Delays>,
+    decimal: Countdowns,
+    fraction: Countdowns,
+    intervals: Vec<f64>,
+    counters: Vec<u64>,
+    resolutions: Vec<u64>,
+}
+
+#[derive(Default)]
+struct Countdowns {
+    tasks: Vec<TaskId>,
+    references: Vec<u32>,
+    qualifiers: Vec<i32>,
+}
+
+impl Clocks {
+    /// Room for the output clocks and countdown clocks of `fmu`.
+    pub(super) fn new(world: &World, fmu: FmuId) -> Clocks {
+        let plan = &world.plan.fmus[fmu.0];
+        let countdowns = |fraction: bool| {
+            let partitions = plan.countdowns().iter().filter_map(|&id| Some((id, world.plan.tasks[id.0].partition()?)));
+            let wanted = partitions.filter(|(_, partition)| partition.supports_fraction == fraction);
+            let (tasks, references): (Vec<TaskId>, Vec<u32>) =
+                wanted.map(|(id, partition)| (id, partition.clock.0)).unzip();
+            Countdowns { qualifiers: vec![0; tasks.len()], tasks, references }
+        };
+        let (decimal, fraction) = (countdowns(false), countdowns(true));
+        let elements = plan.output_clocks.chunk_by(|a, b| a.reference == b.reference);
+        let outputs: Vec<_> = elements.map(|clock| (clock[0].reference, clock.len())).collect();
+        Clocks {
+            outputs: OutputClocks::new(&outputs),
+            delays: Delays::of(plan),
+            intervals: vec![0.0; decimal.tasks.len()],
+            counters: vec![0; fraction.tasks.len()],
+            resolutions: vec![0; fraction.tasks.len()],
+            decimal,
+            fraction,
+        }
+    }
+
+    /// Whether there is any.
+    pub(super) fn are_there(&self) -> bool {
+        !self.outputs.is_empty() || !self.decimal.tasks.is_empty() || !self.fraction.tasks.is_empty()
+    }
+}
+
+impl PartitionHost {
+    /// In whose activation `clock`, which is active, has ticked: in the caller's own, or in that of a partition which the caller
+    /// has preempted, whose tick surfaces in the caller's callback (S4). `None`: its partition has returned.
+    fn ticker(&self, clock: &OutputClock) -> Option<TaskId> {
+        let own = self.task();
+        if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
+            return own;
+        }
+        let active = |task: &&TaskId| self.world.board.task(**task).get(TaskWord::Active) == 1;
+        clock.ticked_by.iter().find(active).copied()
+    }
+
+    /// The time of a tick of `clock` by `ticker` (S4), where `said` is what the draft's callback said, and the clock at the
+    /// root of it.
+    fn tick_time(
+        &self,
+        clock: &OutputClock,
+        ticker: Option<TaskId>,
+        said: Option<Instant>,
+    ) -> (Instant, Option<TaskId>) {
+        if self.world.plan.trigger_time == TriggerTime::Now && matches!(self.dispatch, Dispatch::Threads) {
+            return (self.world.simulation(Nanos(self.world.now())), self.root());
+        }
+        match ticker {
+            _ if ticker == self.task() => (said.unwrap_or(self.time()), self.root()),
+            Some(task) => (said.unwrap_or(self.world.board.task(task).time()), self.world.root(task)),
+            None => {
+                self.note(Finding::TickReadLate, Some(clock.reference), 0);
+                (said.unwrap_or(self.time()), self.root())
+            }
+        }
+    }
+
+    /// In what the FMU counts time.
+    fn unit(&self) -> TimeUnit {
+        self.world.plan.fmus[self.fmu.0].time_unit
+    }
+
+    /// The clock at the root of the activation under way.
+    fn root(&self) -> Option<TaskId> {
+        self.task().and_then(|own| self.world.root(own))
+    }
+
+    /// The instant of an `intermediateUpdateTime`. Under preemption they may decrease, but not below
+    /// the time of every activation under way: nothing can tick before it began.
+    fn said(&self, time: f64) -> Instant {
+        let illegal = |instead| {
+            self.note(Finding::IllegalTickTime, None, time.to_bits());
+            instead
+        };
+        let own = self.time();
+        let Some(said) = self.unit().instant(time) else { return illegal(own) };
+        if said >= own {
+            return said;
+        }
+        let tasks = self.world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == self.fmu);
+        let cells = tasks.map(|(task, _)| self.world.board.task(TaskId(task)));
+        let active = cells.filter(|cells| cells.get(TaskWord::Active) == 1).map(|cells| cells.time());
+        let earliest = active.min().unwrap_or(own);
+        if said < earliest { illegal(earliest) } else { said }
+    }
+
+    /// Notes an offence against the standard, in the name of the activation under way.
+    pub(super) fn note(&self, finding: Finding, reference: Option<ValueReference>, value: u64) {
+        let seen = Occurrence { task: self.task(), reference, time: Some(self.time()), value };
+        self.world.board.fmu(self.fmu).findings().note(finding, seen);
+    }
+
+    /// Hands a tick of a clock, by its place among those of the instance, to all that it triggers.
+    fn hand_out(&self, clock: usize, stamp: TickStamp) {
+        let plan = &self.world.plan.fmus[self.fmu.0].output_clocks[clock];
+        plan.targets.iter().for_each(|target| self.dispatch_tick(clock, *target, stamp));
+        for target in &plan.clocks {
+            let _counted_if_refused = self.world.tick_between_steps(*target, stamp);
+        }
+    }
+
+    /// A clock of the instance has ticked in Event Mode, at this time: hands it to the tasks that it triggers.
+    pub fn ticked_in_event_mode(&self, clock: usize, time: Instant) {
+        let targets = &self.world.plan.fmus[self.fmu.0].output_clocks[clock].targets;
+        let stamp = TickStamp { time, dispatched: self.dispatched_at(), root: self.task() };
+        targets.iter().for_each(|target| self.dispatch_tick(clock, *target, stamp));
+        self.wake_targets();
+    }
+
+    fn dispatch_tick(&self, output: usize, target: TaskId, stamp: TickStamp) {
+        let TickStamp { time, root, .. } = stamp;
+        if self.closes_a_cycle(target, time) {
+            self.note(Finding::CutCycle, self.world.plan.tasks[target.0].clock(), 0);
+        } else {
+            let by = self.task().map_or(0, |own| own.0 as u64 + 1);
+            self.world.tasks[target.0].ticked_by.store(by, Relaxed);
+        }
+        let taken = match &self.dispatch {
+            Dispatch::Threads => {
+                let taken = self.world.tick(target, stamp);
+                if taken {
+                    self.wake_later(target);
+                }
+                taken
+            }
+            Dispatch::Events(events) => {
+                events.borrow_mut().push(Event::Tick(target, time, root));
+                true
+            }
+        };
+        self.trace_tick(output, target, taken, stamp);
+    }
+
+    /// Whether this activation goes back to one of `target` at this very time: the tick will be coalesced.
+    fn closes_a_cycle(&self, target: TaskId, time: Instant) -> bool {
+        let mut task = self.task();
+        for _ in 0..self.world.tasks.len() {
+            let Some(one) = task.filter(|one| self.world.board.task(*one).time() == time) else { return false };
+            if one == target {
+                return true;
+            }
+            let by = self.world.tasks[one.0].ticked_by.load(Relaxed);
+            task = by.checked_sub(1).map(|by| TaskId(by as usize));
+        }
+        false
+    }
+
+    fn dispatch_deadline(&self, target: TaskId, time: Instant, dispatched: Nanos) {
+        let tick = TickStamp { time, dispatched, root: self.root() };
+        self.trace_arm(target, tick);
+        match &self.dispatch {
+            Dispatch::Threads => {
+                self.world.arm(target, Deadline { tick, since: self.time() });
+                self.wake_later(target);
+            }
+            Dispatch::Events(events) => events.borrow_mut().push(Event::Arm(target, time, self.root())),
+        }
+    }
+
+    /// Asks for the memory of those whom this instance triggers, of a few: while the FMU says which of its clocks tick.
+    fn prefetch_targets(&self) {
+        const FEW: usize = 4;
+        if matches!(self.dispatch, Dispatch::Threads) {
+            let clocks = &self.world.plan.fmus[self.fmu.0].output_clocks;
+            let targets = clocks.iter().take(FEW).filter_map(|clock| clock.targets.first());
+            targets.for_each(|target| self.world.prefetch_tick(*target));
+            self.trace().into_iter().flat_map(NoteRing::next_pair).for_each(prefetch);
+        }
+    }
+
+    /// Reads every output clock once and every countdown interval, and hands out what they say.
+    /// `time`: `intermediateUpdateTime` of the draft's callback.
+    pub(super) fn route(&self, time: Option<f64>) -> Result<(), Failure> {
+        let instance = &self.world.instances[self.fmu.0];
+        let Some(updates) = instance.updates.get() else { return Ok(()) };
+        let plan = &self.world.plan.fmus[self.fmu.0];
+        let Ok(mut clocks) = self.clocks.try_borrow_mut() else { return Ok(()) };
+        let clocks = &mut *clocks;
+        if !clocks.outputs.is_empty() {
+            self.prefetch_targets();
+            let _counted = updates.get_clocks(&mut clocks.outputs)?;
+            // While they are active, and before anybody whom they trigger can run.
+            self.read_on_ticks(updates, clocks.outputs.active())?;
+            let said = time.map(|time| self.said(time));
+            if let Some(delays) = &mut clocks.delays {
+                let get = |references: &[u32], into: ElementIntervals| updates.get_draft_intervals(references, into);
+                delays.ask(plan, clocks.outputs.active(), get)?;
+            }
+            let now = self.dispatched_at();
+            let active = clocks.outputs.active().iter().enumerate().filter(|(_, active)| **active == 1);
+            for (index, clock) in active.map(|(index, _)| (index, &plan.output_clocks[index])) {
+                let delay = clocks.delays.as_ref().map_or(Ok(Fraction::ZERO), |delays| delays.after(index));
+                let delay = delay.unwrap_or_else(|illegal| {
+                    // The clock has ticked, whatever it says of its delay.
+                    self.note(Finding::IllegalInterval, Some(clock.reference), illegal.to_bits());
+                    Fraction::ZERO
+                });
+                let ticker = self.ticker(clock);
+                if let Some(ticker) = ticker {
+                    self.world.tasks[ticker.0].note_ticked(index);
+                }
+                let (time, root) = self.tick_time(clock, ticker, said);
+                let time = if delay.is_zero() { time } else { time.after(delay) };
+                let stamp = TickStamp { time, dispatched: now, root };
+                self.hand_out(index, stamp);
+            }
+        }
+        let Countdowns { tasks, references, qualifiers } = &mut clocks.decimal;
+        if !tasks.is_empty() {
+            let _counted = updates.get_interval_decimal(references, &mut clocks.intervals, qualifiers)?;
+            let now = self.dispatched_at();
+            for (index, target) in tasks.iter().enumerate() {
+                self.deadline(*target, qualifiers[index], Interval::Decimal(clocks.intervals[index]), now);
+            }
+        }
+        let Countdowns { tasks, references, qualifiers } = &mut clocks.fraction;
+        if !tasks.is_empty() {
+            let (counters, resolutions) = (&mut clocks.counters, &mut clocks.resolutions);
+            let _counted = updates.get_interval_fraction(references, counters, resolutions, qualifiers)?;
+            let now = self.dispatched_at();
+            for (index, target) in tasks.iter().enumerate() {
+                let (counter, resolution) = (counters[index], resolutions[index]);
+                self.deadline(*target, qualifiers[index], Interval::Fraction { counter, resolution }, now);
+            }
+        }
+        Ok(())
+    }
+
+    /// When what was just read is handed over: from then on it is the host's time that passes.
+    fn dispatched_at(&self) -> Nanos {
+        match self.dispatch {
+            Dispatch::Threads => Nanos(self.world.now()),
+            Dispatch::Events(_) => Nanos(0), // virtual time looks at no clock
+        }
+    }
+
+    /// A countdown interval was `read`: a changed one counts from the activation time of the caller.
+    fn deadline(&self, target: TaskId, qualifier: i32, read: Interval, now: Nanos) {
+        let illegal = |finding, value| {
+            let reference = self.world.plan.tasks[target.0].clock();
+            self.note(finding, reference, value);
+        };
+        match Qualifier::from_raw(qualifier) {
+            Some(Qualifier::Changed) => match duration(read, self.unit()) {
+                Ok(interval) => self.dispatch_deadline(target, self.time().after(interval), now),
+                Err(_) => illegal(Finding::IllegalInterval, roughly(read, self.unit()).to_bits()),
+            },
+            Some(Qualifier::NotYetKnown | Qualifier::Unchanged) => (),
+            None => illegal(Finding::IllegalQualifier, qualifier as u64),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Tunable clocks whose intervals depend on tunable parameters (FMI 3.0, 2.2.8.3, "Tunable periodic Clock"; semantics S2).
+
+use super::{Dispatch, Event, PartitionHost};
+use crate::halt::Halt;
+use crate::intervals::period;
+use vecud_base::time::{Fraction, Instant};
+use vecud_description::IntervalVariability;
+use vecud_fmi::{Function, Qualifier, Setting};
+use vecud_plan::{Release, TaskId};
+use vecud_record::unusable::Unusable;
+
+impl PartitionHost {
+    /// Reads again the intervals of all tunable clocks that the FMU says itself, after tunable parameters were set: to be
+    /// called between the last set and the activation. What has changed does so at `from`, the time of that activation.
+    ///
+    /// Allocates nothing. An interval that no clock can have is a failure of the FMU, which the board keeps.
+    pub fn reread_tunable_intervals(&self, setting: &mut Setting<'_>, from: Instant) -> Result<(), Halt> {
+        // Under the lock: readings, and what becomes of them, stay in the order of the changes.
+        let unit = self.world.plan.fmus[self.fmu.0].time_unit;
+        self.locked(|| {
+            for (index, task) in self.world.plan.tasks.iter().enumerate() {
+                let Some(partition) =
+                    task.partition().filter(|partition| partition.kind == IntervalVariability::Tunable)
+                else {
+                    continue;
+                };
+                if task.fmu != self.fmu || task.release != Release::Asked {
+                    continue;
+                }
+                let (read, qualifier) = setting.get_interval(partition.clock, partition.supports_fraction)?;
+                let reading = match Qualifier::from_raw(qualifier) {
+                    Some(Qualifier::Changed) => period(read, unit, self.world.shortest_period()).map(Some),
+                    Some(Qualifier::Unchanged) => Ok(None),
+                    Some(Qualifier::NotYetKnown) | None => Err(Unusable::Qualifier(qualifier)),
+                };
+                match reading {
+                    Ok(Some(interval)) => self.dispatch_change(TaskId(index), interval, from),
+                    Ok(None) => (),
+                    Err(reading) => {
+                        let function = Function::get_interval(partition.supports_fraction);
+                        return Err(self.fail_reading(function, TaskId(index), from, reading));
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn dispatch_change(&self, target: TaskId, interval: Fraction, from: Instant) {
+        match &self.dispatch {
+            Dispatch::Threads => {
+                self.world.retune(target, interval, from);
+                self.wake_later(target);
+            }
+            Dispatch::Events(events) => events.borrow_mut().push(Event::Retune(target, interval, from)),
+        }
+    }
+}

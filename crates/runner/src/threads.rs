@@ -1,0 +1,323 @@
+//! Starts the partition threads at one instant, watches over the run, and joins them (semantics S14).
+
+use super::activation::Activation;
+use super::pause::Pausing;
+use super::realtime::{PartitionThread, SetUp, take_mail};
+use super::receiver::Receiver;
+use super::reconfigure::{Reconfigurable, Reconfigurer};
+use super::requests::Requests;
+use super::surroundings::OutsideLook;
+use super::watchdog::Watchdog;
+use super::world::{Ending, World};
+use super::{privileges, state, stimuli};
+use crossbeam::channel::unbounded;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use vecud_base::time::{Instant, Nanos};
+use vecud_linux::clock::{self, Clock, monotonic_now};
+use vecud_linux::{affinity, crash, memory, thread};
+use vecud_plan::TaskId;
+use vecud_plan::schedule::{Lull, Timeline};
+use vecud_record::board::{Global, Phase, Scheduling, TaskWord, Threads};
+
+/// What a thread gives back.
+type Left = (Activation, Timeline);
+
+/// How long the main thread looks away, at least, ns.
+const LOOK: Nanos = Nanos(2_000_000);
+/// How often it looks for an answer of the supervisor.
+const ANSWER: Duration = Duration::from_micros(100);
+/// So long the supervisor may take for its last look at the threads, ns.
+const LAST_LOOK: i64 = 500_000_000;
+/// An event that is handed over later than this after its arrival may find its time recorded as complete, ns.
+const EVENTS_CLOSE: i64 = 50_000_000;
+/// So long before the stop time is never recorded as complete before the end, ns.
+const LAST_EVENTS: i64 = 1_000_000;
+/// Starts fall on whole multiples of this on the run's clock, plus the rig's phase (semantics S18), ns.
+const START_GRID: i64 = 10_000_000;
+
+/// Runs the plan in real time and gives the activations back, so that the instances can be ended, and, if the state is
+/// saved, what is left to be done. `Err`: the threads could not be set up; an instance whose activations are not all there
+/// may not be touched any more.
+///
+/// When a thread does not return in time this does not return either: the process ends.
+pub fn run(
+    world: &'static World,
+    activations: Vec<Activation>,
+    timelines: Vec<Timeline>,
+    reconfigurable: Vec<Reconfigurable>,
+    say: &dyn Fn(u8, &str),
+) -> Result<(Vec<Activation>, Vec<Timeline>), Vec<Activation>> {
+    let (ready, is_ready) = unbounded();
+    let (mut threads, mut led) = (Vec::new(), Vec::new());
+    let mut problems = Vec::new();
+    problems.extend(memory::admit_stacks().err().map(|error| error.to_string()));
+    for (index, (activation, timeline)) in activations.into_iter().zip(timelines).enumerate() {
+        let task = TaskId(index);
+        let plan = &world.plan.tasks[index];
+        if plan.leader().is_some() {
+            // Another thread does its work.
+            world.left(task);
+            led.push((index, (activation, timeline)));
+            continue;
+        }
+        let body = PartitionThread { world, task, activation, measure: None, ready: ready.clone() };
+        match thread::spawn_deep(&plan.thread, world.plan.host.stack_kib * 1024, |stack| body.run(timeline, stack)) {
+            Ok(thread) => threads.push(thread),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    // So that a thread that dies before it is ready ends the wait for it.
+    drop(ready);
+    let mut set_up: Vec<SetUp> = Vec::new();
+    for _ in &threads {
+        match is_ready.recv() {
+            Ok(Ok(thread)) => set_up.push(thread),
+            Ok(Err(problem)) => problems.push(problem),
+            Err(_) => problems.push("a partition thread ended before it was set up".to_owned()),
+        }
+    }
+    let receiver = Receiver::start(world).unwrap_or_else(|problem| {
+        problems.push(problem);
+        None
+    });
+    for problem in &problems {
+        say(3, problem);
+    }
+    let give_up = |receiver: Option<Receiver>, threads, reconfigurer| {
+        world.end(Ending::Discard);
+        receiver.into_iter().for_each(Receiver::join);
+        let left = join(world, threads, reconfigurer, monotonic_now());
+        Err(left.into_iter().map(|(activation, _)| activation).collect())
+    };
+    if !problems.is_empty() {
+        return give_up(receiver, threads, None);
+    }
+    if let Some(error) = set_up.iter().find_map(|thread| thread.unrefined.as_ref()) {
+        say(1, &format!("WAKE-UPS MAY BE 50 µs LATER THAN THEY HAVE TO BE: {error}"));
+    }
+    if world.clock == Clock::Tai && clock::tai_offset() == 0 {
+        let way_out = "start ptp4l and phc2sys, or use clock = \"monotonic\"";
+        say(1, &format!("CLOCK_TAI IS NOT SET: the kernel has it equal to UTC, so nobody keeps it; {way_out}"));
+    }
+    let reconfigurer = Reconfigurer::start(world, reconfigurable, say);
+    let stacks = set_up
+        .iter()
+        .map(|thread| thread.stack.clone())
+        .chain(receiver.iter().map(|receiver| receiver.stack.clone()))
+        .collect();
+    privileges::settle_memory(world, stacks, say);
+    let watchdog = Watchdog::start(world, set_up, say);
+    if !are_scheduled(world) {
+        return give_up(receiver, threads, reconfigurer);
+    }
+    world.set_start(Nanos((world.now() / START_GRID + 4) * START_GRID).plus(world.plan.host.phase));
+    world.board.set_phase(Phase::Running);
+    receiver.iter().for_each(Receiver::receive);
+    for task in &world.tasks {
+        task.wake.wake();
+    }
+    let own: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    // Where threads cannot be pinned this cannot be done either, which was said.
+    if let (true, Err(error)) = (world.pinned, affinity::keep_off(&own)) {
+        say(1, &error.to_string());
+    }
+    // What the thread waits by from here on is CLOCK_MONOTONIC.
+    let asked = watch(world, receiver.as_ref()) - world.clock.ahead();
+    receiver.iter().for_each(Receiver::close);
+    world.board.set_phase(Phase::Stopping);
+    let mut left = join(world, threads, reconfigurer, asked);
+    for (index, husk) in led {
+        left.insert(index.min(left.len()), husk);
+    }
+    let (activations, mut timelines): (Vec<_>, Vec<_>) = left.into_iter().unzip();
+    receiver.into_iter().for_each(Receiver::join);
+    for (task, state) in world.tasks.iter().enumerate() {
+        // Ticks of partitions, and of the receiver, that were still running when the thread that they were for had left.
+        if world.saves
+            && let Some(timeline) = timelines.get_mut(task)
+        {
+            take_mail(world, TaskId(task), timeline);
+        }
+        let left = std::iter::from_fn(|| state.ticks.pop()).count();
+        world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, left as u64);
+    }
+    if world.ending() == Ending::Discard && !world.saves {
+        let reached = state::end_together(world, &mut timelines);
+        world.board.global(Global::Reached).store(reached, SeqCst);
+    }
+    world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
+    drop(watchdog);
+    Ok((activations, timelines))
+}
+
+/// Has the supervisor give all threads their priorities, for which FMU code has no privilege. `false`: it could not, and has
+/// said why.
+fn are_scheduled(world: &World) -> bool {
+    world.board.set_threads(Threads::SetUp);
+    loop {
+        match world.board.threads() {
+            Threads::Scheduled => return true,
+            Threads::Refused => return false,
+            Threads::SetUp => (),
+            // FMU code has written over it.
+            _ => world.board.set_threads(Threads::SetUp),
+        }
+        std::thread::sleep(ANSWER);
+    }
+}
+
+/// Lets the supervisor look at the threads of a run that has begun for the last time; does not wait for one that is busy.
+fn are_seen(world: &World) {
+    if world.board.threads() != Threads::Scheduled {
+        return;
+    }
+    world.board.set_threads(Threads::Leaving);
+    let until = monotonic_now() + LAST_LOOK;
+    while world.board.threads() == Threads::Leaving && monotonic_now() < until {
+        std::thread::sleep(ANSWER);
+    }
+}
+
+fn duration(nanos: Nanos) -> Duration {
+    Duration::from_nanos(nanos.0 as u64)
+}
+
+/// Until the run is to end: by its stop time, a request, or a failure. Returns when it was to, by the run's clock: of what hangs
+/// and was waited for already, so much earlier.
+fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
+    let mut pausing = Pausing::of(world, START_GRID);
+    let lull = Lull::of(&world.plan);
+    let mut requests = Requests::of(world);
+    let mut outside = OutsideLook::new();
+    let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
+    loop {
+        let now = world.now();
+        pausing.look(now);
+        outside.look(world, now);
+        if let Some(time) = complete_at(world, now) {
+            complete.fetch_max(time, SeqCst);
+            stimuli::set_floor(world, world.time_since_start(time));
+        }
+        // After that: what is handed on now is not before `now`, or after the time at which the run is held.
+        if let Some(requests) = &mut requests {
+            requests.hand_on(world);
+        }
+        reached.store(reached_at(world, now), SeqCst);
+        let given_up = world.give_up();
+        if world.ending() != Ending::No {
+            reached.store(reached_at(world, world.now()), SeqCst);
+            return if given_up { now - world.plan.shutdown_timeout.0 } else { now };
+        }
+        if [Global::StopRequest, Global::OverdueTask].iter().any(|word| world.board.global(*word).load(SeqCst) != 0) {
+            world.end(Ending::Discard);
+            reached.store(reached_at(world, world.now()), SeqCst);
+            return now;
+        }
+        if world.tasks.iter().all(|task| task.finished.load(SeqCst)) {
+            return now;
+        }
+        let stop = world.plan.stop.filter(|_| !pausing.is_held()).map(|stop| world.wall(stop).0);
+        if let Some(stop) = stop.filter(|stop| now >= *stop) {
+            // Activations released and ticks raised before the stop time still run, unless they take for ever.
+            let late = now - stop > world.plan.shutdown_timeout.0;
+            // What has come from outside before the stop time counts among these.
+            let received = receiver.is_none_or(Receiver::finish);
+            if late || (received && world.is_quiet()) {
+                world.end(if late { Ending::Discard } else { Ending::Finished });
+                return stop;
+            }
+        }
+        let now = world.simulation(Nanos(world.now()));
+        std::thread::sleep(duration(lull.map_or(LOOK, |lull| lull.pause(now, LOOK))));
+    }
+}
+
+/// The simulation time that the run has reached at this wall clock, ns since its start.
+fn reached_at(world: &World, now: i64) -> u64 {
+    world.since_start(world.until(Nanos(now)))
+}
+
+/// [`World::complete`], with external events taken into account: their times are closed a moment after they have come.
+fn complete_at(world: &World, now: i64) -> Option<u64> {
+    if world.plan.receiver.is_none() {
+        // Somebody may ask for a tick at any time from now on.
+        let limit =
+            if world.plan.requests.is_empty() { u64::MAX } else { world.since_start(world.simulation(Nanos(now))) };
+        return world.complete().map(|complete| complete.min(limit));
+    }
+    let until = world.simulation(Nanos(now - EVENTS_CLOSE)).nanos();
+    // Whatever comes before the stop time has room there, however late it is handed over.
+    let until = world.plan.stop.map_or(until, |stop| until.min(stop.nanos().minus(Nanos(LAST_EVENTS))));
+    if !world.horizon.close(until.0) {
+        return None;
+    }
+    Some(world.complete()?.min(world.since_start(Instant::from_nanos(until))))
+}
+
+/// Waits for all threads, at most as long as the rig allows after the end was `asked` for, but never without a chance.
+fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reconfigurer>, asked: i64) -> Vec<Left> {
+    const CHANCE: i64 = 100_000_000;
+    // Longer than a tick of the kernel.
+    const STARVES: Duration = Duration::from_millis(50);
+    let chance = monotonic_now() + CHANCE;
+    let deadline = asked.saturating_add(world.plan.shutdown_timeout.0).max(chance);
+    let missing = || (0..world.tasks.len()).filter(|task| !world.tasks[*task].finished.load(SeqCst));
+    let instance = |task: usize| &world.instances[world.plan.tasks[task].fmu.0];
+    let is_given_up = |task: usize| instance(task).given_up.load(SeqCst);
+    // The culprit is inside FMU code; others may only be waiting for it: at the gate, or for the lock that it holds.
+    let hangs = || {
+        let word = |task: usize, word| world.board.task(TaskId(task)).get(word);
+        let active = |task: usize| word(task, TaskWord::Active) == 1;
+        let holds = |task: usize| {
+            let holder = instance(task).lock.holder();
+            active(task) && holder.is_some_and(|tid| u64::from(tid) == word(task, TaskWord::Tid))
+        };
+        missing().min_by_key(|&task| (!is_given_up(task), !holds(task), !active(task)))
+    };
+    let exist = threads.len() == world.plan.tasks.iter().filter(|task| task.leader().is_none()).count();
+    let reconfigures = || reconfigurer.as_ref().is_some_and(|thread| !thread.has_left());
+    // What was given up was waited for already.
+    let is_awaited = || reconfigures() || missing().any(|task| !is_given_up(task));
+    while exist
+        && (hangs().is_some() || reconfigures())
+        && monotonic_now() < if is_awaited() { deadline } else { chance }
+    {
+        std::thread::sleep(duration(LOOK));
+    }
+    if exist && (hangs().is_some() || reconfigures()) {
+        let global = |word| world.board.global(word);
+        let outside = world.board.outside_call();
+        // Nobody else is inside of FMU code in the name of no task: partitions wait for that one at their gates.
+        match (outside.function, hangs()) {
+            (0, Some(task)) => {
+                let word = |task: usize, word| world.board.task(TaskId(task)).get(word);
+                let gets_no_core =
+                    |task: usize| thread::is_kept_from_running(word(task, TaskWord::Tid) as u32, STARVES);
+                // Nobody of this rig keeps it from running.
+                let is_beside = |other: usize| {
+                    let shares_core = world.plan.tasks[other].cpu == world.plan.tasks[task].cpu;
+                    other != task && shares_core && word(other, TaskWord::Active) == 1
+                };
+                let is_urgent = world.scheduling == Scheduling::Fifo && !is_given_up(task);
+                let starves =
+                    is_urgent && gets_no_core(task) && !missing().any(|other| is_beside(other) && !gets_no_core(other));
+                let word = if starves { Global::StarvedTask } else { Global::HungTask };
+                global(word).store(task as u64 + 1, SeqCst);
+            }
+            (0, None) => (),
+            _ => global(Global::HungFmu).store(outside.fmu.map_or(0, |fmu| fmu.0 as u64 + 1), SeqCst),
+        }
+        world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
+        crash::expect_exit();
+        // Whatever the thread does in there, no instance can be ended while it does it.
+        crash::exit_now(1);
+    }
+    if let Some(reconfigurer) = reconfigurer {
+        reconfigurer.join();
+    }
+    are_seen(world);
+    world.dismiss();
+    threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+}

@@ -1,0 +1,371 @@
+//! What a task does with its FMU when it is released: it sets, computes and gets (semantics S10). One variant of [`Unit`] for each
+//! kind of [`Work`]; what releases tasks, carries values and records sees no more of it than [`Setting`] and [`Getting`].
+//!
+//! The time that is handed to the FMU, and the one from which on what it has computed is valid, are the unit's affair: of a
+//! model partition both are its activation time; a step begins at its release, and what it computes is valid at its end.
+
+mod events;
+mod figures;
+mod partition;
+mod step;
+mod stepping;
+mod usual;
+mod way;
+
+pub use self::events::{Handover, Member, described_now};
+pub use self::step::Strode;
+pub use self::usual::UsualSteps;
+
+use self::events::{Engine, EventUnit};
+use self::partition::PartitionUnit;
+use self::step::{StepUnit, patience};
+use super::activation::{Activation, Calls, Meter};
+use super::halt::Halt;
+use super::site::Site;
+use super::slopes::Slopes;
+use super::thread_host::PartitionHost;
+use super::world::World;
+use crate::exchange::Stamp;
+use vecud_base::time::{Fraction, Instant};
+use vecud_fmi::{Batch, ClockElement, Failure, Instance, InstanceControl, Numbers, Outcome, Part, Running, Unusual};
+use vecud_plan::schedule::{Due, Learned};
+use vecud_plan::{FmuId, Release, TaskId, Work};
+
+/// The FMU code of one task; belongs to one thread.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one more look through a pointer in each activation costs more than the memory"
+)]
+pub enum Unit {
+    /// The model partition of an input clock (Scheduled Execution).
+    Partition(PartitionUnit),
+    /// The steps of an instance that handles no events (Co-Simulation).
+    Step(StepUnit),
+    /// The steps of an instance that handles events between them (Co-Simulation, Model Exchange), and of those that make them together
+    /// with it.
+    Events(Box<EventUnit>),
+    /// Another task does its work.
+    Led,
+}
+
+/// Something whose variables can be set.
+pub trait Settable {
+    /// Sets what is enabled in the batch, in one call.
+    fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure>;
+
+    /// Tunable parameters were set for a release at `time`: asks the FMU again for what may depend on them.
+    fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), Halt>;
+}
+
+/// A unit before it computes.
+pub trait Setting: Settable {
+    /// The unit after that.
+    type Getting: Getting;
+
+    /// Hands over the slopes of what was set of the batch for a release at `time` just now. Only steps have any.
+    fn set_slopes(
+        &mut self,
+        _host: &PartitionHost,
+        _time: Instant,
+        _batch: &Batch,
+        _slopes: &Slopes,
+    ) -> Result<Outcome, Failure> {
+        Ok(Outcome::Ok)
+    }
+
+    /// The time at which what is set for the release `due` is to be visible.
+    #[inline(always)] // it is the same time
+    fn looks_at(&self, due: &Due) -> Instant {
+        due.time
+    }
+
+    /// All is set that is to be set for the release `due`.
+    fn ready(&mut self, _calls: &Calls, _world: &World, _host: &PartitionHost, _due: &Due) {}
+
+    /// Computes for the release `due`, which is so many `seconds`. `calls` have set what is set.
+    fn compute(self, calls: &mut Calls, due: &Due, seconds: f64) -> Result<Self::Getting, Failure>;
+}
+
+/// A unit that has computed.
+pub trait Getting {
+    /// How that went.
+    fn outcome(&self) -> Outcome;
+
+    /// Asks the FMU for what the host must know before it reads anything else.
+    fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt>;
+
+    /// From when on what was computed for `due` is valid.
+    fn valid_from(&self, due: &Due) -> Instant {
+        due.time
+    }
+
+    /// With which stamp delayed connections get what was computed for `due`; `None`: they never show it.
+    fn stamp(&mut self, world: &World, due: &Due) -> Option<Stamp>;
+
+    /// Reads what is enabled in the batch, in one call.
+    fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure>;
+
+    /// Reads slopes of outputs. Only steps have any.
+    fn get_slopes(&mut self, _slopes: &mut Slopes) -> Result<Outcome, Failure> {
+        Ok(Outcome::Ok)
+    }
+}
+
+impl Unit {
+    /// Takes an instance apart: its tasks with their units, and what [joins](join) them again. `learned`: what it has said of
+    /// clocks that are no tasks, by their places.
+    pub fn all_of(
+        world: &World,
+        fmu: FmuId,
+        instance: Instance<Running>,
+        learned: &[Learned],
+    ) -> (InstanceControl, Vec<(TaskId, Unit)>) {
+        let tasks = world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
+        let (mut partitions, mut step) = (Vec::new(), None);
+        for (task, plan) in tasks {
+            match (&plan.work, &plan.release) {
+                (Work::Partition(own), _) => {
+                    partitions.push((TaskId(task), ClockElement { clock: own.clock, element: own.element }));
+                }
+                (Work::Step(own), Release::Periodic { interval, .. }) => step = Some((TaskId(task), *own, *interval)),
+                (Work::Step(_), _) => unreachable!("steps are periodic"),
+            }
+        }
+        if let Some((task, own, interval)) = step {
+            let (control, engine) = match own.integration {
+                Some(_) => {
+                    let (control, model) = instance.into_model(described_now(world, fmu));
+                    (control, Engine::Equations(model))
+                }
+                None => {
+                    let (control, stepper) = instance.into_stepper();
+                    (control, Engine::Steps(stepper.with_patience(patience(world))))
+                }
+            };
+            let unit = match engine {
+                Engine::Steps(stepper) if !own.handles_events && !own.is_grouped => {
+                    Unit::Step(StepUnit::new(world, task, own, interval, stepper))
+                }
+                engine => Unit::Events(Box::new(EventUnit::new(world, task, own, interval, engine, learned))),
+            };
+            return (control, vec![(task, unit)]);
+        }
+        let clocks: Vec<ClockElement> = partitions.iter().map(|(_, clock)| *clock).collect();
+        let (control, own) = instance.into_parts(&clocks);
+        let unit = |((task, _), partition): (&(TaskId, ClockElement), _)| {
+            (*task, Unit::Partition(PartitionUnit::new(world, *task, partition)))
+        };
+        (control, partitions.iter().zip(own).map(unit).collect())
+    }
+
+    /// Whether [`Getting::ask`] asks for nothing.
+    pub fn asks_nothing(&self) -> bool {
+        match self {
+            Unit::Partition(unit) => unit.asks_nothing(),
+            Unit::Step(_) | Unit::Events(_) | Unit::Led => true,
+        }
+    }
+
+    /// Whether it can be released beside its grid.
+    pub fn leaves_its_grid(&self) -> bool {
+        matches!(self, Unit::Step(_) | Unit::Events(_))
+    }
+
+    /// The FMU that it makes the steps of, if that handles events.
+    pub fn member(&mut self) -> Option<&mut Member> {
+        match self {
+            Unit::Events(unit) => Some(unit.member()),
+            _ => None,
+        }
+    }
+
+    /// How many states and event indicators the instance says that it has; `None`: it is none for Model Exchange, or is between events, as
+    /// after a state was restored, where nobody may ask (FMI 3.0.2, 2.3.5, 3.2.1).
+    pub fn numbers(&mut self) -> Result<Option<Numbers>, Failure> {
+        let Some(member) = self.member() else { return Ok(None) };
+        if member.is_in_event_mode() { member.engine.numbers() } else { Ok(None) }
+    }
+
+    /// Whether stimuli tick clocks between its steps.
+    pub fn is_fed(&self) -> bool {
+        matches!(self, Unit::Events(unit) if unit.is_fed())
+    }
+
+    /// Brings what stimuli tick between its steps before the release `due` is over. `false`: that cannot be read, and the run ends.
+    pub fn take_fed(&mut self, world: &World, due: &Due) -> bool {
+        self.member().is_none_or(|member| member.take_fed(world, due))
+    }
+
+    /// Whether a release at this time goes on with a step of a group, over which what comes from outside is held.
+    #[inline]
+    pub fn holds_inputs(&self, time: Instant) -> bool {
+        matches!(self, Unit::Events(unit) if unit.holds_inputs(time))
+    }
+
+    /// The task of this activation makes its steps together with its own.
+    pub fn lead(&mut self, follower: Activation) {
+        if let Unit::Events(unit) = self {
+            unit.lead(follower);
+        }
+    }
+
+    /// Whether it makes the steps of others as well.
+    pub fn has_followers(&self) -> bool {
+        matches!(self, Unit::Events(unit) if unit.has_followers())
+    }
+
+    /// The others whose steps it makes.
+    pub fn followers(&mut self) -> &mut [Activation] {
+        match self {
+            Unit::Events(unit) => unit.followers(),
+            _ => &mut [],
+        }
+    }
+
+    /// Without the others whose steps it makes; `None`: another one makes its own.
+    pub fn apart(self) -> (Option<Unit>, Vec<Activation>) {
+        match self {
+            Unit::Events(mut unit) => {
+                let followers = unit.leave();
+                (Some(Unit::Events(unit)), followers)
+            }
+            Unit::Led => (None, Vec::new()),
+            own => (Some(own), Vec::new()),
+        }
+    }
+
+    /// Whether it records by itself: what it computes belongs to another time than what is set for it.
+    pub fn records(&self) -> bool {
+        matches!(self, Unit::Step(_) | Unit::Events(_))
+    }
+
+    /// Asks for the memory that every call looks at.
+    #[inline]
+    pub fn prefetch(&self) {
+        match self {
+            Unit::Partition(unit) => unit.prefetch(),
+            Unit::Step(unit) => unit.prefetch(),
+            Unit::Events(unit) => unit.prefetch(),
+            Unit::Led => (),
+        }
+    }
+
+    /// Treats the instance as failed.
+    pub fn fail(&self) {
+        match self {
+            Unit::Partition(unit) => unit.fail(),
+            Unit::Step(unit) => unit.fail(),
+            Unit::Events(unit) => unit.fail(),
+            Unit::Led => (),
+        }
+    }
+
+    /// Makes the calls of the task once, for the release `due`, which is so many `seconds`.
+    #[inline]
+    pub fn run(
+        &mut self,
+        calls: &mut Calls,
+        world: &'static World,
+        host: &'static PartitionHost,
+        due: &Due,
+        seconds: f64,
+        meter: &mut impl Meter,
+    ) -> Result<(), Halt> {
+        match self {
+            Unit::Partition(unit) => calls.run(unit.begin(), world, host, due, seconds, meter),
+            Unit::Step(unit) if unit.is_over(world, host) => {
+                unit.record_last(calls, world, host, due.time);
+                calls.leave_out();
+                Ok(())
+            }
+            Unit::Step(unit) => {
+                unit.take_up(calls)?;
+                calls.run(unit.begin(), world, host, due, seconds, meter)?;
+                unit.is_read(calls, world, host);
+                Ok(())
+            }
+            Unit::Events(unit) => unit.run(calls, world, host, due, meter),
+            Unit::Led => Ok(()),
+        }
+    }
+
+    /// Whether it can make steps that are usual, and nothing but those.
+    pub fn can_stride(&self) -> bool {
+        matches!(self, Unit::Step(unit) if unit.can_stride())
+    }
+
+    /// Whether it makes nothing but usual steps for the releases from `time` on, but for the last one of the run.
+    #[inline]
+    pub fn strides_from(&self, time: Instant) -> bool {
+        matches!(self, Unit::Step(unit) if unit.strides_from(time))
+    }
+
+    /// What makes its usual steps, served by `host` and with the marks at `site`; `None`: it makes none, or can make none now.
+    pub fn usual_steps(&mut self, host: &'static PartitionHost, site: &'static Site) -> Option<UsualSteps<'_>> {
+        match self {
+            Unit::Step(unit) => unit.usual_steps(host, site),
+            _ => None,
+        }
+    }
+
+    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`.
+    #[inline(always)] // in the one loop there is
+    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
+        match self {
+            Unit::Step(unit) => unit.stride(due, seconds, end),
+            _ => unreachable!("it does not stride"),
+        }
+    }
+
+    /// Does what is to be done where the [usual step](Unit::usual_steps) of that release was made and is `unusual`.
+    #[cold]
+    pub fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) -> Strode {
+        match self {
+            Unit::Step(unit) => unit.settle_step(unusual, due, seconds, end),
+            _ => unreachable!("it does not stride"),
+        }
+    }
+
+    /// There is no further release in this run: what is left to be done, such as recording the last values.
+    pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
+        match self {
+            Unit::Step(unit) => unit.finish(calls, world, host),
+            Unit::Events(unit) => unit.finish(calls, world, host),
+            Unit::Partition(_) | Unit::Led => (),
+        }
+    }
+
+    /// A release beside the grid that is wanted; told once.
+    #[inline]
+    pub fn take_point(&mut self) -> Option<Instant> {
+        match self {
+            Unit::Step(unit) => unit.take_point(),
+            Unit::Events(unit) => unit.take_point(),
+            Unit::Partition(_) | Unit::Led => None,
+        }
+    }
+
+    /// After how long the FMU wants to be released again, if it says so each time; told once.
+    pub fn take_next(&mut self) -> Option<Fraction> {
+        match self {
+            Unit::Partition(unit) => unit.take_next(),
+            Unit::Step(_) | Unit::Events(_) | Unit::Led => None,
+        }
+    }
+}
+
+impl From<Unit> for Part {
+    fn from(unit: Unit) -> Part {
+        match unit {
+            Unit::Partition(unit) => unit.into_partition().into(),
+            Unit::Step(unit) => unit.into_stepper().into(),
+            Unit::Events(unit) => unit.into_part(),
+            Unit::Led => unreachable!("another task has its FMU"),
+        }
+    }
+}
+
+/// Puts an instance together again; `None`: units of it are missing, and it is abandoned.
+pub fn join(control: InstanceControl, units: Vec<Unit>) -> Option<Instance<Running>> {
+    control.join(units).ok()
+}

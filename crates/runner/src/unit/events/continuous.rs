@@ -1,0 +1,449 @@
+//! The FMUs for Model Exchange of a unit, integrated together from one communication point to the next (semantics S25).
+//!
+//! What the FMUs are told last is always where they stand: outputs that are read at a communication point belong to it. Events are
+//! located here and handled by [`Group`]; after them, the states are read again of those FMUs alone that have changed them.
+
+use super::engine::Engine;
+use super::group::{Failed, Group};
+use super::joint::{Joint, failed};
+use super::member::{Anew, NO_MODE};
+use super::room::{Handover, Part, Room, integrated};
+use crate::unit::figures::IntegrationFigures;
+use crate::world::World;
+use std::sync::atomic::Ordering::Relaxed;
+use vecud_base::time::Instant;
+use vecud_plan::{FmuId, IntegrationPlan, Mode, Plan, TaskId};
+use vecud_record::findings::{Finding, Occurrence};
+use vecud_solver::{Bound, Goal, Reached, Stopped};
+
+/// So many right-hand sides are computed until it is looked whether somebody has asked for the end of the run.
+const STRETCH: u64 = 1000;
+
+/// State events of an FMU that is simulated by itself come together if all of them lie within this share of their time or of a second, or
+/// within that share of the interval between two rows. What switches to and fro within a narrow band makes as many of them as there is time.
+const TOGETHER: f64 = 1e-9;
+const TOGETHER_OF_A_ROW: f64 = 1e-6;
+
+/// All that is integrated in one unit.
+pub struct Continuous {
+    integration: IntegrationPlan,
+    /// The FMU whose task makes the steps of all.
+    leader: FmuId,
+    room: Room,
+    figures: IntegrationFigures,
+    /// Each step of the solver is stopped at: some FMU is to be told that it is complete.
+    stops_at_steps: bool,
+    /// Events were handled since it has gone on.
+    was_event: bool,
+    /// From here internal steps are counted: the begin of a step of the grid.
+    from: Instant,
+    /// Where that step ends; `None`: none has begun.
+    target: Option<Instant>,
+    /// Events that may still be handled before.
+    events: u32,
+    /// Of an FMU that is simulated by itself: the time of the first of the events that count together, s.
+    counted_from: f64,
+    /// Events of all kinds are bounded, those at the begin of a step left aside. Else only state events are that come together
+    /// ([`TOGETHER`]): each event has rows of its own, for which nobody waits.
+    bounds_all: bool,
+    /// The event that comes to be handled is taken from `events` already, or is not to be: a clock ticks there, which cannot be put off.
+    is_counted: bool,
+    /// It is told that more events have come in this step.
+    is_told: bool,
+    /// A step of the solver may go on beyond a communication point: nobody else knows of what lies ahead, nor changes it.
+    looks_ahead: bool,
+    /// Besides, there is one FMU alone, without clocks.
+    is_by_itself: bool,
+    /// May be taken back with their states (`fmi3SetFMUState`).
+    goes_back: bool,
+    /// It was looked at the point where all stand now what inputs have made of it, and whether that is a state event.
+    settled: Option<bool>,
+}
+
+impl Continuous {
+    /// What is integrated in the unit of this task; `None`: there is nothing.
+    pub fn of(world: &World, task: TaskId) -> Option<Continuous> {
+        let plan = &world.plan;
+        let (members, integration) = integrated(plan, task)?;
+        let room = Room::of(world, task)?;
+        let looks_ahead = is_alone(world, &members);
+        Some(Continuous {
+            integration,
+            leader: plan.tasks[task.0].fmu,
+            stops_at_steps: stops_at_steps(&room.parts),
+            figures: IntegrationFigures::new(world, members[room.parts.first().map_or(0, |part| part.member)]),
+            room,
+            was_event: true,
+            from: plan.start,
+            target: None,
+            events: integration.max_events,
+            counted_from: f64::NEG_INFINITY,
+            bounds_all: !members.iter().any(|task| plan.tasks[task.0].shows_events()),
+            is_counted: false,
+            is_told: false,
+            looks_ahead,
+            is_by_itself: looks_ahead && members.len() == 1 && is_by_itself(plan, task),
+            goes_back: members.iter().any(|task| plan.tasks[task.0].goes_back()),
+            settled: None,
+        })
+    }
+
+    /// Events were handled at this communication point.
+    pub fn note_event(&mut self, point: Instant) {
+        (self.was_event, self.settled) = (true, None);
+        if !std::mem::take(&mut self.is_counted) && self.bounds_all && point > self.from {
+            self.events = self.events.saturating_sub(1);
+        }
+    }
+
+    /// A clock ticks at the communication point whose events come to be handled.
+    pub fn note_tick(&mut self) {
+        self.is_counted = true;
+    }
+
+    /// Whether nothing has come about since it has gone on, and nobody else can do anything.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.is_by_itself && !self.was_event
+    }
+
+    /// Where nobody waits for events, only those count that come together.
+    fn count_anew(&mut self) {
+        let now = self.room.drive.time();
+        let row = self.target.map_or(0.0, |target| target.seconds() - self.from.seconds());
+        let together = (TOGETHER * now.abs().max(1.0)).max(TOGETHER_OF_A_ROW * row);
+        if !self.bounds_all && now - self.counted_from > together {
+            (self.events, self.counted_from) = (self.integration.max_events, now);
+        }
+    }
+
+    /// Whether what comes up to the end of the step is handled there alone, also time events.
+    pub fn is_restless(&self) -> bool {
+        self.bounds_all && self.events == 0
+    }
+
+    /// A release goes from this communication point to `target` at most, where the step of the grid ends.
+    pub fn begin(&mut self, point: Instant, target: Instant) {
+        if self.target.is_none_or(|before| before <= point) {
+            (self.from, self.is_told) = (point, false);
+            if self.bounds_all {
+                self.events = self.integration.max_events;
+            }
+        }
+        (self.target, self.settled) = (Some(target), None);
+        self.figures.begin();
+    }
+
+    /// Events at this communication point are over, if there were any: goes on with what they have left.
+    pub fn leave_event(&mut self, group: &mut Group, point: Instant) -> Result<(), Failed> {
+        if std::mem::take(&mut self.was_event) {
+            self.restart(group, point)?;
+        }
+        Ok(())
+    }
+
+    /// All that is set at this communication point is set: the FMUs are told where they stand. Whether inputs have made a state event
+    /// of it.
+    pub fn settle(&mut self, group: &mut Group, point: Instant) -> Result<bool, Failed> {
+        if self.settled.is_none() {
+            self.settled = Some(self.look(group, point)?);
+        }
+        Ok(self.settled == Some(true))
+    }
+
+    fn look(&mut self, group: &mut Group, point: Instant) -> Result<bool, Failed> {
+        self.leave_event(group, point)?;
+        self.count_anew();
+        if !self.room.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
+            return Ok(false);
+        }
+        let Room { drive, parts, .. } = &mut self.room;
+        let mut joint = Joint { group, parts, between: [(drive.time(), &point); 2] };
+        let has_event = drive.after_inputs(&mut joint).map_err(|stopped| failed(stopped, parts, group))?;
+        if has_event && self.events == 0 {
+            self.too_many(group, point);
+            self.restart(group, point)?;
+            return Ok(false);
+        }
+        if has_event {
+            (self.events, self.is_counted) = (self.events - 1, true);
+            self.tell_roots(group);
+        }
+        Ok(has_event)
+    }
+
+    /// Follows FMUs whose structural parameters have changed: all is asked for again, and there is room for it.
+    fn follow_sizes(&mut self, group: &mut Group) {
+        let instances = &group.world.instances;
+        let mut has_changed = false;
+        for part in &mut self.room.parts {
+            let resized = instances[part.fmu.0].resized.load(Relaxed);
+            if std::mem::replace(&mut part.seen, resized) != resized {
+                group.member(part.member).0.anew = Anew::ALL;
+                has_changed = true;
+            }
+        }
+        if has_changed {
+            self.move_to(group, &instances[self.leader.0].room);
+        }
+    }
+
+    /// Goes on with other numbers, if there is room for them. What was not changed is as before.
+    #[cold]
+    fn move_to(&mut self, group: &mut Group, handover: &Handover) {
+        let is_replaced = handover.replace(&mut self.room, |new, old| {
+            let Room { drive, parts, nominals, .. } = new;
+            for (own, before) in parts.iter_mut().zip(&old.parts) {
+                own.seen = before.seen;
+                if own.states.len() == before.states.len() {
+                    drive.states_mut()[own.states.clone()].copy_from_slice(&old.drive.states()[before.states.clone()]);
+                    nominals[own.states.clone()].copy_from_slice(&old.nominals[before.states.clone()]);
+                }
+            }
+            drive.follow(&old.drive);
+        });
+        if is_replaced {
+            self.stops_at_steps = stops_at_steps(&self.room.parts);
+            self.room.parts.iter_mut().for_each(|part| group.member(part.member).0.take_roots(&mut part.roots));
+        }
+    }
+
+    /// Goes on after events, with what the FMUs have now.
+    fn restart(&mut self, group: &mut Group, point: Instant) -> Result<(), Failed> {
+        self.follow_sizes(group);
+        let Room { drive, parts, nominals, .. } = &mut self.room;
+        let mut has_nominals = false;
+        for part in parts.iter() {
+            let (states, nominals) = (&mut drive.states_mut()[part.states.clone()], &mut nominals[part.states.clone()]);
+            let task = group.task(part.member);
+            group.with(part.member, |member, calls, world, host| {
+                let anew = std::mem::take(&mut member.anew);
+                let Engine::Equations(model) = &mut member.engine else { return Ok(()) };
+                let mut now = model.continuous_time().ok_or(NO_MODE)?;
+                if anew.states {
+                    calls.allow(now.states(states)?)?;
+                }
+                if anew.nominals {
+                    calls.allow(now.nominals(nominals)?)?;
+                    has_nominals = true;
+                    for nominal in nominals.iter().filter(|nominal| nominal.is_nan() || **nominal <= 0.0) {
+                        let (task, time, value) = (Some(task), Some(point), nominal.to_bits());
+                        let seen = Occurrence { task, reference: None, time, value };
+                        world.board.fmu(host.fmu()).findings().note(Finding::IllegalNominal, seen);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        if has_nominals {
+            drive.set_nominals(nominals);
+        }
+        let now = self.now(point);
+        let Room { drive, parts, .. } = &mut self.room;
+        drive
+            .restart(&mut Joint { group, parts, between: [(now, &point); 2] }, now)
+            .map_err(|stopped| failed(stopped, parts, group))
+    }
+
+    /// A communication point in seconds: that at which an event was located is where the drive stands.
+    fn now(&self, point: Instant) -> f64 {
+        let stands = self.room.drive.time();
+        if Instant::not_before(stands) == Some(point) { stands } else { point.seconds() }
+    }
+
+    /// Integrates `from` a communication point on, at which all FMUs stand, `to` another one or to the first event on the way. Before `known`
+    /// nobody else changes anything; `None`: at no time.
+    pub fn go(
+        &mut self,
+        group: &mut Group,
+        (from, to): (&Instant, &Instant),
+        known: Option<&Instant>,
+    ) -> Result<Instant, Failed> {
+        self.settled = None;
+        self.count_anew();
+        let until = to.seconds();
+        let between = [(self.room.drive.time(), from), (until, to)];
+        for part in &self.room.parts {
+            let (member, calls) = group.member(part.member);
+            member.aim(*from, *to);
+            calls.computes();
+        }
+        let limit = match self.looks_ahead {
+            true => known.map_or(f64::INFINITY, |known| self.point_of(group, known, to)),
+            false => until,
+        };
+        // Fixed steps alone are counted from there.
+        let point = if self.integration.solver.is_adaptive() { until } else { self.from.seconds() };
+        let event = self.known_event(group, (from, to));
+        let goal = Goal { point, until, limit, event, steps: self.stops_at_steps };
+        loop {
+            // One step may need a few for each state.
+            let right_hand_sides = STRETCH + 10 * self.room.nominals.len() as u64;
+            let mut bound = Bound { events: self.events, right_hand_sides };
+            let Room { drive, parts, .. } = &mut self.room;
+            let reached = drive.to(&mut Joint { group, parts, between }, &goal, &mut bound);
+            self.events = bound.events;
+            let reached = match reached {
+                Err(Stopped::NoWorkLeft { .. }) if !group.is_stopped() => {
+                    // So that nobody takes it for one that hangs.
+                    self.figures.note(self.room.drive.counts());
+                    continue;
+                }
+                Err(Stopped::NoWorkLeft { .. }) => return self.leave(group, *to, between),
+                reached => reached.map_err(|stopped| failed(stopped, parts, group))?,
+            };
+            let (is_complete, is_event) = match reached {
+                Reached::Until { step_ended } => (step_ended, false),
+                Reached::Step => (true, false),
+                Reached::Event { .. } => (true, true),
+            };
+            let wants_event = is_complete && self.complete(group)?;
+            if is_event {
+                self.tell_roots(group);
+            }
+            let at = if self.room.drive.time() >= until { *to } else { self.at(*to) };
+            let is_late = matches!(reached, Reached::Event { located: false });
+            self.is_counted = is_event && !is_late;
+            if is_late || (wants_event && self.is_restless()) {
+                self.too_many(group, at);
+            }
+            let stops = is_event || (wants_event && !self.is_restless()) || self.is_over(group);
+            if at == *to || stops || group.is_stopped() {
+                self.arrive(group, at);
+                return Ok(at);
+            }
+        }
+    }
+
+    /// When the next event is that one of the FMUs of the group knows of, s; infinite: none does, or none has state events.
+    fn known_event(&self, group: &mut Group, (from, to): (&Instant, &Instant)) -> f64 {
+        if self.room.parts.iter().all(|part| part.indicators.is_empty()) {
+            return f64::INFINITY;
+        }
+        let known = |group: &mut Group, number| {
+            let member = group.member(number).0;
+            [member.time_event(*from), member.next_point(*from)].into_iter().flatten().min()
+        };
+        let first = (0..group.len()).filter_map(|number| known(group, number)).min();
+        first.map_or(f64::INFINITY, |first| self.point_of(group, &first, to))
+    }
+
+    /// The communication point, s, of something that is known: the end of the step, or a later instant of the grid, where that is the same but
+    /// for rounding. So a step of the solver ends there, and is complete before an event is handled.
+    fn point_of(&self, group: &Group, known: &Instant, to: &Instant) -> f64 {
+        let stepping = &group.leader.0.stepping;
+        let grid = stepping.on_grid(self.from, known.seconds());
+        let point = [to, &grid].into_iter().find(|point| stepping.is_same(*known, **point)).unwrap_or(known);
+        point.seconds().max(to.seconds())
+    }
+
+    /// Keeps the communication point at which all stand, [settled](Continuous::settle).
+    pub fn save(&mut self) {
+        let Room { drive, saved, .. } = &mut self.room;
+        (saved.time, saved.pace) = (drive.time(), drive.pace());
+        saved.states.copy_from_slice(drive.states());
+    }
+
+    /// Takes all back to the communication point that was kept, at which each of them is by its own word already. No event was handled
+    /// since.
+    pub fn restore(&mut self, group: &mut Group) -> Result<(), Failed> {
+        self.settled = Some(false);
+        let Room { drive, parts, saved, .. } = &mut self.room;
+        drive.states_mut().copy_from_slice(&saved.states);
+        let point = Instant::not_before(saved.time).unwrap_or(Instant::ZERO);
+        drive
+            .restart(&mut Joint { group, parts, between: [(saved.time, &point); 2] }, saved.time)
+            .map_err(|stopped| failed(stopped, parts, group))?;
+        drive.set_pace(saved.pace);
+        Ok(())
+    }
+
+    /// The instant at which the drive stands on its way `to` there.
+    fn at(&self, to: Instant) -> Instant {
+        match self.room.drive.time() >= to.seconds() {
+            true => to,
+            false => Instant::not_before(self.room.drive.time()).unwrap_or(to).min(to),
+        }
+    }
+
+    fn arrive(&mut self, group: &mut Group, at: Instant) {
+        self.figures.note(self.room.drive.counts());
+        for part in &self.room.parts {
+            group.member(part.member).0.stepping.integrated(at);
+        }
+    }
+
+    /// Somebody has asked for the end of the run in the midst of a long way: it ends where the drive stands.
+    #[cold]
+    fn leave(&mut self, group: &mut Group, to: Instant, between: [(f64, &Instant); 2]) -> Result<Instant, Failed> {
+        let Room { drive, parts, .. } = &mut self.room;
+        // What the FMUs were told last may be another point.
+        let told = drive.after_inputs(&mut Joint { group, parts, between });
+        let _nothing_follows = told.map_err(|stopped| failed(stopped, parts, group))?;
+        let at = self.at(to);
+        self.arrive(group, at);
+        Ok(at)
+    }
+
+    /// Whether one of the FMUs has asked for the end of the run.
+    fn is_over(&self, group: &mut Group) -> bool {
+        self.room.parts.iter().any(|part| group.member(part.member).0.stepping.is_over)
+    }
+
+    /// Says that an internal step is complete to those that want to hear of it. Whether one wants an event.
+    fn complete(&self, group: &mut Group) -> Result<bool, Failed> {
+        let (mut wants_event, is_final) = (false, !self.goes_back);
+        for part in self.room.parts.iter().filter(|part| part.needs_completed_steps) {
+            wants_event |= group.with(part.member, |member, calls, _, _| {
+                let Engine::Equations(model) = &mut member.engine else { return Ok(false) };
+                let completed = model.continuous_time().ok_or(NO_MODE)?.completed_integrator_step(is_final)?;
+                calls.allow(completed.outcome)?;
+                member.note_step_event(completed.enter_event_mode);
+                member.stepping.is_over |= completed.terminate_simulation;
+                Ok(completed.enter_event_mode)
+            })?;
+        }
+        Ok(wants_event)
+    }
+
+    /// Tells each FMU which of its indicators have changed.
+    fn tell_roots(&self, group: &mut Group) {
+        for part in &self.room.parts {
+            group.member(part.member).0.note_roots(&self.room.drive.roots()[part.indicators.clone()]);
+        }
+    }
+
+    /// More events have come in a step than may be handled within it; told once of each.
+    #[cold]
+    pub fn too_many(&mut self, group: &mut Group, time: Instant) {
+        let Some(part) = self.room.parts.first().filter(|_| !self.is_told) else { return };
+        self.is_told = true;
+        let (task, fmu) = (group.task(part.member), group.host(part.member).fmu());
+        let value = u64::from(self.integration.max_events);
+        let seen = Occurrence { task: Some(task), reference: None, time: Some(time), value };
+        group.world.board.fmu(fmu).findings().note(Finding::TooManyEvents, seen);
+    }
+}
+
+/// Whether each step of the solver is stopped at: some FMU is to be told, or there are no states, so no right-hand sides after which it is
+/// looked whether the run is to end.
+fn stops_at_steps(parts: &[Part]) -> bool {
+    parts.iter().all(|part| part.states.is_empty()) || parts.iter().any(|part| part.needs_completed_steps)
+}
+
+/// Whether nobody else is told what these tasks compute, and nothing is set in them.
+fn is_alone(world: &World, members: &[TaskId]) -> bool {
+    let plan = &world.plan;
+    let is_set = |task: &TaskId| !plan.tasks[task.0].set.is_empty();
+    let is_controlled = plan.fmus.iter().any(|fmu| !fmu.control.variables.is_empty());
+    plan.mode == Mode::Virtual
+        && plan.connections.is_empty()
+        && !members.iter().any(is_set)
+        && !is_controlled
+        && !world.saves
+}
+
+/// Whether the FMU of this task has no clocks, and no master makes its steps.
+fn is_by_itself(plan: &Plan, task: TaskId) -> bool {
+    plan.fmus[plan.tasks[task.0].fmu.0].output_clocks.is_empty() && plan.master_of(task).is_none()
+}

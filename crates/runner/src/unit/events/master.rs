@@ -1,0 +1,379 @@
+//! One release of a group whose steps a master makes (`[master.NAME]`, semantics S24).
+//!
+//! The algorithm says who steps when and how far ([`vecud_solver::master`]); here is what it asks for: values that are exchanged, steps, states to
+//! go back to, events of one FMU that stops early. Others see what an event has changed at its time, and all else after the last step of a
+//! release; what comes from them is held over a step of the grid.
+
+use super::continuous::Continuous;
+use super::exchange::Exchange;
+use super::group::{Failed, Group};
+use super::member::Member;
+use crate::activation::Meter;
+use crate::halt::Halt;
+use crate::inbox::Turn;
+use crate::unit::way;
+use crate::world::World;
+use vecud_base::time::Instant;
+use vecud_fmi::{Failure, Function};
+use vecud_plan::schedule::Due;
+use vecud_plan::{FmuId, MasterPlan, Plan, SlavePlan, TaskId};
+use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::unusable::Unusable;
+use vecud_solver::master::{
+    Algorithm, Assumption, Class, Classes, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack,
+};
+
+/// What makes the steps of a group.
+pub struct Master {
+    setup: Setup,
+    slaves: Vec<Slave>,
+    /// Steps within one release, at most.
+    max_events: u32,
+    /// An event may tick what is outside of the group, or a tick from there may have come until then: it is handled in a release of its
+    /// own therefore.
+    meets_others: bool,
+}
+
+/// Who steps: an FMU for Co-Simulation, or all that are integrated.
+struct Slave {
+    /// Their numbers in the unit.
+    members: Vec<usize>,
+    /// How it is taken back; `None`: it is not, since it cannot be, or the algorithm takes nobody back.
+    way_back: Option<WayBack>,
+    /// It says how far it can step: a step up to there that it does not make whole is told as what it breaks, wherever it ends.
+    tells_max_step: bool,
+}
+
+impl Master {
+    /// The group whose steps `task` makes, and what goes between its FMUs; `None`: it is in none.
+    pub fn of(world: &World, task: TaskId) -> Option<(Master, Exchange)> {
+        let plan = world.plan.master_of(task)?;
+        let members: Vec<TaskId> = [task].into_iter().chain(world.plan.led_by(task)).collect();
+        let MasterPlan { algorithm, ref slaves, ref classes, ref exchanges, max_events, .. } = *plan;
+        let names: Vec<&str> = slaves.iter().map(|slave| slave.name.as_str()).collect();
+        let number = |task: &TaskId| members.iter().position(|own| own == task).expect("it is of the group");
+        let slave = |(place, slave): (usize, &SlavePlan)| Slave {
+            members: slave.tasks.iter().map(number).collect(),
+            way_back: classes.slaves()[place].way_back.filter(|_| algorithm.takes_back()),
+            tells_max_step: algorithm == Algorithm::Predictable && tells_max_step(classes, place),
+        };
+        let master = Master {
+            setup: Setup::new(algorithm, &names, classes, exchanges.clone(), &plan.ends()),
+            slaves: slaves.iter().enumerate().map(slave).collect(),
+            max_events,
+            meets_others: meets_others(&world.plan, &members),
+        };
+        Some((master, Exchange::new(&world.plan, plan, &members)))
+    }
+
+    /// The work of the release `due`.
+    pub fn release(&self, group: &mut Group, due: &Due, meter: &mut impl Meter) -> Result<(), Failed> {
+        let (time, target) = (due.time, group.fetch(due)?);
+        for number in 0..group.len() {
+            let stepping = &mut group.member(number).0.stepping;
+            stepping.begin_at(time);
+            stepping.note();
+        }
+        let mut left = self.max_events;
+        loop {
+            let point = group.point(time);
+            if !group.come_to_rest(point, time)? {
+                group.record(time)?;
+                group.is_over(time);
+                return Ok(());
+            }
+            let to = group.leader.0.stepping.next(point, target);
+            meter.enter();
+            let stepped = self.step(group, (point, to), time, &mut left);
+            meter.leave();
+            let Some(stepped) = stepped? else {
+                // The end comes, with the FMUs at different times, of which nothing is read any more.
+                return group.record_what_is_missing(time);
+            };
+            let reached = stepped.to;
+            if reached >= target || group.has_end() {
+                break;
+            }
+            if group.is_stopped() {
+                group.leader.0.stepping.go_on_at(reached);
+                break;
+            }
+            if self.meets_others && reached > time && reached < to {
+                // As if it went on in this release: others see no more of it.
+                group.leader.0.stepping.go_on_at(reached);
+                return (0..group.len())
+                    .try_for_each(|member| group.exchanging(|exchange, group| exchange.read(group, member, time)));
+            }
+            if reached < to {
+                let slave = stepped.shortened.map(|shortened| self.slaves[shortened.slave].members[0]);
+                let wants = (0..group.len()).find(|member| group.member(*member).0.wants_event());
+                let member = wants.or(slave).unwrap_or(0);
+                count(group, member, reached, &mut left, self.max_events)?;
+            }
+            if reached == point && !group.wants_event() {
+                let slave = stepped.shortened.map_or(0, |shortened| shortened.slave);
+                return Err(self.stuck(group, slave, point));
+            }
+        }
+        group.publish(time)
+    }
+
+    /// A step of the algorithm. `None`: somebody has asked for the end of the run in the midst of it.
+    fn step(
+        &self,
+        group: &mut Group,
+        (from, to): (Instant, Instant),
+        time: Instant,
+        left: &mut u32,
+    ) -> Result<Option<Stepped>, Failed> {
+        let Master { setup, slaves, max_events, .. } = self;
+        let mut working = Working { group, slaves, from, to, time, left, max_events: *max_events };
+        match setup.step(&mut working, from, to) {
+            Ok(stepped) => {
+                if let Some(violation) = stepped.violation {
+                    self.note(group, violation);
+                }
+                Ok(Some(stepped))
+            }
+            Err(Stop::Left) => Ok(None),
+            Err(Stop::Failed(failed)) => Err(failed),
+            Err(Stop::Stuck { slave, at }) => Err(self.stuck(group, slave, at)),
+            Err(Stop::Violated(violation)) => Err(self.violated(group, violation)),
+        }
+    }
+
+    /// A slave does not go on.
+    fn stuck(&self, group: &mut Group, slave: usize, at: Instant) -> Failed {
+        let member = self.slaves[slave].members[0];
+        let failure: Failure = way::stuck(group.member(member).0.stepping.value(at));
+        Failed { member, halt: Halt::Call(failure) }
+    }
+
+    /// A slave contradicts what the algorithm is built on, and the step was made all the same.
+    #[cold]
+    fn note(&self, group: &mut Group, violation: Violation) {
+        let member = self.slaves[violation.slave].members[0];
+        let (task, host) = (group.task(member), group.host(member));
+        let value = violation.reached.seconds().to_bits();
+        let seen = Occurrence { task: Some(task), reference: None, time: Some(violation.from), value };
+        group.world.board.fmu(host.fmu()).findings().note(Finding::ShorterThanAccepted, seen);
+    }
+
+    /// A slave contradicts what the algorithm is built on, and nobody knows where it stands.
+    #[cold]
+    fn violated(&self, group: &mut Group, violation: Violation) -> Failed {
+        let Violation { assumption, slave, from, reached, .. } = violation;
+        let member = self.slaves[slave].members[0];
+        let (task, host) = (group.task(member), group.host(member));
+        let assumption = match assumption {
+            Assumption::A0 => 0,
+            Assumption::A1 => 1,
+            Assumption::A4 => 4,
+        };
+        let reading = Unusable::Assumption(assumption, reached.seconds());
+        let function = group.member(member).0.engine.step_function();
+        Failed { member, halt: host.fail_reading(function, task, from, reading) }
+    }
+}
+
+/// Whether clocks of these FMUs tick what is outside of their group, or are ticked from there.
+fn meets_others(plan: &Plan, members: &[TaskId]) -> bool {
+    let is_inside = |fmu: FmuId| members.iter().any(|task| plan.tasks[task.0].fmu == fmu);
+    let mut datagrams = plan.datagrams.iter().filter_map(|source| source.clock);
+    datagrams.any(|clock| is_inside(clock.fmu))
+        || plan.fmus.iter().enumerate().any(|(fmu, own)| match is_inside(FmuId(fmu)) {
+            true => own.output_clocks.iter().any(|clock| !clock.targets.is_empty()),
+            false => own.output_clocks.iter().flat_map(|clock| &clock.clocks).any(|clock| is_inside(clock.fmu)),
+        })
+}
+
+/// Whether a slave is predictable by its own word.
+fn tells_max_step(classes: &Classes, slave: usize) -> bool {
+    let own = &classes.slaves()[slave];
+    own.class == Class::Predictable && own.sources.contains(&Source::GetMaxStepSize)
+}
+
+/// A step has ended before the next instant of the grid: there may be so many in a release.
+fn count(group: &mut Group, member: usize, time: Instant, left: &mut u32, most: u32) -> Result<(), Failed> {
+    if let Some(others) = left.checked_sub(1) {
+        *left = others;
+        return Ok(());
+    }
+    let (host, task) = (group.host(member), group.task(member));
+    let function = group.member(member).0.engine.step_function();
+    Err(Failed { member, halt: host.fail_reading(function, task, time, Unusable::TooManyEvents(most.into())) })
+}
+
+/// The slaves in a step.
+struct Working<'a, 'g> {
+    group: &'a mut Group<'g>,
+    slaves: &'a [Slave],
+    /// Where the step begins, and where it is to end.
+    from: Instant,
+    to: Instant,
+    /// The release.
+    time: Instant,
+    left: &'a mut u32,
+    max_events: u32,
+}
+
+impl Working<'_, '_> {
+    /// How far an FMU can step by its own word, with the inputs of the step.
+    fn ask(&mut self, member: usize, from: Instant) -> Result<Option<Instant>, Failed> {
+        self.group.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
+        let (size, until) = self.group.with(member, |own, calls, _, _| {
+            let (outcome, size, until) = own.max_step(from)?;
+            calls.allow(outcome)?;
+            Ok((size, until))
+        })?;
+        if size > 0.0 {
+            return Ok(until);
+        }
+        let (task, host) = (self.group.task(member), self.group.host(member));
+        let halt = host.fail_reading(Function::GetMaxStepSize, task, from, Unusable::MaxStep(size));
+        Err(Failed { member, halt })
+    }
+
+    fn is_integrated(&mut self, slave: usize) -> bool {
+        self.group.member(self.slaves[slave].members[0]).0.is_integrated()
+    }
+
+    /// What a slave has computed is to be read again.
+    fn have_computed(&mut self, slave: usize) {
+        if let Some(exchange) = &mut self.group.exchange {
+            self.slaves[slave].members.iter().for_each(|member| exchange.has_computed(*member));
+        }
+    }
+
+    /// Records the row of the release, unless that is there: what is set, and what was computed of it or before.
+    fn record(&mut self, member: usize) -> Result<(), Failed> {
+        let time = self.time;
+        if !self.group.member(member).0.lacks_row(time) {
+            return Ok(());
+        }
+        if self.group.member(member).0.is_integrated() {
+            self.group.exchanging(|exchange, group| exchange.read(group, member, time))?;
+        }
+        self.group.with(member, |own, calls, world, host| {
+            own.record(calls, world, host, time);
+            Ok(())
+        })
+    }
+}
+
+impl Slaves for Working<'_, '_> {
+    type Failure = Failed;
+
+    fn exchange(&mut self, connection: usize) -> Result<(), Failed> {
+        let time = self.time;
+        self.group.exchanging(|exchange, group| exchange.carry(group, connection, time))
+    }
+
+    fn solve(&mut self, circle: usize) -> Result<(), Failed> {
+        let time = self.time;
+        self.group.exchanging(|exchange, group| exchange.solve(group, circle, time))
+    }
+
+    fn save(&mut self, slave: usize) -> Result<(), Failed> {
+        let (Slave { members, way_back, .. }, time) = (&self.slaves[slave], self.time);
+        for &member in members {
+            self.group.exchanging(|exchange, group| exchange.set(group, member, time))?;
+            let by_state = matches!(way_back, Some(WayBack::State | WayBack::StatesOfModels));
+            self.group.with(member, |own, calls, _, _| calls.allow(own.remember_point(by_state)?))?;
+        }
+        if self.is_integrated(slave) {
+            let from = self.from;
+            self.group.integrate(|continuous, group| {
+                let _it_is_told_at_the_step = continuous.settle(group, from)?;
+                continuous.save();
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn restore(&mut self, slave: usize) -> Result<(), Failed> {
+        let Slave { members, way_back, .. } = &self.slaves[slave];
+        for &member in members {
+            self.group.with(member, |own, calls, _, _| calls.allow(own.go_back_to_point(*way_back)?))?;
+        }
+        self.have_computed(slave);
+        if self.is_integrated(slave) {
+            self.group.integrate(|continuous, group| continuous.restore(group))?;
+        }
+        Ok(())
+    }
+
+    fn do_step(&mut self, slave: usize, from: Instant, to: Instant) -> Result<Instant, Failed> {
+        let Slave { members, way_back, tells_max_step } = &self.slaves[slave];
+        // The end of the run comes when the others are there: it has asked for that, or is in the event in which another one has.
+        let has_ended = |own: &mut Member| own.stepping.is_over || own.is_in_event_mode();
+        if members.iter().any(|member| has_ended(self.group.member(*member).0)) {
+            return Ok(to);
+        }
+        let mut until = to;
+        for &member in members {
+            self.group.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
+            let own = self.group.member(member).0;
+            for known in [own.next_point(from), own.time_event(from)].into_iter().filter(|_| own.stepping.varies) {
+                until = own.stepping.ends_before(until, known);
+            }
+        }
+        let is_integrated = self.is_integrated(slave);
+        let settled = self.group.integrate(|continuous, group| match is_integrated {
+            true => continuous.settle(group, from),
+            false => Ok(false),
+        })?;
+        // The row from after a state event that inputs have made comes when that is handled.
+        if settled != Some(true) {
+            members.iter().try_for_each(|member| self.record(*member))?;
+        }
+        let reached = match is_integrated {
+            true if settled == Some(true) => from,
+            true => {
+                let go = |continuous: &mut Continuous, group: &mut Group| {
+                    continuous.go(group, (&from, &until), Some(&until))
+                };
+                self.group.integrate(go)?.unwrap_or(to)
+            }
+            false => {
+                let rejects = way_back.is_some() || *tells_max_step;
+                let time = self.time;
+                self.group.with(members[0], |own, calls, _, _| {
+                    calls.computes();
+                    let (outcome, reached) = own.step_with(Some((calls, time)), from, until, rejects)?;
+                    calls.allow(outcome)?;
+                    Ok(reached)
+                })?
+            }
+        };
+        self.have_computed(slave);
+        Ok(reached)
+    }
+
+    fn latest(&mut self, slave: usize, source: Source, from: Instant) -> Result<Option<Instant>, Failed> {
+        let (to, member) = (self.to, self.slaves[slave].members[0]);
+        let asked = if source == Source::GetMaxStepSize { self.ask(member, from)? } else { None };
+        let own = self.group.member(member).0;
+        // What is at the end of the step but for rounding is there.
+        let is_before = |known: &Instant| !own.stepping.is_same(*known, to);
+        Ok(match source {
+            Source::GetMaxStepSize => asked.filter(is_before),
+            Source::NextEventTime => own.time_event(from).filter(is_before),
+            Source::ClockTick => own.clocks.next().filter(|next| *next > from),
+            _ => None,
+        })
+    }
+
+    fn stopped_early(&mut self, slave: usize, at: Instant) -> Result<bool, Failed> {
+        let members = &self.slaves[slave].members;
+        count(self.group, members[0], at, self.left, self.max_events)?;
+        let is_event = self.group.wants_event();
+        self.group.handle_events(at, self.time, Turn::EventMode { again: true })?;
+        Ok(is_event)
+    }
+
+    fn is_to_end(&self) -> bool {
+        self.group.is_stopped()
+    }
+}

@@ -1,0 +1,180 @@
+//! The steps of FMUs with Event Mode, for Co-Simulation and for Model Exchange: of one, or of several whose clocks are connected, which
+//! make their steps together (semantics S19 to S25).
+//!
+//! A release at a communication point handles the events there, sets continuous inputs, records, and makes one step to the next
+//! communication point: the next instant of the grid, or an earlier time that is known, or that at which one of them returns
+//! early. What it was told of in between, such as ticks, waits for that point. A communication point of one is one of all.
+
+mod clocks;
+mod continuous;
+mod engine;
+mod exchange;
+mod group;
+mod joint;
+mod master;
+mod member;
+mod room;
+mod slopes;
+mod wires;
+
+pub use self::engine::Engine;
+pub use self::member::Member;
+pub use self::room::{Handover, described_now};
+
+use self::continuous::Continuous;
+use self::exchange::Exchange;
+use self::group::{Failed, Group};
+use self::master::Master;
+use crate::activation::{Activation, Calls, Meter};
+use crate::halt::Halt;
+use crate::thread_host::PartitionHost;
+use crate::world::World;
+use vecud_base::time::{Fraction, Instant};
+use vecud_fmi::Part;
+use vecud_plan::schedule::{Due, Learned};
+use vecud_plan::{StepPlan, TaskId};
+
+/// What makes the steps of an FMU, and of those that make them together with it.
+pub struct EventUnit {
+    member: Member,
+    /// The FMUs that make their steps together with it.
+    followers: Vec<Activation>,
+    /// What of them all is integrated; `None`: they make their steps themselves.
+    continuous: Option<Continuous>,
+    /// Who of them steps when; `None`: all do, to each communication point of one of them.
+    master: Option<(Master, Exchange)>,
+    /// One of them has failed: no step follows.
+    failed: Option<usize>,
+    /// One of them has asked for the end of the run: no step follows.
+    is_over: bool,
+}
+
+impl EventUnit {
+    /// The steps of this task, `plan`, each over `step`; `learned`: what the FMU has said of its clocks, by their places.
+    pub fn new(
+        world: &World,
+        task: TaskId,
+        plan: StepPlan,
+        step: Fraction,
+        engine: Engine,
+        learned: &[Learned],
+    ) -> EventUnit {
+        let member = Member::new(world, task, plan, step, engine, learned);
+        let leads = plan.leader.is_none();
+        let continuous = if leads { Continuous::of(world, task) } else { None };
+        let master = if leads { Master::of(world, task) } else { None };
+        EventUnit { member, followers: Vec::new(), continuous, master, failed: None, is_over: false }
+    }
+
+    /// The FMU of this activation makes its steps together with its own.
+    pub fn lead(&mut self, follower: Activation) {
+        self.followers.push(follower);
+    }
+
+    /// Whether there are such.
+    pub fn has_followers(&self) -> bool {
+        !self.followers.is_empty()
+    }
+
+    /// [`super::Unit::holds_inputs`].
+    pub fn holds_inputs(&self, time: Instant) -> bool {
+        self.master.as_ref().is_some_and(|(_, exchange)| exchange.goes_on(time))
+    }
+
+    /// Whether stimuli tick clocks of its own FMU.
+    pub fn is_fed(&self) -> bool {
+        self.member.clocks.is_fed()
+    }
+
+    /// The activations whose FMUs make their steps together with its own.
+    pub fn followers(&mut self) -> &mut [Activation] {
+        &mut self.followers
+    }
+
+    /// Without them from now on.
+    pub fn leave(&mut self) -> Vec<Activation> {
+        std::mem::take(&mut self.followers)
+    }
+
+    /// [`super::Unit::prefetch`].
+    pub fn prefetch(&self) {
+        self.member.prefetch();
+        self.followers.iter().for_each(Activation::prefetch);
+    }
+
+    /// Treats the instance as failed that has failed.
+    pub fn fail(&self) {
+        if let Some(Some(follower)) = self.failed.map(|failed| failed.checked_sub(1)) {
+            self.followers[follower].fail();
+        } else {
+            self.member.fail();
+        }
+    }
+
+    /// [`super::Unit::take_point`].
+    pub fn take_point(&mut self) -> Option<Instant> {
+        self.member.stepping.take_point()
+    }
+
+    /// Makes the calls of the release `due`.
+    pub fn run(
+        &mut self,
+        calls: &mut Calls,
+        world: &'static World,
+        host: &'static PartitionHost,
+        due: &Due,
+        meter: &mut impl Meter,
+    ) -> Result<(), Halt> {
+        let EventUnit { member, followers, continuous, master, failed, is_over } = self;
+        let (master, exchange) = master.as_mut().map(|(master, exchange)| (&*master, exchange)).unzip();
+        let continuous = continuous.as_mut();
+        let mut group =
+            Group { world, host, leader: (member, calls), followers, continuous, exchange, is_over: *is_over };
+        if failed.is_some() || group.is_over || group.is_over(due.time) {
+            *is_over = group.is_over;
+            calls.leave_out();
+            return Ok(());
+        }
+        group.begin(due);
+        let result = match master {
+            Some(master) => master.release(&mut group, due, meter),
+            None => group.release(due, meter),
+        };
+        let result = result.map_err(|Failed { member, halt }| {
+            *failed = Some(member);
+            if member == 0 {
+                return halt;
+            }
+            // Not in the name of the first one.
+            halt.note(group.host(member));
+            Halt::Other
+        });
+        group.end(result.is_ok());
+        *is_over = group.is_over;
+        result
+    }
+
+    /// There is no further step in this run.
+    pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
+        let others = self.followers.iter_mut().filter_map(|other| other.member()?.0.stepping.reached);
+        let point = others.chain(self.member.stepping.reached).min();
+        let keeps_jump = |number| self.master.as_ref().is_some_and(|(_, exchange)| exchange.keeps_jump(number));
+        self.member.note_jump(keeps_jump(0));
+        self.member.finish(calls, world, host, point);
+        for (place, follower) in self.followers.iter_mut().enumerate() {
+            let (member, calls) = follower.member().expect("it has Event Mode");
+            member.note_jump(keeps_jump(place + 1));
+            member.finish(calls, world, host.of(world.plan.tasks[calls.task().0].fmu), point);
+        }
+    }
+
+    /// The one FMU whose steps it makes, for whoever makes them together with others.
+    pub fn member(&mut self) -> &mut Member {
+        &mut self.member
+    }
+
+    /// Gives back its own FMU's part of the instance, so that this can be ended.
+    pub fn into_part(self) -> Part {
+        self.member.into_part()
+    }
+}

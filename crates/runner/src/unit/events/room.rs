@@ -1,0 +1,181 @@
+//! All of an integration that is as large as its FMUs have states and event indicators, and what is known of each of them.
+//!
+//! Where structural parameters change these numbers in the midst of a run, another room is made beside it, where memory may be taken, and
+//! handed over (FMI 3.0, 2.3.8).
+
+use crate::stimuli::Lines;
+use crate::world::World;
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use vecud_base::time::TimeUnit;
+use vecud_fmi::{Jacobian, Numbers, Pattern, Provides};
+use vecud_plan::{
+    FmuId, FmuPlan, IntegrationPlan, JacobianPlan, MATRIX_STATES, ModelExchangePlan, Plan, Solver, TaskId,
+};
+use vecud_solver::{Drive, Method, Pace, Structure};
+
+/// All that is as large as there are states and event indicators.
+pub struct Room {
+    pub drive: Drive,
+    pub parts: Vec<Part>,
+    pub nominals: Vec<f64>,
+    pub saved: Saved,
+}
+
+/// [`Room`] on its way from where memory may be taken to the thread that integrates, and back to where it may be given up. Each of both
+/// looks while the other one is at rest, so that nobody waits.
+#[derive(Default)]
+pub struct Handover(Mutex<Hands>);
+
+#[derive(Default)]
+struct Hands {
+    ready: Option<Box<Room>>,
+    over: Option<Box<Room>>,
+}
+
+impl Handover {
+    fn hands(&self) -> MutexGuard<'_, Hands> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes room for the numbers that the FMUs whose steps `task` makes have by now. Takes memory.
+    pub fn make(&self, world: &World, task: TaskId) {
+        let ready = Room::of(world, task).map(Box::new);
+        *self.hands() = Hands { ready, over: None };
+    }
+
+    /// Puts the room that was made, if there is one, in the place of this one, whose memory is not given up here. Before, `prepare` gets
+    /// both, the one that was made first.
+    pub fn replace(&self, room: &mut Room, prepare: impl FnOnce(&mut Room, &Room)) -> bool {
+        let mut hands = self.hands();
+        let Some(mut other) = hands.ready.take() else { return false };
+        prepare(&mut other, room);
+        std::mem::swap(&mut *other, room);
+        hands.over = Some(other);
+        true
+    }
+}
+
+/// A communication point to which all may have to be taken back.
+pub struct Saved {
+    pub time: f64,
+    pub states: Vec<f64>,
+    pub pace: Pace,
+}
+
+/// One FMU of them.
+pub struct Part {
+    /// Its number in the unit.
+    pub member: usize,
+    pub fmu: FmuId,
+    /// How often its structural parameters had changed when its numbers were these.
+    pub seen: u64,
+    pub states: Range<usize>,
+    pub indicators: Range<usize>,
+    /// A 0 for each indicator, which the member takes once it has so many.
+    pub roots: Vec<i32>,
+    pub needs_completed_steps: bool,
+    /// Inputs of it are on the lines of a file.
+    pub is_on_lines: bool,
+    /// Its unit of time.
+    pub unit: TimeUnit,
+    /// What is known of how its derivatives depend on its states.
+    pub jacobian: Option<JacobianPlan>,
+    /// Computes that; `None`: the FMU does not.
+    pub pattern: Option<PatternRead>,
+}
+
+/// The elements of an FMU's Jacobian that may be other than 0, read by directional derivatives.
+pub struct PatternRead {
+    pub pattern: Pattern,
+    pub values: Vec<f64>,
+}
+
+impl PatternRead {
+    fn new(plan: &JacobianPlan) -> PatternRead {
+        let provides = Provides { directional: true, ..Provides::default() };
+        let pattern = Pattern::new(Jacobian::new(provides, &plan.derivatives, &plan.states), plan.places.clone());
+        PatternRead { values: vec![0.0; pattern.places().len()], pattern }
+    }
+}
+
+/// How many states and event indicators an instance has by its description.
+pub fn described(fmu: &FmuPlan) -> Numbers {
+    let numbers = |own: &ModelExchangePlan| Numbers { states: own.states, event_indicators: own.indicators };
+    fmu.model_exchange().map(numbers).unwrap_or_default()
+}
+
+/// How many it has with the structural parameters that it has now.
+pub fn described_now(world: &World, fmu: FmuId) -> Numbers {
+    let size = |size: usize| world.instances[fmu.0].sizes[size].load(Relaxed);
+    let own = world.plan.fmus[fmu.0].model_exchange();
+    let numbers = own.map(|own| own.numbers(size)).unwrap_or_default();
+    Numbers { states: numbers.0, event_indicators: numbers.1 }
+}
+
+/// The FMUs of the unit of this task, and how they are integrated; `None`: none is.
+pub fn integrated(plan: &Plan, task: TaskId) -> Option<(Vec<TaskId>, IntegrationPlan)> {
+    let members: Vec<TaskId> = [task].into_iter().chain(plan.led_by(task)).collect();
+    let integration = members.iter().find_map(|member| plan.tasks[member.0].integration())?;
+    Some((members, integration))
+}
+
+impl Room {
+    /// For the numbers that the FMUs of the unit of this task have now; `None`: nothing is integrated.
+    pub fn of(world: &World, task: TaskId) -> Option<Room> {
+        let plan = &world.plan;
+        let (members, integration) = integrated(plan, task)?;
+        let mut parts = Vec::new();
+        let (mut states, mut indicators) = (0, 0);
+        for (member, task) in members.iter().enumerate() {
+            let id = plan.tasks[task.0].fmu;
+            let fmu = &plan.fmus[id.0];
+            let Some(own) = fmu.model_exchange() else { continue };
+            let now = described_now(world, id);
+            // The dependencies of elements are known for the planned numbers alone.
+            let jacobian = own.jacobian.as_ref().filter(|_| now == described(fmu));
+            parts.push(Part {
+                member,
+                fmu: id,
+                seen: 0,
+                states: states..states + now.states,
+                indicators: indicators..indicators + now.event_indicators,
+                roots: vec![0; now.event_indicators],
+                needs_completed_steps: own.needs_completed_step,
+                is_on_lines: Lines::are_for(plan, *task),
+                unit: fmu.time_unit,
+                pattern: jacobian.filter(|jacobian| jacobian.is_provided).map(PatternRead::new),
+                jacobian: jacobian.cloned(),
+            });
+            (states, indicators) = (states + now.states, indicators + now.event_indicators);
+        }
+        let drive = drive(integration, &parts, states, indicators);
+        let saved = Saved { time: 0.0, states: vec![0.0; states], pace: drive.pace() };
+        Some(Room { drive, parts, nominals: vec![1.0; states], saved })
+    }
+}
+
+fn drive(integration: IntegrationPlan, parts: &[Part], states: usize, indicators: usize) -> Drive {
+    let IntegrationPlan { tolerance, internal_step, .. } = integration;
+    let internal_step = internal_step.seconds();
+    let method = match integration.solver {
+        Solver::Euler => Method::Euler { internal_step },
+        Solver::Rk4 => Method::Rk4 { internal_step },
+        Solver::Dopri5 => Method::Dopri5 { tolerance },
+        Solver::Bdf => Method::Bdf { tolerance },
+        Solver::Auto if states <= MATRIX_STATES => Method::Auto { tolerance },
+        Solver::Auto => Method::Dopri5 { tolerance },
+    };
+    let mut drive = Drive::new(method, states, indicators);
+    if parts.iter().all(|part| part.jacobian.is_some()) {
+        let of_part = |part: &Part| {
+            let begin = part.states.start;
+            let places = part.jacobian.iter().flat_map(|jacobian| &jacobian.places);
+            places.map(move |(row, column)| (begin + row, begin + column)).collect::<Vec<_>>()
+        };
+        let places: Vec<(usize, usize)> = parts.iter().flat_map(of_part).collect();
+        drive.set_structure(Structure::sparse(states, &places));
+    }
+    drive
+}

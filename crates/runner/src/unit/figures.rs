@@ -1,0 +1,140 @@
+//! The figures that only steps have, and those of the integration of FMUs over them, as they are counted in shared memory.
+
+use crate::world::World;
+use std::sync::atomic::Ordering::Relaxed;
+use vecud_base::time::{Instant, TimeUnit};
+use vecud_plan::TaskId;
+use vecud_record::board::{TaskCells, TaskWord};
+use vecud_record::findings::{Finding, FindingCells, Occurrence};
+use vecud_solver::Counts;
+
+/// The figures of the steps of one task; written by its thread only.
+pub struct StepFigures {
+    task: TaskId,
+    cells: TaskCells<'static>,
+    findings: FindingCells<'static>,
+    unit: TimeUnit,
+    /// The furthest that a step was off its point, in the FMU's unit of time.
+    furthest: f64,
+}
+
+impl StepFigures {
+    /// The figures of a task whose FMU counts time in `unit`.
+    pub fn new(world: &World, task: TaskId, unit: TimeUnit) -> StepFigures {
+        let findings = world.board.fmu(world.plan.tasks[task.0].fmu).findings();
+        StepFigures { task, cells: world.board.task(task), findings, unit, furthest: 0.0 }
+    }
+
+    /// A step was made.
+    #[inline]
+    pub fn step(&self) {
+        self.cells.count(TaskWord::Steps, 1);
+    }
+
+    /// It stopped short of its communication point.
+    #[cold]
+    pub fn early_return(&self) {
+        self.cells.count(TaskWord::EarlyReturns, 1);
+    }
+
+    /// A step was discarded.
+    #[cold]
+    pub fn rejected(&self) {
+        self.cells.count(TaskWord::RejectedSteps, 1);
+    }
+
+    /// A step was taken back to its begin.
+    #[cold]
+    pub fn taken_back(&self) {
+        self.cells.count(TaskWord::TakenBack, 1);
+    }
+
+    /// Event Mode was entered.
+    #[cold]
+    pub fn event(&self) {
+        self.cells.count(TaskWord::Events, 1);
+    }
+
+    /// The furthest that a step was off its communication point, in the FMU's unit of time.
+    pub fn furthest(&self) -> f64 {
+        self.furthest
+    }
+
+    /// A step without early return was so far off its communication point, in the FMU's unit of time.
+    #[inline]
+    pub fn deviates(&mut self, off: f64) {
+        if off > self.furthest {
+            self.deviates_further(off);
+        }
+    }
+
+    /// A step without early return has `reached` a time by its own word, in the FMU's unit of time, that is too far off its
+    /// communication point.
+    #[inline]
+    pub fn off_the_point(&self, point: Option<Instant>, reached: f64) {
+        let (task, value) = (Some(self.task), reached.to_bits());
+        self.findings.note_alone(Finding::OffThePoint, || Occurrence { task, reference: None, time: point, value });
+    }
+
+    /// At this communication point the FMU has told a time event that is over by then.
+    #[cold]
+    pub fn event_is_over(&self, point: Instant, event: Instant) {
+        let (task, value) = (Some(self.task), event.seconds().to_bits());
+        self.findings.note(Finding::PastEvent, Occurrence { task, reference: None, time: Some(point), value });
+    }
+
+    /// At this communication point the FMU has told a time event for the same time but for rounding, after more than so many in a row.
+    #[cold]
+    pub fn time_creeps(&self, point: Instant, most: u32) {
+        let (task, value) = (Some(self.task), u64::from(most));
+        self.findings.note(Finding::CreepingTime, Occurrence { task, reference: None, time: Some(point), value });
+    }
+
+    #[cold]
+    fn deviates_further(&mut self, off: f64) {
+        self.furthest = off;
+        let seconds = off * self.unit.seconds().seconds();
+        self.cells.word(TaskWord::Deviation).store(seconds.to_bits(), Relaxed);
+    }
+}
+
+/// The figures of what integrates FMUs over their steps, counted for one task; written by its thread only.
+pub struct IntegrationFigures {
+    cells: TaskCells<'static>,
+    /// What was counted already.
+    counted: Counts,
+    /// Right-hand sides in this release.
+    in_release: u64,
+}
+
+impl IntegrationFigures {
+    /// The figures of what is integrated, in the name of this task.
+    pub fn new(world: &World, task: TaskId) -> IntegrationFigures {
+        IntegrationFigures { cells: world.board.task(task), counted: Counts::default(), in_release: 0 }
+    }
+
+    /// A release begins.
+    pub fn begin(&mut self) {
+        self.in_release = 0;
+    }
+
+    /// So much was worked, all in all.
+    pub fn note(&mut self, now: Counts) {
+        let before = std::mem::replace(&mut self.counted, now);
+        let right_hand_sides = now.right_hand_sides - before.right_hand_sides;
+        self.in_release += right_hand_sides;
+        let count = |word: TaskWord, now: u64, before: u64| match now - before {
+            0 => (),
+            more => self.cells.count(word, more),
+        };
+        count(TaskWord::SolverSteps, now.steps, before.steps);
+        count(TaskWord::SolverRejected, now.rejected + now.discarded, before.rejected + before.discarded);
+        count(TaskWord::RightHandSides, now.right_hand_sides, before.right_hand_sides);
+        count(TaskWord::Jacobians, now.jacobians, before.jacobians);
+        count(TaskWord::StateEvents, now.events, before.events);
+        let most = self.cells.word(TaskWord::MostRightHandSides);
+        if self.in_release > most.load(Relaxed) {
+            most.store(self.in_release, Relaxed);
+        }
+    }
+}

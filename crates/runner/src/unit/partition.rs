@@ -1,0 +1,143 @@
+//! The model partition of an input clock: `fmi3ActivateModelPartition` at its activation time (FMI 3.0, 4.2).
+
+use super::{Getting, Settable, Setting};
+use crate::activation::Calls;
+use crate::exchange::Stamp;
+use crate::halt::Halt;
+use crate::intervals::{duration, known, unusable};
+use crate::thread_host::PartitionHost;
+use crate::visibility::Visibility;
+use crate::world::World;
+use vecud_base::time::{Fraction, Instant, TimeUnit};
+use vecud_fmi::{Batch, Failure, Function, Outcome, Partition};
+use vecud_plan::schedule::Due;
+use vecud_plan::{Release, TaskId};
+
+/// A model partition, and what the host knows of its clock.
+pub struct PartitionUnit {
+    partition: Partition,
+    clock: Clock,
+}
+
+/// What the host knows of the clock of a model partition.
+struct Clock {
+    task: TaskId,
+    /// In what the FMU counts time, if that is not the second.
+    unit: Option<TimeUnit>,
+    /// Whether the interval of a changing clock is read as a fraction; `None`: it is no changing clock.
+    changing: Option<bool>,
+    /// What the last activation of a changing clock has said.
+    next: Option<Fraction>,
+    visibility: Visibility,
+}
+
+impl PartitionUnit {
+    /// The model partition of this task.
+    pub fn new(world: &World, task: TaskId, partition: Partition) -> PartitionUnit {
+        let plan = &world.plan.tasks[task.0];
+        let unit = Some(world.plan.fmus[plan.fmu.0].time_unit).filter(|unit| !unit.is_second());
+        let own = plan.partition().filter(|_| plan.release == Release::Changing);
+        let changing = own.map(|partition| partition.supports_fraction);
+        let clock = Clock { task, unit, changing, next: None, visibility: Visibility::default() };
+        PartitionUnit { partition, clock }
+    }
+
+    /// [`super::Unit::asks_nothing`].
+    pub fn asks_nothing(&self) -> bool {
+        self.clock.changing.is_none()
+    }
+
+    /// [`super::Unit::prefetch`].
+    #[inline]
+    pub fn prefetch(&self) {
+        self.partition.prefetch();
+    }
+
+    /// [`super::Unit::fail`].
+    pub fn fail(&self) {
+        self.partition.fail();
+    }
+
+    /// Starts an activation. Calls nothing.
+    #[inline]
+    pub fn begin(&mut self) -> impl Setting {
+        Before { setting: self.partition.begin(), clock: &mut self.clock }
+    }
+
+    /// The interval from the last activation of a changing clock to its next one; told once.
+    pub fn take_next(&mut self) -> Option<Fraction> {
+        self.clock.next.take()
+    }
+
+    /// Gives the model partition back, so that its instance can be ended.
+    pub fn into_partition(self) -> Partition {
+        self.partition
+    }
+}
+
+/// Before the model partition is activated.
+struct Before<'a> {
+    setting: vecud_fmi::Setting<'a>,
+    clock: &'a mut Clock,
+}
+
+/// The model partition was activated.
+struct After<'a> {
+    getting: vecud_fmi::Getting<'a>,
+    clock: &'a mut Clock,
+}
+
+impl Settable for Before<'_> {
+    #[inline(always)] // as what it calls
+    fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
+        self.setting.set(batch)
+    }
+
+    /// Intervals of tunable clocks may depend on tunable parameters (semantics S2).
+    fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
+        host.reread_tunable_intervals(&mut self.setting, time)
+    }
+}
+
+impl<'a> Setting for Before<'a> {
+    type Getting = After<'a>;
+
+    #[inline(always)] // as what it calls
+    fn compute(self, _calls: &mut Calls, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
+        let Before { setting, clock } = self;
+        let time = clock.unit.map_or(seconds, |unit| unit.value(due.time));
+        Ok(After { getting: setting.activate(time)?, clock })
+    }
+}
+
+impl Getting for After<'_> {
+    #[inline]
+    fn outcome(&self) -> Outcome {
+        self.getting.outcome()
+    }
+
+    /// The interval of a changing clock.
+    fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt> {
+        let Some(fraction) = self.clock.changing else { return Ok(()) };
+        let (read, qualifier) = self.getting.get_interval(fraction)?;
+        let unit = self.clock.unit.unwrap_or(TimeUnit::SECOND);
+        let interval = known(qualifier).and_then(|()| duration(read, unit)).and_then(|interval| {
+            // Not 0, nor finer than time is kept.
+            if due.time.after(interval) > due.time { Ok(interval) } else { Err(unusable(read, unit)) }
+        });
+        let function = Function::get_interval(fraction);
+        self.clock.next =
+            Some(interval.map_err(|reading| host.fail_reading(function, self.clock.task, due.time, reading))?);
+        Ok(())
+    }
+
+    fn stamp(&mut self, world: &World, due: &Due) -> Option<Stamp> {
+        let Clock { task, next, ref mut visibility, .. } = *self.clock;
+        visibility.of(world, task, due, next)
+    }
+
+    #[inline(always)] // as what it calls
+    fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
+        self.getting.get(batch)
+    }
+}

@@ -1,0 +1,357 @@
+//! The steps of a Co-Simulation FMU without Event Mode: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep` from its release to the next
+//! one (semantics S19 to S21, S23).
+//!
+//! The time of the FMU has no holes: what was missed is made up first, by one longer step where the FMU can vary its steps,
+//! else by as many as were missed. What a step has computed is valid at its end. So the row that is recorded at a release has
+//! what is set then and what the step before has computed.
+
+use super::stepping::{Stepping, is_wrong};
+use super::usual::UsualSteps;
+use super::way::{Came, Stepped, Way};
+use super::{Getting, Settable, Setting};
+use crate::activation::{Calls, Recorded};
+use crate::exchange::Stamp;
+use crate::halt::Halt;
+use crate::site::Site;
+use crate::slopes::Slopes;
+use crate::thread_host::{PartitionHost, gives_state};
+use crate::world::{Ending, World};
+use std::time::Duration;
+use vecud_base::time::{Fraction, Instant};
+use vecud_fmi::{AfterStep, Batch, BeforeStep, Failure, Outcome, Stepper, Unusual};
+use vecud_plan::schedule::Due;
+use vecud_plan::{OnError, Retry, StepPlan, TaskId};
+use vecud_record::findings::{Finding, Occurrence};
+
+/// How long a step may be pending in a run of this plan.
+pub fn patience(world: &World) -> Duration {
+    Duration::from_nanos(world.plan.shutdown_timeout.0.try_into().unwrap_or(0))
+}
+
+/// How a stride went, and whether something else comes than the next one.
+pub type Strode = Result<(Outcome, bool), Failure>;
+
+/// What makes the steps of an instance, and what the host knows of them.
+pub struct StepUnit {
+    stepper: Stepper,
+    stepping: Stepping,
+    recorded: Option<Recorded>,
+}
+
+impl StepUnit {
+    /// The steps of this task, `plan`, each over `step`.
+    pub fn new(world: &World, task: TaskId, mut plan: StepPlan, step: Fraction, mut stepper: Stepper) -> StepUnit {
+        if plan.retry == Retry::FromState {
+            // The FMU takes the memory for it now.
+            let given = stepper.remember();
+            if !gives_state(world, task, given, stepper.is_healthy()) && stepper.is_healthy() {
+                plan.retry = Retry::Never;
+            }
+        }
+        let stepping = Stepping::new(world, task, plan, step);
+        StepUnit { stepper, stepping, recorded: Recorded::of(world, task) }
+    }
+
+    /// [`super::Unit::prefetch`].
+    #[inline]
+    pub fn prefetch(&self) {
+        self.stepper.prefetch();
+    }
+
+    /// [`super::Unit::fail`].
+    pub fn fail(&self) {
+        self.stepper.fail();
+    }
+
+    /// Whether the FMU has asked for the end of the run: it comes when its next step would begin, or, where the others go on
+    /// without an FMU that fails, for this FMU alone. Nothing is called any more.
+    #[inline]
+    pub fn is_over(&self, world: &World, host: &PartitionHost) -> bool {
+        if self.stepping.is_over {
+            end(world, host, &self.stepping);
+        }
+        self.stepping.is_over
+    }
+
+    /// Before the first step: reads what the row of its release is to have. In a run that goes on from a saved state the steps
+    /// before have computed it; else some FMUs compute their first outputs only when they leave Initialization Mode.
+    #[inline]
+    pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+        if self.stepping.reached.is_none() && self.recorded.is_some() {
+            return calls.read(|batch| self.stepper.get(batch));
+        }
+        Ok(())
+    }
+
+    /// Starts the work of a release. Calls nothing.
+    #[inline]
+    pub fn begin(&mut self) -> impl Setting {
+        let StepUnit { stepper, stepping, recorded } = self;
+        Before { before: stepper.begin(), stepping, recorded: recorded.as_ref() }
+    }
+
+    /// [`super::Unit::can_stride`].
+    pub fn can_stride(&self) -> bool {
+        let steps_alone = self.stepping.retry != Retry::FromState && self.stepping.unit.is_second();
+        self.recorded.is_none() && steps_alone && self.stepper.can_stride()
+    }
+
+    /// [`super::Unit::strides_from`].
+    #[inline]
+    pub fn strides_from(&self, time: Instant) -> bool {
+        self.stepping.strides_from(time) && self.stepper.is_healthy()
+    }
+
+    /// [`super::Unit::usual_steps`].
+    pub fn usual_steps(&mut self, host: &'static PartitionHost, site: &'static Site) -> Option<UsualSteps<'_>> {
+        UsualSteps::new(&mut self.stepper, &mut self.stepping, host, site)
+    }
+
+    /// [`super::Unit::stride`].
+    #[inline(always)] // in the one loop there is
+    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
+        let StepUnit { stepper, stepping, .. } = self;
+        stepping.note();
+        let outcome = make_usual(stepper.begin(), stepping, None, due, seconds, end)?.outcome;
+        Ok((outcome, !stepping.strides_on()))
+    }
+
+    /// [`super::Unit::settle_step`].
+    #[cold]
+    pub fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) -> Strode {
+        let StepUnit { stepper, stepping, .. } = self;
+        let (point, size) = stepping.told_usual(&due.time, seconds, &end);
+        let outcome = go_on_from(stepper.settle(unusual), stepping, None, due, (end, point, size))?.outcome;
+        Ok((outcome, !stepping.strides_on()))
+    }
+
+    /// [`super::Unit::take_point`].
+    #[inline]
+    pub fn take_point(&mut self) -> Option<Instant> {
+        self.stepping.take_point()
+    }
+
+    /// What the last step has computed was read. Where inputs jump it is shown before that.
+    #[inline]
+    pub fn is_read(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
+        if self.recorded.is_some() {
+            self.stepping.is_read(self.stepping.reached);
+        }
+        if self.stepping.shows_events() {
+            self.stepping.show_before(false, self.recorded.as_ref(), calls, world, host);
+            let _is_set_at_the_next_release = self.stepping.has_jumped();
+        }
+    }
+
+    /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
+    pub fn record_last(&mut self, calls: &Calls, world: &World, host: &PartitionHost, least: Instant) {
+        self.stepping.record_last(self.recorded.as_ref(), calls, world, host, least);
+    }
+
+    /// There is no further step in this run.
+    pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
+        self.stepping.note();
+        self.record_last(calls, world, host, world.begin);
+    }
+
+    /// Gives back what makes the steps, so that the instance can be ended.
+    pub fn into_stepper(self) -> Stepper {
+        self.stepper
+    }
+}
+
+/// An FMU has asked for the end of the run.
+#[cold]
+pub fn end(world: &World, host: &PartitionHost, stepping: &Stepping) {
+    let findings = world.board.fmu(host.fmu()).findings();
+    if findings.count(Finding::AskedForEnd) == 0 {
+        let seen = Occurrence { task: Some(stepping.task()), time: stepping.reached, ..Occurrence::default() };
+        findings.note(Finding::AskedForEnd, seen);
+    }
+    if world.plan.on_error == OnError::Stop {
+        world.end(Ending::Discard);
+    }
+}
+
+/// Before the step.
+struct Before<'a> {
+    before: BeforeStep<'a>,
+    stepping: &'a mut Stepping,
+    recorded: Option<&'a Recorded>,
+}
+
+/// The step was made.
+struct After<'a> {
+    after: AfterStep<'a>,
+    outcome: Outcome,
+    stepping: &'a Stepping,
+}
+
+impl Settable for Before<'_> {
+    #[inline(always)] // as what it calls
+    fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
+        self.before.set(batch)
+    }
+
+    /// No interval depends on parameters: the step is the rig's.
+    fn follow_parameters(&mut self, _host: &PartitionHost, _time: Instant) -> Result<(), Halt> {
+        Ok(())
+    }
+}
+
+impl<'a> Setting for Before<'a> {
+    type Getting = After<'a>;
+
+    fn set_slopes(
+        &mut self,
+        host: &PartitionHost,
+        time: Instant,
+        batch: &Batch,
+        slopes: &Slopes,
+    ) -> Result<Outcome, Failure> {
+        if host.follow_curves(time, batch, slopes) {
+            return Ok(Outcome::Ok);
+        }
+        self.before.set_derivatives(slopes.derivatives())
+    }
+
+    #[inline(always)] // it is the same time
+    fn looks_at(&self, due: &Due) -> Instant {
+        self.stepping.looks_at(due.time)
+    }
+
+    #[inline(always)] // mostly there is nothing to do
+    fn ready(&mut self, calls: &Calls, world: &World, host: &PartitionHost, due: &Due) {
+        self.stepping.note();
+        if let Some(recorded) = self.recorded {
+            self.stepping.record_release(recorded, calls, world, host, due.time);
+        }
+    }
+
+    #[inline(always)] // as what it calls
+    fn compute(self, calls: &mut Calls, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
+        let Before { before, stepping, .. } = self;
+        match stepping.usual_end(due) {
+            Some(end) => make_usual(before, stepping, Some(calls), due, seconds, end),
+            None => make(before, stepping, calls, due),
+        }
+    }
+}
+
+/// Makes the one step of a release that is usual, to its `end`. `calls`: those that have set its inputs; `None`: it has none.
+#[inline(always)] // as what it calls
+fn make_usual<'a>(
+    before: BeforeStep<'a>,
+    stepping: &'a mut Stepping,
+    calls: Option<&mut Calls>,
+    due: &Due,
+    seconds: f64,
+    end: Instant,
+) -> Result<After<'a>, Failure> {
+    let (point, size) = stepping.told_usual(&due.time, seconds, &end);
+    go_on_from(before.step(point, size), stepping, calls, due, (end, point, size))
+}
+
+/// Goes on from a step that was told to come to `next`, the one of a release that is usual.
+#[inline(always)] // as what it calls
+fn go_on_from<'a>(
+    stepped: Stepped<'a>,
+    stepping: &'a mut Stepping,
+    calls: Option<&mut Calls>,
+    due: &Due,
+    next: (Instant, f64, f64),
+) -> Result<After<'a>, Failure> {
+    let (end, point, size) = next;
+    match stepped {
+        Ok(after) if !after.said().early_return => {
+            stepping.figures.step();
+            stepping.arrive(&after.said(), end, point + size);
+            Ok(After { outcome: after.outcome(), after, stepping })
+        }
+        stepped => follow(Way::from(due.time), stepped, next, stepping, calls, due, end),
+    }
+}
+
+/// Makes the steps of a release that is not usual.
+#[inline(never)] // most are
+fn make<'a>(
+    mut before: BeforeStep<'a>,
+    stepping: &'a mut Stepping,
+    calls: &mut Calls,
+    due: &Due,
+) -> Result<After<'a>, Failure> {
+    let mut way = Way::from(stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time));
+    let target = stepping.target(due);
+    let next = way.next(stepping, stepping.next(way.at(), target));
+    if way.at() != due.time {
+        way.move_inputs(stepping, &mut before, calls, due.time)?;
+    }
+    let stepped = way.step(stepping, before, next)?;
+    follow(way, stepped, next, stepping, Some(calls), due, target)
+}
+
+/// Goes on until the work of a release is done, which ends at `target`, from a step on that was told to come to `next`.
+#[inline(never)] // most steps are usual ones
+fn follow<'a>(
+    mut way: Way,
+    mut stepped: Stepped<'a>,
+    mut next: (Instant, f64, f64),
+    stepping: &'a mut Stepping,
+    mut calls: Option<&mut Calls>,
+    due: &Due,
+    target: Instant,
+) -> Result<After<'a>, Failure> {
+    loop {
+        let mut before = match way.follow(stepping, stepped, next)? {
+            Came::Nowhere(before) => before,
+            Came::Further(after, said) => {
+                let reached = way.at();
+                let is_point = said.early_return && reached > due.time && reached < target;
+                if is_point {
+                    // An early return is a communication point (semantics S23).
+                    stepping.go_on_at(reached);
+                }
+                if is_point || reached >= target || stepping.is_over {
+                    return Ok(After { after, outcome: way.outcome(), stepping });
+                }
+                after.again()
+            }
+        };
+        next = way.next(stepping, stepping.next(way.at(), target));
+        if let Some(calls) = &mut calls {
+            way.move_inputs(stepping, &mut before, calls, due.time)?;
+        }
+        stepped = way.step(stepping, before, next)?;
+    }
+}
+
+impl Getting for After<'_> {
+    #[inline]
+    fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    fn ask(&mut self, _host: &PartitionHost, _due: &Due) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    /// At the end of the step.
+    fn valid_from(&self, due: &Due) -> Instant {
+        self.stepping.reached.unwrap_or(due.time)
+    }
+
+    /// Visible at the end of the step (semantics S20).
+    fn stamp(&mut self, _world: &World, due: &Due) -> Option<Stamp> {
+        let visible = if is_wrong("early") { due.time } else { self.valid_from(due) };
+        Some(Stamp { visible, activation: due.time })
+    }
+
+    #[inline(always)] // as what it calls
+    fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
+        self.after.get(batch)
+    }
+
+    fn get_slopes(&mut self, slopes: &mut Slopes) -> Result<Outcome, Failure> {
+        self.after.get_derivatives(slopes.derivatives_mut())
+    }
+}

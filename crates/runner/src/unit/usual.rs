@@ -1,0 +1,69 @@
+//! The usual steps of an instance in virtual time, one after the other, where nothing is to be done between them: the marks, figures and
+//! calls of [`StepUnit`](super::step::StepUnit), with all that they need at hand.
+
+use super::stepping::Stepping;
+use crate::site::Site;
+use crate::thread_host::PartitionHost;
+use vecud_base::time::Instant;
+use vecud_fmi::{Stepper, Strider, Striding};
+use vecud_linux::crash::label_thread;
+use vecud_record::board::{TaskCells, TaskWord};
+
+/// Makes the usual steps of one task.
+pub struct UsualSteps<'a> {
+    strider: Strider<'a>,
+    host: &'static PartitionHost,
+    site: &'static Site,
+    cells: TaskCells<'static>,
+    label: u64,
+    /// How far a step has been off its point, and may be.
+    furthest: f64,
+    tolerance: f64,
+    stepping: &'a mut Stepping,
+}
+
+impl<'a> UsualSteps<'a> {
+    /// Makes the usual steps of the task that leaves its marks at `site`; `None`: it can make none now.
+    pub fn new(
+        stepper: &'a mut Stepper,
+        stepping: &'a mut Stepping,
+        host: &'static PartitionHost,
+        site: &'static Site,
+    ) -> Option<UsualSteps<'a>> {
+        stepping.note();
+        let (strider, cells, label) = (stepper.strider(host)?, site.cells, site.task.0 as u64 + 1);
+        let (tolerance, furthest) = (stepping.tolerance, stepping.figures.furthest());
+        Some(UsualSteps { strider, host, site, cells, label, furthest, tolerance, stepping })
+    }
+
+    /// Makes and counts the step of the release at `time` to its `end`; `seconds` are both as the FMU is told them. `false`: it was made
+    /// and is not usual, so that its activation is still under way.
+    #[inline(always)] // in the one loop there is
+    pub fn step(&mut self, striding: &mut Striding, time: &Instant, seconds: (f64, f64), end: Instant) -> bool {
+        label_thread(self.label);
+        self.site.begin(time);
+        let (point, next) = seconds;
+        let size = self.stepping.size_told(point, || next);
+        let Some(reached) = striding.step(&mut self.strider, point, size) else { return false };
+        self.host.returned_from_fmu();
+        let off = (reached - (point + size)).abs();
+        if off > self.furthest {
+            self.furthest = off;
+            self.stepping.figures.deviates(off);
+        }
+        // A time that is no number is off, too.
+        if off > self.tolerance || off.is_nan() {
+            self.stepping.figures.off_the_point(Some(end), reached);
+        }
+        self.cells.count(TaskWord::Steps, 1);
+        self.site.end();
+        label_thread(0);
+        self.cells.count(TaskWord::Activations, 1);
+        true
+    }
+
+    /// The last step came to this time.
+    pub fn leave(self, reached: Instant) {
+        self.stepping.reached = Some(reached);
+    }
+}

@@ -1,0 +1,161 @@
+//! The way of an instance from one communication point to another, in as many steps as it takes: a step that is discarded is
+//! halved, and who does not get on is stopped (semantics S23).
+
+use super::stepping::Stepping;
+use crate::activation::Calls;
+use vecud_base::time::{Fraction, Instant};
+use vecud_fmi::{AfterStep, BeforeStep, Failure, Function, NoStep, Outcome, Said, Status};
+use vecud_plan::Retry;
+
+/// How often a step that is discarded is made shorter (semantics S23).
+const SHORTER: u32 = 10;
+
+/// Early returns on one way that get nowhere, and are no events.
+const STUCK: u32 = 1;
+
+/// What a call for a step has given back.
+pub type Stepped<'a> = Result<AfterStep<'a>, NoStep<'a>>;
+
+/// How far it is, and how it came there.
+pub struct Way {
+    at: Instant,
+    /// No step goes further, since some were discarded.
+    part: Option<Fraction>,
+    /// The next step alone does not: the FMU has said how far it comes.
+    is_told: bool,
+    /// The next step is in place of the last one.
+    is_instead: bool,
+    shorter: u32,
+    nowhere: u32,
+    outcome: Outcome,
+}
+
+/// What a step came to.
+pub enum Came<'a> {
+    /// Nowhere: there is to be another one.
+    Nowhere(BeforeStep<'a>),
+    /// It was made.
+    Further(AfterStep<'a>, Said),
+}
+
+impl Way {
+    /// A way from here.
+    pub fn from(at: Instant) -> Way {
+        Way { at, part: None, is_told: false, is_instead: false, shorter: 0, nowhere: 0, outcome: Outcome::Ok }
+    }
+
+    /// How far it is.
+    pub fn at(&self) -> Instant {
+        self.at
+    }
+
+    /// How its steps went.
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// Where the next step goes, which would go to `whole` if none was discarded; and how it is told.
+    pub fn next(&self, stepping: &Stepping, whole: Instant) -> (Instant, f64, f64) {
+        let to = self.part.map_or(whole, |part| self.at.after(part).min(whole));
+        let (point, size) = stepping.told(self.at, to);
+        (to, point, size)
+    }
+
+    /// Before a further step, or one that makes up for missed ones: sets inputs on curves as they are where it begins. They were set for `time`.
+    pub fn move_inputs(
+        &mut self,
+        stepping: &Stepping,
+        before: &mut BeforeStep,
+        calls: &mut Calls,
+        time: Instant,
+    ) -> Result<(), Failure> {
+        let later = stepping.value(self.at) - stepping.value(time);
+        let outcome = calls
+            .set_moved(later, |values, derivatives| Ok(before.set(values)?.or(before.set_derivatives(derivatives)?)))?;
+        self.outcome = self.outcome.or(outcome);
+        Ok(())
+    }
+
+    /// Makes the step that was told so, in a way that it can be tried in parts if it is discarded.
+    pub fn step<'a>(
+        &mut self,
+        stepping: &Stepping,
+        mut before: BeforeStep<'a>,
+        (_, point, size): (Instant, f64, f64),
+    ) -> Result<Stepped<'a>, Failure> {
+        if std::mem::take(&mut self.is_instead) {
+            return Ok(before.step_instead(point, size));
+        }
+        if stepping.retry == Retry::FromState {
+            let _warning_is_counted = before.remember()?;
+        }
+        Ok(before.step(point, size))
+    }
+
+    /// Follows a step that was to come `to` there, and was told so.
+    pub fn follow<'a>(
+        &mut self,
+        stepping: &mut Stepping,
+        stepped: Stepped<'a>,
+        (to, point, size): (Instant, f64, f64),
+    ) -> Result<Came<'a>, Failure> {
+        let after = match stepped {
+            Ok(after) => after,
+            Err(no_step) if no_step.failure.status == Status::Discard => {
+                stepping.figures.rejected();
+                if stepping.retry == Retry::Never || self.shorter == SHORTER {
+                    return Err(no_step.failure);
+                }
+                self.shorter += 1;
+                let told = told(stepping, &no_step, (self.at, to));
+                (self.part, self.is_told) = (told.or_else(|| half(self.at, to)), told.is_some());
+                self.is_instead = stepping.retry == Retry::Instead;
+                return Ok(Came::Nowhere(match stepping.retry {
+                    Retry::FromState => no_step.go_back()?,
+                    _ => no_step.again(),
+                }));
+            }
+            Err(no_step) => return Err(no_step.failure),
+        };
+        if std::mem::take(&mut self.is_told) {
+            self.part = None;
+        }
+        stepping.figures.step();
+        self.outcome = self.outcome.or(after.outcome());
+        let said = after.said();
+        let reached = stepping.come_to(&said, (self.at, to), point + size);
+        let has_event = stepping.handles_events && said.event_handling_needed;
+        if said.early_return && reached == self.at && !has_event && !stepping.is_over {
+            self.nowhere += 1;
+            return if self.nowhere > STUCK { Err(stuck(point)) } else { Ok(Came::Nowhere(after.again())) };
+        }
+        self.at = reached;
+        Ok(Came::Further(after, said))
+    }
+}
+
+/// The last successful time of a step over this interval that an FMU of FMI 2.0 or 1.0 has discarded, as a length from its begin.
+fn told(stepping: &Stepping, no_step: &NoStep, (from, to): (Instant, Instant)) -> Option<Fraction> {
+    let reached = stepping.unit.instant(no_step.reached).filter(|_| stepping.retry != Retry::Again)?;
+    let is_within = from < reached && reached < to && !stepping.is_same(reached, from);
+    is_within.then(|| reached.minus(from)).flatten()
+}
+
+/// Half of the time between two instants.
+fn half(from: Instant, to: Instant) -> Option<Fraction> {
+    let Some(length) = to.minus(from) else { return Fraction::from_f64((to.seconds() - from.seconds()) / 2.0).ok() };
+    Fraction::new(length.counter(), length.resolution().checked_mul(2)?).ok()
+}
+
+/// The FMU does not get on: at this time, as it was told.
+#[cold]
+pub fn stuck(time: f64) -> Failure {
+    Failure {
+        function: Function::DoStep,
+        status: Status::Error,
+        clock: None,
+        time: Some(time),
+        answer: None,
+        refused: false,
+    }
+}

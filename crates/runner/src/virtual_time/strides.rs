@@ -1,0 +1,288 @@
+//! Usual steps, many instants in one go: while the tasks of one grid alone are released, and all of them make steps from one
+//! instant to the next and nothing else, nobody has to be asked who comes next and what is to be done.
+//!
+//! What others see is the same as if each release had been taken from the agenda: marks, counts, the order of all calls. As soon
+//! as a step is not usual (an early return, a failure), the stretch ends with its instant; a run that has ended, at once.
+
+use super::super::halt::Halt;
+use super::super::stimuli::VirtualStimuli;
+use super::super::thread_host::PartitionHost;
+use super::super::unit::UsualSteps;
+use super::super::world::{Ending, World};
+use super::{Lane, Moment};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use vecud_base::time::{Instant, Nanos};
+use vecud_fmi::{Striding, Unusual};
+use vecud_linux::crash::label_thread;
+use vecud_plan::TaskId;
+use vecud_plan::schedule::{Agenda, Due, Instants};
+use vecud_record::board::{Global, TaskWord};
+
+/// A stretch of fewer instants is made one by one: bringing at hand what is needed for many takes as long as a few.
+const FEW: u64 = 12;
+
+/// So many instants are made one by one after a step that was not usual, since such steps seldom come alone.
+const AFTERWARDS: u64 = 64;
+
+/// Makes the usual steps of a run, many instants in one go (see the [module](self)).
+pub(super) struct Strides {
+    /// Some tasks can make nothing but usual steps, and nothing comes from outside.
+    are_possible: bool,
+    begin: Nanos,
+    complete: &'static AtomicU64,
+    reached: &'static AtomicU64,
+    /// Ask for the end, or for a pause.
+    requests: [&'static AtomicU64; 2],
+    /// The tasks that make their steps in the present go.
+    tasks: Vec<TaskId>,
+    /// So many instants are made one by one before any are made at once.
+    apart: u64,
+    /// Releases beside the grid that steps of the last instant have asked for.
+    beside: Vec<(TaskId, Instant)>,
+}
+
+impl Strides {
+    /// For a run with these tasks and stimuli; nothing was made yet.
+    pub(super) fn new(world: &'static World, lanes: &[Lane], stimuli: &VirtualStimuli) -> Strides {
+        let word = |global| world.board.global(global);
+        Strides {
+            are_possible: stimuli.are_none() && lanes.iter().any(|lane| lane.can_stride),
+            begin: world.plan.start.nanos(),
+            complete: word(Global::Complete),
+            reached: word(Global::Reached),
+            requests: [Global::StopRequest, Global::PauseRequest].map(word),
+            tasks: Vec::with_capacity(lanes.len()),
+            apart: 0,
+            beside: Vec::new(),
+        }
+    }
+
+    /// Whether somebody asks for the end or for a pause.
+    #[inline(always)] // in the loops there are
+    fn is_asked(&self) -> bool {
+        self.requests.iter().any(|word| word.load(Relaxed) != 0)
+    }
+
+    /// Makes the usual steps that come next. `false`: something else does, and nothing was made.
+    #[inline(always)] // mostly there are none
+    pub(super) fn make(
+        &mut self,
+        world: &'static World,
+        lanes: &mut [Lane],
+        agenda: &mut Agenda,
+        moment: &mut Moment,
+        served: &mut Option<&'static PartitionHost>,
+    ) -> bool {
+        if !self.are_possible {
+            return false;
+        }
+        // Where it is: to move it takes a while.
+        let mut next = agenda.next_instants();
+        let Some(stretch) = &mut next else { return false };
+        let time = stretch.due().time;
+        let all_stride = agenda.released(stretch).all(|task| lanes[task.0].strides_from(time));
+        all_stride && self.make_all(world, lanes, agenda, stretch, moment, served)
+    }
+
+    #[inline(never)] // loops of their own
+    fn make_all(
+        &mut self,
+        world: &'static World,
+        lanes: &mut [Lane],
+        agenda: &mut Agenda,
+        stretch: &mut Instants,
+        moment: &mut Moment,
+        served: &mut Option<&'static PartitionHost>,
+    ) -> bool {
+        self.tasks.clear();
+        self.tasks.extend(agenda.released(stretch));
+        self.tasks.retain(|task| !lanes[task.0].failed.load(Relaxed));
+        self.tasks.iter().for_each(|task| lanes[task.0].host.enter(lanes[task.0].site));
+        let instants = match self.apart == 0 && stretch.left() >= FEW {
+            true => self.make_at_once(world, lanes, stretch, moment, served),
+            false => Some(self.make_one_by_one(world, lanes, stretch, moment, served)),
+        };
+        self.tasks.iter().for_each(|task| lanes[task.0].host.end());
+        let Some(instants) = instants else { return false };
+        agenda.pass(stretch, instants);
+        self.beside.drain(..).for_each(|(task, point)| agenda.beside(task, point));
+        true
+    }
+
+    /// Makes the steps of a stretch up to its end, or to the instant of one that is not usual. Gives the number of the instants;
+    /// `None`: a task can make none now.
+    fn make_at_once(
+        &mut self,
+        world: &'static World,
+        lanes: &mut [Lane],
+        stretch: &mut Instants,
+        moment: &mut Moment,
+        served: &mut Option<&'static PartitionHost>,
+    ) -> Option<u64> {
+        if let Some(task) = self.tasks.first() {
+            // The thread begins to serve, if it has not; and who is served last is known afterwards.
+            lanes[task.0].serve(served);
+        }
+        let all = usual_steps(lanes, &self.tasks)?;
+        let (instants, unusual) = self.make_usual(world, all, stretch, moment);
+        let last = unusual.as_ref().map(|(place, _)| *place).or(if instants > 0 {
+            self.tasks.len().checked_sub(1)
+        } else {
+            None
+        });
+        *served = last.map_or(*served, |last| Some(lanes[self.tasks[last].0].host));
+        let Some((place, unusual)) = unusual else { return Some(instants) };
+        self.apart = AFTERWARDS;
+        let (task, end) = (self.tasks[place], stretch.next());
+        let lane = &mut lanes[task.0];
+        lane.settle_step(task, unusual, stretch.due(), moment.seconds, end);
+        self.reached.store(moment.since_start, Relaxed);
+        self.beside.extend(lane.activation.take_point().map(|point| (task, point)));
+        self.make_instant(world, lanes, place + 1, stretch.due(), end, moment, served);
+        Some(instants + 1)
+    }
+
+    /// Makes usual steps, of `all` tasks at each instant, until the stretch is at its end, or somebody asks for the end of the run, or
+    /// a step is not usual. How many whole instants that were; and by its place the task whose step was not, and what it has answered.
+    fn make_usual(
+        &self,
+        world: &World,
+        mut all: Vec<UsualSteps>,
+        stretch: &mut Instants,
+        moment: &mut Moment,
+    ) -> (u64, Option<(usize, Unusual)>) {
+        let (mut striding, mut instants, mut unusual) = (Striding::begin(), 0, None);
+        while !self.is_asked() && world.ending() != Ending::Discard {
+            let end = stretch.next();
+            moment.come_to(&stretch.due().time, self.begin, self.complete);
+            let seconds = (moment.seconds, end.seconds());
+            unusual = all.iter_mut().position(|own| {
+                let is_usual = own.step(&mut striding, &stretch.due().time, seconds, end);
+                if is_usual {
+                    self.reached.store(moment.since_start, Relaxed);
+                }
+                !is_usual
+            });
+            if unusual.is_some() {
+                break;
+            }
+            instants += 1;
+            if !stretch.go_on(end) {
+                break;
+            }
+        }
+        for (place, own) in all.into_iter().enumerate() {
+            let is_ahead = unusual.is_some_and(|unusual| place < unusual);
+            if is_ahead || instants > 0 {
+                own.leave(if is_ahead { stretch.next() } else { stretch.due().time });
+            }
+        }
+        (instants, unusual.zip(striding.unusual()))
+    }
+
+    /// Makes the steps of a stretch each as if it were the only one, up to the end of the stretch, or to where it is
+    /// worth while to go on at once. Gives the number of the instants.
+    fn make_one_by_one(
+        &mut self,
+        world: &'static World,
+        lanes: &mut [Lane],
+        stretch: &mut Instants,
+        moment: &mut Moment,
+        served: &mut Option<&'static PartitionHost>,
+    ) -> u64 {
+        let (mut instants, mut goes_on) = (0, true);
+        while goes_on && !self.is_asked() && world.ending() != Ending::Discard {
+            let end = stretch.next();
+            moment.come_to(&stretch.due().time, self.begin, self.complete);
+            goes_on = self.make_instant(world, lanes, 0, stretch.due(), end, moment, served);
+            instants += 1;
+            self.apart = self.apart.saturating_sub(1);
+            goes_on &= stretch.go_on(end) && (self.apart > 0 || stretch.left() < FEW);
+        }
+        instants
+    }
+
+    /// Makes the steps of the instant `due`, to its `end`, from the task at this place on. Tells whether the next ones follow.
+    #[inline(always)] // in two loops
+    #[expect(clippy::too_many_arguments, reason = "what a run is made of")]
+    fn make_instant(
+        &mut self,
+        world: &'static World,
+        lanes: &mut [Lane],
+        first: usize,
+        due: &Due,
+        end: Instant,
+        moment: &Moment,
+        served: &mut Option<&'static PartitionHost>,
+    ) -> bool {
+        let mut goes_on = true;
+        for task in &self.tasks[first..] {
+            let lane = &mut lanes[task.0];
+            if lane.failed.load(Relaxed) {
+                continue;
+            }
+            if (first > 0 || !goes_on) && world.ending() == Ending::Discard {
+                // It was released at the last instant of the run.
+                lane.site.cells.count(TaskWord::Discarded, 1);
+                continue;
+            }
+            lane.serve(served);
+            if lane.stride(*task, due, moment.seconds, end) {
+                goes_on = false;
+                self.beside.extend(lane.activation.take_point().map(|point| (*task, point)));
+            }
+            self.reached.store(moment.since_start, Relaxed);
+        }
+        goes_on
+    }
+}
+
+/// What makes the usual steps of these tasks, in their order, which is that of their numbers; `None`: one can make none now.
+fn usual_steps<'a>(lanes: &'a mut [Lane], tasks: &[TaskId]) -> Option<Vec<UsualSteps<'a>>> {
+    let (mut rest, mut passed) = (lanes, 0);
+    let own = |task: &TaskId| {
+        let (lane, behind) = std::mem::take(&mut rest).split_at_mut(task.0 - passed).1.split_first_mut()?;
+        (rest, passed) = (behind, task.0 + 1);
+        lane.activation.usual_steps(lane.host, lane.site)
+    };
+    tasks.iter().map(own).collect()
+}
+
+impl Lane<'_> {
+    /// Whether it makes nothing but usual steps for the releases from `time` on, but for the last one of the run.
+    fn strides_from(&self, time: Instant) -> bool {
+        self.can_stride && (self.failed.load(Relaxed) || self.activation.strides_from(time))
+    }
+
+    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`, and counts it. Tells whether
+    /// something else comes than the next one.
+    #[inline(always)] // in the one loop there is
+    fn stride(&mut self, task: TaskId, due: &Due, seconds: f64, end: Instant) -> bool {
+        label_thread(task.0 as u64 + 1);
+        self.site.begin(&due.time);
+        let strode = self.activation.stride(due, seconds, end);
+        self.strode(strode)
+    }
+
+    /// Does and counts what is to be done where that step was made and is `unusual`.
+    #[cold]
+    fn settle_step(&mut self, task: TaskId, unusual: Unusual, due: &Due, seconds: f64, end: Instant) {
+        label_thread(task.0 as u64 + 1);
+        let strode = self.activation.settle_step(unusual, due, seconds, end);
+        self.strode(strode);
+    }
+
+    #[inline(always)] // as what calls it
+    fn strode(&mut self, strode: Result<bool, Halt>) -> bool {
+        self.host.returned_from_fmu();
+        if let Err(halt) = &strode {
+            self.activation.fail();
+            halt.note(self.host);
+        }
+        self.site.end();
+        label_thread(0);
+        self.count();
+        strode.unwrap_or(true)
+    }
+}

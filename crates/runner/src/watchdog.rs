@@ -1,0 +1,161 @@
+//! A thread that takes the priority of a partition that runs for too long (semantics S17).
+//!
+//! It runs on a core without partitions, or above the band when there is none, and compares the processor time that an
+//! activation has used with the clock's `max_execution`. Threads of FMU code that may run on the core of a partition alone, which an activation
+//! holds for [`LONG`], are moved to cores without partitions: it may be waiting for them, and would for ever. (Without its priority it would
+//! go on all the same, with that of whoever waits for it.)
+
+use super::realtime::SetUp;
+use super::world::World;
+use crossbeam::channel::bounded;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use vecud_base::time::Nanos;
+use vecud_linux::preemption::Demotion;
+use vecud_linux::{affinity, thread};
+use vecud_plan::TaskId;
+use vecud_record::board::{Global, Scheduling, TaskWord};
+use vecud_record::findings::{Finding, Occurrence};
+
+/// Processor time after which it is looked whether others wait for the core: the kernel's own throttling gives them a share by then, where
+/// nobody has turned that off.
+const LONG: Nanos = Nanos(1_000_000_000);
+/// How often it is looked where no clock has a limit.
+const USUAL: Duration = Duration::from_millis(250);
+/// A thread that wants to run and gets nothing for so long is kept from it.
+const WAIT: Duration = Duration::from_millis(20);
+
+/// The running watchdog; dropping it stops it.
+pub struct Watchdog {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Watched {
+    task: TaskId,
+    demotion: Demotion,
+    limit: Option<Nanos>,
+    /// The activation that is being watched, by its start, and the processor time at which it was first seen.
+    seen: Option<(u64, i64)>,
+}
+
+impl Watchdog {
+    /// Starts it where a clock has a limit, or where threads of FMU code could go elsewhere.
+    pub fn start(world: &'static World, threads: Vec<SetUp>, say: &dyn Fn(u8, &str)) -> Watchdog {
+        let stop = Arc::new(AtomicBool::new(false));
+        let watched: Vec<Watched> = threads
+            .into_iter()
+            .map(|SetUp { task, demotion, .. }| {
+                let limit = world.plan.tasks[task.0].limits.max_execution;
+                Watched { task, demotion, limit, seen: None }
+            })
+            .collect();
+        let mut watchdog = Watchdog { stop: stop.clone(), thread: None };
+        let has_work = watched.iter().any(|watched| watched.limit.is_some()) || !free_cpus(world).is_empty();
+        if watched.is_empty() || world.scheduling != Scheduling::Fifo || !has_work {
+            return watchdog;
+        }
+        let (ready, is_ready) = bounded::<()>(1);
+        let body = move || {
+            find_a_place(world);
+            drop(ready);
+            watch(world, watched, &stop);
+        };
+        match thread::spawn("vecud.watchdog", 256 * 1024, body) {
+            Ok(thread) => watchdog.thread = Some(thread),
+            Err(error) => say(1, &format!("no partition is watched: {error}")),
+        }
+        // Nothing is sent: it has its place when it drops its end.
+        let _ = is_ready.recv();
+        watchdog
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.stop.store(true, SeqCst);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Where partitions cannot keep the calling thread from running: on a core without any, else above their band, which is for
+/// the supervisor to do.
+fn find_a_place(world: &World) {
+    let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    let free = affinity::allowed_cpus().ok().and_then(|cpus| cpus.into_iter().find(|cpu| !in_use.contains(cpu)));
+    if free.is_none_or(|cpu| affinity::pin_to(cpu).is_err()) {
+        world.board.global(Global::WatchdogTid).store(u64::from(thread::current_tid()), SeqCst);
+    }
+}
+
+fn watch(world: &World, mut watched: Vec<Watched>, stop: &AtomicBool) {
+    let shortest = watched.iter().filter_map(|watched| watched.limit).min();
+    let period =
+        shortest.map_or(USUAL, |limit| Duration::from_nanos((limit.0 / 4).clamp(1_000_000, 50_000_000) as u64));
+    while !stop.load(SeqCst) {
+        std::thread::sleep(period);
+        for watched in &mut watched {
+            look(world, watched);
+        }
+    }
+}
+
+fn look(world: &World, watched: &mut Watched) {
+    let cells = world.board.task(watched.task);
+    if cells.get(TaskWord::Active) == 0 || watched.demotion.is_demoted() {
+        watched.seen = None;
+        return;
+    }
+    let started = cells.word(TaskWord::StartedAt).load(Relaxed);
+    let Ok(used) = thread::cpu_time(cells.get(TaskWord::Tid) as u32) else { return };
+    match watched.seen {
+        Some((activation, before)) if activation == started => {
+            let used = Nanos(used - before);
+            if watched.limit.is_some_and(|limit| used > limit) {
+                // Before it is: whoever looks at the thread from outside has to know.
+                cells.word(TaskWord::Demoted).store(1, SeqCst);
+                if watched.demotion.demote().is_err() {
+                    cells.word(TaskWord::Demoted).store(0, SeqCst);
+                }
+            } else if used > LONG {
+                free_the_kept(world, watched.task);
+            }
+        }
+        _ => watched.seen = Some((started, used)),
+    }
+}
+
+/// Cores without partitions: of those of the first thread, which nobody has bound to one.
+fn free_cpus(world: &World) -> Vec<usize> {
+    let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    let allowed = affinity::allowed_cpus_of(std::process::id()).unwrap_or_default();
+    allowed.into_iter().filter(|cpu| !in_use.contains(cpu)).collect()
+}
+
+/// Moves threads that FMU code has made away from the core of a partition that keeps them from running.
+fn free_the_kept(world: &World, task: TaskId) {
+    let kept = kept_from(world.plan.tasks[task.0].cpu);
+    let free = free_cpus(world);
+    let moved = kept.into_iter().filter(|tid| affinity::move_to(*tid, &free).is_ok()).count() as u64;
+    if moved > 0 {
+        let seen = Occurrence { task: Some(task), value: moved, ..Occurrence::default() };
+        world.board.fmu(world.plan.tasks[task.0].fmu).findings().note(Finding::StarvedThreads, seen);
+    }
+}
+
+/// Threads that FMU code has made, want this core, may run on no other, and get nothing of it.
+fn kept_from(cpu: usize) -> Vec<u32> {
+    let bound = |tid: &u32| affinity::allowed_cpus_of(*tid).is_ok_and(|cpus| cpus.len() == 1 && cpus.contains(&cpu));
+    let waiting = |tid: u32| Some((tid, thread::cpu_time(tid).ok().filter(|_| thread::wants_to_run(tid))?));
+    let before: Vec<(u32, i64)> =
+        thread::of_others().unwrap_or_default().into_iter().filter(bound).filter_map(waiting).collect();
+    if before.is_empty() {
+        return Vec::new();
+    }
+    std::thread::sleep(WAIT);
+    before.into_iter().filter(|seen| waiting(seen.0) == Some(*seen)).map(|seen| seen.0).collect()
+}

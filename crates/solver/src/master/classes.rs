@@ -1,0 +1,335 @@
+//! The classes of slaves, C_P, C_R and C_L: who can say how far it steps, who can go back, who can do neither.
+//!
+//! Guarantees: every slave has exactly one class, and it is known why; of [`Classes`] at most one is legacy, and where the algorithm
+//! is rollback all are. What does not hold is told with all slaves that are against it, and with the way out.
+
+use super::{Algorithm, Source};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use vecud_base::time::Fraction;
+
+/// What a slave can do for a master.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Class {
+    /// C_P: accepts every step up to one that it tells in advance (A4).
+    Predictable,
+    /// C_R: can be taken back to the beginning of a step.
+    Rollback,
+    /// C_L: neither. A group has one at most: it decides how long a step is, and two may decide differently.
+    Legacy,
+}
+
+/// How a slave is taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WayBack {
+    /// `canGetAndSetFMUState`.
+    State,
+    /// FMI 1.0's `canRejectSteps`: the next step says that the last one does not count.
+    RejectedStep,
+    /// Model Exchange: time and continuous states are set, as long as no internal step was completed.
+    ContinuousStates,
+    /// Model Exchange: `canGetAndSetFMUState`, where internal steps are completed.
+    StatesOfModels,
+}
+
+/// Why an FMU cannot be taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NoWayBack {
+    /// `canGetAndSetFMUState` is not true.
+    State,
+    /// Co-Simulation of FMI 1.0: `canRejectSteps` is not true.
+    RejectedStep,
+    /// Model Exchange of FMI 1.0: nothing saves a state, and a completed internal step is not undone.
+    Version,
+}
+
+impl fmt::Display for NoWayBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NoWayBack::State => "its state cannot be saved (canGetAndSetFMUState is not true)",
+            NoWayBack::RejectedStep => "its steps cannot be rejected (canRejectSteps is not true)",
+            NoWayBack::Version => "its state cannot be saved (FMI 1.0 has no function for that)",
+        })
+    }
+}
+
+impl WayBack {
+    /// Whether a step that is made again comes to the same, and a shorter one is accepted (A1). What the host integrates it integrates in
+    /// other internal steps then, and an event of it lies elsewhere by as much as these are wrong.
+    pub fn repeats(self) -> bool {
+        matches!(self, WayBack::State | WayBack::RejectedStep)
+    }
+}
+
+/// What an FMU says that it can do, as far as its class depends on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// `canHandleVariableCommunicationStepSize`; FMUs for Model Exchange always can.
+    pub varies_step: bool,
+    /// `mightReturnEarlyFromDoStep`. Versions without that flag: true, since a step may be discarded.
+    pub may_return_early: bool,
+    /// How it can be taken back, or why not.
+    pub way_back: Result<WayBack, NoWayBack>,
+    /// Where its largest step is known from. For an FMU with one step size, that one is among them.
+    pub sources: Vec<Source>,
+}
+
+/// A slave that is to have a class.
+#[derive(Clone, Debug)]
+pub struct Candidate<'a> {
+    /// As the user knows it.
+    pub name: &'a str,
+    /// What it can do.
+    pub abilities: Abilities,
+    /// What the user has said that it is.
+    pub wish: Option<Class>,
+}
+
+/// Why a slave has its class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Why {
+    /// Predictable: its largest step is known from there.
+    Known(Source),
+    /// Predictable: it has one step size, which is that of the group, and nobody makes that shorter.
+    StepOfGroup,
+    /// Rollback: it can be taken back so.
+    GoesBack(WayBack),
+    /// Legacy: it has one step size, and can make no shorter step where others have to.
+    OneStepSize,
+    /// Legacy: it has one step size, which is not that of the group.
+    OtherStepSize,
+    /// Legacy: nothing tells its largest step, and it cannot be taken back.
+    NothingKnown(NoWayBack),
+    /// Legacy: its largest step would be known, but it may return earlier, and it cannot be taken back.
+    MayReturnEarly(Source, NoWayBack),
+    /// The user has said so.
+    Wished,
+}
+
+/// A slave with its class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Classified {
+    /// Its class.
+    pub class: Class,
+    /// Why it has that one.
+    pub why: Why,
+    /// Where its largest step is known from.
+    pub sources: Vec<Source>,
+    /// How it is taken back, if its class is rollback.
+    pub way_back: Option<WayBack>,
+}
+
+/// The classes of all slaves of a group, which fit together. Only [`classify`] makes one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Classes(Vec<Classified>);
+
+impl Classes {
+    /// The slaves, in the order in which they were given.
+    pub fn slaves(&self) -> &[Classified] {
+        &self.0
+    }
+}
+
+/// Why slaves cannot be a group under that algorithm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// More than one is legacy: these, by name.
+    Legacy(Vec<(String, Why)>),
+    /// The algorithm rollback needs a way back of all; these have none, by name.
+    CannotGoBack(Vec<(String, Why)>),
+    /// The user wants one to be what it cannot be.
+    Wish {
+        /// Its name.
+        name: String,
+        /// What it should be.
+        wish: Class,
+        /// What it lacks beside a source of its largest step.
+        lacks: Lack,
+    },
+}
+
+/// What a slave that cannot be of a class lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// Steps of other sizes.
+    StepSizes,
+    /// A way back, which rollback needs.
+    WayBack(NoWayBack),
+    /// A source of its largest step, which predictable needs.
+    Source,
+}
+
+/// Gives each slave of a group, whose steps are `step` at most, a class for this algorithm:
+///
+/// * predictable, if it handles steps of any size and its largest one is known: from itself if it never returns early, or
+///   from a promise, which are `fmi2GetMaxStepSize` and the rig's `max_step`; or if its only step is the group's, which nobody shortens;
+/// * else rollback, if it handles steps of any size and can be taken back;
+/// * else legacy.
+///
+/// With [`Algorithm::Rollback`] whoever can be taken back is rollback, and all have to be. The algorithms without a way back
+/// ask for no class; they are told it for the report, and refuse nobody.
+pub fn classify(candidates: &[Candidate], algorithm: Algorithm, step: Fraction) -> Result<Classes, Unfit> {
+    let mut classes = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        classes.push(alone(candidate, algorithm)?);
+    }
+    let is_shortened = candidates.iter().zip(&classes).any(|(candidate, own)| can_shorten(candidate, own, step));
+    for (candidate, own) in candidates.iter().zip(&mut classes).filter(|(_, own)| own.why == Why::OneStepSize) {
+        if !candidate.abilities.sources.contains(&Source::ConstantStep(step)) {
+            own.why = Why::OtherStepSize;
+        } else if !is_shortened && algorithm != Algorithm::Rollback {
+            (own.class, own.why) = (Class::Predictable, Why::StepOfGroup);
+        }
+    }
+    let named = |is_it: &dyn Fn(&Classified) -> bool| -> Vec<(String, Why)> {
+        let these = candidates.iter().zip(&classes).filter(|(_, own)| is_it(own));
+        let mut named: Vec<(String, Why)> = these.map(|(one, own)| (one.name.to_owned(), own.why)).collect();
+        named.sort_by(|(a, _), (b, _)| a.cmp(b));
+        named
+    };
+    match algorithm {
+        Algorithm::Rollback => {
+            let stay = named(&|own| own.class != Class::Rollback);
+            if !stay.is_empty() {
+                return Err(Unfit::CannotGoBack(stay));
+            }
+        }
+        Algorithm::Predictable => {
+            let legacy = named(&|own| own.class == Class::Legacy);
+            if legacy.len() > 1 {
+                return Err(Unfit::Legacy(legacy));
+            }
+        }
+        Algorithm::Jacobi | Algorithm::GaussSeidel => {}
+    }
+    Ok(Classes(classes))
+}
+
+/// The class that a slave has whatever the others are.
+fn alone(candidate: &Candidate, algorithm: Algorithm) -> Result<Classified, Unfit> {
+    let Abilities { varies_step, may_return_early, way_back, ref sources } = candidate.abilities;
+    let (way_back, no_way_back) = (way_back.ok().filter(|_| varies_step), way_back.err());
+    let is_promise = |source: &&Source| matches!(source, Source::GetMaxStepSize | Source::Rig(_));
+    let known = sources.iter().find(|source| !may_return_early || is_promise(source)).filter(|_| varies_step);
+    let classified = |class, why| {
+        let way_back = way_back.filter(|_| class == Class::Rollback);
+        Ok(Classified { class, why, sources: sources.clone(), way_back })
+    };
+    if let Some(wish) = candidate.wish {
+        let can_be = match wish {
+            Class::Legacy => true,
+            Class::Rollback => way_back.is_some(),
+            // The user vouches for that it does not return early.
+            Class::Predictable => varies_step && !sources.is_empty(),
+        };
+        return match can_be {
+            true => classified(wish, Why::Wished),
+            false => {
+                let lacks = match (varies_step, no_way_back) {
+                    (false, _) => Lack::StepSizes,
+                    (true, Some(none)) if wish == Class::Rollback => Lack::WayBack(none),
+                    (true, _) => Lack::Source,
+                };
+                Err(Unfit::Wish { name: candidate.name.to_owned(), wish, lacks })
+            }
+        };
+    }
+    match (known, way_back) {
+        (_, Some(way_back)) if algorithm == Algorithm::Rollback => classified(Class::Rollback, Why::GoesBack(way_back)),
+        (Some(&source), _) => classified(Class::Predictable, Why::Known(source)),
+        (None, Some(way_back)) => classified(Class::Rollback, Why::GoesBack(way_back)),
+        (None, None) if !varies_step => classified(Class::Legacy, Why::OneStepSize),
+        (None, None) => {
+            let none = no_way_back.unwrap_or(NoWayBack::State);
+            let why = sources.first().map(|&source| Why::MayReturnEarly(source, none));
+            classified(Class::Legacy, why.unwrap_or(Why::NothingKnown(none)))
+        }
+    }
+}
+
+/// Whether a slave may end the steps of its group earlier.
+fn can_shorten(candidate: &Candidate, own: &Classified, step: Fraction) -> bool {
+    let is_limited = own.sources.iter().any(|source| source.can_shorten(step));
+    candidate.abilities.may_return_early || (own.class == Class::Predictable && is_limited)
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Class::Predictable => "predictable",
+            Class::Rollback => "rollback",
+            Class::Legacy => "legacy",
+        })
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Known(source) => write!(f, "its largest step is known from {source}"),
+            Why::StepOfGroup => f.write_str("its only step size is the group's, and nobody makes steps shorter"),
+            Why::GoesBack(WayBack::StatesOfModels) => {
+                f.write_str("states of all that are integrated can be saved (canGetAndSetFMUState)")
+            }
+            Why::GoesBack(WayBack::State) => f.write_str("its state can be saved (canGetAndSetFMUState)"),
+            Why::GoesBack(WayBack::RejectedStep) => f.write_str("its steps can be rejected (canRejectSteps)"),
+            Why::GoesBack(WayBack::ContinuousStates) => {
+                f.write_str("its continuous states are set back, before an internal step is completed")
+            }
+            Why::OneStepSize => f.write_str(
+                "it has one step size (canHandleVariableCommunicationStepSize is not true), and can make no shorter step",
+            ),
+            Why::OtherStepSize => f.write_str(
+                "it has one step size (canHandleVariableCommunicationStepSize is not true), which is not that of the group",
+            ),
+            Why::NothingKnown(none) => write!(f, "nothing tells how far it can step, and {none}"),
+            Why::MayReturnEarly(source, none) => write!(
+                f,
+                "its largest step would be known from {source}, but it may return earlier (mightReturnEarlyFromDoStep), and {none}"
+            ),
+            Why::Wished => f.write_str("the rig says so (class)"),
+        }
+    }
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let each = |f: &mut fmt::Formatter, these: &[(String, Why)]| {
+            these.iter().enumerate().try_for_each(|(number, (name, why))| {
+                let separator = if number == 0 { "" } else { "; " };
+                write!(f, "{separator}{name}: {why}")
+            })
+        };
+        match self {
+            Unfit::Legacy(these) => {
+                write!(
+                    f,
+                    "{} of its FMUs can neither say how far they step nor go back, and one at most may be so: ",
+                    these.len()
+                )?;
+                each(f, these)?;
+                f.write_str(
+                    "; say how far one can step (max_step), take one out of the group, or use algorithm = \"jacobi\"",
+                )
+            }
+            Unfit::CannotGoBack(these) => {
+                f.write_str("algorithm = \"rollback\" takes all FMUs back, but not all can go: ")?;
+                each(f, these)?;
+                f.write_str("; use algorithm = \"predictable\", which needs that only of some, or \"jacobi\"")
+            }
+            Unfit::Wish { name, wish, lacks } => {
+                write!(f, "{name} cannot be {wish}: ")?;
+                match lacks {
+                    Lack::StepSizes => {
+                        f.write_str("it has one step size (canHandleVariableCommunicationStepSize is not true)")?
+                    }
+                    Lack::WayBack(none) => write!(f, "{none}")?,
+                    Lack::Source => f.write_str("nothing tells how far it can step; say so with max_step")?,
+                }
+                f.write_str("; leave class out, or make it \"legacy\"")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Unfit {}
