@@ -106,12 +106,6 @@ pub fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq(BY_HAND) {
         return ended(there_is_memory().map(|()| ExitCode::from(vecud_runner::by_hand::main() as u8)));
     }
-    if let [first, above] = &std::env::args().skip(1).collect::<Vec<_>>()[..]
-        && first == offspring::HEIR
-    {
-        let _not_by_hand = above.parse().map(offspring::end_after);
-        return ExitCode::SUCCESS;
-    }
     let arguments = match with_room(|| Arguments::try_parse().map_err(suggesting)) {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {

@@ -2,7 +2,7 @@
 //! little memory, and nothing outlives it.
 
 use super::client::{Answer, Daemon, exchange, request, tracer};
-use super::program::{copied_tracer, shared_core, wait_until};
+use super::program::{copied_tracer, own_core, shared_core, wait_until};
 use super::tcp::{AUTHORIZATION, LOCAL, connect, over_tcp, over_tcp_in};
 use nix::sys::signal::Signal::SIGKILL;
 use nix::sys::socket::{MsgFlags, recv};
@@ -279,7 +279,7 @@ fn without_the_token_nobody_takes_memory_or_places_from_those_who_have_it() {
 /// Compilers without end, long rigs, bodies that never end, and connections of those who have no token, all of it together.
 #[test]
 fn all_attacks_at_once_keep_no_holder_of_the_token_and_no_stop_waiting() {
-    shared_core(|| {
+    own_core(|| {
         let folder = crate::program::tempdir().unwrap();
         let environment = slow_compiler(folder.path());
         let (daemon, port) = over_tcp_in(folder, &["--anonymous-read"], environment);

@@ -1,6 +1,7 @@
 //! What must hold of the repository itself: its shape, its documents, its examples, its unit for systemd.
 
 mod architecture;
+mod circles;
 mod contract;
 mod crates;
 mod documents;

@@ -15,6 +15,8 @@ pub struct Token {
 pub struct Named {
     pub path: String,
     pub line: usize,
+    /// It stands in a `pub use`, which only hands the name on.
+    pub is_handed_on: bool,
 }
 
 /// A function with all that is in it, other functions included; or, without a name, what is in none.
@@ -147,39 +149,54 @@ impl Source {
             let starts = is_word(&self.tokens[at].text)
                 && self.tokens.get(at + 1).is_some_and(|next| next.text == "::")
                 && (at == 0 || self.tokens[at - 1].text != "::");
+            let first = all.len();
+            let before: Vec<&str> = texts(&self.tokens[at.saturating_sub(2)..at]).collect();
             at = if starts { path(&self.tokens, at, "", &mut all) } else { at + 1 };
+            let is_handed_on = before == ["pub", "use"] || before == [")", "use"];
+            all[first..].iter_mut().for_each(|named| named.is_handed_on = is_handed_on);
         }
         all
     }
 
+    /// The names of what it defines.
+    pub fn defined(&self) -> impl Iterator<Item = &str> {
+        const ITEMS: [&str; 8] = ["struct", "enum", "trait", "fn", "type", "const", "static", "union"];
+        let defines = |pair: &[Token]| ITEMS.contains(&pair[0].text.as_str()) && is_word(&pair[1].text);
+        self.tokens.windows(2).filter(move |pair| defines(pair)).map(|pair| pair[1].text.as_str())
+    }
+
     /// What it names of the program, with the crate first; `super::` is resolved.
     pub fn imports(&self) -> Vec<Named> {
-        let resolve = |named: Named| {
-            let inner = named.line;
-            let mut parts = named.path.split("::").peekable();
-            let begins = |part: &&str| ["crate", "super"].contains(part) || part.starts_with("vecud_");
-            match parts.next_if(begins)? {
-                "crate" => {
-                    let path = self.own_crate().into_iter().chain(parts).collect::<Vec<_>>().join("::");
-                    Some(Named { path, ..named })
-                }
-                other if other != "super" => {
-                    let path = [other.trim_start_matches("vecud_")].into_iter().chain(parts).collect::<Vec<_>>();
-                    Some(Named { path: path.join("::"), ..named })
-                }
-                _ => {
-                    let mut own: Vec<&str> = self.module.split("::").collect();
-                    own.extend(self.inline_modules(inner));
+        self.paths().into_iter().filter_map(|named| self.of_the_program(named)).collect()
+    }
+
+    /// The paths that `pub use` hands on, with the crate first.
+    pub fn handed_on(&self) -> Vec<String> {
+        let own = self.paths().into_iter().filter(|named| named.is_handed_on);
+        own.map(|named| match self.of_the_program(named.clone()) {
+            Some(found) => found.path,
+            None => format!("{}::{}", self.module, named.path),
+        })
+        .collect()
+    }
+
+    fn of_the_program(&self, named: Named) -> Option<Named> {
+        let mut parts = named.path.split("::").peekable();
+        let begins = |part: &&str| ["crate", "super"].contains(part) || part.starts_with("vecud_");
+        let path: Vec<&str> = match parts.next_if(begins)? {
+            "crate" => self.own_crate().into_iter().chain(parts).collect(),
+            "super" => {
+                let mut own: Vec<&str> = self.module.split("::").collect();
+                own.extend(self.inline_modules(named.line));
+                own.pop();
+                while parts.next_if_eq(&"super").is_some() {
                     own.pop();
-                    while parts.next_if_eq(&"super").is_some() {
-                        own.pop();
-                    }
-                    own.extend(parts);
-                    Some(Named { path: own.join("::"), ..named })
                 }
+                own.into_iter().chain(parts).collect()
             }
+            other => [other.trim_start_matches("vecud_")].into_iter().chain(parts).collect(),
         };
-        self.paths().into_iter().filter_map(resolve).collect()
+        Some(Named { path: path.join("::"), ..named })
     }
 
     /// The `mod name { … }` that a line is in.
@@ -288,12 +305,12 @@ fn path(tokens: &[Token], mut at: usize, prefix: &str, all: &mut Vec<Named>) -> 
             }
         } else {
             // `Vec::<u8>`, or nothing that is a path: get on.
-            all.push(Named { path, line });
+            all.push(Named { path, line, is_handed_on: false });
             return at + 1;
         }
         at += 1;
         if tokens.get(at).is_none_or(|token| token.text != "::") {
-            all.push(Named { path, line });
+            all.push(Named { path, line, is_handed_on: false });
             return at;
         }
         at += 1;

@@ -439,7 +439,8 @@ fn open_fmu(fmu: &RigFmu, cache: &Cache) -> Result<OpenedFmu, Error> {
     let description = read.map_err(|mut error| {
         if !fmu.lenient && leniently().is_ok() {
             error.message += &format!(
-                "; with --lenient, or lenient = true in [fmu.{}] of a rig file, that is overlooked",
+                "; with lenient = true in [fmu.{}] of a rig file, or --lenient of vecud run, simulate, call and validate, that is \
+                 overlooked",
                 fmu.name.value
             );
         }

@@ -3,6 +3,7 @@
 //! runner.
 
 use super::{Error, Prepared};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering::SeqCst;
@@ -100,7 +101,11 @@ fn wanted(prepared: &Prepared) -> impl Iterator<Item = (&DatagramSource, &At<Dat
 fn may_look(prepared: &Prepared, place: Place, address: &DatagramAddress) -> Result<(), Error> {
     let DatagramAddress::Unix(path) = address else { return Ok(()) };
     let Some(folder) = path.parent().filter(|_| !prepared.options.rights.are_own()) else { return Ok(()) };
-    let looked = prepared.options.rights.at(folder, |way| fs::read_dir(way).map(drop));
+    // A socket is made there, and one that nobody listens at removed: with the daemon's rights, and for who may do both himself.
+    let looked = prepared.options.rights.at(folder, |way| {
+        accessat(CWD, way, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+        fs::read_dir(way).map(drop)
+    });
     looked.map_err(|error| Error::InRig(prepared.file.clone(), place, Box::new(Error::file(folder)(error))))
 }
 

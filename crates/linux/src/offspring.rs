@@ -8,27 +8,22 @@
 //! Several marked processes may run side by side: each [begins](begin) with a mark of its own, by which its descendants are known,
 //! whoever adopts them. Of one that has lowered its limit its ancestors tell, as long as they are there; an orphan that has is
 //! ended with the last of those that may have started it, so that nobody's is ended too early and none stays.
-//!
-//! Where this process is killed, nobody is left to do that but the [heir](end_after), a process that does nothing else.
 
 use super::SysError;
+use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getpgrp};
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
+use std::io;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::process::Child;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// No marked process has a higher limit: as good as none, if anybody looked.
 const HIGHEST: u64 = 0x7665_6375_6400_0000;
-/// A process gives fewer marks than this.
-const MARKS: u64 = 1 << 20;
 
 /// A process as /proc shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,15 +40,9 @@ pub struct Process {
     began: u64,
 }
 
-/// What is above all marks of this process, and not above the limit of this process itself. By chance alone it is as far from those of
-/// others as their marks are many: the heir knows a process by nothing else.
+/// What is above all marks, and not above the limit of this process itself.
 fn above_all_marks() -> u64 {
-    static ABOVE: OnceLock<u64> = OnceLock::new();
-    *ABOVE.get_or_init(|| {
-        let highest = getrlimit(Resource::RLIMIT_LOCKS).map_or(HIGHEST, |(_, hard)| hard.min(HIGHEST));
-        let chance = RandomState::new().hash_one(std::process::id()) >> 28;
-        highest.saturating_sub(chance * MARKS)
-    })
+    getrlimit(Resource::RLIMIT_LOCKS).map_or(HIGHEST, |(_, hard)| hard.min(HIGHEST))
 }
 
 /// A marked child of this process, and its descendants.
@@ -71,11 +60,9 @@ struct Families {
     /// How many marks were given, each below the one before.
     given: u64,
     alive: Vec<Family>,
-    /// Lives as long as this process, and learns of its end by the end of a pipe: of nothing that a thread's end could be taken for.
-    heir: Option<Child>,
 }
 
-static FAMILIES: Mutex<Families> = Mutex::new(Families { given: 0, alive: Vec::new(), heir: None });
+static FAMILIES: Mutex<Families> = Mutex::new(Families { given: 0, alive: Vec::new() });
 
 /// Whoever holds it knows that no number of a child goes to another process meanwhile, and that none is missing.
 fn families() -> MutexGuard<'static, Families> {
@@ -132,9 +119,6 @@ fn ancestors<'a>(process: &'a Process, all: &'a BTreeMap<u32, Process>) -> impl 
 /// Starts a process by `spawn`, which is told its mark.
 pub fn begin(spawn: impl FnOnce(u64) -> io::Result<Child>) -> io::Result<(Child, Offspring)> {
     let mut families = families();
-    if families.heir.is_none() {
-        families.heir = Some(heir()?);
-    }
     families.given += 1;
     let mark = above_all_marks().saturating_sub(families.given);
     let child = spawn(mark)?;
@@ -142,38 +126,6 @@ pub fn begin(spawn: impl FnOnce(u64) -> io::Result<Child>) -> io::Result<(Child,
     let family = Family { first, since: read(first).map_or(0, |process| process.began), mark };
     families.alive.push(family);
     Ok((child, Offspring { family }))
-}
-
-/// The first argument of the heir's process; what is above all marks (`above_all_marks`) follows.
-pub const HEIR: &str = "heir";
-
-/// Starts the process that ends what this one leaves behind.
-fn heir() -> io::Result<Child> {
-    let above = above_all_marks();
-    let mut command = Command::new("/proc/self/exe");
-    command.arg0("vecud-heir").args([HEIR, &above.to_string()]).current_dir("/");
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-    super::process::spawn_with(command, &[], above)
-}
-
-/// Waits for the end of the process that holds the other end of standard input, then ends all that wear a mark below `above`, and those
-/// that they make meanwhile. Who has lowered its limit is known to nobody any more.
-pub fn end_after(above: u64) {
-    const PATIENCE: Duration = Duration::from_secs(10);
-    let _nothing_comes = io::stdin().read_to_end(&mut Vec::new());
-    let until = Instant::now() + PATIENCE;
-    let is_marked = |pid| limit_of(pid).is_some_and(|limit| (above.saturating_sub(MARKS)..above).contains(&limit));
-    loop {
-        let left = all().into_values().filter(|process| !process.ended && is_marked(process.pid));
-        let left: Vec<Process> = left.collect();
-        if left.is_empty() || Instant::now() > until {
-            return;
-        }
-        for process in left {
-            let _may_be_gone = kill(Pid::from_raw(process.pid as i32), Signal::SIGKILL);
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// Marks the calling process. Async-signal-safe, for between `fork` and `exec`.
@@ -204,6 +156,12 @@ pub(super) fn is_of_this_process(tid: u32) -> bool {
 /// ended, its parent is not.
 pub fn is_kept_by_a_tracer(child: u32) -> bool {
     read(child).is_some_and(|process| process.ended)
+}
+
+/// Whether this process has a child, alive or not yet taken note of.
+fn has_children() -> bool {
+    let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT | WaitPidFlag::__WALL;
+    waitid(Id::All, look) != Err(Errno::ECHILD)
 }
 
 /// Takes note of the end of adopted children, so that they leave the table of processes; leaves `own` alone, for whom somebody else
@@ -248,6 +206,10 @@ impl Offspring {
     /// Ends all there are, the hard way, and those that they make meanwhile, within `patience`; `found` hears of each before
     /// that. Tells whether none is left.
     pub fn end(&self, patience: Duration, mut found: impl FnMut(&Process)) -> bool {
+        // Orphans are children: without any there is nobody, and no need to look at all processes of the machine.
+        if !has_children() {
+            return true;
+        }
         let (mut known, until) = (BTreeSet::new(), Instant::now() + patience);
         loop {
             let families = families();
@@ -339,7 +301,7 @@ mod tests {
         const ABOVE: u64 = 1000;
         let own = std::process::id();
         let (a, b) = (Family { first: 11, since: 10, mark: 999 }, Family { first: 12, since: 20, mark: 997 });
-        let families = Families { given: 3, alive: vec![a, b], heir: None };
+        let families = Families { given: 3, alive: vec![a, b] };
         let process = |(pid, parent, began): (u32, u32, u64)| {
             (pid, Process { pid, name: String::new(), parent, group: pid, ended: false, began })
         };
@@ -372,14 +334,14 @@ mod tests {
         assert_eq!(whose(17, None), (true, false), "an orphan with a mark is one of them");
         assert_eq!(whose(13, Some(7)), (true, false), "there was nobody else when it began");
         assert_eq!(whose(14, Some(7)), (false, false), "either may have started it");
-        let last = Families { given: 3, alive: vec![b], heir: None };
+        let last = Families { given: 3, alive: vec![b] };
         assert!(last.is_of(&b, &all[&14], &all, &|_| Some(7), ABOVE), "the last one ends it");
     }
 
     #[test]
     fn children_that_somebody_waits_for_are_no_orphans() {
         let own = getpgrp().as_raw() as u32;
-        let families = Families { given: 1, alive: vec![Family { first: 11, since: 0, mark: 0 }], heir: None };
+        let families = Families { given: 1, alive: vec![Family { first: 11, since: 0, mark: 0 }] };
         // Nobody has these numbers, so that none of them shows a limit.
         let child = |pid, group| {
             let process =

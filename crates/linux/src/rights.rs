@@ -20,6 +20,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 /// What a user may do with a file or folder, as bits of a mode.
 const READ: u32 = 0o4;
@@ -166,10 +167,12 @@ impl Borrowed {
         // The C library would have all threads do so: these are the kernel's calls, which concern one.
         let groups = rustix::process::getgroups().ok()?;
         let theirs: Vec<_> = user.groups.iter().map(|&group| rustix::process::Gid::from_raw(group)).collect();
-        let dumpable = match rustix::process::dumpable_behavior().ok()? {
-            DumpableBehavior::Dumpable => DumpableBehavior::Dumpable,
+        // It is the whole process's, and off while any thread has the rights of others: the first one knows what it was.
+        static DUMPABLE: OnceLock<DumpableBehavior> = OnceLock::new();
+        let dumpable = *DUMPABLE.get_or_init(|| match rustix::process::dumpable_behavior() {
+            Ok(DumpableBehavior::Dumpable) => DumpableBehavior::Dumpable,
             _ => DumpableBehavior::NotDumpable,
-        };
+        });
         set_thread_groups(&theirs).ok()?;
         // No call tells whether it was refused: what was set is asked for by the next one.
         let group = setfsgid(Gid::from_raw(user.group));
@@ -281,7 +284,7 @@ mod tests {
 
     /// A file that is this user's alone, and one that everybody may read.
     #[test]
-    fn another_user_reads_what_he_may_while_other_threads_read_what_this_one_may() {
+    fn another_user_reads_what_he_may_while_other_threads_read_what_this_one_may_as_this_user() {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
         let guard = tempfile::tempdir().unwrap();
         let own = guard.path().metadata().unwrap();

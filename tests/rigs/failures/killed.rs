@@ -1,14 +1,22 @@
-//! vecud that is killed, which it cannot help: no process of an FMU stays, none that its code has started, and no compiler.
+//! vecud that is killed, which it cannot help: no process of an FMU stays, and no compiler.
 
-use crate::program::forks::{Forks, OF_A_LIBRARY};
 use crate::program::{Rig, cache, copied_tracer, send, shared_core, tempdir, wait_until};
 use nix::sys::signal::Signal;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Behind [`Forks`]: the process of the FMU notes itself too, and never gets further.
-const HANG: &str = "\n__attribute__((constructor)) static void hang(void) { note(); for (;;) pause(); }\n";
+/// An FMU whose library notes its process while it is loaded, and never gets further.
+const HANG: &str = "
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((constructor)) static void hang(void) {
+    FILE *pids = fopen(\"PIDS\", \"a\");
+    fprintf(pids, \"%d\\n\", getpid());
+    fclose(pids);
+    for (;;) pause();
+}
+";
 
 /// Each way to run FMU code.
 const WAYS: [(&str, &[&str]); 5] = [
@@ -45,18 +53,18 @@ fn kill(mut command: Command, what: &str, when: impl FnMut() -> bool, until: imp
 }
 
 #[test]
-fn an_fmu_and_what_it_has_started_end_with_a_vecud_that_is_killed() {
+fn an_fmu_ends_with_a_vecud_that_is_killed() {
     shared_core(|| {
         for way in WAYS {
             let folder = tempdir().unwrap();
-            let forks = Forks::in_folder(folder.path());
-            let source = forks.fmu.join("sources/fmu.c");
+            let (fmu, pids) = (copied_tracer(&folder.path().join("fmu")), folder.path().join("pids"));
+            let source = fmu.join("sources/fmu.c");
             let text = std::fs::read_to_string(&source).unwrap();
-            std::fs::write(&source, text + HANG).unwrap();
-            let mut command = vecud(folder.path(), &forks.fmu, way);
-            forks.noted(&mut command);
-            let is_there = || forks.started().len() > OF_A_LIBRARY;
-            kill(command, &format!("{way:?}"), is_there, || forks.running().is_empty());
+            std::fs::write(&source, text + &HANG.replace("PIDS", pids.to_str().unwrap())).unwrap();
+            let started = || std::fs::read_to_string(&pids).unwrap_or_default();
+            let running = || started().lines().any(|pid| Path::new("/proc").join(pid).join("exe").exists());
+            let is_there = || started().contains('\n');
+            kill(vecud(folder.path(), &fmu, way), &format!("{way:?}"), is_there, || !running());
         }
     });
 }

@@ -129,7 +129,7 @@ fn a_description_that_is_wrong_and_means_something_is_refused_with_a_way_round()
     let place = "modelDescription.xml:";
     let message = "declaredType=\"None\" is no type of <TypeDefinitions>";
     assert_eq!(refused.code, 2);
-    let way_round = "; with --lenient, or lenient = true in [fmu.m] of a rig file, that is overlooked";
+    let way_round = "; with lenient = true in [fmu.m] of a rig file, or --lenient of vecud run, simulate, call and validate, that is overlooked";
     assert!(
         refused.stderr.contains(place) && refused.stderr.contains(&format!("{message}{way_round}")),
         "{}",

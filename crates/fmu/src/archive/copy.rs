@@ -2,7 +2,7 @@
 //! not read.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -26,22 +26,33 @@ enum Part {
 /// The folder of the cache that holds a copy of what is in a folder; links are followed.
 pub(super) fn copied_folder(folder: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<PathBuf, ArchiveError> {
     let parts = parts(folder, cache, limits)?;
-    copied(folder, &parts, cache, is_executed)
+    copied(folder, &parts, cache, limits, is_executed)
 }
 
 /// A copy of a file in the cache, under its own name.
 pub fn copied_file(file: &Path, cache: &Cache) -> Result<PathBuf, ArchiveError> {
+    copied_within(file, cache, &ArchiveLimits::default())
+}
+
+fn copied_within(file: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<PathBuf, ArchiveError> {
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
         return Err(ArchiveError::NotAFile(file.to_path_buf()));
     };
     let part = Part::File { path: name.into(), executable: true };
-    Ok(copied(folder, &[part], cache, |_| true)?.join(name))
+    Ok(copied(folder, &[part], cache, limits, |_| true)?.join(name))
 }
 
-fn copied(from: &Path, parts: &[Part], cache: &Cache, checked: impl Fn(&str) -> bool) -> Result<PathBuf, ArchiveError> {
+fn copied(
+    from: &Path,
+    parts: &[Part],
+    cache: &Cache,
+    limits: &ArchiveLimits,
+    checked: impl Fn(&str) -> bool,
+) -> Result<PathBuf, ArchiveError> {
     let theirs = |path: &Path| cache.rights().at(path, files::open);
-    let key = key(from, parts, cache, theirs)?;
+    let key = key(from, parts, cache, limits, theirs)?;
     cache.get_or_make(&format!("copy-v{FORMAT}-{key}"), checked, |target| {
+        let mut left = limits.total_size;
         for part in parts {
             match part {
                 Part::Folder(path) => {
@@ -53,13 +64,15 @@ fn copied(from: &Path, parts: &[Part], cache: &Cache, checked: impl Fn(&str) -> 
                     let file = theirs(&from).map_err(|source| read_error(&from, source))?;
                     let mode = if *executable { 0o755 } else { 0o644 };
                     let made = File::options().write(true).create_new(true).mode(mode).open(&to);
-                    made.and_then(|mut made| io::copy(&mut Until { file: &file, stop: cache.stop() }, &mut made))
-                        .map_err(|source| failed(&to, source, cache))?;
+                    made.and_then(|mut made| {
+                        io::copy(&mut Bounded { content: until(&file, cache), left: &mut left }, &mut made)
+                    })
+                    .map_err(|source| failed(&to, source, cache))?;
                 }
             }
         }
         // Somebody may have written to it since it was looked at, and the copy counts for all that have this content.
-        match self::key(target, parts, cache, files::open)? == key {
+        match self::key(target, parts, cache, limits, files::open)? == key {
             true => Ok(()),
             false => Err(ArchiveError::Changed(from.to_path_buf())),
         }
@@ -71,9 +84,10 @@ fn key(
     from: &Path,
     parts: &[Part],
     cache: &Cache,
+    limits: &ArchiveLimits,
     open: impl Fn(&Path) -> io::Result<File>,
 ) -> Result<String, ArchiveError> {
-    let mut key = Key::new();
+    let (mut key, mut left) = (Key::new(), limits.total_size);
     for part in parts {
         match part {
             Part::Folder(path) => key.add("folder", path.as_os_str().as_encoded_bytes()),
@@ -82,12 +96,31 @@ fn key(
                 key.add("executable", [u8::from(*executable)]);
                 let path = from.join(path);
                 let file = open(&path).map_err(|source| read_error(&path, source))?;
-                let content = Until { file: &file, stop: cache.stop() };
+                let content = Bounded { content: until(&file, cache), left: &mut left };
                 key.add_content(content).map_err(|source| failed(&path, source, cache))?;
             }
         }
     }
     Ok(key.finish())
+}
+
+fn until<'a>(file: &'a File, cache: &'a Cache) -> Until<'a> {
+    Until { file, stop: cache.stop() }
+}
+
+/// Files of which no more than so many bytes are read together: they may have grown since somebody looked.
+struct Bounded<'a> {
+    content: Until<'a>,
+    left: &'a mut u64,
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.content.read(buffer)?;
+        let left = self.left.checked_sub(got as u64);
+        *self.left = left.ok_or_else(|| io::Error::other("more bytes than an FMU may have"))?;
+        Ok(got)
+    }
 }
 
 fn failed(path: &Path, source: io::Error, cache: &Cache) -> ArchiveError {
@@ -131,4 +164,24 @@ fn parts(folder: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<Vec<Par
         }
     }
     Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One that says it has 8 EiB, and has none of them, would be read for years.
+    #[test]
+    fn a_file_that_is_longer_than_an_fmu_may_be_is_refused_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, file) = (Cache::at(&folder.path().join("cache")), folder.path().join("long.so"));
+        let limits = ArchiveLimits { total_size: 1 << 20, ..ArchiveLimits::default() };
+        File::create(&file).unwrap().set_len(limits.total_size).unwrap();
+        assert!(copied_within(&file, &cache, &limits).is_ok());
+        File::create(&file).unwrap().set_len(1 << 40).unwrap();
+        let error = copied_within(&file, &cache, &limits).unwrap_err().to_string();
+        assert!(error.contains("long.so") && error.contains("more bytes than an FMU may have"), "{error}");
+        let names = fs::read_dir(folder.path().join("cache")).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with(".tmp")));
+    }
 }

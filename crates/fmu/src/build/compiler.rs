@@ -60,7 +60,9 @@ impl Compiler {
     /// What the compiler says of itself; `err`: on standard error too.
     fn answer(&self, arguments: &[&str], err: bool, stop: &Stop) -> Result<Vec<u8>, BuildError> {
         let failed = |e| self.not_started(e);
-        let mut words = tempfile::tempfile().map_err(failed)?;
+        // In memory: a compiler can be asked where nothing can be written.
+        let memory = rustix::fs::memfd_create("vecud-compiler", rustix::fs::MemfdFlags::CLOEXEC);
+        let mut words = memory.map(File::from).map_err(|error| failed(error.into()))?;
         let copy = || words.try_clone().map(Stdio::from).map_err(failed);
         let mut command = self.command();
         command.args(arguments).stdin(Stdio::null()).stdout(copy()?);

@@ -110,10 +110,11 @@ fn check(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) {
 impl Plan {
     /// The turn of the steps that a task makes: an index into [`Plan::serials`]. `None`: they may be made at any time.
     pub fn serial_of(&self, task: TaskId) -> Option<usize> {
-        self.turns()[task.0]
+        let leader = self.tasks[task.0].leader().unwrap_or(task);
+        self.serials.iter().position(|serial| serial.fmus.iter().any(|fmu| thread(&self.tasks, *fmu) == Some(leader)))
     }
 
-    /// The same of all tasks.
+    /// [`Plan::serial_of`] of all tasks, in one pass.
     pub(crate) fn turns(&self) -> Vec<Option<usize>> {
         let threads = threads(&self.tasks);
         let of_fmus =
