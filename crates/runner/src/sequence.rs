@@ -5,13 +5,15 @@
 //! supervisor's: the runner enters [`Phase::Between`] and touches nothing until the supervisor has taken what the run has
 //! left, cleared it, and put another phase in that place (`Initialising`: go on; `Stopping`: that was all).
 
-use super::activation::{Activation, SharedOutputs};
-use super::initialise::{self, Ready, Refusal, Underway};
+use super::activation::Activation;
+use super::calls::SharedOutputs;
+use super::initialise::{self, Underway};
 use super::job::Job;
 use super::privileges::{self, Granted};
 use super::reconfigure::Reconfigurable;
+use super::refusal::Refusal;
 use super::thread_host::{Dispatch, PartitionHost};
-use super::unit::Unit;
+use super::unit::{Ready, Unit};
 use super::world::{Ending, World};
 use super::{shutdown, state, stimuli, surroundings, threads, virtual_time};
 use std::cell::RefCell;
@@ -89,7 +91,7 @@ impl Sequence<'_> {
                 Err(message) => return self.refuse(Refusal::Invalid(message)),
             };
             if number == 1 {
-                privileges::lock_memory(world, self.say);
+                privileges::lock_memory(&world.plan, world.board, self.say);
                 libraries = match initialise::load(world, &self.more_functions()) {
                     Ok(libraries) => libraries,
                     Err(refusal) => return self.refuse(refusal),
