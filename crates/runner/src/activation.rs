@@ -1,31 +1,17 @@
-//! One activation: set, compute, get, publish, record (semantics S10). The same code in real and in virtual time.
+//! One activation: what is set comes from connections and stimuli, the [calls](Calls) of its unit are made, and what they give is
+//! recorded (semantics S10). The same code in real and in virtual time.
 
-mod recorded;
-mod seen;
-mod shared_outputs;
-
-pub use self::recorded::{Recorded, Text};
-use self::seen::Seen;
-pub use self::shared_outputs::SharedOutputs;
-
-use super::cables::{self, Incoming, Outgoing};
+use super::calls::{Calls, Meter, Recorded, SharedOutputs};
 use super::halt::Halt;
-use super::inbox::{Carried, Inbox, Turn};
-use super::resize::Resizable;
 use super::site::Site;
-use super::slopes::{Moved, Slopes};
-use super::stimuli::{Lines, OnLines, Stimulated};
+use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
-use super::unit::{Getting, Member, Settable, Setting, Strode, Unit, UsualSteps};
-use super::values::{self, Input, Output, Publishing};
+use super::unit::{Unit, UsualSteps};
 use super::world::World;
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::{Attempt, Batch, Failure, Outcome, TimeDerivatives, Unusual};
-use vecud_linux::prefetch::prefetch_all;
+use vecud_fmi::Unusual;
+use vecud_plan::TaskId;
 use vecud_plan::schedule::Due;
-use vecud_plan::snapshot::BetweenSteps;
-use vecud_plan::{BatchItem, ConnectionId, FedElement, Interpolation, OnWarning, Plan, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
 
 /// A task with its FMU code and its buffers; belongs to one thread.
 pub struct Activation {
@@ -36,121 +22,30 @@ pub struct Activation {
     recorded: Option<Recorded>,
 }
 
-/// What a task hands to its FMU and takes from it, and where that comes from and goes.
-pub struct Calls {
-    task: TaskId,
-    on_warning: OnWarning,
-    set: Vec<(Batch, Inputs)>,
-    get: Vec<(Batch, Outputs)>,
-    /// The last run came to the call that computes.
-    computed: bool,
-    /// What is to be read was read by some run.
-    has_read: bool,
-    /// `None`: there are nothing but numbers that come and go in cables, in calls that are always the same.
-    beside: Option<Box<Beside>>,
-}
-
-/// What only some tasks do beside the calls that are always the same.
-struct Beside {
-    inbox: Inbox,
-    resizable: Option<Resizable>,
-    /// Reads variables that other partitions read as well and that feed connections, or strings or binaries: reading and
-    /// publishing must not be interrupted by other partitions.
-    undisturbed: bool,
-    /// Delayed connections begin here.
-    delays: bool,
-}
-
-/// Is told when the FMU begins to compute and when it has. `()` does not care, at no cost: virtual time.
-pub trait Meter {
-    /// What is to be set was set.
-    fn enter(&mut self);
-    /// What is to be read comes next.
-    fn leave(&mut self);
-}
-
-impl Meter for () {
-    #[inline]
-    fn enter(&mut self) {}
-    #[inline]
-    fn leave(&mut self) {}
-}
-
-/// Where what is set comes from.
-struct Inputs {
-    cables: Incoming,
-    single: Vec<Input>,
-    /// The slopes of what is set, where they come with it.
-    slopes: Option<Slopes>,
-    /// The inputs and slopes where a part of a step begins; `None`: there are no slopes, or the FMU asks for its inputs.
-    moved: Option<Moved>,
-    /// The lines of a file that what is set is on; `None`: it is on none.
-    lines: Option<Lines>,
-    /// Of what is set in Event Mode alone; `None`: it may be set whenever something is set.
-    discrete: Option<Discrete>,
-    /// What feeds it has jumped since somebody has asked last.
-    has_jumped: bool,
-    /// Elements of continuous arrays of which each change is a jump, each with its item, and their values when somebody has asked last;
-    /// `None`: there are none.
-    jumping: Option<(Seen, Vec<(usize, usize)>)>,
-}
-
-impl OnLines for Inputs {
-    fn lines(&mut self) -> Option<&mut Lines> {
-        self.lines.as_mut()
-    }
-}
-
-/// What is set in Event Mode alone.
-struct Discrete {
-    /// What was set last.
-    seen: Seen,
-    /// Something else is to be set.
-    has_changed: bool,
-    /// The clocks of which one has to tick, by their places; empty: it is set when it has changed.
-    ticked: Vec<usize>,
-}
-
-/// Where what is read goes.
-struct Outputs {
-    cables: Outgoing,
-    single: Vec<Output>,
-    /// The slopes of what is read, where they go with it.
-    slopes: Option<Slopes>,
-    /// The output clocks of which one has to have ticked in the activation; empty: it is read after every one. The clock
-    /// counts as active until the activation that has ticked it ends.
-    ticked: Vec<usize>,
-    /// It is read in Event Mode too.
-    in_event_mode: bool,
-    /// The values of the last read, where events can change them; `None`: no event hands any of them on.
-    seen: Option<Seen>,
-}
-
 impl Activation {
     /// The buffers of a task.
     pub fn new(world: &World, task: TaskId, unit: Unit, shared: &SharedOutputs) -> Activation {
-        let calls = Calls::new(world, task, &unit, shared);
-        let batches: Vec<&Batch> = calls.set.iter().map(|(values, _)| values).collect();
+        let calls = Calls::new(world, task, unit.asks_nothing(), shared);
         let recorded = if unit.records() { None } else { Recorded::of(world, task) };
-        let stimuli = Stimulated::of(world, task, &batches);
+        let stimuli = calls.stimuli(world);
         Activation { unit, calls, stimuli, recorded }
     }
 
     /// Whether the last [`Activation::run`] came to the call that computes, such as `fmi3ActivateModelPartition`: before it,
     /// setting an input can fail, or the instance can turn out to be one that must not be called any more.
     pub fn computed(&self) -> bool {
-        self.calls.computed
+        self.calls.computed()
     }
 
     /// Whether [`Due::next`] matters: delayed connections begin here.
     #[inline]
     pub fn delays(&self) -> bool {
-        self.calls.beside.as_ref().is_some_and(|beside| beside.delays)
+        self.calls.delays()
     }
 
     /// Whether it does nothing but the calls that are always the same.
     pub fn is_plain(&self) -> bool {
-        self.calls.beside.is_none()
+        self.calls.is_plain()
     }
 
     /// Whether there are stimuli for it.
@@ -188,14 +83,7 @@ impl Activation {
     /// Gives the FMU code back, so that instances can be ended, and tells whose task it was: its own, and that of those who
     /// compute together with it.
     pub fn into_units(self) -> Vec<(TaskId, Unit)> {
-        let (own, followers) = self.unit.apart();
-        let followers = followers.into_iter().flat_map(Activation::into_units);
-        own.map(|unit| (self.calls.task, unit)).into_iter().chain(followers).collect()
-    }
-
-    /// Its part of a group whose steps are made by another task: the FMU, and its calls. `None`: it makes no steps with events.
-    pub fn member(&mut self) -> Option<(&mut Member, &mut Calls)> {
-        Some((self.unit.member()?, &mut self.calls))
+        self.unit.apart(self.calls.task())
     }
 
     /// Makes the tasks that are led by others part of those.
@@ -203,8 +91,8 @@ impl Activation {
         for leader in 0..all.len() {
             for led in world.plan.led_by(TaskId(leader)) {
                 let husk = Activation::led(&all[led.0]);
-                let follower = std::mem::replace(&mut all[led.0], husk);
-                all[leader].unit.lead(follower);
+                let Activation { unit, calls, stimuli, .. } = std::mem::replace(&mut all[led.0], husk);
+                all[leader].unit.lead(unit, calls, stimuli);
             }
         }
         all
@@ -212,10 +100,7 @@ impl Activation {
 
     /// What is left of an activation whose work another one does.
     fn led(own: &Activation) -> Activation {
-        let Calls { task, on_warning, .. } = own.calls;
-        let (set, get) = (Vec::new(), Vec::new());
-        let calls = Calls { task, on_warning, set, get, computed: false, has_read: false, beside: None };
-        Activation { unit: Unit::Led, calls, stimuli: Vec::new(), recorded: None }
+        Activation { unit: Unit::Led, calls: own.calls.led(), stimuli: Vec::new(), recorded: None }
     }
 
     /// Treats the instance as failed.
@@ -227,14 +112,7 @@ impl Activation {
     #[inline]
     pub fn prefetch(&self) {
         self.unit.prefetch();
-        for (values, inputs) in &self.calls.set {
-            prefetch_all(values);
-            inputs.cables.prefetch();
-        }
-        for (values, outputs) in &self.calls.get {
-            prefetch_all(values);
-            outputs.cables.prefetch();
-        }
+        self.calls.prefetch();
     }
 
     /// Brings what stimuli have for the release `due`. `false`: that cannot be read, and the run ends; the activation is not to
@@ -242,19 +120,11 @@ impl Activation {
     #[inline]
     pub fn stimulate(&mut self, world: &World, due: &Due) -> bool {
         let is_held = self.unit.holds_inputs(due.time);
-        self.stimulate_unless_held(world, due, is_held)
-    }
-
-    #[inline]
-    fn stimulate_unless_held(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
-        let Calls { task, set, .. } = &mut self.calls;
-        let own = is_held || self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, *task, due.time, set));
+        let own = is_held || self.calls.stimulate(&mut self.stimuli, world, due.time);
         if let Some(member) = self.unit.member() {
-            member.input_row = self.stimuli.iter().filter_map(Stimulated::next_row).min();
-            member.held_row = self.stimuli.iter().filter_map(Stimulated::next_change).min();
+            member.follow_rows(&self.stimuli);
         }
-        own && self.unit.take_fed(world, due)
-            && self.unit.followers().iter_mut().all(|follower| follower.stimulate_unless_held(world, due, is_held))
+        own && self.unit.take_fed(world, due) && self.unit.stimulate_followers(world, due, is_held)
     }
 
     /// Runs it for the release `due`, which is so many `seconds`. When a call fails, or another partition of the instance has,
@@ -273,7 +143,7 @@ impl Activation {
 
     /// Whether it can make steps that are usual, and nothing but those.
     pub fn can_stride(&self) -> bool {
-        self.is_plain() && self.calls.set.is_empty() && self.calls.get.is_empty() && self.unit.can_stride()
+        self.calls.are_none() && self.unit.can_stride()
     }
 
     /// Whether one that [can](Activation::can_stride) makes nothing but usual steps for the releases from `time` on, but for the
@@ -292,22 +162,14 @@ impl Activation {
     #[inline(always)] // in the one loop there is
     pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
         let strode = self.unit.stride(due, seconds, end);
-        self.strode(strode)
+        self.calls.strode(strode)
     }
 
     /// [`Unit::settle_step`]. Tells whether something else comes than the next usual step.
     #[cold]
     pub fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
         let strode = self.unit.settle_step(unusual, due, seconds, end);
-        self.strode(strode)
-    }
-
-    #[inline(always)] // as what calls it
-    fn strode(&mut self, strode: Strode) -> Result<bool, Halt> {
-        self.calls.computed = !strode.as_ref().is_err_and(|failure| failure.refused);
-        let (outcome, is_over) = strode?;
-        Halt::unless_allowed(outcome, self.calls.on_warning)?;
-        Ok(is_over)
+        self.calls.strode(strode)
     }
 
     /// There is no further release in this run: what is left to be done.
@@ -317,7 +179,7 @@ impl Activation {
 
     /// The run is over: notes what was finished only after this task had looked for the last time.
     pub fn settle(&self, world: &World) {
-        self.calls.set.iter().flat_map(|(_, inputs)| &inputs.single).for_each(|input| input.note_missed(world));
+        self.calls.settle(world);
     }
 
     /// Whether [`Activation::sample`] has something to record.
@@ -332,461 +194,5 @@ impl Activation {
     pub fn sample(&self, world: &World, host: &PartitionHost, order: u64, due: &Due) -> bool {
         let append = |own: &Recorded| own.append(&self.calls, world, host, order, due.time);
         self.recorded.as_ref().is_none_or(append)
-    }
-}
-
-impl Outputs {
-    /// Hands on what was read.
-    #[inline]
-    fn publish(&self, world: &World, host: &PartitionHost, now: Publishing, values: &Batch) {
-        self.cables.publish(values);
-        for output in &self.single {
-            let has_jumped = |element| self.seen.as_ref().is_some_and(|seen| seen.is_changed(element));
-            if let Some(size) = output.publish(world, Some(now), values, self.slopes.as_ref(), has_jumped) {
-                let (task, reference) = (Some(now.task), Some(output.reference));
-                let seen = Occurrence { task, reference, time: Some(now.time), value: size as u64 };
-                world.board.fmu(host.fmu()).findings().note(Finding::OversizedValue, seen);
-            }
-        }
-    }
-}
-
-/// Elements of a batch that `task` sets of which each change is a jump, each with its item, while others of its array are continuous.
-fn jumping(plan: &Plan, task: TaskId, planned: &vecud_plan::Batch, values: &Batch) -> Vec<(usize, usize)> {
-    let own = &plan.tasks[task.0];
-    if planned.in_event_mode || !own.handles_events() || own.integration().is_some() {
-        return Vec::new();
-    }
-    let connected = |connection: &ConnectionId| {
-        let connection = Some(&plan.connections[connection.0]).filter(|own| own.jumps_among_others);
-        connection.into_iter().flat_map(|own| own.to_elements.iter().cloned().flatten())
-    };
-    let is_held = |fed: &&FedElement| plan.stimuli[fed.stimulus].interpolation == Interpolation::Hold;
-    let of_item = |(item, variable): (usize, &BatchItem)| {
-        let held = variable.stimuli.iter().filter(is_held).map(|fed| fed.element);
-        let own = variable.connections.iter().flat_map(connected).chain(held);
-        let first = values.elements(item).start;
-        own.map(|element| (item, first + element)).collect::<Vec<_>>()
-    };
-    planned.items.iter().enumerate().flat_map(of_item).collect()
-}
-
-impl Calls {
-    fn new(world: &World, task: TaskId, unit: &Unit, shared: &SharedOutputs) -> Calls {
-        let plan = &world.plan.tasks[task.0];
-        let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
-        // Of a run that goes on.
-        let BetweenSteps { seen: left, jumps, .. } = world.instances[plan.fmu.0].between_steps();
-        let asks = world.plan.fmus[plan.fmu.0].intermediate().is_some_and(|own| !own.inputs.is_empty());
-        let set = plan.set.iter().map(|planned| {
-            let (mut values, mut inputs) = values::set(&world.plan, planned);
-            for input in &mut inputs {
-                input.follow_delay(world, task, &mut values);
-                input.put_back(&jumps);
-            }
-            let (cables, single) = cables::incoming(world, planned, inputs, &mut values);
-            let seen = |values: &Batch| {
-                let mut seen = Seen::new(values);
-                for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
-                    let left = left.iter().find(|(own, _)| *own == reference.0);
-                    left.into_iter().for_each(|(_, elements)| seen.put_back(values, item, elements));
-                }
-                seen
-            };
-            let discrete = planned.in_event_mode.then(|| {
-                let ticked = planned.ticked.clone();
-                Discrete { seen: seen(&values), has_changed: false, ticked }
-            });
-            let jumping = jumping(&world.plan, task, planned, &values);
-            let jumping = (!jumping.is_empty()).then(|| (seen(&values), jumping));
-            let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
-            let moved = slopes.as_ref().filter(|_| !asks).map(|slopes| Moved::of(planned, &values, slopes));
-            let lines = Lines::of(&world.plan, task, planned, &values);
-            (values, Inputs { cables, single, slopes, moved, lines, discrete, has_jumped: false, jumping })
-        });
-        let set: Vec<_> = set.collect();
-        let get = plan.get.iter().map(|planned| {
-            let (values, outputs) = values::get(&world.plan, planned);
-            outputs.iter().for_each(|output| output.put_back(&jumps));
-            let (cables, single) = cables::outgoing(world, planned, &values, outputs);
-            let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
-            let (ticked, in_event_mode) = (planned.ticked.clone(), planned.in_event_mode);
-            let seen = (plan.leaves_its_grid() && ticked.is_empty()).then(|| Seen::new(&values));
-            (values, Outputs { cables, single, slopes, ticked, in_event_mode, seen })
-        });
-        let get: Vec<_> = get.collect();
-        let beside = Beside {
-            inbox: Inbox::new(world, task),
-            resizable: Resizable::new(&world.plan, plan),
-            undisturbed: shared.disturb(plan),
-            delays: get.iter().flat_map(|(_, outputs)| &outputs.single).any(Output::is_delayed),
-        };
-        let plain = set.iter().all(|(_, inputs)| inputs.single.is_empty())
-            && get.iter().all(|(_, outputs)| outputs.single.is_empty() && outputs.ticked.is_empty())
-            && unit.asks_nothing()
-            && beside.inbox.is_unused()
-            && beside.resizable.is_none()
-            && !beside.undisturbed;
-        let beside = (!plain).then(|| Box::new(beside));
-        let on_warning = world.plan.fmus[plan.fmu.0].on_warning;
-        Calls { task, on_warning, set, get, computed: false, has_read: false, beside }
-    }
-
-    /// Reads all that is to be read and belongs to no clock, with `get`, and publishes nothing of it.
-    pub fn read(&mut self, mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>) -> Result<(), Halt> {
-        for (values, _) in self.get.iter_mut().filter(|(_, outputs)| outputs.ticked.is_empty()) {
-            Halt::unless_allowed(get(values)?, self.on_warning)?;
-        }
-        self.has_read = true;
-        Ok(())
-    }
-
-    /// The task that they are made for.
-    pub fn task(&self) -> TaskId {
-        self.task
-    }
-
-    /// Whether to go on after a call that went well, by the rig's word on warnings.
-    pub fn allow(&self, outcome: Outcome) -> Result<(), Halt> {
-        Halt::unless_allowed(outcome, self.on_warning)
-    }
-
-    /// A release begins, whose calls are made one by one: what follows, but for [`Calls::run`].
-    pub fn begin(&mut self) {
-        self.computed = false;
-    }
-
-    /// The call that computes comes next.
-    pub fn computes(&mut self) {
-        self.computed = true;
-    }
-
-    /// Arrays that are read are as long as they are now.
-    pub fn follow_sizes(&mut self, world: &World, host: &PartitionHost) {
-        let Calls { get, beside, .. } = self;
-        if let Some(resizable) = beside.as_deref_mut().and_then(|beside| beside.resizable.as_mut()) {
-            resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
-        }
-    }
-
-    /// Brings what is visible at `time` into the batches that are set.
-    pub fn fetch(&mut self, world: &World, host: &PartitionHost, time: Instant) {
-        self.follow_sizes(world, host);
-        for (values, inputs) in &mut self.set {
-            inputs.cables.fetch(values);
-            let Inputs { single, slopes, has_jumped, .. } = inputs;
-            single.iter_mut().for_each(|input| *has_jumped |= input.fetch(world, time, values, slopes.as_mut()));
-        }
-    }
-
-    /// Whether what feeds a continuous input has jumped; told once.
-    pub fn take_jump(&mut self) -> bool {
-        self.set.iter_mut().fold(false, |any, (values, inputs)| {
-            let jumping = inputs.jumping.as_mut();
-            let has_jumped = jumping.is_some_and(|(seen, elements)| seen.has_changed_among(values, elements));
-            any | has_jumped | std::mem::take(&mut inputs.has_jumped)
-        })
-    }
-
-    /// Whether there is such a jump, of which nobody was told.
-    pub fn has_jump(&self) -> bool {
-        self.set.iter().any(|(_, inputs)| inputs.has_jumped)
-    }
-
-    /// When what it sets and reads had jumped last, for a run that goes on: [`BetweenSteps::jumps`].
-    pub fn jumps(&self) -> Vec<(ConnectionId, i64)> {
-        let seen = self.set.iter().flat_map(|(_, inputs)| &inputs.single).filter_map(Input::jump);
-        seen.chain(self.get.iter().flat_map(|(_, outputs)| &outputs.single).flat_map(Output::jumps)).collect()
-    }
-
-    /// Before an event: looks at what it may make jump, with `get`, unless that was read where the FMU stands.
-    pub fn look_before_event(
-        &mut self,
-        mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
-        for (values, outputs) in &mut self.get {
-            if outputs.single.iter().any(Output::tells_jumps)
-                && let Some(seen) = &mut outputs.seen
-            {
-                Halt::unless_allowed(get(values)?, self.on_warning)?;
-                seen.has_changed(values);
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether something that is set when it has changed is to be set.
-    pub fn has_changed(&mut self) -> bool {
-        let mut any = false;
-        for (values, inputs) in &mut self.set {
-            if let Some(discrete) = inputs.discrete.as_mut().filter(|discrete| discrete.ticked.is_empty()) {
-                discrete.has_changed |= discrete.seen.has_changed(values);
-                any |= discrete.has_changed;
-            }
-        }
-        any
-    }
-
-    /// The values that were set last of variables that are set when they have changed, for a run that goes on: [`BetweenSteps::seen`].
-    pub fn seen(&self, world: &World) -> Vec<(u32, Vec<Option<u64>>)> {
-        let mut all = Vec::new();
-        for (planned, (values, inputs)) in world.plan.tasks[self.task.0].set.iter().zip(&self.set) {
-            let discrete = inputs.discrete.as_ref().map(|discrete| &discrete.seen);
-            let Some(seen) = discrete.or(inputs.jumping.as_ref().map(|(seen, _)| seen)) else { continue };
-            for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
-                all.push((reference.0, seen.of_item(values, item)));
-            }
-        }
-        all
-    }
-
-    /// Carries out what somebody wants to have set before `time` and is set in this turn.
-    pub fn carry_out(
-        &mut self,
-        world: &World,
-        host: &PartitionHost,
-        setting: &mut impl Settable,
-        time: Instant,
-        turn: Turn,
-    ) -> Result<Carried, Halt> {
-        match self.beside.as_deref_mut() {
-            Some(beside) => beside.inbox.apply(world, host, setting, time, turn),
-            None => Ok(Carried::default()),
-        }
-    }
-
-    /// Sets what is set in Event Mode: what has changed, and what belongs to clocks of which one is active.
-    pub fn set_discrete(
-        &mut self,
-        is_active: impl Fn(&[usize]) -> bool,
-        mut set: impl FnMut(&Batch) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
-        for (values, inputs) in &mut self.set {
-            let Some(discrete) = &mut inputs.discrete else { continue };
-            if is_active(&discrete.ticked) || std::mem::take(&mut discrete.has_changed) {
-                Halt::unless_allowed(set(values)?, self.on_warning)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether something is set in Step Mode.
-    pub fn sets_between_events(&self) -> bool {
-        self.set.iter().any(|(_, inputs)| inputs.discrete.is_none())
-    }
-
-    /// Sets what is set in Step Mode, with slopes where they come with it.
-    pub fn set_continuous(
-        &mut self,
-        mut set: impl FnMut(&Batch, Option<&Slopes>) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
-        for (values, inputs) in self.set.iter().filter(|(_, inputs)| inputs.discrete.is_none()) {
-            let slopes = inputs.slopes.as_ref().filter(|slopes| slopes.is_known());
-            Halt::unless_allowed(set(values, slopes)?, self.on_warning)?;
-        }
-        Ok(())
-    }
-
-    /// Sets inputs on curves and their slopes again as they are so much `later` than they were set, in the FMU's unit of time, where a part of
-    /// a step begins. The batches keep what they have.
-    pub fn set_moved(
-        &mut self,
-        later: f64,
-        mut set: impl FnMut(&Batch, &TimeDerivatives) -> Result<Outcome, Failure>,
-    ) -> Result<Outcome, Failure> {
-        let mut all = Outcome::Ok;
-        for (values, Inputs { slopes, moved, .. }) in &mut self.set {
-            let known = slopes.as_ref().filter(|slopes| slopes.is_known());
-            if let Some((slopes, moved)) = known.zip(moved.as_mut()) {
-                let (values, derivatives) = moved.bring(values, slopes, later);
-                all = all.or(set(values, derivatives)?);
-            }
-        }
-        Ok(all)
-    }
-
-    /// What was read last by the call of this number.
-    pub fn got(&self, call: usize) -> &Batch {
-        &self.get[call].0
-    }
-
-    /// What is set next by the call of this number.
-    pub fn wanted(&mut self, call: usize) -> &mut Batch {
-        &mut self.set[call].0
-    }
-
-    /// Brings what is on lines to where those are at this time, s, and sets it.
-    pub fn set_on_lines(
-        &mut self,
-        time: f64,
-        mut set: impl FnMut(&Batch) -> Result<Attempt, Failure>,
-    ) -> Result<Attempt, Failure> {
-        let mut all = Outcome::Ok;
-        for (values, inputs) in &mut self.set {
-            if inputs.lines.as_ref().is_some_and(|lines| lines.bring(time, values)) {
-                match set(values)? {
-                    Attempt::Done(outcome) => all = all.or(outcome),
-                    discarded => return Ok(discarded),
-                }
-            }
-        }
-        Ok(Attempt::Done(all))
-    }
-
-    /// Reads those batches that are read in Event Mode and that `is_read`, by the clocks that they belong to, and publishes them.
-    pub fn get_discrete(
-        &mut self,
-        is_read: impl Fn(&[usize]) -> bool,
-        world: &World,
-        host: &PartitionHost,
-        now: Publishing,
-        mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
-        let which = |outputs: &Outputs| outputs.in_event_mode && is_read(&outputs.ticked);
-        self.get_where(which, world, host, now, |values, _| get(values))
-    }
-
-    /// Reads what belongs to no clock, and publishes it.
-    pub fn get(
-        &mut self,
-        world: &World,
-        host: &PartitionHost,
-        now: Publishing,
-        get: impl FnMut(&mut Batch, Option<&mut Slopes>) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
-        self.get_where(|outputs| outputs.ticked.is_empty(), world, host, now, get)?;
-        self.has_read = true;
-        Ok(())
-    }
-
-    fn get_where(
-        &mut self,
-        which: impl Fn(&Outputs) -> bool,
-        world: &World,
-        host: &PartitionHost,
-        now: Publishing,
-        mut get: impl FnMut(&mut Batch, Option<&mut Slopes>) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
-        for (values, outputs) in self.get.iter_mut().filter(|(_, outputs)| which(outputs)) {
-            Halt::unless_allowed(get(values, outputs.slopes.as_mut())?, self.on_warning)?;
-            world.look_for_nan(host.fmu(), Some(now.task), values, || now.valid_from());
-            // What an event has left as it was is no new value, which others would have to see within a nanosecond.
-            let has_changed = outputs.seen.as_mut().is_none_or(|seen| seen.has_changed(values));
-            if has_changed || !now.in_event || outputs.slopes.is_some() {
-                outputs.publish(world, host, now, values);
-            }
-        }
-        Ok(())
-    }
-
-    /// None of them is made for a release.
-    pub fn leave_out(&mut self) {
-        self.computed = false;
-    }
-
-    /// Makes them for the release `due`, which is so many `seconds`.
-    #[inline]
-    pub fn run(
-        &mut self,
-        setting: impl Setting,
-        world: &World,
-        host: &PartitionHost,
-        due: &Due,
-        seconds: f64,
-        meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
-        match self.beside {
-            None => self.run_as::<true>(setting, world, host, due, seconds, meter),
-            Some(_) => self.run_with_everything(setting, world, host, due, seconds, meter),
-        }
-    }
-
-    #[inline(never)]
-    fn run_with_everything(
-        &mut self,
-        setting: impl Setting,
-        world: &World,
-        host: &PartitionHost,
-        due: &Due,
-        seconds: f64,
-        meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
-        self.run_as::<false>(setting, world, host, due, seconds, meter)
-    }
-
-    /// What is only there when there is something [beside](Calls::beside) is left out of `PLAIN` ones, for speed alone.
-    #[inline(always)]
-    fn run_as<const PLAIN: bool>(
-        &mut self,
-        mut setting: impl Setting,
-        world: &World,
-        host: &PartitionHost,
-        due: &Due,
-        seconds: f64,
-        meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
-        let (task, on_warning) = (self.task, self.on_warning);
-        self.computed = false;
-        let Calls { set, get, beside, .. } = self;
-        if let Some(beside) = beside.as_deref_mut().filter(|_| !PLAIN) {
-            if let Some(resizable) = &mut beside.resizable {
-                resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
-            }
-            let time = setting.looks_at(due);
-            for (values, inputs) in &mut *set {
-                inputs.cables.fetch(values);
-                let Inputs { single, slopes, .. } = inputs;
-                single.iter_mut().for_each(|input| {
-                    input.fetch(world, time, values, slopes.as_mut());
-                });
-            }
-            if beside.inbox.apply(world, host, &mut setting, due.time, Turn::All)?.tuned {
-                setting.follow_parameters(host, due.time)?;
-            }
-        }
-        for (values, inputs) in set {
-            if PLAIN {
-                inputs.cables.fetch(values);
-            }
-            Halt::unless_allowed(setting.set(values)?, on_warning)?;
-            if let Some(slopes) = inputs.slopes.as_ref().filter(|slopes| !PLAIN && slopes.is_known()) {
-                Halt::unless_allowed(setting.set_slopes(host, due.time, values, slopes)?, on_warning)?;
-            }
-        }
-        setting.ready(self, world, host, due);
-        meter.enter();
-        let getting = setting.compute(self, due, seconds);
-        meter.leave();
-        self.computed = !getting.as_ref().is_err_and(|failure| failure.refused);
-        host.returned_from_fmu();
-        let mut getting = getting?;
-        Halt::unless_allowed(getting.outcome(), on_warning)?;
-        if !PLAIN {
-            getting.ask(host, due)?;
-        }
-        let Calls { get, beside, has_read, .. } = self;
-        let beside = if PLAIN { None } else { beside.as_deref_mut() };
-        let stamp = if beside.as_ref().is_some_and(|own| own.delays) { getting.stamp(world, due) } else { None };
-        let now = Publishing { task, time: due.time, stamp, in_event: false };
-        let state = &world.tasks[task.0];
-        let read_and_publish = || {
-            for (values, outputs) in get {
-                if !PLAIN && !outputs.ticked.is_empty() && !state.has_one_ticked(&outputs.ticked) {
-                    continue;
-                }
-                Halt::unless_allowed(getting.get(values)?, on_warning)?;
-                world.look_for_nan(host.fmu(), Some(task), values, || getting.valid_from(due));
-                if let Some(slopes) = outputs.slopes.as_mut().filter(|_| !PLAIN) {
-                    Halt::unless_allowed(getting.get_slopes(slopes)?, on_warning)?;
-                }
-                match PLAIN {
-                    true => outputs.cables.publish(values),
-                    false => outputs.publish(world, host, now, values),
-                }
-            }
-            *has_read = true;
-            Ok(())
-        };
-        if beside.is_some_and(|own| own.undisturbed) { host.locked(read_and_publish) } else { read_and_publish() }
     }
 }

@@ -1,7 +1,6 @@
 //! Why what is left of an activation, of initialising an instance or of reconfiguring it is not done: the instance has
 //! failed (semantics S13).
 
-use super::thread_host::PartitionHost;
 use vecud_fmi::{Failure, Outcome};
 use vecud_plan::OnWarning;
 
@@ -29,12 +28,5 @@ impl Halt {
     #[inline]
     pub fn unless_allowed(outcome: Outcome, on_warning: OnWarning) -> Result<(), Halt> {
         if outcome == Outcome::Warning && on_warning == OnWarning::Error { Err(Halt::Warning) } else { Ok(()) }
-    }
-
-    /// Has `host` note a call that failed, if that is what it is.
-    pub fn note(&self, host: &PartitionHost) {
-        if let Halt::Call(failure) = self {
-            host.fail(failure);
-        }
     }
 }

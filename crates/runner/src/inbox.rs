@@ -13,16 +13,24 @@
 
 use super::halt::Halt;
 use super::thread_host::PartitionHost;
-use super::unit::Settable;
 use super::world::World;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Acquire;
 use vecud_base::time::Instant;
 use vecud_description::{ValueReference, VariableType};
-use vecud_fmi::{Batch, Function, Status};
+use vecud_fmi::{Batch, Failure, Function, Status};
 use vecud_plan::{ControlKind, ControlVariable, FmuId, TaskId, control};
 use vecud_record::board::FmuWord;
 use vecud_record::control::{Command, Outcome, Ring, Verdict};
+
+/// Something whose variables can be set.
+pub trait Settable {
+    /// Sets what is enabled in the batch, in one call.
+    fn set(&mut self, batch: &Batch) -> Result<vecud_fmi::Outcome, Failure>;
+
+    /// Tunable parameters were set for a release at `time`: asks the FMU again for what may depend on them.
+    fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), Halt>;
+}
 
 /// The commands that one task may carry out.
 pub struct Inbox {

@@ -3,25 +3,26 @@
 //! Values travel as all initial ones do: what is searched lies in the cells of the connections that close the loop, and what comes back is
 //! found there. A call that fails ends the search, also one with Discard.
 
-use super::initialise::{Refusal, Underway};
+use super::refusal::Refusal;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use vecud_fmi::Function;
-use vecud_plan::{ClosingConnection, InitialLoop, TaskId};
+use vecud_plan::{ClosingConnection, InitialLoop, InitialStep, TaskId};
 use vecud_record::unusable::Unusable;
 use vecud_solver::master::{Circle, Newton, Refused, TOLERANCE};
 
 /// Sets the inputs of a loop to values that come back. Without such the FMU of an input has failed that is named by its connection.
+/// `take` takes a step of the initialisation.
 pub fn solve(
-    underway: &mut Underway,
     world: &World,
     hosts: &[&'static PartitionHost],
     own: &InitialLoop,
+    take: impl FnMut(&InitialStep) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
     let nominals: Vec<f64> =
         own.closing.iter().flat_map(|closing| vec![closing.nominal; closing.start.len()]).collect();
     let mut inputs: Vec<f64> = own.closing.iter().flat_map(|closing| closing.start.iter().copied()).collect();
-    let mut around = Around { underway, world, hosts, own };
+    let mut around = Around { take, world, own };
     let unsolved = match Newton::new(&nominals, TOLERANCE).solve(&mut around, &mut inputs) {
         // The search was near them last, not at them.
         Ok(_) => return around.go(&inputs),
@@ -35,14 +36,13 @@ pub fn solve(
 }
 
 /// A loop as Newton's method sees it.
-struct Around<'a> {
-    underway: &'a mut Underway,
+struct Around<'a, F> {
+    take: F,
     world: &'a World,
-    hosts: &'a [&'static PartitionHost],
     own: &'a InitialLoop,
 }
 
-impl Around<'_> {
+impl<F: FnMut(&InitialStep) -> Result<(), Refusal>> Around<'_, F> {
     /// Sets these inputs, and all that follows.
     fn go(&mut self, mut inputs: &[f64]) -> Result<(), Refusal> {
         for closing in &self.own.closing {
@@ -50,7 +50,7 @@ impl Around<'_> {
             inputs = others;
             self.world.cells[closing.connection.0].write(|element| these[element].to_bits());
         }
-        self.own.steps.iter().try_for_each(|step| self.underway.take(self.world, self.hosts, step))
+        self.own.steps.iter().try_for_each(&mut self.take)
     }
 
     /// The connection of this input.
@@ -65,7 +65,7 @@ impl Around<'_> {
     }
 }
 
-impl Circle for Around<'_> {
+impl<F: FnMut(&InitialStep) -> Result<(), Refusal>> Circle for Around<'_, F> {
     type Failure = Refusal;
 
     fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), Refused<Refusal>> {

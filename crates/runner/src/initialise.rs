@@ -5,8 +5,9 @@
 
 use super::halt::Halt;
 use super::intervals::told;
+use super::refusal::Refusal;
 use super::thread_host::{PartitionHost, as_noted};
-use super::unit::{self, Unit};
+use super::unit::{Ready, Unit};
 use super::values;
 use super::world::World;
 use super::{clocks, initial_loop, needed, shutdown, state, surroundings};
@@ -18,9 +19,9 @@ use vecud_base::time::Instant;
 use vecud_description::bytes;
 use vecud_description::{Abi, Interface, ValueReference};
 use vecud_fmi::{
-    Batch, Called, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceControl, InstanceHost,
-    Instantiated, Interval, Library, LoadErrorKind, MadeFor, Outcome, Readable, Settable, Status, StepOptions,
-    Terminated, preload, set_thread_host,
+    Batch, Called, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceHost, Instantiated,
+    Interval, Library, LoadErrorKind, MadeFor, Outcome, Readable, Settable, Status, StepOptions, Terminated, preload,
+    set_thread_host,
 };
 use vecud_linux::crash::code;
 use vecud_linux::thread::current_tid;
@@ -31,23 +32,6 @@ use vecud_plan::{CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan,
 use vecud_record::board::{Board, Global, OutsideCall, Phase};
 use vecud_record::findings::{Finding, Occurrence, When};
 use vecud_record::log::{self, CALL};
-
-/// Why a run did not come to its start.
-#[derive(Debug)]
-pub enum Refusal {
-    /// The rig or an FMU is invalid: exit code 2.
-    Invalid(String),
-    /// A call failed; the board knows which: exit code 1.
-    Failed,
-}
-
-/// An instance that is ready to run.
-pub struct Ready {
-    /// Ends it.
-    pub control: InstanceControl,
-    /// The tasks, each with its part of the instance.
-    pub units: Vec<(TaskId, Unit)>,
-}
 
 /// What a call was made with, as text: the clock, the time, then everything else.
 pub(super) fn told_arguments(call: &Called, arguments: String) -> String {
@@ -327,11 +311,11 @@ impl Underway {
             for batch in later {
                 checked(hosts[index], read(world, FmuId(index), &instance, batch), |()| instance.fail())?;
             }
-            let (control, units) = Unit::all_of(world, FmuId(index), instance, &between_steps);
-            let _ = world.instances[index].updates.set(control.clock_update());
+            let ready = Unit::all_of(world, FmuId(index), instance, &between_steps);
+            let _ = world.instances[index].updates.set(ready.control.clock_update());
             hosts[index].returned_from_fmu();
             surroundings::look(world, FmuId(index), When::Initialisation);
-            self.ready.push(Ready { control, units });
+            self.ready.push(ready);
             if let Some(Ready { units, .. }) = self.ready.last_mut() {
                 check_numbers(world, FmuId(index), hosts[index], units)?;
             }
@@ -340,16 +324,13 @@ impl Underway {
     }
 
     /// Takes a step of the plan's initialisation.
-    pub(super) fn take(
-        &mut self,
-        world: &World,
-        hosts: &[&'static PartitionHost],
-        step: &InitialStep,
-    ) -> Result<(), Refusal> {
+    fn take(&mut self, world: &World, hosts: &[&'static PartitionHost], step: &InitialStep) -> Result<(), Refusal> {
         let fmu = match step {
             InitialStep::Enter(fmu) | InitialStep::Set { fmu, .. } | InitialStep::Get { fmu, .. } => *fmu,
             InitialStep::GetInitialised { .. } => return Ok(()),
-            InitialStep::Solve(own) => return initial_loop::solve(self, world, hosts, own),
+            InitialStep::Solve(own) => {
+                return initial_loop::solve(world, hosts, own, |step| self.take(world, hosts, step));
+            }
         };
         let host = hosts[fmu.0];
         set_thread_host(Some(host));
@@ -388,7 +369,7 @@ fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(
     for (_, unit) in units {
         let said = checked(host, unit.numbers(), |_| unit.fail())?;
         let Some(said) = said else { continue };
-        let described = unit::described_now(world, fmu);
+        let described = world.described_now(fmu);
         let pairs = [
             (Function::GetNumberOfContinuousStates, said.states, described.states),
             (Function::GetNumberOfEventIndicators, said.event_indicators, described.event_indicators),

@@ -5,7 +5,7 @@
 //! that many other partitions at most ([`LOOKED_AT`]). There is no system call in any activation (semantics S17), so what the
 //! kernel counts is known of the whole thread and of its first activation, not of each one.
 
-use super::activation::Meter;
+use super::calls::Meter;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};

@@ -3,14 +3,13 @@
 //! Nothing that is refused here ends a run: it goes on as far as it goes, and for each refusal one line says what was
 //! refused, by which error, what that means, and the command that changes it.
 
-use super::world::World;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_linux::resident::{self, Extent, Order};
 use vecud_linux::{SysError, affinity, confine, memory, scheduling, stack};
 use vecud_plan::{Mode, Plan};
-use vecud_record::board::{Global, Scheduling};
+use vecud_record::board::{Board, Global, Scheduling};
 
 /// Priority of the kernel's interrupt threads.
 const INTERRUPTS: u8 = 50;
@@ -119,25 +118,25 @@ fn limited(plan: &Plan) -> Option<String> {
 }
 
 /// Locks everything, now and in future, if the kernel lets us; before FMUs are loaded.
-pub fn lock_memory(world: &World, say: &dyn Fn(u8, &str)) {
-    if world.scheduling == Scheduling::Virtual || !world.plan.host.lock_memory {
+pub fn lock_memory(plan: &Plan, board: Board, say: &dyn Fn(u8, &str)) {
+    if plan.mode == Mode::Virtual || !plan.host.lock_memory {
         return;
     }
-    if let Err(error) = memory::keep_heap(world.plan.tasks.len() + 2) {
+    if let Err(error) = memory::keep_heap(plan.tasks.len() + 2) {
         say(1, &error.to_string());
     }
     if memory::lock_all().is_ok() {
-        world.board.global(Global::MemoryLocked).store(1, SeqCst);
+        board.global(Global::MemoryLocked).store(1, SeqCst);
     }
 }
 
 /// When everything is there that a run needs: notes how much is locked and, where not all could be, locks as much of it as
 /// the kernel lets us, the `stacks` of partitions (what is ready of each) first.
-pub fn settle_memory(world: &World, stacks: Vec<Range<usize>>, say: &dyn Fn(u8, &str)) {
-    if !world.plan.host.lock_memory {
+pub fn settle_memory(plan: &Plan, board: Board, stacks: Vec<Range<usize>>, say: &dyn Fn(u8, &str)) {
+    if !plan.host.lock_memory {
         return;
     }
-    let all = world.board.global(Global::MemoryLocked).load(SeqCst) == 1;
+    let all = board.global(Global::MemoryLocked).load(SeqCst) == 1;
     let refused = if all { None } else { memory::lock_all().err() };
     let extent = match &refused {
         None => {
@@ -149,8 +148,8 @@ pub fn settle_memory(world: &World, stacks: Vec<Range<usize>>, say: &dyn Fn(u8, 
             resident::populate_files();
             let library =
                 |fmu: &vecud_plan::FmuPlan| fmu.library.canonicalize().unwrap_or_else(|_| fmu.library.clone());
-            let libraries = world.plan.fmus.iter().map(library).collect();
-            let shared = std::ptr::from_ref(world.board.global(Global::Phase)).addr();
+            let libraries = plan.fmus.iter().map(library).collect();
+            let shared = std::ptr::from_ref(board.global(Global::Phase)).addr();
             resident::lock(&Order { stacks, shared, libraries })
         }
     };
@@ -159,7 +158,7 @@ pub fn settle_memory(world: &World, stacks: Vec<Range<usize>>, say: &dyn Fn(u8, 
         (Global::MemoryLockedBytes, extent.locked as u64),
         (Global::MemoryWantedBytes, extent.wanted as u64),
     ] {
-        world.board.global(word).store(value, SeqCst);
+        board.global(word).store(value, SeqCst);
     }
     if let Some(error) = refused {
         say(u8::from(extent.locked < extent.wanted), &partly_locked(extent, &error));

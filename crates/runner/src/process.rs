@@ -17,7 +17,6 @@ use vecud_linux::{process, surroundings, thread};
 use vecud_plan::Mode;
 use vecud_plan::snapshot::Snapshot;
 use vecud_record::board::{Board, Global, Layout, OutsideCall, Phase, Scheduling};
-use vecud_record::log::LONGEST;
 
 /// Where the runner finds the shared memory.
 pub const SHARED_MEMORY_FD: i32 = 3;
@@ -131,16 +130,4 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
     unloads(0);
     board.set_phase(if code == 2 { Phase::Refused } else { Phase::Done });
     leave(code, unloads)
-}
-
-/// Why there is no run, in as many log lines as it takes: a list of missing functions is longer than one. The supervisor
-/// puts them together again.
-pub(super) fn say_all(message: &str, say: &dyn Fn(u8, &str)) {
-    let mut rest = message;
-    while !rest.is_empty() {
-        let end = (0..=LONGEST.min(rest.len())).rev().find(|&at| rest.is_char_boundary(at));
-        let (piece, more) = rest.split_at(end.unwrap_or(rest.len()));
-        say(3, piece);
-        rest = more;
-    }
 }

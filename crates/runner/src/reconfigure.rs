@@ -6,7 +6,6 @@
 use super::halt::Halt;
 use super::inbox::failed;
 use super::thread_host::{Dispatch, PartitionHost};
-use super::unit::described_now;
 use super::world::{Ending, World};
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
@@ -115,7 +114,7 @@ impl Reconfigurable {
         };
         let said = self.calls.numbers();
         host.returned_from_fmu();
-        let described = described_now(world, self.fmu);
+        let described = world.described_now(self.fmu);
         let said = said?.unwrap_or(described);
         let pairs = [
             (Function::GetNumberOfContinuousStates, said.states, described.states),
@@ -126,7 +125,7 @@ impl Reconfigurable {
             return Err(host.fail_reading(function, task, time, reading));
         }
         let leader = world.plan.tasks[task.0].leader().unwrap_or(task);
-        world.instances[self.called_by.0].room.make(world, leader);
+        world.instances[self.called_by.0].room.make(&world.plan, leader, |fmu| world.described_now(fmu));
         Ok(())
     }
 

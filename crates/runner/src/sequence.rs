@@ -5,14 +5,15 @@
 //! supervisor's: the runner enters [`Phase::Between`] and touches nothing until the supervisor has taken what the run has
 //! left, cleared it, and put another phase in that place (`Initialising`: go on; `Stopping`: that was all).
 
-use super::activation::{Activation, SharedOutputs};
-use super::initialise::{self, Ready, Refusal, Underway};
+use super::activation::Activation;
+use super::calls::SharedOutputs;
+use super::initialise::{self, Underway};
 use super::job::Job;
 use super::privileges::{self, Granted};
-use super::process::say_all;
 use super::reconfigure::Reconfigurable;
+use super::refusal::Refusal;
 use super::thread_host::{Dispatch, PartitionHost};
-use super::unit::Unit;
+use super::unit::{Ready, Unit};
 use super::world::{Ending, World};
 use super::{shutdown, state, stimuli, surroundings, threads, virtual_time};
 use std::cell::RefCell;
@@ -31,6 +32,7 @@ use vecud_plan::schedule::Timeline;
 use vecud_plan::snapshot::Snapshot;
 use vecud_plan::{FmuId, OnError, TaskId, TaskPlan};
 use vecud_record::board::{Board, Global, Phase, Scheduling};
+use vecud_record::log::LONGEST;
 
 /// What the runs of a job have in common.
 pub struct Sequence<'a> {
@@ -89,7 +91,7 @@ impl Sequence<'_> {
                 Err(message) => return self.refuse(Refusal::Invalid(message)),
             };
             if number == 1 {
-                privileges::lock_memory(world, self.say);
+                privileges::lock_memory(&world.plan, world.board, self.say);
                 libraries = match initialise::load(world, &self.more_functions()) {
                     Ok(libraries) => libraries,
                     Err(refusal) => return self.refuse(refusal),
@@ -335,4 +337,16 @@ fn run_virtual(
     let timelines = virtual_time::run(world, &mut activations, hosts, timelines, reconfigurable);
     world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
     (activations, timelines)
+}
+
+/// Why there is no run, in as many log lines as it takes: a list of missing functions is longer than one. The supervisor
+/// puts them together again.
+fn say_all(message: &str, say: &dyn Fn(u8, &str)) {
+    let mut rest = message;
+    while !rest.is_empty() {
+        let end = (0..=LONGEST.min(rest.len())).rev().find(|&at| rest.is_char_boundary(at));
+        let (piece, more) = rest.split_at(end.unwrap_or(rest.len()));
+        say(3, piece);
+        rest = more;
+    }
 }

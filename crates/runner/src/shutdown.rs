@@ -2,10 +2,9 @@
 //! run needs.
 
 use super::activation::Activation;
-use super::initialise::Ready;
 use super::surroundings;
 use super::thread_host::PartitionHost;
-use super::unit::{self, Unit};
+use super::unit::{self, Ready, Unit};
 use super::world::World;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_fmi::{Failure, Health, Instance, InstanceControl, Outcome, Running, Terminated, set_thread_host};

@@ -5,15 +5,14 @@
 //! needed what is missing, in both modes.
 
 mod between_steps;
-mod lines;
 mod ticks;
 mod virtual_time;
 
 pub use between_steps::StepFeed;
-pub use lines::{Lines, OnLines};
 pub use ticks::{Fed, TickFeed};
 pub use virtual_time::VirtualStimuli;
 
+use super::lines::{self, OnLines};
 use super::world::{Ending, World};
 use std::ops::Range;
 use vecud_base::time::Instant;

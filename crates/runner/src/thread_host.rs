@@ -397,6 +397,15 @@ impl PartitionHost {
     }
 }
 
+impl Halt {
+    /// Has `host` note a call that failed, if that is what it is.
+    pub fn note(&self, host: &PartitionHost) {
+        if let Halt::Call(failure) = self {
+            host.fail(failure);
+        }
+    }
+}
+
 impl ThreadHost for PartitionHost {
     fn clock_update(&self, time: Option<f64>) {
         // Under the lock, so that no other partition reads (and thereby resets) a tick and is preempted with it.

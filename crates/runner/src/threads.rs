@@ -107,7 +107,7 @@ pub fn run(
         .map(|thread| thread.stack.clone())
         .chain(receiver.iter().map(|receiver| receiver.stack.clone()))
         .collect();
-    privileges::settle_memory(world, stacks, say);
+    privileges::settle_memory(&world.plan, world.board, stacks, say);
     let watchdog = Watchdog::start(world, set_up, say);
     if !are_scheduled(world) {
         return give_up(receiver, threads, reconfigurer);

@@ -1,5 +1,6 @@
 //! What a task does with its FMU when it is released: it sets, computes and gets (semantics S10). One variant of [`Unit`] for each
-//! kind of [`Work`]; what releases tasks, carries values and records sees no more of it than [`Setting`] and [`Getting`].
+//! kind of [`Work`]; what carries values sees no more of it than [`Setting`](super::calls::Setting) and
+//! [`Getting`](super::calls::Getting).
 //!
 //! The time that is handed to the FMU, and the one from which on what it has computed is valid, are the unit's affair: of a
 //! model partition both are its activation time; a step begins at its release, and what it computes is valid at its end.
@@ -12,22 +13,19 @@ mod stepping;
 mod usual;
 mod way;
 
-pub use self::events::{Handover, Member, described_now};
-pub use self::step::Strode;
 pub use self::usual::UsualSteps;
 
-use self::events::{Engine, EventUnit};
+use self::events::{Engine, EventUnit, LedMember, Member};
 use self::partition::PartitionUnit;
 use self::step::{StepUnit, patience};
-use super::activation::{Activation, Calls, Meter};
+use super::calls::{Calls, Meter, Strode};
 use super::halt::Halt;
 use super::site::Site;
-use super::slopes::Slopes;
+use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
 use super::world::World;
-use crate::exchange::Stamp;
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::{Batch, ClockElement, Failure, Instance, InstanceControl, Numbers, Outcome, Part, Running, Unusual};
+use vecud_fmi::{ClockElement, Failure, Instance, InstanceControl, Numbers, Part, Running, Unusual};
 use vecud_plan::schedule::{Due, Learned};
 use vecud_plan::{FmuId, Release, TaskId, Work};
 
@@ -48,78 +46,18 @@ pub enum Unit {
     Led,
 }
 
-/// Something whose variables can be set.
-pub trait Settable {
-    /// Sets what is enabled in the batch, in one call.
-    fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure>;
-
-    /// Tunable parameters were set for a release at `time`: asks the FMU again for what may depend on them.
-    fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), Halt>;
-}
-
-/// A unit before it computes.
-pub trait Setting: Settable {
-    /// The unit after that.
-    type Getting: Getting;
-
-    /// Hands over the slopes of what was set of the batch for a release at `time` just now. Only steps have any.
-    fn set_slopes(
-        &mut self,
-        _host: &PartitionHost,
-        _time: Instant,
-        _batch: &Batch,
-        _slopes: &Slopes,
-    ) -> Result<Outcome, Failure> {
-        Ok(Outcome::Ok)
-    }
-
-    /// The time at which what is set for the release `due` is to be visible.
-    #[inline(always)] // it is the same time
-    fn looks_at(&self, due: &Due) -> Instant {
-        due.time
-    }
-
-    /// All is set that is to be set for the release `due`.
-    fn ready(&mut self, _calls: &Calls, _world: &World, _host: &PartitionHost, _due: &Due) {}
-
-    /// Computes for the release `due`, which is so many `seconds`. `calls` have set what is set.
-    fn compute(self, calls: &mut Calls, due: &Due, seconds: f64) -> Result<Self::Getting, Failure>;
-}
-
-/// A unit that has computed.
-pub trait Getting {
-    /// How that went.
-    fn outcome(&self) -> Outcome;
-
-    /// Asks the FMU for what the host must know before it reads anything else.
-    fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt>;
-
-    /// From when on what was computed for `due` is valid.
-    fn valid_from(&self, due: &Due) -> Instant {
-        due.time
-    }
-
-    /// With which stamp delayed connections get what was computed for `due`; `None`: they never show it.
-    fn stamp(&mut self, world: &World, due: &Due) -> Option<Stamp>;
-
-    /// Reads what is enabled in the batch, in one call.
-    fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure>;
-
-    /// Reads slopes of outputs. Only steps have any.
-    fn get_slopes(&mut self, _slopes: &mut Slopes) -> Result<Outcome, Failure> {
-        Ok(Outcome::Ok)
-    }
+/// An instance that is ready to run.
+pub struct Ready {
+    /// Ends it.
+    pub control: InstanceControl,
+    /// The tasks, each with its part of the instance.
+    pub units: Vec<(TaskId, Unit)>,
 }
 
 impl Unit {
     /// Takes an instance apart: its tasks with their units, and what [joins](join) them again. `learned`: what it has said of
     /// clocks that are no tasks, by their places.
-    pub fn all_of(
-        world: &World,
-        fmu: FmuId,
-        instance: Instance<Running>,
-        learned: &[Learned],
-    ) -> (InstanceControl, Vec<(TaskId, Unit)>) {
+    pub fn all_of(world: &World, fmu: FmuId, instance: Instance<Running>, learned: &[Learned]) -> Ready {
         let tasks = world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
         let (mut partitions, mut step) = (Vec::new(), None);
         for (task, plan) in tasks {
@@ -134,7 +72,7 @@ impl Unit {
         if let Some((task, own, interval)) = step {
             let (control, engine) = match own.integration {
                 Some(_) => {
-                    let (control, model) = instance.into_model(described_now(world, fmu));
+                    let (control, model) = instance.into_model(world.described_now(fmu));
                     (control, Engine::Equations(model))
                 }
                 None => {
@@ -148,17 +86,17 @@ impl Unit {
                 }
                 engine => Unit::Events(Box::new(EventUnit::new(world, task, own, interval, engine, learned))),
             };
-            return (control, vec![(task, unit)]);
+            return Ready { control, units: vec![(task, unit)] };
         }
         let clocks: Vec<ClockElement> = partitions.iter().map(|(_, clock)| *clock).collect();
         let (control, own) = instance.into_parts(&clocks);
         let unit = |((task, _), partition): (&(TaskId, ClockElement), _)| {
             (*task, Unit::Partition(PartitionUnit::new(world, *task, partition)))
         };
-        (control, partitions.iter().zip(own).map(unit).collect())
+        Ready { control, units: partitions.iter().zip(own).map(unit).collect() }
     }
 
-    /// Whether [`Getting::ask`] asks for nothing.
+    /// Whether [`Getting::ask`](super::calls::Getting::ask) asks for nothing.
     pub fn asks_nothing(&self) -> bool {
         match self {
             Unit::Partition(unit) => unit.asks_nothing(),
@@ -202,10 +140,10 @@ impl Unit {
         matches!(self, Unit::Events(unit) if unit.holds_inputs(time))
     }
 
-    /// The task of this activation makes its steps together with its own.
-    pub fn lead(&mut self, follower: Activation) {
-        if let Unit::Events(unit) = self {
-            unit.lead(follower);
+    /// The task of that unit makes its steps together with its own, with these calls and stimuli.
+    pub fn lead(&mut self, follower: Unit, calls: Calls, stimuli: Vec<Stimulated>) {
+        if let (Unit::Events(unit), Unit::Events(follower)) = (self, follower) {
+            unit.lead(LedMember { member: follower.into_member(), calls, stimuli });
         }
     }
 
@@ -214,23 +152,26 @@ impl Unit {
         matches!(self, Unit::Events(unit) if unit.has_followers())
     }
 
-    /// The others whose steps it makes.
-    pub fn followers(&mut self) -> &mut [Activation] {
+    /// Brings what stimuli have for the others whose steps it makes, for the release `due`; `is_held`: what comes from outside is held.
+    /// `false`: that cannot be read, and the run ends.
+    #[inline]
+    pub fn stimulate_followers(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
         match self {
-            Unit::Events(unit) => unit.followers(),
-            _ => &mut [],
+            Unit::Events(unit) => unit.stimulate_followers(world, due, is_held),
+            _ => true,
         }
     }
 
-    /// Without the others whose steps it makes; `None`: another one makes its own.
-    pub fn apart(self) -> (Option<Unit>, Vec<Activation>) {
+    /// Itself, which is of this task, and the others whose steps it makes, each with its task; none if another one makes its own.
+    pub fn apart(self, task: TaskId) -> Vec<(TaskId, Unit)> {
         match self {
             Unit::Events(mut unit) => {
-                let followers = unit.leave();
-                (Some(Unit::Events(unit)), followers)
+                let other = |LedMember { member, calls, .. }| (calls.task(), Unit::Events(Box::new(member.into())));
+                let others = unit.leave().into_iter().map(other);
+                [(task, Unit::Events(unit))].into_iter().chain(others).collect()
             }
-            Unit::Led => (None, Vec::new()),
-            own => (Some(own), Vec::new()),
+            Unit::Led => Vec::new(),
+            own => vec![(task, own)],
         }
     }
 

@@ -4,10 +4,11 @@
 //! All memory is taken when a run is prepared. Numbers are converted by the producer, so that a cell holds what the
 //! consumer sets; strings and binaries lie in their cells as `vecud_description::bytes` says.
 
+use super::cells::{orders, room, words};
 use super::slopes::{Extrapolated, Slopes};
 use super::world::World;
 use crate::exchange::versions::Missed;
-use crate::exchange::{LaneShape, Latest, NewWords, Read, Reader, Stamp, Versions, Words};
+use crate::exchange::{Latest, NewWords, Read, Reader, Stamp, Words};
 use std::cell::Cell;
 use std::ops::Range;
 use vecud_base::time::{Fraction, Instant};
@@ -16,48 +17,10 @@ use vecud_description::word;
 use vecud_description::{ValueReference, Values, VariableType};
 use vecud_fmi::Batch;
 use vecud_plan::conversion::Conversion;
-use vecud_plan::{ConnectionId, ConnectionPlan, Plan, Release, TaskId, Timing};
-
-/// The cell of a connection.
-pub fn cell(connection: &ConnectionPlan) -> Latest {
-    Latest::new(words(connection))
-}
-
-/// The versions of a delayed connection.
-pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
-    let delay = connection.delay.as_ref()?;
-    let grid = |task: &TaskId| match plan.tasks[task.0].release {
-        Release::Periodic { shift, interval } => Some((plan.start.after(shift), interval)),
-        _ => None,
-    };
-    let releases = delay.consumers.iter().filter(|_| delay.by_release).filter_map(grid);
-    let releases: Vec<_> = releases.collect();
-    let shape =
-        |producer: &vecud_plan::ProducerPlan| LaneShape { positions: producer.versions, releases: releases.clone() };
-    let lanes: Vec<LaneShape> = delay.producers.iter().map(shape).collect();
-    Some(Versions::new(words(connection), &lanes, delay.consumers.len()))
-}
-
-/// Words that a value takes; the last one is the time of the last jump, where that is told.
-fn words(connection: &ConnectionPlan) -> usize {
-    connection.elements * room(connection) + usize::from(connection.tells_jumps)
-}
+use vecud_plan::{ConnectionId, Plan, TaskId, Timing};
 
 /// The time of the last jump of what has made none, ns.
 const NO_JUMP: i64 = i64::MIN;
-
-/// Words that an element takes.
-fn room(connection: &ConnectionPlan) -> usize {
-    match connection.variable_type {
-        VariableType::String | VariableType::Binary => bytes::words(connection.capacity),
-        _ => 1 + orders(connection),
-    }
-}
-
-/// So many derivatives follow the word of each element, from the first order up.
-fn orders(connection: &ConnectionPlan) -> usize {
-    connection.extrapolation.orders()
-}
 
 /// Where elements of a batch are in a cell.
 struct Route {

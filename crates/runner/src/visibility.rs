@@ -3,16 +3,13 @@
 //! Any thread can ask for the next release of a clock that is at the root of its chain: a list is in the plan, and a grid
 //! lies in a cell of its task, which the task's own thread writes when it learns or changes it.
 
-use super::world::World;
+use super::world::{GRID, World};
 use crate::exchange::Stamp;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Fraction, Instant};
 use vecud_plan::schedule::{Due, Timeline, first_after};
 use vecud_plan::{Release, TaskId};
 use vecud_record::board::TaskWord;
-
-/// Words of a grid: origin, counter, resolution.
-pub const GRID: usize = 5;
 
 /// Works out the stamps of one task's activations.
 #[derive(Clone, Debug, Default)]

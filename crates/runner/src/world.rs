@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Acquire, Ord
 use std::sync::{Mutex, OnceLock, PoisonError};
 use vecud_base::time::{Fraction, Instant, Nanos};
 use vecud_description::IntervalVariability;
-use vecud_fmi::ClockUpdate;
+use vecud_fmi::{ClockUpdate, Numbers};
 use vecud_linux::clock::Clock;
 use vecud_linux::cycles::Scale;
 use vecud_linux::pi::PiWord;
@@ -21,15 +21,15 @@ use vecud_record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use vecud_record::trace::{Note, NoteRing};
 
 use super::cables::Cables;
+use super::cells;
 use super::cooperative::Turns;
 use super::horizon::Horizon;
 use super::job::Job;
 use super::occupied::Occupied;
 use super::privileges::Granted;
+use super::room::Handover;
 use super::serial::Serial;
 use super::site::Site;
-use super::unit::Handover;
-use super::{values, visibility};
 
 /// Why partition threads leave their loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +139,8 @@ impl InstanceState {
 
 /// Words of a changed interval.
 const RETUNED: usize = 5;
+/// Words of a grid: origin, counter, resolution.
+pub const GRID: usize = 5;
 
 /// What others tell the thread of one task, and it tells them.
 pub struct TaskState {
@@ -161,7 +163,7 @@ pub struct TaskState {
     /// A bit for each output clock of its instance: it has ticked in the activation under way. Set under the lock of the
     /// instance by whoever reads the clock, which may be a partition that has preempted this one.
     pub has_ticked: Box<[AtomicU64]>,
-    /// The grid of a periodic clock: an instant of it, and the interval (`super::visibility`).
+    /// The grid of a periodic clock: an instant of it, and the interval.
     pub grid: Latest,
     /// Simulation time of the task's current or next activation, ns; `i64::MAX`: there is none; `i64::MIN`: its thread is about
     /// to look.
@@ -296,7 +298,7 @@ impl World {
                     has_ticked: (0..plan.fmus[task.fmu.0].output_clocks.len().div_ceil(64))
                         .map(|_| AtomicU64::new(0))
                         .collect(),
-                    grid: Latest::new(visibility::GRID),
+                    grid: Latest::new(GRID),
                     next: AtomicI64::new(job.begin.nanos().0),
                     finished: AtomicBool::new(false),
                     core,
@@ -338,9 +340,9 @@ impl World {
                 })
             })
             .collect::<Result<_, String>>()?;
-        let cells = plan.connections.iter().map(values::cell).collect();
+        let cells = plan.connections.iter().map(cells::cell).collect();
         let sites = (0..plan.tasks.len()).map(|task| Site::new(board, &plan, TaskId(task))).collect();
-        let versions = plan.connections.iter().map(|connection| values::versions(&plan, connection)).collect();
+        let versions = plan.connections.iter().map(|connection| cells::versions(&plan, connection)).collect();
         let cores = cores
             .into_iter()
             .map(|(_, tasks)| CoreState {
@@ -758,5 +760,13 @@ impl World {
     pub fn elements(&self, fmu: FmuId, lengths: &[Length]) -> usize {
         let sizes = &self.instances[fmu.0].sizes;
         control::elements(lengths, |size| sizes[size].load(Relaxed))
+    }
+
+    /// How many states and event indicators this instance has by its description with the structural parameters that it has now.
+    pub fn described_now(&self, fmu: FmuId) -> Numbers {
+        let size = |size: usize| self.instances[fmu.0].sizes[size].load(Relaxed);
+        let own = self.plan.fmus[fmu.0].model_exchange();
+        let numbers = own.map(|own| own.numbers(size)).unwrap_or_default();
+        Numbers { states: numbers.0, event_indicators: numbers.1 }
     }
 }

@@ -4,7 +4,7 @@
 //! called; which these are is said once, in [`Verb::states`](super::Verb::states).
 
 use super::protocol::{Answer, Given, Message, Place, Request, State, Subject, Why};
-use super::saved::{Mode, Slot};
+use super::slot::{Mode, Slot};
 use super::{Mouth, protocol};
 use crate::surroundings::finding;
 use std::collections::BTreeMap;

@@ -9,6 +9,7 @@ mod equations;
 mod instance;
 mod protocol;
 mod saved;
+mod slot;
 mod variables;
 
 pub use protocol::{

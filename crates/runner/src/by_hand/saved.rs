@@ -1,32 +1,9 @@
-//! States of the instance that were taken, by name, and their bytes: [`FmuState`] knows the mode to which it leads back.
+//! States of the instance that were taken, by name, and their bytes: [`FmuState`](vecud_fmi::FmuState) knows the mode to which it leads back.
 
 use super::instance::{Caller, Iterated, Life, Result, at_rest, consumed};
 use super::protocol::{Given, Why};
-use vecud_fmi::{Configuration, Failure, FmuState, Function, Initialization, Instantiated, Running, Status};
-
-/// A state that was taken, by the mode to which it leads back.
-pub(super) enum Saved {
-    Instantiated(FmuState<Instantiated>),
-    Configuration(FmuState<Configuration>),
-    Initialization(FmuState<Initialization>),
-    /// `in_event_mode`: of Co-Simulation, what only the importer knows.
-    Running(FmuState<Running>, bool),
-}
-
-/// A state that was taken or made of bytes, and the time of it.
-pub(super) struct Slot {
-    saved: Saved,
-    time: f64,
-}
-
-/// To which mode serialised bytes lead back.
-#[derive(Clone, Copy)]
-pub(super) enum Mode {
-    Instantiated,
-    Configuration,
-    Initialization,
-    Running(bool),
-}
+use super::slot::{Mode, Saved, Slot};
+use vecud_fmi::{Failure, Function, Status};
 
 impl Caller {
     /// Takes the state of the instance, in place of one of that name.

@@ -1,8 +1,9 @@
 //! Stimuli in virtual time: no activation happens before everything up to its time was read.
 
+use super::super::lines;
 use super::super::pause;
 use super::super::world::{Ending, World};
-use super::{broken, lines, set_floor, ticked_by, ticks_tasks};
+use super::{broken, set_floor, ticked_by, ticks_tasks};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_base::time::Instant;

@@ -2,8 +2,8 @@
 //! found active. What connections and the recording want of them is kept here.
 
 use super::PartitionHost;
-use crate::activation::Text;
-use crate::cables::{self, Outgoing};
+use crate::cable_ends::{self, Outgoing};
+use crate::text::Text;
 use crate::values::{self, Output, Publishing};
 use crate::visibility::Visibility;
 use crate::world::World;
@@ -33,7 +33,7 @@ impl OnTicks {
     pub(super) fn new(world: &World, fmu: FmuId) -> OnTicks {
         let buffers = |on_tick: &vecud_plan::OnTick| {
             let (values, outputs) = values::get(&world.plan, &on_tick.batch);
-            let (cables, single) = cables::outgoing(world, &on_tick.batch, &values, outputs);
+            let (cables, single) = cable_ends::outgoing(world, &on_tick.batch, &values, outputs);
             let items = on_tick.batch.items.iter().enumerate();
             let recorded = items.flat_map(|(item, variable)| {
                 values.elements(item).zip(&variable.signals).map(move |(element, signal)| (element, item, *signal))

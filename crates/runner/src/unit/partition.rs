@@ -1,9 +1,9 @@
 //! The model partition of an input clock: `fmi3ActivateModelPartition` at its activation time (FMI 3.0, 4.2).
 
-use super::{Getting, Settable, Setting};
-use crate::activation::Calls;
+use crate::calls::{Calls, Getting, Setting};
 use crate::exchange::Stamp;
 use crate::halt::Halt;
+use crate::inbox::Settable;
 use crate::intervals::{duration, known, unusable};
 use crate::thread_host::PartitionHost;
 use crate::visibility::Visibility;

@@ -8,10 +8,10 @@
 use super::stepping::{Stepping, is_wrong};
 use super::usual::UsualSteps;
 use super::way::{Came, Stepped, Way};
-use super::{Getting, Settable, Setting};
-use crate::activation::{Calls, Recorded};
+use crate::calls::{Calls, Getting, Recorded, Setting, Strode};
 use crate::exchange::Stamp;
 use crate::halt::Halt;
+use crate::inbox::Settable;
 use crate::site::Site;
 use crate::slopes::Slopes;
 use crate::thread_host::{PartitionHost, gives_state};
@@ -27,9 +27,6 @@ use vecud_record::findings::{Finding, Occurrence};
 pub fn patience(world: &World) -> Duration {
     Duration::from_nanos(world.plan.shutdown_timeout.0.try_into().unwrap_or(0))
 }
-
-/// How a stride went, and whether something else comes than the next one.
-pub type Strode = Result<(Outcome, bool), Failure>;
 
 /// What makes the steps of an instance, and what the host knows of them.
 pub struct StepUnit {

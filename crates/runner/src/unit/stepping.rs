@@ -1,7 +1,7 @@
 //! How far the steps of one instance are, and how far the next one goes (semantics S19, S21, S23). Calls nothing.
 
 use super::figures::StepFigures;
-use crate::activation::{Calls, Recorded};
+use crate::calls::{Calls, Recorded};
 use crate::thread_host::PartitionHost;
 use crate::world::World;
 use std::cmp::Ordering;

@@ -2,7 +2,7 @@
 //! halved, and who does not get on is stopped (semantics S23).
 
 use super::stepping::Stepping;
-use crate::activation::Calls;
+use crate::calls::Calls;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{AfterStep, BeforeStep, Failure, Function, NoStep, Outcome, Said, Status};
 use vecud_plan::Retry;

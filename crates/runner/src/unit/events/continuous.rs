@@ -1,13 +1,15 @@
 //! The FMUs for Model Exchange of a unit, integrated together from one communication point to the next (semantics S25).
 //!
 //! What the FMUs are told last is always where they stand: outputs that are read at a communication point belong to it. Events are
-//! located here and handled by [`Group`]; after them, the states are read again of those FMUs alone that have changed them.
+//! located here and handled by the [release](super::release::EventRelease); after them, the states are read again of those FMUs alone
+//! that have changed them.
 
 use super::engine::Engine;
+use super::exchange::Exchange;
 use super::group::{Failed, Group};
 use super::joint::{Joint, failed};
 use super::member::{Anew, NO_MODE};
-use super::room::{Handover, Part, Room, integrated};
+use crate::room::{Handover, Part, Room, integrated};
 use crate::unit::figures::IntegrationFigures;
 use crate::world::World;
 use std::sync::atomic::Ordering::Relaxed;
@@ -65,7 +67,7 @@ impl Continuous {
     pub fn of(world: &World, task: TaskId) -> Option<Continuous> {
         let plan = &world.plan;
         let (members, integration) = integrated(plan, task)?;
-        let room = Room::of(world, task)?;
+        let room = Room::of(plan, task, |fmu| world.described_now(fmu))?;
         let looks_ahead = is_alone(world, &members);
         Some(Continuous {
             integration,
@@ -135,34 +137,45 @@ impl Continuous {
     }
 
     /// Events at this communication point are over, if there were any: goes on with what they have left.
-    pub fn leave_event(&mut self, group: &mut Group, point: Instant) -> Result<(), Failed> {
+    pub fn leave_event(
+        &mut self,
+        group: &mut Group,
+        exchange: Option<&mut Exchange>,
+        point: Instant,
+    ) -> Result<(), Failed> {
         if std::mem::take(&mut self.was_event) {
-            self.restart(group, point)?;
+            self.restart(group, exchange, point)?;
         }
         Ok(())
     }
 
     /// All that is set at this communication point is set: the FMUs are told where they stand. Whether inputs have made a state event
     /// of it.
-    pub fn settle(&mut self, group: &mut Group, point: Instant) -> Result<bool, Failed> {
+    pub fn settle(
+        &mut self,
+        group: &mut Group,
+        exchange: Option<&mut Exchange>,
+        point: Instant,
+    ) -> Result<bool, Failed> {
         if self.settled.is_none() {
-            self.settled = Some(self.look(group, point)?);
+            self.settled = Some(self.look(group, exchange, point)?);
         }
         Ok(self.settled == Some(true))
     }
 
-    fn look(&mut self, group: &mut Group, point: Instant) -> Result<bool, Failed> {
-        self.leave_event(group, point)?;
+    fn look(&mut self, group: &mut Group, mut exchange: Option<&mut Exchange>, point: Instant) -> Result<bool, Failed> {
+        self.leave_event(group, exchange.as_deref_mut(), point)?;
         self.count_anew();
         if !self.room.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
             return Ok(false);
         }
         let Room { drive, parts, .. } = &mut self.room;
-        let mut joint = Joint { group, parts, between: [(drive.time(), &point); 2] };
+        let between = [(drive.time(), &point); 2];
+        let mut joint = Joint { group, exchange: exchange.as_deref_mut(), parts, between };
         let has_event = drive.after_inputs(&mut joint).map_err(|stopped| failed(stopped, parts, group))?;
         if has_event && self.events == 0 {
             self.too_many(group, point);
-            self.restart(group, point)?;
+            self.restart(group, exchange, point)?;
             return Ok(false);
         }
         if has_event {
@@ -209,7 +222,7 @@ impl Continuous {
     }
 
     /// Goes on after events, with what the FMUs have now.
-    fn restart(&mut self, group: &mut Group, point: Instant) -> Result<(), Failed> {
+    fn restart(&mut self, group: &mut Group, exchange: Option<&mut Exchange>, point: Instant) -> Result<(), Failed> {
         self.follow_sizes(group);
         let Room { drive, parts, nominals, .. } = &mut self.room;
         let mut has_nominals = false;
@@ -241,7 +254,7 @@ impl Continuous {
         let now = self.now(point);
         let Room { drive, parts, .. } = &mut self.room;
         drive
-            .restart(&mut Joint { group, parts, between: [(now, &point); 2] }, now)
+            .restart(&mut Joint { group, exchange, parts, between: [(now, &point); 2] }, now)
             .map_err(|stopped| failed(stopped, parts, group))
     }
 
@@ -256,6 +269,7 @@ impl Continuous {
     pub fn go(
         &mut self,
         group: &mut Group,
+        mut exchange: Option<&mut Exchange>,
         (from, to): (&Instant, &Instant),
         known: Option<&Instant>,
     ) -> Result<Instant, Failed> {
@@ -281,7 +295,8 @@ impl Continuous {
             let right_hand_sides = STRETCH + 10 * self.room.nominals.len() as u64;
             let mut bound = Bound { events: self.events, right_hand_sides };
             let Room { drive, parts, .. } = &mut self.room;
-            let reached = drive.to(&mut Joint { group, parts, between }, &goal, &mut bound);
+            let reached =
+                drive.to(&mut Joint { group, exchange: exchange.as_deref_mut(), parts, between }, &goal, &mut bound);
             self.events = bound.events;
             let reached = match reached {
                 Err(Stopped::NoWorkLeft { .. }) if !group.is_stopped() => {
@@ -289,7 +304,7 @@ impl Continuous {
                     self.figures.note(self.room.drive.counts());
                     continue;
                 }
-                Err(Stopped::NoWorkLeft { .. }) => return self.leave(group, *to, between),
+                Err(Stopped::NoWorkLeft { .. }) => return self.leave(group, exchange, *to, between),
                 reached => reached.map_err(|stopped| failed(stopped, parts, group))?,
             };
             let (is_complete, is_event) = match reached {
@@ -346,13 +361,13 @@ impl Continuous {
 
     /// Takes all back to the communication point that was kept, at which each of them is by its own word already. No event was handled
     /// since.
-    pub fn restore(&mut self, group: &mut Group) -> Result<(), Failed> {
+    pub fn restore(&mut self, group: &mut Group, exchange: Option<&mut Exchange>) -> Result<(), Failed> {
         self.settled = Some(false);
         let Room { drive, parts, saved, .. } = &mut self.room;
         drive.states_mut().copy_from_slice(&saved.states);
         let point = Instant::not_before(saved.time).unwrap_or(Instant::ZERO);
         drive
-            .restart(&mut Joint { group, parts, between: [(saved.time, &point); 2] }, saved.time)
+            .restart(&mut Joint { group, exchange, parts, between: [(saved.time, &point); 2] }, saved.time)
             .map_err(|stopped| failed(stopped, parts, group))?;
         drive.set_pace(saved.pace);
         Ok(())
@@ -375,10 +390,16 @@ impl Continuous {
 
     /// Somebody has asked for the end of the run in the midst of a long way: it ends where the drive stands.
     #[cold]
-    fn leave(&mut self, group: &mut Group, to: Instant, between: [(f64, &Instant); 2]) -> Result<Instant, Failed> {
+    fn leave(
+        &mut self,
+        group: &mut Group,
+        exchange: Option<&mut Exchange>,
+        to: Instant,
+        between: [(f64, &Instant); 2],
+    ) -> Result<Instant, Failed> {
         let Room { drive, parts, .. } = &mut self.room;
         // What the FMUs were told last may be another point.
-        let told = drive.after_inputs(&mut Joint { group, parts, between });
+        let told = drive.after_inputs(&mut Joint { group, exchange, parts, between });
         let _nothing_follows = told.map_err(|stopped| failed(stopped, parts, group))?;
         let at = self.at(to);
         self.arrive(group, at);

@@ -1,40 +1,18 @@
-//! One release of an [`EventUnit`](super::EventUnit): the events at a communication point, and the step to the next one, of all FMUs
-//! that make their steps together.
+//! The FMUs of an [`EventUnit`](super::EventUnit) in a release: who they are, where they stand, and how one of them is called.
 
-use super::continuous::Continuous;
-use super::exchange::Exchange;
-use super::member::{Commanded, Member};
-use crate::activation::{Activation, Calls, Meter};
+use super::member::Member;
+use crate::calls::Calls;
 use crate::halt::Halt;
-use crate::inbox::Turn;
+use crate::stimuli::Stimulated;
 use crate::thread_host::PartitionHost;
-use crate::unit::{step, way};
 use crate::world::{Ending, World};
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
-use vecud_fmi::{Function, set_thread_host};
+use vecud_fmi::set_thread_host;
 use vecud_linux::crash::label_thread;
+use vecud_plan::TaskId;
 use vecud_plan::schedule::Due;
-use vecud_plan::{StepClock, TaskId};
 use vecud_record::board::{Global, TaskWord};
-use vecud_record::unusable::Unusable;
-
-/// Iterations of an event (semantics S22).
-const ITERATIONS: u32 = 100;
-
-/// Who has stepped, by number; of more than there is room for nobody is taken back.
-#[derive(Clone, Copy, Default)]
-struct Stepped(u64);
-
-impl Stepped {
-    fn note(&mut self, number: usize) {
-        self.0 |= 1u64.checked_shl(number as u32).unwrap_or(0);
-    }
-
-    fn has(self, number: usize) -> bool {
-        self.0 & 1u64.checked_shl(number as u32).unwrap_or(0) != 0
-    }
-}
 
 /// One of them has failed, by its number.
 pub struct Failed {
@@ -42,18 +20,35 @@ pub struct Failed {
     pub halt: Halt,
 }
 
+/// An FMU whose steps are made together with those of the one that leads.
+pub struct LedMember {
+    pub member: Member,
+    pub calls: Calls,
+    pub stimuli: Vec<Stimulated>,
+}
+
+impl LedMember {
+    /// Asks for the memory that its release will touch.
+    pub fn prefetch(&self) {
+        self.member.prefetch();
+        self.calls.prefetch();
+    }
+
+    /// Brings what stimuli have for the release `due`, unless what comes from outside `is_held`. `false`: that cannot be read, and the
+    /// run ends.
+    pub fn stimulate(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
+        let own = is_held || self.calls.stimulate(&mut self.stimuli, world, due.time);
+        self.member.follow_rows(&self.stimuli);
+        own && self.member.take_fed(world, due)
+    }
+}
+
 /// The FMUs of a unit in a release, by their numbers: 0 is the one that leads.
 pub struct Group<'a> {
     pub world: &'static World,
     pub host: &'static PartitionHost,
     pub leader: (&'a mut Member, &'a mut Calls),
-    pub followers: &'a mut [Activation],
-    /// What of them is integrated.
-    pub continuous: Option<&'a mut Continuous>,
-    /// What goes between those that a master steps.
-    pub exchange: Option<&'a mut Exchange>,
-    /// One of them has asked for the end of the run, and all have had their last row: no step follows.
-    pub is_over: bool,
+    pub followers: &'a mut [LedMember],
 }
 
 impl Group<'_> {
@@ -65,7 +60,10 @@ impl Group<'_> {
     pub fn member(&mut self, number: usize) -> (&mut Member, &mut Calls) {
         match number.checked_sub(1) {
             None => (&mut *self.leader.0, &mut *self.leader.1),
-            Some(follower) => self.followers[follower].member().expect("it has Event Mode"),
+            Some(follower) => {
+                let LedMember { member, calls, .. } = &mut self.followers[follower];
+                (member, calls)
+            }
         }
     }
 
@@ -107,27 +105,11 @@ impl Group<'_> {
     }
 
     /// Does something with each of them.
-    fn each(
+    pub fn each(
         &mut self,
         mut body: impl FnMut(&mut Member, &mut Calls, &'static World, &'static PartitionHost) -> Result<(), Halt>,
     ) -> Result<(), Failed> {
         (0..self.len()).try_for_each(|number| self.with(number, &mut body))
-    }
-
-    /// Whether one of them has asked for the end of the run, which comes now.
-    pub fn is_over(&mut self, time: Instant) -> bool {
-        let Some(over) = (0..self.len()).find(|number| self.member(*number).0.stepping.is_over) else { return false };
-        let (world, host) = (self.world, self.host(over));
-        step::end(world, host, &self.member(over).0.stepping);
-        let Ok(()) = self.each(|member, calls, world, host| {
-            member.stepping.is_over = true;
-            member.record_last(calls, world, host, time);
-            Ok(())
-        }) else {
-            unreachable!("nothing is called")
-        };
-        self.is_over = true;
-        true
     }
 
     /// Whether somebody has asked for the end of the run, which comes as soon as it can: one that is taken up again ends on its grid.
@@ -167,140 +149,6 @@ impl Group<'_> {
         self.member(number).0.stepping.reached.is_none_or(|reached| reached == point)
     }
 
-    /// Takes up what each has to know for the release `due`: where its work ends.
-    pub fn fetch(&mut self, due: &Due) -> Result<Instant, Failed> {
-        let (leader, time) = (&self.leader.0.stepping, due.time);
-        let target = leader.bounded(leader.end_of(due));
-        let goes_on = self.exchange.as_ref().is_some_and(|exchange| exchange.goes_on(time));
-        self.each(|member, calls, world, host| {
-            calls.begin();
-            calls.follow_sizes(world, host);
-            member.take_up(calls)?;
-            if !goes_on {
-                calls.fetch(world, host, member.stepping.looks_at(time));
-            }
-            Ok(())
-        })?;
-        let point = self.point(time);
-        if let Some(continuous) = &mut self.continuous {
-            continuous.begin(point, target);
-        }
-        if let Some(exchange) = &mut self.exchange {
-            exchange.begin(target);
-        }
-        Ok(target)
-    }
-
-    /// Handles events at this communication point, and what somebody wants to have set there, in a release at `time`. `false`: the run is
-    /// over for one of them.
-    pub fn come_to_rest(&mut self, point: Instant, time: Instant) -> Result<bool, Failed> {
-        let mut again = false;
-        loop {
-            self.handle_events(point, time, Turn::EventMode { again })?;
-            if self.has_end() {
-                return Ok(false);
-            }
-            // Before anything is set that was not in the event, so that it is seen what that does.
-            self.integrate(|continuous, group| continuous.leave_event(group, point))?;
-            again = self.carry_out_in_step_mode(point, time)?;
-            if !again {
-                return Ok(true);
-            }
-        }
-    }
-
-    /// The work of the release `due`.
-    pub fn release(&mut self, due: &Due, meter: &mut impl Meter) -> Result<(), Failed> {
-        let time = due.time;
-        if let Some(target) = self.quiet_until(due) {
-            self.pass(time, target, meter)?;
-            return match self.is_done(time, time, target)? {
-                true => self.publish(time),
-                false => self.go_on((time, target), false, meter),
-            };
-        }
-        let target = self.fetch(due)?;
-        self.go_on((time, target), true, meter)
-    }
-
-    /// Where the step of the release `due` ends, if there is nothing to do but that: one FMU that is integrated, from which others take
-    /// nothing and which takes nothing, and which has no event here nor knows of one on the way.
-    #[inline(always)] // the instant stays in registers, in the one place
-    fn quiet_until(&mut self, due: &Due) -> Option<Instant> {
-        let continuous = self.continuous.as_ref().filter(|continuous| continuous.is_quiet())?;
-        let target = self.leader.0.quiet_until(due)?;
-        (!continuous.is_restless()).then_some(target)
-    }
-
-    /// Makes the step of a [quiet](Group::quiet_until) release.
-    #[inline(always)] // in the one place
-    fn pass(&mut self, time: Instant, target: Instant, meter: &mut impl Meter) -> Result<(), Failed> {
-        let (member, calls) = (&mut *self.leader.0, &mut *self.leader.1);
-        calls.begin();
-        member.record(calls, self.world, self.host, time);
-        let known = earlier(member.stepping.stop, member.time_event(time));
-        meter.enter();
-        let passed = self.integrate(|continuous, group| {
-            continuous.begin(time, target);
-            continuous.go(group, (&time, &target), known.as_ref())
-        });
-        meter.leave();
-        passed.map(drop)
-    }
-
-    /// The work of a release at `time`, or what is left of it, up to `target`. `is_first`: nothing of it was done, and it has no row yet.
-    fn go_on(
-        &mut self,
-        (time, target): (Instant, Instant),
-        mut is_first: bool,
-        meter: &mut impl Meter,
-    ) -> Result<(), Failed> {
-        loop {
-            let point = self.point(time);
-            if !self.come_to_rest(point, time)? {
-                self.record(time)?;
-                self.is_over(time);
-                return Ok(());
-            }
-            for number in 0..self.len() {
-                if self.is_at(number, point) {
-                    self.with(number, |member, calls, _, host| member.set(calls, host, time))?;
-                }
-            }
-            if self.integrate(|continuous, group| continuous.settle(group, point))?.unwrap_or(false) {
-                continue;
-            }
-            if std::mem::take(&mut is_first) {
-                self.each(|member, calls, _, _| member.follow_inputs(calls))?;
-                self.record(time)?;
-            }
-            meter.enter();
-            let stepped = self.step(point, target);
-            meter.leave();
-            stepped?;
-            if self.is_done(point, time, target)? {
-                return self.publish(time);
-            }
-        }
-    }
-
-    /// Whether nothing more is stepped in the release at `time` to `target`, after a step from `point` on.
-    fn is_done(&mut self, point: Instant, time: Instant, target: Instant) -> Result<bool, Failed> {
-        let reached = self.point(time);
-        if reached >= target || self.has_end() {
-            return Ok(true);
-        }
-        if reached > time && (self.is_stopped() || !self.goes_on_within()) {
-            self.leader.0.stepping.go_on_at(reached);
-            return Ok(true);
-        }
-        if reached == point && !self.wants_event() {
-            let failure = way::stuck(self.leader.0.stepping.value(point));
-            return Err(Failed { member: 0, halt: Halt::Call(failure) });
-        }
-        Ok(false)
-    }
-
     /// Whether one of them has asked for the end of the run.
     pub fn has_end(&mut self) -> bool {
         (0..self.len()).any(|number| self.member(number).0.stepping.is_over)
@@ -309,25 +157,6 @@ impl Group<'_> {
     /// Whether one of them wants Event Mode where it stands.
     pub fn wants_event(&mut self) -> bool {
         (0..self.len()).any(|number| self.member(number).0.wants_event())
-    }
-
-    /// Reads and publishes what the steps of the release at `time` have computed.
-    pub fn publish(&mut self, time: Instant) -> Result<(), Failed> {
-        self.each(|member, calls, world, host| {
-            member.get(calls, world, host, time, false)?;
-            member.show_before(calls, world, host);
-            Ok(())
-        })?;
-        if let Some(exchange) = &mut self.exchange {
-            exchange.were_read();
-        }
-        match self.leader.0.stepping.ends_with_events() && !self.has_end() {
-            true => {
-                let stop = self.point(time);
-                self.handle_events(stop, stop, Turn::EventMode { again: false })
-            }
-            false => Ok(()),
-        }
     }
 
     /// Records what is set at this time, and what was read last.
@@ -348,276 +177,8 @@ impl Group<'_> {
         })
     }
 
-    /// Steps all that are at this communication point to the next one, which is `target` at most.
-    fn step(&mut self, point: Instant, target: Instant) -> Result<(), Failed> {
-        let vary = (0..self.len()).all(|number| self.member(number).0.stepping.varies);
-        let mut to = self.leader.0.stepping.next(point, target);
-        let mut all_known = self.leader.0.stepping.stop;
-        if vary {
-            for number in 0..self.len() {
-                let (member, _) = self.member(number);
-                let ahead = member.stepping.reached.filter(|reached| *reached > point);
-                let known = earlier(member.next_point(point), ahead);
-                all_known = earlier(all_known, known);
-                to = self.leader.0.stepping.ends_before(to, known);
-            }
-            let is_restless = self.continuous.as_ref().is_some_and(|continuous| continuous.is_restless());
-            for number in 0..self.len() {
-                let (member, _) = self.member(number);
-                let mut timed = member.time_event(point);
-                if is_restless && member.is_integrated() && timed.take().is_some_and(|event| event < target) {
-                    self.integrate(|continuous, group| {
-                        continuous.too_many(group, point);
-                        Ok(())
-                    })?;
-                }
-                all_known = earlier(all_known, timed);
-                to = self.leader.0.stepping.ends_before(to, timed);
-            }
-        }
-        // Those that may return early first: the others need not be taken back then. What is integrated ends at its events.
-        let mut stepped = Stepped::default();
-        for early in [true, false] {
-            if !early {
-                to = to.min(
-                    self.integrate(|continuous, group| continuous.go(group, (&point, &to), all_known.as_ref()))?
-                        .unwrap_or(to),
-                );
-            }
-            for number in 0..self.len() {
-                let member = self.member(number).0;
-                let is_next = member.may_return_early == early && !member.is_integrated();
-                if is_next && self.is_at(number, point) {
-                    stepped.note(number);
-                    to = to.min(self.step_one(number, point, to)?);
-                }
-            }
-        }
-        self.take_back(point, stepped)
-    }
-
-    /// One of them steps.
-    fn step_one(&mut self, number: usize, point: Instant, to: Instant) -> Result<Instant, Failed> {
-        self.with(number, |member, calls, _, _| {
-            calls.computes();
-            member.remember()?;
-            let (outcome, reached) = member.step(point, to, false)?;
-            calls.allow(outcome)?;
-            Ok(reached)
-        })
-    }
-
-    /// FMUs that have passed the point at which another one has returned early step to that point instead, where they can be
-    /// taken back: the others are ahead, and take part in what happens there at their own point.
-    fn take_back(&mut self, point: Instant, stepped: Stepped) -> Result<(), Failed> {
-        for _ in 0..self.len() {
-            let reached = self.point(point);
-            let mut again = false;
-            for number in (0..self.len()).filter(|number| stepped.has(*number)) {
-                let is_ahead = self.member(number).0.stepping.reached.is_some_and(|own| own > reached);
-                if is_ahead && self.with(number, |member, _, _, _| Ok(member.take_back()?))? {
-                    again |= self.step_one(number, point, reached)? < reached;
-                }
-            }
-            if !again {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Sets in Step Mode what somebody wants to have set there before the step. Whether more is due that wants Event Mode.
-    fn carry_out_in_step_mode(&mut self, point: Instant, time: Instant) -> Result<bool, Failed> {
-        let mut wants_event_mode = false;
-        for number in 0..self.len() {
-            if self.is_at(number, point) {
-                wants_event_mode |= self.with(number, |member, calls, world, host| {
-                    let setting = &mut Commanded { member, point: None };
-                    Ok(calls.carry_out(world, host, setting, time, Turn::StepMode)?.wants_event_mode)
-                })?;
-            }
-        }
-        Ok(wants_event_mode)
-    }
-
-    /// Handles the events at this communication point in a release at `time`, if there are any, after what somebody wants to have set
-    /// in this turn.
-    pub fn handle_events(&mut self, point: Instant, time: Instant, turn: Turn) -> Result<(), Failed> {
-        self.handle_event(point, time, turn)?;
-        // By its own word one of them has the next one at the same time: each says so once (semantics S22).
-        let recurs = |group: &mut Self| {
-            (0..group.len()).any(|number| group.is_at(number, point) && group.member(number).0.wants_event_again())
-        };
-        while !self.has_end() && recurs(self) {
-            self.handle_event(point, time, Turn::EventMode { again: true })?;
-        }
-        Ok(())
-    }
-
-    fn handle_event(&mut self, point: Instant, time: Instant, turn: Turn) -> Result<(), Failed> {
-        let mut is_event = false;
-        for number in 0..self.len() {
-            if !self.is_at(number, point) {
-                continue;
-            }
-            self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
-            let mut has_jumped = false;
-            self.exchanging(|exchange, group| {
-                has_jumped = exchange.has_jump(group, number, point);
-                Ok(())
-            })?;
-            is_event |= self.with(number, |member, calls, world, host| {
-                member.note_jump(calls.take_jump() | has_jumped);
-                let has_event = member.has_event(world, point);
-                let setting = &mut Commanded { member, point: Some(point) };
-                let _it_is_in_event_mode_then = calls.carry_out(world, host, setting, time, turn)?;
-                Ok(has_event | member.is_in_event_mode() | calls.has_changed())
-            })?;
-        }
-        if !is_event {
-            return Ok(());
-        }
-        let has_tick = (0..self.len()).any(|number| self.member(number).0.clocks.is_pending());
-        if let Some(continuous) = self.continuous.as_mut().filter(|_| has_tick) {
-            continuous.note_tick();
-        }
-        self.at_point(point, |member, calls, _, _| {
-            member.look_before_event(calls)?;
-            calls.allow(member.enter_event_mode(point)?)
-        })?;
-        let (mut restless, mut by_others) = (0, false);
-        for iteration in 0..ITERATIONS {
-            self.exchanging(|exchange, group| exchange.follow(group, point))?;
-            for number in 0..self.len() {
-                if !self.is_at(number, point) {
-                    continue;
-                }
-                // What those before it have computed in this iteration.
-                let is_mastered = self.exchange.is_some();
-                self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
-                self.exchanging(|exchange, group| exchange.carry_jumps(group, number, point))?;
-                self.exchanging(|exchange, group| exchange.set_in_event(group, number, point))?;
-                self.with(number, |member, calls, world, host| {
-                    if !is_mastered && (iteration > 0 || number > 0) {
-                        calls.fetch(world, host, time);
-                    }
-                    member.note_jump(calls.take_jump());
-                    calls.has_changed();
-                    if !is_mastered && member.is_integrated() {
-                        member.set(calls, host, time)?;
-                    }
-                    member.set_in_event_mode(calls)?;
-                    member.get_in_event_mode(calls, world, host, point)
-                })?;
-                if let Some(exchange) = &mut self.exchange {
-                    exchange.has_computed(number);
-                }
-                self.hand_out(number, point);
-            }
-            self.exchanging(|exchange, group| exchange.remember(group, point))?;
-            let mut again = None;
-            for number in 0..self.len() {
-                if self.is_at(number, point) && self.with(number, |member, calls, _, _| member.update(calls, point))? {
-                    again = Some(number);
-                }
-            }
-            if self.has_end() {
-                return self.leave(point, time);
-            }
-            for number in 0..self.len() {
-                if self.is_at(number, point) && self.with(number, |member, _, world, _| member.ask(world, point))? {
-                    again = Some(number);
-                }
-            }
-            if let Some(exchange) = &mut self.exchange {
-                exchange.have_computed();
-            }
-            by_others = again.is_none();
-            match again.or(self.has_news(point)?) {
-                Some(number) => restless = number,
-                None => return self.leave(point, time),
-            }
-        }
-        let (host, task) = (self.host(restless), self.task(restless));
-        let reading = Unusable::Restless(ITERATIONS.into(), by_others.into());
-        Err(Failed { member: restless, halt: host.fail_reading(Function::UpdateDiscreteStates, task, point, reading) })
-    }
-
-    /// Whether an iteration of an event has changed what one of them takes from others that a master steps with it, in Event Mode or, of what
-    /// is integrated, at all times: which.
-    fn has_news(&mut self, point: Instant) -> Result<Option<usize>, Failed> {
-        if self.exchange.is_none() {
-            return Ok(None);
-        }
-        let mut news = None;
-        for number in 0..self.len() {
-            if self.is_at(number, point) {
-                self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
-                if self.member(number).1.has_changed() {
-                    news = Some(number);
-                }
-            }
-        }
-        self.exchanging(|exchange, group| {
-            news = news.or(exchange.has_news(group, point)?);
-            Ok(())
-        })?;
-        Ok(news)
-    }
-
-    /// Leaves Event Mode, and reads what it has changed. After `terminateSimulation` nothing is left to be entered: all stay there until
-    /// they are terminated.
-    fn leave(&mut self, point: Instant, time: Instant) -> Result<(), Failed> {
-        let is_over = self.has_end();
-        self.at_point(point, |member, calls, world, host| {
-            if !is_over {
-                calls.allow(member.leave_event_mode()?)?;
-            }
-            member.get(calls, world, host, time, true)
-        })?;
-        if let Some(continuous) = &mut self.continuous {
-            continuous.note_event(point);
-        }
-        if let Some(exchange) = &mut self.exchange {
-            exchange.have_computed();
-        }
-        Ok(())
-    }
-
-    /// Does something with what is integrated, if there is anything.
-    pub fn integrate<T>(
-        &mut self,
-        body: impl FnOnce(&mut Continuous, &mut Self) -> Result<T, Failed>,
-    ) -> Result<Option<T>, Failed> {
-        let Some(continuous) = self.continuous.take() else { return Ok(None) };
-        let result = body(continuous, self);
-        self.continuous = Some(continuous);
-        result.map(Some)
-    }
-
-    /// Does something with what goes between them, if a master steps them.
-    pub fn exchanging(
-        &mut self,
-        body: impl FnOnce(&mut Exchange, &mut Self) -> Result<(), Failed>,
-    ) -> Result<(), Failed> {
-        let Some(exchange) = self.exchange.take() else { return Ok(()) };
-        let result = body(exchange, self);
-        self.exchange = Some(exchange);
-        result
-    }
-
-    /// Whether a release goes on by itself where a step has ended early, since nobody else takes part in what happens there: all are
-    /// integrated, and neither do their clocks tick others nor has an event rows.
-    fn goes_on_within(&mut self) -> bool {
-        (0..self.len()).all(|number| {
-            let clocks = &self.world.plan.fmus[self.host(number).fmu().0].output_clocks;
-            let member = self.member(number).0;
-            member.is_integrated() && clocks.is_empty() && !member.stepping.shows_events()
-        })
-    }
-
     /// Does something with each of them that is at this communication point.
-    fn at_point(
+    pub fn at_point(
         &mut self,
         point: Instant,
         mut body: impl FnMut(&mut Member, &mut Calls, &'static World, &'static PartitionHost) -> Result<(), Halt>,
@@ -628,39 +189,5 @@ impl Group<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Hands the ticks of the clocks of one of them to what they trigger: tasks at once, clocks of the group in its next iteration, or, in
-    /// the draft, an interval later.
-    fn hand_out(&mut self, number: usize, point: Instant) {
-        let (world, host) = (self.world, self.host(number));
-        let clocks = &world.plan.fmus[host.fmu().0].output_clocks;
-        for (place, planned) in clocks.iter().enumerate() {
-            if !self.member(number).0.clocks.is_one_active(&[place]) {
-                continue;
-            }
-            let delay = self.member(number).0.clocks.delay(place);
-            let time = if delay.is_zero() { point } else { point.after(delay) };
-            host.ticked_in_event_mode(place, time);
-            for StepClock { fmu, clock } in &planned.clocks {
-                let is_it = |group: &mut Self, number: &usize| group.host(*number).fmu() == *fmu;
-                let Some(target) = (0..self.len()).find(|number| is_it(self, number)) else { continue };
-                let member = self.member(target).0;
-                member.clocks.tick(world, *clock, point, time);
-                if member.stepping.reached.is_some_and(|reached| reached > time) {
-                    let task = self.task(target);
-                    world.board.task(task).count(TaskWord::Deferred, 1);
-                }
-            }
-        }
-    }
-}
-
-/// The earlier one of two instants, as far as there are any. Without a list of both, since this is done for each step.
-#[inline]
-fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }

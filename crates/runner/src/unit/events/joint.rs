@@ -1,11 +1,11 @@
 //! The FMUs of an integration as one system of equations: what the solver asks goes to each of them, in its own unit of time.
 
 use super::engine::Engine;
-use super::exchange::is_discard;
+use super::exchange::{Exchange, is_discard};
 use super::group::{Failed, Group};
 use super::member::NO_MODE;
-use super::room::{Part, PatternRead};
 use crate::halt::Halt;
+use crate::room::{Part, PatternRead};
 use vecud_base::time::{Instant, TimeUnit};
 use vecud_fmi::{Attempt, ContinuousTime, DerivativeError, Failure, Function, Outcome, Status};
 use vecud_record::unusable::Unusable;
@@ -14,6 +14,8 @@ use vecud_solver::{Answer, Dense, Equations, Indicators, Refused, Stopped};
 /// The FMUs as one system of equations.
 pub struct Joint<'g, 'w, 'p> {
     pub group: &'g mut Group<'w>,
+    /// The values between those that a master steps.
+    pub exchange: Option<&'g mut Exchange>,
     pub parts: &'p mut [Part],
     /// Two communication points in seconds and as instants, between which all times are; each FMU is told them rounded once in its unit.
     pub between: [(f64, &'p Instant); 2],
@@ -83,11 +85,10 @@ impl Equations for Joint<'_, '_, '_> {
             }
         }
         let time = *self.between[0].1;
-        self.group.exchanging(|exchange, group| exchange.follow(group, time)).map_err(|failed| {
-            match is_discard(&failed) {
-                true => Refused::Discard(failed),
-                false => Refused::Failed(failed),
-            }
+        let Some(exchange) = &mut self.exchange else { return Ok(()) };
+        exchange.follow(self.group, time).map_err(|failed| match is_discard(&failed) {
+            true => Refused::Discard(failed),
+            false => Refused::Failed(failed),
         })
     }
 

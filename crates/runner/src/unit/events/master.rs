@@ -4,11 +4,11 @@
 //! go back to, events of one FMU that stops early. Others see what an event has changed at its time, and all else after the last step of a
 //! release; what comes from them is held over a step of the grid.
 
-use super::continuous::Continuous;
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
 use super::member::Member;
-use crate::activation::Meter;
+use super::release::EventRelease;
+use crate::calls::Meter;
 use crate::halt::Halt;
 use crate::inbox::Turn;
 use crate::unit::way;
@@ -67,78 +67,78 @@ impl Master {
     }
 
     /// The work of the release `due`.
-    pub fn release(&self, group: &mut Group, due: &Due, meter: &mut impl Meter) -> Result<(), Failed> {
-        let (time, target) = (due.time, group.fetch(due)?);
-        for number in 0..group.len() {
-            let stepping = &mut group.member(number).0.stepping;
+    pub fn release(&self, release: &mut EventRelease, due: &Due, meter: &mut impl Meter) -> Result<(), Failed> {
+        let (time, target) = (due.time, release.fetch(due)?);
+        for number in 0..release.group.len() {
+            let stepping = &mut release.group.member(number).0.stepping;
             stepping.begin_at(time);
             stepping.note();
         }
         let mut left = self.max_events;
         loop {
-            let point = group.point(time);
-            if !group.come_to_rest(point, time)? {
-                group.record(time)?;
-                group.is_over(time);
+            let point = release.group.point(time);
+            if !release.come_to_rest(point, time)? {
+                release.group.record(time)?;
+                release.is_over(time);
                 return Ok(());
             }
-            let to = group.leader.0.stepping.next(point, target);
+            let to = release.group.leader.0.stepping.next(point, target);
             meter.enter();
-            let stepped = self.step(group, (point, to), time, &mut left);
+            let stepped = self.step(release, (point, to), time, &mut left);
             meter.leave();
             let Some(stepped) = stepped? else {
                 // The end comes, with the FMUs at different times, of which nothing is read any more.
-                return group.record_what_is_missing(time);
+                return release.group.record_what_is_missing(time);
             };
             let reached = stepped.to;
-            if reached >= target || group.has_end() {
+            if reached >= target || release.group.has_end() {
                 break;
             }
-            if group.is_stopped() {
-                group.leader.0.stepping.go_on_at(reached);
+            if release.group.is_stopped() {
+                release.group.leader.0.stepping.go_on_at(reached);
                 break;
             }
             if self.meets_others && reached > time && reached < to {
                 // As if it went on in this release: others see no more of it.
-                group.leader.0.stepping.go_on_at(reached);
-                return (0..group.len())
-                    .try_for_each(|member| group.exchanging(|exchange, group| exchange.read(group, member, time)));
+                release.group.leader.0.stepping.go_on_at(reached);
+                return (0..release.group.len())
+                    .try_for_each(|member| release.exchanging(|exchange, group| exchange.read(group, member, time)));
             }
             if reached < to {
                 let slave = stepped.shortened.map(|shortened| self.slaves[shortened.slave].members[0]);
-                let wants = (0..group.len()).find(|member| group.member(*member).0.wants_event());
+                let wants = (0..release.group.len()).find(|member| release.group.member(*member).0.wants_event());
                 let member = wants.or(slave).unwrap_or(0);
-                count(group, member, reached, &mut left, self.max_events)?;
+                count(&mut release.group, member, reached, &mut left, self.max_events)?;
             }
-            if reached == point && !group.wants_event() {
+            if reached == point && !release.group.wants_event() {
                 let slave = stepped.shortened.map_or(0, |shortened| shortened.slave);
-                return Err(self.stuck(group, slave, point));
+                return Err(self.stuck(&mut release.group, slave, point));
             }
         }
-        group.publish(time)
+        release.publish(time)
     }
 
     /// A step of the algorithm. `None`: somebody has asked for the end of the run in the midst of it.
     fn step(
         &self,
-        group: &mut Group,
+        release: &mut EventRelease,
         (from, to): (Instant, Instant),
         time: Instant,
         left: &mut u32,
     ) -> Result<Option<Stepped>, Failed> {
         let Master { setup, slaves, max_events, .. } = self;
-        let mut working = Working { group, slaves, from, to, time, left, max_events: *max_events };
+        let mut working = Working { release, slaves, from, to, time, left, max_events: *max_events };
         match setup.step(&mut working, from, to) {
             Ok(stepped) => {
                 if let Some(violation) = stepped.violation {
-                    self.note(group, violation);
+                    self.note(&mut release.group, violation);
                 }
                 Ok(Some(stepped))
             }
             Err(Stop::Left) => Ok(None),
             Err(Stop::Failed(failed)) => Err(failed),
-            Err(Stop::Stuck { slave, at }) => Err(self.stuck(group, slave, at)),
-            Err(Stop::Violated(violation)) => Err(self.violated(group, violation)),
+            Err(Stop::Stuck { slave, at }) => Err(self.stuck(&mut release.group, slave, at)),
+            Err(Stop::Violated(violation)) => Err(self.violated(&mut release.group, violation)),
         }
     }
 
@@ -206,7 +206,7 @@ fn count(group: &mut Group, member: usize, time: Instant, left: &mut u32, most: 
 
 /// The slaves in a step.
 struct Working<'a, 'g> {
-    group: &'a mut Group<'g>,
+    release: &'a mut EventRelease<'g>,
     slaves: &'a [Slave],
     /// Where the step begins, and where it is to end.
     from: Instant,
@@ -220,8 +220,8 @@ struct Working<'a, 'g> {
 impl Working<'_, '_> {
     /// How far an FMU can step by its own word, with the inputs of the step.
     fn ask(&mut self, member: usize, from: Instant) -> Result<Option<Instant>, Failed> {
-        self.group.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
-        let (size, until) = self.group.with(member, |own, calls, _, _| {
+        self.release.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
+        let (size, until) = self.release.group.with(member, |own, calls, _, _| {
             let (outcome, size, until) = own.max_step(from)?;
             calls.allow(outcome)?;
             Ok((size, until))
@@ -229,18 +229,18 @@ impl Working<'_, '_> {
         if size > 0.0 {
             return Ok(until);
         }
-        let (task, host) = (self.group.task(member), self.group.host(member));
+        let (task, host) = (self.release.group.task(member), self.release.group.host(member));
         let halt = host.fail_reading(Function::GetMaxStepSize, task, from, Unusable::MaxStep(size));
         Err(Failed { member, halt })
     }
 
     fn is_integrated(&mut self, slave: usize) -> bool {
-        self.group.member(self.slaves[slave].members[0]).0.is_integrated()
+        self.release.group.member(self.slaves[slave].members[0]).0.is_integrated()
     }
 
     /// What a slave has computed is to be read again.
     fn have_computed(&mut self, slave: usize) {
-        if let Some(exchange) = &mut self.group.exchange {
+        if let Some(exchange) = &mut self.release.exchange {
             self.slaves[slave].members.iter().for_each(|member| exchange.has_computed(*member));
         }
     }
@@ -248,13 +248,13 @@ impl Working<'_, '_> {
     /// Records the row of the release, unless that is there: what is set, and what was computed of it or before.
     fn record(&mut self, member: usize) -> Result<(), Failed> {
         let time = self.time;
-        if !self.group.member(member).0.lacks_row(time) {
+        if !self.release.group.member(member).0.lacks_row(time) {
             return Ok(());
         }
-        if self.group.member(member).0.is_integrated() {
-            self.group.exchanging(|exchange, group| exchange.read(group, member, time))?;
+        if self.release.group.member(member).0.is_integrated() {
+            self.release.exchanging(|exchange, group| exchange.read(group, member, time))?;
         }
-        self.group.with(member, |own, calls, world, host| {
+        self.release.group.with(member, |own, calls, world, host| {
             own.record(calls, world, host, time);
             Ok(())
         })
@@ -266,25 +266,25 @@ impl Slaves for Working<'_, '_> {
 
     fn exchange(&mut self, connection: usize) -> Result<(), Failed> {
         let time = self.time;
-        self.group.exchanging(|exchange, group| exchange.carry(group, connection, time))
+        self.release.exchanging(|exchange, group| exchange.carry(group, connection, time))
     }
 
     fn solve(&mut self, circle: usize) -> Result<(), Failed> {
         let time = self.time;
-        self.group.exchanging(|exchange, group| exchange.solve(group, circle, time))
+        self.release.exchanging(|exchange, group| exchange.solve(group, circle, time))
     }
 
     fn save(&mut self, slave: usize) -> Result<(), Failed> {
         let (Slave { members, way_back, .. }, time) = (&self.slaves[slave], self.time);
         for &member in members {
-            self.group.exchanging(|exchange, group| exchange.set(group, member, time))?;
+            self.release.exchanging(|exchange, group| exchange.set(group, member, time))?;
             let by_state = matches!(way_back, Some(WayBack::State | WayBack::StatesOfModels));
-            self.group.with(member, |own, calls, _, _| calls.allow(own.remember_point(by_state)?))?;
+            self.release.group.with(member, |own, calls, _, _| calls.allow(own.remember_point(by_state)?))?;
         }
         if self.is_integrated(slave) {
             let from = self.from;
-            self.group.integrate(|continuous, group| {
-                let _it_is_told_at_the_step = continuous.settle(group, from)?;
+            self.release.integrate(|continuous, group, exchange| {
+                let _it_is_told_at_the_step = continuous.settle(group, exchange, from)?;
                 continuous.save();
                 Ok(())
             })?;
@@ -295,11 +295,11 @@ impl Slaves for Working<'_, '_> {
     fn restore(&mut self, slave: usize) -> Result<(), Failed> {
         let Slave { members, way_back, .. } = &self.slaves[slave];
         for &member in members {
-            self.group.with(member, |own, calls, _, _| calls.allow(own.go_back_to_point(*way_back)?))?;
+            self.release.group.with(member, |own, calls, _, _| calls.allow(own.go_back_to_point(*way_back)?))?;
         }
         self.have_computed(slave);
         if self.is_integrated(slave) {
-            self.group.integrate(|continuous, group| continuous.restore(group))?;
+            self.release.integrate(|continuous, group, exchange| continuous.restore(group, exchange))?;
         }
         Ok(())
     }
@@ -308,20 +308,20 @@ impl Slaves for Working<'_, '_> {
         let Slave { members, way_back, tells_max_step } = &self.slaves[slave];
         // The end of the run comes when the others are there: it has asked for that, or is in the event in which another one has.
         let has_ended = |own: &mut Member| own.stepping.is_over || own.is_in_event_mode();
-        if members.iter().any(|member| has_ended(self.group.member(*member).0)) {
+        if members.iter().any(|member| has_ended(self.release.group.member(*member).0)) {
             return Ok(to);
         }
         let mut until = to;
         for &member in members {
-            self.group.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
-            let own = self.group.member(member).0;
+            self.release.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
+            let own = self.release.group.member(member).0;
             for known in [own.next_point(from), own.time_event(from)].into_iter().filter(|_| own.stepping.varies) {
                 until = own.stepping.ends_before(until, known);
             }
         }
         let is_integrated = self.is_integrated(slave);
-        let settled = self.group.integrate(|continuous, group| match is_integrated {
-            true => continuous.settle(group, from),
+        let settled = self.release.integrate(|continuous, group, exchange| match is_integrated {
+            true => continuous.settle(group, exchange, from),
             false => Ok(false),
         })?;
         // The row from after a state event that inputs have made comes when that is handled.
@@ -331,15 +331,15 @@ impl Slaves for Working<'_, '_> {
         let reached = match is_integrated {
             true if settled == Some(true) => from,
             true => {
-                let go = |continuous: &mut Continuous, group: &mut Group| {
-                    continuous.go(group, (&from, &until), Some(&until))
-                };
-                self.group.integrate(go)?.unwrap_or(to)
+                let go = self.release.integrate(|continuous, group, exchange| {
+                    continuous.go(group, exchange, (&from, &until), Some(&until))
+                });
+                go?.unwrap_or(to)
             }
             false => {
                 let rejects = way_back.is_some() || *tells_max_step;
                 let time = self.time;
-                self.group.with(members[0], |own, calls, _, _| {
+                self.release.group.with(members[0], |own, calls, _, _| {
                     calls.computes();
                     let (outcome, reached) = own.step_with(Some((calls, time)), from, until, rejects)?;
                     calls.allow(outcome)?;
@@ -354,7 +354,7 @@ impl Slaves for Working<'_, '_> {
     fn latest(&mut self, slave: usize, source: Source, from: Instant) -> Result<Option<Instant>, Failed> {
         let (to, member) = (self.to, self.slaves[slave].members[0]);
         let asked = if source == Source::GetMaxStepSize { self.ask(member, from)? } else { None };
-        let own = self.group.member(member).0;
+        let own = self.release.group.member(member).0;
         // What is at the end of the step but for rounding is there.
         let is_before = |known: &Instant| !own.stepping.is_same(*known, to);
         Ok(match source {
@@ -367,13 +367,13 @@ impl Slaves for Working<'_, '_> {
 
     fn stopped_early(&mut self, slave: usize, at: Instant) -> Result<bool, Failed> {
         let members = &self.slaves[slave].members;
-        count(self.group, members[0], at, self.left, self.max_events)?;
-        let is_event = self.group.wants_event();
-        self.group.handle_events(at, self.time, Turn::EventMode { again: true })?;
+        count(&mut self.release.group, members[0], at, self.left, self.max_events)?;
+        let is_event = self.release.group.wants_event();
+        self.release.handle_events(at, self.time, Turn::EventMode { again: true })?;
         Ok(is_event)
     }
 
     fn is_to_end(&self) -> bool {
-        self.group.is_stopped()
+        self.release.group.is_stopped()
     }
 }

@@ -3,12 +3,12 @@
 
 use super::clocks::StepClocks;
 use super::engine::Engine;
-use super::room;
-use crate::activation::{Calls, Recorded};
+use crate::calls::{Calls, Recorded};
 use crate::exchange::Stamp;
 use crate::halt::Halt;
+use crate::inbox::Settable;
+use crate::stimuli::Stimulated;
 use crate::thread_host::{PartitionHost, gives_state};
-use crate::unit::Settable;
 use crate::unit::stepping::Stepping;
 use crate::unit::way::{Came, Way};
 use crate::values::Publishing;
@@ -42,10 +42,10 @@ pub struct Member {
     /// How often in a row it has told a next event that is at the time of the event at which it was told, but for rounding.
     crept: u32,
     /// Where the lines of a file end that inputs are on since the last release; `None`: they are on none.
-    pub input_row: Option<Instant>,
+    input_row: Option<Instant>,
     /// When the next row of a file comes that changes what inputs hold since the last release; `None`: none does within the step, or this does not
     /// end there.
-    pub held_row: Option<Instant>,
+    held_row: Option<Instant>,
     /// The communication point before this one.
     before: Option<Instant>,
     /// Its steps may return early.
@@ -139,7 +139,7 @@ impl Member {
             crept: left.as_ref().map_or(0, |left| left.crept),
             anew: Anew::ALL,
             step_event: false,
-            roots: vec![0; room::described_now(world, fmu).event_indicators],
+            roots: vec![0; world.described_now(fmu).event_indicators],
             input_row: None,
             held_row: None,
             before: None,
@@ -174,6 +174,12 @@ impl Member {
             return calls.read(|batch| self.engine.get(batch));
         }
         Ok(())
+    }
+
+    /// What stimuli feed was brought for a release.
+    pub fn follow_rows(&mut self, stimuli: &[Stimulated]) {
+        self.input_row = stimuli.iter().filter_map(Stimulated::next_row).min();
+        self.held_row = stimuli.iter().filter_map(Stimulated::next_change).min();
     }
 
     /// Brings what stimuli tick before the release `due` is over. `false`: that cannot be read, and the run ends.

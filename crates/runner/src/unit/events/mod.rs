@@ -13,19 +13,20 @@ mod group;
 mod joint;
 mod master;
 mod member;
-mod room;
+mod release;
 mod slopes;
 mod wires;
 
 pub use self::engine::Engine;
+pub use self::group::LedMember;
 pub use self::member::Member;
-pub use self::room::{Handover, described_now};
 
 use self::continuous::Continuous;
 use self::exchange::Exchange;
 use self::group::{Failed, Group};
 use self::master::Master;
-use crate::activation::{Activation, Calls, Meter};
+use self::release::EventRelease;
+use crate::calls::{Calls, Meter};
 use crate::halt::Halt;
 use crate::thread_host::PartitionHost;
 use crate::world::World;
@@ -38,7 +39,7 @@ use vecud_plan::{StepPlan, TaskId};
 pub struct EventUnit {
     member: Member,
     /// The FMUs that make their steps together with it.
-    followers: Vec<Activation>,
+    followers: Vec<LedMember>,
     /// What of them all is integrated; `None`: they make their steps themselves.
     continuous: Option<Continuous>,
     /// Who of them steps when; `None`: all do, to each communication point of one of them.
@@ -63,11 +64,11 @@ impl EventUnit {
         let leads = plan.leader.is_none();
         let continuous = if leads { Continuous::of(world, task) } else { None };
         let master = if leads { Master::of(world, task) } else { None };
-        EventUnit { member, followers: Vec::new(), continuous, master, failed: None, is_over: false }
+        EventUnit { continuous, master, ..EventUnit::from(member) }
     }
 
-    /// The FMU of this activation makes its steps together with its own.
-    pub fn lead(&mut self, follower: Activation) {
+    /// This FMU makes its steps together with its own.
+    pub fn lead(&mut self, follower: LedMember) {
         self.followers.push(follower);
     }
 
@@ -86,26 +87,26 @@ impl EventUnit {
         self.member.clocks.is_fed()
     }
 
-    /// The activations whose FMUs make their steps together with its own.
-    pub fn followers(&mut self) -> &mut [Activation] {
-        &mut self.followers
+    /// [`super::Unit::stimulate_followers`].
+    pub fn stimulate_followers(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
+        self.followers.iter_mut().all(|follower| follower.stimulate(world, due, is_held))
     }
 
     /// Without them from now on.
-    pub fn leave(&mut self) -> Vec<Activation> {
+    pub fn leave(&mut self) -> Vec<LedMember> {
         std::mem::take(&mut self.followers)
     }
 
     /// [`super::Unit::prefetch`].
     pub fn prefetch(&self) {
         self.member.prefetch();
-        self.followers.iter().for_each(Activation::prefetch);
+        self.followers.iter().for_each(LedMember::prefetch);
     }
 
     /// Treats the instance as failed that has failed.
     pub fn fail(&self) {
         if let Some(Some(follower)) = self.failed.map(|failed| failed.checked_sub(1)) {
-            self.followers[follower].fail();
+            self.followers[follower].member.fail();
         } else {
             self.member.fail();
         }
@@ -128,17 +129,17 @@ impl EventUnit {
         let EventUnit { member, followers, continuous, master, failed, is_over } = self;
         let (master, exchange) = master.as_mut().map(|(master, exchange)| (&*master, exchange)).unzip();
         let continuous = continuous.as_mut();
-        let mut group =
-            Group { world, host, leader: (member, calls), followers, continuous, exchange, is_over: *is_over };
-        if failed.is_some() || group.is_over || group.is_over(due.time) {
-            *is_over = group.is_over;
+        let group = Group { world, host, leader: (member, calls), followers };
+        let mut release = EventRelease { group, continuous, exchange, is_over: *is_over };
+        if failed.is_some() || release.is_over || release.is_over(due.time) {
+            *is_over = release.is_over;
             calls.leave_out();
             return Ok(());
         }
-        group.begin(due);
+        release.group.begin(due);
         let result = match master {
-            Some(master) => master.release(&mut group, due, meter),
-            None => group.release(due, meter),
+            Some(master) => master.release(&mut release, due, meter),
+            None => release.release(due, meter),
         };
         let result = result.map_err(|Failed { member, halt }| {
             *failed = Some(member);
@@ -146,23 +147,22 @@ impl EventUnit {
                 return halt;
             }
             // Not in the name of the first one.
-            halt.note(group.host(member));
+            halt.note(release.group.host(member));
             Halt::Other
         });
-        group.end(result.is_ok());
-        *is_over = group.is_over;
+        release.group.end(result.is_ok());
+        *is_over = release.is_over;
         result
     }
 
     /// There is no further step in this run.
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
-        let others = self.followers.iter_mut().filter_map(|other| other.member()?.0.stepping.reached);
+        let others = self.followers.iter().filter_map(|other| other.member.stepping.reached);
         let point = others.chain(self.member.stepping.reached).min();
         let keeps_jump = |number| self.master.as_ref().is_some_and(|(_, exchange)| exchange.keeps_jump(number));
         self.member.note_jump(keeps_jump(0));
         self.member.finish(calls, world, host, point);
-        for (place, follower) in self.followers.iter_mut().enumerate() {
-            let (member, calls) = follower.member().expect("it has Event Mode");
+        for (place, LedMember { member, calls, .. }) in self.followers.iter_mut().enumerate() {
             member.note_jump(keeps_jump(place + 1));
             member.finish(calls, world, host.of(world.plan.tasks[calls.task().0].fmu), point);
         }
@@ -176,5 +176,16 @@ impl EventUnit {
     /// Gives back its own FMU's part of the instance, so that this can be ended.
     pub fn into_part(self) -> Part {
         self.member.into_part()
+    }
+
+    /// Gives the one FMU to a task that makes its steps together with those of others.
+    pub fn into_member(self) -> Member {
+        self.member
+    }
+}
+
+impl From<Member> for EventUnit {
+    fn from(member: Member) -> EventUnit {
+        EventUnit { member, followers: Vec::new(), continuous: None, master: None, failed: None, is_over: false }
     }
 }

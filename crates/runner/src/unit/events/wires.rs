@@ -1,7 +1,7 @@
 //! How values go from one FMU of a group to another within a release: from where they are read to where they are set, at once, and
 //! seen by nobody else (semantics S24).
 
-use crate::activation::Calls;
+use crate::calls::Calls;
 use std::ops::Range;
 use vecud_description::{ValueReference, VariableType};
 use vecud_fmi::Batch;

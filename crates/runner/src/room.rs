@@ -3,10 +3,8 @@
 //! Where structural parameters change these numbers in the midst of a run, another room is made beside it, where memory may be taken, and
 //! handed over (FMI 3.0, 2.3.8).
 
-use crate::stimuli::Lines;
-use crate::world::World;
+use super::lines::Lines;
 use std::ops::Range;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vecud_base::time::TimeUnit;
 use vecud_fmi::{Jacobian, Numbers, Pattern, Provides};
@@ -39,9 +37,9 @@ impl Handover {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room for the numbers that the FMUs whose steps `task` makes have by now. Takes memory.
-    pub fn make(&self, world: &World, task: TaskId) {
-        let ready = Room::of(world, task).map(Box::new);
+    /// Makes room for the `numbers` that the FMUs whose steps `task` makes have by now. Takes memory.
+    pub fn make(&self, plan: &Plan, task: TaskId, numbers: impl Fn(FmuId) -> Numbers) {
+        let ready = Room::of(plan, task, numbers).map(Box::new);
         *self.hands() = Hands { ready, over: None };
     }
 
@@ -106,14 +104,6 @@ pub fn described(fmu: &FmuPlan) -> Numbers {
     fmu.model_exchange().map(numbers).unwrap_or_default()
 }
 
-/// How many it has with the structural parameters that it has now.
-pub fn described_now(world: &World, fmu: FmuId) -> Numbers {
-    let size = |size: usize| world.instances[fmu.0].sizes[size].load(Relaxed);
-    let own = world.plan.fmus[fmu.0].model_exchange();
-    let numbers = own.map(|own| own.numbers(size)).unwrap_or_default();
-    Numbers { states: numbers.0, event_indicators: numbers.1 }
-}
-
 /// The FMUs of the unit of this task, and how they are integrated; `None`: none is.
 pub fn integrated(plan: &Plan, task: TaskId) -> Option<(Vec<TaskId>, IntegrationPlan)> {
     let members: Vec<TaskId> = [task].into_iter().chain(plan.led_by(task)).collect();
@@ -122,9 +112,8 @@ pub fn integrated(plan: &Plan, task: TaskId) -> Option<(Vec<TaskId>, Integration
 }
 
 impl Room {
-    /// For the numbers that the FMUs of the unit of this task have now; `None`: nothing is integrated.
-    pub fn of(world: &World, task: TaskId) -> Option<Room> {
-        let plan = &world.plan;
+    /// For the `numbers` that the FMUs of the unit of this task have now; `None`: nothing is integrated.
+    pub fn of(plan: &Plan, task: TaskId, numbers: impl Fn(FmuId) -> Numbers) -> Option<Room> {
         let (members, integration) = integrated(plan, task)?;
         let mut parts = Vec::new();
         let (mut states, mut indicators) = (0, 0);
@@ -132,7 +121,7 @@ impl Room {
             let id = plan.tasks[task.0].fmu;
             let fmu = &plan.fmus[id.0];
             let Some(own) = fmu.model_exchange() else { continue };
-            let now = described_now(world, id);
+            let now = numbers(id);
             // The dependencies of elements are known for the planned numbers alone.
             let jacobian = own.jacobian.as_ref().filter(|_| now == described(fmu));
             parts.push(Part {

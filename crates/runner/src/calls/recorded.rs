@@ -1,13 +1,12 @@
 //! What is recorded of a task, one row for each activation.
 
 use super::Calls;
+use crate::text::Text;
 use crate::thread_host::PartitionHost;
 use crate::world::World;
 use vecud_base::time::Instant;
 use vecud_description::bytes;
-use vecud_fmi::Batch;
 use vecud_plan::{BatchItem, RecordedClock, SignalId, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
 use vecud_record::samples::{NewRecord, SampleRing};
 
 /// Where the recorded variables of a task go.
@@ -104,34 +103,5 @@ fn put_initial(world: &World, signal: SignalId, record: &mut NewRecord) {
         (Some(initial), _) => record.put_in(planned.words(), initial),
         (None, Some(start)) => record.put_in(planned.words(), start.iter().copied()),
         (None, None) => record.put_in(planned.words(), [if planned.capacity.is_some() { bytes::NOTHING } else { 0 }]),
-    }
-}
-
-/// A string or binary that an activation has set or read.
-pub struct Text<'a> {
-    /// The task of the activation.
-    pub task: TaskId,
-    /// The time of the sample.
-    pub time: Instant,
-    /// Its variable.
-    pub variable: &'a BatchItem,
-    /// The column of the element.
-    pub signal: SignalId,
-}
-
-impl Text<'_> {
-    /// Puts the element of `values` into a sample; `None`: the array has no such element. One that is longer than its room is
-    /// left out, and noted.
-    pub fn put(&self, world: &World, values: &Batch, element: Option<usize>, record: &mut NewRecord) {
-        let capacity = world.plan.column(self.signal).capacity.unwrap_or(0);
-        let value = element.map_or(Ok(None), |element| values.bytes(element).map(Some));
-        record.put_bytes(capacity, value.ok().flatten());
-        let size = value.map_or_else(|size| size, |value| value.map_or(0, <[u8]>::len));
-        if size > capacity && world.plan.publishes(self.variable, size) {
-            let (task, reference) = (Some(self.task), Some(self.variable.reference));
-            let seen = Occurrence { task, reference, time: Some(self.time), value: size as u64 };
-            let fmu = world.plan.tasks[self.task.0].fmu;
-            world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
-        }
     }
 }

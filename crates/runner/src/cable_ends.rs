@@ -1,0 +1,276 @@
+//! Where [cables](super::cables) meet the batches of a task: what comes in them is fetched, and what was read leaves in them.
+
+use super::values::{Input, Output};
+use super::world::World;
+use crate::exchange::{FEW, Latest};
+use std::ops::Range;
+use std::sync::Arc;
+use vecud_fmi::Batch;
+use vecud_linux::prefetch::prefetch;
+use vecud_plan::conversion::Conversion;
+
+/// A stretch of a cable whose words are elements of a batch.
+#[derive(Debug, PartialEq)]
+struct Stretch {
+    word: usize,
+    elements: Range<usize>,
+    /// `None`: there is nothing to convert.
+    conversion: Option<Conversion>,
+}
+
+impl Stretch {
+    /// The words of the stretch.
+    #[inline]
+    fn words(&self) -> Range<usize> {
+        self.word..self.word + self.elements.len()
+    }
+}
+
+/// Where a cable meets a batch.
+struct End {
+    cable: Arc<Latest>,
+    /// The version that the batch has.
+    seen: u64,
+    /// The words of the cable are the elements of the batch, in the same order; they are [few](FEW), they are doubles, and all
+    /// items are enabled, so that it stays like this.
+    is_whole: bool,
+    stretches: Vec<Stretch>,
+    /// Items that join with the first version.
+    items: Vec<usize>,
+}
+
+impl End {
+    /// The ends at a batch; `elements` are those of a connection on this side.
+    fn all(
+        world: &World,
+        planned: &vecud_plan::Batch,
+        values: &Batch,
+        elements: impl Fn(&vecud_plan::ConnectionPlan) -> (&[Range<usize>], Conversion),
+    ) -> Ends {
+        let cables = &world.cables;
+        let mut ends: Vec<End> = Vec::new();
+        for (item, variable) in planned.items.iter().enumerate() {
+            let first = values.elements(item).start;
+            for connection in &variable.connections {
+                let Some((cable, mut word)) = cables.lines[connection.0] else { continue };
+                let cable = &cables.all[cable];
+                let number = ends.iter().position(|end| Arc::ptr_eq(&end.cable, cable)).unwrap_or_else(|| {
+                    let cable = cable.clone();
+                    ends.push(End { cable, seen: 0, is_whole: false, stretches: Vec::new(), items: Vec::new() });
+                    ends.len() - 1
+                });
+                let end = &mut ends[number];
+                end.items.extend((!end.items.contains(&item)).then_some(item));
+                let (runs, conversion) = elements(&world.plan.connections[connection.0]);
+                let conversion = Some(conversion).filter(|conversion| *conversion != Conversion::NONE);
+                for run in runs {
+                    let elements = first + run.start..first + run.end;
+                    let length = elements.len();
+                    match end.stretches.last_mut() {
+                        Some(last)
+                            if last.elements.end == elements.start
+                                && last.word + last.elements.len() == word
+                                && last.conversion == conversion =>
+                        {
+                            last.elements.end = elements.end;
+                        }
+                        _ => end.stretches.push(Stretch { word, elements, conversion }),
+                    }
+                    word += length;
+                }
+            }
+        }
+        ends.iter_mut().for_each(|end| end.look(values));
+        let mut ends = ends.into_iter();
+        Ends { first: ends.next(), others: ends.collect() }
+    }
+
+    /// Looks whether it [is whole](End::is_whole) from now on.
+    fn look(&mut self, values: &Batch) {
+        let all = Stretch { word: 0, elements: 0..values.len(), conversion: None };
+        self.is_whole = self.stretches == [all]
+            && (self.cable.width() == values.len() && values.len() <= FEW)
+            && (0..values.items()).all(|item| values.is_enabled(item))
+            && values.doubles().is_some();
+    }
+
+    /// Asks for the memory that the version so many after the newest one is in.
+    #[inline]
+    fn prefetch(&self, further: u64) {
+        self.cable.places(self.cable.version() + further).into_iter().for_each(prefetch);
+    }
+
+    /// Brings the newest version into the batch. A function of its own, like [`End::publish`]: in line it would cost more.
+    #[inline(never)]
+    fn fetch(&mut self, version: u64, values: &mut Batch) {
+        if self.is_whole
+            && let Some(doubles) = values.doubles_by_place_mut()
+            && self.cable.try_read(version, |words| words.copy_few_to(doubles))
+        {
+            self.seen = version;
+            return;
+        }
+        self.fetch_some(version, values);
+    }
+
+    /// [`End::fetch`] when doubles are side by side on both sides.
+    #[inline(never)]
+    fn fetch_some(&mut self, version: u64, values: &mut Batch) {
+        if self.seen > 0
+            && let [only] = &self.stretches[..]
+            && let Some(doubles) = values.doubles_mut()
+        {
+            let doubles = &mut doubles[only.elements.clone()];
+            if self.cable.try_read(version, |words| words.copy_to(only.word, doubles)) {
+                self.seen = version;
+                return;
+            }
+        }
+        self.fetch_any(values);
+    }
+
+    /// [`End::fetch`] in general: for the first version, and again when the writer has overtaken a copy.
+    fn fetch_any(&mut self, values: &mut Batch) {
+        let is_first = self.seen == 0;
+        self.seen = self.cable.read_with(|words| {
+            for stretch in &self.stretches {
+                values.set_words(stretch.elements.clone(), words.several(stretch.words()));
+            }
+        });
+        if is_first {
+            self.items.iter().for_each(|item| values.enable(*item));
+            self.look(values);
+        }
+    }
+
+    /// Publishes what the batch has.
+    #[inline(never)]
+    fn publish(&self, values: &Batch) {
+        if self.is_whole
+            && let Some(doubles) = values.doubles_by_place()
+        {
+            return self.cable.write_with(|words| words.copy_few_from(doubles));
+        }
+        self.publish_some(values);
+    }
+
+    /// [`End::publish`] when doubles are side by side on both sides.
+    #[inline(never)]
+    fn publish_some(&self, values: &Batch) {
+        if let [only @ Stretch { conversion: None, .. }] = &self.stretches[..]
+            && let Some(doubles) = values.doubles()
+        {
+            let doubles = &doubles[only.elements.clone()];
+            return self.cable.write_with(|words| words.copy_from(only.word, doubles));
+        }
+        self.publish_any(values);
+    }
+
+    /// [`End::publish`] in general.
+    fn publish_any(&self, values: &Batch) {
+        self.cable.write_with(|words| {
+            for stretch in &self.stretches {
+                let (elements, places) = (stretch.elements.clone(), words.several(stretch.words()));
+                match stretch.conversion {
+                    None => values.words(elements, places),
+                    Some(conversion) => {
+                        values.words(elements, places.map(|place| move |value| place(conversion.apply(value))));
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// The ends at a batch. Most have one, which lies beside the batch: with many tasks none of them is in a cache when it is its
+/// turn, and each further place is waited for.
+struct Ends {
+    first: Option<End>,
+    others: Vec<End>,
+}
+
+impl Ends {
+    #[inline]
+    fn all(&self) -> impl Iterator<Item = &End> {
+        self.first.iter().chain(&self.others)
+    }
+
+    #[inline]
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut End> {
+        self.first.iter_mut().chain(&mut self.others)
+    }
+}
+
+/// The cables that end at a batch which is set.
+pub struct Incoming(Ends);
+
+impl Incoming {
+    /// The cables that end at this batch.
+    fn new(world: &World, planned: &vecud_plan::Batch, values: &Batch) -> Incoming {
+        Incoming(End::all(world, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
+    }
+
+    /// Asks for the memory that [`Incoming::fetch`] will read.
+    #[inline]
+    pub fn prefetch(&self) {
+        self.0.all().for_each(|end| end.prefetch(0));
+    }
+
+    /// Brings the newest versions into the batch, and the items among those that are set as soon as there is one.
+    #[inline]
+    pub fn fetch(&mut self, values: &mut Batch) {
+        for end in self.0.all_mut() {
+            let version = end.cable.version();
+            if version != end.seen {
+                end.fetch(version, values);
+            }
+        }
+    }
+}
+
+/// The cables that begin at a batch which is read.
+pub struct Outgoing(Ends);
+
+impl Outgoing {
+    /// The cables that begin at this batch.
+    fn new(world: &World, planned: &vecud_plan::Batch, values: &Batch) -> Outgoing {
+        Outgoing(End::all(world, planned, values, |connection| (&connection.from_elements, connection.conversion)))
+    }
+
+    /// Asks for the memory that [`Outgoing::publish`] will write.
+    #[inline]
+    pub fn prefetch(&self) {
+        self.0.all().for_each(|end| end.prefetch(1));
+    }
+
+    /// Publishes what the batch has.
+    #[inline]
+    pub fn publish(&self, values: &Batch) {
+        self.0.all().for_each(|end| end.publish(values));
+    }
+}
+
+/// The cables that end at a batch, and what comes to it otherwise. What comes in cables, it has from Initialization Mode or
+/// from a saved state.
+pub fn incoming(
+    world: &World,
+    planned: &vecud_plan::Batch,
+    inputs: Vec<Input>,
+    values: &mut Batch,
+) -> (Incoming, Vec<Input>) {
+    let (mut initial, single): (Vec<Input>, Vec<Input>) =
+        inputs.into_iter().partition(|input| world.cables.has(input.connection()));
+    initial.iter_mut().for_each(|input| input.fetch_initial(&world.cells, values));
+    (Incoming::new(world, planned, values), single)
+}
+
+/// The cables that begin at a batch, and what leaves it otherwise.
+pub fn outgoing(
+    world: &World,
+    planned: &vecud_plan::Batch,
+    values: &Batch,
+    outputs: Vec<Output>,
+) -> (Outgoing, Vec<Output>) {
+    let single = outputs.into_iter().filter_map(|output| output.without_cables(world)).collect();
+    (Outgoing::new(world, planned, values), single)
+}

@@ -1,0 +1,45 @@
+//! Where the values of connections lie between who reads them and who sets them: in a cell each, of a delayed one in versions too
+//! (semantics S11). Where elements have derivatives, these follow them.
+
+use crate::exchange::{LaneShape, Latest, Versions};
+use vecud_description::VariableType;
+use vecud_description::bytes;
+use vecud_plan::{ConnectionPlan, Plan, Release, TaskId};
+
+/// The cell of a connection.
+pub fn cell(connection: &ConnectionPlan) -> Latest {
+    Latest::new(words(connection))
+}
+
+/// The versions of a delayed connection.
+pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
+    let delay = connection.delay.as_ref()?;
+    let grid = |task: &TaskId| match plan.tasks[task.0].release {
+        Release::Periodic { shift, interval } => Some((plan.start.after(shift), interval)),
+        _ => None,
+    };
+    let releases = delay.consumers.iter().filter(|_| delay.by_release).filter_map(grid);
+    let releases: Vec<_> = releases.collect();
+    let shape =
+        |producer: &vecud_plan::ProducerPlan| LaneShape { positions: producer.versions, releases: releases.clone() };
+    let lanes: Vec<LaneShape> = delay.producers.iter().map(shape).collect();
+    Some(Versions::new(words(connection), &lanes, delay.consumers.len()))
+}
+
+/// Words that a value takes; the last one is the time of the last jump, where that is told.
+pub fn words(connection: &ConnectionPlan) -> usize {
+    connection.elements * room(connection) + usize::from(connection.tells_jumps)
+}
+
+/// Words that an element takes.
+pub fn room(connection: &ConnectionPlan) -> usize {
+    match connection.variable_type {
+        VariableType::String | VariableType::Binary => bytes::words(connection.capacity),
+        _ => 1 + orders(connection),
+    }
+}
+
+/// So many derivatives follow the word of each element, from the first order up.
+pub fn orders(connection: &ConnectionPlan) -> usize {
+    connection.extrapolation.orders()
+}
