@@ -120,37 +120,3 @@ pub(super) fn without_effect(rig: &Rig, findings: &mut Findings) {
         }
     }
 }
-
-impl HostPlan {
-    /// The most that `run.log` and what it was before may have, each, bytes: together what the rig allows.
-    pub fn log_file_limit(&self) -> u64 {
-        (self.log_limit_mib << 20) / 2
-    }
-
-    pub(super) fn of(rig: &Rig, order: &Order, fmus: &[DescribedFmu]) -> HostPlan {
-        let host = &rig.host;
-        HostPlan {
-            fifo_band: order.band,
-            fifo_asked: host.fifo_priorities.value,
-            cooperative: order.cooperative.map(|narrow| {
-                let (name, needed) = (fmus[narrow.fmu].name(), narrow.needed);
-                format!("fmu `{name}` alone needs {needed} priority levels")
-            }),
-            exclusive: host.exclusive.is_some(),
-            lock_memory: host.lock_memory,
-            clock: host.clock,
-            spin: host.spin.value,
-            phase: host.phase,
-            stack_kib: host.stack_kib,
-            memory_limit_mib: host.memory_limit_mib,
-            log_limit_mib: host.log_limit_mib,
-            environment: rig
-                .fmus
-                .iter()
-                .flat_map(|fmu| &fmu.env)
-                .map(|(name, value)| (name.value.clone(), value.clone()))
-                .collect(),
-            figures: HostFigures { wakeup: host.wakeup, overhead: host.overhead },
-        }
-    }
-}

@@ -59,22 +59,6 @@ pub fn roots(tasks: &[TaskPlan]) -> Vec<Vec<TaskId>> {
     roots.into_iter().enumerate().map(of).collect()
 }
 
-impl Release {
-    /// The shortest time between two instants of this clock that are known without its being activated; `None`: there are
-    /// none such.
-    pub fn shortest_known(&self) -> Option<Fraction> {
-        match self {
-            Release::Periodic { interval, .. } => Some(*interval),
-            _ => None,
-        }
-    }
-
-    /// Whether it has instants that are known without its being activated: a grid, or a list.
-    pub fn has_instants(&self) -> bool {
-        matches!(self, Release::Periodic { .. } | Release::Asked | Release::At(_))
-    }
-}
-
 /// Refuses circles that nothing starts, and notes those that may close. `places`: where the rig triggers a clock, by FMU
 /// and variable.
 pub fn check_circles(

@@ -188,16 +188,6 @@ pub fn outside_of_limits(variable: &ControlVariable, values: &Values) -> Option<
     })
 }
 
-/// A number of elements, with these values of [`crate::FmuPlan::sizes`].
-pub fn elements(lengths: &[Length], size: impl Fn(usize) -> u64) -> usize {
-    lengths.iter().fold(1, |product: usize, length| {
-        product.saturating_mul(match length {
-            Length::Fixed(length) => *length,
-            Length::By(parameter) => usize::try_from(size(*parameter)).unwrap_or(usize::MAX),
-        })
-    })
-}
-
 /// Where an element of an array of the planned size lies in an array of the size that it has now, both in row-major order;
 /// `None` when it is not there.
 pub fn place(
