@@ -9,7 +9,8 @@
 use super::Clocks;
 use super::candidates::Candidate;
 use crate::described::DescribedFmu;
-use crate::{Release, Timetable};
+use crate::Release;
+use crate::timetable::Timetable;
 use std::collections::HashSet;
 use vecud_base::time::{Fraction, Instant};
 use vecud_description::{Abi, ValueReference};

@@ -15,9 +15,9 @@ use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
 use super::resolved::Resolved;
 use super::tasks::batches;
-use super::{Batch, ConnectionId, FmuId};
+use super::inputs::start_values::start_of;
+use super::{ClosingConnection, ConnectionId, FmuId, InitialLoop, InitialStep};
 use order::{Ordered, Part, Port};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 use vecud_description::{Causality, Values, Variability, Variable};
 
@@ -83,7 +83,7 @@ fn closing(resolved: &Resolved, link: usize) -> ClosingConnection {
     let Link { target: (fmu, variable), to, .. } = &resolved.links[link];
     let described = &resolved.fmus[*fmu];
     let elements = to.runs.iter().cloned().flatten();
-    let start = match batches::start_of(described, *variable, &resolved.starts[*fmu]) {
+    let start = match start_of(described, *variable, &resolved.starts[*fmu]) {
         Some(Values::Float64(all)) => elements.map(|element| all[element]).collect(),
         // Only the FMU knows what an array of another size starts with.
         _ => elements.map(|_| 0.0).collect(),

@@ -1,4 +1,4 @@
-use super::super::rungs::Held;
+use crate::host::Held;
 use super::*;
 use proptest::prelude::*;
 

@@ -14,9 +14,10 @@ pub mod shared;
 use super::findings::Findings;
 use super::resolved::Resolved;
 use super::{FifoReach, HostFacts, Mode, TaskId};
-use band::{Band, Placement, place, width};
+use band::{Placement, place, width};
 use classes::{Class, classes, feeds, ticks};
 use merge::{Merged, NoPlace, Placed, TooNarrow};
+use rungs::Band;
 use std::collections::{BTreeMap, BTreeSet};
 use vecud_base::priority::FifoPriority;
 
