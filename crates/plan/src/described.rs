@@ -1,6 +1,6 @@
 //! An FMU of the rig as its description has it, with names and references found without a search.
 
-use super::elements::{self, Selection};
+use super::elements::{self, Selection, select};
 use super::findings::Findings;
 use super::{FmuInput, Retry, StartValue};
 use crate::rig::{At, Integration, Place, Problem, Rig, RigFmu, RigMaster, suggestion};

@@ -1,7 +1,6 @@
 //! What is done in the midst of the steps of a Co-Simulation FMU of FMI 3.0 (intermediate update): inputs on lines are set where it
 //! asks for them, and its internal steps are recorded where the rig says so (semantics S20).
 
-use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::resolved::Resolved;
 use super::tasks::batches;
@@ -50,7 +49,9 @@ pub(super) fn check(resolved: &Resolved, findings: &mut Findings) {
         let name = described.name();
         let reason = match described.co_simulation() {
             None => "makes no steps (Co-Simulation)",
-            Some(_) if !described.provides_intermediate_update() => "has no intermediate update (providesIntermediateUpdate, FMI 3.0)",
+            Some(_) if !described.provides_intermediate_update() => {
+                "has no intermediate update (providesIntermediateUpdate, FMI 3.0)"
+            }
             Some(_) if recorded(resolved, fmu).is_empty() => {
                 "has no recorded output or local variable that may be read in the midst of a step (intermediateUpdate)"
             }

@@ -2,7 +2,7 @@
 //! thousand variables, and not every task is to be asked about every variable.
 
 use crate::clocks::candidates::{Candidate, is_input_clock};
-use crate::described::{DescribedFmu, VariableId};
+use crate::described::DescribedFmu;
 use std::collections::{BTreeSet, HashMap};
 use vecud_description::{Causality, ValueReference, Variability, Variable};
 

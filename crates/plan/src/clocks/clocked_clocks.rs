@@ -8,8 +8,8 @@
 
 use super::Clocks;
 use super::candidates::Candidate;
-use crate::described::DescribedFmu;
 use crate::Release;
+use crate::described::DescribedFmu;
 use crate::timetable::Timetable;
 use std::collections::HashSet;
 use vecud_base::time::{Fraction, Instant};

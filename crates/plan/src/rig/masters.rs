@@ -101,8 +101,7 @@ pub(super) fn read(top: &Section, known_fmus: &[&str]) -> Vec<RigMaster> {
         let title = format!("[master.{}]", name.value);
         match item.as_table_like() {
             Some(table) => {
-                let known: Vec<&str> =
-                    [&KEYS[..], &task::KEYS, &figures::KEYS_OF_STEP, &integration::KEYS].concat();
+                let known: Vec<&str> = [&KEYS[..], &task::KEYS, &figures::KEYS_OF_STEP, &integration::KEYS].concat();
                 let section = Section::new(top.document, &title, table, name.place).only(&known);
                 let master = read_one(&section, name, known_fmus, &masters);
                 masters.extend(master);

@@ -3,9 +3,7 @@
 //! The rig's figures count first, then measured ones. A figure that is missing is no error: the bounds that depend on it are
 //! not known.
 
-use crate::rig::RigTask;
-use crate::{Plan, Release, TaskId, TaskPlan};
-use serde::{Deserialize, Serialize};
+use crate::{HostFigures, Plan, Release, TaskId, TaskPlan};
 use vecud_base::time::{Fraction, Nanos};
 
 /// What is assumed of `wakeup_us` when neither the rig nor a run says it.

@@ -30,9 +30,9 @@ pub mod table;
 mod ticks;
 pub mod verdict;
 
+pub use crate::model::{Figures, HostFigures};
 pub use arrival::{Pattern, Stream};
 pub use blocking::{Block, blocks};
-pub use crate::model::{Figures, HostFigures};
 pub use demand::Demand;
 pub use known::{Measured, MeasuredClock};
 pub use load::{Load, load};
