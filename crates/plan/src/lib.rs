@@ -6,22 +6,29 @@
 //! Pure: whatever is wrong with a rig is found here, before any FMU code is loaded. A plan is immutable, and complete:
 //! the runner needs neither the rig file nor a model description. It goes to the runner's process serialised.
 //!
+//! Each names only what stands before it:
+//!
 //! | where | what |
 //! |---|---|
-//! | `build` | the stages, in their order |
 //! | [`model`] | what a plan consists of |
-//! | `described`, `host`, `interfaces`, `dialect` | what is planned for: FMUs, the machine; whether they are fit for it |
+//! | `opened`, `findings` | what opening the files of a rig gave; what is wrong with it |
+//! | `elements`, `glob`, `interval`, `logging` | elements of arrays, patterns, intervals as text, log categories |
+//! | `described`, `host`, `sizes`, `timetable` | what is planned for: FMUs, the machine, sizes that change, start and stop |
 //! | `beside` | rigs that run already on the same machine |
-//! | `clocks/`, `steps` | what activates which input clock, and when; how far the steps of an FMU go |
-//! | `integration` | how Model Exchange FMUs are integrated over their steps |
+//! | `clocks/` | what activates which input clock, and when |
+//! | `dialect`, `interfaces` | whether FMUs are fit for it |
+//! | `groups`, `integration`, `steps` | who steps together, how Model Exchange FMUs are integrated, how far steps go |
+//! | `inputs/` | values that no FMU computes: start values, stimuli |
 //! | `connections/` | what a value goes through from an output to an input, and when it is visible |
-//! | `inputs/` | values that no FMU computes: start values, stimuli, commands |
-//! | `initialisation/` | the order in which FMUs are initialised, and variables set and read |
-//! | `record`, `glob` | the columns of the recording |
-//! | `resolved` | all of these, which the order and the tasks are worked out from |
+//! | `record` | the columns of the recording |
+//! | `wanted`, `owners`, `resolved` | all of these, which the order and the tasks are worked out from |
 //! | `priorities/` | one order of all tasks, and its FIFO priorities |
-//! | `tasks/`, `instances` | what each task sets and reads, and which take turns; what each instance is told |
-//! | [`promise`], [`schedulability`] | what the plan promises: the same bytes in both modes, worst responses |
+//! | `tasks/` | what each task sets and reads, and which take turns |
+//! | `connected`, `masters` | what the plan says of connections, and of FMUs that step together |
+//! | `initialisation/` | the order in which FMUs are initialised, and variables set and read |
+//! | [`control`], `intermediate`, `instances` | what may be set in a run, and in the midst of a step; what each instance is told |
+//! | `build` | the stages, in their order |
+//! | [`schedulability`], [`promise`] | what the plan promises: worst responses, the same bytes in both modes |
 //! | [`table`] | the plan as text |
 
 #![forbid(unsafe_code)]
