@@ -4,7 +4,6 @@
 
 use super::connections::timing;
 use super::elements::shape_text;
-use super::interval::interval_text;
 use super::{
     Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, TaskPlan, Timing, promise, tasks,
 };
@@ -15,6 +14,8 @@ use std::fmt::Write;
 use std::path::Path;
 use vecud_base::columns::indented;
 use vecud_base::plain::Plain;
+
+pub use super::interval::interval_text;
 
 /// The whole plan.
 pub fn render(plan: &Plan) -> String {
