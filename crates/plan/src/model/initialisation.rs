@@ -1,4 +1,4 @@
-//! What is done in the initialisation of all FMUs together, step by step (semantics S11).
+//! The steps in which all FMUs are initialised together (semantics S11).
 
 use super::{Batch, ConnectionId, FmuId};
 use serde::{Deserialize, Serialize};

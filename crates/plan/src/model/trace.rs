@@ -1,4 +1,4 @@
-//! What is kept of who ran when.
+//! The trace that a run leaves of who ran when.
 
 use super::TaskPlan;
 use crate::rig::{Mode, Rig, RigTrace, TraceMode};

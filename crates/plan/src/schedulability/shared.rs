@@ -1,4 +1,4 @@
-//! What it costs levels of one FMU that they share a FIFO priority (semantics S5).
+//! The price that levels of one FMU pay for sharing a FIFO priority (semantics S5).
 
 use super::Analysis;
 use super::table::{duration, name};

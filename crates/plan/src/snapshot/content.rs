@@ -1,4 +1,4 @@
-//! What is kept of a run that was left.
+//! The content of a snapshot.
 
 use super::Identity;
 use crate::schedule::Timeline;
