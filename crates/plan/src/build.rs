@@ -1,71 +1,17 @@
 //! From a rig and its model descriptions to the plan.
 
-use super::clocks::candidates::timetable;
 use super::clocks::{datagrams, requests, waiting};
-use super::connections::links;
 use super::described::DescribedFmu;
 use super::findings::Findings;
+use super::inputs::start_values;
+use super::priorities::Order;
 use super::resolved::Resolved;
+use super::timetable::timetable;
 use super::{
-    HostFacts, HostPlan, Plan, TracePlan, beside, host, initialisation, instances, interfaces, intermediate, logging,
-    masters, priorities, steps, tasks,
+    FmuInput, HostFacts, HostFigures, HostPlan, Plan, PlanError, StimulusInput, TracePlan, beside, connected, host,
+    initialisation, instances, interfaces, intermediate, logging, masters, priorities, steps, tasks,
 };
-use crate::rig::{At, Problem, Rig};
-use std::fmt;
-use std::path::PathBuf;
-use vecud_base::time::Instant;
-use vecud_description::ModelDescription;
-
-/// An FMU as opening it gave it, at the same index as in [`Rig::fmus`].
-#[derive(Clone, Debug)]
-pub struct FmuInput<'a> {
-    /// What its `modelDescription.xml` says.
-    pub description: &'a ModelDescription,
-    /// The shared library.
-    pub library: PathBuf,
-    /// The folder that it is unpacked in.
-    pub folder: String,
-    /// `resourcePath`; `None` when the FMU has none.
-    pub resources: Option<String>,
-    /// What the user named.
-    pub path: PathBuf,
-    /// Its library exports a function that tells how far the FMU can step (`fmi2GetMaxStepSize`).
-    pub tells_max_step: bool,
-}
-
-/// A file of a stimulus as opening it gave it, at the same index as in [`Rig::stimuli`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct StimulusInput {
-    /// The file that was opened: of a recording the first one that there is.
-    pub file: PathBuf,
-    /// Names of the columns after the time, with their places in that file.
-    pub columns: Vec<At<String>>,
-    /// Rows per second of simulation time, as the first rows have it.
-    pub rate: f64,
-    /// For each column what it has at the start time, with its place; `None`: nothing yet.
-    pub start: Vec<Option<At<String>>>,
-}
-
-/// Start and stop of a run.
-pub(super) struct Timetable {
-    pub start: Instant,
-    pub stop: Option<Instant>,
-}
-
-/// Why there is no plan: everything that is wrong, each with its place. Displayed one per line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlanError {
-    /// Never empty.
-    pub problems: Vec<Problem>,
-}
-
-impl fmt::Display for PlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::rig::write_lines(&self.problems, f)
-    }
-}
-
-impl std::error::Error for PlanError {}
+use crate::rig::Rig;
 
 /// Resolves a rig. `inputs` has one entry for each of the rig's FMUs, in the same order, and `stimuli` one for each of its
 /// stimuli; of a stimulus that nobody has opened nothing is fed.
@@ -81,7 +27,7 @@ pub fn build(
 ) -> Result<Plan, PlanError> {
     assert_eq!(rig.fmus.len(), inputs.len(), "one input for each FMU of the rig");
     let mut findings = Findings::new(rig);
-    let fmus = DescribedFmu::all(rig, inputs, &mut findings);
+    let fmus = DescribedFmu::all(rig, inputs, start_values::structure, &mut findings);
     interfaces::check(&fmus, rig.mode, &mut findings);
     for described in &fmus {
         let unknown = logging::unknown(described.name(), described.rig.log.as_ref(), described.input.description);
@@ -100,7 +46,7 @@ pub fn build(
     let tasks = tasks::plans(&resolved, &order);
     let masters = masters::plans(&resolved, &tasks, &mut findings);
     let instances = instances::plans(&resolved, &order, &cpus, &tasks, &times);
-    let connections = links::plans(&resolved, &tasks, &instances, &mut findings);
+    let connections = connected::plans(&resolved, &tasks, &instances, &mut findings);
     let serials = tasks::serial::plans(rig, &fmus, &tasks, &mut findings);
     waiting::check(&tasks, rig, &mut findings);
     host::without_effect(rig, &mut findings);
@@ -144,4 +90,33 @@ pub fn build(
         trace: TracePlan::of(rig),
         notes: findings.notes,
     })
+}
+
+impl HostPlan {
+    fn of(rig: &Rig, order: &Order, fmus: &[DescribedFmu]) -> HostPlan {
+        let host = &rig.host;
+        HostPlan {
+            fifo_band: order.band,
+            fifo_asked: host.fifo_priorities.value,
+            cooperative: order.cooperative.map(|narrow| {
+                let (name, needed) = (fmus[narrow.fmu].name(), narrow.needed);
+                format!("fmu `{name}` alone needs {needed} priority levels")
+            }),
+            exclusive: host.exclusive.is_some(),
+            lock_memory: host.lock_memory,
+            clock: host.clock,
+            spin: host.spin.value,
+            phase: host.phase,
+            stack_kib: host.stack_kib,
+            memory_limit_mib: host.memory_limit_mib,
+            log_limit_mib: host.log_limit_mib,
+            environment: rig
+                .fmus
+                .iter()
+                .flat_map(|fmu| &fmu.env)
+                .map(|(name, value)| (name.value.clone(), value.clone()))
+                .collect(),
+            figures: HostFigures { wakeup: host.wakeup, overhead: host.overhead },
+        }
+    }
 }

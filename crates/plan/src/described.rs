@@ -1,13 +1,13 @@
 //! An FMU of the rig as its description has it, with names and references found without a search.
 
+use super::elements::{self, Selection, select};
 use super::findings::Findings;
-use super::inputs::{elements, start_values};
-use super::{FmuInput, Retry, StartValue, interfaces};
-use crate::rig::{At, Integration, Rig, RigFmu, RigMaster, suggestion};
+use super::{FmuInput, Retry, StartValue};
+use crate::rig::{At, Integration, Place, Problem, Rig, RigFmu, RigMaster, suggestion};
 use std::collections::{BTreeMap, HashMap};
 use vecud_description::{
-    Abi, CoSimulation, Dimension, EnumerationItem, InterfaceOffer, ModelExchange, ValueReference, Values, Variability,
-    Variable,
+    Abi, CoSimulation, Dimension, EnumerationItem, Interface, InterfaceOffer, ModelDescription, ModelExchange,
+    ValueReference, Values, Variability, Variable,
 };
 
 /// Elements that an array may have which is connected or given a start value: 8 MiB of doubles.
@@ -48,13 +48,19 @@ pub(super) struct DescribedFmu<'a> {
 }
 
 impl<'a> DescribedFmu<'a> {
-    /// All FMUs of a rig, in its order; `inputs` are what opening them gave.
-    pub(super) fn all(rig: &'a Rig, inputs: &'a [FmuInput], findings: &mut Findings) -> Vec<DescribedFmu<'a>> {
-        let fmus = rig.fmus.iter().zip(inputs);
-        fmus.map(|(fmu, input)| DescribedFmu::new(rig, fmu, input, findings)).collect()
+    /// All FMUs of a rig, in its order; `inputs` are what opening them gave, and `structure` says which values the rig gives structural
+    /// parameters of one of them.
+    pub(super) fn all(
+        rig: &'a Rig,
+        inputs: &'a [FmuInput],
+        structure: impl Fn(&DescribedFmu, &mut Findings) -> BTreeMap<usize, StartValue>,
+        findings: &mut Findings,
+    ) -> Vec<DescribedFmu<'a>> {
+        let fmus = rig.fmus.iter().zip(inputs).map(|(fmu, input)| DescribedFmu::new(rig, fmu, input));
+        fmus.map(|plain| DescribedFmu { structure: structure(&plain, findings), ..plain }).collect()
     }
 
-    fn new(rig: &'a Rig, own: &'a RigFmu, input: &'a FmuInput<'a>, findings: &mut Findings) -> DescribedFmu<'a> {
+    fn new(rig: &'a Rig, own: &'a RigFmu, input: &'a FmuInput<'a>) -> DescribedFmu<'a> {
         let variables = &input.description.variables;
         let mut by_name = HashMap::with_capacity(variables.len());
         let mut by_reference = HashMap::with_capacity(variables.len());
@@ -65,11 +71,10 @@ impl<'a> DescribedFmu<'a> {
                 by_name.entry(alias.name.as_str()).or_insert(i);
             }
         }
-        let offer = interfaces::offer(own, input.description);
+        let offer = offer(own, input.description);
         let (master, controlled) = (rig.master_of(&own.name.value), rig.controlled);
         let structure = BTreeMap::new();
-        let plain = DescribedFmu { rig: own, input, master, controlled, offer, structure, by_name, by_reference };
-        DescribedFmu { structure: start_values::structure(&plain, findings), ..plain }
+        DescribedFmu { rig: own, input, master, controlled, offer, structure, by_name, by_reference }
     }
 
     /// The name that the rig gives this FMU.
@@ -172,6 +177,17 @@ impl<'a> DescribedFmu<'a> {
         self.handles_events() && self.co_simulation().is_some()
     }
 
+    /// Whether it has intermediate updates.
+    pub(super) fn provides_intermediate_update(&self) -> bool {
+        // The draft calls back with other arguments.
+        self.abi().may_step_again() && self.co_simulation().is_some_and(|own| own.provides_intermediate_update)
+    }
+
+    /// Whether it has intermediate updates, and says that this variable may be used in them.
+    pub(super) fn may_be_used_in_steps(&self, variable: &Variable) -> bool {
+        self.provides_intermediate_update() && variable.intermediate_update
+    }
+
     pub(super) fn variables(&self) -> &'a [Variable] {
         &self.input.description.variables
     }
@@ -248,6 +264,52 @@ impl<'a> DescribedFmu<'a> {
     pub(super) fn suggest(&self, written: &str, fits: impl Fn(&Variable) -> bool) -> String {
         let names = self.variables().iter().filter(|v| fits(v)).flat_map(Variable::names);
         suggestion(written, names)
+    }
+}
+
+impl Findings<'_> {
+    /// A problem that a model description has.
+    pub(super) fn xml(&mut self, described: &DescribedFmu, variable: &Variable, message: impl Into<String>) {
+        let file = described.input.path.join("modelDescription.xml");
+        let place = Place { line: variable.line, column: variable.column };
+        self.problems.push(Problem::new(&file, place, message));
+    }
+}
+
+/// The interface types, the first choice first.
+const RUN: [Interface; 3] = [Interface::ScheduledExecution, Interface::CoSimulation, Interface::ModelExchange];
+
+/// The interface type that an FMU runs with: the one that the rig names, else the first that it offers. `None`: there is none.
+pub fn offer<'a>(fmu: &RigFmu, description: &'a ModelDescription) -> Option<&'a InterfaceOffer> {
+    let offered = |wanted: Interface| description.interfaces.iter().find(|offer| offer.interface() == wanted);
+    match &fmu.interface {
+        Some(wanted) => offered(wanted.value),
+        None => RUN.into_iter().find_map(offered),
+    }
+}
+
+/// What a name in a rig means.
+pub enum Named {
+    /// A variable, by index, and which of its elements.
+    Elements(usize, Selection),
+    /// There is no such variable.
+    Nothing,
+    /// There is, but it does not have such elements; completes "fmu.variable …".
+    Unsuitable(String),
+}
+
+/// Finds the variable that a rig names.
+pub fn find(described: &DescribedFmu, written: &str) -> Named {
+    if let Some(index) = described.find(written) {
+        return Named::Elements(index, Selection::whole(described.shape(&described.variables()[index])));
+    }
+    let Some((name, indices)) = written.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) else {
+        return Named::Nothing;
+    };
+    let Some(index) = described.find(name) else { return Named::Nothing };
+    match select(&described.shape(&described.variables()[index]), indices) {
+        Ok(selection) => Named::Elements(index, selection),
+        Err(reason) => Named::Unsuitable(format!("{}.{written}: {reason}", described.name())),
     }
 }
 

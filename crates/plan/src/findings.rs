@@ -1,10 +1,8 @@
 //! What is found on the way to a plan: problems, of which each keeps the plan from being made, and notes.
 
-use super::PlanError;
-use super::described::DescribedFmu;
-use crate::rig::{Place, Problem, Rig};
+use crate::rig::{Place, Problem, Rig, write_lines};
+use std::fmt;
 use std::path::Path;
-use vecud_description::Variable;
 
 /// Problems and notes so far. Problems do not stop the search for further ones.
 pub(super) struct Findings<'a> {
@@ -28,13 +26,6 @@ impl<'a> Findings<'a> {
         self.problems.push(Problem::new(self.rig.origin(place), place, message));
     }
 
-    /// A problem that a model description has.
-    pub(super) fn xml(&mut self, described: &DescribedFmu, variable: &Variable, message: impl Into<String>) {
-        let file = described.input.path.join("modelDescription.xml");
-        let place = Place { line: variable.line, column: variable.column };
-        self.problems.push(Problem::new(&file, place, message));
-    }
-
     /// Something to know although nothing is wrong.
     pub(super) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
@@ -48,3 +39,18 @@ impl<'a> Findings<'a> {
         if problems.is_empty() { Ok(()) } else { Err(PlanError { problems }) }
     }
 }
+
+/// Why there is no plan: everything that is wrong, each with its place. Displayed one per line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError {
+    /// Never empty.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_lines(&self.problems, f)
+    }
+}
+
+impl std::error::Error for PlanError {}

@@ -1,14 +1,13 @@
 //! What the plan says of each instance: its files, the values to set before it runs, its clocks, what can be set in it.
 
-use super::clocks::candidates;
-use super::clocks::triggers::OutputCandidate;
-use super::inputs::control;
+use super::clocks::{OutputCandidate, candidates};
 use super::priorities::Order;
 use super::resolved::Resolved;
 use super::tasks::{self, batches};
+use super::timetable::Timetable;
 use super::{
     CallWatch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan,
-    StepClock, StepClockPlan, TaskId, TaskPlan, Timetable, dialect, integration, intermediate, logging,
+    StepClock, StepClockPlan, TaskId, TaskPlan, control, dialect, integration, intermediate, logging, sizes,
 };
 use vecud_base::time::{Instant, StepGrid};
 use vecud_description::{InterfaceOffer, IntervalVariability};
@@ -87,7 +86,7 @@ fn plan(
         log: logging::categories(described.rig.log.as_ref(), described.input.description),
         start_values: resolved.starts[fmu].values().cloned().collect(),
         structural_values: described.structure.values().cloned().collect(),
-        sizes: control::sizes(described),
+        sizes: sizes::sizes(described),
         control: control::plan(resolved, fmu, order),
         output_clocks: resolved.clocks.outputs[fmu].iter().map(output).collect(),
         draft_clocks: dialect::clocks(described, fmu, &resolved.clocks),

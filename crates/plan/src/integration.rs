@@ -3,9 +3,9 @@
 
 use super::described::DescribedFmu;
 use super::findings::Findings;
-use super::inputs::control;
-use super::masters;
-use super::{IntegrationPlan, JacobianPlan, Length, Mode, ModelExchangePlan, ResizableEquations, Solver};
+use super::{
+    IntegrationPlan, JacobianPlan, Length, Mode, ModelExchangePlan, ResizableEquations, Solver, groups, sizes,
+};
 use crate::rig::{At, Rig, float_text};
 use std::ops::Range;
 use vecud_base::time::Fraction;
@@ -164,7 +164,7 @@ fn needs_matrices(solver: Solver) -> bool {
 fn states_together(fmus: &[DescribedFmu], described: &DescribedFmu) -> usize {
     let states = |own: &DescribedFmu| own.input.description.numbers_of_equations(|variable| own.elements(variable)).0;
     let Some(master) = described.master else { return states(described) };
-    let members = masters::members(fmus, master).into_iter().map(|fmu| &fmus[fmu]);
+    let members = groups::members(fmus, master).into_iter().map(|fmu| &fmus[fmu]);
     members.filter(|own| own.model_exchange().is_some()).map(states).sum()
 }
 
@@ -186,7 +186,7 @@ fn resizable(described: &DescribedFmu) -> Option<ResizableEquations> {
     let description = described.input.description;
     let variable = |unknown: &Unknown| description.place(unknown.variable).map(|place| &description.variables[place]);
     let of = |unknowns: &[Unknown]| -> Vec<Vec<Length>> {
-        unknowns.iter().filter_map(variable).map(|variable| control::lengths(described, variable)).collect()
+        unknowns.iter().filter_map(variable).map(|variable| sizes::lengths(described, variable)).collect()
     };
     let structure = &description.structure;
     let all = ResizableEquations {

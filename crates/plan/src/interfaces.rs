@@ -1,25 +1,13 @@
 //! With which interface type an FMU runs, and what it must offer for that: a unit of time, states that can be saved.
 
-use super::described::DescribedFmu;
+use super::described::{DescribedFmu, offer};
 use super::findings::Findings;
 use super::{FmuInput, Mode, PlanError, dialect};
-use crate::rig::{Rig, RigFmu};
+use crate::rig::Rig;
 use vecud_description::{Interface, InterfaceOffer, ModelDescription};
 
 /// Warnings of one description that are worth a note in the plan.
 const WARNINGS: usize = 5;
-
-/// The interface types, the first choice first.
-const RUN: [Interface; 3] = [Interface::ScheduledExecution, Interface::CoSimulation, Interface::ModelExchange];
-
-/// The interface type that an FMU runs with: the one that the rig names, else the first that it offers. `None`: there is none.
-pub fn offer<'a>(fmu: &RigFmu, description: &'a ModelDescription) -> Option<&'a InterfaceOffer> {
-    let offered = |wanted: Interface| description.interfaces.iter().find(|offer| offer.interface() == wanted);
-    match &fmu.interface {
-        Some(wanted) => offered(wanted.value),
-        None => RUN.into_iter().find_map(offered),
-    }
-}
 
 /// Checks every FMU of a rig.
 pub(super) fn check(fmus: &[DescribedFmu], mode: Mode, findings: &mut Findings) {

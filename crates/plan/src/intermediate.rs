@@ -1,27 +1,16 @@
 //! What is done in the midst of the steps of a Co-Simulation FMU of FMI 3.0 (intermediate update): inputs on lines are set where it
 //! asks for them, and its internal steps are recorded where the rig says so (semantics S20).
 
-use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::resolved::Resolved;
 use super::tasks::batches;
 use super::{Batch, Extrapolation, IntermediatePlan};
-use vecud_description::{Causality, Variable, VariableType};
-
-/// Whether an FMU says that it has intermediate updates, and that this variable may be used in them.
-pub(super) fn may_be_used(described: &DescribedFmu, variable: &Variable) -> bool {
-    provides(described) && variable.intermediate_update
-}
-
-fn provides(described: &DescribedFmu) -> bool {
-    // The draft calls back with other arguments.
-    described.abi().may_step_again() && described.co_simulation().is_some_and(|own| own.provides_intermediate_update)
-}
+use vecud_description::{Causality, VariableType};
 
 /// What is done in the midst of the steps of this FMU; `None`: it need not call back.
 pub(super) fn plan(resolved: &Resolved, fmu: usize) -> Option<IntermediatePlan> {
     let described = &resolved.fmus[fmu];
-    let own = described.co_simulation().filter(|_| provides(described))?;
+    let own = described.co_simulation().filter(|_| described.provides_intermediate_update())?;
     let is_on_curve = |variable: usize| {
         let mut feeding = resolved.links.feeding((fmu, variable)).iter();
         feeding.any(|&link| resolved.links[link].extrapolation != Extrapolation::Hold)
@@ -41,7 +30,7 @@ fn recorded(resolved: &Resolved, fmu: usize) -> Vec<Batch> {
     let is_read = |&index: &usize| {
         let variable = &described.variables()[index];
         let is_text = matches!(variable.variable_type, VariableType::String | VariableType::Binary);
-        may_be_used(described, variable)
+        described.may_be_used_in_steps(variable)
             && matches!(variable.causality, Causality::Output | Causality::Local)
             && !is_text
             && resolved.columns.is_recorded((fmu, index))
@@ -60,7 +49,9 @@ pub(super) fn check(resolved: &Resolved, findings: &mut Findings) {
         let name = described.name();
         let reason = match described.co_simulation() {
             None => "makes no steps (Co-Simulation)",
-            Some(_) if !provides(described) => "has no intermediate update (providesIntermediateUpdate, FMI 3.0)",
+            Some(_) if !described.provides_intermediate_update() => {
+                "has no intermediate update (providesIntermediateUpdate, FMI 3.0)"
+            }
             Some(_) if recorded(resolved, fmu).is_empty() => {
                 "has no recorded output or local variable that may be read in the midst of a step (intermediateUpdate)"
             }

@@ -1,17 +1,16 @@
-//! `[master.NAME]`: which FMUs make their steps together, in which order they exchange values, and what each can do for the others
-//! (semantics S24).
+//! `[master.NAME]`: in which order FMUs that make their steps together exchange values, and what each can do for the others (semantics
+//! S24).
 //!
 //! The order of values and of FMUs comes from names alone: a rig whose tables stand in another order has the same results.
 
-use super::clocks::Clocks;
-use super::clocks::triggers::OutputCandidate;
+use super::clocks::{Clocks, OutputCandidate};
 use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
+use super::groups::members;
 use super::resolved::Resolved;
 use super::steps;
-use super::{ConnectionId, FmuId, TaskId, TaskPlan};
-use crate::rig::{self, At, Loops, MasterClass, Place, Rig, RigMaster};
-use serde::{Deserialize, Serialize};
+use super::{ConnectionId, FmuId, MasterPlan, SlavePlan, TaskId, TaskPlan, WirePlan};
+use crate::rig::{self, Loops, MasterClass, Place, RigMaster};
 use vecud_base::time::Fraction;
 use vecud_description::{Causality, InterfaceOffer, Unknown, VariableType};
 use vecud_solver::master::{
@@ -21,188 +20,6 @@ use vecud_solver::master::{
 
 /// Steps of a group within one release, where the rig says no `max_events`.
 const REPEATS: u32 = 100;
-
-/// A group of FMUs whose steps one task makes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MasterPlan {
-    /// NAME of `[master.NAME]`.
-    pub name: String,
-    /// The task that makes the steps of all.
-    pub leader: TaskId,
-    /// Who of them steps when, and how far.
-    pub algorithm: Algorithm,
-    /// Who steps: an FMU for Co-Simulation, or all that are integrated together. By name.
-    pub slaves: Vec<SlavePlan>,
-    /// What each can do, in the same order.
-    pub classes: Classes,
-    /// The connections inside of the group.
-    pub wires: Vec<WirePlan>,
-    /// The order of those whose inputs change between events, by their places among the wires, and the algebraic loops among them: these
-    /// are to be solved.
-    pub exchanges: Vec<Exchange>,
-    /// The exchanges between FMUs that are integrated, whose values follow at each time; with the same loops in the same order as
-    /// `exchanges`.
-    pub inner: Vec<Exchange>,
-    /// Steps within one release, at most.
-    pub max_events: u32,
-}
-
-/// Who steps in a group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SlavePlan {
-    /// Its name: that of its FMU, or of the first that is integrated.
-    pub name: String,
-    /// Its tasks: one of Co-Simulation, or all that are integrated.
-    pub tasks: Vec<TaskId>,
-}
-
-/// A connection inside of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WirePlan {
-    /// Which one.
-    pub connection: ConnectionId,
-    /// The task of the FMU that it comes from.
-    pub from: TaskId,
-    /// The task of the FMU that it leads to.
-    pub to: TaskId,
-    /// Its input changes in Event Mode alone.
-    pub in_event_mode: bool,
-    /// Its input may change at any time, and in Event Mode where it jumps.
-    pub takes_jumps: bool,
-    /// `nominal` of its input.
-    pub nominal: f64,
-    /// The FMU that it comes from computes products with its derivatives (`providesDirectionalDerivatives`).
-    pub has_derivatives: bool,
-}
-
-impl MasterPlan {
-    /// The slave that a task belongs to, by its place.
-    pub fn slave_of(&self, task: TaskId) -> Option<usize> {
-        self.slaves.iter().position(|slave| slave.tasks.contains(&task))
-    }
-
-    /// The two slaves at the ends of each wire.
-    pub fn ends(&self) -> Vec<(usize, usize)> {
-        let slave = |task| self.slave_of(task).expect("a wire is between FMUs of the group");
-        self.wires.iter().map(|wire| (slave(wire.from), slave(wire.to))).collect()
-    }
-}
-
-/// Whether an FMU is the first one of its group, whose task makes the steps of all.
-pub(super) fn leads(fmus: &[DescribedFmu], fmu: usize) -> bool {
-    fmus[fmu].master.is_some_and(|own| members(fmus, own).first() == Some(&fmu))
-}
-
-/// The FMUs of a group as places in the rig, by their names.
-pub(super) fn members(fmus: &[DescribedFmu], master: &RigMaster) -> Vec<usize> {
-    let is_its = |fmu: &usize| fmus[*fmu].master.is_some_and(|own| std::ptr::eq(own, master));
-    let mut members: Vec<usize> = (0..fmus.len()).filter(is_its).collect();
-    members.sort_by_key(|fmu| fmus[*fmu].name());
-    members
-}
-
-/// What the tables say that cannot be.
-pub(super) fn check(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) {
-    for described in fmus {
-        let Some(master) = described.master else {
-            let class = described.rig.class.as_ref().map(|class| ("class", class.place));
-            let max_step = described.rig.max_step.as_ref().map(|step| ("max_step", step.place));
-            for (key, place) in [class, max_step].into_iter().flatten() {
-                let name = described.name();
-                findings.rig(place, format!("{key} of {name} is for the master of its group, and it is in none: add it to fmus of a [master.NAME]"));
-            }
-            continue;
-        };
-        check_member(described, master, findings);
-    }
-    for master in &rig.masters {
-        let is_integrated = members(fmus, master).iter().any(|fmu| fmus[*fmu].model_exchange().is_some());
-        let said = &master.integration;
-        let tolerance = said.tolerance.as_ref().map(|at| ("tolerance", at.place));
-        let internal_step = said.internal_step.as_ref().map(|at| ("internal_step", at.place));
-        let solver = said.solver.as_ref().map(|at| ("solver", at.place));
-        for (key, place) in [solver, internal_step, tolerance].into_iter().flatten().filter(|_| !is_integrated) {
-            let name = &master.name.value;
-            findings
-                .rig(place, format!("{key} in [master.{name}] is for Model Exchange: none of its FMUs runs with it"));
-        }
-    }
-}
-
-fn check_member(described: &DescribedFmu, master: &RigMaster, findings: &mut Findings) {
-    let (name, group) = (described.name(), &master.name.value);
-    let at = master.fmus.iter().find(|fmu| fmu.value == name).map_or(master.name.place, |fmu| fmu.place);
-    if described.offer.is_some() && described.steps().is_none() {
-        findings.rig(at, format!(
-            "{name} makes no steps: its clocks are tasks of their own (Scheduled Execution); leave it out of fmus of [master.{group}]"
-        ));
-        return;
-    }
-    let own = &described.rig;
-    let step = own.step.as_ref().map(|step| ("step", step.place));
-    let cpu = own.cpu.as_ref().map(|cpu| ("cpu", cpu.place));
-    let task = own.task.as_ref().map(|task| ("limits, the overrun policy and figures", task.place));
-    let tolerance = own.integration.tolerance.as_ref().map(|at| ("tolerance", at.place));
-    let of_model = [own.integration.first(), tolerance].into_iter().flatten();
-    let of_model = of_model.filter(|_| described.model_exchange().is_some());
-    for (what, place) in [step, cpu, task].into_iter().flatten().chain(of_model) {
-        findings.rig(place, format!("{name} makes its steps together with others: say {what} in [master.{group}]"));
-    }
-    let class = own.class.as_ref().map(|class| ("class", class.place));
-    let max_step = own.max_step.as_ref().map(|step| ("max_step", step.place));
-    let is_used = |key: &str| match master.algorithm {
-        rig::Algorithm::Predictable => true,
-        rig::Algorithm::Rollback => key == "class",
-        rig::Algorithm::Jacobi | rig::Algorithm::GaussSeidel => false,
-    };
-    for (key, place) in [class, max_step].into_iter().flatten().filter(|(key, _)| !is_used(key)) {
-        let message = format!(
-            "{key} of {name} says nothing to algorithm = \"{}\" of [master.{group}]: it is for \"predictable\"",
-            master.algorithm.word()
-        );
-        findings.rig(place, message);
-    }
-    for (key, place) in [class, max_step].into_iter().flatten().filter(|_| described.model_exchange().is_some()) {
-        findings
-            .rig(place, format!("{key} is for Co-Simulation: {name} is integrated, and its steps end at its events"));
-    }
-}
-
-/// The step of each FMU of a group; `own`: those that the FMUs would have alone, by their places in the rig.
-pub(super) fn steps(rig: &Rig, fmus: &[DescribedFmu], own: &mut [Option<At<Fraction>>], findings: &mut Findings) {
-    for master in &rig.masters {
-        let members = members(fmus, master);
-        let shortest = || members.iter().filter_map(|fmu| own[*fmu].clone()).min_by_key(|step| step.value);
-        let step = master.step.clone().or_else(shortest).or_else(|| rig.step.clone());
-        if step.is_none() && members.iter().any(|fmu| fmus[*fmu].steps().is_some()) {
-            let name = &master.name.value;
-            findings.rig(master.name.place, format!(
-                "how far the FMUs of [master.{name}] are to go in one step is said nowhere: none of their descriptions has a stepSize or \
-                 a fixedInternalStepSize; give it as step in [master.{name}], such as step = \"1/1000\", or give step in [rig], or `vecud run --step`"
-            ));
-        }
-        members.iter().for_each(|fmu| own[*fmu] = step.clone());
-    }
-}
-
-/// The FMUs of each group make their steps together, as those do whose clocks are connected, which are all in one group therefore.
-pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], leaders: &mut [usize], findings: &mut Findings) {
-    for master in &rig.masters {
-        let members = members(fmus, master);
-        let Some(&first) = members.first() else { continue };
-        for fmu in 0..fmus.len() {
-            let with = members.iter().find(|member| leaders[**member] == leaders[fmu]);
-            if let (Some(&with), false) = (with, members.contains(&fmu)) {
-                let (name, other, group) = (fmus[fmu].name(), fmus[with].name(), &master.name.value);
-                findings.rig(master.name.place, format!(
-                    "{name} and {other} make their steps together, since their clocks are connected, but only {other} is in \
-                     [master.{group}]: add {name} to its fmus"
-                ));
-            }
-        }
-        members.iter().for_each(|member| leaders[*member] = first);
-    }
-}
 
 /// What a master is told of an FMU for Co-Simulation, in steps over `step`.
 fn abilities(described: &DescribedFmu, clocks: &Clocks, fmu: usize, step: Fraction) -> Abilities {

@@ -372,5 +372,5 @@ fn position(element: usize, shape: &[usize]) -> String {
         rest /= length;
     }
     indices.reverse();
-    super::inputs::elements::shape_text(&indices)
+    super::elements::shape_text(&indices)
 }

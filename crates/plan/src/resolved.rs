@@ -1,5 +1,6 @@
 //! The rig with every name in it found: what the order of the tasks, and what each of them does, is worked out from.
 
+use super::clocks::candidates::Candidate;
 use super::clocks::{Clocks, candidates, clocked_clocks, triggers};
 use super::connections::links::{self, Link, Links};
 use super::described::{DescribedFmu, VariableId};
@@ -7,12 +8,13 @@ use super::findings::Findings;
 use super::inputs::fed_starts;
 use super::inputs::start_values::{self, Starts};
 use super::inputs::stimuli::{self, Stimuli};
+use super::owners::{Owners, gets, sets};
 use super::record::{self, RecordedColumns};
-use super::tasks::batches::{self, Wanted};
-use super::tasks::owners::Owners;
-use super::{StimulusInput, Timetable, steps};
+use super::timetable::Timetable;
+use super::wanted::{Wanted, wanted};
+use super::{StimulusInput, steps};
 use crate::rig::{Extrapolation, Rig};
-use vecud_description::Variability;
+use vecud_description::{Variability, Variable};
 
 /// Nothing in it changes once it is there.
 pub(super) struct Resolved<'a> {
@@ -48,28 +50,35 @@ impl Resolved<'_> {
     }
 
     /// Whether each change of what a connection brings is a jump.
-    fn is_stepwise(&self, link: &Link) -> bool {
+    pub fn is_stepwise(&self, link: &Link) -> bool {
         let (fmu, variable) = link.source;
         let source = &self.fmus[fmu].variables()[variable];
         let is_discrete = source.variability != Variability::Continuous || !source.clocks.is_empty();
         is_discrete && link.extrapolation == Extrapolation::Hold
     }
 
-    /// Whether each change of what a connection brings is a jump of an array whose other elements are continuous. A master sees to that itself.
-    pub fn jumps_among_others(&self, link: &Link) -> bool {
-        let target = &self.fmus[link.target.0];
-        let is_carried = link.is_inside && target.master.is_some();
-        let jumps = target.takes_jumps_in_event_mode() && !is_carried && self.is_stepwise(link);
-        jumps && !self.is_set_in_event_mode(link.target)
+    /// Candidates that set a (connected) input, ascending.
+    pub fn setting(&self, variable: VariableId) -> Vec<usize> {
+        self.owning(variable, sets)
     }
 
-    /// Whether values of a connection come with the time at which their source has jumped last, in an event of its own.
-    pub fn tells_jumps(&self, link: &Link) -> bool {
-        let (source, target) = (&self.fmus[link.source.0], &self.fmus[link.target.0]);
-        // A master carries them himself.
-        let is_carried = link.is_inside && source.master.is_some();
-        let is_told = source.handles_events() && target.takes_jumps_in_event_mode() && !is_carried;
-        is_told && !self.is_set_in_event_mode(link.target)
+    /// Candidates that read a (wanted) variable, ascending.
+    pub fn getting(&self, variable: VariableId) -> Vec<usize> {
+        self.owning(variable, gets)
+    }
+
+    fn owning(
+        &self,
+        (fmu, variable): VariableId,
+        owns: fn(&DescribedFmu, &Candidate, &Variable) -> bool,
+    ) -> Vec<usize> {
+        let described = &self.fmus[fmu];
+        let v = &described.variables()[variable];
+        let is_one = |&candidate: &usize| owns(described, &self.clocks.candidates[candidate], v);
+        match self.owners.near(described, fmu, v) {
+            Some(near) => near.into_iter().filter(is_one).collect(),
+            None => self.owners.of_fmu(fmu).iter().copied().filter(is_one).collect(),
+        }
     }
 }
 
@@ -92,8 +101,8 @@ impl<'a> Resolved<'a> {
         fed_starts::add(&stimuli, opened, fmus, &mut starts, findings);
         let links = links::resolve(rig, fmus, &clocks, &starts, findings);
         let columns = record::columns(rig, fmus, &starts, findings);
-        stimuli.check_parts(rig, fmus, &links, &starts, findings);
-        let wanted = batches::wanted(fmus, &starts, &links, &columns, &stimuli);
+        stimuli.check_parts(rig, fmus, |input| !links.feeding(input).is_empty(), &starts, findings);
+        let wanted = wanted(fmus, &starts, &links, &columns, &stimuli);
         for (fmu, described) in fmus.iter().enumerate() {
             let is_fed = |variable| wanted[fmu].written.contains(&variable);
             start_values::note_resized(described, &starts[fmu], is_fed, findings);

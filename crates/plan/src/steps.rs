@@ -1,17 +1,13 @@
 //! How far each step of an FMU goes, and whether the FMU can go so far (semantics S19).
 
-use super::Timetable;
 use super::clocks::Clocks;
 use super::clocks::candidates::Candidate;
 use super::described::{DescribedFmu, StepAbilities};
 use super::findings::Findings;
-use super::schedulability::Figures;
-use super::{Limits, Mode, Release, Retry, integration, masters};
+use super::timetable::Timetable;
+use super::{Figures, Limits, Mode, Release, Retry, groups, integration};
 use crate::rig::{At, Place, Rig, RigTask, TriggerSource};
 use vecud_base::time::{Fraction, Instant};
-
-/// The name of the task that makes the steps of an FMU.
-pub const NAME: &str = "step";
 
 /// The step where neither the rig nor the FMU says more, or the smallest multiple of the FMU's internal step from here on.
 const DEFAULT: Fraction = Fraction::MILLISECOND;
@@ -27,9 +23,9 @@ pub(super) fn candidates(
     findings: &mut Findings,
 ) -> Vec<Candidate> {
     let mut candidates = Vec::new();
-    masters::check(rig, fmus, findings);
+    groups::check(rig, fmus, findings);
     let mut steps: Vec<Option<At<Fraction>>> = fmus.iter().map(|described| step(rig, described, findings)).collect();
-    masters::steps(rig, fmus, &mut steps, findings);
+    groups::steps(rig, fmus, &mut steps, findings);
     tell_unused(rig, &steps, findings);
     for ((fmu, described), step) in fmus.iter().enumerate().zip(steps) {
         let Some(own) = described.steps() else {
@@ -59,7 +55,7 @@ pub(super) fn candidates(
         check(rig, described, own, &step, times, findings);
         integration::check(rig, described, &step, findings);
         integration::check_states(described, findings);
-        let leads = masters::leads(fmus, fmu);
+        let leads = groups::leads(fmus, fmu);
         if leads || described.master.is_none() {
             integration::check_matrices(fmus, described, findings);
             integration::check_rounding(described, findings);
@@ -104,7 +100,7 @@ pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut Clocks, findin
         }
     }
     clocks.leaders = (0..fmus.len()).map(|fmu| leader(&clocks.leaders, fmu)).collect();
-    masters::join(rig, fmus, &mut clocks.leaders, findings);
+    groups::join(rig, fmus, &mut clocks.leaders, findings);
     for (fmu, leader) in clocks.leaders.iter().enumerate() {
         clocks.groups.entry(*leader).or_default().push(fmu);
     }

@@ -3,12 +3,14 @@
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
 use crate::rig::{At, Limits, Mode, Overrun, Rig, RigClock, RigTask};
-use crate::schedulability::Figures;
-use crate::{Release, Timetable, steps};
+use crate::{Figures, Release};
 use std::ops::RangeInclusive;
 use vecud_base::priority::FmiPriority;
-use vecud_base::time::{Fraction, Instant, Nanos};
-use vecud_description::{Abi, Causality, Clock, IntervalVariability, ModelDescription, Variable};
+use vecud_base::time::{Fraction, Nanos};
+use vecud_description::{Abi, Causality, Clock, IntervalVariability, Variable};
+
+/// The name of the task that makes the steps of an FMU.
+const STEP: &str = "step";
 
 /// A task that has no place in the merged order yet.
 #[derive(Clone)]
@@ -59,7 +61,7 @@ impl Candidate {
                 element_name(&described.variables()[variable].name, element)
             }
             (None, Some(master)) if self.leads_group => master.name.value.clone(),
-            (None, _) => steps::NAME.to_owned(),
+            (None, _) => STEP.to_owned(),
         }
     }
 
@@ -179,6 +181,15 @@ pub fn is_input_clock(variable: &Variable) -> bool {
 /// Whether a variable is an output clock.
 pub fn is_output_clock(variable: &Variable) -> bool {
     variable.clock.is_some() && variable.causality == Causality::Output
+}
+
+/// Whether some input clock's task may set this input; in Event Mode every one may be.
+pub fn has_input_clock(described: &DescribedFmu, v: &Variable) -> bool {
+    if described.handles_events() {
+        return true;
+    }
+    let is_input = |i: usize| is_input_clock(&described.variables()[i]);
+    v.clocks.is_empty() || v.clocks.iter().any(|&clock| described.find_reference(clock).is_some_and(is_input))
 }
 
 fn check_name(described: &DescribedFmu, clock: &RigClock, findings: &mut Findings) {
@@ -382,51 +393,3 @@ fn release(
 
 /// The shortest interval in real time, 1 µs. A thread that leaves out releases faster than they come must get ahead of them.
 const SHORTEST: Fraction = Fraction::MICROSECOND;
-
-/// Seconds before and after 0 between which a run may start: some hundred years, so that nanoseconds still fit.
-const LATEST_START: f64 = 4e9;
-
-/// When a rig starts whose first FMU has this description.
-pub fn start_time(rig: &Rig, first: Option<&ModelDescription>) -> At<Instant> {
-    let experiment = first.filter(|_| rig.experiment_of_fmu).and_then(|own| own.default_experiment.start_time);
-    let default = || At::unplaced(experiment.and_then(Instant::from_f64).unwrap_or(Instant::ZERO));
-    rig.start_time.clone().unwrap_or_else(default)
-}
-
-/// Start and stop of a rig.
-pub fn timetable(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> Timetable {
-    let experiment = rig.experiment_of_fmu.then(|| fmus.first().map(|u| &u.input.description.default_experiment));
-    let experiment = experiment.flatten();
-    let given = |written: &Option<At<Instant>>, default: Option<f64>| {
-        let default = || default.and_then(Instant::from_f64).map(At::unplaced);
-        written.clone().or_else(default)
-    };
-    let start = start_time(rig, fmus.first().map(|first| first.input.description));
-    if start.value.seconds().abs() > LATEST_START {
-        let seconds = start.value.seconds();
-        findings.rig(start.place, format!("the start time, {seconds} s, is more than {LATEST_START} s away from 0"));
-    }
-    let start = start.value;
-    let stop = given(&rig.stop_time, experiment.and_then(|e| e.stop_time));
-    match &stop {
-        Some(stop) if stop.value <= start => {
-            // What comes from no rig file is not to be changed in one.
-            let way = match stop.place.line {
-                0 => "give a later --stop-time",
-                _ => "set stop_time in [rig], or use --stop-time",
-            };
-            let message = format!(
-                "the stop time, {} s, is not after the start time, {} s: nothing would run; {way}",
-                stop.value.seconds(),
-                start.seconds()
-            );
-            findings.rig(stop.place, message);
-        }
-        None if rig.mode == Mode::Virtual && !rig.endless => {
-            findings
-                .rig(Default::default(), "virtual time needs a stop time: set stop_time in [rig], or use --stop-time");
-        }
-        _ => {}
-    }
-    Timetable { start, stop: stop.map(|at| at.value) }
-}

@@ -6,15 +6,13 @@
 //! A clock ticks once per instant, so a circle of triggers has no second round: what would close it is coalesced while it
 //! runs, and reported (semantics S3). A circle that nothing outside of it can start is an error of the rig.
 
-use super::Clocks;
 use super::candidates::Candidate;
-use super::triggers::OutputCandidate;
+use super::{Clocks, OutputCandidate};
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
 use crate::rig::Place;
 use crate::{Release, TaskId, TaskPlan};
 use std::collections::{BTreeSet, HashMap};
-use vecud_base::time::Fraction;
 
 /// The candidates that bring this one about, in no order; empty for a clock of its own time.
 pub fn of(candidate: usize, fmus: &[DescribedFmu], Clocks { candidates, outputs, .. }: &Clocks) -> Vec<usize> {
@@ -57,22 +55,6 @@ pub fn roots(tasks: &[TaskPlan]) -> Vec<Vec<TaskId>> {
         false => roots.into_iter().collect(),
     };
     roots.into_iter().enumerate().map(of).collect()
-}
-
-impl Release {
-    /// The shortest time between two instants of this clock that are known without its being activated; `None`: there are
-    /// none such.
-    pub fn shortest_known(&self) -> Option<Fraction> {
-        match self {
-            Release::Periodic { interval, .. } => Some(*interval),
-            _ => None,
-        }
-    }
-
-    /// Whether it has instants that are known without its being activated: a grid, or a list.
-    pub fn has_instants(&self) -> bool {
-        matches!(self, Release::Periodic { .. } | Release::Asked | Release::At(_))
-    }
 }
 
 /// Refuses circles that nothing starts, and notes those that may close. `places`: where the rig triggers a clock, by FMU

@@ -8,8 +8,9 @@
 
 use super::Clocks;
 use super::candidates::Candidate;
+use crate::Release;
 use crate::described::DescribedFmu;
-use crate::{Release, Timetable};
+use crate::timetable::Timetable;
 use std::collections::HashSet;
 use vecud_base::time::{Fraction, Instant};
 use vecud_description::{Abi, ValueReference};

@@ -3,29 +3,14 @@
 //! In the draft the description says so itself (`triggeredBy`). Array clocks are triggered element by element.
 
 use super::candidates::{Candidate, InputClock, elements, hint, is_input_clock, is_output_clock, named};
-use super::{Clocks, causes};
+use super::{Clocks, OutputCandidate, causes};
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
 use crate::rig::{At, Endpoint, Mode, Place, Rig, TriggerSource};
-use crate::{FmuId, Release, Timetable};
+use crate::timetable::Timetable;
+use crate::{FmuId, Release};
 use std::collections::{BTreeMap, HashMap};
 use vecud_description::IntervalVariability;
-
-/// An output clock before tasks are sorted.
-pub struct OutputCandidate {
-    /// Index among the FMU's variables.
-    pub variable: usize,
-    /// 0 for a scalar clock, else which of its elements, from 1.
-    pub element: usize,
-    /// Candidates that may tick it; empty: not said.
-    pub ticked_by: Vec<usize>,
-    /// Candidates that it triggers.
-    pub targets: Vec<usize>,
-    /// Input clocks of FMUs that make steps which it triggers: FMU, and index among its outputs.
-    pub clocks: Vec<(usize, usize)>,
-    /// It is an input clock that ticks between the steps of its FMU.
-    pub input: Option<Candidate>,
-}
 
 /// The output clocks of each FMU in document order, and the input clocks that tick between steps, without targets.
 fn outputs(fmus: &[DescribedFmu], candidates: &[Candidate]) -> Vec<Vec<OutputCandidate>> {

@@ -1,16 +1,15 @@
 //! Variable connections: both ends exist, fit each other, and no element of an input has two sources.
 
-use super::conversion::{Conversion, UnitRelation, Widening, compare, widening};
-use super::{delays, slopes};
+use super::slopes;
+use super::units::{UnitRelation, compare};
 use crate::clocks::Clocks;
-use crate::described::{DescribedFmu, ELEMENTS, VariableId};
+use crate::clocks::candidates::has_input_clock;
+use crate::described::{DescribedFmu, ELEMENTS, Named, VariableId, find};
+use crate::elements::{Selection, shape_text};
 use crate::findings::Findings;
-use crate::inputs::elements::{Named, Selection, find, shape_text};
-use crate::inputs::start_values::Starts;
-use crate::resolved::Resolved;
-use crate::rig::{At, Endpoint, Place, Rig, RigConnect};
-use crate::tasks::batches::{has_input_clock, start_of};
-use crate::{ConnectionPlan, Extrapolation, FmuPlan, TaskPlan, Timing};
+use crate::inputs::start_values::{Starts, start_of};
+use crate::model::conversion::{Conversion, Widening, widening};
+use crate::rig::{At, Endpoint, Extrapolation, Place, Rig, RigConnect, Timing};
 use std::collections::HashMap;
 use std::ops::Deref;
 use vecud_description::{Causality, Variable, VariableType};
@@ -273,7 +272,7 @@ fn fit(
         let word = extrapolation.word();
         let refuse =
             |reason| (connect.extrapolation.place, format!("extrapolation = \"{word}\" is not possible: {reason}"));
-        slopes::check(&link, (a_unit, a), (b_unit, b), (&a_name, &b_name)).map_err(refuse)?;
+        slopes::check((timing, extrapolation), (a_unit, a), (b_unit, b), (&a_name, &b_name)).map_err(refuse)?;
     }
     Ok(link)
 }
@@ -360,44 +359,4 @@ fn capacity(
         }
         (_, None) => Ok(0),
     }
-}
-
-/// What the plan says of all connections. `fmus`: the instances that they are between.
-pub fn plans(
-    resolved: &Resolved,
-    tasks: &[TaskPlan],
-    fmus: &[FmuPlan],
-    findings: &mut Findings,
-) -> Vec<ConnectionPlan> {
-    let variable = |(fmu, index): VariableId| {
-        let described = &resolved.fmus[fmu];
-        (described.name(), &described.variables()[index])
-    };
-    let plan = |link: &Link| {
-        let ((from_fmu, from), (to_fmu, to)) = (variable(link.source), variable(link.target));
-        ConnectionPlan {
-            from: format!("{from_fmu}.{}{}", from.name, link.from.text),
-            to: format!("{to_fmu}.{}{}", to.name, link.to.text),
-            timing: link.timing,
-            is_inside: link.is_inside,
-            delay: None,
-            from_type: from.variable_type,
-            variable_type: to.variable_type,
-            conversion: link.conversion,
-            units: link
-                .conversion
-                .unit
-                .and(from.unit.as_deref().zip(to.unit.as_deref()))
-                .map(|(a, b)| (a.to_owned(), b.to_owned())),
-            elements: link.from.elements(),
-            from_elements: link.from.runs.clone(),
-            to_elements: link.to.runs.clone(),
-            capacity: link.capacity,
-            extrapolation: link.extrapolation,
-            tells_jumps: resolved.tells_jumps(link),
-            jumps_among_others: resolved.jumps_among_others(link),
-        }
-    };
-    let connections = resolved.links.iter().map(plan).collect();
-    delays::complete(connections, tasks, fmus, resolved.rig, findings)
 }

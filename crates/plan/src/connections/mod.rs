@@ -1,7 +1,7 @@
 //! What a connection is: its two ends, what happens to a value on its way, and when it becomes visible (semantics S11).
 
-pub mod conversion;
-mod delays;
+pub mod delays;
 pub mod links;
 mod slopes;
 pub mod timing;
+mod units;

@@ -1,14 +1,12 @@
 //! Whether derivatives of an output can travel with its value, so that an input is extrapolated between two of them (semantics S20).
 
-use super::links::Link;
-use crate::Timing;
 use crate::described::DescribedFmu;
-use crate::intermediate;
+use crate::rig::{Extrapolation, Timing};
 use vecud_description::{Variability, Variable, VariableType};
 
-/// Whether what this connection carries can be extrapolated; else why not. `names` are those of both ends.
+/// Whether what a connection with this timing carries can be extrapolated like this; else why not. `names` are those of both ends.
 pub(super) fn check(
-    link: &Link,
+    (timing, extrapolation): (Timing, Extrapolation),
     (from, output): (&DescribedFmu, &Variable),
     (to, input): (&DescribedFmu, &Variable),
     (from_name, to_name): (&str, &str),
@@ -21,10 +19,10 @@ pub(super) fn check(
             return Err(format!("{} makes no steps (Co-Simulation)", described.name()));
         }
     }
-    if link.timing != Timing::Delayed {
+    if timing != Timing::Delayed {
         return Err("it is for timing = \"delayed\": a value that is there at once is not extrapolated".to_owned());
     }
-    let orders = link.extrapolation.orders();
+    let orders = extrapolation.orders();
     match from.co_simulation().map_or(0, |own| own.max_output_derivative_order) {
         0 => return Err(format!("{} has no output derivatives (maxOutputDerivativeOrder)", from.name())),
         known if (known as usize) < orders => {
@@ -35,7 +33,7 @@ pub(super) fn check(
         }
         _ => (),
     }
-    if !to.abi().has_input_derivatives() && !intermediate::may_be_used(to, input) {
+    if !to.abi().has_input_derivatives() && !to.may_be_used_in_steps(input) {
         return Err(format!(
             "{} does not ask for {to_name} in the midst of a step (providesIntermediateUpdate, and intermediateUpdate of the input)",
             to.name()

@@ -2,7 +2,7 @@
 //! one carries depends on the schedule (semantics S11, S15).
 
 use super::delays::{Ends, ends};
-use crate::table::interval_text;
+use crate::interval::interval_text;
 use crate::{ConnectionPlan, Extrapolation, Mode, Plan, Release, TaskId, Timing};
 use vecud_base::time::{Fraction, Instant};
 

@@ -3,7 +3,6 @@
 //! Guarantees: FMUs that feed each other in no circle are initialised one after the other as a whole, producers first, in the rig's
 //! order where that leaves a choice. In a circle an FMU goes on as far as it can, too.
 
-use super::InitialVariables;
 use super::dependencies::InitialDependencies;
 use crate::Extrapolation;
 use crate::connections::links::Link;
@@ -11,10 +10,23 @@ use crate::described::{DescribedFmu, VariableId};
 use crate::findings::Findings;
 use crate::resolved::Resolved;
 use crate::rig::{Loops, RigMaster};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use vecud_base::graph::constrained;
 use vecud_description::VariableType;
 use vecud_solver::master::{Block, Dependencies};
+
+/// What the rig wants of the variables of one FMU in its initialisation, by index.
+#[derive(Default)]
+pub struct InitialVariables {
+    /// Inputs whose sources have initial values.
+    pub set: BTreeSet<usize>,
+    /// Outputs that feed these.
+    pub feeding: HashSet<usize>,
+    /// All that is read, in document order; of inputs only those of `set`.
+    pub get: Vec<usize>,
+    /// All that is read when the FMU has left Initialization Mode, since it does not give them before.
+    pub later: Vec<usize>,
+}
 
 /// So many variables of a circle are named.
 const NAMED: usize = 12;

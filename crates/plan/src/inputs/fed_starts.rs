@@ -1,13 +1,12 @@
 //! What an input that a file feeds starts with: what the file has for the start time, unless the rig gives it a start value.
 
-use super::elements::{expanded, replaced};
-use super::start_values::{self, Starts};
+use super::start_values::{self, Starts, start_of};
 use super::stimuli::{FedInput, Stimuli};
 use crate::StimulusInput;
 use crate::described::{DescribedFmu, VariableId};
+use crate::elements::{expanded, replaced};
 use crate::findings::Findings;
 use crate::rig::{Problem, RigValue};
-use crate::tasks::batches::start_of;
 use std::collections::BTreeMap;
 use vecud_description::{Values, VariableType};
 

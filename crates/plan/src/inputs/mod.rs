@@ -1,7 +1,5 @@
 //! What variables get that no other FMU computes: start values, files of stimuli, commands.
 
-pub mod control;
-pub mod elements;
 pub mod fed_starts;
 pub mod own_starts;
 pub mod start_values;

@@ -1,9 +1,9 @@
 //! What the variables of one FMU start with, whoever says it: what `vecud inspect` shows and keeps.
 
-use super::start_values::{Starts, check, resolve, settable};
-use crate::described::DescribedFmu;
+use super::start_values::{Starts, check, resolve, settable, structure};
+use crate::described::{DescribedFmu, Named, find};
+use crate::elements::expanded;
 use crate::findings::Findings;
-use crate::inputs::elements::{Named, expanded, find};
 use crate::rig::{At, Rig, RigValue, start_line};
 use crate::{FmuInput, PlanError};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -105,7 +105,7 @@ fn with_described<T>(
     let (library, folder) = (PathBuf::new(), String::new());
     let inputs = [FmuInput { description, library, folder, resources: None, path, tells_max_step: false }];
     let mut findings = Findings::new(rig);
-    let described = DescribedFmu::all(rig, &inputs, &mut findings);
+    let described = DescribedFmu::all(rig, &inputs, structure, &mut findings);
     let done = body(&described[0], &mut findings);
     findings.refuse()?;
     Ok(done)

@@ -1,13 +1,11 @@
 //! Start values of the rig, checked against the variables that they are for.
 
-use super::elements::{self, replaced};
-use super::elements::{Named, Selection, find};
 use crate::StartValue;
-use crate::connections::conversion::integer;
-use crate::described::{DescribedFmu, ELEMENTS};
+use crate::described::{DescribedFmu, ELEMENTS, Named, find};
+use crate::elements::{self, Selection, replaced};
 use crate::findings::Findings;
+use crate::model::conversion::integer;
 use crate::rig::{At, RigValue, float_text, suggestion};
-use crate::tasks::batches::start_of;
 use std::collections::BTreeMap;
 use vecud_description::word;
 use vecud_description::{Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
@@ -88,6 +86,13 @@ fn of(described: &DescribedFmu, structural: bool, findings: &mut Findings) -> St
         starts.insert(index, start(described, v, values));
     }
     starts
+}
+
+/// All elements that a variable starts with: by the rig, else by its description.
+pub fn start_of(described: &DescribedFmu, variable: usize, starts: &Starts) -> Option<Values> {
+    let v = &described.variables()[variable];
+    let start = starts.get(&variable).map(|start| &start.values).or(described.start_of(variable))?;
+    Some(elements::expanded(start, described.elements(v)))
 }
 
 /// The start value of a variable.

@@ -1,18 +1,15 @@
 //! Stimuli: each column that is used names an input that nothing else feeds, or a triggered clock that nothing else ticks.
 
-use super::control;
-use super::elements::{Named, Selection, find, longest};
-use super::start_values::Starts;
-use crate::clocks::candidates::{Candidate, is_input_clock, named};
+use super::start_values::{Starts, start_of};
+use crate::clocks::candidates::{Candidate, has_input_clock, is_input_clock, named};
 use crate::clocks::released::released;
-use crate::connections::links::Links;
-use crate::described::{DescribedFmu, VariableId};
+use crate::described::{DescribedFmu, Named, VariableId, find};
+use crate::elements::{Selection, longest};
 use crate::findings::Findings;
-use crate::resolved::Resolved;
-use crate::tasks::batches::{has_input_clock, start_of};
+use crate::sizes::is_resizable;
+use crate::timetable::Timetable;
 use crate::{
     BatchItem, FedClock, FedElement, FedValue, FmuPlan, Release, StimulusInput, StimulusPlan, TaskId, TaskPlan,
-    Timetable,
 };
 use vecud_description::{Causality, IntervalVariability, Variable, VariableType};
 
@@ -325,7 +322,7 @@ fn target(
             return Err(Wrong(message));
         }
     };
-    if control::is_resizable(described, v) {
+    if is_resizable(described, v) {
         return Err(Wrong(format!("{to} can get another size while it runs: a stimulus feeds arrays of fixed size")));
     }
     let floats = matches!(v.variable_type, VariableType::Float32 | VariableType::Float64);
@@ -440,19 +437,20 @@ impl Stimuli {
         own.all(|input| self.plans[input.stimulus].interpolation == Interpolation::Hold)
     }
 
-    /// An array of which not all elements are fed needs values for the others.
+    /// An array of which not all elements are fed needs values for the others. `is_connected`: whether connections feed an input.
     pub fn check_parts(
         &self,
         rig: &Rig,
         fmus: &[DescribedFmu],
-        links: &Links,
+        is_connected: impl Fn(VariableId) -> bool,
         starts: &[Starts],
         findings: &mut Findings,
     ) {
         let variables: BTreeSet<VariableId> = self.inputs().collect();
         for (fmu, index) in variables {
             let (described, v) = (&fmus[fmu], &fmus[fmu].variables()[index]);
-            if self.is_whole(described, (fmu, index), links) || start_of(described, index, &starts[fmu]).is_some() {
+            let is_whole = self.is_whole(described, (fmu, index), is_connected((fmu, index)));
+            if is_whole || start_of(described, index, &starts[fmu]).is_some() {
                 continue;
             }
             let input = self.inputs.iter().find(|input| input.variable == (fmu, index));
@@ -469,21 +467,27 @@ impl Stimuli {
     }
 
     /// Whether every element is fed by a stimulus.
-    fn is_whole(&self, described: &DescribedFmu, variable: VariableId, links: &Links) -> bool {
+    fn is_whole(&self, described: &DescribedFmu, variable: VariableId, is_connected: bool) -> bool {
         let own = self.inputs().filter(|input| *input == variable).count();
-        own == described.elements(&described.variables()[variable.1]) && links.feeding(variable).is_empty()
+        own == described.elements(&described.variables()[variable.1]) && !is_connected
     }
 
-    /// Adds to an input what stimuli feed of it.
-    pub fn feed(&self, resolved: &Resolved, (fmu, variable): VariableId, item: &mut BatchItem) {
-        let own = self.inputs.iter().filter(|input| input.variable == (fmu, variable));
+    /// Adds to an input, which connections may feed as well, what stimuli feed of it. `starts`: those of its FMU.
+    pub fn feed(
+        &self,
+        described: &DescribedFmu,
+        starts: &Starts,
+        variable: VariableId,
+        is_connected: bool,
+        item: &mut BatchItem,
+    ) {
+        let own = self.inputs.iter().filter(|input| input.variable == variable);
         item.stimuli = own
             .map(|input| FedElement { stimulus: input.stimulus, value: input.value, element: input.element })
             .collect();
         let capacity = |fed: &FedElement| self.plans[fed.stimulus].values[fed.value].capacity;
-        let described = &resolved.fmus[fmu];
-        if !item.stimuli.is_empty() && !self.is_whole(described, (fmu, variable), &resolved.links) {
-            item.start = start_of(described, variable, &resolved.starts[fmu]);
+        if !item.stimuli.is_empty() && !self.is_whole(described, variable, is_connected) {
+            item.start = start_of(described, variable.1, starts);
         }
         let rooms = item.stimuli.iter().filter_map(capacity).chain(item.start.as_ref().map(longest));
         item.capacity = rooms.fold(item.capacity, usize::max);

@@ -96,6 +96,22 @@ pub enum Release {
     Never,
 }
 
+impl Release {
+    /// The shortest time between two instants of this clock that are known without its being activated; `None`: there are
+    /// none such.
+    pub fn shortest_known(&self) -> Option<Fraction> {
+        match self {
+            Release::Periodic { interval, .. } => Some(*interval),
+            _ => None,
+        }
+    }
+
+    /// Whether it has instants that are known without its being activated: a grid, or a list.
+    pub fn has_instants(&self) -> bool {
+        matches!(self, Release::Periodic { .. } | Release::Asked | Release::At(_))
+    }
+}
+
 /// A clock that whoever controls the run may tick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestedClock {

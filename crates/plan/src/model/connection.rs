@@ -1,50 +1,11 @@
-//! Which values are set and read, and where they go.
+//! What a connection carries, and when it is visible.
 
-use super::{ConnectionId, Extrapolation, FedElement, Length, SignalId, TaskId, Timing};
-use crate::connections::conversion::Conversion;
+use super::TaskId;
+use super::conversion::Conversion;
+use crate::rig::{Extrapolation, Timing};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use vecud_description::{ValueReference, Values, VariableType};
-
-/// Variables of one type that travel in one FMI call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Batch {
-    /// Their common type.
-    pub variable_type: VariableType,
-    /// In call order.
-    pub items: Vec<BatchItem>,
-    /// Given when the only item's size may change while the instance runs: the length of each of its dimensions.
-    pub resizable: Option<Vec<Length>>,
-    /// The variables, which are set, may be so in Event Mode alone: the host enters it where one of them has changed. Such that
-    /// are read are so in Event Mode too.
-    pub in_event_mode: bool,
-    /// The output clocks to which alone the variables belong, by their places in [`FmuPlan::output_clocks`](super::FmuPlan::output_clocks): these
-    /// variables are read after an activation in which one of them has ticked, and after no other; in Event Mode they are also
-    /// set only then. Empty: after every activation.
-    pub ticked: Vec<usize>,
-}
-
-/// One variable of a batch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BatchItem {
-    /// The variable's value reference.
-    pub reference: ValueReference,
-    /// The variable's name.
-    pub name: String,
-    /// Number of elements; 1 for a scalar.
-    pub elements: usize,
-    /// Bytes that an element may have, for strings and binaries; else 0.
-    pub capacity: usize,
-    /// For a variable that is set: where its elements come from. For one that is read: where they go.
-    pub connections: Vec<ConnectionId>,
-    /// For a variable that is set: the elements that stimuli feed.
-    pub stimuli: Vec<FedElement>,
-    /// For an array that is set of which connections feed parts: what the other elements keep, and what those start with
-    /// whose source has no value yet. All its elements.
-    pub start: Option<Values>,
-    /// Recorded as these columns (one per element).
-    pub signals: Vec<SignalId>,
-}
+use vecud_description::VariableType;
 
 /// A variable, or some of its elements, feeding as many elements of an input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

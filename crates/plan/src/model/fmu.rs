@@ -1,7 +1,8 @@
 //! What a plan knows of an FMU, and how it is run.
 
-use super::{Batch, ControlPlan, GetIntervals, OnTick, OnWarning, OutputClock, TaskId};
-use crate::control::elements;
+use super::length::elements;
+use super::{Batch, ControlPlan, Length, OnTick, OutputClock, SizePlan, TaskId};
+use crate::rig::{GetIntervals, OnWarning};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use vecud_base::time::{Fraction, TimeUnit};
@@ -234,24 +235,6 @@ impl FmuPlan {
     pub fn on_ticks(&self) -> &[OnTick] {
         self.scheduled_execution().map_or(&[], |plan| &plan.on_ticks)
     }
-}
-
-/// A parameter that says how long dimensions of arrays are, and that may change at run time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SizePlan {
-    /// The value reference of the parameter.
-    pub reference: ValueReference,
-    /// The value of the parameter at the start, which is also the largest that it may get: buffers are made for it.
-    pub start: u64,
-}
-
-/// The length of a dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Length {
-    /// Always this.
-    Fixed(usize),
-    /// The value of this entry of [`FmuPlan::sizes`].
-    By(usize),
 }
 
 /// A value to set before initialisation.

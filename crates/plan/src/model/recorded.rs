@@ -1,6 +1,6 @@
-//! What a sample of a task consists of: its columns in their order, its words.
+//! The columns of a recording, and what a sample of a task consists of: its columns in their order, its words.
 
-use super::{Batch, BatchItem, FmuPlan, Plan, SignalId, TaskPlan};
+use super::{Batch, BatchItem, FmuPlan, Plan, SignalId, SignalPlan, TaskPlan};
 
 fn columns<'p>(batches: impl Iterator<Item = &'p Batch>) -> impl Iterator<Item = SignalId> {
     batches.flat_map(|batch| &batch.items).flat_map(|item| item.signals.iter().copied())
@@ -33,6 +33,21 @@ impl FmuPlan {
 }
 
 impl Plan {
+    /// The column of this number, recorded or watched.
+    pub fn column(&self, signal: SignalId) -> &SignalPlan {
+        self.signals.get(signal.0).unwrap_or_else(|| &self.watched[signal.0 - self.signals.len()])
+    }
+
+    /// All columns in the order of their numbers: those that are recorded, then those that are watched.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = &SignalPlan> + use<'_> {
+        (0..self.signals.len() + self.watched.len()).map(|place| self.column(SignalId(place)))
+    }
+
+    /// Whether a column is recorded, and not only watched.
+    pub fn is_recorded(&self, signal: SignalId) -> bool {
+        signal.0 < self.signals.len()
+    }
+
     /// The columns of a sample of this task, in its order: its own, those of what is read in callbacks of its FMU, and those of
     /// the clocks that it may tick.
     pub fn recorded(&self, task: &TaskPlan) -> impl Iterator<Item = SignalId> {

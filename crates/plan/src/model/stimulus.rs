@@ -1,6 +1,7 @@
 //! What files feed.
 
-use super::{Interpolation, StepClock, TaskId, TaskPlan};
+use super::{StepClock, TaskId, TaskPlan};
+use crate::rig::Interpolation;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use vecud_base::time::StepGrid;
@@ -81,15 +82,4 @@ impl FedClock {
         let step = tasks[self.clock.and(Some(self.task))?.0].release.shortest_known()?;
         Some(2.0 * step.seconds())
     }
-}
-
-/// An element of an input that a stimulus feeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FedElement {
-    /// Index into [`crate::Plan::stimuli`].
-    pub stimulus: usize,
-    /// Index into [`StimulusPlan::values`].
-    pub value: usize,
-    /// Row-major number of the element within its variable.
-    pub element: usize,
 }

@@ -1,7 +1,7 @@
 //! Who runs: the activations of a clock, or the steps of an FMU or of a group.
 
-use super::{Batch, FmuId, InputClockPlan, Limits, Overrun, RecordedClock, Release, Solver, StepSize, TaskId};
-use crate::schedulability::Figures;
+use super::{Batch, Figures, FmuId, InputClockPlan, RecordedClock, Release, TaskId};
+use crate::rig::{Limits, Overrun, Solver, StepSize};
 use serde::{Deserialize, Serialize};
 use vecud_base::priority::{FifoPriority, FmiPriority};
 use vecud_base::time::{Fraction, Instant, StepGrid};
@@ -64,7 +64,7 @@ pub struct StepPlan {
     pub is_variable: bool,
     /// How long the FMU is told that a step is.
     pub step_size: StepSize,
-    /// It belongs to a [`MasterPlan`](crate::masters::MasterPlan), whose algorithm says who steps when.
+    /// It belongs to a [`MasterPlan`](super::MasterPlan), whose algorithm says who steps when.
     pub is_grouped: bool,
     /// Events are handled in Event Mode.
     pub handles_events: bool,

@@ -3,14 +3,12 @@
 use super::classes::Class;
 use super::folds::fold;
 use super::merge::{Merged, NoPlace, Placed, TooNarrow, merge, unlimited};
-use super::rungs::{Held, Rungs};
+use super::rungs::{Band, Rungs};
+use crate::host::Held;
 use crate::{FifoReach, Mode};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use vecud_base::priority::FifoPriority;
-
-/// Lowest and highest priority.
-pub type Band = (FifoPriority, FifoPriority);
 
 /// The merged order and where it lies.
 #[derive(Clone, Debug, PartialEq, Eq)]

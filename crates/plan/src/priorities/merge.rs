@@ -5,9 +5,8 @@
 //! members of a class get the same; all lie in the band. Where the band is wide enough, a class with a shorter period never
 //! runs below one of another FMU with a longer one.
 
-use super::band::Band;
 use super::classes::Class;
-use super::rungs::Rungs;
+use super::rungs::{Band, Rungs};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use vecud_base::graph::constrained;
 use vecud_base::priority::FifoPriority;

@@ -1,5 +1,5 @@
-use super::super::rungs::Held;
 use super::*;
+use crate::host::Held;
 use proptest::prelude::*;
 
 fn class(fmu: usize, millis: u64, member: usize) -> Class {

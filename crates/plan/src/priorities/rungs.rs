@@ -5,12 +5,11 @@
 //! taken as well, from the least urgent up, where a level that waits for one of another rig waits least of all. Of a core
 //! whose band is held as a whole there is nothing to be had.
 
-use super::band::Band;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::host::Held;
 use vecud_base::priority::FifoPriority;
 
-/// The FIFO priorities that other rigs hold, by core.
-pub type Held = BTreeMap<usize, BTreeSet<u8>>;
+/// Lowest and highest priority.
+pub type Band = (FifoPriority, FifoPriority);
 
 /// What a band has on each core.
 #[derive(Clone, Copy)]

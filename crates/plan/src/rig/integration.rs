@@ -1,7 +1,7 @@
 //! Keys that say how Model Exchange FMUs are integrated: `solver`, `internal_step`, `tolerance`, `max_events`.
 
 use super::document::{Section, number};
-use super::tables::read_positive;
+use super::seconds::read_positive;
 use super::{At, Place};
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;

@@ -1,8 +1,9 @@
 //! `[master.NAME]`: FMUs that make their steps together, and how (semantics S24).
 
 use super::document::{Section, describe, elements};
-use super::tables::{FMU_NAME, is_fmu_name, read_positive, read_task, unknown_fmu};
-use super::{At, Integration, Rig, RigTask, figures, integration};
+use super::fmu_name::{FMU_NAME, is_fmu_name, unknown_fmu};
+use super::seconds::read_positive;
+use super::{At, Integration, RigTask, figures, integration, task};
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;
 use vecud_base::time::Fraction;
@@ -85,25 +86,25 @@ pub struct RigMaster {
     pub task: RigTask,
 }
 
-impl Rig {
-    /// The group that an FMU is in by `[master.NAME]`.
-    pub fn master_of(&self, fmu: &str) -> Option<&RigMaster> {
-        self.masters.iter().find(|master| master.fmus.iter().any(|member| member.value == fmu))
+impl RigMaster {
+    /// Whether an FMU is in it.
+    pub(super) fn has(&self, fmu: &str) -> bool {
+        self.fmus.iter().any(|member| member.value == fmu)
     }
 }
 
-/// Reads them all, when the FMUs are known.
-pub(super) fn read(top: &Section, rig: &mut Rig) {
-    let Some(masters) = top.table("master", "[master]") else { return };
-    for (name, item) in masters.entries() {
+/// Reads them all, when the names of the FMUs are known.
+pub(super) fn read(top: &Section, known_fmus: &[&str]) -> Vec<RigMaster> {
+    let mut masters = Vec::new();
+    let Some(tables) = top.table("master", "[master]") else { return masters };
+    for (name, item) in tables.entries() {
         let title = format!("[master.{}]", name.value);
         match item.as_table_like() {
             Some(table) => {
-                let known: Vec<&str> =
-                    [&KEYS[..], &super::tables::TASK, &figures::KEYS_OF_STEP, &integration::KEYS].concat();
+                let known: Vec<&str> = [&KEYS[..], &task::KEYS, &figures::KEYS_OF_STEP, &integration::KEYS].concat();
                 let section = Section::new(top.document, &title, table, name.place).only(&known);
-                let master = read_one(&section, name, rig);
-                rig.masters.extend(master);
+                let master = read_one(&section, name, known_fmus, &masters);
+                masters.extend(master);
             }
             None => {
                 let message = format!("{title} must be a table, not {}", describe(item));
@@ -111,15 +112,16 @@ pub(super) fn read(top: &Section, rig: &mut Rig) {
             }
         }
     }
+    masters
 }
 
-fn read_one(section: &Section, name: At<&str>, rig: &Rig) -> Option<RigMaster> {
+fn read_one(section: &Section, name: At<&str>, known_fmus: &[&str], before: &[RigMaster]) -> Option<RigMaster> {
     if !is_fmu_name(name.value) {
         let message = format!("\"{}\" cannot name a group: {FMU_NAME}", name.value);
         section.document.problem(name.place, message);
     }
     let core = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok());
-    let fmus = members(section, name.value, rig);
+    let fmus = members(section, name.value, known_fmus, before);
     let master = RigMaster {
         name: At { value: name.value.to_owned(), place: name.place },
         fmus,
@@ -128,13 +130,13 @@ fn read_one(section: &Section, name: At<&str>, rig: &Rig) -> Option<RigMaster> {
         loops: section.choice("loops", &[("report", Loops::Report), ("newton", Loops::Newton)]).unwrap_or_default(),
         integration: integration::read(section),
         cpu: section.read("cpu", "a core number", core),
-        task: read_task(section),
+        task: task::read(section),
     };
     Some(master).filter(|master| !master.fmus.is_empty())
 }
 
-/// `fmus`, each of them once.
-fn members(section: &Section, name: &str, rig: &Rig) -> Vec<At<String>> {
+/// `fmus`, each of them once, and in no group from before.
+fn members(section: &Section, name: &str, known_fmus: &[&str], before: &[RigMaster]) -> Vec<At<String>> {
     let Some(written) = elements(section, "fmus") else {
         if section.get("fmus").is_none() {
             section.missing("fmus");
@@ -150,12 +152,11 @@ fn members(section: &Section, name: &str, rig: &Rig) -> Vec<At<String>> {
             section.document.problem(place, "fmus must be a list of names, as [\"engine\", \"gearbox\"]");
             continue;
         };
-        if !rig.fmus.iter().any(|fmu| fmu.name.value == text) {
-            let names = rig.fmus.iter().map(|fmu| fmu.name.value.as_str());
-            unknown_fmu(section.document, place, text, names.collect());
+        if !known_fmus.contains(&text) {
+            unknown_fmu(section.document, place, text, known_fmus.to_vec());
         } else if fmus.iter().any(|fmu| fmu.value == text) {
             section.document.problem(place, format!("{text} stands in fmus of [master.{name}] already"));
-        } else if let Some(other) = rig.master_of(text) {
+        } else if let Some(other) = before.iter().find(|master| master.has(text)) {
             let message = format!(
                 "{text} is in [master.{}] already (line {}): an FMU makes its steps in one group",
                 other.name.value, other.name.place.line

@@ -8,19 +8,24 @@
 
 mod daemon;
 mod document;
+mod endpoint;
 mod figures;
+mod fmu_name;
 mod integration;
 mod masters;
 mod model;
 mod nearest;
 mod parse;
+mod place;
 mod problem;
 mod record;
 mod report;
+mod seconds;
 mod settings;
 mod start;
 mod stimuli;
 mod tables;
+mod task;
 mod trace;
 mod triggers;
 
@@ -32,12 +37,14 @@ pub use masters::{Algorithm, Loops, MasterClass, RigMaster};
 pub use model::*;
 pub use nearest::{nearest, suggestion};
 pub use parse::parse;
+pub use place::{At, Place};
 pub use problem::{Problem, RigError};
 pub use problem::{write_lines, write_place};
 pub use record::{Format, MessageEncoding, RigRecord, RigRule, Rotation, Rule};
 pub use report::RigReport;
 pub use settings::{no_value, set, set_of_only_fmu, value, value_by_hand};
 pub use start::{start_line, start_of_only_fmu};
+pub use task::{Limits, Overrun, RigTask};
 pub use trace::{RigTrace, TraceMode};
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What a rig file says, before any FMU has been opened.
 
-use super::{Integration, MasterClass, RigDaemon, RigFigures, RigMaster, RigRecord, RigReport, RigTrace};
+use super::{
+    At, Integration, MasterClass, Overrun, Place, RigDaemon, RigMaster, RigRecord, RigReport, RigTask, RigTrace,
+};
 use core::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -76,28 +78,6 @@ pub enum GetIntervals {
     Fraction,
 }
 
-/// What to do with a release whose predecessor still runs (semantics S12).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Overrun {
-    /// Leave it out, stay on the grid.
-    Skip,
-    /// Keep up to 16 of them, each at its own time, and leave out the rest.
-    Queue,
-    /// End the run: exit code 3.
-    Stop,
-}
-
-/// Limits of one clock; none by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Limits {
-    /// On start latency: exit code 3 when exceeded.
-    pub max_latency: Option<Nanos>,
-    /// Beyond: demoted by the watchdog, exit code 1.
-    pub max_execution: Option<Nanos>,
-    /// Exit code 3 when exceeded.
-    pub max_overruns: Option<u64>,
-}
-
 /// When a consumer sees a new value (semantics S11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Timing {
@@ -160,38 +140,6 @@ impl Extrapolation {
             Extrapolation::Linear => 1,
             Extrapolation::Quadratic => 2,
         }
-    }
-}
-
-/// A place in the rig file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Place {
-    /// 1-based; 0: not from the file (a command-line option, a default).
-    pub line: u32,
-    /// 1-based, in characters; 0: the whole line. Without a line: which of [`Rig::options`], 1-based; 0: none.
-    pub column: u32,
-}
-
-impl Place {
-    /// Which of [`Rig::options`] it is, if it is one.
-    pub fn option(self) -> Option<usize> {
-        if self.line == 0 { (self.column as usize).checked_sub(1) } else { None }
-    }
-}
-
-/// A value and where it was written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct At<T> {
-    /// The value.
-    pub value: T,
-    /// Where it is.
-    pub place: Place,
-}
-
-impl<T> At<T> {
-    /// A value that is written in no file.
-    pub fn unplaced(value: T) -> At<T> {
-        At { value, place: Place::default() }
     }
 }
 
@@ -451,17 +399,6 @@ pub struct RigClock {
     pub task: RigTask,
 }
 
-/// What a rig says of one task: the partition of a clock, or the step of an FMU.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RigTask {
-    /// `overrun`; `None`: the rig's.
-    pub overrun: Option<Overrun>,
-    /// `max_latency_us`, `max_execution_us`, `max_overruns`.
-    pub limits: Limits,
-    /// `execution_us`, `lock_us`, `min_interval_us`, `deadline_us`.
-    pub figures: RigFigures,
-}
-
 /// `[[connect]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigConnect {
@@ -595,6 +532,11 @@ impl Rig {
             experiment_of_fmu: true,
             ..Rig::empty()
         }
+    }
+
+    /// The group that an FMU is in by `[master.NAME]`.
+    pub fn master_of(&self, fmu: &str) -> Option<&RigMaster> {
+        self.masters.iter().find(|master| master.has(fmu))
     }
 
     /// Has all FMUs log what they can (`--log`), but for those of which the rig says what they log.

@@ -1,9 +1,11 @@
 //! From the text to the [`Rig`]: the top level, `[rig]` and `[host]`.
 
 use super::document::{Document, Section, describe, elements, number};
-use super::tables;
+use super::fmu_name::unknown_fmu;
+use super::seconds::read_positive;
+use super::task::overrun;
 use super::{
-    At, HostClock, Mode, OnError, OnNan, Overrun, Place, Rig, RigError, RigHost, SharedLibraries, TriggerTime, figures,
+    At, HostClock, Mode, OnError, OnNan, Place, Rig, RigError, RigHost, SharedLibraries, TriggerTime, figures, tables,
 };
 use std::path::Path;
 use toml_edit::{Item, Value};
@@ -74,7 +76,7 @@ fn read_rig(section: Section, rig: &mut Rig) {
     }
     rig.start_time = instant(&section, "start_time");
     rig.stop_time = instant(&section, "stop_time");
-    rig.step = tables::read_positive(&section, "step");
+    rig.step = read_positive(&section, "step");
     if let Some(overrun) = overrun(&section) {
         rig.overrun = overrun;
     }
@@ -117,7 +119,7 @@ fn read_serialise(section: &Section, rig: &Rig) -> Vec<At<String>> {
                 section.document.problem(place, "serialise must be a list of names of FMUs, as [\"pump\", \"valve\"]");
             }
             Some(name) if !known().any(|known| known == name) => {
-                tables::unknown_fmu(section.document, place, name, known().collect());
+                unknown_fmu(section.document, place, name, known().collect());
             }
             Some(name) if names.iter().any(|own| own.value == name) => {
                 section.document.problem(place, format!("{name} stands in serialise already"));
@@ -133,11 +135,6 @@ fn read_serialise(section: &Section, rig: &Rig) -> Vec<At<String>> {
         section.document.problem(place, "serialise needs at least two FMUs: these make their steps one at a time");
     }
     names
-}
-
-/// What happens to releases that find their clock busy.
-pub(super) fn overrun(section: &Section) -> Option<Overrun> {
-    section.choice("overrun", &[("skip", Overrun::Skip), ("queue", Overrun::Queue), ("stop", Overrun::Stop)])
 }
 
 fn read_host(section: Section, host: &mut RigHost) {

@@ -1,7 +1,7 @@
 //! `[[stimulus]]`: a file, or an earlier recording, that feeds inputs and ticks clocks.
 
 use super::document::{Section, describe};
-use super::tables::endpoint_of;
+use super::endpoint::endpoint_of;
 use super::{At, Endpoint, Interpolation, Rig, RigStimulus};
 use std::path::Path;
 use toml_edit::Item;

@@ -1,18 +1,18 @@
 //! The tables of a rig that name FMUs: `[fmu.*]`, `[[connect]]`, `[[trigger]]`, `[[stimulus]]`, `[record]`.
 
-use super::document::{Document, Section, describe, elements, float_text, number};
-use super::parse::overrun;
+use super::document::{Section, describe, elements};
+use super::endpoint::endpoint;
+use super::fmu_name::{FMU_NAME, is_fmu_name};
 use super::record::read_record;
+use super::seconds::{read_fraction, read_positive};
 use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
-    At, Endpoint, Extrapolation, GetIntervals, Limits, Logging, MasterClass, OnWarning, Place, Rig, RigClock,
-    RigConnect, RigFmu, RigTask, StepSize, StepWishes, Timing, UnitsOfConnection, daemon, figures, integration,
-    masters, report, start, suggestion, trace,
+    At, Extrapolation, GetIntervals, Logging, MasterClass, OnWarning, Rig, RigClock, RigConnect, RigFmu, StepSize,
+    StepWishes, Timing, UnitsOfConnection, daemon, figures, integration, masters, report, start, task, trace,
 };
 use std::path::{Path, PathBuf};
 use toml_edit::{Item, Value};
-use vecud_base::time::{Fraction, Nanos};
 use vecud_description::{Abi, Interface};
 
 const FMU: &[&str] = &[
@@ -39,8 +39,6 @@ const FMU: &[&str] = &[
     "parallel",
 ];
 const CLOCK: &[&str] = &["interval", "shift"];
-/// Keys of a task, of a clock as well as of an FMU that makes steps.
-pub(super) const TASK: [&str; 4] = ["overrun", "max_latency_us", "max_execution_us", "max_overruns"];
 const CONNECT: &[&str] = &["from", "to", "timing", "max_size", "units", "extrapolation"];
 
 /// Reads them all.
@@ -51,7 +49,7 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
             let title = format!("[fmu.{}]", name.value);
             match item.as_table_like() {
                 Some(table) => {
-                    let known: Vec<&str> = [FMU, &TASK, &figures::KEYS_OF_STEP, &integration::KEYS].concat();
+                    let known: Vec<&str> = [FMU, &task::KEYS, &figures::KEYS_OF_STEP, &integration::KEYS].concat();
                     let section = Section::new(top.document, &title, table, name.place).only(&known);
                     rig.fmus.push(read_fmu(&section, name, folder));
                 }
@@ -66,7 +64,8 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
         top.document.problem(top.place, "the rig has no FMU: add a table [fmu.NAME] with a path");
     }
     check_env(top, rig);
-    masters::read(top, rig);
+    let names: Vec<&str> = rig.fmus.iter().map(|fmu| fmu.name.value.as_str()).collect();
+    rig.masters = masters::read(top, &names);
     for section in top.tables("connect", "[[connect]]") {
         rig.connects.extend(read_connect(&section.only(CONNECT), rig));
     }
@@ -90,15 +89,6 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
     if let Some(section) = top.table("trace", "[trace]") {
         rig.trace = trace::read(section);
     }
-}
-
-/// What a name of an FMU is like.
-pub(super) const FMU_NAME: &str = "use letters, digits, _ and - (the name becomes part of file names)";
-
-/// Whether an FMU, or a group of them, may have this name.
-pub(super) fn is_fmu_name(name: &str) -> bool {
-    let legal = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    !name.is_empty() && name.chars().all(legal)
 }
 
 fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
@@ -134,7 +124,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         ("rollback", MasterClass::Rollback),
         ("legacy", MasterClass::Legacy),
     ];
-    let first_of_task = TASK
+    let first_of_task = task::KEYS
         .iter()
         .chain(&figures::KEYS_OF_STEP)
         .filter_map(|key| section.get(key))
@@ -172,7 +162,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         max_step: read_positive(section, "max_step"),
         parallel: placed_in(section, "parallel", section.boolean("parallel")),
         integration: integration::read(section),
-        task: first_of_task.map(|place| At { value: read_task(section), place }),
+        task: first_of_task.map(|place| At { value: task::read(section), place }),
         wishes: StepWishes::default(),
     }
 }
@@ -280,7 +270,7 @@ fn read_define(section: &Section) -> Vec<(At<String>, Option<String>)> {
 
 fn read_clocks(fmu: &Section) -> Vec<RigClock> {
     let Some(clocks) = fmu.table("clock", "clock") else { return Vec::new() };
-    let known: Vec<&str> = [CLOCK, &TASK, &figures::KEYS].concat();
+    let known: Vec<&str> = [CLOCK, &task::KEYS, &figures::KEYS].concat();
     let mut all = Vec::new();
     for (name, item) in clocks.entries() {
         let title = format!("{}.clock.{}]", fmu.title.trim_end_matches(']'), name.value);
@@ -303,59 +293,7 @@ fn read_clock(section: &Section, name: At<&str>) -> RigClock {
         name: At { value: name.value.to_owned(), place: name.place },
         interval: read_positive(section, "interval"),
         shift: read_fraction(section, "shift"),
-        task: read_task(section),
-    }
-}
-
-/// What is said of a task.
-pub(super) fn read_task(section: &Section) -> RigTask {
-    let micros = |key| {
-        let positive = |item: &Item| number(item).filter(|&us| us > 0.0 && us <= 1e12);
-        section
-            .read(key, "a number of microseconds above 0, at most 1e12", positive)
-            .map(|us| Nanos((us.value * 1e3).round() as i64))
-    };
-    let whole = |item: &Item| item.as_integer().and_then(|i| u64::try_from(i).ok());
-    RigTask {
-        overrun: overrun(section),
-        limits: Limits {
-            max_latency: micros("max_latency_us"),
-            max_execution: micros("max_execution_us"),
-            max_overruns: section.read("max_overruns", "a whole number from 0 on", whole).map(|n| n.value),
-        },
-        figures: figures::read(section),
-    }
-}
-
-/// Seconds, above 0.
-pub(super) fn read_positive(section: &Section, key: &str) -> Option<At<Fraction>> {
-    let interval = read_fraction(section, key)?;
-    if interval.value.is_zero() {
-        section.document.problem(interval.place, format!("{key} must be above 0"));
-        return None;
-    }
-    Some(interval)
-}
-
-/// Seconds, as a number or a fraction.
-fn read_fraction(section: &Section, key: &str) -> Option<At<Fraction>> {
-    let item = section.get(key)?;
-    let place = section.place_of(item);
-    let fraction = match (item.as_str(), number(item)) {
-        (Some(text), _) => Fraction::parse_duration(text).map_err(|reason| format!("{key} = \"{text}\" {reason}")),
-        (None, Some(value)) => {
-            Fraction::duration(value).map_err(|reason| format!("{key} = {} {reason}", float_text(value)))
-        }
-        (None, None) => {
-            Err(format!("{key} must be a number of seconds or a fraction as \"1/100\", not {}", describe(item)))
-        }
-    };
-    match fraction {
-        Ok(value) => Some(At { value, place }),
-        Err(message) => {
-            section.document.problem(place, message);
-            None
-        }
+        task: task::read(section),
     }
 }
 
@@ -371,42 +309,4 @@ fn read_connect(section: &Section, rig: &Rig) -> Option<RigConnect> {
     let place = section.get("extrapolation").map(|item| section.place_of(item)).unwrap_or_default();
     let extrapolation = At { value, place };
     Some(RigConnect { from: from?, to: to?, timing, max_size, units, extrapolation })
-}
-
-/// `fmu.variable`, where the FMU is one of the rig's.
-pub(super) fn endpoint(section: &Section, key: &str, rig: &Rig) -> Option<At<Endpoint>> {
-    let Some(text) = section.string(key) else {
-        if section.get(key).is_none() {
-            section.missing(key);
-        }
-        return None;
-    };
-    endpoint_of(section.document, key, text, rig)
-}
-
-/// An [`endpoint`] whose text stands somewhere else; `key` says what it is, in messages.
-pub(super) fn endpoint_of(document: &Document, key: &str, text: At<&str>, rig: &Rig) -> Option<At<Endpoint>> {
-    let names = || rig.fmus.iter().map(|fmu| fmu.name.value.as_str());
-    match text.value.split_once('.') {
-        Some((fmu, variable)) if !fmu.is_empty() && !variable.is_empty() => {
-            if names().any(|name| name == fmu) {
-                let value = Endpoint { fmu: fmu.to_owned(), variable: variable.to_owned() };
-                return Some(At { value, place: text.place });
-            }
-            unknown_fmu(document, text.place, fmu, names().collect());
-        }
-        _ => {
-            let message = format!("{key} = \"{}\" must be written fmu.variable", text.value);
-            document.problem(text.place, message);
-        }
-    }
-    None
-}
-
-pub(super) fn unknown_fmu(document: &Document, place: Place, written: &str, names: Vec<&str>) {
-    let hint = match suggestion(written, names.iter().copied()) {
-        none if none.is_empty() => format!("; it has {}", names.join(", ")),
-        hint => hint,
-    };
-    document.problem(place, format!("the rig has no FMU \"{written}\"{hint}"));
 }

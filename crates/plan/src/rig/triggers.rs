@@ -1,7 +1,7 @@
 //! `[[trigger]]`: an output clock, a list of times, or datagrams from outside.
 
 use super::document::{Section, describe, elements, number};
-use super::tables::endpoint;
+use super::endpoint::endpoint;
 use super::{At, DatagramAddress, Datagrams, Rig, RigTrigger, TriggerSource};
 use core::net::SocketAddr;
 use std::path::Path;

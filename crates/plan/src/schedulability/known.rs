@@ -3,9 +3,7 @@
 //! The rig's figures count first, then measured ones. A figure that is missing is no error: the bounds that depend on it are
 //! not known.
 
-use crate::rig::RigTask;
-use crate::{Plan, Release, TaskId, TaskPlan};
-use serde::{Deserialize, Serialize};
+use crate::{HostFigures, Plan, Release, TaskId, TaskPlan};
 use vecud_base::time::{Fraction, Nanos};
 
 /// What is assumed of `wakeup_us` when neither the rig nor a run says it.
@@ -15,41 +13,6 @@ pub const WAKEUP: Nanos = Nanos(50_000);
 pub const OVERHEAD: Nanos = Nanos(5_000);
 /// External events that may come at once: as many as wait for their clock without being an overrun.
 const BURST: u64 = 16;
-
-/// What the rig says of a clock; what it leaves out may have been measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Figures {
-    /// `execution_us`: the longest execution.
-    pub execution: Option<Nanos>,
-    /// `lock_us`: the longest locked section.
-    pub lock: Option<Nanos>,
-    /// `min_interval_us`: the shortest time between two activations.
-    pub min_interval: Option<Nanos>,
-    /// `deadline_us`: the longest response that is allowed.
-    pub deadline: Option<Nanos>,
-}
-
-impl Figures {
-    /// What is said first counts.
-    pub(crate) fn of(overrides: &[&RigTask]) -> Figures {
-        let all = || overrides.iter().map(|task| &task.figures);
-        Figures {
-            execution: all().find_map(|own| own.execution.as_ref()).map(|at| at.value),
-            lock: all().find_map(|own| own.lock.as_ref()).map(|at| at.value),
-            min_interval: all().find_map(|own| own.min_interval.as_ref()).map(|at| at.value),
-            deadline: all().find_map(|own| own.deadline.as_ref()).map(|at| at.value),
-        }
-    }
-}
-
-/// What the rig says of the host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HostFigures {
-    /// `wakeup_us`: from a release to the thread's waking up, when no partition runs.
-    pub wakeup: Option<Nanos>,
-    /// `overhead_us`: processor time of an activation outside of FMU code.
-    pub overhead: Option<Nanos>,
-}
 
 /// What a run in real time has measured.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -19,21 +19,25 @@
 
 mod arrival;
 mod blocking;
+mod demand;
 pub mod known;
 mod load;
 mod model;
 mod response;
+mod shared;
 mod system;
 pub mod table;
 mod ticks;
 pub mod verdict;
 
+pub use crate::model::{Figures, HostFigures};
 pub use arrival::{Pattern, Stream};
 pub use blocking::{Block, blocks};
-pub use known::{Figures, HostFigures, Measured, MeasuredClock};
+pub use demand::Demand;
+pub use known::{Measured, MeasuredClock};
 pub use load::{Load, load};
 pub use model::{Arrivals, Task};
-pub use response::{Bound, Demand, Outcome, bound};
+pub use response::{Bound, Outcome, bound};
 pub use system::solve;
 pub use ticks::Ticks;
 pub use verdict::{Analysis, analyse};

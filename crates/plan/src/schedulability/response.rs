@@ -17,28 +17,10 @@
 //! priority scheduling of periodic task sets with arbitrary deadlines", Real-Time Systems Symposium (1990), and K. Tindell,
 //! A. Burns, A. Wellings, "An extendible approach for analysing fixed priority hard real-time tasks", Real-Time Systems 6 (1994).
 
-use super::arrival::{distance, most};
+use super::arrival::distance;
 use super::ticks::gcd;
-use super::{Pattern, Stream, load};
+use super::{Demand, Pattern, Stream, load};
 use std::cmp::Ordering;
-
-/// What a task asks of its core.
-#[derive(Clone, Debug)]
-pub struct Demand<'a> {
-    /// The processor time of each activation.
-    pub execution: i128,
-    /// How late a thread may wake up.
-    pub wake: i128,
-    /// When its activations come.
-    pub streams: Vec<Stream<'a>>,
-}
-
-impl Demand<'_> {
-    /// The most activations that can be ready within a span of this length, above 0.
-    pub fn most(&self, span: i128) -> i128 {
-        most(&self.streams, span + self.wake)
-    }
-}
 
 /// The worst response, and how it comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 //! schedulability analysis for distributed hard real-time systems", Microprocessing and Microprogramming 40 (1994)).
 
 use super::blocking::blocks;
-use super::response::{Bound, Demand, Outcome, bound};
-use super::{Arrivals, Stream, Task};
+use super::response::{Bound, Outcome, bound};
+use super::{Arrivals, Demand, Stream, Task};
 
 /// How often responses and delays are reckoned anew, at most.
 const ROUNDS: usize = 50;

@@ -3,7 +3,7 @@
 use super::known::{Comes, Origin};
 use super::verdict::{Basis, ClockVerdict, Verdict, Worst, interval};
 use super::{Analysis, known};
-use crate::table::interval_text;
+use crate::interval::interval_text;
 use crate::{Plan, TaskId};
 use std::fmt::Write;
 use vecud_base::columns::indented;

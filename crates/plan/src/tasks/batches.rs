@@ -5,118 +5,17 @@
 //! 3.0.2, 2.2.8.3: only while one of their clocks is active); in the draft inside the callback. An input that is fed is recorded as it was set: an FMU may change it afterwards, and a
 //! replay of the recording is to feed the same.
 
-use crate::clocks::candidates::{Candidate, is_input_clock, is_output_clock};
-use crate::clocks::triggers::OutputCandidate;
+use crate::clocks::OutputCandidate;
+use crate::clocks::candidates::{Candidate, is_output_clock};
 use crate::connections::links::Links;
 use crate::described::{DescribedFmu, VariableId};
-use crate::inputs::control;
-use crate::inputs::elements;
-use crate::inputs::start_values::Starts;
-use crate::inputs::stimuli::Stimuli;
-use crate::record::RecordedColumns;
+use crate::elements;
+use crate::inputs::start_values::start_of;
 use crate::resolved::Resolved;
+use crate::sizes::{is_resizable, lengths};
 use crate::{Batch, BatchItem, ConnectionId, OnTick};
-use std::collections::{BTreeMap, BTreeSet};
-use vecud_description::{Abi, Causality, Values, Variability, Variable, VariableType};
-
-/// What the rig wants of the variables of one FMU, by index.
-#[derive(Clone, Default)]
-pub struct Wanted {
-    /// Outputs that feed connections, and what is recorded.
-    pub read: BTreeSet<usize>,
-    /// Inputs that are fed.
-    pub written: BTreeSet<usize>,
-    /// The variables that are fed or given a start value, behind the [place](DescribedFmu::place) of each.
-    given: BTreeSet<(usize, usize)>,
-}
-
-impl Wanted {
-    /// Whether the recording has what is set of this variable, and not what is read. Of arrays of variable size nobody
-    /// follows the size of what is set. An array that the rig has resized starts with what the FMU has, which is read before the run where it
-    /// belongs to no clock.
-    pub fn is_recorded_when_set(&self, described: &DescribedFmu, variable: usize) -> bool {
-        let v = &described.variables()[variable];
-        let has_start = v.clocks.is_empty() || !described.is_resized(v);
-        self.written.contains(&variable) && !control::is_resizable(described, v) && has_start
-    }
-
-    /// Whether the recording has what is read of this input: of a fed one that is not recorded when it is set, and of one that nothing
-    /// feeds where only the FMU knows what it has.
-    pub fn is_input_read(&self, described: &DescribedFmu, variable: usize) -> bool {
-        match self.written.contains(&variable) {
-            true => !self.is_recorded_when_set(described, variable),
-            false => {
-                described.is_resized(&described.variables()[variable])
-                    || self.is_given_by_another_name(described, variable)
-            }
-        }
-    }
-
-    /// Whether a value of this variable goes to the FMU under another name, an alias of FMI 2.0 or 1.0.
-    pub fn is_given_by_another_name(&self, described: &DescribedFmu, variable: usize) -> bool {
-        let place = described.place(variable);
-        self.given.range((place, 0)..=(place, usize::MAX)).any(|(_, given)| *given != variable)
-    }
-}
-
-/// What is wanted of each FMU.
-pub fn wanted(
-    fmus: &[DescribedFmu],
-    starts: &[Starts],
-    links: &Links,
-    columns: &RecordedColumns,
-    stimuli: &Stimuli,
-) -> Vec<Wanted> {
-    let mut all = vec![Wanted::default(); fmus.len()];
-    for link in links.iter() {
-        all[link.source.0].read.insert(link.source.1);
-        all[link.target.0].written.insert(link.target.1);
-    }
-    for &(fmu, variable) in columns.of.keys() {
-        all[fmu].read.insert(variable);
-    }
-    for (fmu, variable) in stimuli.inputs() {
-        all[fmu].written.insert(variable);
-    }
-    for ((wanted, described), starts) in all.iter_mut().zip(fmus).zip(starts) {
-        wanted.given = wanted.written.iter().chain(starts.keys()).map(|i| (described.place(*i), *i)).collect();
-    }
-    all
-}
-
-/// Whether some input clock's task may set this input; in Event Mode every one may be.
-pub fn has_input_clock(described: &DescribedFmu, v: &Variable) -> bool {
-    if described.handles_events() {
-        return true;
-    }
-    let is_input = |i: usize| is_input_clock(&described.variables()[i]);
-    v.clocks.is_empty() || v.clocks.iter().any(|&clock| described.find_reference(clock).is_some_and(is_input))
-}
-
-/// Whether a variable or output clock is of the candidate's clock, or of none: then its task sets it, if it is a connected
-/// input.
-pub fn sets(described: &DescribedFmu, candidate: &Candidate, v: &Variable) -> bool {
-    v.clocks.is_empty() || candidate.owns(described, v)
-}
-
-/// Whether the candidate's task reads this (wanted) variable.
-pub fn gets(described: &DescribedFmu, candidate: &Candidate, v: &Variable) -> bool {
-    let computed = matches!(v.causality, Causality::Input | Causality::Output | Causality::Local)
-        && !matches!(v.variability, Variability::Constant | Variability::Fixed);
-    if !computed {
-        return false;
-    }
-    if sets(described, candidate, v) {
-        return true;
-    }
-    let clocks: Vec<&Variable> = v
-        .clocks
-        .iter()
-        .filter_map(|&clock| described.find_reference(clock))
-        .map(|i| &described.variables()[i])
-        .collect();
-    !clocks.iter().any(|clock| is_input_clock(clock)) && clocks.iter().any(|clock| sets(described, candidate, clock))
-}
+use std::collections::BTreeMap;
+use vecud_description::{Abi, Causality, Variable, VariableType};
 
 /// Whether this variable belongs to output clocks alone.
 fn is_of_output_clocks(described: &DescribedFmu, v: &Variable) -> bool {
@@ -145,7 +44,7 @@ fn is_on_tick(described: &DescribedFmu, v: &Variable) -> bool {
         && !described.handles_events()
         && is_of_output_clocks(described, v)
         && matches!(v.causality, Causality::Output | Causality::Local)
-        && !control::is_resizable(described, v)
+        && !is_resizable(described, v)
 }
 
 /// What is read when output clocks of an FMU tick: one batch per type and clock, or element of an array clock.
@@ -220,7 +119,9 @@ pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
         let fmu = candidate.fmu;
         let set = written_with(resolved, fmu, set, |variable, item| {
             fill_written(resolved, (fmu, variable), item);
-            resolved.stimuli.feed(resolved, (fmu, variable), item);
+            let (id, described, starts) = ((fmu, variable), &resolved.fmus[fmu], &resolved.starts[fmu]);
+            let is_connected = !resolved.links.feeding(id).is_empty();
+            resolved.stimuli.feed(described, starts, id, is_connected, item);
         });
         let batches = |(clocks, variables): (Vec<usize>, Vec<usize>)| {
             let batches = read(resolved, fmu, variables).into_iter();
@@ -285,13 +186,6 @@ fn fill_written(resolved: &Resolved, (fmu, variable): VariableId, item: &mut Bat
     }
 }
 
-/// All elements that a variable starts with: by the rig, else by its description.
-pub fn start_of(described: &DescribedFmu, variable: usize, starts: &Starts) -> Option<Values> {
-    let v = &described.variables()[variable];
-    let start = starts.get(&variable).map(|start| &start.values).or(described.start_of(variable))?;
-    Some(elements::expanded(start, described.elements(v)))
-}
-
 /// Batches that read.
 pub fn read(resolved: &Resolved, fmu: usize, variables: impl IntoIterator<Item = usize>) -> Vec<Batch> {
     let (described, links) = (&resolved.fmus[fmu], &resolved.links);
@@ -329,8 +223,8 @@ fn group(
             signals: Vec::new(),
         };
         complete(variable, &mut item);
-        if item.connections.is_empty() && control::is_resizable(described, v) {
-            let (variable_type, resizable_by) = (v.variable_type, Some(control::lengths(described, v)));
+        if item.connections.is_empty() && is_resizable(described, v) {
+            let (variable_type, resizable_by) = (v.variable_type, Some(lengths(described, v)));
             resizable.push(Batch {
                 variable_type,
                 items: vec![item],

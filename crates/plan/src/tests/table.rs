@@ -1,7 +1,8 @@
 //! The text of `vecud check`.
 
 use super::*;
-use crate::table::{interval_text, render};
+use crate::interval::interval_text;
+use crate::table::render;
 use vecud_base::time::Fraction;
 
 #[test]

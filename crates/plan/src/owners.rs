@@ -1,12 +1,10 @@
 //! Which tasks may set and which read a variable (semantics S10), found by its clocks: a rig may have a thousand tasks and ten
 //! thousand variables, and not every task is to be asked about every variable.
 
-use super::batches::{gets, sets};
 use crate::clocks::candidates::{Candidate, is_input_clock};
-use crate::described::{DescribedFmu, VariableId};
-use crate::resolved::Resolved;
+use crate::described::DescribedFmu;
 use std::collections::{BTreeSet, HashMap};
-use vecud_description::{ValueReference, Variable};
+use vecud_description::{Causality, ValueReference, Variability, Variable};
 
 /// The candidates of each clock, and of each FMU.
 pub struct Owners {
@@ -27,9 +25,14 @@ impl Owners {
         Owners { of_clock, of_fmu }
     }
 
+    /// All candidates of an FMU, ascending.
+    pub fn of_fmu(&self, fmu: usize) -> &[usize] {
+        &self.of_fmu[fmu]
+    }
+
     /// The candidates of a variable's clocks, and of the clocks of output clocks among these: no other one is concerned.
     /// `None`: all of the FMU may be.
-    fn near(&self, described: &DescribedFmu, fmu: usize, v: &Variable) -> Option<BTreeSet<usize>> {
+    pub fn near(&self, described: &DescribedFmu, fmu: usize, v: &Variable) -> Option<BTreeSet<usize>> {
         if described.steps().is_some() {
             return None;
         }
@@ -49,28 +52,27 @@ impl Owners {
     }
 }
 
-impl Resolved<'_> {
-    /// Candidates that set a (connected) input, ascending.
-    pub fn setting(&self, variable: VariableId) -> Vec<usize> {
-        self.owning(variable, sets)
-    }
+/// Whether a variable or output clock is of the candidate's clock, or of none: then its task sets it, if it is a connected
+/// input.
+pub fn sets(described: &DescribedFmu, candidate: &Candidate, v: &Variable) -> bool {
+    v.clocks.is_empty() || candidate.owns(described, v)
+}
 
-    /// Candidates that read a (wanted) variable, ascending.
-    pub fn getting(&self, variable: VariableId) -> Vec<usize> {
-        self.owning(variable, gets)
+/// Whether the candidate's task reads this (wanted) variable.
+pub fn gets(described: &DescribedFmu, candidate: &Candidate, v: &Variable) -> bool {
+    let computed = matches!(v.causality, Causality::Input | Causality::Output | Causality::Local)
+        && !matches!(v.variability, Variability::Constant | Variability::Fixed);
+    if !computed {
+        return false;
     }
-
-    fn owning(
-        &self,
-        (fmu, variable): VariableId,
-        owns: fn(&DescribedFmu, &Candidate, &Variable) -> bool,
-    ) -> Vec<usize> {
-        let described = &self.fmus[fmu];
-        let v = &described.variables()[variable];
-        let is_one = |&candidate: &usize| owns(described, &self.clocks.candidates[candidate], v);
-        match self.owners.near(described, fmu, v) {
-            Some(near) => near.into_iter().filter(is_one).collect(),
-            None => self.owners.of_fmu[fmu].iter().copied().filter(is_one).collect(),
-        }
+    if sets(described, candidate, v) {
+        return true;
     }
+    let clocks: Vec<&Variable> = v
+        .clocks
+        .iter()
+        .filter_map(|&clock| described.find_reference(clock))
+        .map(|i| &described.variables()[i])
+        .collect();
+    !clocks.iter().any(|clock| is_input_clock(clock)) && clocks.iter().any(|clock| sets(described, candidate, clock))
 }

@@ -6,7 +6,6 @@
 //! A variable's own name may end like that, so names come first: only where no variable is called `m[1]` is it an element
 //! of `m`.
 
-use crate::described::DescribedFmu;
 use std::ops::Range;
 use vecud_description::Values;
 
@@ -40,33 +39,8 @@ impl Selection {
     }
 }
 
-/// What a name in a rig means.
-pub enum Named {
-    /// A variable, by index, and which of its elements.
-    Elements(usize, Selection),
-    /// There is no such variable.
-    Nothing,
-    /// There is, but it does not have such elements; completes "fmu.variable …".
-    Unsuitable(String),
-}
-
-/// Finds the variable that a rig names.
-pub fn find(described: &DescribedFmu, written: &str) -> Named {
-    if let Some(index) = described.find(written) {
-        return Named::Elements(index, Selection::whole(described.shape(&described.variables()[index])));
-    }
-    let Some((name, indices)) = written.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) else {
-        return Named::Nothing;
-    };
-    let Some(index) = described.find(name) else { return Named::Nothing };
-    match select(&described.shape(&described.variables()[index]), indices) {
-        Ok(selection) => Named::Elements(index, selection),
-        Err(reason) => Named::Unsuitable(format!("{}.{written}: {reason}", described.name())),
-    }
-}
-
 /// The elements that `indices`, the text between the brackets, selects of an array of this shape.
-fn select(shape: &[usize], indices: &str) -> Result<Selection, String> {
+pub fn select(shape: &[usize], indices: &str) -> Result<Selection, String> {
     let parts: Vec<&str> = indices.split(',').map(str::trim).collect();
     if shape.is_empty() {
         return Err("the variable is a scalar".to_owned());

@@ -6,47 +6,16 @@
 use crate::described::{DescribedFmu, ELEMENTS};
 use crate::priorities::Order;
 use crate::resolved::Resolved;
-use crate::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SignalId, SizePlan, TaskId};
-use vecud_description::{Causality, Dimension, ValueReference, Values, Variability, Variable, VariableType};
+use crate::sizes::{is_resizable, lengths, sizes};
+use crate::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SignalId, TaskId};
+use vecud_description::{Causality, Values, Variability, Variable, VariableType};
+
+pub use crate::model::length::elements;
 
 /// Bytes that a string may have, and a binary without `maxSize`.
 const TEXT: usize = 1024;
 /// Bytes that a binary may have whatever its `maxSize`.
 const LONGEST_TEXT: usize = 1 << 20;
-
-/// Tunable structural parameters that sizes of arrays may depend on.
-pub(crate) fn sizes(described: &DescribedFmu) -> Vec<SizePlan> {
-    let sizes = described.variables().iter().filter(|v| is_size(described, v));
-    sizes.map(|v| SizePlan { reference: v.value_reference, start: described.size_of(v.value_reference) }).collect()
-}
-
-fn is_size(described: &DescribedFmu, v: &Variable) -> bool {
-    described.controlled
-        && v.causality == Causality::StructuralParameter
-        && v.variability == Variability::Tunable
-        && v.variable_type == VariableType::UInt64
-        && v.dimensions.is_empty()
-}
-
-/// The length of each dimension; those that a tunable structural parameter gives by its place among [`sizes`].
-pub(crate) fn lengths(described: &DescribedFmu, v: &Variable) -> Vec<Length> {
-    if v.dimensions.is_empty() {
-        return Vec::new();
-    }
-    let sizes: Vec<ValueReference> = sizes(described).iter().map(|size| size.reference).collect();
-    let by_size = |dimension: &Dimension| match dimension {
-        Dimension::Structural(reference) => sizes.iter().position(|size| size == reference),
-        Dimension::Fixed(_) => None,
-    };
-    let length =
-        |(dimension, length): (&Dimension, usize)| by_size(dimension).map_or(Length::Fixed(length), Length::By);
-    v.dimensions.iter().zip(described.shape(v)).map(length).collect()
-}
-
-/// Whether the variable can get another size while the instance runs.
-pub(crate) fn is_resizable(described: &DescribedFmu, v: &Variable) -> bool {
-    lengths(described, v).iter().any(|length| matches!(length, Length::By(_)))
-}
 
 /// Everything that can be set in one instance.
 pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &Order) -> ControlPlan {
@@ -185,16 +154,6 @@ pub fn outside_of_limits(variable: &ControlVariable, values: &Values) -> Option<
             Some(format!("is {value}, which is no item of its enumeration"))
         }
         _ => None,
-    })
-}
-
-/// A number of elements, with these values of [`crate::FmuPlan::sizes`].
-pub fn elements(lengths: &[Length], size: impl Fn(usize) -> u64) -> usize {
-    lengths.iter().fold(1, |product: usize, length| {
-        product.saturating_mul(match length {
-            Length::Fixed(length) => *length,
-            Length::By(parameter) => usize::try_from(size(*parameter)).unwrap_or(usize::MAX),
-        })
     })
 }
 

@@ -1,0 +1,19 @@
+//! What a plan numbers: its FMUs, tasks, connections and columns.
+
+use serde::{Deserialize, Serialize};
+
+/// Index into [`Plan::fmus`](super::Plan::fmus).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct FmuId(pub usize);
+
+/// Index into [`Plan::tasks`](super::Plan::tasks).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TaskId(pub usize);
+
+/// Index into [`Plan::connections`](super::Plan::connections).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ConnectionId(pub usize);
+
+/// Index into [`Plan::signals`](super::Plan::signals).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SignalId(pub usize);

@@ -1,0 +1,90 @@
+//! The steps in which all FMUs are initialised together (semantics S11).
+
+use super::{Batch, ConnectionId, FmuId};
+use serde::{Deserialize, Serialize};
+
+/// A step of the initialisation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum InitialStep {
+    /// An instance enters Initialization Mode; one of FMI 1.0 is initialised.
+    Enter(FmuId),
+    /// Inputs get what has been read for them: in Initialization Mode, of FMI 1.0 before it.
+    Set {
+        /// The FMU whose inputs are set.
+        fmu: FmuId,
+        /// The inputs, with those connections that have a value by then.
+        batch: Batch,
+    },
+    /// Variables are read for connections and recordings.
+    Get {
+        /// The FMU whose variables are read.
+        fmu: FmuId,
+        /// The variables.
+        batch: Batch,
+    },
+    /// Variables are read for recordings that the FMU does not give in Initialization Mode, when it has left it.
+    GetInitialised {
+        /// The FMU whose variables are read.
+        fmu: FmuId,
+        /// The variables.
+        batch: Batch,
+    },
+    /// Inputs get values that give themselves back.
+    Solve(InitialLoop),
+}
+
+/// An algebraic loop that is solved: its FMUs have entered Initialization Mode, and what it depends on is set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InitialLoop {
+    /// The connections that close it, whose values are searched.
+    pub closing: Vec<ClosingConnection>,
+    /// What is set and read to see what comes back on these.
+    pub steps: Vec<InitialStep>,
+}
+
+/// A connection that closes an algebraic loop: of `Float64`, without derivatives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClosingConnection {
+    /// The connection.
+    pub connection: ConnectionId,
+    /// The FMU whose input it feeds.
+    pub fmu: FmuId,
+    /// The nominal value of that input.
+    pub nominal: f64,
+    /// Where the search begins: what each element starts with by itself.
+    pub start: Vec<f64>,
+}
+
+impl InitialStep {
+    /// The steps that this one is made of: itself, or those of a loop.
+    pub fn parts(&self) -> &[InitialStep] {
+        match self {
+            InitialStep::Solve(own) => &own.steps,
+            _ => std::slice::from_ref(self),
+        }
+    }
+
+    /// What is set of this instance here.
+    pub fn sets(&self, of: FmuId) -> Option<&Batch> {
+        match self {
+            InitialStep::Set { fmu, batch } if *fmu == of => Some(batch),
+            _ => None,
+        }
+    }
+
+    /// What is read of this instance here.
+    pub fn gets(&self, of: FmuId) -> Option<&Batch> {
+        match self {
+            InitialStep::Get { fmu, batch } | InitialStep::GetInitialised { fmu, batch } if *fmu == of => Some(batch),
+            _ => None,
+        }
+    }
+
+    /// The variables of this instance that are read once it has left Initialization Mode.
+    pub fn gets_initialised(&self, of: FmuId) -> Option<&Batch> {
+        match self {
+            InitialStep::GetInitialised { fmu, batch } if *fmu == of => Some(batch),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! FMUs that make their steps together (semantics S24).
+
+use super::{ConnectionId, TaskId};
+use serde::{Deserialize, Serialize};
+use vecud_solver::master::{Algorithm, Classes, Exchange};
+
+/// A group of FMUs whose steps one task makes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MasterPlan {
+    /// NAME of `[master.NAME]`.
+    pub name: String,
+    /// The task that makes the steps of all.
+    pub leader: TaskId,
+    /// Who of them steps when, and how far.
+    pub algorithm: Algorithm,
+    /// Who steps: an FMU for Co-Simulation, or all that are integrated together. By name.
+    pub slaves: Vec<SlavePlan>,
+    /// What each can do, in the same order.
+    pub classes: Classes,
+    /// The connections inside of the group.
+    pub wires: Vec<WirePlan>,
+    /// The order of those whose inputs change between events, by their places among the wires, and the algebraic loops among them: these
+    /// are to be solved.
+    pub exchanges: Vec<Exchange>,
+    /// The exchanges between FMUs that are integrated, whose values follow at each time; with the same loops in the same order as
+    /// `exchanges`.
+    pub inner: Vec<Exchange>,
+    /// Steps within one release, at most.
+    pub max_events: u32,
+}
+
+/// Who steps in a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlavePlan {
+    /// Its name: that of its FMU, or of the first that is integrated.
+    pub name: String,
+    /// Its tasks: one of Co-Simulation, or all that are integrated.
+    pub tasks: Vec<TaskId>,
+}
+
+/// A connection inside of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WirePlan {
+    /// Which one.
+    pub connection: ConnectionId,
+    /// The task of the FMU that it comes from.
+    pub from: TaskId,
+    /// The task of the FMU that it leads to.
+    pub to: TaskId,
+    /// Its input changes in Event Mode alone.
+    pub in_event_mode: bool,
+    /// Its input may change at any time, and in Event Mode where it jumps.
+    pub takes_jumps: bool,
+    /// `nominal` of its input.
+    pub nominal: f64,
+    /// The FMU that it comes from computes products with its derivatives (`providesDirectionalDerivatives`).
+    pub has_derivatives: bool,
+}
+
+impl MasterPlan {
+    /// The slave that a task belongs to, by its place.
+    pub fn slave_of(&self, task: TaskId) -> Option<usize> {
+        self.slaves.iter().position(|slave| slave.tasks.contains(&task))
+    }
+
+    /// The two slaves at the ends of each wire.
+    pub fn ends(&self) -> Vec<(usize, usize)> {
+        let slave = |task| self.slave_of(task).expect("a wire is between FMUs of the group");
+        self.wires.iter().map(|wire| (slave(wire.from), slave(wire.to))).collect()
+    }
+}

@@ -1,0 +1,128 @@
+//! The plan.
+
+use super::{
+    ConnectionPlan, DatagramSource, FmuId, FmuPlan, HostPlan, InitialStep, MasterPlan, ReceiverPlan, Release,
+    RequestedClock, SerialPlan, SignalPlan, StepClock, StimulusPlan, TaskId, TaskPlan, TracePlan,
+};
+use crate::rig::{Format, Mode, OnError, OnNan, RigReport, Rotation, TriggerTime};
+use serde::{Deserialize, Serialize};
+use vecud_base::time::{Instant, Nanos};
+
+/// Everything that a run needs to know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Name of the rig.
+    pub rig: String,
+    /// Whether real time or virtual time passes.
+    pub mode: Mode,
+    /// Activations happen at times in [start, stop).
+    pub start: Instant,
+    /// `None`: until stopped.
+    pub stop: Option<Instant>,
+    /// What to do with the other FMUs when one fails.
+    pub on_error: OnError,
+    /// What happens when a number that is read from an FMU is none.
+    pub nan: OnNan,
+    /// Where the activation time of a tick comes from.
+    pub trigger_time: TriggerTime,
+    /// How long an activation may take to return after the run was stopped.
+    pub shutdown_timeout: Nanos,
+    /// How long a call may take that is no activation in real time; `None`: no limit.
+    pub call_timeout: Option<Nanos>,
+    /// How the process is set up.
+    pub host: HostPlan,
+    /// The instances, in rig order.
+    pub fmus: Vec<FmuPlan>,
+    /// How all instances are initialised, step by step: each enters once.
+    pub initialisation: Vec<InitialStep>,
+    /// All tasks in merged order: most urgent first; ties in virtual time are broken by this order.
+    pub tasks: Vec<TaskPlan>,
+    /// The groups of FMUs that make their steps together by an algorithm (`[master.NAME]`).
+    pub masters: Vec<MasterPlan>,
+    /// FMUs of which one at a time makes steps, in the order of the rig; each is in one of these at most.
+    pub serials: Vec<SerialPlan>,
+    /// Libraries with variables of their own, by their names, that these FMUs bring and that are loaded once.
+    pub libraries: Vec<(String, Vec<FmuId>)>,
+    /// All variable connections.
+    pub connections: Vec<ConnectionPlan>,
+    /// Files that feed inputs and tick clocks, in the order of the rig.
+    pub stimuli: Vec<StimulusPlan>,
+    /// When the inputs of an FMU that is simulated by itself jump, or change something discrete, in the order of time: its steps end
+    /// there where they may.
+    pub input_events: Vec<Instant>,
+    /// What is recorded, in column order.
+    pub signals: Vec<SignalPlan>,
+    /// What is read like that for whoever looks on, and not recorded: columns whose numbers come after those that are. Empty unless the
+    /// run can be controlled.
+    pub watched: Vec<SignalPlan>,
+    /// Rows are wanted although there is no column: they have the time alone.
+    pub rows_of_time: bool,
+    /// What the files are that they are recorded in.
+    pub formats: Vec<Format>,
+    /// When the recording goes on in further ones.
+    pub rotation: Rotation,
+    /// Where external events come from, in the order of the rig's triggers.
+    pub datagrams: Vec<DatagramSource>,
+    /// What whoever controls the run may tick; empty unless it can be controlled.
+    pub requests: Vec<RequestedClock>,
+    /// The thread that receives datagrams; `None`: there are no datagrams, or time is virtual.
+    pub receiver: Option<ReceiverPlan>,
+    /// What is kept of a run, beside what it records.
+    pub report: RigReport,
+    /// What is kept of who ran when.
+    pub trace: TracePlan,
+    /// What the user should know although the rig is valid.
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// The tasks that `leader` does together with its own: of a group by a master by the names of their FMUs, on which the order of
+    /// everything depends there.
+    pub fn led_by(&self, leader: TaskId) -> Vec<TaskId> {
+        let is_its = |other: &TaskId| self.tasks[other.0].leader() == Some(leader);
+        let mut led: Vec<TaskId> = (0..self.tasks.len()).map(TaskId).filter(is_its).collect();
+        if self.master_of(leader).is_some() {
+            led.sort_by_key(|task| &self.fmus[self.tasks[task.0].fmu.0].name);
+        }
+        led
+    }
+
+    /// The group whose steps this task makes.
+    pub fn master_of(&self, leader: TaskId) -> Option<&MasterPlan> {
+        self.masters.iter().find(|master| master.leader == leader)
+    }
+
+    /// No release of a task comes at this time or later: the stop time, or the last instant of the grid of steps, if nothing but
+    /// [rounding](vecud_base::time::Fraction::steps) is left over there (semantics S19). `None`: the run has no stop time.
+    pub fn released_until(&self, task: &TaskPlan) -> Option<Instant> {
+        let stop = self.stop?;
+        let Release::Periodic { interval, .. } = task.release else { return Some(stop) };
+        let last = || match stop.minus(self.start)?.steps(interval) {
+            (steps @ 1.., true) => Some(self.start.after_many(interval, steps)),
+            _ => None,
+        };
+        Some(Some(task).filter(|task| task.makes_steps()).and_then(|_| last()).map_or(stop, |last| last.min(stop)))
+    }
+
+    /// The name of a task among all of the rig, `fmu.name`.
+    pub fn full_name(&self, task: &TaskPlan) -> String {
+        format!("{}.{}", self.fmus[task.fmu.0].name, task.name)
+    }
+
+    /// A task in a sentence: `clock ecu.fast`, but `plant.step`, since steps have no clock.
+    pub fn told_name(&self, task: &TaskPlan) -> String {
+        let what = if task.clock().is_some() { "clock " } else { "" };
+        what.to_owned() + &self.full_name(task)
+    }
+
+    /// The name of an input clock that ticks between steps among all of the rig, `fmu.clock`.
+    pub fn clock_name(&self, StepClock { fmu, clock }: StepClock) -> String {
+        let fmu = &self.fmus[fmu.0];
+        format!("{}.{}", fmu.name, fmu.output_clocks[clock].name)
+    }
+
+    /// The core of each task.
+    pub fn cores(&self) -> Vec<usize> {
+        self.tasks.iter().map(|task| task.cpu).collect()
+    }
+}

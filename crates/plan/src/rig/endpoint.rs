@@ -1,0 +1,35 @@
+//! `fmu.variable` where a rig names the end of a connection, a clock, or what a stimulus feeds.
+
+use super::document::{Document, Section};
+use super::fmu_name::unknown_fmu;
+use super::{At, Endpoint, Rig};
+
+/// `fmu.variable`, where the FMU is one of the rig's.
+pub(super) fn endpoint(section: &Section, key: &str, rig: &Rig) -> Option<At<Endpoint>> {
+    let Some(text) = section.string(key) else {
+        if section.get(key).is_none() {
+            section.missing(key);
+        }
+        return None;
+    };
+    endpoint_of(section.document, key, text, rig)
+}
+
+/// An [`endpoint`] whose text stands somewhere else; `key` says what it is, in messages.
+pub(super) fn endpoint_of(document: &Document, key: &str, text: At<&str>, rig: &Rig) -> Option<At<Endpoint>> {
+    let names = || rig.fmus.iter().map(|fmu| fmu.name.value.as_str());
+    match text.value.split_once('.') {
+        Some((fmu, variable)) if !fmu.is_empty() && !variable.is_empty() => {
+            if names().any(|name| name == fmu) {
+                let value = Endpoint { fmu: fmu.to_owned(), variable: variable.to_owned() };
+                return Some(At { value, place: text.place });
+            }
+            unknown_fmu(document, text.place, fmu, names().collect());
+        }
+        _ => {
+            let message = format!("{key} = \"{}\" must be written fmu.variable", text.value);
+            document.problem(text.place, message);
+        }
+    }
+    None
+}

@@ -1,0 +1,22 @@
+//! What tasks ask of a core.
+
+use super::Stream;
+use super::arrival::most;
+
+/// What a task asks of its core.
+#[derive(Clone, Debug)]
+pub struct Demand<'a> {
+    /// The processor time of each activation.
+    pub execution: i128,
+    /// How late a thread may wake up.
+    pub wake: i128,
+    /// When its activations come.
+    pub streams: Vec<Stream<'a>>,
+}
+
+impl Demand<'_> {
+    /// The most activations that can be ready within a span of this length, above 0.
+    pub fn most(&self, span: i128) -> i128 {
+        most(&self.streams, span + self.wake)
+    }
+}

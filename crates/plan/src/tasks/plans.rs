@@ -1,0 +1,162 @@
+//! Tasks: each candidate in its place in the order, with the variables that it sets and reads and the name of its thread.
+
+use super::batches::{self, Batches};
+use crate::clocks::candidates::{Candidate, InputClock};
+use crate::clocks::causes;
+use crate::described::{DescribedFmu, StepAbilities};
+use crate::priorities::Order;
+use crate::resolved::Resolved;
+use crate::{FmuId, InputClockPlan, RecordedClock, Retry, StepPlan, StepSize, TaskPlan, Work, integration, steps};
+use std::collections::HashSet;
+use vecud_description::IntervalVariability;
+
+/// All tasks, most urgent first.
+pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
+    let Resolved { fmus, clocks, .. } = resolved;
+    let candidates = || order.ranks.iter().map(|rank| &clocks.candidates[rank.candidate]);
+    let names: Vec<String> = candidates().map(|candidate| candidate.name(&fmus[candidate.fmu])).collect();
+    let fmu_names = candidates().map(|candidate| fmus[candidate.fmu].name());
+    let threads = thread_names(fmu_names.zip(names.iter().map(String::as_str)));
+    let mut batches = batches::of_tasks(resolved);
+    let mut tasks = Vec::with_capacity(order.ranks.len());
+    for ((rank, name), thread) in order.ranks.iter().zip(names).zip(threads) {
+        let candidate = &clocks.candidates[rank.candidate];
+        let Batches { set, get } = std::mem::take(&mut batches[rank.candidate]);
+        tasks.push(TaskPlan {
+            fmu: FmuId(candidate.fmu),
+            name,
+            work: work(resolved, order, candidate),
+            release: candidate.release.clone(),
+            caused_by: order.tasks(&causes::of(rank.candidate, fmus, clocks)),
+            urgency: candidate.priority,
+            level: rank.level,
+            fifo: rank.placed.fifo,
+            cpu: rank.cpu,
+            thread,
+            overrun: candidate.overrun,
+            limits: candidate.limits,
+            figures: candidate.figures,
+            set,
+            get,
+            ticks: ticks(resolved, rank.candidate),
+        });
+    }
+    for task in 0..tasks.len() {
+        if let Some(TaskPlan { fifo, thread, .. }) = tasks[task].leader().map(|leader| tasks[leader.0].clone()) {
+            (tasks[task].fifo, tasks[task].thread) = (fifo, thread);
+        }
+    }
+    tasks
+}
+
+/// What the task of a candidate does.
+fn work(Resolved { rig, fmus, clocks, .. }: &Resolved, order: &Order, candidate: &Candidate) -> Work {
+    let described = &fmus[candidate.fmu];
+    let Some(own) = candidate.clock else {
+        let own = described.steps();
+        let leader = Some(clocks.leaders[candidate.fmu]).filter(|leader| *leader != candidate.fmu);
+        return Work::Step(StepPlan {
+            leader: leader.and_then(|leader| clocks.steps_of(leader)).map(|leader| order.task(leader)),
+            is_variable: own.is_some() && steps::may_vary(fmus, clocks, candidate.fmu),
+            step_size: described.rig.step_size.as_ref().map_or(default_step_size(own), |at| at.value),
+            is_grouped: described.master.is_some(),
+            handles_events: described.handles_events(),
+            rows_of_events: described.rig.wishes.rows_of_events,
+            steps_per_row: described.rig.wishes.steps_per_row,
+            may_return_early: own.is_some_and(|own| own.may_return_early),
+            goes_back: own.is_some_and(|own| own.goes_back)
+                && match described.master {
+                    Some(master) => master.algorithm.takes_back(),
+                    None => steps::may_be_cut_short(fmus, clocks, candidate.fmu),
+                },
+            retry: steps::retry(rig, described),
+            may_retry: own.is_some_and(|own| own.retry != Retry::Never),
+            internal_step: own.and_then(|own| own.internal_step),
+            integration: described
+                .model_exchange()
+                .zip(candidate.period)
+                .map(|(_, step)| integration::plan(described, step)),
+        });
+    };
+    Work::Partition(input_clock(described, own))
+}
+
+/// Only an FMU whose steps may vary may be told sizes that vary by rounding (FMI 3.0.2, 4.4).
+fn default_step_size(own: Option<StepAbilities>) -> StepSize {
+    if own.is_some_and(|own| own.varies) { StepSize::Difference } else { StepSize::Nominal }
+}
+
+/// What is known of an input clock, whatever ticks with it.
+pub fn input_clock(described: &DescribedFmu, own: InputClock) -> InputClockPlan {
+    let variable = &described.variables()[own.variable];
+    let clock = variable.clock.as_ref();
+    InputClockPlan {
+        clock: variable.value_reference,
+        element: own.element,
+        kind: clock.map_or(IntervalVariability::Triggered, |clock| clock.interval_variability),
+        write_interval: own.write_interval,
+        write_shift: own.write_shift,
+        supports_fraction: clock.is_some_and(|clock| clock.supports_fraction),
+    }
+}
+
+/// The recorded clocks that activations of this candidate may tick.
+fn ticks(resolved: &Resolved, candidate: usize) -> Vec<RecordedClock> {
+    let Candidate { fmu, clock, .. } = resolved.clocks.candidates[candidate].clone();
+    let column = |variable, element| resolved.columns.of_clock((fmu, variable), element);
+    let own = clock.and_then(|InputClock { variable, element, .. }| column(variable, element));
+    let own = own.map(|signal| RecordedClock { signal, output: None });
+    let outputs = resolved.clocks.outputs[fmu].iter().enumerate();
+    let may_tick = outputs.filter(|(_, clock)| clock.ticked_by.is_empty() || clock.ticked_by.contains(&candidate));
+    let ticked = may_tick.filter_map(|(output, clock)| {
+        column(clock.variable, clock.element).map(|signal| RecordedClock { signal, output: Some(output) })
+    });
+    own.into_iter().chain(ticked).collect()
+}
+
+/// Bytes of a thread's name that the kernel keeps.
+const LENGTH: usize = 15;
+
+/// `<fmu>.<clock>` for each pair, cut to 15 bytes at a character boundary. Where two would be equal, the later ones end
+/// in `~2`, `~3`, …
+fn thread_names<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+    let mut used = HashSet::new();
+    let unique = |(fmu, clock): (&str, &str)| {
+        let full: String = format!("{fmu}.{clock}").chars().filter(|c| !c.is_control()).collect();
+        let mut name = cut(&full, LENGTH).to_owned();
+        let mut number = 1;
+        while !used.insert(name.clone()) {
+            number += 1;
+            let suffix = format!("~{number}");
+            name = format!("{}{suffix}", cut(&full, LENGTH - suffix.len()));
+        }
+        name
+    };
+    pairs.into_iter().map(unique).collect()
+}
+
+fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_are_kept_and_long_ones_cut_and_kept_apart() {
+        let names = thread_names([("ecu", "task"), ("ecu", "controller_10ms"), ("ecu", "controller_100ms")]);
+        assert_eq!(names, ["ecu.task", "ecu.controller_", "ecu.controlle~2"]);
+    }
+
+    #[test]
+    fn no_character_is_cut_in_half() {
+        let names = thread_names([("motor", "Kühlwasser"), ("motor", "ääääääääää")]);
+        assert_eq!(names, ["motor.Kühlwass", "motor.ääää"]);
+        assert!(names.iter().all(|name| name.len() <= 15));
+    }
+}
