@@ -2,7 +2,7 @@
 //!
 //! A clock shows 1 where it has ticked, by whichever activation of that time, and keeps nothing: in the next row it shows 0 again.
 
-use super::signals::{Change, Sample};
+use super::sample_sink::{Change, Sample};
 use vecud_description::VariableType;
 use vecud_plan::{SignalId, SignalPlan};
 

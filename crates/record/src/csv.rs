@@ -5,7 +5,7 @@
 //! Whole rows are handed to the kernel at once, so that what a killed process leaves ends with a row; should the kernel cut
 //! the last write short, a reader tells by the missing line feed. What finds no space in a file is cut off behind its last row.
 
-use super::signals::Sheet;
+use super::sample_sink::SampleSink;
 use super::texts::Texts;
 use super::written::{self, Written};
 use crate::recording::text;
@@ -132,7 +132,7 @@ impl Csv {
     }
 }
 
-impl Sheet for Csv {
+impl SampleSink for Csv {
     fn row(&mut self, time: Instant, values: &[Option<u64>]) -> io::Result<()> {
         self.rows.add(time, values);
         self.ends.push((self.rows.text.len(), time));
@@ -202,7 +202,7 @@ impl Stream {
     }
 }
 
-impl Sheet for Stream {
+impl SampleSink for Stream {
     fn row(&mut self, time: Instant, values: &[Option<u64>]) -> io::Result<()> {
         self.last = Some(time);
         if !self.are_read {

@@ -8,8 +8,8 @@
 //! texts, and an element that an array has not is null. So such a property has its word, and beside it a reference to what
 //! it really is: up to draft 7, which the schema names, nothing beside a reference counts (JSON Schema draft 7, 8.3).
 
-use super::messages::{Encoding, Topic};
-use super::signals::Sample;
+use super::encoding::{Encoding, Topic};
+use super::sample_sink::Sample;
 use super::texts::Texts;
 use crate::recording::text;
 use serde_json::{Map, Value, json};

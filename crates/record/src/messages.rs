@@ -15,9 +15,10 @@
 
 use super::chunk::MessageHead;
 use super::container::{ChannelAbout, Container};
+use super::encoding::{Encoding, Topic};
 use super::json::Json;
 use super::protobuf::Protobuf;
-use super::signals::{Change, Sample, Sheet};
+use super::sample_sink::{Change, Sample, SampleSink};
 use super::texts::Texts;
 use super::written::Written;
 use crate::recording::names::{NAMES, SIGNALS, START, TYPES, UNITS, keys, split};
@@ -40,21 +41,6 @@ const CHUNK_TIME: Duration = Duration::from_millis(250);
 const CHUNK_SIZE: usize = 1 << 20;
 /// What is written without a look at the clock, bytes: that takes as long as a short message.
 const BETWEEN_LOOKS: usize = 1 << 14;
-
-/// How messages are written.
-pub(super) trait Encoding {
-    /// What the file calls the kind of schema, and that of messages.
-    fn names(&self) -> [&'static str; 2];
-
-    /// Whether chunks are compressed.
-    fn is_compressed(&self) -> bool;
-
-    /// Name and content of a topic's schema.
-    fn schema(&self, topic: &Topic) -> (String, Vec<u8>);
-
-    /// Appends a message of a task, or of an FMU, whose number is behind those of the tasks.
-    fn message(&self, out: &mut Vec<u8>, source: usize, time: Instant, values: Sample);
-}
 
 /// The file.
 pub(super) struct Messages {
@@ -80,20 +66,6 @@ pub(super) struct Messages {
     ends: VecDeque<Option<Instant>>,
     reached: Option<Instant>,
     nanos: ToNanos,
-}
-
-/// Where messages about the same come from.
-pub(super) struct Topic {
-    /// `/<fmu>/<clock>` or `/<fmu>`.
-    pub(super) topic: String,
-    fmu: String,
-    pub(super) columns: BTreeSet<SignalId>,
-    /// One message may have several values of one column.
-    repeats: bool,
-    /// Elements of arrays may be none, and so may strings and binaries.
-    pub(super) partial: bool,
-    channel: Option<u16>,
-    messages: u32,
 }
 
 impl Messages {
@@ -223,22 +195,7 @@ impl Messages {
     }
 }
 
-impl Topic {
-    fn new(topic: String, fmu: &str, columns: BTreeSet<SignalId>, repeats: bool) -> Topic {
-        Topic { topic, fmu: fmu.to_owned(), columns, repeats, partial: true, channel: None, messages: 0 }
-    }
-
-    /// Those of the values that are of its columns; of what was set twice at once the last one.
-    fn own(&self, values: &[Change]) -> Vec<Change> {
-        let later = |place: usize, column: SignalId| values[place + 1..].iter().any(|(other, _)| *other == column);
-        let own = |(place, (column, _)): &(usize, &Change)| {
-            self.columns.contains(column) && !(self.repeats && later(*place, *column))
-        };
-        values.iter().enumerate().filter(own).map(|(_, value)| *value).collect()
-    }
-}
-
-impl Sheet for Messages {
+impl SampleSink for Messages {
     fn begin(&mut self, values: &[Option<u64>]) -> io::Result<()> {
         let text = |(value, kind): (&Option<u64>, &VariableType)| {
             let mut text = String::new();

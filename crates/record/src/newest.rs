@@ -4,7 +4,6 @@
 //! Rows come in the order of time, each once, when all activations of its time are complete. Of several values for one column at
 //! one time the one that was completed last counts. A clock is 1 in the rows in which it ticks, and 0 in the others.
 
-use super::signals::Columns;
 use vecud_base::time::Instant;
 use vecud_description::VariableType;
 use vecud_plan::{Plan, SignalId};
@@ -73,11 +72,6 @@ impl Newest {
             }
         }
         (self.words[signal.0], self.times[signal.0]) = (word, Some(time));
-    }
-
-    /// A sample of the row.
-    pub(super) fn sample(&mut self, columns: &Columns, time: Instant, sample: &[u64]) {
-        columns.each(sample, |signal, word| self.set(signal, word, time));
     }
 
     /// The row is whole.

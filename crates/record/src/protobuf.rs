@@ -1,7 +1,7 @@
 //! Messages in the binary form of protobuf, with their schema: module `recording::protobuf` says what is in them.
 
-use super::messages::{Encoding, Topic};
-use super::signals::Sample;
+use super::encoding::{Encoding, Topic};
+use super::sample_sink::Sample;
 use super::texts::Texts;
 use crate::recording::protobuf::{self as wire, Field, Kind, Wire};
 use std::collections::BTreeSet;

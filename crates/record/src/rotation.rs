@@ -11,7 +11,7 @@
 use super::arrow::Arrow;
 use super::csv::Csv;
 use super::messages::Messages;
-use super::signals::Sheet;
+use super::sample_sink::SampleSink;
 use super::texts::Texts;
 use crate::recording::series::{self, Files};
 use std::fs;
@@ -30,7 +30,7 @@ pub(super) struct Series<'a> {
     /// That of the file that is written, counted from 1; `None`: there is one file, whatever comes.
     number: Option<u32>,
     /// The file that is written; `None`: it has failed.
-    sheet: Option<Box<dyn Sheet>>,
+    sink: Option<Box<dyn SampleSink>>,
     /// The first time of the next file, as simulation time.
     until: Option<Nanos>,
     /// The next file could not be begun, and somebody was told.
@@ -52,10 +52,10 @@ impl<'a> Series<'a> {
         let texts = texts.clone();
         let number = plan.rotation.is_wanted().then_some(1);
         let until = plan.rotation.every.map(|every| plan.start.nanos().plus(every));
-        let (sheet, is_told, removed, ended) = Default::default();
-        let mut series = Series { plan, folder, format, texts, number, sheet, until, is_told, removed, ended };
+        let (sink, is_told, removed, ended) = Default::default();
+        let mut series = Series { plan, folder, format, texts, number, sink, until, is_told, removed, ended };
         match series.create(number) {
-            Ok(sheet) => series.sheet = Some(sheet),
+            Ok(sink) => series.sink = Some(sink),
             Err(error) => problems.push(format!("{} is not written: {error}", series.name(number))),
         }
         series
@@ -65,11 +65,11 @@ impl<'a> Series<'a> {
         series::name(number, self.format.extension())
     }
 
-    fn create(&self, number: Option<u32>) -> io::Result<Box<dyn Sheet>> {
+    fn create(&self, number: Option<u32>) -> io::Result<Box<dyn SampleSink>> {
         self.create_at(&self.folder.join(self.name(number)))
     }
 
-    fn create_at(&self, path: &Path) -> io::Result<Box<dyn Sheet>> {
+    fn create_at(&self, path: &Path) -> io::Result<Box<dyn SampleSink>> {
         Ok(match self.format {
             Format::Csv => Box::new(Csv::create(path, self.plan, &self.texts)?),
             Format::Mcap(encoding) => Box::new(Messages::create(path, self.plan, encoding, &self.texts)?),
@@ -81,22 +81,22 @@ impl<'a> Series<'a> {
     }
 
     /// Begins a file that others come before. It has its name when it can be read with them, even if this program is killed now.
-    fn create_whole(&self, number: u32, values: &[Option<u64>]) -> io::Result<Box<dyn Sheet>> {
+    fn create_whole(&self, number: u32, values: &[Option<u64>]) -> io::Result<Box<dyn SampleSink>> {
         let name = self.name(Some(number));
         let partial = self.folder.join(format!("{name}.next"));
-        let made = self.create_at(&partial).and_then(|mut sheet| {
-            sheet.begin(values)?;
-            sheet.flush(true)?;
-            Ok(sheet)
+        let made = self.create_at(&partial).and_then(|mut sink| {
+            sink.begin(values)?;
+            sink.flush(true)?;
+            Ok(sink)
         });
         files::renamed(&partial, &self.folder.join(name), made)
     }
 
     /// Does it to the file that is written. If it fails, that file is not written any more.
-    pub(super) fn each(&mut self, what: impl Fn(&mut dyn Sheet) -> io::Result<()>, problems: &mut Vec<String>) {
-        let Some(sheet) = &mut self.sheet else { return };
-        let Err(error) = what(sheet.as_mut()) else { return };
-        let reached = match sheet.reached() {
+    pub(super) fn each(&mut self, what: impl Fn(&mut dyn SampleSink) -> io::Result<()>, problems: &mut Vec<String>) {
+        let Some(sink) = &mut self.sink else { return };
+        let Err(error) = what(sink.as_mut()) else { return };
+        let reached = match sink.reached() {
             Some(time) => format!("ends at {} s", time.seconds()),
             None => "ends before its first values".to_owned(),
         };
@@ -106,8 +106,8 @@ impl<'a> Series<'a> {
             }
             None => "the run goes on".to_owned(),
         };
-        self.ended += sheet.written();
-        self.sheet = None;
+        self.ended += sink.written();
+        self.sink = None;
         problems.push(format!("{} {reached}, {goes_on}: {error}", self.name(self.number)));
     }
 
@@ -116,8 +116,8 @@ impl<'a> Series<'a> {
         let Some(number) = self.number else { return };
         let is_late = self.until.is_some_and(|until| time.nanos() >= until);
         let mut is_large = || {
-            let sheet = self.sheet.as_mut().zip(self.plan.rotation.max_size);
-            sheet.is_some_and(|(sheet, most)| sheet.has(most))
+            let sink = self.sink.as_mut().zip(self.plan.rotation.max_size);
+            sink.is_some_and(|(sink, most)| sink.has(most))
         };
         if !is_late && !is_large() {
             return;
@@ -130,13 +130,13 @@ impl<'a> Series<'a> {
         let Some(next) = number.checked_add(1) else { return };
         // All of this one is there before the next one is: whoever is killed in between has left no gap.
         if !self.is_told {
-            self.each(|sheet| sheet.flush(true), problems);
+            self.each(|sink| sink.flush(true), problems);
         }
         let begun = self.create_whole(next, values);
         match begun {
-            Ok(sheet) => {
+            Ok(sink) => {
                 self.end(problems);
-                (self.number, self.sheet, self.is_told) = (Some(next), Some(sheet), false);
+                (self.number, self.sink, self.is_told) = (Some(next), Some(sink), false);
                 self.remove_old(next, problems);
             }
             // The one that is written goes on as long as it can: nothing is lost.
@@ -162,11 +162,11 @@ impl<'a> Series<'a> {
 
     /// Closes the file that is written.
     pub(super) fn end(&mut self, problems: &mut Vec<String>) {
-        self.each(|sheet| sheet.flush(true), problems);
-        let Some(sheet) = self.sheet.take() else { return };
-        self.ended += sheet.written();
+        self.each(|sink| sink.flush(true), problems);
+        let Some(sink) = self.sink.take() else { return };
+        self.ended += sink.written();
         let name = self.name(self.number);
-        match sheet.close() {
+        match sink.close() {
             Ok(written) => problems.extend(written.and_then(|written| written.gone_from(&self.folder.join(name)))),
             Err(error) => problems.push(format!("{name} is whole but has no index: {error}")),
         }
@@ -174,7 +174,7 @@ impl<'a> Series<'a> {
 
     /// Bytes that were written to its files.
     pub(super) fn bytes(&self) -> u64 {
-        self.ended + self.sheet.as_ref().map_or(0, |sheet| sheet.written())
+        self.ended + self.sink.as_ref().map_or(0, |sink| sink.written())
     }
 
     /// What there is of it.

@@ -13,10 +13,10 @@ use super::cells::Cells;
 use super::csv::Stream;
 use super::newest::{Newest, RowWatcher};
 use super::rotation::Series;
+use super::sample_sink::{Change, Sample, SampleSink};
 use super::samples::SampleRing;
 use super::texts::{self, Texts};
 use super::thinning::Thinning;
-use super::written::Written;
 use crate::recording::envelope::Overview;
 use crate::recording::series::Files;
 use std::collections::{BTreeMap, HashSet};
@@ -32,80 +32,11 @@ use vecud_plan::{Format, Plan, SignalId, SignalPlan, TaskId};
 /// Room for so many values of samples is kept between two looks: 2 MiB, four rings of the largest kind.
 const KEPT: usize = 1 << 18;
 
-/// A column gets this value, or none any more. Of a string or binary it is the number that stands for it.
-pub type Change = (SignalId, Option<u64>);
-
 /// A column gets the value of these words, as [`SignalPlan::start`] has them, or none any more.
 pub type Set = (SignalId, Option<Vec<u64>>);
 
-/// What is kept of one activation, or was set by request.
-#[derive(Clone, Copy)]
-pub(super) enum Sample<'a> {
-    /// These columns, which are all of the task's, have these words: none is missing, or a string or binary.
-    All(&'a [SignalId], &'a [u64]),
-    /// These changes.
-    Some(&'a [Change]),
-}
-
-impl<'a> Sample<'a> {
-    /// Column by column.
-    pub(super) fn changes(self) -> impl Iterator<Item = Change> + use<'a> {
-        let (signals, words, some): (&[SignalId], &[u64], &[Change]) = match self {
-            Sample::All(signals, words) => (signals, words, &[]),
-            Sample::Some(changes) => (&[], &[], changes),
-        };
-        let all = signals.iter().zip(words).map(|(signal, word)| (*signal, Some(*word)));
-        all.chain(some.iter().copied())
-    }
-}
-
-/// One of the files.
-pub(super) trait Sheet {
-    /// What the columns show before the first time.
-    fn begin(&mut self, _values: &[Option<u64>]) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// What was set by request, before the activations of that time.
-    fn request(&mut self, _time: Instant, _values: &[Change]) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// What is kept of one activation, in the order of time, then of the tasks.
-    fn activation(&mut self, _task: TaskId, _time: Instant, _values: Sample) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// What columns show after all of that, where it is not what the last activation has: another one was completed later.
-    fn settled(&mut self, _time: Instant, _values: &[Change]) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// What the columns show after all of that.
-    fn row(&mut self, _time: Instant, _values: &[Option<u64>]) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Makes sure that a killed process loses little of what has come up to now: nothing, if `all` is wanted.
-    fn flush(&mut self, all: bool) -> io::Result<()>;
-
-    /// Writes what is written when everything else is, and gives the file back, if it is one.
-    fn close(self: Box<Self>) -> io::Result<Option<Written>>;
-
-    /// The last time that is in the file.
-    fn reached(&self) -> Option<Instant>;
-
-    /// Bytes that were written to the file; of one that is none, 0. It only grows.
-    fn written(&self) -> u64 {
-        0
-    }
-
-    /// Whether the file has at least so many bytes: what waits for being written counts as it is before it is compressed.
-    fn has(&mut self, bytes: u64) -> bool;
-}
-
 /// What is known of the samples of a task.
-pub(super) struct Columns {
+struct Columns {
     signals: Vec<SignalId>,
     /// For each of them whether it is recorded, and not only watched; empty: all are.
     is_recorded: Vec<bool>,
@@ -196,7 +127,7 @@ impl Columns {
     }
 
     /// Tells what a sample has in each of its columns.
-    pub(super) fn each(&self, values: &[u64], mut tell: impl FnMut(SignalId, Option<u64>)) {
+    fn each(&self, values: &[u64], mut tell: impl FnMut(SignalId, Option<u64>)) {
         for (place, signal) in self.signals.iter().enumerate() {
             if let Some(value) = self.in_place(place, values) {
                 tell(*signal, value);
@@ -386,7 +317,7 @@ impl<'a> SignalWriter<'a> {
     }
 
     /// Does it to all files.
-    fn each(&mut self, what: impl Fn(&mut dyn Sheet) -> io::Result<()>) {
+    fn each(&mut self, what: impl Fn(&mut dyn SampleSink) -> io::Result<()>) {
         self.files.iter_mut().for_each(|series| series.each(&what, &mut self.problems));
         if let Some(Err(error)) = self.stream.as_mut().map(|stream| what(stream)) {
             (self.stream, self.stream_error) = (None, Some(error));
@@ -588,7 +519,10 @@ impl<'a> SignalWriter<'a> {
         for (signal, value) in self.requested.get(&time).into_iter().flatten() {
             newest.set(*signal, *value, time);
         }
-        let mut tell = |taken: &Taken| newest.sample(&self.columns[taken.task.0], time, &words[taken.values.clone()]);
+        let mut tell = |taken: &Taken| {
+            let sample = &words[taken.values.clone()];
+            self.columns[taken.task.0].each(sample, |signal, word| newest.set(signal, word, time));
+        };
         if samples.is_sorted_by_key(|sample| (sample.order, sample.task)) {
             samples.iter().for_each(tell);
         } else {

@@ -3,9 +3,9 @@
 //!
 //! The parts of a response, which add up to it: [`Moment::wakeup`], `gate`, `executing`, `preempted`, `blocked`, `set_get`.
 
+use super::layout::{a_line_each, is_default};
 use super::{Distribution, KernelWork};
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::value::{RawValue, to_raw_value};
+use serde::{Deserialize, Serialize};
 
 /// Parts of the response, each of every activation that has ended.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -35,20 +35,6 @@ impl PartsResult {
     pub(super) fn is_empty(&self) -> bool {
         self.all().iter().all(|part| part.is_empty())
     }
-}
-
-/// Lists can be long, so each of their entries is a line of `report.json`.
-pub(super) fn lines<T: Serialize, E: serde::ser::Error>(list: &[T]) -> Result<Vec<Box<RawValue>>, E> {
-    list.iter().map(|entry| to_raw_value(entry).map_err(E::custom)).collect()
-}
-
-pub(super) fn a_line_each<T: Serialize, S: Serializer>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
-    lines::<T, S::Error>(list)?.serialize(serializer)
-}
-
-/// What says nothing is left out.
-pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// What is known of single activations of a clock, and of its thread; in `report.json` as it is here. Empty in virtual time, and then

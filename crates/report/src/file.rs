@@ -3,11 +3,11 @@
 //!
 //! Fields that are not known are passed over, and one that is missing is an error, but for those that came later.
 
-use super::causes::lines;
-use super::words::{self, Word};
+use super::layout::lines;
+use super::words::Word;
 use super::{LockResult, Problem, Run, hints, hlog, passed};
 use serde::ser::SerializeStruct;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 /// The run as `report.json`: pretty-printed, always in the same order. Times are nanoseconds unless their name says
 /// otherwise.
@@ -79,22 +79,6 @@ impl Serialize for Run {
         file.serialize_field("recordings", &self.recordings)?;
         file.end()
     }
-}
-
-/// Problems as `report.json` has them: their words and, in the same order, what they mean. Whom they are about, and what, is
-/// found later, beside the names of instances and clocks.
-pub(super) fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Problem>, D::Error> {
-    #[derive(Deserialize)]
-    struct Told {
-        /// It follows from the others, and is there.
-        #[serde(rename = "verdict")]
-        _verdict: String,
-        problems: Vec<String>,
-        problem_severities: Vec<String>,
-    }
-    let told = Told::deserialize(deserializer)?;
-    let problem = |(message, severity): (String, String)| Ok(Problem::told(words::of(&severity)?, message, &[], &[]));
-    told.problems.into_iter().zip(told.problem_severities).map(problem).collect()
 }
 
 impl Serialize for LockResult {

@@ -1,6 +1,6 @@
 //! What the kernel says of a run: what it has counted for the cores of partitions, and what its own trace has shown.
 
-use super::causes::{a_line_each, is_default};
+use super::layout::{a_line_each, is_default};
 use serde::{Deserialize, Serialize};
 
 /// What the kernel counted for a core while the run went on; in `report.json` as it is here.

@@ -4,28 +4,6 @@
 use super::{Kind, Problem, Severity, Subject};
 use vecud_plan::Limits;
 
-/// A limit that the rig sets, by its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LimitKey {
-    /// `max_latency_us`.
-    Latency,
-    /// `max_overruns`.
-    Overruns,
-    /// `max_execution_us`.
-    Execution,
-}
-
-impl LimitKey {
-    /// The key in the rig.
-    pub fn key(self) -> &'static str {
-        match self {
-            LimitKey::Latency => "max_latency_us",
-            LimitKey::Overruns => "max_overruns",
-            LimitKey::Execution => "max_execution_us",
-        }
-    }
-}
-
 /// An activation that had not returned when the run was over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unreturned {

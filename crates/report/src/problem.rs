@@ -1,8 +1,8 @@
 //! What went wrong in a run, as data; [`Problem::message`] is the one place where it becomes words. Terminal, page, JUnit and
 //! exit code go by kind, subject and severity, never by the words.
 
+use super::finding::FindingResult;
 use super::format::{duration, short_duration, some};
-use super::{FindingResult, LimitKey};
 use std::fmt;
 use vecud_base::plain::plain;
 use vecud_plan::TaskKind;
@@ -367,6 +367,28 @@ pub enum Kind {
         /// The sentence.
         words: String,
     },
+}
+
+/// A limit that the rig sets, by its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitKey {
+    /// `max_latency_us`.
+    Latency,
+    /// `max_overruns`.
+    Overruns,
+    /// `max_execution_us`.
+    Execution,
+}
+
+impl LimitKey {
+    /// The key in the rig.
+    pub fn key(self) -> &'static str {
+        match self {
+            LimitKey::Latency => "max_latency_us",
+            LimitKey::Overruns => "max_overruns",
+            LimitKey::Execution => "max_execution_us",
+        }
+    }
 }
 
 /// A key of the rig that bears on a call that failed.

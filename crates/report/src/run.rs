@@ -1,13 +1,16 @@
 //! A finished run as data. Everything that the report shows is in here.
 
-use super::causes::{Causes, PartsResult, is_default};
-use super::file::told;
-use super::steps::StepCounts;
+use super::causes::{Causes, PartsResult};
+use super::end::{End, Ended, FmuStatus};
+use super::layout::{is_default, on_one_line};
+use super::step_counts::StepCounts;
 use super::stimuli::first_starved;
-use super::words::word;
-use super::{CoreCounts, Distribution, DoctorResult, Kind, Pauses, Problem, Schedulability, Subject, TraceResult};
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::value::to_raw_value;
+use super::words::{self, word};
+use super::{
+    CoreCounts, Distribution, DoctorResult, FindingResult, Kind, Pauses, Problem, Schedulability, Subject, Topic,
+    TraceResult,
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use vecud_base::priority::{FifoPriority, FmiPriority};
 use vecud_plan::{Interpolation, Mode, SignalPlan, TaskKind};
@@ -110,6 +113,25 @@ impl Run {
     }
 }
 
+/// Problems as `report.json` has them: their words and, in the same order, what they mean. Whom they are about, and what, is
+/// found later, beside the names of instances and clocks.
+fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Problem>, D::Error> {
+    #[derive(Deserialize)]
+    struct Told {
+        /// It follows from the others, and is there.
+        #[serde(rename = "verdict")]
+        _verdict: String,
+        problems: Vec<String>,
+        problem_severities: Vec<String>,
+    }
+    let told = Told::deserialize(deserializer)?;
+    let problem = |(words, severity): (String, String)| {
+        let kind = Kind::Told { topic: Topic::Other, words };
+        Ok(Problem { severity: words::of(&severity)?, subject: Subject::Run, kind })
+    };
+    told.problems.into_iter().zip(told.problem_severities).map(problem).collect()
+}
+
 /// A recorded column; in `report.json` as it is here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalResult {
@@ -150,31 +172,6 @@ pub struct StimulusResult {
     /// The first of them: clock and activation time, s.
     #[serde(default, with = "first_starved")]
     pub first_starved: Option<(String, f64)>,
-}
-
-/// Whether a run has ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ended {
-    /// Yes: what is known of it is complete.
-    #[default]
-    Finished,
-    /// No: it goes on, and this is what is known so far.
-    Running,
-    /// It has, and nobody has seen how: its supervisor was killed, or the machine lost power.
-    CutOff,
-}
-
-/// How a run ended; of one that is not [`Ended::Finished`], a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// At its stop time.
-    StopTime,
-    /// By SIGINT, SIGTERM, SIGHUP or SIGQUIT.
-    Signal,
-    /// By an overrun, as the rig says.
-    Overrun,
-    /// By a failure.
-    Failure,
 }
 
 /// Facts about the machine.
@@ -255,25 +252,6 @@ impl Host {
     }
 }
 
-/// How an instance ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FmuStatus {
-    /// `fmi3Terminate` and `fmi3FreeInstance` were called.
-    Terminated,
-    /// The FMU returned fmi3Error or fmi3Discard.
-    Error,
-    /// The FMU returned fmi3Fatal.
-    Fatal,
-    /// The FMU did nothing wrong but could not end in the regular way.
-    Aborted,
-    /// The FMU's code crashed or exited.
-    Crashed,
-    /// The FMU's code did not return in time.
-    Hung,
-    /// It has not ended as far as is known, in a run that is not [`Ended::Finished`].
-    Running,
-}
-
 /// What is known of one instance at the end.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct FmuResult {
@@ -304,17 +282,6 @@ pub struct CallResult {
     pub calls: u64,
     /// How long all of these calls took; `None`: nobody has measured it.
     pub total_ns: Option<u64>,
-}
-
-/// Something that an instance did against the standard; in `report.json` as it is here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FindingResult {
-    /// Which offence, in one word for programs.
-    pub kind: Cow<'static, str>,
-    /// How often.
-    pub count: u64,
-    /// One sentence, with the first occurrence.
-    pub message: String,
 }
 
 /// The preemption lock of an instance.
@@ -451,11 +418,6 @@ pub struct Peaks {
     pub otherwise: Vec<Option<u64>>,
 }
 
-/// Hundreds of numbers.
-fn on_one_line<T: Serialize, S: Serializer>(points: &[Option<T>], serializer: S) -> Result<S::Ok, S::Error> {
-    to_raw_value(points).map_err(serde::ser::Error::custom)?.serialize(serializer)
-}
-
 /// What is known of a connection at the end; in `report.json` as it is here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectionResult {
@@ -502,8 +464,7 @@ pub struct DatagramCounts {
 
 /// The counts of datagrams as `report.json` has them: of a clock that has none, each is null.
 mod counts_or_nulls {
-    use super::{DatagramCounts, Deserialize, Serialize, Serializer};
-    use serde::Deserializer;
+    use super::{DatagramCounts, Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Default, Deserialize, Serialize)]
     struct Counts {

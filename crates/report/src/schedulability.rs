@@ -1,11 +1,8 @@
 //! What of a clock's record serves to compute worst responses, and the one that was computed; in `report.json` as it is here.
 
 use super::format::short_duration;
-use super::{ClockResult, ReportFile};
 use serde::{Deserialize, Serialize};
-use vecud_plan::Mode;
 use vecud_plan::schedulability::verdict::Basis;
-use vecud_plan::schedulability::{Measured, MeasuredClock};
 
 /// Figures of a clock, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,40 +50,5 @@ impl Schedulability {
         };
         let response = short_duration(self.predicted_response?);
         Some(format!("worst response by computation {response}, {from}"))
-    }
-}
-
-/// What a run that has just ended has measured, to compute its own bounds.
-pub fn measured(clocks: &[ClockResult]) -> Measured {
-    Measured { this_run: true, clocks: clocks.iter().map(measured_of).collect() }
-}
-
-fn measured_of(clock: &ClockResult) -> MeasuredClock {
-    MeasuredClock {
-        fmu: clock.fmu.clone(),
-        clock: clock.clock.clone(),
-        activations: clock.activations,
-        execution: clock.execution.figures.max,
-        lock: clock.schedulability.longest_lock,
-        wakeup: clock.wakeup_machine().figures.max,
-        interval_s: clock.interval_s,
-        shortest_interval: clock.schedulability.shortest_interval,
-    }
-}
-
-impl ReportFile {
-    /// Name of the rig.
-    pub fn rig(&self) -> &str {
-        &self.run.rig
-    }
-
-    /// Whether the wall clock drove time.
-    pub fn is_of_real_time(&self) -> bool {
-        self.run.mode == Mode::RealTime
-    }
-
-    /// What an earlier run has measured, to compute bounds of later ones.
-    pub fn measured(&self) -> Measured {
-        Measured { this_run: false, clocks: self.run.clocks.iter().map(measured_of).collect() }
     }
 }

@@ -4,6 +4,7 @@
 //! than fit, so that the caller can go up by as many lines as it printed. Escape codes are used only when asked for, and
 //! none comes through from a name.
 
+use super::ellipsis::cut;
 use super::format::{count, duration, plural, seconds};
 use super::values::{self, LiveValue};
 use super::{Ended, Run, Scheduling, Severity, passed};
@@ -297,15 +298,6 @@ fn place_of(mark: &str, kept: &[&Column]) -> (usize, usize) {
         room += kept[first].width;
     }
     (first, room)
-}
-
-/// At most `width` characters; what is cut off shows as an ellipsis.
-pub(super) fn cut(text: &str, width: usize) -> String {
-    match text.chars().count() <= width {
-        true => text.to_owned(),
-        false if width == 0 => String::new(),
-        false => text.chars().take(width - 1).chain(['…']).collect(),
-    }
 }
 
 /// An escape code.

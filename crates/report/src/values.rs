@@ -1,6 +1,6 @@
 //! Values that are watched, below the table of the clocks: as many columns of them side by side as fit.
 
-use super::table::cut;
+use super::ellipsis::cut;
 use vecud_base::plain::plain;
 
 /// The value of a recorded variable.

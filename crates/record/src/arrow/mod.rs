@@ -13,7 +13,7 @@
 
 mod stream;
 
-use super::signals::Sheet;
+use super::sample_sink::SampleSink;
 use super::texts::Texts;
 use super::written::Written;
 use arrow_array::types::{
@@ -125,7 +125,7 @@ impl Arrow {
     }
 }
 
-impl Sheet for Arrow {
+impl SampleSink for Arrow {
     fn row(&mut self, time: Instant, values: &[Option<u64>]) -> io::Result<()> {
         let waiting = &mut self.waiting;
         waiting.times.push(time.seconds());

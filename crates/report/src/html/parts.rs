@@ -1,9 +1,9 @@
 //! Where the time went: the parts of each clock's response, one bar for the usual activation and one for the worst; then the
 //! worst activations and the overruns.
 
+use super::escape;
 use super::figure::{Drawing, wide_and_narrow};
 use super::svg::{Frame, class};
-use super::{escape, name};
 use crate::format::{duration, plural};
 use crate::{ClockResult, Run};
 use std::fmt::Write;
@@ -153,9 +153,4 @@ fn bar(frame: &Frame, y: f64, parts: [u64; 7]) -> String {
     }
     let (x, y) = (frame.x(1.0) + 7.0, y + BASE);
     out + &format!("<text class=\"strong\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>\n", duration(whole))
-}
-
-/// The name of a clock that is given as `fmu.clock`.
-pub fn full_name(clock: &str) -> String {
-    clock.split_once('.').map_or_else(|| escape(clock), |(fmu, clock)| name(fmu, clock))
 }

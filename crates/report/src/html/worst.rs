@@ -1,6 +1,5 @@
 //! The worst activations of each clock: where the time of each went, and who else was at work then.
 
-use super::parts::full_name;
 use super::{escape, fold, name};
 use crate::format::{count, duration, micros, plural};
 use crate::{ClockResult, Counts, Moment, Run};
@@ -111,4 +110,9 @@ fn company(moment: &Moment) -> String {
         words.push(format!("{} more", count(moment.more_others.into())));
     }
     if words.is_empty() { "–".to_owned() } else { words.join(", ") }
+}
+
+/// The name of a clock that is given as `fmu.clock`.
+fn full_name(clock: &str) -> String {
+    clock.split_once('.').map_or_else(|| escape(clock), |(fmu, clock)| name(fmu, clock))
 }

@@ -1,0 +1,75 @@
+//! Sinks of samples: each file of a recording, and its stream, gets samples in the order of time, and the rows that they make.
+
+use super::written::Written;
+use std::io;
+use vecud_base::time::Instant;
+use vecud_plan::{SignalId, TaskId};
+
+/// A column gets this value, or none any more. Of a string or binary it is the number that stands for it.
+pub(super) type Change = (SignalId, Option<u64>);
+
+/// What is kept of one activation, or was set by request.
+#[derive(Clone, Copy)]
+pub(super) enum Sample<'a> {
+    /// These columns, which are all of the task's, have these words: none is missing, or a string or binary.
+    All(&'a [SignalId], &'a [u64]),
+    /// These changes.
+    Some(&'a [Change]),
+}
+
+impl<'a> Sample<'a> {
+    /// Column by column.
+    pub(super) fn changes(self) -> impl Iterator<Item = Change> + use<'a> {
+        let (signals, words, some): (&[SignalId], &[u64], &[Change]) = match self {
+            Sample::All(signals, words) => (signals, words, &[]),
+            Sample::Some(changes) => (&[], &[], changes),
+        };
+        let all = signals.iter().zip(words).map(|(signal, word)| (*signal, Some(*word)));
+        all.chain(some.iter().copied())
+    }
+}
+
+/// A file, or a stream.
+pub(super) trait SampleSink {
+    /// What the columns show before the first time.
+    fn begin(&mut self, _values: &[Option<u64>]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What was set by request, before the activations of that time.
+    fn request(&mut self, _time: Instant, _values: &[Change]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What is kept of one activation, in the order of time, then of the tasks.
+    fn activation(&mut self, _task: TaskId, _time: Instant, _values: Sample) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What columns show after all of that, where it is not what the last activation has: another one was completed later.
+    fn settled(&mut self, _time: Instant, _values: &[Change]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What the columns show after all of that.
+    fn row(&mut self, _time: Instant, _values: &[Option<u64>]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Makes sure that a killed process loses little of what has come up to now: nothing, if `all` is wanted.
+    fn flush(&mut self, all: bool) -> io::Result<()>;
+
+    /// Writes what is written when everything else is, and gives the file back, if it is one.
+    fn close(self: Box<Self>) -> io::Result<Option<Written>>;
+
+    /// The last time that is in the file.
+    fn reached(&self) -> Option<Instant>;
+
+    /// Bytes that were written to the file; of one that is none, 0. It only grows.
+    fn written(&self) -> u64 {
+        0
+    }
+
+    /// Whether the file has at least so many bytes: what waits for being written counts as it is before it is compressed.
+    fn has(&mut self, bytes: u64) -> bool;
+}

@@ -1,0 +1,15 @@
+//! What an FMU did against the standard.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// Something that an instance did against the standard; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingResult {
+    /// Which offence, in one word for programs.
+    pub kind: Cow<'static, str>,
+    /// How often.
+    pub count: u64,
+    /// One sentence, with the first occurrence.
+    pub message: String,
+}
