@@ -2,6 +2,7 @@
 
 mod fit;
 mod graph;
+mod names;
 mod only;
 mod render;
 mod save;

@@ -4,7 +4,6 @@
 //! Watched is every call that is no activation in real time, and a runner that a signal has stopped. Time counts as the
 //! supervisor sees it pass: not while the supervisor itself was stopped, nor while a debugger has the runner.
 
-use super::death::function;
 use vecud_fmi::Function;
 use vecud_linux::process::{Standing, standing};
 use vecud_plan::{FmuId, Mode, Plan, TaskId};
@@ -94,6 +93,11 @@ impl Calls {
         let told = self.lasted / TOLD;
         (told > before / TOLD).then_some(Verdict::Tell(place, told * (TOLD / 1_000_000_000)))
     }
+}
+
+/// The function of a word of the board, which is 1 + its number; `None`: no function.
+pub fn function(word: u64) -> Option<Function> {
+    word.checked_sub(1).and_then(|number| Function::from_u32(number as u32))
 }
 
 /// Whether the runner, in this phase, ends FMUs or itself. An instance whose initialisation fails is freed while the phase is still

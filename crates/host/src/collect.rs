@@ -1,82 +1,24 @@
 //! Shared memory and exit status → [`Run`]: what was measured, how each instance ended, and what went wrong.
 
 use super::death::{death, given_up, lasting};
+use super::facts::Facts;
 use super::findings::{self, irregularities, stopped_by_overrun};
-use super::hangs::Hangs;
-use super::machine::Machine;
-use super::memory::Memory;
-use super::offspring::{self, Left};
-use super::process::Killed;
+use super::offspring;
 use super::recorder::Told;
-use super::shared::scheduling;
-use super::threads::Threads;
-use super::under_way::UnderWay;
+use super::totals::scheduling;
 use super::{Prepared, fmus, promise, releases, schedulability, stimuli, tasks};
 use jiff::Timestamp;
-use std::process::ExitStatus;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::SystemTime;
 use vecud_base::priority::FifoPriority;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::{FmuId, OnError, OnNan, TaskId};
-use vecud_record::board::{Board, Global, Phase, TaskWord};
+use vecud_record::board::{Board, Global, TaskWord};
 use vecud_record::findings::Finding;
 use vecud_report::{
-    ClockResult, CoreCounts, DoctorResult, End, Ended, FmuResult, FmuStatus, Host, Kind, Pauses, Problem, Run,
-    Severity, SignalResult, Subject, TraceResult, judge,
+    ClockResult, End, Ended, FmuResult, FmuStatus, Host, Kind, Problem, Run, Severity, SignalResult, Subject,
+    TraceResult, judge,
 };
-
-/// What is known besides the shared memory.
-pub struct Facts {
-    /// The run goes on: how it ends, nobody knows yet.
-    pub goes_on: bool,
-    /// What FMUs log is in `run.log`.
-    pub has_run_log: bool,
-    /// How the runner's process ended.
-    pub status: ExitStatus,
-    /// Why we have ended it, if we have.
-    pub killed: Option<Killed>,
-    /// When the run began.
-    pub started: SystemTime,
-    /// The load of the machine before that.
-    pub load_at_start: Option<[f64; 3]>,
-    /// What doctor said of it then.
-    pub doctor: Option<DoctorResult>,
-    /// When the runner was seen to have ended, CLOCK_MONOTONIC in ns.
-    pub gone: i64,
-    /// How far it was then.
-    pub phase: Phase,
-    /// Whether offences against the standard fail the run.
-    pub strict: bool,
-    /// Samples that came after their row.
-    pub late_samples: u64,
-    /// For each task that datagrams activate: how many of them the kernel has thrown away.
-    pub dropped: Vec<(TaskId, u64)>,
-    /// When the run has paused.
-    pub pauses: Pauses,
-    /// With several runs: which it is.
-    pub repetition: Option<u32>,
-    /// For each stimulus: what is wrong with its file.
-    pub stimuli: Vec<stimuli::Fault>,
-    /// The machine.
-    pub machine: Machine,
-    /// What the kernel counted for the cores of partitions.
-    pub cores: Vec<CoreCounts>,
-    /// What has become of the runner's threads.
-    pub threads: Threads,
-    /// What was seen of activations that did not return.
-    pub hangs: Hangs,
-    /// For each task: the activation that had not returned when the run was over, which has ended because of that.
-    pub unreturned: Vec<Option<UnderWay>>,
-    /// Who has said how long a call may take.
-    pub call_limit: &'static str,
-    /// Processes that FMU code has left behind.
-    pub left: Vec<Left>,
-    /// The runner's memory.
-    pub memory: Memory,
-    /// Whether all of them could be ended.
-    pub none_left: bool,
-}
 
 /// Puts the run together.
 pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) -> Run {

@@ -1,7 +1,7 @@
 //! Why the runner's process is gone, or was ended: whose code was running, and where.
 
-use super::calls::Place;
-use super::collect::Facts;
+use super::calls::{Place, function};
+use super::facts::Facts;
 use super::hangs::GivenUp;
 use super::process::Killed;
 use super::tasks;
@@ -383,11 +383,6 @@ fn running(plan: &Plan, board: Board, phase: Phase) -> Option<TaskId> {
 /// The function as this FMU's version of the standard and its interface type call it.
 fn told(plan: &Plan, fmu: FmuId, function: Function) -> &'static str {
     function.told_of(plan.fmus[fmu.0].abi, plan.fmus[fmu.0].runs_as())
-}
-
-/// The function of a word of the board, which is 1 + its number; `None`: no function.
-pub fn function(word: u64) -> Option<Function> {
-    word.checked_sub(1).and_then(|number| Function::from_u32(number as u32))
 }
 
 /// `clock task_10ms was in fmi3ActivateModelPartition at 0.25 s`.

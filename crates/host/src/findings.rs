@@ -1,6 +1,6 @@
 //! What was not as it should be, in words: offences of FMUs against the standard, and irregularities of the run.
 
-use super::collect::Facts;
+use super::facts::Facts;
 use super::{Prepared, tasks};
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::plain::plain;

@@ -1,7 +1,8 @@
 //! Shared memory → how each instance ended: its status, the call that failed, what its preemption lock has counted, and how often it
 //! was called.
 
-use super::death::{Death, function};
+use super::calls::function;
+use super::death::Death;
 use super::findings::unusable;
 use super::last_lines::LastLines;
 use std::cmp::Reverse;

@@ -6,7 +6,7 @@
 //! others have executed there. So one that is kept from running is not taken for one that hangs; its releases that pass are
 //! overruns all the same.
 
-use super::death::function;
+use super::calls::function;
 use super::time_base::TimeBase;
 use super::under_way::{Standing, UnderWay, held_up_by, standing};
 use std::sync::atomic::Ordering::SeqCst;

@@ -4,8 +4,9 @@
 //! leave behind waits neither for that nor for the disk. There is one at a time; while a disk takes longer than the rig's
 //! `checkpoint`, there are fewer.
 
-use super::collect::{Facts, collect};
+use super::collect::collect;
 use super::cores::Cores;
+use super::facts::Facts;
 use super::files::{self, CHECKPOINT, alone};
 use super::hangs::Hangs;
 use super::machine;

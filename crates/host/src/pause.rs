@@ -8,21 +8,18 @@ use super::State;
 use super::shared::Shared;
 use std::fmt;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use vecud_base::time::Nanos;
 use vecud_linux::wake::monotonic_now;
 use vecud_plan::Mode;
 use vecud_record::board::{Global, Pause};
-use vecud_report::{PauseResult, Pauses};
+use vecud_report::Pauses;
 
 /// How often it is looked for the runner's answer.
 const LOOK: Duration = Duration::from_millis(1);
 /// So much later than what was released may come to its end the runner may say so.
 const ANSWER: Duration = Duration::from_millis(500);
-/// So many pauses of a run are told one by one.
-const TOLD: usize = 100;
 
 /// Why a run does not pause, or does not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,43 +66,6 @@ impl fmt::Display for PauseError {
 }
 
 impl std::error::Error for PauseError {}
-
-/// The pauses of a run.
-#[derive(Debug, Default)]
-pub struct Paused {
-    /// Held while somebody pauses the run or resumes it, so that one after the other does.
-    turn: Mutex<()>,
-    kept: Mutex<Kept>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Kept {
-    pauses: Pauses,
-    /// Simulation time of the pause that goes on, s, and since when it does, CLOCK_MONOTONIC in ns.
-    open: Option<(f64, i64)>,
-}
-
-impl Kept {
-    fn close(&mut self, now: i64) {
-        let Some((time_s, since)) = self.open.take() else { return };
-        let seconds = Nanos(now.saturating_sub(since)).seconds();
-        self.pauses.number += 1;
-        self.pauses.seconds += seconds;
-        if self.pauses.first.len() < TOLD {
-            self.pauses.first.push(PauseResult { time_s, seconds });
-        }
-    }
-}
-
-impl Paused {
-    fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Shared {
     /// Lets come to its end what was released, and releases nothing more. Returns when that is so.
@@ -154,11 +114,6 @@ impl Shared {
         answer.map(|_| ())
     }
 
-    /// Whether the runner says that the run pauses.
-    pub fn is_paused(&self) -> bool {
-        self.board().global(Global::Pause).load(SeqCst) == Pause::Paused as u64
-    }
-
     /// The pauses of the run so far, the one included that goes on.
     pub fn pauses(&self) -> Pauses {
         let mut own = self.paused.kept().clone();
@@ -168,7 +123,7 @@ impl Shared {
 
     /// Another run begins, which has not paused.
     pub fn forget_pauses(&self) {
-        *self.paused.kept() = Kept::default();
+        *self.paused.kept() = Default::default();
     }
 
     /// So long somebody who asks now waits for an answer.

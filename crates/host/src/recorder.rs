@@ -6,6 +6,7 @@ use super::pace::Pace;
 use super::questions::{Question, Questions};
 use super::references;
 use super::run_log::RunLog;
+use super::totals::Recorded;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
@@ -59,19 +60,6 @@ pub struct Recorder<'a> {
     pub damage: BTreeSet<String>,
     /// All samples before this simulation time (ns from the start) are there.
     complete: i64,
-}
-
-/// How much was recorded so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// Rows that have come to the files.
-    pub rows: u64,
-    /// Bytes that were written to them.
-    pub bytes: u64,
-    /// Samples that came too late for their row.
-    pub late: u64,
-    /// Files that ended early, or could not be written at all: `run.log` too.
-    pub broken: u64,
 }
 
 /// What was said in a run, and what went wrong with its files.

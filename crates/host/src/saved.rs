@@ -1,7 +1,6 @@
 //! The file of a saved state: read and checked before anything runs, written as a whole or not at all.
 
 use super::files::{may_write, trusted, write_whole};
-use super::recorder::Recorder;
 use super::{Error, EventSink};
 use std::fs::{self, File};
 use std::io::{Read, Seek};
@@ -88,9 +87,9 @@ fn begins_as_state(file: &Path) -> std::io::Result<bool> {
     Ok(MARK.starts_with(&begin))
 }
 
-/// Writes down what the runner has left in `memory`, with the last values of the recorded columns. Tells when it is done;
+/// Writes down what the runner has left in `memory`, with the last values of the recorded `columns`. Tells when it is done;
 /// what goes wrong becomes a problem of the run.
-pub fn write(file: &Path, memory: &mut File, recorder: &Recorder, run: &mut Run, events: &EventSink) {
+pub fn write(file: &Path, memory: &mut File, columns: Vec<(String, Vec<u64>)>, run: &mut Run, events: &EventSink) {
     let mut problem = |reason: String| {
         let kind = Kind::StateNotSaved { file: file.display().to_string(), reason };
         run.problems.push(Problem::failure(Subject::Run, kind));
@@ -103,7 +102,7 @@ pub fn write(file: &Path, memory: &mut File, recorder: &Recorder, run: &mut Run,
         Ok(snapshot) => snapshot,
         Err(_) => return problem("the run has failed before".to_owned()),
     };
-    snapshot.columns = recorder.last_values();
+    snapshot.columns = columns;
     let written = snapshot.to_bytes().and_then(|bytes| write_whole(file, &bytes).map_err(|error| error.to_string()));
     match written {
         Ok(()) => events.say(format!("the state at {} s is saved to {}", snapshot.time.seconds(), file.display())),

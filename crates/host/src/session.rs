@@ -1,6 +1,7 @@
 //! One rig that runs, in a thread that owns it: any number of sessions live side by side in a process. A session has no terminal,
 //! installs no signal handler, and changes nothing of the thread that starts it.
 
+use super::finished::Finished;
 use super::questions::{NewestValue, Question};
 use super::shared::{Looks, Shared};
 use super::shown::ShownVariable;
@@ -11,30 +12,13 @@ use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 use std::fmt;
 use std::ops::Deref;
 use std::panic::resume_unwind;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use vecud_plan::rig::RigDaemon;
 use vecud_plan::{Plan, SignalId};
 use vecud_record::RowWatcher;
-use vecud_report::{ClockResult, Live, Run};
-
-/// A run that came to an end, good or bad, and its report.
-#[derive(Debug)]
-pub struct Finished {
-    /// Everything that is known of it.
-    pub run: Run,
-    /// Where the files are.
-    pub out: PathBuf,
-}
-
-impl Finished {
-    /// 0 done, 1 failed, 3 a limit was exceeded.
-    pub fn exit_code(&self) -> u8 {
-        vecud_report::exit_code(&self.run)
-    }
-}
+use vecud_report::{ClockResult, Live};
 
 /// An error means that there was no run and nothing is left behind.
 type Outcome = Result<Vec<Finished>, Error>;

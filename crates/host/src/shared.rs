@@ -1,11 +1,10 @@
 //! What the threads of a session share with each other, and with the runner's process: the memory that both map.
 
-use super::pause::Paused;
+use super::paused::Paused;
 use super::questions::Questions;
-use super::recorder::Recorded;
 use super::shown::{self, ShownVariable};
 use super::time_base::TimeBase;
-use super::totals::{self, Totals};
+use super::totals::{self, Recorded, Totals, scheduling};
 use super::under_way::{Standing, held_up_by, standing};
 use super::{Error, Event, EventSink, Prepared, State, tasks};
 use crate::doctor::Tree;
@@ -23,8 +22,8 @@ use vecud_linux::wake::monotonic_now;
 use vecud_linux::zeroed::zeroed;
 use vecud_plan::schedule::Lull;
 use vecud_plan::{Mode, Plan, TaskId};
-use vecud_record::board::{Board, Global, Layout, Metric, TaskWord};
-use vecud_report::{ClockResult, Live, LiveActivation, LiveRow, Scheduling};
+use vecud_record::board::{Board, Global, Layout, Metric, Pause, TaskWord};
+use vecud_report::{ClockResult, Live, LiveActivation, LiveRow};
 
 /// A rig that is prepared, the memory shared with its runner, and what says how that is laid out.
 pub struct Shared {
@@ -192,6 +191,11 @@ impl Shared {
         Some(Looks { count: self.looks.load(SeqCst), waits_for_disk: waits_for_disk(thread) })
     }
 
+    /// Whether the runner says that the run pauses.
+    pub fn is_paused(&self) -> bool {
+        self.board().global(Global::Pause).load(SeqCst) == Pause::Paused as u64
+    }
+
     /// How far the session is. Whether the run pauses is known at once, also where that was not reported yet.
     pub fn state(&self) -> State {
         match self.state.load(SeqCst) {
@@ -338,14 +342,5 @@ impl OnWatch<'_> {
 impl Drop for OnWatch<'_> {
     fn drop(&mut self) {
         self.0.watcher.store(0, SeqCst);
-    }
-}
-
-/// How the runner schedules.
-pub fn scheduling(board: Board) -> Scheduling {
-    match board.global(Global::Scheduling).load(SeqCst) {
-        1 => Scheduling::Fifo,
-        3 => Scheduling::Virtual,
-        _ => Scheduling::Cooperative,
     }
 }

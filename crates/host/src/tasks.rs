@@ -1,6 +1,6 @@
 //! Shared memory → what was measured of each task.
 
-use super::collect::Facts;
+use super::facts::Facts;
 use super::{causes, schedulability};
 use vecud_base::time::{Fraction, Nanos};
 use vecud_plan::{Mode, Plan, Release, TaskId, TaskPlan};

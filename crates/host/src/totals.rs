@@ -5,8 +5,6 @@
 //! whatever they hold then, no sum overflows. The words are not of one instant: an activation that ends meanwhile may be in its
 //! clock's counter and not in its histograms yet.
 
-use super::recorder::Recorded;
-use super::shared::scheduling;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::Nanos;
 use vecud_plan::{FmuId, Mode, Plan, TaskId};
@@ -29,6 +27,19 @@ pub struct Totals {
     pub locks: Vec<LockTotals>,
     /// How much was recorded.
     pub recorded: Recorded,
+}
+
+/// How much was recorded so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// Rows that have come to the files.
+    pub rows: u64,
+    /// Bytes that were written to them.
+    pub bytes: u64,
+    /// Samples that came too late for their row.
+    pub late: u64,
+    /// Files that ended early, or could not be written at all: `run.log` too.
+    pub broken: u64,
 }
 
 /// What a task has counted so far.
@@ -160,4 +171,13 @@ fn lock(plan: &Plan, board: Board, fmu: FmuId) -> LockTotals {
         wait.add(&Durations::of(cells.histogram(Metric::LockWait)));
     }
     LockTotals { fmu: plan.fmus[fmu.0].name.clone(), hold, wait }
+}
+
+/// How the runner schedules.
+pub fn scheduling(board: Board) -> Scheduling {
+    match board.global(Global::Scheduling).load(SeqCst) {
+        1 => Scheduling::Fifo,
+        3 => Scheduling::Virtual,
+        _ => Scheduling::Cooperative,
+    }
 }

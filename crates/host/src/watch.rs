@@ -2,11 +2,14 @@
 //! up for the next.
 
 use super::calls::{self, Calls, Place};
-use super::collect::{self, Facts};
+use super::collect;
 use super::cores::Cores;
 use super::death;
 use super::earlier::Earlier;
+use super::facts::Facts;
+use super::feeder::Feeder;
 use super::files::{self, Output, alone};
+use super::finished::Finished;
 use super::hangs::{self, GivenUp, Hangs, Overdue, Verdict};
 use super::keeper::{Keeper, Kept, Sight};
 use super::kernel::{self, Kernel};
@@ -18,11 +21,10 @@ use super::recorder::Recorder;
 use super::shared::Shared;
 use super::slices::Slices;
 use super::sockets::Sockets;
-use super::stimuli::{self, Feeder};
 use super::threads::Threads;
 use super::tracer::Tracer;
-use super::{Control, Error, Event, EventSink, Finished, Options, Prepared, State, saved};
-use super::{releases, under_way};
+use super::{Control, Error, Event, EventSink, Options, Prepared, State};
+use super::{releases, saved, stimuli, under_way};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -67,7 +69,7 @@ pub(super) fn supervise(
     }
     let sockets = Sockets::bind(prepared)?;
     let folder = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
-    stimuli::may_write(&folder, prepared)?;
+    stimuli::may_write(&folder, &prepared.stimuli)?;
     let [job, state] = handed_over(prepared)?;
     // The runner finds the first rows there. Before anything is made, since it takes a while to find a late beginning.
     let feeder = Feeder::new(shared);
@@ -475,7 +477,7 @@ impl<'a> Supervision<'a> {
         });
         run.slices.split(&mut report);
         if let Some(file) = &options.save_state {
-            saved::write(file, &mut self.state, &run.recorder, &mut report, self.events);
+            saved::write(file, &mut self.state, run.recorder.last_values(), &mut report, self.events);
         }
         report.overview = run.recorder.overview();
         run.output.write(&mut report, first, run.keeper.has_lasting());

@@ -1,7 +1,7 @@
 //! Which clock ticks in which partition, and which clock it then activates, as far as a description declares it: the
 //! released dialect leaves it to the importer what an output clock activates.
 
-use super::render::names;
+use super::names::names;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use vecud_description::{Causality, IntervalVariability, ModelDescription, ValueReference, Variable};

@@ -1,7 +1,7 @@
 //! `--only KEY=VALUE,…`: which variables are shown. Conditions with different keys have to be met together; of the values of one key,
 //! wherever they stand, one is enough.
 
-use super::render::{type_in, variability_name};
+use super::names::{type_in, variability_name};
 use std::fmt;
 use std::str::FromStr;
 use vecud_description::{Causality, ModelDescription, Variability, Variable, VariableType};

@@ -3,6 +3,7 @@
 //! Pure: both come from the model description and the start values that somebody gives.
 
 use super::fit::Fit;
+use super::names::{names, type_in, variability_name};
 use super::view::{Layout, View};
 use super::{graph, tree};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -13,7 +14,7 @@ use vecud_base::plain::{Plain, plain};
 use vecud_base::time::Fraction;
 use vecud_description::{
     Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, IntervalVariability, Key, ModelDescription, Time,
-    Unknown, ValueReference, Values, Variability, Variable, VariableType,
+    Unknown, Values, Variable, VariableType,
 };
 use vecud_plan::table::interval_text;
 
@@ -407,15 +408,6 @@ fn start_cell(view: &View, index: usize, v: &Variable) -> String {
     }
 }
 
-/// The name of a type in the description's version.
-pub(super) fn type_in(description: &ModelDescription, variable_type: VariableType) -> &'static str {
-    match (description.abi.is_earlier(), variable_type) {
-        (true, VariableType::Float64) => "Real",
-        (true, VariableType::Int32) => "Integer",
-        (_, other) => other.name(),
-    }
-}
-
 /// The value reference as the description has it.
 fn reference(description: &ModelDescription, v: &Variable) -> u32 {
     description.abi.reference_of_fmu(v.value_reference).0
@@ -452,14 +444,6 @@ fn draft_kind(clock: &Clock) -> String {
     }
 }
 
-pub(super) fn names(description: &ModelDescription, references: &[ValueReference]) -> Vec<String> {
-    let name = |&reference: &ValueReference| match description.by_reference(reference) {
-        Some(variable) => variable.name.clone(),
-        None => format!("#{}", reference.0),
-    };
-    references.iter().map(name).collect()
-}
-
 /// `[3,n]`: structural dimensions by the name of their variable.
 fn shape(description: &ModelDescription, v: &Variable) -> String {
     let length = |dimension: &Dimension| match dimension {
@@ -468,16 +452,6 @@ fn shape(description: &ModelDescription, v: &Variable) -> String {
     };
     let lengths: Vec<String> = v.dimensions.iter().map(length).collect();
     if lengths.is_empty() { String::new() } else { format!("[{}]", lengths.join(",")) }
-}
-
-pub(super) fn variability_name(variability: Variability) -> &'static str {
-    match variability {
-        Variability::Constant => "constant",
-        Variability::Fixed => "fixed",
-        Variability::Tunable => "tunable",
-        Variability::Discrete => "discrete",
-        Variability::Continuous => "continuous",
-    }
 }
 
 fn initial_name(initial: Initial) -> &'static str {

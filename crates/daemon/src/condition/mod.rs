@@ -15,9 +15,10 @@
 //! Where a signal has no value, a comparison with it is neither true nor false, nor is its `not`; `and` and `or` are known where one of
 //! their sides decides. A condition that is neither does not hold.
 
+mod error;
 mod evaluate;
 mod parse;
 mod text;
 
+pub use error::ConditionError;
 pub use evaluate::{Condition, Signal};
-pub use parse::ConditionError;

@@ -1,23 +1,8 @@
 //! Words → a condition, with the signals that it names.
 
+use super::error::ConditionError;
 use super::evaluate::{Condition, Is, Node, Operand, Signal};
 use super::text::{Word, words};
-use std::fmt;
-
-/// What is wrong with a condition.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ConditionError {
-    /// Where, counted in characters from 1.
-    pub column: usize,
-    /// What, and the way out.
-    pub message: String,
-}
-
-impl fmt::Display for ConditionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "column {}: {}", self.column, self.message)
-    }
-}
 
 /// A longer condition is refused, and one with more brackets in brackets.
 const LONGEST: usize = 4096;

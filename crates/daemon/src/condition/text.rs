@@ -1,6 +1,6 @@
 //! The text of a condition → its words, each with its column.
 
-use super::ConditionError;
+use super::error::ConditionError;
 
 /// A word of a condition.
 #[derive(Clone, Debug, PartialEq)]

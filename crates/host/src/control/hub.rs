@@ -1,14 +1,14 @@
 //! The supervisor's end of the rings: one writer for each, and whoever waits for an outcome.
 
 use super::check::Command;
-use super::{Applied, ControlError, Settable};
+use super::error::ControlError;
 use crate::shared::Shared;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vecud_base::time::Instant;
-use vecud_description::Values;
 use vecud_description::bytes;
+use vecud_description::{Values, VariableType};
 use vecud_fmi::{Function, Status};
 use vecud_plan::control::place;
 use vecud_plan::{ControlKind, ControlVariable, FmuId, FmuPlan, Length, Plan};
@@ -16,6 +16,25 @@ use vecud_record::board::FmuWord;
 use vecud_record::control::{OUTSTANDING, Ring, Verdict, encode};
 use vecud_record::findings::{Finding, Occurrence};
 use vecud_record::signals::Set;
+
+/// A command was carried out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Applied {
+    /// The activation time of the activation before which the values were set; of a reconfiguration the simulation time; of a tick
+    /// the activation time that it was given.
+    pub time: Instant,
+    /// The run pauses, and a tick waits until it goes on.
+    pub is_held: bool,
+}
+
+/// What a variable may be set to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settable {
+    /// Its type.
+    pub variable_type: VariableType,
+    /// Of an enumeration what its items are called, and the values that they stand for.
+    pub items: Vec<(String, i64)>,
+}
 
 /// Where the outcome of one command goes.
 pub type Slot = Arc<Mutex<Option<Result<Applied, ControlError>>>>;

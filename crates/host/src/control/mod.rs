@@ -25,13 +25,14 @@ mod error;
 mod hub;
 
 pub use error::ControlError;
+pub use hub::{Applied, Settable};
 
 use super::shared::Shared;
 use hub::{Hub, Slot};
 use std::sync::Arc;
 use std::time::Duration;
 use vecud_base::time::Instant;
-use vecud_description::{Values, VariableType};
+use vecud_description::Values;
 use vecud_record::signals::Set;
 
 /// How often who waits looks.
@@ -49,25 +50,6 @@ pub struct Ticket {
     hub: Arc<Hub>,
     fmu: usize,
     slot: Slot,
-}
-
-/// A command was carried out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Applied {
-    /// The activation time of the activation before which the values were set; of a reconfiguration the simulation time; of a tick
-    /// the activation time that it was given.
-    pub time: Instant,
-    /// The run pauses, and a tick waits until it goes on.
-    pub is_held: bool,
-}
-
-/// What a variable may be set to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Settable {
-    /// Its type.
-    pub variable_type: VariableType,
-    /// Of an enumeration what its items are called, and the values that they stand for.
-    pub items: Vec<(String, i64)>,
 }
 
 impl Control {

@@ -2,16 +2,17 @@
 
 use super::text::Text;
 use crate::calls::{self, Calls, Verdict};
-use crate::collect::{self, Facts};
+use crate::collect;
 use crate::cores::Cores;
 use crate::death;
+use crate::facts::Facts;
+use crate::feeder::Feeder;
 use crate::hangs::Hangs;
 use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::process::{Killed, RunnerProcess};
 use crate::recorder::Recorder;
 use crate::shared::Shared;
-use crate::stimuli::Feeder;
 use crate::threads::Threads;
 use crate::under_way;
 use crate::{Control, Error, EventSink, Prepared};

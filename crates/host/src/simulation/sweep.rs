@@ -6,8 +6,8 @@
 use super::run::{Rows, Simulated, Watching};
 use super::text::Text;
 use super::wanted::{Wanted, prepare};
+use crate::feeder::Feeder;
 use crate::shared::Shared;
-use crate::stimuli::Feeder;
 use crate::{Error, Event, EventSink, Options, Prepared};
 use crossbeam::channel::{Receiver, Sender, bounded};
 use std::fs::File;
