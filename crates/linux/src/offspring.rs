@@ -11,7 +11,7 @@
 //!
 //! Where this process is killed, nobody is left to do that but the [heir](end_after), a process that does nothing else.
 
-use super::SysError;
+use super::{SysError, stop};
 use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
@@ -19,6 +19,7 @@ use nix::unistd::{Pid, getpgrp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -153,7 +154,7 @@ fn heir() -> io::Result<Child> {
     let mut command = Command::new("/proc/self/exe");
     command.arg0("vecud-heir").args([HEIR, &above.to_string()]).current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-    super::process::spawn_with(command, &[], above)
+    spawn_with(command, &[], above)
 }
 
 /// Waits for the end of the process that holds the other end of standard input, then ends all that wear a mark below `above`, and those
@@ -176,8 +177,39 @@ pub fn end_after(above: u64) {
     }
 }
 
+/// Starts a program that finds `files[k]` as its descriptor `3 + k`, and that leaves SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1
+/// to this process: a terminal and systemd send them to both. It wears the mark that [`begin`] gives.
+pub fn spawn_with(mut command: Command, files: &[BorrowedFd], mark: u64) -> io::Result<Child> {
+    const FIRST: i32 = 3;
+    // Duplicates beyond the target numbers, so that moving one does not overwrite the next.
+    let beyond = FIRST + files.len() as i32;
+    let copies: Vec<OwnedFd> = files
+        .iter()
+        .map(|file| rustix::io::fcntl_dupfd_cloexec(file, beyond).map_err(io::Error::from))
+        .collect::<Result<_, _>>()?;
+    let numbers: Vec<i32> = copies.iter().map(|copy| copy.as_raw_fd()).collect();
+    let place = move || {
+        for (number, target) in numbers.iter().zip(FIRST..) {
+            // SAFETY: dup2 is async-signal-safe; both are numbers, and the source is open until after the fork.
+            if unsafe { libc::dup2(*number, target) } < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        // As a write beyond RLIMIT_FSIZE is to be: see `process::outlive_file_size_limit`.
+        for which in stop::SIGNALS.into_iter().chain([stop::REPORT, Signal::SIGXFSZ]) {
+            // SAFETY: signal is async-signal-safe, and SIG_IGN is no code of ours. It outlasts the exec.
+            unsafe { libc::signal(which as libc::c_int, libc::SIG_IGN) };
+        }
+        wear(mark);
+        Ok(())
+    };
+    // SAFETY: the closure makes async-signal-safe system calls and builds no more than an error code, so it may run between fork and exec.
+    unsafe { command.pre_exec(place) };
+    command.spawn()
+}
+
 /// Marks the calling process. Async-signal-safe, for between `fork` and `exec`.
-pub(super) fn wear(mark: u64) {
+fn wear(mark: u64) {
     let limit = libc::rlimit { rlim_cur: mark, rlim_max: mark };
     // SAFETY: setrlimit reads one rlimit, which is ours. Nothing depends on this limit, so it may fail.
     unsafe { libc::setrlimit(libc::RLIMIT_LOCKS, &raw const limit) };
