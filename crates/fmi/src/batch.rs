@@ -566,7 +566,7 @@ impl Batch {
         }
     }
 
-    pub(super) fn enabled_references(&self) -> &[RawReference] {
+    fn enabled_references(&self) -> &[RawReference] {
         &self.references[..self.enabled_items]
     }
 }
