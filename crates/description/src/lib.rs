@@ -14,7 +14,7 @@
 mod breaches;
 pub mod bytes;
 pub mod guard;
-mod index;
+mod lexical;
 mod model;
 mod read;
 mod rules;
@@ -25,7 +25,6 @@ mod values;
 pub mod word;
 mod xml;
 
-pub use index::Index;
 pub use model::*;
 pub use rules::{is_word_of_c, names_file};
 pub use schema::{breaches_of_schema, unknown_in_terminals};

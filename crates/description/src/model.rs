@@ -1,13 +1,14 @@
 //! The types of a model description. Names are the standard's (FMI 3.0, 2.4).
 
+mod index;
 mod variable;
 
-use super::index::Index;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vecud_base::plain::Plain;
 use vecud_base::time::{Fraction, TimeUnit};
 
+pub use index::Index;
 pub use variable::*;
 
 /// A value reference: the handle by which the C interface knows a variable.

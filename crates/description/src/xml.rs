@@ -3,8 +3,8 @@
 //! Guarantees: no DTD is ever read, so no entity can expand or name a file; a text that would make the parser slow or
 //! hungry (see [`guard`]) is refused first; names in foreign namespaces are not mistaken for ours.
 
+use super::lexical::Scalar;
 use super::model::{Abi, DescriptionError};
-use super::values::Scalar;
 use crate::guard;
 use roxmltree::{Document, Error, Node, ParsingOptions};
 use std::cell::RefCell;

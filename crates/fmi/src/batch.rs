@@ -96,8 +96,8 @@ macro_rules! define_store {
                     return Ok(Outcome::Ok);
                 }
                 match &batch.store {
-                    Store::String(v) => return self.set_strings_of(batch, v),
-                    Store::Binary(v) => return self.set_binaries_of(batch, v),
+                    Store::String(v) => return self.set_strings_of(references, elements, v),
+                    Store::Binary(v) => return self.set_binaries_of(references, elements, v),
                     _ => (),
                 }
                 // One call for all types, so that what surrounds a call is there once.
@@ -566,11 +566,7 @@ impl Batch {
         }
     }
 
-    pub(super) fn enabled_references(&self) -> &[RawReference] {
+    fn enabled_references(&self) -> &[RawReference] {
         &self.references[..self.enabled_items]
-    }
-
-    pub(super) fn enabled_elements(&self) -> usize {
-        self.enabled_elements
     }
 }

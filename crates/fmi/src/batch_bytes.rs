@@ -8,7 +8,6 @@
 
 use super::abi::Functions;
 use super::arguments::{self, References};
-use super::batch::Batch;
 use super::function::Function;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
@@ -109,9 +108,9 @@ impl Bytes {
 
 impl Shared {
     #[inline]
-    pub(super) fn set_strings_of(&self, batch: &Batch, bytes: &Bytes) -> Result<Outcome, Failure> {
-        let (references, pointers) = (batch.enabled_references(), &bytes.pointers[..batch.enabled_elements()]);
-        let shown = |_: &(), _| bytes.shown_strings(self.named(references), batch.enabled_elements());
+    pub(super) fn set_strings_of(&self, references: &[u32], count: usize, bytes: &Bytes) -> Result<Outcome, Failure> {
+        let pointers = &bytes.pointers[..count];
+        let shown = |_: &(), _| bytes.shown_strings(self.named(references), count);
         self.call_with(
             Function::SetString,
             Cause::default(),
@@ -127,10 +126,9 @@ impl Shared {
     }
 
     #[inline]
-    pub(super) fn set_binaries_of(&self, batch: &Batch, bytes: &Bytes) -> Result<Outcome, Failure> {
-        let (references, count) = (batch.enabled_references(), batch.enabled_elements());
+    pub(super) fn set_binaries_of(&self, references: &[u32], count: usize, bytes: &Bytes) -> Result<Outcome, Failure> {
         let (sizes, pointers): (_, &[RawBinary]) = (&bytes.sizes[..count], &bytes.pointers[..count]);
-        let shown = |_: &(), _| bytes.shown_binaries(self.named(references), batch.enabled_elements());
+        let shown = |_: &(), _| bytes.shown_binaries(self.named(references), count);
         self.call_with(
             Function::SetBinary,
             Cause::default(),

@@ -1,10 +1,10 @@
 //! Event Mode of an instance (FMI 3.0, 2.3.3, 3.2 and 4.2): super-dense iterations at one point in time, between two steps of
 //! Co-Simulation.
 //!
-//! An instance that handles events is in one of two modes, which [`Stepper`] and [`Model`](super::Model) keep: so no step is made, and
-//! no state set, in Event Mode, and nothing that is allowed in Event Mode alone is called in the other mode.
+//! An instance that handles events is in one of two modes, which [`Stepper`](super::Stepper) and [`Model`](super::Model) keep: so no
+//! step is made, and no state set, in Event Mode, and nothing that is allowed in Event Mode alone is called in the other mode.
 
-use super::abi::{Functions, RawUpdate};
+use super::abi::RawUpdate;
 use super::batch::Batch;
 use super::clocks::{InputClocks, OutputClocks};
 use super::environment::Health;
@@ -13,7 +13,6 @@ use super::interval::{ElementIntervals, Interval};
 use super::part::Part;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
-use super::step::Stepper;
 use vecud_description::ValueReference;
 
 /// An instance in Event Mode, lent by what computes of it.
@@ -22,20 +21,6 @@ pub struct EventMode<'a> {
     part: &'a mut Part,
     /// The time of the event, as the FMU is told it.
     cause: Cause,
-}
-
-/// Why Event Mode is entered. Several reasons may come together; inputs that jump are none of them, for the FMU sees these itself.
-///
-/// Only the draft of FMI 3.0 hands them over (`fmi3EnterEventMode`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reasons<'a> {
-    /// `stepEvent`: the FMU asked for it when an integrator step was completed.
-    pub step_event: bool,
-    /// `rootsFound`, one for each event indicator: 1 if it has become positive, -1 if it no longer is, else 0. Empty: it is not known
-    /// which.
-    pub roots_found: &'a [i32],
-    /// `timeEvent`: the time is that of the FMU's next event by its own word.
-    pub time_event: bool,
 }
 
 /// What an FMU says of an iteration (`fmi3UpdateDiscreteStates`).
@@ -53,52 +38,6 @@ pub struct DiscreteUpdate {
     pub values_of_continuous_states_changed: bool,
     /// `nextEventTime`, if it is defined.
     pub next_event_time: Option<f64>,
-}
-
-impl Stepper {
-    /// The instance was made for Event Mode and has left Initialization Mode, at this time: it is in Event Mode already.
-    pub fn is_in_initial_event_mode(&mut self, time: f64) {
-        self.event = Some(time);
-    }
-
-    /// Whether the instance is in Event Mode, else in Step Mode.
-    pub fn is_in_event_mode(&self) -> bool {
-        self.event.is_some()
-    }
-
-    /// The Event Mode that the instance is in; `None`: it is in Step Mode.
-    pub fn event_mode(&mut self) -> Option<EventMode<'_>> {
-        let time = self.event?;
-        Some(EventMode::new(&mut self.part, cause(time)))
-    }
-
-    /// `fmi3EnterEventMode` at this time, unless the instance is there.
-    #[cold]
-    pub fn enter_event_mode(&mut self, time: f64) -> Result<Outcome, Failure> {
-        if self.event.is_some() {
-            return Ok(Outcome::Ok);
-        }
-        // SAFETY: the instance is alive and in Step Mode, and `self` is what calls it alone.
-        let call = |f: &Functions, i| unsafe { f.enter_event_mode(i, &Reasons::default()) };
-        let outcome = self.shared().call(Function::EnterEventMode, cause(time), call)?;
-        self.event = Some(time);
-        Ok(outcome)
-    }
-
-    /// `fmi3EnterStepMode`, unless the instance is there: what the event has changed can be read, or a step follows.
-    #[cold]
-    pub fn enter_step_mode(&mut self) -> Result<Outcome, Failure> {
-        let Some(time) = self.event else { return Ok(Outcome::Ok) };
-        // SAFETY: the instance is alive and in Event Mode.
-        let call = |f: &Functions, i| unsafe { (f.enter_step_mode)(i) };
-        let outcome = self.shared().call(Function::EnterStepMode, cause(time), call)?;
-        self.event = None;
-        Ok(outcome)
-    }
-}
-
-fn cause(time: f64) -> Cause {
-    Cause { clock: None, time: Some(time) }
 }
 
 impl<'a> EventMode<'a> {

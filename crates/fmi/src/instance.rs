@@ -8,8 +8,8 @@
 //! Configuration
 //! ```
 //!
-//! [`InstanceControl::join`] leads back from the right-hand end; a state that was set, and `fmi3Reset`, from anywhere to
-//! where they belong ([`super::FmuState`]).
+//! [`InstanceControl::join`](super::InstanceControl::join) leads back from the right-hand end; a state that was set, and `fmi3Reset`,
+//! from anywhere to where they belong ([`super::FmuState`]).
 //!
 //! A transition that fails consumes the instance and ends it as the standard wants it: FreeInstance after Discard or Error,
 //! nothing at all after Fatal. So does dropping it. Warnings of transitions are told by the log and
@@ -21,17 +21,12 @@ use super::function::Function;
 use super::interface::MadeFor;
 use super::interval::Interval;
 use super::library::Library;
-use super::model::{Model, Numbers};
-use super::part::{InstanceControl, Part};
-use super::partition::{ClockElement, Partition};
 use super::preemption;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
-use super::step::Stepper;
 use super::thread::visit;
 use super::types::{RawInstance, RawStatus, RawString};
 use std::cell::Cell;
-use std::collections::HashSet;
 use std::ffi::CString;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -263,49 +258,6 @@ impl Instance<Initialization> {
     /// `fmi3SetShift*` of one clock.
     pub fn set_shift(&self, clock: ValueReference, shift: Interval) -> Result<Outcome, Failure> {
         self.shared.set_shift(clock, shift, Cause { clock: Some(clock), time: None })
-    }
-}
-
-impl Instance<Running> {
-    /// Splits the instance into what ends it and a model partition for each of these input clocks (or elements of array
-    /// clocks), in that order.
-    ///
-    /// # Contract
-    /// From here on several threads call the same instance. Scheduled Execution allows that under preemption, not in
-    /// parallel: the caller sees to it that all threads with partitions of this instance run on one core by fixed
-    /// priority, or otherwise take turns (design, S6 to S8). No memory of Rust's depends on it, but the FMU's does.
-    ///
-    /// # Panics
-    /// If a clock is named twice: a partition is not activated inside itself.
-    pub fn into_parts(self, clocks: &[impl Copy + Into<ClockElement>]) -> (InstanceControl, Vec<Partition>) {
-        let clocks: Vec<ClockElement> = clocks.iter().map(|&clock| clock.into()).collect();
-        let distinct: HashSet<ClockElement> = clocks.iter().copied().collect();
-        assert_eq!(distinct.len(), clocks.len(), "an input clock has one model partition, or one for each element");
-        let partitions = clocks.into_iter().map(|clock| Partition::new(Part::of(&self.shared), clock)).collect();
-        (InstanceControl::new(self.shared), partitions)
-    }
-}
-
-impl Instance<Running> {
-    /// Splits an instance for Co-Simulation into what ends it and what makes its steps.
-    ///
-    /// # Panics
-    /// If it was made for another interface type.
-    pub fn into_stepper(self) -> (InstanceControl, Stepper) {
-        assert_eq!(self.shared.interface, Interface::CoSimulation, "steps are those of Co-Simulation");
-        let stepper = Stepper::new(Part::of(&self.shared));
-        (InstanceControl::new(self.shared), stepper)
-    }
-
-    /// Splits an instance for Model Exchange into what ends it and its equations. `described`: how many states and event indicators
-    /// its description says that it has, which FMI 2.0 and 1.0 say nowhere else.
-    ///
-    /// # Panics
-    /// If it was made for another interface type.
-    pub fn into_model(self, described: Numbers) -> (InstanceControl, Model) {
-        assert_eq!(self.shared.interface, Interface::ModelExchange, "equations are those of Model Exchange");
-        let model = Model::new(Part::of(&self.shared), described);
-        (InstanceControl::new(self.shared), model)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Reconfiguration Mode of an instance in Clock Activation Mode, or, in Model Exchange, in Event Mode (FMI 3.0, 2.3.5): tunable
 //! structural parameters.
 
+use super::control::InstanceControl;
 use super::environment::Health;
-use super::event_mode::Reasons;
 use super::function::Function;
 use super::model::{Numbers, numbers};
-use super::part::InstanceControl;
+use super::reasons::Reasons;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
 use std::sync::Arc;

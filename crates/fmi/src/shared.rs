@@ -5,12 +5,12 @@ use super::arguments::References;
 use super::environment::{Called, Environment, Health};
 use super::function::Function;
 use super::library::Library;
-use super::state::{StateSupport, States};
+use super::state_pointer::{StatePointer, StateSupport, States};
 use super::status::{Failure, Outcome, Status};
 use super::thread::{thread_host, visit, visited_nothing};
-use super::types::{NOT_CALLED, RawInstance, RawReference, RawStatus};
+use super::types::{NOT_CALLED, RawInstance, RawReference, RawState, RawStatus};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 use vecud_description::{Interface, ValueReference};
 use vecud_linux::prefetch::prefetch;
@@ -312,6 +312,49 @@ impl Shared {
         } else {
             self.environment.worsen(Health::Failed);
         }
+    }
+
+    /// Keeps a state of the instance until its end; `before`: one that the FMU has given up for it.
+    pub(super) fn own_state(&self, function: Function, raw: RawState, before: Option<RawState>) -> Result<(), Failure> {
+        if raw.is_null() {
+            // It has said that all is well, and goes on; whoever needs the state does not.
+            return Err(Failure::new(function, Status::Error, false));
+        }
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        states.live.retain(|state| Some(state.0) != before);
+        states.live.push(StatePointer(raw));
+        Ok(())
+    }
+
+    /// Frees the states whose handles are gone; at the end of the instance those of the others too, which are of no use
+    /// any more. The caller sees to it that no call is under way and that the instance is not fatal.
+    pub(super) fn free_states(&self, all: bool) -> Result<Outcome, Failure> {
+        let mut states = std::mem::take(&mut *self.states.lock().unwrap_or_else(PoisonError::into_inner));
+        let live = std::mem::take(&mut states.live);
+        if all {
+            states.dropped.extend(live);
+        } else {
+            self.states.lock().unwrap_or_else(PoisonError::into_inner).live = live;
+        }
+        let mut result = Ok(Outcome::Ok);
+        for mut state in states.dropped {
+            let free = |f: &Functions, i| {
+                // SAFETY: the instance is alive, no partition is active, and the state is one of its own that was not
+                // freed: it has left both lists.
+                unsafe { (f.free_fmu_state)(i, &mut state.0) }
+            };
+            let freed = self.call_even_failed(Function::FreeFMUState, Cause::default(), free);
+            result = result.and(freed);
+        }
+        result
+    }
+
+    /// Refuses what the description does not offer.
+    pub(super) fn offers(&self, support: StateSupport, function: Function) -> Result<(), Failure> {
+        if *self.support.get_or_init(StateSupport::default) >= support {
+            return Ok(());
+        }
+        Err(Failure::new(function, Status::Discard, true))
     }
 
     /// Terminate when healthy and initialised. The caller sees to it that no call is under way.

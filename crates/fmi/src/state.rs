@@ -9,44 +9,16 @@
 use super::function::Function;
 use super::instance::{Instance, Instantiated, Mode, Running};
 use super::shared::{Cause, Shared};
+use super::state_pointer::{StatePointer, StateSupport};
 use super::status::{Failure, Outcome, Status};
 use super::types::RawState;
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::{Arc, PoisonError};
 
-/// What the FMU's description says of states: the rest is refused without a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StateSupport {
-    /// Nothing.
-    #[default]
-    None,
-    /// `canGetAndSetFMUState`.
-    GetAndSet,
-    /// `canSerializeFMUState`.
-    Serialize,
-}
-
 /// State: at the end of a run, or after an error. Only the next run is left, or the end.
 #[derive(Debug)]
 pub enum Terminated {}
-
-/// An `fmi3FMUState`. Rust never looks behind the pointer.
-pub(super) struct StatePointer(pub(super) RawState);
-
-// SAFETY: the pointer is only handed back to the FMU, in calls of its instance, and those are made by one thread at a
-// time: by the one that has the `Instance`. FMI demands no thread affinity.
-unsafe impl Send for StatePointer {}
-// SAFETY: as above; nothing is read through a shared pointer.
-unsafe impl Sync for StatePointer {}
-
-/// The states of an instance that were not freed yet.
-#[derive(Default)]
-pub(super) struct States {
-    live: Vec<StatePointer>,
-    /// The states whose handles were dropped.
-    dropped: Vec<StatePointer>,
-}
 
 /// A copy of the state of an instance in mode `S`. Belongs to that instance, is freed once, and can be set many times.
 #[must_use]
@@ -81,49 +53,6 @@ impl Shared {
         }
         self.states.lock().unwrap_or_else(PoisonError::into_inner).live.push(StatePointer(raw));
         Ok(FmuState { shared: self.clone(), raw: StatePointer(raw), in_event_mode, mode: PhantomData })
-    }
-
-    /// Keeps a state of the instance until its end; `before`: one that the FMU has given up for it.
-    pub(super) fn own_state(&self, function: Function, raw: RawState, before: Option<RawState>) -> Result<(), Failure> {
-        if raw.is_null() {
-            // It has said that all is well, and goes on; whoever needs the state does not.
-            return Err(Failure::new(function, Status::Error, false));
-        }
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        states.live.retain(|state| Some(state.0) != before);
-        states.live.push(StatePointer(raw));
-        Ok(())
-    }
-
-    /// Frees the states whose handles are gone; at the end of the instance those of the others too, which are of no use
-    /// any more. The caller sees to it that no call is under way and that the instance is not fatal.
-    pub(super) fn free_states(&self, all: bool) -> Result<Outcome, Failure> {
-        let mut states = std::mem::take(&mut *self.states.lock().unwrap_or_else(PoisonError::into_inner));
-        let live = std::mem::take(&mut states.live);
-        if all {
-            states.dropped.extend(live);
-        } else {
-            self.states.lock().unwrap_or_else(PoisonError::into_inner).live = live;
-        }
-        let mut result = Ok(Outcome::Ok);
-        for mut state in states.dropped {
-            let free = |f: &super::Functions, i| {
-                // SAFETY: the instance is alive, no partition is active, and the state is one of its own that was not
-                // freed: it has left both lists.
-                unsafe { (f.free_fmu_state)(i, &mut state.0) }
-            };
-            let freed = self.call_even_failed(Function::FreeFMUState, Cause::default(), free);
-            result = result.and(freed);
-        }
-        result
-    }
-
-    /// Refuses what the description does not offer.
-    pub(super) fn offers(&self, support: StateSupport, function: Function) -> Result<(), Failure> {
-        if *self.support.get_or_init(StateSupport::default) >= support {
-            return Ok(());
-        }
-        Err(Failure::new(function, Status::Discard, true))
     }
 }
 

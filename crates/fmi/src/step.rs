@@ -6,8 +6,10 @@
 use super::abi::{Functions, RawStep};
 use super::batch::Batch;
 use super::environment::Health;
+use super::event_mode::EventMode;
 use super::function::Function;
 use super::part::Part;
+use super::reasons::Reasons;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
 use super::step_state::StepState;
@@ -26,7 +28,7 @@ pub struct Stepper {
     /// The instance is in Event Mode, at this time; `None`: in Step Mode.
     pub(super) event: Option<f64>,
     /// What a step can be taken back to.
-    pub(super) state: StepState,
+    state: StepState,
 }
 
 impl From<Stepper> for Part {
@@ -86,6 +88,57 @@ impl Stepper {
         Ok((size, outcome))
     }
 
+    /// `fmi3GetFMUState`: remembers the present state instead of that from before. The first time, for which the FMU takes
+    /// memory, is before the run.
+    pub fn remember(&mut self) -> Result<Outcome, Failure> {
+        self.state.remember(&mut self.part)
+    }
+
+    /// `fmi3SetFMUState`: as it was when the state was remembered. `None`: none was.
+    pub fn go_back(&mut self) -> Option<Result<Outcome, Failure>> {
+        self.state.go_back(&mut self.part)
+    }
+
+    /// The instance was made for Event Mode and has left Initialization Mode, at this time: it is in Event Mode already.
+    pub fn is_in_initial_event_mode(&mut self, time: f64) {
+        self.event = Some(time);
+    }
+
+    /// Whether the instance is in Event Mode, else in Step Mode.
+    pub fn is_in_event_mode(&self) -> bool {
+        self.event.is_some()
+    }
+
+    /// The Event Mode that the instance is in; `None`: it is in Step Mode.
+    pub fn event_mode(&mut self) -> Option<EventMode<'_>> {
+        let time = self.event?;
+        Some(EventMode::new(&mut self.part, cause(time)))
+    }
+
+    /// `fmi3EnterEventMode` at this time, unless the instance is there.
+    #[cold]
+    pub fn enter_event_mode(&mut self, time: f64) -> Result<Outcome, Failure> {
+        if self.event.is_some() {
+            return Ok(Outcome::Ok);
+        }
+        // SAFETY: the instance is alive and in Step Mode, and `self` is what calls it alone.
+        let call = |f: &Functions, i| unsafe { f.enter_event_mode(i, &Reasons::default()) };
+        let outcome = self.shared().call(Function::EnterEventMode, cause(time), call)?;
+        self.event = Some(time);
+        Ok(outcome)
+    }
+
+    /// `fmi3EnterStepMode`, unless the instance is there: what the event has changed can be read, or a step follows.
+    #[cold]
+    pub fn enter_step_mode(&mut self) -> Result<Outcome, Failure> {
+        let Some(time) = self.event else { return Ok(Outcome::Ok) };
+        // SAFETY: the instance is alive and in Event Mode.
+        let call = |f: &Functions, i| unsafe { (f.enter_step_mode)(i) };
+        let outcome = self.shared().call(Function::EnterStepMode, cause(time), call)?;
+        self.event = None;
+        Ok(outcome)
+    }
+
     /// How long is waited for a step that is pending.
     pub(super) fn patience(&self) -> Duration {
         self.raw.patience
@@ -128,6 +181,10 @@ impl Stepper {
     pub fn begin(&mut self) -> BeforeStep<'_> {
         BeforeStep { stepper: self }
     }
+}
+
+fn cause(time: f64) -> Cause {
+    Cause { clock: None, time: Some(time) }
 }
 
 /// Before the step: inputs can be set.

@@ -5,9 +5,8 @@ use super::abi::Functions;
 use super::function::Function;
 use super::part::Part;
 use super::shared::Cause;
-use super::state::{StatePointer, StateSupport};
+use super::state_pointer::{StatePointer, StateSupport};
 use super::status::{Failure, Outcome};
-use super::step::Stepper;
 use std::ptr;
 
 /// The state that an instance can be taken back to, if one was remembered.
@@ -44,18 +43,5 @@ impl StepState {
         let call = |f: &Functions, i| unsafe { (f.set_fmu_state)(i, raw) };
         let went_back = part.shared.call(Function::SetFMUState, Cause::default(), call);
         Some(went_back.inspect(|_| part.shared.set_in_event_mode(self.in_event_mode)))
-    }
-}
-
-impl Stepper {
-    /// `fmi3GetFMUState`: remembers the present state instead of that from before. The first time, for which the FMU takes
-    /// memory, is before the run.
-    pub fn remember(&mut self) -> Result<Outcome, Failure> {
-        self.state.remember(&mut self.part)
-    }
-
-    /// `fmi3SetFMUState`: as it was when the state was remembered. `None`: none was.
-    pub fn go_back(&mut self) -> Option<Result<Outcome, Failure>> {
-        self.state.go_back(&mut self.part)
     }
 }

@@ -9,7 +9,7 @@
 //! whoever adopts them. Of one that has lowered its limit its ancestors tell, as long as they are there; an orphan that has is
 //! ended with the last of those that may have started it, so that nobody's is ended too early and none stays.
 
-use super::SysError;
+use super::{SysError, stop};
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::signal::{Signal, kill};
@@ -17,8 +17,10 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getpgrp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -128,8 +130,39 @@ pub fn begin(spawn: impl FnOnce(u64) -> io::Result<Child>) -> io::Result<(Child,
     Ok((child, Offspring { family }))
 }
 
+/// Starts a program that finds `files[k]` as its descriptor `3 + k`, and that leaves SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1
+/// to this process: a terminal and systemd send them to both. It wears the mark that [`begin`] gives.
+pub fn spawn_with(mut command: Command, files: &[BorrowedFd], mark: u64) -> io::Result<Child> {
+    const FIRST: i32 = 3;
+    // Duplicates beyond the target numbers, so that moving one does not overwrite the next.
+    let beyond = FIRST + files.len() as i32;
+    let copies: Vec<OwnedFd> = files
+        .iter()
+        .map(|file| rustix::io::fcntl_dupfd_cloexec(file, beyond).map_err(io::Error::from))
+        .collect::<Result<_, _>>()?;
+    let numbers: Vec<i32> = copies.iter().map(|copy| copy.as_raw_fd()).collect();
+    let place = move || {
+        for (number, target) in numbers.iter().zip(FIRST..) {
+            // SAFETY: dup2 is async-signal-safe; both are numbers, and the source is open until after the fork.
+            if unsafe { libc::dup2(*number, target) } < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        // As a write beyond RLIMIT_FSIZE is to be: see `process::outlive_file_size_limit`.
+        for which in stop::SIGNALS.into_iter().chain([stop::REPORT, Signal::SIGXFSZ]) {
+            // SAFETY: signal is async-signal-safe, and SIG_IGN is no code of ours. It outlasts the exec.
+            unsafe { libc::signal(which as libc::c_int, libc::SIG_IGN) };
+        }
+        wear(mark);
+        Ok(())
+    };
+    // SAFETY: the closure makes async-signal-safe system calls and builds no more than an error code, so it may run between fork and exec.
+    unsafe { command.pre_exec(place) };
+    command.spawn()
+}
+
 /// Marks the calling process. Async-signal-safe, for between `fork` and `exec`.
-pub(super) fn wear(mark: u64) {
+fn wear(mark: u64) {
     let limit = libc::rlimit { rlim_cur: mark, rlim_max: mark };
     // SAFETY: setrlimit reads one rlimit, which is ours. Nothing depends on this limit, so it may fail.
     unsafe { libc::setrlimit(libc::RLIMIT_LOCKS, &raw const limit) };

@@ -1,12 +1,13 @@
 //! The two processes: how one starts the other and what it hands on.
 
-use super::{SysError, offspring, stop};
+pub use super::offspring::spawn_with;
+use super::{SysError, offspring};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -157,41 +158,6 @@ pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
     file.write_all(content)?;
     file.seek(SeekFrom::Start(0))?;
     Ok(file.into())
-}
-
-/// Starts a program that finds `files[k]` as its descriptor `3 + k`, and that leaves SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1
-/// to this process: a terminal and systemd send them to both. It wears the mark that [`begin`](super::offspring::begin) gives.
-pub fn spawn_with(
-    mut command: std::process::Command,
-    files: &[BorrowedFd],
-    mark: u64,
-) -> io::Result<std::process::Child> {
-    const FIRST: i32 = 3;
-    // Duplicates beyond the target numbers, so that moving one does not overwrite the next.
-    let beyond = FIRST + files.len() as i32;
-    let copies: Vec<OwnedFd> = files
-        .iter()
-        .map(|file| rustix::io::fcntl_dupfd_cloexec(file, beyond).map_err(io::Error::from))
-        .collect::<Result<_, _>>()?;
-    let numbers: Vec<i32> = copies.iter().map(|copy| copy.as_raw_fd()).collect();
-    let place = move || {
-        for (number, target) in numbers.iter().zip(FIRST..) {
-            // SAFETY: dup2 is async-signal-safe; both are numbers, and the source is open until after the fork.
-            if unsafe { libc::dup2(*number, target) } < 0 {
-                return Err(io::Error::last_os_error());
-            }
-        }
-        // As a write beyond RLIMIT_FSIZE is to be: see `outlive_file_size_limit`.
-        for which in stop::SIGNALS.into_iter().chain([stop::REPORT, Signal::SIGXFSZ]) {
-            // SAFETY: signal is async-signal-safe, and SIG_IGN is no code of ours. It outlasts the exec.
-            unsafe { libc::signal(which as libc::c_int, libc::SIG_IGN) };
-        }
-        super::offspring::wear(mark);
-        Ok(())
-    };
-    // SAFETY: the closure makes async-signal-safe system calls and builds no more than an error code, so it may run between fork and exec.
-    unsafe { command.pre_exec(place) };
-    command.spawn()
 }
 
 /// What a program, and each that it starts, may take.

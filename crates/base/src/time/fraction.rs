@@ -1,6 +1,8 @@
 //! Exact durations, as they are written in files or come from C.
 
-use super::{ATTO, DENOMINATOR_LIMIT, Instant, Nanos, gcd};
+use super::Nanos;
+use super::denominator::{ATTO, DENOMINATOR_LIMIT, gcd};
+use super::rounding::{nearest_double, nearest_nanos};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt::{self, Write};
@@ -194,12 +196,16 @@ impl Fraction {
 
     /// In seconds, rounded once.
     pub fn seconds(self) -> f64 {
-        Instant::ZERO.after(self).seconds()
+        nearest_double(self.whole_seconds(), self.counter % self.resolution, self.resolution)
     }
 
     /// To the nearest nanosecond.
     pub fn nanos(self) -> Nanos {
-        Instant::ZERO.after(self).nanos()
+        nearest_nanos(self.whole_seconds(), self.counter % self.resolution, self.resolution)
+    }
+
+    fn whole_seconds(self) -> i64 {
+        i64::try_from(self.counter / self.resolution).unwrap_or(i64::MAX)
     }
 }
 

@@ -1,11 +1,10 @@
 //! Exact points of simulation time.
 
-use super::{ATTO, DENOMINATOR_LIMIT, Fraction, Nanos, gcd};
+use super::denominator::{ATTO, DENOMINATOR_LIMIT, gcd};
+use super::rounding::{nearest_double, nearest_nanos};
+use super::{Fraction, Nanos};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
-
-/// Whole numbers up to this one are exact as `f64`.
-const EXACT: u64 = 1 << 53;
 
 /// An exact point of simulation time: whole seconds and a fraction of one.
 ///
@@ -143,48 +142,12 @@ impl Instant {
     /// As FMI wants it: the nearest `f64`, rounded once.
     #[inline]
     pub fn seconds(&self) -> f64 {
-        const SECONDS: u64 = 1 << 21;
-        if (self.seconds as u64).wrapping_add(SECONDS) < 2 * SECONDS && self.resolution <= EXACT / SECONDS {
-            // Both are exact, so this is rounded once.
-            return (self.seconds * self.resolution as i64 + self.counter as i64) as f64 / self.resolution as f64;
-        }
-        self.seconds_of_any()
-    }
-
-    #[cold]
-    fn seconds_of_any(&self) -> f64 {
-        let small = i64::try_from(self.resolution).ok().and_then(|resolution| self.seconds.checked_mul(resolution));
-        let small = small.and_then(|whole| whole.checked_add_unsigned(self.counter));
-        if let Some(numerator) = small.filter(|n| n.unsigned_abs() <= EXACT && self.resolution <= EXACT) {
-            return numerator as f64 / self.resolution as f64;
-        }
-        let numerator = i128::from(self.seconds) * i128::from(self.resolution) + i128::from(self.counter);
-        // Beyond 53 bits the division itself would round operands first: keep 64 quotient bits and a sticky one.
-        let magnitude = numerator.unsigned_abs();
-        if magnitude == 0 {
-            return 0.0;
-        }
-        let shift = 64 - (128 - magnitude.leading_zeros() as i32) + (64 - self.resolution.leading_zeros() as i32);
-        let shift = shift.clamp(0, magnitude.leading_zeros() as i32) as u32;
-        let scaled = magnitude << shift;
-        let quotient = scaled / u128::from(self.resolution);
-        let sticky = u128::from(!scaled.is_multiple_of(u128::from(self.resolution)));
-        let value = (quotient | sticky) as f64 * 2f64.powi(-(shift as i32));
-        if numerator < 0 { -value } else { value }
+        nearest_double(self.seconds, self.counter, self.resolution)
     }
 
     /// To the nearest nanosecond of simulation time.
     pub fn nanos(self) -> Nanos {
-        const BILLION: u64 = 1_000_000_000;
-        let half = self.resolution / 2;
-        let part = match self.counter.checked_mul(BILLION).and_then(|n| n.checked_add(half)) {
-            Some(numerator) => numerator / self.resolution,
-            None => {
-                let numerator = u128::from(self.counter) * u128::from(BILLION) + u128::from(half);
-                (numerator / u128::from(self.resolution)) as u64
-            }
-        };
-        Nanos(self.seconds.saturating_mul(BILLION as i64).saturating_add(part as i64))
+        nearest_nanos(self.seconds, self.counter, self.resolution)
     }
 
     /// An instant of whole nanoseconds.
@@ -241,3 +204,37 @@ impl PartialEq for Instant {
 }
 
 impl Eq for Instant {}
+
+/// [`Instant::nanos`] of many instants, which mostly have the same denominator: a division less.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ToNanos {
+    resolution: u64,
+    /// Nanoseconds of one part.
+    part: u64,
+}
+
+impl ToNanos {
+    /// To the nearest nanosecond of simulation time.
+    #[inline]
+    pub fn of(&mut self, time: &Instant) -> Nanos {
+        const BILLION: u64 = 1_000_000_000;
+        const SOON: u64 = 1 << 32;
+        if time.resolution == self.resolution && (time.seconds as u64).wrapping_add(SOON) < 2 * SOON {
+            return Nanos(time.seconds * BILLION as i64 + (time.counter * self.part) as i64);
+        }
+        self.of_any(time)
+    }
+
+    #[inline(never)]
+    fn of_any(&mut self, time: &Instant) -> Nanos {
+        const BILLION: u64 = 1_000_000_000;
+        if time.resolution != self.resolution {
+            if !BILLION.is_multiple_of(time.resolution) {
+                return time.nanos();
+            }
+            *self = ToNanos { resolution: time.resolution, part: BILLION / time.resolution };
+        }
+        let whole = time.seconds.saturating_mul(BILLION as i64);
+        Nanos(whole.saturating_add((time.counter * self.part) as i64))
+    }
+}

@@ -11,43 +11,27 @@
 
 #![forbid(unsafe_code)]
 
+mod denominator;
 mod fraction;
 mod instant;
 mod nanos;
 mod parts;
+mod rounding;
 mod step_grid;
 mod stride;
 mod unit;
 
 pub use fraction::{Fraction, NotAFraction};
-pub use instant::Instant;
-pub use nanos::{Nanos, ToNanos};
+pub use instant::{Instant, ToNanos};
+pub use nanos::Nanos;
 pub use parts::Parts;
 pub use step_grid::{ROUNDING, StepGrid, is_same};
 pub use stride::Stride;
 pub use unit::TimeUnit;
 
-/// The largest denominator that is kept exactly.
-const DENOMINATOR_LIMIT: u64 = 1 << 63;
-/// Where instants finer than that are rounded to: attoseconds.
-const ATTO: u64 = 1_000_000_000_000_000_000;
-
-/// The binary algorithm: it runs for every interval that an FMU gives, and divisions are slow.
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    if a == 0 || b == 0 {
-        return (a | b).max(1);
-    }
-    let twos = (a | b).trailing_zeros();
-    a >>= a.trailing_zeros();
-    while b != 0 {
-        b >>= b.trailing_zeros();
-        (a, b) = (a.min(b), a.abs_diff(b));
-    }
-    a << twos
-}
-
 #[cfg(test)]
 mod tests {
+    use super::denominator::{DENOMINATOR_LIMIT, gcd};
     use super::*;
     use proptest::prelude::*;
 

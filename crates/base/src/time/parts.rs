@@ -1,6 +1,7 @@
 //! Instants counted in equal parts of a second: where many share a denominator, an addition is one of integers.
 
-use super::{Fraction, Instant, gcd};
+use super::denominator::gcd;
+use super::{Fraction, Instant};
 
 /// The most parts that a second is divided into: a count of them then lasts for a century.
 const MOST: u64 = 1 << 32;

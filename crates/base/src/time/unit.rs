@@ -3,7 +3,8 @@
 //!
 //! Guarantees: durations are converted exactly or refused; points of time are rounded once, when they become an `f64`.
 
-use super::{DENOMINATOR_LIMIT, Fraction, Instant, NotAFraction, gcd};
+use super::denominator::{DENOMINATOR_LIMIT, gcd};
+use super::{Fraction, Instant, NotAFraction};
 use serde::{Deserialize, Serialize};
 
 /// How long the unit of time of an FMU is, in seconds: above 0.

@@ -9,7 +9,7 @@
 //! - `clockReference` to what is no clock, `clockElementIndex` beyond the end of its array;
 //! - clocks of both types in one FMU; `synchronousTime` in Scheduled Execution.
 
-use super::fmi3::clocks::{Timing, WrittenClock};
+use super::written_clock::{Timing, WrittenClock};
 use crate::model::{Abi, Causality, Clock, ClockType, DescriptionError, Dimension, IntervalVariability};
 use crate::model::{Initial, ValueReference, Values, Variability, Variable, VariableType};
 use crate::xml::{Attribute, Element};
@@ -31,38 +31,6 @@ pub(super) const VARIABLE: [&str; 4] = ["clockReference", "clockElementIndex", "
 /// callback is always there, and neither derivatives of outputs nor smooth inputs belong to a scheduled partition.
 pub(super) const SCHEDULED_EXECUTION: [&str; 3] =
     ["maxOutputDerivativeOrder", "providesIntermediateUpdate", "recommendedIntermediateInputSmoothness"];
-
-const CLOCK_TYPES: [(&str, ClockType); 2] =
-    [("synchronousTime", ClockType::SynchronousTime), ("communicationPoint", ClockType::CommunicationPoint)];
-
-/// The draft's attributes of a clock as written, each checked by itself.
-#[derive(Clone, Copy, Default)]
-pub(super) struct DraftClock<'a> {
-    clock_type: Option<ClockType>,
-    triggered_by: Option<(Attribute<'a>, ValueReference)>,
-    periodic: Option<bool>,
-    strict: Option<(Attribute<'a>, bool)>,
-}
-
-impl<'a> DraftClock<'a> {
-    pub(super) fn read(element: Element<'a>) -> Result<DraftClock<'a>, DescriptionError> {
-        Ok(DraftClock {
-            clock_type: element.attribute("clockType").map(|a| a.choice(&CLOCK_TYPES)).transpose()?,
-            triggered_by: element.attribute("triggeredBy").map(|a| Ok((a, a.scalar()?))).transpose()?,
-            periodic: element.scalar("periodic")?,
-            strict: element.attribute("strict").map(|a| Ok((a, a.scalar()?))).transpose()?,
-        })
-    }
-
-    pub(super) fn or(self, declared: DraftClock<'a>) -> DraftClock<'a> {
-        DraftClock {
-            clock_type: self.clock_type.or(declared.clock_type),
-            triggered_by: self.triggered_by.or(declared.triggered_by),
-            periodic: self.periodic.or(declared.periodic),
-            strict: self.strict.or(declared.strict),
-        }
-    }
-}
 
 /// The clock of a variable (`causality` given) or of a type, which may leave everything but its kind to its variables.
 pub(super) fn clock(written: WrittenClock<'_>, causality: Option<Causality>) -> Result<Clock, DescriptionError> {

@@ -24,9 +24,9 @@
 
 use super::scalars::{self, Scalar, TypeWords, Types};
 use super::sections::{self, Sections};
-use crate::index::Index;
 use crate::model::{
-    Abi, Causality, CoSimulation, Dependency, DependencyKind, DescriptionError, Implementation, Initial, InterfaceOffer,
+    Abi, Causality, CoSimulation, Dependency, DependencyKind, DescriptionError, Implementation, Index, Initial,
+    InterfaceOffer,
 };
 use crate::model::{InterfaceType, Key, ModelDescription, ModelExchange, Unknown, Variability, Variable, VariableType};
 use crate::units::Units;

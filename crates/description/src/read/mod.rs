@@ -8,6 +8,7 @@ mod fmi3;
 mod scalars;
 mod sections;
 mod shared;
+mod written_clock;
 
 use super::model::{Abi, DescriptionError, ModelDescription};
 use super::xml::{self, Attribute, Strictness, XmlDocument};

@@ -9,13 +9,12 @@
 //! | `Enumeration` | the same | `Int64`, each in the range of an `Int32`, which their C functions take |
 
 use super::shared::{self, SharedAttributes};
-use crate::index::Index;
+use crate::lexical::Scalar as ScalarValue;
 use crate::model::{
-    AliasOf, Causality, DescriptionError, EnumerationItem, Initial, TypeDefinition, ValueReference, Values,
+    AliasOf, Causality, DescriptionError, EnumerationItem, Index, Initial, TypeDefinition, ValueReference, Values,
 };
 use crate::model::{Variability, Variable, VariableType};
 use crate::units::Units;
-use crate::values::Scalar as ScalarValue;
 use crate::xml::{Attribute, Element, for_each};
 use std::collections::{HashMap, HashSet};
 

@@ -5,9 +5,9 @@
 use super::adapter::*;
 use super::logger::{Logger, vecud_log_fmi1};
 use super::table::{Group, table};
+use super::update::RawUpdate;
 use super::{Birth, CInterface, Functions, Own, negated};
 use crate::Function;
-use crate::abi::RawUpdate;
 use crate::types::*;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};

@@ -20,6 +20,7 @@ mod model;
 mod negated;
 mod step;
 mod table;
+mod update;
 
 use super::Function;
 use super::interface::MadeFor;
@@ -34,8 +35,8 @@ pub use fmi1::{Fmi1EventInfo, Fmi1Functions, Fmi1ModelCallbacks, Fmi1SlaveCallba
 pub use fmi2::{Fmi2Callbacks, Fmi2EventInfo, Fmi2Functions};
 pub use fmi3::Fmi3Functions;
 pub use functions::Functions;
-pub(super) use model::RawUpdate;
 pub(super) use step::{RawStep, StepCall};
+pub(super) use update::RawUpdate;
 
 #[cfg(test)]
 pub(super) use draft::CORE as DRAFT_CORE;

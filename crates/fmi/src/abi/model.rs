@@ -3,27 +3,11 @@
 //! FMI 2.0 and 3.0 differ in types. The draft is told why there is an event. FMI 1.0 has no modes: an event is one call
 //! (`fmiEventUpdate`), and the first one, at the start, is answered by `fmiInitialize`.
 
+use super::update::RawUpdate;
 use super::{Functions, Own, fmi1, fmi2};
-use crate::event_mode::Reasons;
+use crate::reasons::Reasons;
 use crate::types::*;
 use std::ptr;
-
-/// What an FMU says of an iteration of an event.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RawUpdate {
-    /// `discreteStatesNeedUpdate`.
-    pub(crate) needs_update: RawBool,
-    /// `terminateSimulation`.
-    pub(crate) terminate_simulation: RawBool,
-    /// `nominalsOfContinuousStatesChanged`.
-    pub(crate) nominals_changed: RawBool,
-    /// `valuesOfContinuousStatesChanged`.
-    pub(crate) values_changed: RawBool,
-    /// `nextEventTimeDefined`.
-    pub(crate) next_event_time_defined: RawBool,
-    /// `nextEventTime`.
-    pub(crate) next_event_time: f64,
-}
 
 impl Functions {
     /// Whether Event Mode and Continuous-Time Mode are entered by calls.

@@ -7,7 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::directory::read_error;
-use super::unzip::ArchiveLimits;
+use super::limits::ArchiveLimits;
 use super::{ArchiveError, Until, is_executed};
 use crate::cache::{Cache, Key};
 use vecud_linux::files;

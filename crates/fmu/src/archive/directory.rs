@@ -13,7 +13,7 @@ use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 
 use super::error::ArchiveError;
-use super::unzip::ArchiveLimits;
+use super::limits::ArchiveLimits;
 
 /// Reads the archive's directory, and no more of the file than a sensible directory has.
 pub(super) fn read<'f>(

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::directory::{self, read_error};
 use super::error::ArchiveError;
-use super::unzip::ArchiveLimits;
+use super::limits::ArchiveLimits;
 use super::{Unpacked, names_in};
 use vecud_description::{Abi, ModelDescription};
 use vecud_linux::files;

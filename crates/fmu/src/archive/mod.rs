@@ -13,6 +13,7 @@ mod copy;
 mod directory;
 mod error;
 mod layout;
+mod limits;
 mod names;
 mod unzip;
 
@@ -31,7 +32,7 @@ pub use layout::{Oddity, extent};
 use crate::cache::{Key, plain_path};
 use crate::{build, platform};
 use directory::read_error;
-use unzip::ArchiveLimits;
+use limits::ArchiveLimits;
 use vecud_base::places::Places;
 use vecud_description::{Abi, InterfaceOffer, InterfaceType, names_file};
 use vecud_linux::files;

@@ -90,6 +90,7 @@
 
 #![forbid(unsafe_code)]
 
+mod algorithm;
 mod classes;
 mod dense;
 mod events;
@@ -98,13 +99,14 @@ mod order;
 mod source;
 mod step;
 
+pub use algorithm::Algorithm;
 pub use classes::{Abilities, Candidate, Class, Classes, Classified, Lack, NoWayBack, Unfit, WayBack, Why, classify};
 pub use dense::{Dense, Singular};
 pub use events::{Iteration, Update, Verdict};
 pub use newton::{Circle, Newton, Refused, Solved, TOLERANCE, Unsolved};
 pub use order::{Block, Dependencies, Exchange};
 pub use source::{Limit, Source};
-pub use step::{Algorithm, Assumption, Cause, Setup, Shortened, Slaves, Stepped, Stop, Violation};
+pub use step::{Assumption, Cause, Setup, Shortened, Slaves, Stepped, Stop, Violation};
 
 #[cfg(test)]
 mod tests;

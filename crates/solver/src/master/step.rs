@@ -8,10 +8,10 @@
 //! earlier each time, and it is repeated a bounded number of times. No step has no length: FMI knows none, and it would change
 //! nothing, so that slaves which are to stay are set back and not called. Nothing is allocated after [`Setup::new`].
 
+use super::algorithm::Algorithm;
 use super::classes::{Class, Classes, Classified, Why};
 use super::order::Exchange;
 use super::source::{Limit, Source};
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use vecud_base::graph::constrained;
 use vecud_base::time::Instant;
@@ -20,27 +20,6 @@ use vecud_base::time::Instant;
 const TRIES: u32 = 20;
 /// Steps that come nowhere, one after another, after which a slave is stuck (semantics S23).
 const IDLE: u32 = 2;
-
-/// How a group makes its steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Algorithm {
-    /// All inputs are set from outputs at the beginning of the step; then all slaves step.
-    Jacobi,
-    /// One slave after the other gets its inputs and steps: what it is fed by stands at the end of the step already, if that stepped before.
-    GaussSeidel,
-    /// Algorithm 2: all slaves are taken back where one rejects the step, once. Contradicting A1 ends the run.
-    Rollback,
-    /// Algorithm 3: of each class what it can do. A rollback slave may contradict A1 as long as no legacy slave has stepped: the step is
-    /// made shorter once more, and the violation told.
-    Predictable,
-}
-
-impl Algorithm {
-    /// Whether slaves are taken back to the beginning of a step.
-    pub fn takes_back(self) -> bool {
-        matches!(self, Algorithm::Rollback | Algorithm::Predictable)
-    }
-}
 
 /// The slaves of a group, by numbers, as a master step sees them.
 pub trait Slaves {

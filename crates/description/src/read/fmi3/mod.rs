@@ -1,14 +1,13 @@
 //! The root element, its sections and its short lists (FMI 3.0, 2.4.1, 2.4.5, 2.4.6).
 
-use crate::index::Index;
 use crate::model::Variable;
 use crate::model::{
-    Abi, Causality, DefaultExperiment, DescriptionError, InterfaceOffer, ModelDescription, ModelStructure,
+    Abi, Causality, DefaultExperiment, DescriptionError, Index, InterfaceOffer, ModelDescription, ModelStructure,
 };
 use crate::units::Units;
 use crate::xml::{Attribute, Element};
 use types::Types;
-pub(super) mod clocks;
+mod clocks;
 mod dialect;
 mod interface;
 mod references;

@@ -2,9 +2,8 @@
 //! (FMI 3.0, 2.4.7). One pass, no look-up scans.
 
 use super::types::Types;
-use crate::index::Index;
 use crate::model::{
-    Causality, DescriptionError, Dimension, ValueReference, Values, Variability, Variable, VariableType,
+    Causality, DescriptionError, Dimension, Index, ValueReference, Values, Variability, Variable, VariableType,
 };
 use crate::read::draft;
 use crate::rules::is_float;

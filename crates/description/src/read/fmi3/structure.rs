@@ -4,8 +4,9 @@
 //! list stays apart from an empty one. What only other tools would mind is a warning.
 
 use super::dialect;
-use crate::index::Index;
-use crate::model::{Causality, Dependency, DependencyKind, DescriptionError, ModelStructure, Unknown, ValueReference};
+use crate::model::{
+    Causality, Dependency, DependencyKind, DescriptionError, Index, ModelStructure, Unknown, ValueReference,
+};
 use crate::model::{Variability, Variable};
 use crate::read::{dependencies, draft};
 use crate::rules::is_float;

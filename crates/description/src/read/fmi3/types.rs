@@ -5,6 +5,7 @@
 use super::clocks;
 use crate::model::{Abi, DescriptionError, EnumerationItem, TypeDefinition, VariableType};
 use crate::read::shared::{self, SharedAttributes};
+use crate::read::written_clock::WrittenClock;
 use crate::units::Units;
 use crate::xml::{Element, for_each};
 use std::collections::{HashMap, HashSet};
@@ -27,7 +28,7 @@ pub(super) fn attribute_names(variable_type: VariableType, dialect: Abi) -> &'st
 pub(super) struct Types<'a> {
     pub(super) list: Vec<TypeDefinition>,
     by_name: HashMap<&'a str, usize>,
-    clocks: HashMap<&'a str, clocks::WrittenClock<'a>>,
+    clocks: HashMap<&'a str, WrittenClock<'a>>,
     items: HashMap<&'a str, HashSet<i64>>,
     /// Some types could not be read, where every error is wanted: others may name them.
     is_partial: bool,
@@ -55,7 +56,7 @@ impl<'a> Types<'a> {
             }
             let mut definition = definition(element, name, variable_type, units)?;
             if variable_type == VariableType::Clock {
-                let written = clocks::WrittenClock::read(element)?;
+                let written = WrittenClock::read(element)?;
                 definition.clock = Some(written.clock(None)?);
                 types.clocks.insert(name, written);
             }
@@ -98,7 +99,7 @@ impl<'a> Types<'a> {
     }
 
     /// The clock attributes of a `<ClockType>` as written.
-    pub(super) fn clock(&self, name: &str) -> Option<&clocks::WrittenClock<'a>> {
+    pub(super) fn clock(&self, name: &str) -> Option<&WrittenClock<'a>> {
         self.clocks.get(name)
     }
 }

@@ -5,12 +5,12 @@
 //! tables in [`crate::rules`]), the declared type's attributes inherited; combinations that the tables do not allow are
 //! errors.
 
-use super::clocks;
 use super::types::{self, Types};
 use crate::model::{Alias, Causality, Clock, DescriptionError, Dimension, Initial, ValueReference};
 use crate::model::{Values, Variability, Variable, VariableType};
 use crate::read::draft;
 use crate::read::shared::SharedAttributes;
+use crate::read::written_clock::WrittenClock;
 use crate::rules;
 use crate::units::Units;
 use crate::values;
@@ -253,7 +253,7 @@ fn clock<'a>(
     causality: Causality,
 ) -> Result<Clock, DescriptionError> {
     let declared = declared.and_then(|name| types.clock(name));
-    clocks::WrittenClock::read(element)?.or(declared).clock(Some(causality))
+    WrittenClock::read(element)?.or(declared).clock(Some(causality))
 }
 
 fn clock_list(element: Element<'_>, variability: Variability) -> Result<Vec<ValueReference>, DescriptionError> {

@@ -1,7 +1,7 @@
 //! Look-ups by name and by value reference, without copies of the names: a table of places by keyed hashes of the names,
 //! and a sorted list of references.
 
-use super::model::{Key, ValueReference, Variable, VariableType};
+use super::{Key, ValueReference, Variable, VariableType};
 use hashbrown::HashTable;
 use hashbrown::hash_table;
 use std::hash::{BuildHasher, RandomState};
@@ -57,7 +57,7 @@ struct Entry {
 
 /// The variable, or the alias of one, that a name belongs to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NamePlace {
+pub(crate) struct NamePlace {
     /// Position of the variable.
     position: u32,
     /// 0 for its name, n for its n-th alias.
@@ -65,12 +65,12 @@ pub(super) struct NamePlace {
 }
 
 impl NamePlace {
-    pub(super) fn variable(self) -> usize {
+    pub(crate) fn variable(self) -> usize {
         self.position as usize
     }
 
     /// Which alias (0-based), unless it is the variable's own name.
-    pub(super) fn alias(self) -> Option<usize> {
+    pub(crate) fn alias(self) -> Option<usize> {
         self.number.checked_sub(1).map(|number| number as usize)
     }
 
@@ -91,19 +91,19 @@ impl PartialEq for Index {
 }
 
 impl Index {
-    pub(super) fn of(variables: &[Variable]) -> Index {
+    pub(crate) fn of(variables: &[Variable]) -> Index {
         let index = Index::default();
         index.tables(variables);
         index
     }
 
-    pub(super) fn by_name(&self, variables: &[Variable], name: &str) -> Option<usize> {
+    pub(crate) fn by_name(&self, variables: &[Variable], name: &str) -> Option<usize> {
         let tables = self.tables(variables);
         let hash = tables.hasher.hash_one(name);
         tables.names.find(hash, |place| place.name(variables) == Some(name)).map(|place| place.variable())
     }
 
-    pub(super) fn by_reference(&self, variables: &[Variable], key: impl Into<Key>) -> Option<usize> {
+    pub(crate) fn by_reference(&self, variables: &[Variable], key: impl Into<Key>) -> Option<usize> {
         let Key { variable_type, reference } = key.into();
         let references = &self.tables(variables).references;
         // Most descriptions count their references, so that each stands where its number says.
@@ -135,7 +135,7 @@ impl Index {
     }
 
     /// The first variable with a value reference that an earlier one has: earlier and later position.
-    pub(super) fn duplicate_reference(&self, variables: &[Variable]) -> Option<(usize, usize)> {
+    pub(crate) fn duplicate_reference(&self, variables: &[Variable]) -> Option<(usize, usize)> {
         let references = &self.tables(variables).references;
         let twins = references.windows(2).filter(|pair| pair[0].reference == pair[1].reference);
         let positions = |pair: &[Entry]| {
@@ -146,7 +146,7 @@ impl Index {
     }
 
     /// The first name or alias that an earlier one equals: earlier and later place.
-    pub(super) fn duplicate_name(&self, variables: &[Variable]) -> Option<(NamePlace, NamePlace)> {
+    pub(crate) fn duplicate_name(&self, variables: &[Variable]) -> Option<(NamePlace, NamePlace)> {
         self.tables(variables).twins
     }
 

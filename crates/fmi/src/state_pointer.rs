@@ -1,0 +1,32 @@
+//! What C calls the states of an instance, which stand in memory of the FMU.
+
+use super::types::RawState;
+
+/// What the FMU's description says of states: the rest is refused without a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StateSupport {
+    /// Nothing.
+    #[default]
+    None,
+    /// `canGetAndSetFMUState`.
+    GetAndSet,
+    /// `canSerializeFMUState`.
+    Serialize,
+}
+
+/// An `fmi3FMUState`. Rust never looks behind the pointer.
+pub(super) struct StatePointer(pub(super) RawState);
+
+// SAFETY: the pointer is only handed back to the FMU, in calls of its instance, and those are made by one thread at a
+// time: by the one that has the `Instance`. FMI demands no thread affinity.
+unsafe impl Send for StatePointer {}
+// SAFETY: as above; nothing is read through a shared pointer.
+unsafe impl Sync for StatePointer {}
+
+/// The states of an instance that were not freed yet.
+#[derive(Default)]
+pub(super) struct States {
+    pub(super) live: Vec<StatePointer>,
+    /// The states whose handles were dropped.
+    pub(super) dropped: Vec<StatePointer>,
+}

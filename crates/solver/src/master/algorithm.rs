@@ -1,0 +1,24 @@
+//! The master algorithms, by name.
+
+use serde::{Deserialize, Serialize};
+
+/// How a group makes its steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Algorithm {
+    /// All inputs are set from outputs at the beginning of the step; then all slaves step.
+    Jacobi,
+    /// One slave after the other gets its inputs and steps: what it is fed by stands at the end of the step already, if that stepped before.
+    GaussSeidel,
+    /// Algorithm 2: all slaves are taken back where one rejects the step, once. Contradicting A1 ends the run.
+    Rollback,
+    /// Algorithm 3: of each class what it can do. A rollback slave may contradict A1 as long as no legacy slave has stepped: the step is
+    /// made shorter once more, and the violation told.
+    Predictable,
+}
+
+impl Algorithm {
+    /// Whether slaves are taken back to the beginning of a step.
+    pub fn takes_back(self) -> bool {
+        matches!(self, Algorithm::Rollback | Algorithm::Predictable)
+    }
+}
