@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_file_that_is_longer_than_an_fmu_may_be_is_refused_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let (cache, file) = (Cache::at(&folder.path().join("cache")), folder.path().join("long.so"));
+        let (cache, file) = (Cache::at(folder.path().join("cache")), folder.path().join("long.so"));
         let limits = ArchiveLimits { total_size: 1 << 20, ..ArchiveLimits::default() };
         File::create(&file).unwrap().set_len(limits.total_size).unwrap();
         assert!(copied_within(&file, &cache, &limits).is_ok());
