@@ -37,7 +37,7 @@ impl Runs {
             let save = if mode == "virtual" { "--save-state out/state" } else { "" };
             fs::create_dir(own.join("out")).unwrap();
             let words = trial::words(&format!("run rig.toml --out out --quiet {save}"));
-            let outcome = trial::run(&own, &words, Duration::from_secs(100), MOST_MEMORY).unwrap();
+            let outcome = trial::run(&own, &words, Duration::from_secs(100), 4 * MOST_MEMORY).unwrap();
             assert!(outcome.status.success(), "{outcome:?}");
         }
         Runs { folder }
