@@ -167,7 +167,7 @@ impl Borrowed {
         // The C library would have all threads do so: these are the kernel's calls, which concern one.
         let groups = rustix::process::getgroups().ok()?;
         let theirs: Vec<_> = user.groups.iter().map(|&group| rustix::process::Gid::from_raw(group)).collect();
-        // It is the whole process's, and off while any thread has the rights of others: the first one knows what it was.
+        // It is the whole process's: the kernel clears it for all threads, and only the first one can see what it was.
         static DUMPABLE: OnceLock<DumpableBehavior> = OnceLock::new();
         let dumpable = *DUMPABLE.get_or_init(|| match rustix::process::dumpable_behavior() {
             Ok(DumpableBehavior::Dumpable) => DumpableBehavior::Dumpable,

@@ -142,9 +142,10 @@ impl Unit {
 
     /// The task of that unit makes its steps together with its own, with these calls and stimuli.
     pub fn lead(&mut self, follower: Unit, calls: Calls, stimuli: Vec<Stimulated>) {
-        if let (Unit::Events(unit), Unit::Events(follower)) = (self, follower) {
-            unit.lead(LedMember { member: follower.into_member(), calls, stimuli });
-        }
+        let (Unit::Events(unit), Unit::Events(follower)) = (self, follower) else {
+            unreachable!("the plan groups units with Event Mode only");
+        };
+        unit.lead(LedMember { member: follower.into_member(), calls, stimuli });
     }
 
     /// Whether it makes the steps of others as well.
