@@ -2,7 +2,7 @@
 
 use super::{Place, fmu, simulate};
 use crate::program::forks::{Forks, OF_A_LIBRARY};
-use crate::program::{tempdir, wait_until};
+use crate::program::{PATIENCE, tempdir, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::process::Stdio;
@@ -139,7 +139,7 @@ fn processes_that_fmus_of_a_sweep_start_end_with_it_and_are_named() {
         }
         let begun = Instant::now();
         child.wait_with_output().unwrap();
-        assert!(begun.elapsed() < Duration::from_secs(10), "{name}");
+        assert!(begun.elapsed() < PATIENCE, "{name}");
         assert_eq!(forks.running(), [0; 0], "{name}");
     }
 }
