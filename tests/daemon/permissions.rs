@@ -39,6 +39,12 @@ impl Bench {
         path
     }
 
+    /// A user without any privilege asks for it, and gets it.
+    fn is_granted(&self, arguments: &[&str], input: &str) {
+        let (code, said) = self.asked_by_nobody(arguments, input);
+        assert_eq!(code, 0, "{said}");
+    }
+
     /// What `vecud ctl` says to a user without any privilege, and its exit code.
     fn asked_by_nobody(&self, arguments: &[&str], input: &str) -> (i32, String) {
         self.asked_by(user::AS_NOBODY, arguments, input)
@@ -152,14 +158,12 @@ fn what_the_asker_may_read_is_read_as_this_user() {
     let (code, said) = bench.asked_by(user::AS_MEMBER, &["put", "his", "-"], &fed_by(&file));
     assert_eq!(code, 0, "{said}");
     owned(65534, 0);
-    assert_eq!(bench.asked_by_nobody(&["put", "his", "-"], &fed_by(&file)).0, 0);
+    bench.is_granted(&["put", "his", "-"], &fed_by(&file));
     // A rig in a file of his, which names others beside it.
     let rig = bench.write("rig.toml", 0o600, &fed_by(Path::new("drive.csv")));
     std::os::unix::fs::chown(&rig, Some(65534), Some(65534)).unwrap();
-    let (code, said) = bench.asked_by_nobody(&["put", "his", rig.to_str().unwrap()], "");
-    assert_eq!(code, 0, "{said}");
-    let (code, said) = bench.asked_by_nobody(&["start", "his", "--mode", "virtual", "--stop-time", "0.1"], "");
-    assert_eq!(code, 0, "{said}");
+    bench.is_granted(&["put", "his", rig.to_str().unwrap()], "");
+    bench.is_granted(&["start", "his", "--mode", "virtual", "--stop-time", "0.1"], "");
 }
 
 /// Where a socket of a rig would be is told to whoever may look there.
@@ -172,7 +176,7 @@ fn no_socket_is_made_where_the_asker_may_not_look_as_this_user() {
     let closed = bench.write("closed/there", 0o644, SECRET);
     chmod(closed.parent().unwrap(), 0o700);
     let text = public_tracer(&format!("[[trigger]]\nclock = 'tracer.high'\nunix = '{}'", closed.display()));
-    assert_eq!(bench.asked_by_nobody(&["put", "his", "-"], &text).0, 0);
+    bench.is_granted(&["put", "his", "-"], &text);
     let (code, said) = bench.asked_by_nobody(&["start", "his", "--mode", "realtime"], "");
     bench.is_told(code, &said, closed.parent().unwrap());
 }
@@ -186,7 +190,7 @@ fn an_fmu_that_the_asker_may_not_read_is_not_run_as_this_user() {
     let folder = bench.0.folder.path();
     let fmu = program::copied_tracer(&folder.join("closed"));
     bench.0.put("own", &rig_of(&fmu, "")).json(201);
-    assert_eq!(bench.asked_by_nobody(&["put", "his", "-"], &rig_of(&fmu, "")).0, 0);
+    bench.is_granted(&["put", "his", "-"], &rig_of(&fmu, ""));
     // The folder, a file of it, and one that a link of it leads to.
     chmod(&fmu, 0o700);
     bench.is_refused(&rig_of(&fmu, ""), &fmu);
@@ -219,7 +223,7 @@ fn a_rig_stays_that_of_who_has_put_it_as_this_user() {
         let mut bench = Bench::new();
         let file = bench.write("drive.csv", 0o644, "time,tracer.in_f64\n0,1\n1,2\n");
         assert_eq!(bench.asked_by_nobody(&["put", "his", "-"], &fed_by(&file)), (0, "his: idle\n".to_owned()));
-        assert_eq!(bench.asked_by_nobody(&["start", "his"], "").0, 0);
+        bench.is_granted(&["start", "his"], "");
         bench.0.end();
         fs::write(&file, format!("{SECRET}\n")).unwrap();
         chmod(&file, 0o600);

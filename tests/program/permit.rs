@@ -18,6 +18,7 @@
 
 use super::stalls::{self, Watch};
 use nix::fcntl::{Flock, FlockArg};
+use std::any::Any;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::Write as _;
@@ -86,10 +87,20 @@ fn trials<T: Send>(mut wanted: Use, test: impl Fn() -> T + Sync) -> T {
             resume_unwind(panic);
         }
         // Past the test harness, which would keep it to itself.
-        let _ = writeln!(std::io::stderr(), "REPEATED: {name}: failed, and {why} (trial {trial} of {TRIALS})");
+        let failure = first_line(&*panic);
+        let _ = writeln!(
+            std::io::stderr(),
+            "REPEATED: {name}: {why} (trial {trial} of {TRIALS}), and it failed: {failure}"
+        );
         wanted = Use::Own;
     }
     unreachable!("the last trial returns or panics")
+}
+
+/// First line of a panic's message, up to 160 characters.
+fn first_line(panic: &(dyn Any + Send)) -> String {
+    let message = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    message.and_then(|message| message.lines().next()).unwrap_or("without words").chars().take(160).collect()
 }
 
 /// Runs a test in a thread of its own: some tests bind theirs to a core, and a repetition begins without that.
