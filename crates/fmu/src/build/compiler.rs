@@ -13,7 +13,7 @@ use super::error::{BuildError, Withheld};
 use super::jail::{self, BOUNDS, Jail};
 use super::language::Language;
 use nix::sys::signal::Signal;
-use vecud_linux::process;
+use vecud_linux::process::{self, Bounds};
 use vecud_linux::stop::Stop;
 
 /// What is shown of a compiler's words.
@@ -67,7 +67,8 @@ impl Compiler {
         let mut command = self.command();
         command.args(arguments).stdin(Stdio::null()).stdout(copy()?);
         command.stderr(if err { copy()? } else { Stdio::null() });
-        process::keep_together(&mut command, None);
+        // A compiler that answers without end is ended by its first byte beyond those that count.
+        process::keep_together(&mut command, Some(Bounds { file_size: MOST_WORDS, ..BOUNDS }));
         let child = command.spawn().map_err(failed)?;
         self.wait(child, arguments[0], LONGEST, stop)?;
         let mut bytes = Vec::new();
@@ -247,6 +248,14 @@ mod tests {
         assert_eq!(command(None, Some(" "), "cc"), ["cc"]);
         assert_eq!(command(None, None, "cc"), ["cc"]);
         assert_eq!(command(Some("clang"), Some("gcc"), "cc"), ["clang"]);
+    }
+
+    /// Otherwise its words would fill the memory for half an hour.
+    #[test]
+    fn a_compiler_that_answers_without_end_is_ended() {
+        let endless = Compiler { command: ["sh", "-c", "exec yes"].map(OsString::from).into(), language: "C" };
+        let answer = endless.identity(&Stop::default()).unwrap();
+        assert_eq!(answer.len() as u64, MOST_WORDS);
     }
 
     #[test]
