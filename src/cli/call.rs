@@ -18,7 +18,7 @@ use vecud_host::Error;
 use vecud_host::by_hand::{ByHand, Done, Heard, State, Wanted};
 use vecud_linux::confine;
 use vecud_linux::process::outlive_file_size_limit;
-use vecud_linux::stop::{self, Stop};
+use vecud_linux::stop::{self, StopToken};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -92,7 +92,7 @@ struct Talk<'a> {
     /// Somebody types.
     is_prompted: bool,
     /// A signal asks for the end.
-    stop: Stop,
+    stop: StopToken,
     /// The exit code so far.
     code: u8,
     /// The lines that were read.

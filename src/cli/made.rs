@@ -9,7 +9,7 @@ use std::path::Path;
 use vecud_host::Error;
 use vecud_linux::files;
 use vecud_linux::process::outlive_file_size_limit;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 
 /// A folder or a file that this command is making. Unless it is kept, it is gone with this.
 pub struct Made<'a> {
@@ -44,7 +44,7 @@ impl<'a> Made<'a> {
     }
 
     /// It stays, unless somebody has asked for the end meanwhile.
-    pub fn keep(mut self, stop: &Stop) {
+    pub fn keep(mut self, stop: &StopToken) {
         self.is_kept = !stop.is_asked();
     }
 }

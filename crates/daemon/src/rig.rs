@@ -17,14 +17,14 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::{Semaphore, broadcast, watch};
 use vecud_base::time::Instant;
 use vecud_host::{Error, Event, EventSink, Finished, LineWeight, Options, Session, SessionHandle, State};
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 use vecud_report::Severity;
 
 /// A run that goes on.
 #[derive(Clone)]
 pub struct Running {
     /// Asks for its end.
-    pub stop: Stop,
+    pub stop: StopToken,
     /// `None`: it is being prepared.
     pub handle: Option<SessionHandle>,
     /// When it is over, another one begins, since the rig was made another one.
@@ -38,7 +38,7 @@ impl Running {
     }
 
     fn new() -> Running {
-        Running { stop: Stop::default(), handle: None, reloads: false }
+        Running { stop: StopToken::default(), handle: None, reloads: false }
     }
 }
 
@@ -256,7 +256,7 @@ impl Rig {
     }
 
     /// Options of a run that begins, after so many restarts in a row.
-    fn options_of(&self, definition: &Definition, stop: Stop, restarts: u32) -> Options {
+    fn options_of(&self, definition: &Definition, stop: StopToken, restarts: u32) -> Options {
         let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
         let (out, within) = (Some(self.runs.path(&run)), Some(self.runs.within().clone()));
         let file = self.file_state(definition);

@@ -25,7 +25,7 @@ use vecud_host::{Error, EventSink, Finished, LineWeight, Options, Session};
 use vecud_linux::files::Folder;
 use vecud_linux::permits::{Permit, Permits};
 use vecud_linux::rights::Rights;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 use vecud_linux::{affinity, heap, process};
 use vecud_plan::RunningRig;
 use vecud_plan::rig::{Place, Problem, RigError};
@@ -85,7 +85,7 @@ pub struct Rigs {
     /// Held while a long rig is read and planned, which takes some hundred times its length of memory.
     long: Permits,
     /// Asks for the end of all checks.
-    checks: Stop,
+    checks: StopToken,
     /// Held while the threads of this process are moved to other cores.
     moving: Mutex<()>,
     /// The daemon ends.
@@ -129,7 +129,7 @@ impl Rigs {
             taking: Mutex::default(),
             builds: Permits::of(BUILDS),
             long: Permits::of(1),
-            checks: Stop::default(),
+            checks: StopToken::default(),
             moving: Mutex::default(),
             ends: AtomicBool::new(false),
             streams: Streams::default(),
@@ -477,7 +477,7 @@ impl Rigs {
 
     /// Brings all rigs to their end: at once as soon as somebody asks the daemon a second time. What is wanted of them stays.
     /// `waits` is called time and again meanwhile.
-    pub fn end(&self, stop: &Stop, waits: impl Fn()) {
+    pub fn end(&self, stop: &StopToken, waits: impl Fn()) {
         self.ends.store(true, SeqCst);
         loop {
             let running: Vec<_> = self.list().iter().filter_map(|rig| rig.running()).collect();

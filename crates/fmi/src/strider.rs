@@ -7,7 +7,7 @@
 use super::abi::{RawStep, StepCall};
 use super::environment::Environment;
 use super::function::Function;
-use super::shown::{CallCounts, Place};
+use super::shown::{CallCounts, CallProbe};
 use super::step::{AfterStep, NoStep, Stepper};
 use super::thread::{ThreadHost, Visited, Visits, visited_nothing};
 use super::types::RawStatus;
@@ -59,7 +59,7 @@ impl Stepper {
     /// What makes its usual steps, served by `host`; `None`: it can make none now, or the host shares the place where it shows calls.
     pub fn strider(&mut self, host: &'static dyn ThreadHost) -> Option<Strider<'_>> {
         let shown = host.shown()?;
-        let Place { word, tag, calls } = shown.place();
+        let CallProbe { word, tag, calls } = shown.place();
         if tag != 0 || self.event.is_some() || !self.is_healthy() {
             return None;
         }

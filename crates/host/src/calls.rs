@@ -5,7 +5,7 @@
 //! supervisor sees it pass: not while the supervisor itself was stopped, nor while a debugger has the runner.
 
 use vecud_fmi::Function;
-use vecud_linux::process::{Standing, standing};
+use vecud_linux::process::{ProcessState, standing};
 use vecud_plan::{FmuId, Mode, Plan, TaskId};
 use vecud_record::board::{Board, OutsideCall, Phase, TaskWord};
 
@@ -110,7 +110,7 @@ pub fn is_ending(board: Board, phase: Phase) -> bool {
     }
 }
 
-fn under_way(plan: &Plan, board: Board, phase: Phase, standing: Standing) -> Option<Call> {
+fn under_way(plan: &Plan, board: Board, phase: Phase, standing: ProcessState) -> Option<Call> {
     if standing.stopped {
         return Some(Call { place: Place::Stopped, mark: [0; 5] });
     }

@@ -10,7 +10,7 @@ use std::collections::hash_map::{Entry, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use vecud_base::places::Places;
+use vecud_base::places::LineIndex;
 use vecud_base::time::{Fraction, Instant};
 use vecud_description::{Abi, Interface, ModelDescription};
 use vecud_fmi::symbol_of_max_step;
@@ -21,7 +21,7 @@ use vecud_linux::files;
 use vecud_linux::files::Folder;
 use vecud_linux::permits::Permits;
 use vecud_linux::rights::Rights;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 use vecud_plan::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
 use vecud_plan::snapshot::Snapshot;
 use vecud_plan::{FmuId, FmuInput, Mode, Plan, RunningRig, SignalId, StimulusInput};
@@ -103,7 +103,7 @@ pub struct Options {
     /// Several runs, each with a folder of its own in the output directory.
     pub repeat: Option<u32>,
     /// Asks for the end of the preparation and of the run.
-    pub stop: Stop,
+    pub stop: StopToken,
     /// How long a simulation may take in all, as the command line says (`--timeout`), after which it is asked for its end.
     pub at_most: Option<Duration>,
 }
@@ -562,7 +562,7 @@ fn read_rig(file: &Path, rights: &Rights) -> Result<Rig, Error> {
 pub(super) fn utf8(text: Vec<u8>) -> Result<String, Place> {
     String::from_utf8(text).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let (line, column) = str::from_utf8(good).map_or((1, 1), |good| Places::new(good).of(good.len()));
+        let (line, column) = str::from_utf8(good).map_or((1, 1), |good| LineIndex::new(good).of(good.len()));
         Place { line, column }
     })
 }

@@ -21,7 +21,7 @@ const AT_ONCE: usize = 128;
 /// How a thread is scheduled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
-    scheduling: scheduling::Scheduling,
+    scheduling: scheduling::ThreadScheduling,
     cpus: BTreeSet<usize>,
 }
 
@@ -31,7 +31,7 @@ impl State {
     }
 
     fn words(&self) -> String {
-        let scheduling::Scheduling { policy, priority, nice, .. } = self.scheduling;
+        let scheduling::ThreadScheduling { policy, priority, nice, .. } = self.scheduling;
         let policy = match policy {
             Policy::Fifo => format!("SCHED_FIFO {priority}"),
             Policy::Other if nice == 0 => "SCHED_OTHER".to_owned(),

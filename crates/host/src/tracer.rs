@@ -23,7 +23,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::Instant;
-use vecud_linux::clock::Clock;
+use vecud_linux::clock::SystemClock;
 use vecud_linux::cycles::Ruler;
 use vecud_linux::files;
 use vecud_plan::{Mode, Plan, TaskId, TraceMode};
@@ -85,7 +85,7 @@ enum Sink<'a> {
 impl<'a> Tracer<'a> {
     /// Waits for [`Tracer::open`]. `begin`: when activations begin.
     pub fn new(plan: &'a Plan, board: Board<'a>, begin: Instant) -> Self {
-        let ruler = Ruler::new(Clock::tai_if(plan.keeps_tai()));
+        let ruler = Ruler::new(SystemClock::tai_if(plan.keeps_tai()));
         let (begin, problems) = (begin.nanos().0, Vec::new());
         let tasks = (0..plan.tasks.len()).map(TaskId);
         let rings = tasks.filter_map(|task| Some((task, board.notes(task)?, TaskFigures::of(board, task)))).collect();

@@ -19,9 +19,9 @@ use vecud_base::time::Instant;
 use vecud_description::bytes;
 use vecud_description::{Abi, Interface, ValueReference};
 use vecud_fmi::{
-    Batch, Called, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceHost, Instantiated,
-    Interval, Library, LoadErrorKind, MadeFor, Outcome, Readable, Settable, Status, StepOptions, Terminated, preload,
-    set_thread_host,
+    Batch, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceHost, Instantiated, Interval,
+    Library, LoadErrorKind, MadeFor, Outcome, Readable, ReturnedCall, Status, StepOptions, Terminated, Writable,
+    preload, set_thread_host,
 };
 use vecud_linux::crash::code;
 use vecud_linux::thread::current_tid;
@@ -34,7 +34,7 @@ use vecud_record::findings::{Finding, Occurrence, When};
 use vecud_record::log::{self, CALL};
 
 /// What a call was made with, as text: the clock, the time, then everything else.
-pub(super) fn told_arguments(call: &Called, arguments: String) -> String {
+pub(super) fn told_arguments(call: &ReturnedCall, arguments: String) -> String {
     let clock = call.clock.map(|clock| clock.0.to_string());
     let time = call.time.map(|time| format!("{time:?}"));
     let all: Vec<String> = [clock, time, Some(arguments)].into_iter().flatten().filter(|one| !one.is_empty()).collect();
@@ -42,7 +42,7 @@ pub(super) fn told_arguments(call: &Called, arguments: String) -> String {
 }
 
 /// A call as a line of the log, with the name that the function has in C.
-fn told_call(call: &Called, arguments: String, name: &str) -> String {
+fn told_call(call: &ReturnedCall, arguments: String, name: &str) -> String {
     /// Beside them there is room for everything else.
     const LONGEST: usize = log::LONGEST - 100;
     let mut all = told_arguments(call, arguments);
@@ -111,7 +111,7 @@ impl InstanceHost for Ear {
         self.watch != CallWatch::default()
     }
 
-    fn called(&self, call: &Called, arguments: &dyn Fn() -> String) {
+    fn called(&self, call: &ReturnedCall, arguments: &dyn Fn() -> String) {
         if self.watch.times {
             self.board.call_times(self.fmu).add(call.function as u32, call.nanos);
         }
@@ -544,7 +544,7 @@ fn record(world: &World, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch
 fn write(
     world: &World,
     fmu: FmuId,
-    instance: &Instance<impl Settable>,
+    instance: &Instance<impl Writable>,
     planned: &vecud_plan::Batch,
 ) -> Result<(), Failure> {
     let (mut batch, mut inputs) = values::set(&world.plan, planned);

@@ -7,7 +7,7 @@ use super::lines::Lines;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vecud_base::time::TimeUnit;
-use vecud_fmi::{Jacobian, Numbers, Pattern, Provides};
+use vecud_fmi::{Jacobian, Numbers, Provides, SparsityPattern};
 use vecud_plan::{
     FmuId, FmuPlan, IntegrationPlan, JacobianPlan, MATRIX_STATES, ModelExchangePlan, Plan, Solver, TaskId,
 };
@@ -86,14 +86,15 @@ pub struct Part {
 
 /// The elements of an FMU's Jacobian that may be other than 0, read by directional derivatives.
 pub struct PatternRead {
-    pub pattern: Pattern,
+    pub pattern: SparsityPattern,
     pub values: Vec<f64>,
 }
 
 impl PatternRead {
     fn new(plan: &JacobianPlan) -> PatternRead {
         let provides = Provides { directional: true, ..Provides::default() };
-        let pattern = Pattern::new(Jacobian::new(provides, &plan.derivatives, &plan.states), plan.places.clone());
+        let pattern =
+            SparsityPattern::new(Jacobian::new(provides, &plan.derivatives, &plan.states), plan.places.clone());
         PatternRead { values: vec![0.0; pattern.places().len()], pattern }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
-use vecud_fmi::Place;
+use vecud_fmi::CallProbe;
 use vecud_plan::{Plan, TaskId, TraceMode};
 use vecud_record::board::{Board, Metric, TaskCells, TaskWord};
 use vecud_record::histogram::Recorder;
@@ -15,7 +15,7 @@ pub struct Site {
     /// Counters and times of the task.
     pub cells: TaskCells<'static>,
     /// Where its calls of FMU code are shown and counted.
-    pub shown: Place,
+    pub shown: CallProbe,
     /// The histogram of its lock hold times.
     pub hold: Recorder<'static>,
     /// Where activations are noted; `None` in virtual time when nothing is traced.
@@ -28,7 +28,7 @@ impl Site {
     /// Looks the places of a task up.
     pub fn new(board: Board<'static>, plan: &Plan, task: TaskId) -> Site {
         let (cells, notes) = (board.task(task), board.notes(task));
-        let shown = Place { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(task) };
+        let shown = CallProbe { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(task) };
         let trace = notes.filter(|_| plan.trace.mode != TraceMode::Off);
         Site { task, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
     }

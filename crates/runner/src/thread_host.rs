@@ -23,7 +23,9 @@ use super::world::{Ending, World};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::{Failure, Function, InStep, Intermediate, Outcome, Place, Shown, Status, ThreadHost, Wishes};
+use vecud_fmi::{
+    CallIndicator, CallProbe, Failure, Function, InStep, Intermediate, Outcome, Status, ThreadHost, Wishes,
+};
 use vecud_linux::preemption::{LockMember, Locked, PreemptionLock, Unlocked};
 use vecud_plan::schedule::Due;
 use vecud_plan::{FmuId, OnWarning, TaskId};
@@ -60,7 +62,7 @@ struct Outside {
     /// Where lock hold times go.
     hold: Recorder<'static>,
     /// Where calls are shown and counted.
-    shown: Place,
+    shown: CallProbe,
 }
 
 /// Serves the FMU code that runs on one thread for one instance.
@@ -82,7 +84,7 @@ pub struct PartitionHost {
     held_by_fmu: Cell<u32>,
     /// Where the function that is being called is shown: in the task's word, or outside of activations in that of the run,
     /// together with whose it is.
-    shown: Shown,
+    shown: CallIndicator,
     outside: Outside,
     dispatch: Dispatch,
     /// The last hold time, in ticks; [`RECORDED`] when it has been recorded.
@@ -110,7 +112,7 @@ impl PartitionHost {
         let board = world.board;
         let midst = Midst::new(world, fmu);
         let (hold, word, tag) = (board.fmu(fmu).hold(), board.global(Global::OutsideCall), OutsideCall::tag(fmu));
-        let shown = Place { word, tag, calls: board.outside_calls(&world.plan, fmu) };
+        let shown = CallProbe { word, tag, calls: board.outside_calls(&world.plan, fmu) };
         PartitionHost {
             world,
             fmu,
@@ -121,7 +123,7 @@ impl PartitionHost {
             due: Cell::new(None),
             member,
             held_by_fmu: Cell::new(0),
-            shown: Shown::new(shown),
+            shown: CallIndicator::new(shown),
             outside: Outside { hold, shown },
             dispatch,
             last_hold: Cell::new(RECORDED),
@@ -470,7 +472,7 @@ impl ThreadHost for PartitionHost {
     }
 
     #[inline]
-    fn shown(&'static self) -> Option<&'static Shown> {
+    fn shown(&'static self) -> Option<&'static CallIndicator> {
         Some(&self.shown)
     }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use vecud_base::time::{Instant, Nanos};
-use vecud_linux::clock::{self, Clock, monotonic_now};
+use vecud_linux::clock::{self, SystemClock, monotonic_now};
 use vecud_linux::{affinity, crash, memory, thread};
 use vecud_plan::TaskId;
 use vecud_plan::schedule::{Lull, Timeline};
@@ -97,7 +97,7 @@ pub fn run(
     if let Some(error) = set_up.iter().find_map(|thread| thread.unrefined.as_ref()) {
         say(1, &format!("WAKE-UPS MAY BE 50 µs LATER THAN THEY HAVE TO BE: {error}"));
     }
-    if world.clock == Clock::Tai && clock::tai_offset() == 0 {
+    if world.clock == SystemClock::Tai && clock::tai_offset() == 0 {
         let way_out = "start ptp4l and phc2sys, or use clock = \"monotonic\"";
         say(1, &format!("CLOCK_TAI IS NOT SET: the kernel has it equal to UTC, so nobody keeps it; {way_out}"));
     }

@@ -25,7 +25,7 @@ use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::{ClockElement, Failure, Instance, InstanceControl, Numbers, Part, Running, Unusual};
+use vecud_fmi::{ClockElement, ComputeHandle, Failure, Instance, InstanceControl, Numbers, Running, Unusual};
 use vecud_plan::schedule::{Due, Learned};
 use vecud_plan::{FmuId, Release, TaskId, Work};
 
@@ -296,8 +296,8 @@ impl Unit {
     }
 }
 
-impl From<Unit> for Part {
-    fn from(unit: Unit) -> Part {
+impl From<Unit> for ComputeHandle {
+    fn from(unit: Unit) -> ComputeHandle {
         match unit {
             Unit::Partition(unit) => unit.into_partition().into(),
             Unit::Step(unit) => unit.into_stepper().into(),

@@ -7,8 +7,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use vecud_base::time::{Fraction, Instant, Nanos};
 use vecud_description::IntervalVariability;
 use vecud_fmi::{ClockUpdate, Numbers};
-use vecud_linux::clock::Clock;
-use vecud_linux::cycles::Scale;
+use vecud_linux::clock::SystemClock;
+use vecud_linux::cycles::TickScale;
 use vecud_linux::pi::PiWord;
 use vecud_linux::preemption::PreemptionLock;
 use vecud_linux::prefetch::prefetch;
@@ -81,9 +81,9 @@ pub struct World {
     /// Partition threads stay on the cores that the plan gives them.
     pub pinned: bool,
     /// The clock of releases.
-    pub clock: Clock,
+    pub clock: SystemClock,
     /// Converts time stamp differences of the lock.
-    pub scale: Scale,
+    pub scale: TickScale,
     ending: AtomicU64,
     /// [`World::until`].
     ends_at: AtomicI64,
@@ -260,10 +260,10 @@ pub struct CoreState {
 
 impl World {
     /// The world of a run, before anything is initialised.
-    pub fn new(job: &Job, board: Board<'static>, granted: Granted, scale: Scale) -> Result<World, String> {
+    pub fn new(job: &Job, board: Board<'static>, granted: Granted, scale: TickScale) -> Result<World, String> {
         let plan = job.plan.clone();
         let Granted { scheduling, pinned } = granted;
-        let clock = Clock::tai_if(plan.keeps_tai());
+        let clock = SystemClock::tai_if(plan.keeps_tai());
         let mut cores: Vec<(usize, Vec<TaskId>)> = Vec::new();
         let mut places = Vec::new();
         for (index, task) in plan.tasks.iter().enumerate() {

@@ -13,8 +13,8 @@ use vecud_base::columns::{self, indented};
 use vecud_base::plain::{Plain, plain};
 use vecud_base::time::Fraction;
 use vecud_description::{
-    Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, IntervalVariability, Key, ModelDescription, Time,
-    Unknown, Values, Variable, VariableType,
+    Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, IntervalVariability, ModelDescription, Time, Unknown,
+    Values, Variable, VariableKey, VariableType,
 };
 use vecud_plan::table::interval_text;
 
@@ -297,7 +297,7 @@ fn interface_json(description: &ModelDescription, interface: &InterfaceOffer) ->
 
 /// `<ModelStructure>` with the names of variables, `dependencies` null where they are all.
 fn structure_json(description: &ModelDescription) -> Value {
-    let name = |key: Key| description.by_reference(key).map(|variable| variable.name.as_str());
+    let name = |key: VariableKey| description.by_reference(key).map(|variable| variable.name.as_str());
     let list = |unknowns: &[Unknown]| -> Value {
         let unknown = |unknown: &Unknown| {
             let dependencies = unknown.dependencies.as_ref();

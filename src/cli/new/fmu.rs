@@ -3,7 +3,7 @@
 use crate::cli::made::Made;
 use std::path::Path;
 use vecud_host::Error;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 
 /// What stands in the files for the name.
 const NAME: &str = "new_fmu";
@@ -21,7 +21,7 @@ const FILES: [(&str, &str); 8] = [
 ];
 
 /// Makes the folder, and gives what there is to be said of it.
-pub fn make(folder: &Path, stop: &Stop) -> Result<String, Error> {
+pub fn make(folder: &Path, stop: &StopToken) -> Result<String, Error> {
     let name = identifier(folder)?;
     Made::folder(folder, FILES.map(|(file, text)| (file, text.replace(NAME, name))))?.keep(stop);
     let shown = folder.display();

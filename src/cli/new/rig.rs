@@ -13,7 +13,7 @@ use vecud_description::{
     Causality, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Values, Variability, Variable,
 };
 use vecud_host::{Error, Host};
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 use vecud_plan::FmuInput;
 use vecud_plan::rig::{self, Rig};
 
@@ -32,7 +32,7 @@ struct Part {
 }
 
 /// Makes the file, and gives what there is to be said of it.
-pub fn make(name: &Path, fmus: &[PathBuf], stop: &Stop) -> Result<String, Error> {
+pub fn make(name: &Path, fmus: &[PathBuf], stop: &StopToken) -> Result<String, Error> {
     let file = rig_file(name)?;
     let folder = folder_of(&file);
     let folder = folder.canonicalize().map_err(Error::file(folder))?;

@@ -231,7 +231,7 @@ fn a_step_of_fmi1_is_made_in_place_of_the_one_before() {
 }
 
 /// Serves the thread, and shows calls at a place of its own.
-struct Host(Shown);
+struct Host(CallIndicator);
 
 // SAFETY: each is used on the thread that has made it.
 unsafe impl Sync for Host {}
@@ -241,15 +241,15 @@ impl ThreadHost for Host {
     fn lock_preemption(&self) {}
     fn unlock_preemption(&self) {}
     fn warned(&self, _: Function) {}
-    fn shown(&'static self) -> Option<&'static Shown> {
+    fn shown(&'static self) -> Option<&'static CallIndicator> {
         Some(&self.0)
     }
 }
 
-/// A host with its counts; `tag` as in [`Place`].
+/// A host with its counts; `tag` as in [`CallProbe`].
 fn host(tag: u64) -> (&'static Host, &'static CallCounts) {
     let calls: &CallCounts = Box::leak(Box::new([const { AtomicU64::new(0) }; 128]));
-    (Box::leak(Box::new(Host(Shown::new(Place { word: Box::leak(Box::default()), tag, calls })))), calls)
+    (Box::leak(Box::new(Host(CallIndicator::new(CallProbe { word: Box::leak(Box::default()), tag, calls })))), calls)
 }
 
 /// What a stepper makes of a step: its status, how far it came, whether it is the last one.

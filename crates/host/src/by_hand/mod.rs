@@ -24,7 +24,7 @@ use std::time::Duration;
 use vecud_description::{Causality, Interface, ModelDescription, ValueReference, Values, Variable};
 use vecud_fmi::{Function, get_function, set_function};
 use vecud_fmu::archive::{BuildChoices, Cache, Unpacked};
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 use vecud_runner::by_hand::{Message, Request, Subject, Verb, Why};
 
 /// The interface types, the first choice first: as `vecud simulate` has it.
@@ -101,7 +101,7 @@ pub enum Done {
 /// A conversation.
 pub struct ByHand {
     wanted: Wanted,
-    stop: Stop,
+    stop: StopToken,
     unpacked: Unpacked,
     cache: Cache,
     text: String,
@@ -116,7 +116,7 @@ pub struct ByHand {
 
 impl ByHand {
     /// Opens an FMU. Nothing of its code runs yet.
-    pub fn open(wanted: Wanted, stop: Stop) -> Result<ByHand, Error> {
+    pub fn open(wanted: Wanted, stop: StopToken) -> Result<ByHand, Error> {
         let cache = Cache::user().map_err(Error::NoCache)?.until(stop.clone());
         let unpacked = Unpacked::open(&wanted.file, &cache).map_err(Error::Archive)?;
         let text = unpacked.model_description().map_err(Error::Archive)?;

@@ -6,7 +6,7 @@
 //! active is not asked here.
 
 use vecud_description::{
-    Abi, Causality, Initial, Interface, Key, ModelDescription, Variability, Variable, VariableType,
+    Abi, Causality, Initial, Interface, ModelDescription, Variability, Variable, VariableKey, VariableType,
 };
 use vecud_runner::by_hand::State;
 
@@ -49,8 +49,9 @@ pub fn can_be_set(description: &ModelDescription, interface: Interface, variable
 /// Whether a variable can be read in a state in which variables are read at all. FMI 2.0 has nothing read before Initialization Mode, and
 /// there outputs and initial unknowns alone (2.0.5, 3.2.3 and 4.2.4); a reference that one of these has, too, is read under any name.
 pub fn can_be_read(description: &ModelDescription, variable: &Variable, state: State) -> bool {
-    let key = |own: &Variable| Key::from((own.variable_type, own.value_reference));
-    let is_listed = |own: Key| description.structure.initial_unknowns.iter().any(|unknown| unknown.variable == own);
+    let key = |own: &Variable| VariableKey::from((own.variable_type, own.value_reference));
+    let is_listed =
+        |own: VariableKey| description.structure.initial_unknowns.iter().any(|unknown| unknown.variable == own);
     match (description.abi, state) {
         (Abi::Fmi2, State::Instantiated) => false,
         (Abi::Fmi2, State::InitializationMode) => {

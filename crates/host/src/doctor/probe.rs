@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 use vecud_linux::wake::{WakeWord, Wakening, monotonic_now};
 use vecud_linux::{SysError, affinity, memory, scheduling, thread};
 use vecud_record::histogram::{Histogram, Recorder, WORDS};
@@ -84,7 +84,7 @@ pub fn run(
     fifo: Option<u8>,
     length: Duration,
     tree: &Tree,
-    stop: &Stop,
+    stop: &StopToken,
     mut tell: impl FnMut(&Progress),
 ) -> Result<Probe, SysError> {
     // This thread has other work. Where there is no other core it stays, with an ordinary priority.

@@ -5,18 +5,18 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::path::Path;
 use toml_edit::{Item, Key, TableLike, Value};
-use vecud_base::places::Places;
+use vecud_base::places::LineIndex;
 
 /// The text, and the problems found in it so far.
 pub(super) struct Document<'a> {
     file: &'a Path,
-    places: Places<'a>,
+    places: LineIndex<'a>,
     problems: RefCell<Vec<Problem>>,
 }
 
 impl<'a> Document<'a> {
     pub(super) fn new(file: &'a Path, text: &'a str) -> Document<'a> {
-        Document { file, places: Places::new(text), problems: RefCell::default() }
+        Document { file, places: LineIndex::new(text), problems: RefCell::default() }
     }
 
     /// The text as TOML.

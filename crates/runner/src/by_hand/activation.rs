@@ -6,7 +6,7 @@ use super::variables::{TEXT, empty, length, needed};
 use crate::values;
 use std::os::unix::net::UnixStream;
 use vecud_description::{ValueReference, Values, VariableType};
-use vecud_fmi::{Getting, Health};
+use vecud_fmi::{AfterActivation, Health};
 
 impl Caller {
     /// Activates a model partition, and answers what can be asked of it then. Gives the first request that is another one.
@@ -70,7 +70,7 @@ impl Caller {
         }
     }
 
-    fn get_activated(&self, getting: &mut Getting, place: Place) -> Result<Values> {
+    fn get_activated(&self, getting: &mut AfterActivation, place: Place) -> Result<Values> {
         if place.variable_type == VariableType::Clock {
             return Err(Why::Refused("in Scheduled Execution clocks are read when the FMU calls back".to_owned()));
         }

@@ -21,7 +21,9 @@ use crate::leave::leave;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use vecud_description::{Abi, Interface, ValueReference};
-use vecud_fmi::{CallCounts, Called, ForeignCall, Function, InstanceHost, Shown, Status, ThreadHost, set_thread_host};
+use vecud_fmi::{
+    CallCounts, CallIndicator, ForeignCall, Function, InstanceHost, ReturnedCall, Status, ThreadHost, set_thread_host,
+};
 use vecud_linux::shared_memory::SharedMemory;
 use vecud_linux::{confine, crash, memory, process, surroundings, thread};
 
@@ -90,7 +92,7 @@ impl InstanceHost for Mouth {
         true
     }
 
-    fn called(&self, call: &Called, arguments: &dyn Fn() -> String) {
+    fn called(&self, call: &ReturnedCall, arguments: &dyn Fn() -> String) {
         let status = match Status::from_raw(call.status) {
             Some(status) => status.name_in(self.abi).to_owned(),
             None => format!("{} (no status)", call.status),
@@ -102,7 +104,7 @@ impl InstanceHost for Mouth {
         // Others are only put on it: it is none of their arguments.
         let takes_time =
             [Function::SetTime, Function::DoStep, Function::ActivateModelPartition].contains(&call.function);
-        let own = Called { time: call.time.filter(|_| takes_time), ..*call };
+        let own = ReturnedCall { time: call.time.filter(|_| takes_time), ..*call };
         self.say(&Message::Called(Call {
             function: self.name(call.function).to_owned(),
             arguments: super::initialise::told_arguments(&own, arguments()),
@@ -115,7 +117,7 @@ impl InstanceHost for Mouth {
 /// Serves the FMU code on the only thread.
 struct Server {
     mouth: Arc<Mouth>,
-    shown: Shown,
+    shown: CallIndicator,
 }
 
 impl ThreadHost for Server {
@@ -132,7 +134,7 @@ impl ThreadHost for Server {
     // The status is told with the call.
     fn warned(&self, _: Function) {}
 
-    fn shown(&'static self) -> Option<&'static Shown> {
+    fn shown(&'static self) -> Option<&'static CallIndicator> {
         Some(&self.shown)
     }
 }
@@ -185,7 +187,7 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     surroundings::keep();
     let listening = stream.try_clone().map_err(|error| error.to_string())?;
     let mouth = Arc::new(Mouth { stream: Mutex::new(stream), abi: subject.abi, interface: subject.interface });
-    let shown = Shown::new(vecud_fmi::Place { word, tag: 0, calls });
+    let shown = CallIndicator::new(vecud_fmi::CallProbe { word, tag: 0, calls });
     let server: &'static Server = Box::leak(Box::new(Server { mouth: mouth.clone(), shown }));
     set_thread_host(Some(server));
     Ok((Caller::new(subject, description, mouth), listening))

@@ -6,7 +6,7 @@ use vecud_base::time::{Instant, TimeUnit};
 use vecud_plan::TaskId;
 use vecud_record::board::{TaskCells, TaskWord};
 use vecud_record::findings::{Finding, FindingCells, Occurrence};
-use vecud_solver::Counts;
+use vecud_solver::WorkCounts;
 
 /// The figures of the steps of one task; written by its thread only.
 pub struct StepFigures {
@@ -102,7 +102,7 @@ impl StepFigures {
 pub struct IntegrationFigures {
     cells: TaskCells<'static>,
     /// What was counted already.
-    counted: Counts,
+    counted: WorkCounts,
     /// Right-hand sides in this release.
     in_release: u64,
 }
@@ -110,7 +110,7 @@ pub struct IntegrationFigures {
 impl IntegrationFigures {
     /// The figures of what is integrated, in the name of this task.
     pub fn new(world: &World, task: TaskId) -> IntegrationFigures {
-        IntegrationFigures { cells: world.board.task(task), counted: Counts::default(), in_release: 0 }
+        IntegrationFigures { cells: world.board.task(task), counted: WorkCounts::default(), in_release: 0 }
     }
 
     /// A release begins.
@@ -119,7 +119,7 @@ impl IntegrationFigures {
     }
 
     /// So much was worked, all in all.
-    pub fn note(&mut self, now: Counts) {
+    pub fn note(&mut self, now: WorkCounts) {
         let before = std::mem::replace(&mut self.counted, now);
         let right_hand_sides = now.right_hand_sides - before.right_hand_sides;
         self.in_release += right_hand_sides;

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
 use vecud_plan::{FmuId, IntegrationPlan, Mode, Plan, TaskId};
 use vecud_record::findings::{Finding, Occurrence};
-use vecud_solver::{Bound, Goal, Reached, Stopped};
+use vecud_solver::{Goal, Reached, Stopped, WorkBudget};
 
 /// So many right-hand sides are computed until it is looked whether somebody has asked for the end of the run.
 const STRETCH: u64 = 1000;
@@ -293,7 +293,7 @@ impl Continuous {
         loop {
             // One step may need a few for each state.
             let right_hand_sides = STRETCH + 10 * self.room.nominals.len() as u64;
-            let mut bound = Bound { events: self.events, right_hand_sides };
+            let mut bound = WorkBudget { events: self.events, right_hand_sides };
             let Room { drive, parts, .. } = &mut self.room;
             let reached =
                 drive.to(&mut Joint { group, exchange: exchange.as_deref_mut(), parts, between }, &goal, &mut bound);

@@ -1,7 +1,9 @@
 //! What computes of an FMU with Event Mode: its steps, which it makes itself, or its equations, which the host integrates.
 
 use crate::slopes::Slopes;
-use vecud_fmi::{Attempt, Batch, EventMode, Failure, Function, Model, Numbers, Outcome, Part, Reasons, Stepper};
+use vecud_fmi::{
+    Attempt, Batch, ComputeHandle, EventMode, Failure, Function, Model, Numbers, Outcome, Reasons, Stepper,
+};
 
 /// What computes of one FMU.
 pub enum Engine {
@@ -145,8 +147,8 @@ impl Engine {
     }
 }
 
-impl From<Engine> for Part {
-    fn from(engine: Engine) -> Part {
+impl From<Engine> for ComputeHandle {
+    fn from(engine: Engine) -> ComputeHandle {
         match engine {
             Engine::Steps(stepper) => stepper.into(),
             Engine::Equations(model) => model.into(),

@@ -20,7 +20,7 @@ use vecud_plan::{FmuId, MasterPlan, Plan, SlavePlan, TaskId};
 use vecud_record::findings::{Finding, Occurrence};
 use vecud_record::unusable::Unusable;
 use vecud_solver::master::{
-    Algorithm, Assumption, Class, Classes, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack,
+    Assumption, Classes, MasterAlgorithm, Setup, SlaveClass, Slaves, Source, Stepped, Stop, Violation, WayBack,
 };
 
 /// What makes the steps of a group.
@@ -55,7 +55,7 @@ impl Master {
         let slave = |(place, slave): (usize, &SlavePlan)| Slave {
             members: slave.tasks.iter().map(number).collect(),
             way_back: classes.slaves()[place].way_back.filter(|_| algorithm.takes_back()),
-            tells_max_step: algorithm == Algorithm::Predictable && tells_max_step(classes, place),
+            tells_max_step: algorithm == MasterAlgorithm::Predictable && tells_max_step(classes, place),
         };
         let master = Master {
             setup: Setup::new(algorithm, &names, classes, exchanges.clone(), &plan.ends()),
@@ -190,7 +190,7 @@ fn meets_others(plan: &Plan, members: &[TaskId]) -> bool {
 /// Whether a slave is predictable by its own word.
 fn tells_max_step(classes: &Classes, slave: usize) -> bool {
     let own = &classes.slaves()[slave];
-    own.class == Class::Predictable && own.sources.contains(&Source::GetMaxStepSize)
+    own.class == SlaveClass::Predictable && own.sources.contains(&Source::GetMaxStepSize)
 }
 
 /// A step has ended before the next instant of the grid: there may be so many in a release.
