@@ -8,7 +8,7 @@ mod binary;
 mod life;
 mod references;
 
-use crate::{Error, Event, EventSink, Options};
+use crate::{Error, EventSink, Options, SessionEvent};
 use std::path::PathBuf;
 use std::time::Duration;
 use vecud_description::{DescriptionError, ModelDescription};
@@ -70,9 +70,9 @@ impl Subject<'_> {
 
     /// Does something that takes its time.
     fn meanwhile<T>(&self, what: String, work: impl FnOnce() -> T) -> T {
-        self.events.tell(Event::Begun(what));
+        self.events.tell(SessionEvent::Begun(what));
         let done = work();
-        self.events.tell(Event::Over);
+        self.events.tell(SessionEvent::Over);
         done
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! The order of values and of FMUs comes from names alone: a rig whose tables stand in another order has the same results.
 
-use super::clocks::{Clocks, OutputCandidate};
+use super::clocks::{ClockNetwork, OutputCandidate};
 use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
 use super::groups::members;
@@ -22,7 +22,7 @@ use vecud_solver::master::{
 const REPEATS: u32 = 100;
 
 /// What a master is told of an FMU for Co-Simulation, in steps over `step`.
-fn abilities(described: &DescribedFmu, clocks: &Clocks, fmu: usize, step: Fraction) -> Abilities {
+fn abilities(described: &DescribedFmu, clocks: &ClockNetwork, fmu: usize, step: Fraction) -> Abilities {
     let (Some(InterfaceOffer::CoSimulation(own)), Some(can)) = (described.offer, described.steps()) else {
         return Abilities {
             varies_step: true,

@@ -68,7 +68,7 @@ impl Cables {
 }
 
 /// Per connection: the numbers of the calls that it takes part in.
-fn calls<'a>(plan: &Plan, batches: impl Iterator<Item = &'a vecud_plan::Batch>) -> Vec<Vec<usize>> {
+fn calls<'a>(plan: &Plan, batches: impl Iterator<Item = &'a vecud_plan::BatchPlan>) -> Vec<Vec<usize>> {
     let mut calls = vec![Vec::new(); plan.connections.len()];
     for (call, batch) in batches.enumerate() {
         batch.items.iter().flat_map(|item| &item.connections).for_each(|connection| calls[connection.0].push(call));

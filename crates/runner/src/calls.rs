@@ -26,7 +26,7 @@ use vecud_linux::prefetch::prefetch_all;
 use vecud_plan::schedule::Due;
 use vecud_plan::snapshot::BetweenSteps;
 use vecud_plan::{BatchItem, ConnectionId, FedElement, Interpolation, OnWarning, Plan, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 
 /// What a task hands to its FMU and takes from it, and where that comes from and goes.
 pub struct Calls {
@@ -185,14 +185,14 @@ impl Outputs {
             if let Some(size) = output.publish(world, Some(now), values, self.slopes.as_ref(), has_jumped) {
                 let (task, reference) = (Some(now.task), Some(output.reference));
                 let seen = Occurrence { task, reference, time: Some(now.time), value: size as u64 };
-                world.board.fmu(host.fmu()).findings().note(Finding::OversizedValue, seen);
+                world.board.fmu(host.fmu()).findings().note(FindingKind::OversizedValue, seen);
             }
         }
     }
 }
 
 /// Elements of a batch that `task` sets of which each change is a jump, each with its item, while others of its array are continuous.
-fn jumping(plan: &Plan, task: TaskId, planned: &vecud_plan::Batch, values: &Batch) -> Vec<(usize, usize)> {
+fn jumping(plan: &Plan, task: TaskId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Vec<(usize, usize)> {
     let own = &plan.tasks[task.0];
     if planned.in_event_mode || !own.handles_events() || own.integration().is_some() {
         return Vec::new();

@@ -30,7 +30,7 @@ use vecud_plan::schedule::Learned;
 use vecud_plan::snapshot::Snapshot;
 use vecud_plan::{CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, Mode, TaskId};
 use vecud_record::board::{Board, Global, OutsideCall, Phase};
-use vecud_record::findings::{Finding, Occurrence, When};
+use vecud_record::findings::{FindingKind, Occurrence, When};
 use vecud_record::log::{self, CALL};
 
 /// What a call was made with, as text: the clock, the time, then everything else.
@@ -93,7 +93,7 @@ impl Ear {
                 log.count_lost();
                 // Whoever asks for everything gets what there is room for.
                 if !self.is_asked_to_log {
-                    self.board.fmu(self.fmu).findings().note(Finding::LogFlood, Occurrence::default());
+                    self.board.fmu(self.fmu).findings().note(FindingKind::LogFlood, Occurrence::default());
                 }
             }
             break;
@@ -131,12 +131,12 @@ impl InstanceHost for Ear {
 
     fn foreign_call(&self, what: ForeignCall) {
         let (finding, value) = match what {
-            ForeignCall::ClockUpdateInsideGetClock => (Finding::NestedUpdate, 0),
-            ForeignCall::IntermediateUpdateOutsideStep => (Finding::UpdateOutsideStep, u64::from(current_tid())),
-            ForeignCall::ClockUpdateOutsideClockActivation => (Finding::OutsideClockActivation, 0),
-            ForeignCall::LockOnForeignThread => (Finding::ForeignLock, u64::from(current_tid())),
+            ForeignCall::ClockUpdateInsideGetClock => (FindingKind::NestedUpdate, 0),
+            ForeignCall::IntermediateUpdateOutsideStep => (FindingKind::UpdateOutsideStep, u64::from(current_tid())),
+            ForeignCall::ClockUpdateOutsideClockActivation => (FindingKind::OutsideClockActivation, 0),
+            ForeignCall::LockOnForeignThread => (FindingKind::ForeignLock, u64::from(current_tid())),
             ForeignCall::ClockUpdateOutsideCall | ForeignCall::ClockUpdateWithoutThreadHost => {
-                (Finding::ForeignThread, u64::from(current_tid()))
+                (FindingKind::ForeignThread, u64::from(current_tid()))
             }
         };
         self.board.fmu(self.fmu).findings().note(finding, Occurrence { value, ..Occurrence::default() });
@@ -144,7 +144,7 @@ impl InstanceHost for Ear {
 
     fn no_boolean(&self, reference: ValueReference, value: i64) {
         let seen = Occurrence { reference: Some(reference), value: value as u64, ..Occurrence::default() };
-        self.board.fmu(self.fmu).findings().note(Finding::NotABoolean, seen);
+        self.board.fmu(self.fmu).findings().note(FindingKind::NotABoolean, seen);
     }
 }
 
@@ -535,7 +535,7 @@ fn record(world: &World, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch
         let size = batch.bytes(element).map_or_else(|size| size, <[u8]>::len);
         if value.is_none() && world.plan.publishes(item, size) {
             let seen = Occurrence { reference: Some(item.reference), value: size as u64, ..Occurrence::default() };
-            world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
+            world.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
         }
     }
 }
@@ -545,7 +545,7 @@ fn write(
     world: &World,
     fmu: FmuId,
     instance: &Instance<impl Writable>,
-    planned: &vecud_plan::Batch,
+    planned: &vecud_plan::BatchPlan,
 ) -> Result<(), Failure> {
     let (mut batch, mut inputs) = values::set(&world.plan, planned);
     for input in &mut inputs {
@@ -565,7 +565,7 @@ fn read(
     world: &World,
     fmu: FmuId,
     instance: &Instance<impl Readable>,
-    planned: &vecud_plan::Batch,
+    planned: &vecud_plan::BatchPlan,
 ) -> Result<(), Failure> {
     let (mut batch, outputs) = values::get(&world.plan, planned);
     for (number, item) in planned.items.iter().enumerate() {
@@ -576,7 +576,7 @@ fn read(
     for output in outputs {
         if let Some(size) = output.publish(world, None, &batch, None, |_| false) {
             let seen = Occurrence { reference: Some(output.reference), value: size as u64, ..Occurrence::default() };
-            world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
+            world.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use vecud_base::time::Instant;
 use vecud_fmi::CallProbe;
 use vecud_plan::{Plan, TaskId, TraceMode};
 use vecud_record::board::{Board, Metric, TaskCells, TaskWord};
-use vecud_record::histogram::Recorder;
+use vecud_record::histogram::HistogramWriter;
 use vecud_record::trace::NoteRing;
 
 /// Where the activations of one task leave their marks.
@@ -17,7 +17,7 @@ pub struct Site {
     /// Where its calls of FMU code are shown and counted.
     pub shown: CallProbe,
     /// The histogram of its lock hold times.
-    pub hold: Recorder<'static>,
+    pub hold: HistogramWriter<'static>,
     /// Where activations are noted; `None` in virtual time when nothing is traced.
     pub notes: Option<NoteRing<'static>>,
     /// Where everything else that a trace shows is noted; `None`: nowhere.

@@ -38,7 +38,7 @@ impl Orders {
 
 impl Slopes {
     /// The derivatives of a batch of an FMU with this unit of time; `None`: its connections carry none.
-    pub fn of(plan: &Plan, planned: &vecud_plan::Batch, values: &Batch, unit: TimeUnit) -> Option<Slopes> {
+    pub fn of(plan: &Plan, planned: &vecud_plan::BatchPlan, values: &Batch, unit: TimeUnit) -> Option<Slopes> {
         let mut places = vec![None; values.len()];
         let mut variables = Vec::new();
         let mut next = 0;
@@ -114,7 +114,7 @@ pub struct Moved {
 
 impl Moved {
     /// The inputs of a batch, `planned`, that have these slopes.
-    pub fn of(planned: &vecud_plan::Batch, values: &Batch, slopes: &Slopes) -> Moved {
+    pub fn of(planned: &vecud_plan::BatchPlan, values: &Batch, slopes: &Slopes) -> Moved {
         let has_slopes = |item: &usize| slopes.places[values.elements(*item)].iter().any(Option::is_some);
         let items: Vec<usize> = (0..planned.items.len()).filter(has_slopes).collect();
         let variables =

@@ -29,9 +29,9 @@ use vecud_fmi::{
 use vecud_linux::preemption::{LockMember, Locked, PreemptionLock, Unlocked};
 use vecud_plan::schedule::Due;
 use vecud_plan::{FmuId, OnWarning, TaskId};
-use vecud_record::board::{Failed, FmuWord, Global, Metric, OutsideCall, TaskWord};
-use vecud_record::findings::{Finding, Occurrence};
-use vecud_record::histogram::Recorder;
+use vecud_record::board::{FailedCall, FmuWord, Global, Metric, OutsideCall, TaskWord};
+use vecud_record::findings::{FindingKind, Occurrence};
+use vecud_record::histogram::HistogramWriter;
 use vecud_record::trace::NoteRing;
 use vecud_record::unusable::Unusable;
 
@@ -60,7 +60,7 @@ pub enum Dispatch {
 /// What holds outside of activations.
 struct Outside {
     /// Where lock hold times go.
-    hold: Recorder<'static>,
+    hold: HistogramWriter<'static>,
     /// Where calls are shown and counted.
     shown: CallProbe,
 }
@@ -222,7 +222,7 @@ impl PartitionHost {
 
     /// Where lock hold times go.
     #[inline]
-    fn hold(&self) -> Recorder<'static> {
+    fn hold(&self) -> HistogramWriter<'static> {
         self.site.get().map_or(self.outside.hold, |site| site.hold)
     }
 
@@ -239,7 +239,7 @@ impl PartitionHost {
     fn leaked(&self) {
         self.held_by_fmu.set(0);
         self.count(TaskWord::LockLeaked, FmuWord::LockLeaked);
-        self.note(Finding::LockLeaked, None, 0);
+        self.note(FindingKind::LockLeaked, None, 0);
         if let Some(leak) = self.lock.release_leaked(&self.member) {
             self.record_hold(leak.held);
             self.trace_unlock(leak.held, true);
@@ -328,7 +328,7 @@ impl PartitionHost {
     /// Notes that a call went well, but gave what nothing can be done with, for `task` at `time`: for a clock what no clock can have,
     /// or a derivative that is not finite.
     pub fn fail_reading(&self, function: Function, task: TaskId, time: Instant, reading: Unusable) -> Halt {
-        let failed = Failed { status: Status::Error as u64, function: function as u64, answer: None };
+        let failed = FailedCall { status: Status::Error as u64, function: function as u64, answer: None };
         self.world.board.fmu(self.fmu).fail(failed, Some(task), time, Some(reading));
         self.world.instance_failed(self.fmu);
         Halt::Reading
@@ -448,7 +448,7 @@ impl ThreadHost for PartitionHost {
     fn unlock_preemption(&self) {
         let Some(left) = self.held_by_fmu.get().checked_sub(1) else {
             self.count(TaskWord::LockUnbalanced, FmuWord::LockUnbalanced);
-            self.note(Finding::LockUnbalanced, None, 0);
+            self.note(FindingKind::LockUnbalanced, None, 0);
             return;
         };
         self.held_by_fmu.set(left);
@@ -485,7 +485,7 @@ pub fn gives_state(world: &World, task: TaskId, given: Result<Outcome, Failure>,
     match given {
         Ok(_) => return true,
         Err(_) if is_healthy => {
-            board.findings().note(Finding::NoState, Occurrence { task: Some(task), ..Occurrence::default() });
+            board.findings().note(FindingKind::NoState, Occurrence { task: Some(task), ..Occurrence::default() });
         }
         Err(failure) if failure.refused => (),
         Err(failure) => board.fail(as_noted(&failure), Some(task), world.begin, None),
@@ -494,6 +494,6 @@ pub fn gives_state(world: &World, task: TaskId, given: Result<Outcome, Failure>,
 }
 
 /// A call that has failed, as the board has it.
-pub fn as_noted(failure: &Failure) -> Failed {
-    Failed { status: failure.status as u64, function: failure.function as u64, answer: failure.answer }
+pub fn as_noted(failure: &Failure) -> FailedCall {
+    FailedCall { status: failure.status as u64, function: failure.function as u64, answer: failure.answer }
 }

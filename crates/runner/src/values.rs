@@ -348,7 +348,7 @@ impl Output {
 }
 
 /// The batch for variables of a plan, none of them enabled.
-fn batch(planned: &vecud_plan::Batch) -> Batch {
+fn batch(planned: &vecud_plan::BatchPlan) -> Batch {
     match planned.variable_type {
         VariableType::String | VariableType::Binary => {
             let variables = planned.items.iter().map(|item| (item.reference, item.elements, item.capacity));
@@ -359,7 +359,7 @@ fn batch(planned: &vecud_plan::Batch) -> Batch {
 }
 
 /// A batch to be set: its items join when their values come. Elements that no connection feeds have their start values.
-pub fn set(plan: &Plan, planned: &vecud_plan::Batch) -> (Batch, Vec<Input>) {
+pub fn set(plan: &Plan, planned: &vecud_plan::BatchPlan) -> (Batch, Vec<Input>) {
     let mut values = batch(planned);
     let mut inputs = Vec::new();
     for (item, variable) in planned.items.iter().enumerate() {
@@ -378,7 +378,7 @@ pub fn set(plan: &Plan, planned: &vecud_plan::Batch) -> (Batch, Vec<Input>) {
 }
 
 /// A batch to be read, and where what it reads goes.
-pub fn get(plan: &Plan, planned: &vecud_plan::Batch) -> (Batch, Vec<Output>) {
+pub fn get(plan: &Plan, planned: &vecud_plan::BatchPlan) -> (Batch, Vec<Output>) {
     let values = batch(planned).all_enabled();
     let feeding = planned.items.iter().enumerate().filter(|(_, variable)| !variable.connections.is_empty());
     let outputs = feeding.map(|(item, variable)| output(plan, variable, values.elements(item).start)).collect();

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use vecud_base::plain::plain;
 use vecud_daemon::Token;
 use vecud_host::Error;
-use vecud_plan::rig::{Place, Problem, RigError};
+use vecud_plan::rig::{Diagnostic, Place, RigError};
 
 /// How long a daemon may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -235,9 +235,9 @@ impl Told {
     fn error(self) -> Error {
         let problem = |mistake: &Mistake| {
             let place = Place { line: mistake.line.unwrap_or(0), column: mistake.column.unwrap_or(0) };
-            Some(Problem::new(mistake.file.as_deref()?, place, &mistake.message))
+            Some(Diagnostic::new(mistake.file.as_deref()?, place, &mistake.message))
         };
-        let problems: Vec<Problem> = self.mistakes.iter().filter_map(problem).collect();
+        let problems: Vec<Diagnostic> = self.mistakes.iter().filter_map(problem).collect();
         match problems.len() == self.mistakes.len() && !problems.is_empty() {
             true => Error::Rig(RigError { problems }),
             false if self.mistakes.len() < 2 => Error::Command(self.detail),

@@ -11,7 +11,7 @@ use vecud_plan::{OwnStarts, glob};
 
 /// A condition as it was written: any of these values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition {
+pub struct AttributeFilter {
     key: Key,
     values: Vec<String>,
 }
@@ -62,10 +62,10 @@ impl fmt::Display for Key {
     }
 }
 
-impl FromStr for Condition {
+impl FromStr for AttributeFilter {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Condition, String> {
+    fn from_str(text: &str) -> Result<AttributeFilter, String> {
         let keys = KEYS.map(|(word, _)| word);
         let Some((word, values)) = text.split_once('=').map(|(word, values)| (word.trim(), values.trim())) else {
             return Err(format!("must be KEY=VALUE or KEY=VALUE,VALUE, with one of the keys {}", keys.join(", ")));
@@ -77,7 +77,7 @@ impl FromStr for Condition {
         let values: Vec<String> = apart(values).into_iter().map(str::to_owned).collect();
         match values.iter().any(String::is_empty) {
             true => Err(format!("{key} has no value, or an empty one")),
-            false => Ok(Condition { key, values }),
+            false => Ok(AttributeFilter { key, values }),
         }
     }
 }
@@ -110,9 +110,9 @@ pub struct Only {
 
 impl Only {
     /// Understands them. An error names a value that there is not, and those that there are.
-    pub fn of(conditions: &[Condition], description: &ModelDescription) -> Result<Only, Error> {
+    pub fn of(conditions: &[AttributeFilter], description: &ModelDescription) -> Result<Only, Error> {
         let mut only = Only::default();
-        for Condition { key, values } in conditions {
+        for AttributeFilter { key, values } in conditions {
             for value in values {
                 only.add(*key, value, description)
                     .map_err(|why| Error::Command(format!("--only {key}={value}: {why}")))?;
@@ -219,7 +219,7 @@ mod tests {
             ("type=", "type has no value, or an empty one"),
             ("type=Int8,", "type has no value, or an empty one"),
         ] {
-            let error = text.parse::<Condition>().unwrap_err();
+            let error = text.parse::<AttributeFilter>().unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
         }
         let keys = KEYS.iter().enumerate();

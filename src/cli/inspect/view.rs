@@ -6,19 +6,19 @@ use vecud_plan::OwnStarts;
 
 /// How variables are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum ListStyle {
     /// Below each other, by the parts of their names.
     Tree,
     /// One after the other.
     Flat,
 }
 
-impl Layout {
+impl ListStyle {
     /// That of the names of an FMU.
-    pub fn of(description: &ModelDescription) -> Layout {
+    pub fn of(description: &ModelDescription) -> ListStyle {
         match description.naming {
-            NamingConvention::Structured => Layout::Tree,
-            NamingConvention::Flat => Layout::Flat,
+            NamingConvention::Structured => ListStyle::Tree,
+            NamingConvention::Flat => ListStyle::Flat,
         }
     }
 }
@@ -32,7 +32,7 @@ pub struct View<'a> {
     /// Which of them are shown.
     pub only: Only,
     /// How they are laid out.
-    pub layout: Layout,
+    pub layout: ListStyle,
     /// The columns of the screen that the text is for; `None`: for none.
     pub screen: Option<usize>,
 }

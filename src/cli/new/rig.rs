@@ -12,7 +12,7 @@ use vecud_base::time::Fraction;
 use vecud_description::{
     Causality, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Values, Variability, Variable,
 };
-use vecud_host::{Error, Host};
+use vecud_host::{Error, HostResources};
 use vecud_linux::stop::StopToken;
 use vecud_plan::FmuInput;
 use vecud_plan::rig::{self, Rig};
@@ -118,7 +118,7 @@ fn relative(folder: &Path, file: &Path) -> PathBuf {
 }
 
 /// What still keeps the rig from having a plan, with its place in the file.
-fn undecided(text: &str, file: &Path, parts: &[Part]) -> Result<Vec<rig::Problem>, Error> {
+fn undecided(text: &str, file: &Path, parts: &[Part]) -> Result<Vec<rig::Diagnostic>, Error> {
     let rig = match rig::parse(text, file) {
         Ok(rig) => rig,
         Err(error) => return Ok(error.problems),
@@ -137,7 +137,7 @@ fn undecided(text: &str, file: &Path, parts: &[Part]) -> Result<Vec<rig::Problem
             tells_max_step: false,
         })
         .collect();
-    let host = Host::look(None)?;
+    let host = HostResources::look(None)?;
     Ok(vecud_plan::build(&rig, &inputs, &[], &host.facts()).err().map(|error| error.problems).unwrap_or_default())
 }
 

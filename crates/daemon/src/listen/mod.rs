@@ -22,7 +22,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use places::{Place, Places};
+use places::{ConnectionLimit, ConnectionPermit};
 use stalled::Stalled;
 use std::convert::Infallible;
 use std::io;
@@ -61,7 +61,7 @@ pub async fn serve(
     let system = |name: String| move |error: io::Error| Error::System(format!("{name}: {error}"));
     let name = socket.name();
     let unix = socket.listener().map_err(system(name.clone()))?;
-    let (over_socket, over_tcp) = (Places::new(CONNECTIONS), Places::new(CONNECTIONS));
+    let (over_socket, over_tcp) = (ConnectionLimit::new(CONNECTIONS), ConnectionLimit::new(CONNECTIONS));
     // Nobody is answered of whom it is not known whose rights he has.
     let accept = async || {
         let (stream, _) = unix.accept().await?;
@@ -101,7 +101,7 @@ async fn accept_all<S, K>(
     name: &str,
     accept: impl AsyncFn() -> io::Result<(S, K)>,
     api: &Router,
-    places: &Places,
+    places: &ConnectionLimit,
     log: &DaemonLog,
 ) -> Infallible
 where
@@ -137,7 +137,7 @@ where
 }
 
 /// Answers the requests of a connection until its other side has no more, or somebody else wants its place.
-async fn answer_all<S, K>(stream: S, known: K, api: Router, place: Place)
+async fn answer_all<S, K>(stream: S, known: K, api: Router, place: ConnectionPermit)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     K: Clone + Send + Sync + 'static,

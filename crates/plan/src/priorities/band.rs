@@ -1,6 +1,6 @@
 //! Which FIFO priorities partitions use where the process may not use all that the rig asks for (semantics S5, S8).
 
-use super::classes::Class;
+use super::classes::PriorityGroup;
 use super::folds::fold;
 use super::merge::{Merged, NoPlace, Placed, TooNarrow, merge, unlimited};
 use super::rungs::{Band, Rungs};
@@ -24,7 +24,7 @@ pub struct Placement {
 #[derive(Clone, Copy)]
 pub struct Unplaced<'a> {
     /// FMUs in rig order, most urgent class first.
-    pub classes: &'a [Class],
+    pub classes: &'a [PriorityGroup],
     /// Pairs of classes (producer, consumer) of immediate connections.
     pub feeds: &'a [(usize, usize)],
     /// Pairs of classes of one FMU of which one may tick the other.
@@ -72,15 +72,15 @@ pub fn width(band: Band) -> usize {
 struct Folded<'a> {
     /// What each of them was made of.
     folds: &'a [Range<usize>],
-    classes: Vec<Class>,
+    classes: Vec<PriorityGroup>,
     feeds: Vec<(usize, usize)>,
 }
 
 impl<'a> Folded<'a> {
-    fn new(classes: &[Class], feeds: &[(usize, usize)], folds: &'a [Range<usize>]) -> Folded<'a> {
+    fn new(classes: &[PriorityGroup], feeds: &[(usize, usize)], folds: &'a [Range<usize>]) -> Folded<'a> {
         let mut fold_of = vec![0; classes.len()];
         folds.iter().enumerate().for_each(|(fold, own)| fold_of[own.clone()].fill(fold));
-        let together = |own: &Range<usize>| Class {
+        let together = |own: &Range<usize>| PriorityGroup {
             period: classes[own.clone()].iter().filter_map(|class| class.period).min(),
             members: classes[own.clone()].iter().flat_map(|class| class.members.iter().copied()).collect(),
             ..classes[own.start].clone()
@@ -102,7 +102,7 @@ impl<'a> Folded<'a> {
 
 /// The band that ends at the machine's limit, and goes down until each core has a priority for each of its classes, or as many as
 /// the rig asks for.
-fn below(limit: FifoPriority, asked: Band, classes: &[Class], held: &Held, watched: bool) -> Band {
+fn below(limit: FifoPriority, asked: Band, classes: &[PriorityGroup], held: &Held, watched: bool) -> Band {
     let top = limit.get() - u8::from(watched && limit.get() > 1);
     let priority = |value| FifoPriority::new(value).expect("between 1 and the limit");
     let mut classes_on: BTreeMap<usize, usize> = BTreeMap::new();
@@ -129,10 +129,10 @@ mod tests {
         FifoPriority::new(value).unwrap()
     }
 
-    fn classes(fmus: &[usize]) -> Vec<Class> {
+    fn classes(fmus: &[usize]) -> Vec<PriorityGroup> {
         let class = |fmu, i: usize| {
             let period = Some(Fraction::new(i as u64 + 1, 1000).unwrap());
-            Class { fmu, cpu: 0, period, execution: None, members: vec![100 * fmu + i] }
+            PriorityGroup { fmu, cpu: 0, period, execution: None, members: vec![100 * fmu + i] }
         };
         fmus.iter().enumerate().flat_map(|(fmu, &n)| (0..n).map(move |i| class(fmu, i))).collect()
     }

@@ -21,5 +21,5 @@ pub use arrival::ClockOffset;
 pub use grid::{first_after, first_from};
 pub use lull::Lull;
 pub use passed::Passed;
-pub use timeline::{Armed, Dispatch, Due, FED, Kept, Learned, QUEUE, Skipped, Tick, Timeline};
+pub use timeline::{Armed, DispatchStamp, Due, FED, LateRelease, Learned, QUEUE, Skipped, Tick, Timeline};
 pub use token_bucket::TokenBucket;

@@ -13,7 +13,8 @@ mod slot;
 mod variables;
 
 pub use protocol::{
-    Answer, Call, Given, Length, Message, Place, Request, State, Subject, Verb, Why, length, read, send,
+    Call, FmiState, IntervalValue, LoadRequest, Message, Reply, ReplyContent, Request, RequestFailure, VariableHandle,
+    Verb, length, read, send,
 };
 
 use self::instance::Caller;
@@ -157,7 +158,7 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     const NOT_BY_HAND: &str = "this process is started by `vecud call`, not by hand";
     let inherited = |number| process::inherited(number).map_err(|error| format!("{NOT_BY_HAND} ({error})"));
     let mut stream = UnixStream::from(inherited(CONVERSATION_FD)?);
-    let subject: Option<Subject> =
+    let subject: Option<LoadRequest> =
         protocol::receive(&mut stream).map_err(|error| format!("the FMU is unreadable: {error}"))?;
     let subject = subject.ok_or(NOT_BY_HAND)?;
     // It lives as long as the process: FMU code may be called until its very end.

@@ -21,7 +21,7 @@ use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{AfterStep, Batch, BeforeStep, Failure, Outcome, Stepper, Unusual};
 use vecud_plan::schedule::Due;
 use vecud_plan::{OnError, Retry, StepPlan, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 
 /// How long a step may be pending in a run of this plan.
 pub fn patience(world: &World) -> Duration {
@@ -161,9 +161,9 @@ impl StepUnit {
 #[cold]
 pub fn end(world: &World, host: &PartitionHost, stepping: &Stepping) {
     let findings = world.board.fmu(host.fmu()).findings();
-    if findings.count(Finding::AskedForEnd) == 0 {
+    if findings.count(FindingKind::AskedForEnd) == 0 {
         let seen = Occurrence { task: Some(stepping.task()), time: stepping.reached, ..Occurrence::default() };
-        findings.note(Finding::AskedForEnd, seen);
+        findings.note(FindingKind::AskedForEnd, seen);
     }
     if world.plan.on_error == OnError::Stop {
         world.end(Ending::Discard);

@@ -15,7 +15,7 @@ use crate::world::World;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
 use vecud_plan::{FmuId, IntegrationPlan, Mode, Plan, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_solver::{Goal, Reached, Stopped, WorkBudget};
 
 /// So many right-hand sides are computed until it is looked whether somebody has asked for the end of the run.
@@ -242,7 +242,7 @@ impl Continuous {
                     for nominal in nominals.iter().filter(|nominal| nominal.is_nan() || **nominal <= 0.0) {
                         let (task, time, value) = (Some(task), Some(point), nominal.to_bits());
                         let seen = Occurrence { task, reference: None, time, value };
-                        world.board.fmu(host.fmu()).findings().note(Finding::IllegalNominal, seen);
+                        world.board.fmu(host.fmu()).findings().note(FindingKind::IllegalNominal, seen);
                     }
                 }
                 Ok(())
@@ -442,7 +442,7 @@ impl Continuous {
         let (task, fmu) = (group.task(part.member), group.host(part.member).fmu());
         let value = u64::from(self.integration.max_events);
         let seen = Occurrence { task: Some(task), reference: None, time: Some(time), value };
-        group.world.board.fmu(fmu).findings().note(Finding::TooManyEvents, seen);
+        group.world.board.fmu(fmu).findings().note(FindingKind::TooManyEvents, seen);
     }
 }
 

@@ -17,7 +17,7 @@ use vecud_base::time::Instant;
 use vecud_fmi::{Failure, Function};
 use vecud_plan::schedule::Due;
 use vecud_plan::{FmuId, MasterPlan, Plan, SlavePlan, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::unusable::Unusable;
 use vecud_solver::master::{
     Assumption, Classes, MasterAlgorithm, Setup, SlaveClass, Slaves, Source, Stepped, Stop, Violation, WayBack,
@@ -156,7 +156,7 @@ impl Master {
         let (task, host) = (group.task(member), group.host(member));
         let value = violation.reached.seconds().to_bits();
         let seen = Occurrence { task: Some(task), reference: None, time: Some(violation.from), value };
-        group.world.board.fmu(host.fmu()).findings().note(Finding::ShorterThanAccepted, seen);
+        group.world.board.fmu(host.fmu()).findings().note(FindingKind::ShorterThanAccepted, seen);
     }
 
     /// A slave contradicts what the algorithm is built on, and nobody knows where it stands.
