@@ -1,6 +1,6 @@
 //! `vecud doctor`: is this machine ready for real time? It looks, and changes nothing; what it has measured is kept for reports.
 
-use super::made::Made;
+use super::made::UnfinishedOutput;
 use super::results;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
@@ -154,7 +154,7 @@ fn keep(probe: &Probe, tree: &Tree) {
 
 /// Writes what an installed program has with it of the repository.
 fn write_files(folder: &Path) -> Result<ExitCode, Error> {
-    super::interruptible(|stop| Made::folder(folder, SHIPPED).map(|made| made.keep(&stop)))?;
+    super::interruptible(|stop| UnfinishedOutput::folder(folder, SHIPPED).map(|made| made.keep(&stop)))?;
     let shown = folder.display();
     let told = format!(
         "{shown}: {} files; {shown}/rt-config/README.md explains them\n\

@@ -9,7 +9,7 @@ mod save;
 mod tree;
 mod view;
 
-use self::only::{AttributeFilter, Only};
+use self::only::{AttributeFilter, Filters};
 use self::view::{ListStyle, View};
 use super::results;
 use super::starts::Starts;
@@ -50,7 +50,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let (_unpacked, description) = super::interruptible(|stop| super::described(&arguments.file, stop))?;
-    let only = Only::of(&arguments.only, &description)?;
+    let only = Filters::of(&arguments.only, &description)?;
     let layout = match (arguments.tree, arguments.flat) {
         (true, _) => ListStyle::Tree,
         (_, true) => ListStyle::Flat,

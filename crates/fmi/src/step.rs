@@ -277,7 +277,7 @@ impl fmt::Debug for NoStep<'_> {
 
 /// What an FMU says of a step that it has made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Said {
+pub struct StepResult {
     /// `lastSuccessfulTime`: the time that it has reached.
     pub reached: f64,
     /// `earlyReturn`: it stopped short of the next communication point.
@@ -318,9 +318,9 @@ impl<'a> AfterStep<'a> {
 
     /// What the FMU says of it.
     #[inline]
-    pub fn said(&self) -> Said {
+    pub fn said(&self) -> StepResult {
         let raw = &self.stepper.raw;
-        Said {
+        StepResult {
             reached: raw.reached,
             early_return: raw.early_return != 0,
             event_handling_needed: raw.event_handling_needed != 0,

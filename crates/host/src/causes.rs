@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::{Plan, TaskId};
-use vecud_record::board::causes::{By, Counted, CounterReading, ResponsePart, WORST};
+use vecud_record::board::causes::{Counted, CounterReading, ResponsePart, WORST, WorstBy};
 use vecud_record::board::{Board, Global, TaskWord};
 use vecud_record::{board, moment};
 use vecud_report::{
@@ -29,11 +29,11 @@ pub fn causes(plan: &Plan, board: Board, task: TaskId) -> Causes {
     let (other_core, demoted) = (words.get(TaskWord::WrongCore), words.get(TaskWord::Demoted) == 1);
     let Some(cells) = board.causes(task) else { return Causes::default() };
     let names = Names { plan, board };
-    let worst = |by: By| {
+    let worst = |by: WorstBy| {
         let all = (0..WORST).filter_map(|place| cells.worst(by, place).read(plan.tasks.len()));
         let mut all: Vec<ActivationResult> = all.map(|moment| names.moment(&moment)).collect();
         all.sort_by_key(|moment| {
-            let key = if by == By::Wakeup { moment.wakeup_machine() } else { moment.response };
+            let key = if by == WorstBy::Wakeup { moment.wakeup_machine() } else { moment.response };
             (std::cmp::Reverse(key), moment.release_monotonic_ns)
         });
         all
@@ -49,8 +49,8 @@ pub fn causes(plan: &Plan, board: Board, task: TaskId) -> Causes {
         _ => None,
     };
     Causes {
-        worst_responses: worst(By::Response),
-        worst_wakeups: worst(By::Wakeup),
+        worst_responses: worst(WorstBy::Response),
+        worst_wakeups: worst(WorstBy::Wakeup),
         overran: rows.iter().map(|row| names.overran(row)).collect(),
         overran_total,
         thread,

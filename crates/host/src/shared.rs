@@ -20,7 +20,7 @@ use vecud_linux::shared_memory::SharedMemory;
 use vecud_linux::thread::{current_tid, waits_for_disk};
 use vecud_linux::wake::monotonic_now;
 use vecud_linux::zeroed::zeroed;
-use vecud_plan::schedule::Lull;
+use vecud_plan::schedule::QuietPoint;
 use vecud_plan::{Mode, Plan, TaskId};
 use vecud_record::board::{Board, Global, Layout, Metric, Pause, TaskWord};
 use vecud_report::{ClockResult, Live, LiveActivation, LiveRow};
@@ -52,7 +52,7 @@ pub struct SharedRig {
     /// How much was recorded by the last look.
     recorded: Mutex<RecordedTotals>,
     /// Where looks are in nobody's way; `None`: anywhere.
-    lull: Option<Lull>,
+    lull: Option<QuietPoint>,
     /// What others ask of who collects samples.
     pub questions: Questions,
     /// The most overruns that were told of each task.
@@ -85,7 +85,7 @@ impl SharedRig {
         let (stopped, state, runner, watcher, looks, report_wanted) = Default::default();
         let (dropped, paused, recorded) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
-        let lull = Lull::of(&prepared.plan);
+        let lull = QuietPoint::of(&prepared.plan);
         let told_overruns = prepared.plan.tasks.iter().map(|_| AtomicU64::default()).collect();
         Ok(SharedRig {
             prepared,

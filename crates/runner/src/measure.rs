@@ -14,7 +14,9 @@ use vecud_linux::cycles::ticks;
 use vecud_linux::thread::usage;
 use vecud_plan::TaskId;
 use vecud_record::board::TaskWord;
-use vecud_record::board::causes::{By, CauseCells, Counted, CounterReading, OverrunActivation, ResponsePart, WORST};
+use vecud_record::board::causes::{
+    CauseCells, Counted, CounterReading, OverrunActivation, ResponsePart, WORST, WorstBy,
+};
 use vecud_record::moment::{NotableActivation, OTHERS, Other, ResponseBreakdown};
 
 /// Most partitions of a core that are looked at, the most urgent first.
@@ -203,7 +205,7 @@ impl Worst {
 pub struct Measure {
     task: TaskId,
     cells: CauseCells<'static>,
-    worst: [Worst; By::Count as usize],
+    worst: [Worst; WorstBy::Count as usize],
     last: Option<Last>,
     host: Option<Host>,
     /// The host's own time in the last activation after which the thread has slept, until the next one tells it: that of the
@@ -250,11 +252,11 @@ impl Measure {
         let blocker = if blocked > 0 { host.member().blocker() } else { 0 };
         let (machine, response, at_start) = (ended.machine(), ended.response(), ended.release <= world.start().0);
         self.last = Some(Last { ended, blocker, follows, first: self.fresh });
-        if self.worst[By::Response as usize].takes(response) {
-            self.remember(world, By::Response, response);
+        if self.worst[WorstBy::Response as usize].takes(response) {
+            self.remember(world, WorstBy::Response, response);
         }
-        if self.worst[By::Wakeup as usize].takes(machine) {
-            self.remember(world, By::Wakeup, machine);
+        if self.worst[WorstBy::Wakeup as usize].takes(machine) {
+            self.remember(world, WorstBy::Wakeup, machine);
         }
         // Whose first activation is not that of the start has slept by now, and makes no other call from then on.
         if std::mem::take(&mut self.fresh) && at_start {
@@ -270,7 +272,7 @@ impl Measure {
 
     /// The last activation belongs to a list of the worst.
     #[cold]
-    fn remember(&mut self, world: &World, by: By, key: i64) {
+    fn remember(&mut self, world: &World, by: WorstBy, key: i64) {
         if let Some(last) = &self.last {
             let moment = last.moment(world, self.task, by);
             self.cells.worst(by, self.worst[by as usize].put(key)).write(&moment);
@@ -298,7 +300,7 @@ impl Measure {
     #[cold]
     pub fn overran(&self, world: &World, release: Instant, period: Nanos, releases: u64, late: i64) {
         if let Some(last) = &self.last {
-            let predecessor = last.moment(world, self.task, By::Response);
+            let predecessor = last.moment(world, self.task, WorstBy::Response);
             self.cells.overran(&OverrunActivation { predecessor, period, release, releases, late });
         }
     }
@@ -324,8 +326,8 @@ fn counted() -> Counted {
 impl Last {
     /// With who else was at work: until its end, or only until its wake-up.
     #[cold]
-    fn moment(&self, world: &World, task: TaskId, by: By) -> NotableActivation {
-        let until = if by == By::Wakeup { self.ended.woken } else { self.ended.end };
+    fn moment(&self, world: &World, task: TaskId, by: WorstBy) -> NotableActivation {
+        let until = if by == WorstBy::Wakeup { self.ended.woken } else { self.ended.end };
         let (others, more_others) = self.others(world, task, until);
         NotableActivation {
             time: self.ended.time,

@@ -9,7 +9,7 @@ use vecud_record::histogram::HistogramWriter;
 use vecud_record::trace::NoteRing;
 
 /// Where the activations of one task leave their marks.
-pub struct Site {
+pub struct TaskTelemetry {
     /// The task.
     pub task: TaskId,
     /// Counters and times of the task.
@@ -24,13 +24,13 @@ pub struct Site {
     pub trace: Option<NoteRing<'static>>,
 }
 
-impl Site {
+impl TaskTelemetry {
     /// Looks the places of a task up.
-    pub fn new(board: Board<'static>, plan: &Plan, task: TaskId) -> Site {
+    pub fn new(board: Board<'static>, plan: &Plan, task: TaskId) -> TaskTelemetry {
         let (cells, notes) = (board.task(task), board.notes(task));
         let shown = CallProbe { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(task) };
         let trace = notes.filter(|_| plan.trace.mode != TraceMode::Off);
-        Site { task, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
+        TaskTelemetry { task, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
     }
 
     /// An activation of this time begins.

@@ -18,7 +18,7 @@ use self::on_ticks::OnTicks;
 use self::routing::Clocks;
 use self::tracing::Section;
 use super::halt::Halt;
-use super::site::Site;
+use super::site::TaskTelemetry;
 use super::world::{Ending, World};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
@@ -70,9 +70,9 @@ pub struct PartitionHost {
     world: &'static World,
     fmu: FmuId,
     /// Where the activation under way leaves its marks; `None` outside of activations.
-    site: Cell<Option<&'static Site>>,
+    site: Cell<Option<&'static TaskTelemetry>>,
     /// Where the time of the activation under way, or of the last one, stands; `None`: what happens is at `time`.
-    timed_by: Cell<Option<&'static Site>>,
+    timed_by: Cell<Option<&'static TaskTelemetry>>,
     time: Cell<Instant>,
     /// The instance has clocks that activations can tick or arm.
     ticks: bool,
@@ -163,7 +163,7 @@ impl PartitionHost {
 
     /// An activation of the task that leaves its marks at `site` begins: what happens from now on is in its name.
     #[inline]
-    pub fn begin(&self, site: &'static Site, due: &Due) {
+    pub fn begin(&self, site: &'static TaskTelemetry, due: &Due) {
         self.record_last_hold();
         if self.ticks {
             self.may_tick(site.task, due);
@@ -174,7 +174,7 @@ impl PartitionHost {
 
     /// What happens from now on is in the name of the task that leaves its marks at `site`, if it is in one of its activations.
     #[inline]
-    pub fn enter(&self, site: &'static Site) {
+    pub fn enter(&self, site: &'static TaskTelemetry) {
         self.site.set(Some(site));
         self.timed_by.set(Some(site));
         self.shown.set(site.shown);

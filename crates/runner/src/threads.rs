@@ -18,7 +18,7 @@ use vecud_base::time::{Instant, Nanos};
 use vecud_linux::clock::{self, SystemClock, monotonic_now};
 use vecud_linux::{affinity, crash, memory, thread};
 use vecud_plan::TaskId;
-use vecud_plan::schedule::{Lull, Timeline};
+use vecud_plan::schedule::{QuietPoint, Timeline};
 use vecud_record::board::{Global, Phase, Scheduling, TaskWord, ThreadsState};
 
 /// What a thread gives back.
@@ -188,7 +188,7 @@ fn duration(nanos: Nanos) -> Duration {
 /// and was waited for already, so much earlier.
 fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
     let mut pausing = Pausing::of(world, START_GRID);
-    let lull = Lull::of(&world.plan);
+    let lull = QuietPoint::of(&world.plan);
     let mut requests = Requests::of(world);
     let mut outside = OutsideLook::new();
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));

@@ -5,7 +5,7 @@
 //! consumer sets; strings and binaries lie in their cells as `vecud_description::bytes` says.
 
 use super::cells::{orders, room, words};
-use super::slopes::{Extrapolated, Slopes};
+use super::slopes::{CarriedDerivatives, Extrapolated};
 use super::world::World;
 use crate::exchange::versions::Missed;
 use crate::exchange::{Latest, NewWords, Read, Reader, Stamp, Words};
@@ -72,7 +72,13 @@ impl Route {
 
     /// Brings what the curve has at `time` into the batch.
     #[cold]
-    fn follow(&self, curve: &Extrapolated, time: Instant, values: &mut Batch, mut slopes: Option<&mut Slopes>) {
+    fn follow(
+        &self,
+        curve: &Extrapolated,
+        time: Instant,
+        values: &mut Batch,
+        mut slopes: Option<&mut CarriedDerivatives>,
+    ) {
         let Some(elements) = curve.at(time) else { return };
         for (element, (value, derivatives)) in self.runs.iter().cloned().flatten().zip(elements) {
             values.set_word(element, value.to_bits());
@@ -129,7 +135,13 @@ impl Input {
     /// Brings the newest version into the batch, of a delayed connection the one that is visible at `time`, and the item
     /// among those that are set as soon as there is one. What was not there in time is noted. Whether its source has jumped since.
     #[inline]
-    pub fn fetch(&mut self, world: &World, time: Instant, values: &mut Batch, slopes: Option<&mut Slopes>) -> bool {
+    pub fn fetch(
+        &mut self,
+        world: &World,
+        time: Instant,
+        values: &mut Batch,
+        slopes: Option<&mut CarriedDerivatives>,
+    ) -> bool {
         let before = self.jumped_at;
         if self.delayed.is_none() {
             self.fetch_initial(&world.cells, values);
@@ -301,7 +313,7 @@ impl Output {
         world: &World,
         now: Option<Publishing>,
         values: &Batch,
-        slopes: Option<&Slopes>,
+        slopes: Option<&CarriedDerivatives>,
         has_jumped: impl Fn(usize) -> bool,
     ) -> Option<usize> {
         let mut refused = None;

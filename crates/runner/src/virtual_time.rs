@@ -12,7 +12,7 @@ use super::halt::Halt;
 use super::pause;
 use super::reconfigure::Reconfigurable;
 use super::requests::Requests;
-use super::site::Site;
+use super::site::TaskTelemetry;
 use super::state;
 use super::stimuli::VirtualStimuli;
 use super::surroundings;
@@ -36,7 +36,7 @@ use vecud_record::trace::{Note, NoteRing};
 struct Lane<'a> {
     activation: &'a mut Activation,
     host: &'static PartitionHost,
-    site: &'static Site,
+    site: &'static TaskTelemetry,
     failed: &'static AtomicBool,
     /// What only some tasks have; `None`: nothing of it.
     rare: Option<Rare>,

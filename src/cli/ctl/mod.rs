@@ -12,7 +12,7 @@ use super::daemon::default_socket;
 use super::results;
 use axum::http::Method;
 use clap::Subcommand;
-use client::{Client, To, escaped};
+use client::{Client, DaemonAddress, escaped};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use show::StatusAnswer;
@@ -245,9 +245,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let token = arguments.token_file.as_deref().map(Token::read).transpose()?;
     let to = match (&arguments.url, &arguments.socket) {
-        (Some(url), _) => To::url(url)?,
-        (None, Some(path)) => To::Socket(path.clone()),
-        (None, None) => To::Socket(usual_socket()?),
+        (Some(url), _) => DaemonAddress::url(url)?,
+        (None, Some(path)) => DaemonAddress::Socket(path.clone()),
+        (None, None) => DaemonAddress::Socket(usual_socket()?),
     };
     let asked = Ctl { client: Client::new(to, token.as_ref())?, json: arguments.json };
     let failed = |said: &str| {
@@ -360,7 +360,7 @@ impl Ctl {
     fn put(&self, rig: &Rig, file: &Path, reload: bool) -> Result<Vec<u8>, Failure> {
         let path = rig.at(if reload { "?reload=true" } else { "" });
         let is_input = file == Path::new("-");
-        if !is_input && matches!(self.client.to, To::Socket(_)) {
+        if !is_input && matches!(self.client.to, DaemonAddress::Socket(_)) {
             let file = std::path::absolute(file).map_err(Error::file(file))?;
             let named = file.to_str().ok_or_else(|| {
                 Error::Command(format!("{}: its name is no UTF-8, so it cannot be sent", file.display()))

@@ -100,7 +100,7 @@ fn apart(text: &str) -> Vec<&str> {
 
 /// All conditions, understood for one FMU. Of a key without values everything is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Only {
+pub struct Filters {
     names: Vec<String>,
     types: Vec<VariableType>,
     causalities: Vec<Causality>,
@@ -108,10 +108,10 @@ pub struct Only {
     starts: Vec<Start>,
 }
 
-impl Only {
+impl Filters {
     /// Understands them. An error names a value that there is not, and those that there are.
-    pub fn of(conditions: &[AttributeFilter], description: &ModelDescription) -> Result<Only, Error> {
-        let mut only = Only::default();
+    pub fn of(conditions: &[AttributeFilter], description: &ModelDescription) -> Result<Filters, Error> {
+        let mut only = Filters::default();
         for AttributeFilter { key, values } in conditions {
             for value in values {
                 only.add(*key, value, description)
@@ -152,7 +152,7 @@ impl Only {
 
     /// Whether every variable is shown.
     pub fn is_everything(&self) -> bool {
-        *self == Only::default()
+        *self == Filters::default()
     }
 
     /// Whether the variable at this place is shown.

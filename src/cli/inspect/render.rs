@@ -565,7 +565,7 @@ fn variable_json(view: &View, index: usize, v: &Variable) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::only::Only;
+    use super::super::only::Filters;
     use super::*;
     use vecud_description::parse;
     use vecud_plan::OwnStarts;
@@ -586,7 +586,7 @@ mod tests {
 
     fn whole(description: &ModelDescription) -> View<'_> {
         let (starts, layout) = (OwnStarts::described(description), ListStyle::of(description));
-        View { description, starts, only: Only::default(), layout, screen: None }
+        View { description, starts, only: Filters::default(), layout, screen: None }
     }
 
     fn render(description: &ModelDescription) -> String {

@@ -1,6 +1,6 @@
 //! What of an FMU is shown, and how.
 
-use super::only::Only;
+use super::only::Filters;
 use vecud_description::{ModelDescription, NamingConvention, Variable};
 use vecud_plan::OwnStarts;
 
@@ -30,7 +30,7 @@ pub struct View<'a> {
     /// What its variables start with.
     pub starts: OwnStarts<'a>,
     /// Which of them are shown.
-    pub only: Only,
+    pub only: Filters,
     /// How they are laid out.
     pub layout: ListStyle,
     /// The columns of the screen that the text is for; `None`: for none.

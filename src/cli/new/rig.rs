@@ -3,7 +3,7 @@
 //! What is clear is written down: a trigger where one output clock fits, a connection where one output fits. What is not is a line
 //! in a comment for each that would do.
 
-use crate::cli::made::{Made, folder_of};
+use crate::cli::made::{UnfinishedOutput, folder_of};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub fn make(name: &Path, fmus: &[PathBuf], stop: &StopToken) -> Result<String, E
     }
     let text = text(&file, &parts);
     let undecided = undecided(&text, &file, &parts)?;
-    Made::file(&file, &text)?.keep(stop);
+    UnfinishedOutput::file(&file, &text)?.keep(stop);
     let clocks = parts.iter().map(|part| input_clocks(part).len()).sum();
     let plural = |count: usize, what: &str| vecud_report::format::plural(count as u64, what);
     let shown = file.display();

@@ -7,7 +7,7 @@
 //! A request without the token reads at most, and has no body; so few of them are answered at a time that places are left for those with it.
 
 use super::problem::ProblemDetails;
-use crate::listen::{CONNECTIONS, CameTo, HeldBody, Peer};
+use crate::listen::{CONNECTIONS, HeldBody, LocalAddress, Peer};
 use crate::token::Token;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
@@ -98,7 +98,7 @@ fn only(headers: &HeaderMap, name: header::HeaderName) -> Result<Option<&str>, (
 impl Access {
     fn refusal(&self, parts: &Parts, has_no_body: bool) -> Option<Refused> {
         let Parts { method, uri, headers, extensions, .. } = parts;
-        let came_to = extensions.get::<CameTo>().map(|CameTo(address)| *address);
+        let came_to = extensions.get::<LocalAddress>().map(|LocalAddress(address)| *address);
         let Ok(Some(host)) = only(headers, header::HOST) else { return Some(ProblemDetails::no_host().into()) };
         // A request to a proxy names the host twice.
         for named in [Some(host), uri.authority().map(Authority::as_str)].into_iter().flatten() {

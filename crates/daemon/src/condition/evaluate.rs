@@ -22,7 +22,7 @@ impl ConditionColumn {
 
 /// How two numbers are to be to each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Is {
+pub(super) enum ComparisonOperator {
     Less,
     AtMost,
     Greater,
@@ -45,7 +45,7 @@ pub(super) enum Node {
     Known(bool),
     /// The signal at this place, a boolean.
     Signal(usize),
-    Compare(Operand, Is, Operand),
+    Compare(Operand, ComparisonOperator, Operand),
     Same(Box<Node>, Box<Node>),
     Not(Box<Node>),
     And(Box<Node>, Box<Node>),
@@ -162,17 +162,17 @@ impl Row<'_> {
     }
 }
 
-impl Is {
+impl ComparisonOperator {
     /// NaN is unequal to everything, and nothing else.
     fn holds(self, left: Number, right: Number) -> bool {
         let order = order(left, right);
         match self {
-            Is::Less => order == Some(Ordering::Less),
-            Is::AtMost => matches!(order, Some(Ordering::Less | Ordering::Equal)),
-            Is::Greater => order == Some(Ordering::Greater),
-            Is::AtLeast => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
-            Is::Equal => order == Some(Ordering::Equal),
-            Is::Unequal => order != Some(Ordering::Equal),
+            ComparisonOperator::Less => order == Some(Ordering::Less),
+            ComparisonOperator::AtMost => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+            ComparisonOperator::Greater => order == Some(Ordering::Greater),
+            ComparisonOperator::AtLeast => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+            ComparisonOperator::Equal => order == Some(Ordering::Equal),
+            ComparisonOperator::Unequal => order != Some(Ordering::Equal),
         }
     }
 }

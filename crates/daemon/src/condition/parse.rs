@@ -1,7 +1,7 @@
 //! Words → a condition, with the signals that it names.
 
 use super::error::ConditionError;
-use super::evaluate::{Condition, ConditionColumn, Is, Node, Operand};
+use super::evaluate::{ComparisonOperator, Condition, ConditionColumn, Node, Operand};
 use super::text::{Lexeme, words};
 
 /// A longer condition is refused, and one with more brackets in brackets.
@@ -143,22 +143,24 @@ impl<F: FnMut(&str) -> Result<ConditionColumn, String>> Parser<'_, F> {
         match (left, right) {
             (Term::Number(left), Term::Number(right)) => Ok(Term::Truth(Node::Compare(left, is, right))),
             (Term::Truth(left), Term::Truth(right)) => match is {
-                Is::Equal => Ok(Term::Truth(Node::Same(Box::new(left), Box::new(right)))),
-                Is::Unequal => Ok(Term::Truth(Node::Not(Box::new(Node::Same(Box::new(left), Box::new(right)))))),
+                ComparisonOperator::Equal => Ok(Term::Truth(Node::Same(Box::new(left), Box::new(right)))),
+                ComparisonOperator::Unequal => {
+                    Ok(Term::Truth(Node::Not(Box::new(Node::Same(Box::new(left), Box::new(right))))))
+                }
                 _ => error("of what is true or false it can be said whether it is the same: use == or !="),
             },
             _ => error("a number is compared with what is true or false"),
         }
     }
 
-    fn comparator(&mut self) -> Option<Is> {
-        const ALL: [(&str, Is); 6] = [
-            ("<", Is::Less),
-            ("<=", Is::AtMost),
-            (">", Is::Greater),
-            (">=", Is::AtLeast),
-            ("==", Is::Equal),
-            ("!=", Is::Unequal),
+    fn comparator(&mut self) -> Option<ComparisonOperator> {
+        const ALL: [(&str, ComparisonOperator); 6] = [
+            ("<", ComparisonOperator::Less),
+            ("<=", ComparisonOperator::AtMost),
+            (">", ComparisonOperator::Greater),
+            (">=", ComparisonOperator::AtLeast),
+            ("==", ComparisonOperator::Equal),
+            ("!=", ComparisonOperator::Unequal),
         ];
         ALL.into_iter().find(|(sign, _)| self.takes_sign(sign)).map(|(_, is)| is)
     }

@@ -48,7 +48,7 @@ const LAST: Duration = Duration::from_secs(2);
 
 /// The address of this machine that a request has come to; requests over a unix socket have none.
 #[derive(Clone, Copy, Debug)]
-pub struct CameTo(pub IpAddr);
+pub struct LocalAddress(pub IpAddr);
 
 /// Answers requests until `end` is there: those to the socket by `api`, those over TCP by another one.
 pub async fn serve(
@@ -77,7 +77,7 @@ pub async fn serve(
             // Answers are short, and whoever asks waits for them.
             stream.set_nodelay(true)?;
             let came_to = stream.local_addr()?.ip().to_canonical();
-            Ok((stream, CameTo(came_to)))
+            Ok((stream, LocalAddress(came_to)))
         };
         log.say(&format!("listening on {}", tcp.name()));
         Ok(accept_all(&tcp.name(), accept, &api, &over_tcp, log).await)

@@ -119,7 +119,8 @@ fn a_step_that_goes_well_has_reached_its_end() {
     let (control, mut stepper) = fmi2();
     let mut outputs = Batch::new(VariableType::Float64, vec![(ValueReference(1), 1)]).all_enabled();
     let mut after = stepper.begin().step(0.5, 0.25).unwrap();
-    let said = Said { reached: 0.75, early_return: false, event_handling_needed: false, terminate_simulation: false };
+    let said =
+        StepResult { reached: 0.75, early_return: false, event_handling_needed: false, terminate_simulation: false };
     assert_eq!((after.said(), after.outcome()), (said, Outcome::Ok));
     after.get(&mut outputs).unwrap();
     assert_eq!((f64::from_bits(outputs.word(0)), calls().as_str()), (1.5, "step(0.5,0.25,1) get(1)"));
@@ -275,7 +276,7 @@ fn steps_in_a_stride_are_those_of_a_stepper() {
             ANSWER.set(0);
             TERMINATED.set(terminated);
             let step = if strides {
-                let (mut striding, mut strider) = (Striding::begin(), stepper.strider(host).unwrap());
+                let (mut striding, mut strider) = (FastPath::begin(), stepper.strider(host).unwrap());
                 assert_eq!(striding.step(&mut strider, 0.0, 0.25), Some(0.25));
                 ANSWER.set(answer);
                 PENDING.set(pending);

@@ -3,7 +3,7 @@
 use super::classes::PriorityGroup;
 use super::folds::fold;
 use super::merge::{Merged, NoPlace, Placed, TooNarrow, merge, unlimited};
-use super::rungs::{Band, Rungs};
+use super::rungs::{Band, PrioritySlots};
 use crate::host::Held;
 use crate::{FifoReach, Mode};
 use std::collections::BTreeMap;
@@ -50,13 +50,13 @@ pub fn place(order: Unplaced, asked: Band, mode: Mode, reach: FifoReach, watched
         Err(narrow) => return Err(NoPlace::TooNarrow(narrow)),
     };
     let folded = Folded::new(classes, feeds, &folds);
-    let all = |held| folded.merge(Rungs { band: asked, held });
+    let all = |held| folded.merge(PrioritySlots { band: asked, held });
     let FifoReach::UpTo(limit) = reach else { return Ok(as_asked(all(held)?, None)) };
     if !matters || limit.get() >= asked.1.get() {
         return Ok(as_asked(all(held)?, None));
     }
     let band = below(limit, asked, &folded.classes, held, watched);
-    match folded.merge(Rungs { band, held }) {
+    match folded.merge(PrioritySlots { band, held }) {
         Ok(merged) => Ok(Placement { merged, band, cooperative: None }),
         Err(NoPlace::TooNarrow(narrow)) => Ok(as_asked(all(&nothing)?, Some(narrow))),
         Err(held) => Err(held),
@@ -93,7 +93,7 @@ impl<'a> Folded<'a> {
     }
 
     /// The merged order of the classes that these were made of.
-    fn merge(&self, rungs: Rungs) -> Result<Merged, NoPlace> {
+    fn merge(&self, rungs: PrioritySlots) -> Result<Merged, NoPlace> {
         let merged = merge(&self.classes, &self.feeds, rungs)?;
         let apart = |placed: Placed| self.folds[placed.class].clone().map(move |class| Placed { class, ..placed });
         Ok(Merged { order: merged.order.into_iter().flat_map(apart).collect(), ..merged })
@@ -109,7 +109,7 @@ fn below(limit: FifoPriority, asked: Band, classes: &[PriorityGroup], held: &Hel
     classes.iter().for_each(|class| *classes_on.entry(class.cpu).or_default() += 1);
     let band = |bottom| (priority(bottom), priority(top));
     let is_short = |bottom| {
-        let rungs = Rungs { band: band(bottom), held };
+        let rungs = PrioritySlots { band: band(bottom), held };
         classes_on.iter().any(|(cpu, classes)| rungs.count_free(*cpu) < (*classes).min(width(asked)))
     };
     let mut bottom = asked.0.get().min(top);

@@ -6,7 +6,7 @@
 //! runs below one of another FMU with a longer one.
 
 use super::classes::PriorityGroup;
-use super::rungs::{Band, Rungs};
+use super::rungs::{Band, PrioritySlots};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use vecud_base::graph::constrained;
 use vecud_base::priority::FifoPriority;
@@ -50,7 +50,7 @@ pub struct Merged {
 
 /// Merges classes. Those of one FMU stand together in `classes`, FMUs in rig order, most urgent class first; `feeds` are pairs
 /// of classes (producer, consumer) of immediate connections.
-pub fn merge(classes: &[PriorityGroup], feeds: &[(usize, usize)], rungs: Rungs) -> Result<Merged, NoPlace> {
+pub fn merge(classes: &[PriorityGroup], feeds: &[(usize, usize)], rungs: PrioritySlots) -> Result<Merged, NoPlace> {
     let keys = keys(classes);
     let mut order = by_key(classes, &keys, feeds);
     let mut rungs_of = BTreeMap::new();

@@ -13,7 +13,7 @@ fn band(low: u8, high: u8) -> (FifoPriority, FifoPriority) {
 
 /// The merged order of a rig beside which nothing runs.
 fn merge(classes: &[PriorityGroup], feeds: &[(usize, usize)], band: Band) -> Result<Merged, TooNarrow> {
-    super::merge(classes, feeds, Rungs { band, held: &Held::new() }).map_err(|no_place| match no_place {
+    super::merge(classes, feeds, PrioritySlots { band, held: &Held::new() }).map_err(|no_place| match no_place {
         NoPlace::TooNarrow(narrow) => narrow,
         NoPlace::Held(cpu) => panic!("nobody holds core {cpu}"),
     })

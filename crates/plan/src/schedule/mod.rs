@@ -19,7 +19,7 @@ mod token_bucket;
 pub use agenda::{Agenda, Instants};
 pub use arrival::ClockOffset;
 pub use grid::{first_after, first_from};
-pub use lull::Lull;
+pub use lull::QuietPoint;
 pub use passed::Passed;
 pub use timeline::{Armed, DispatchStamp, Due, FED, LateRelease, Learned, QUEUE, Skipped, Tick, Timeline};
 pub use token_bucket::TokenBucket;

@@ -35,7 +35,7 @@ pub enum ResponsePart {
 /// By what the worst are the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum By {
+pub enum WorstBy {
     /// Release → last get done.
     Response,
     /// Release → first instruction after the sleep, without the rig's part of that time.
@@ -90,7 +90,7 @@ const COUNTED: usize = 5;
 const OVERRAN: usize = moment::WORDS + 6;
 const USAGE: usize = ResponsePart::Count as usize * histogram::WORDS;
 const LISTS: usize = USAGE + CounterReading::Count as usize * COUNTED;
-const ROWS: usize = LISTS + By::Count as usize * WORST * moment::WORDS;
+const ROWS: usize = LISTS + WorstBy::Count as usize * WORST * moment::WORDS;
 const OVERRUN_WORDS: usize = ROWS + 1;
 pub(crate) const WORDS: usize = (OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN).next_multiple_of(LINE);
 
@@ -129,7 +129,7 @@ impl<'a> CauseCells<'a> {
     }
 
     /// A place of a list of the worst, in no order.
-    pub fn worst(&self, by: By, place: usize) -> MomentCells<'a> {
+    pub fn worst(&self, by: WorstBy, place: usize) -> MomentCells<'a> {
         MomentCells::new(&self.words[LISTS + (by as usize * WORST + place) * moment::WORDS..])
     }
 

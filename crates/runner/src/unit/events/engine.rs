@@ -1,6 +1,6 @@
 //! What computes of an FMU with Event Mode: its steps, which it makes itself, or its equations, which the host integrates.
 
-use crate::slopes::Slopes;
+use crate::slopes::CarriedDerivatives;
 use vecud_fmi::{
     Attempt, Batch, ComputeHandle, EventMode, Failure, Function, Model, Numbers, Outcome, Reasons, Stepper,
 };
@@ -88,7 +88,7 @@ impl Engine {
     }
 
     /// Sets slopes of what was set between events. Only steps have any.
-    pub fn set_slopes(&mut self, slopes: &Slopes) -> Result<Outcome, Failure> {
+    pub fn set_slopes(&mut self, slopes: &CarriedDerivatives) -> Result<Outcome, Failure> {
         match self {
             Engine::Steps(stepper) => stepper.begin().set_derivatives(slopes.derivatives()),
             Engine::Equations(_) => Ok(Outcome::Ok),
@@ -107,7 +107,7 @@ impl Engine {
     }
 
     /// Reads slopes of outputs. Only steps have any.
-    pub fn get_slopes(&mut self, slopes: &mut Slopes) -> Result<Outcome, Failure> {
+    pub fn get_slopes(&mut self, slopes: &mut CarriedDerivatives) -> Result<Outcome, Failure> {
         match self {
             Engine::Steps(stepper) => stepper.get_derivatives(slopes.derivatives_mut()),
             Engine::Equations(_) => Ok(Outcome::Ok),

@@ -5,7 +5,7 @@ use super::exchange::{Exchange, is_discard};
 use super::group::{Failed, Group};
 use super::member::NO_MODE;
 use crate::halt::Halt;
-use crate::room::{Part, PatternRead};
+use crate::room::{CoupledFmu, PatternRead};
 use vecud_base::time::{Instant, TimeUnit};
 use vecud_fmi::{Attempt, ContinuousTime, DerivativeError, Failure, Function, Outcome, Status};
 use vecud_record::unusable::Unusable;
@@ -16,7 +16,7 @@ pub struct Joint<'g, 'w, 'p> {
     pub group: &'g mut Group<'w>,
     /// The values between those that a master steps.
     pub exchange: Option<&'g mut Exchange>,
-    pub parts: &'p mut [Part],
+    pub parts: &'p mut [CoupledFmu],
     /// Two communication points in seconds and as instants, between which all times are; each FMU is told them rounded once in its unit.
     pub between: [(f64, &'p Instant); 2],
 }
@@ -69,7 +69,7 @@ impl Equations for Joint<'_, '_, '_> {
 
     fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), ModelError<Failed>> {
         for part in 0..self.parts.len() {
-            let Part { unit, member, ref states, .. } = self.parts[part];
+            let CoupledFmu { unit, member, ref states, .. } = self.parts[part];
             let states = &x[states.clone()];
             let time = if unit.is_second() { t } else { in_unit(t, unit, &self.between) };
             let time = self.group.member(member).0.stepping.value_between(t, time);
@@ -94,7 +94,7 @@ impl Equations for Joint<'_, '_, '_> {
 
     fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), ModelError<Failed>> {
         for part in 0..self.parts.len() {
-            let Part { unit, ref states, .. } = self.parts[part];
+            let CoupledFmu { unit, ref states, .. } = self.parts[part];
             let own = &mut dx[states.clone()];
             self.ask(part, |now| now.derivatives(own))?;
             if !unit.is_second() {
@@ -110,7 +110,7 @@ impl Equations for Joint<'_, '_, '_> {
             return Ok(false);
         }
         matrix.fill(0.0);
-        for Part { member, states, unit, pattern, .. } in self.parts.iter_mut() {
+        for CoupledFmu { member, states, unit, pattern, .. } in self.parts.iter_mut() {
             let Some(PatternRead { pattern, values }) = pattern else { continue };
             let number = *member;
             let read = self.group.with(number, |member, calls, _, _| {
@@ -163,7 +163,7 @@ fn in_unit(t: f64, unit: TimeUnit, between: &[(f64, &Instant); 2]) -> f64 {
 }
 
 /// In whose name the integration has ended.
-pub fn failed(stopped: Stopped<Failed>, parts: &[Part], group: &mut Group) -> Failed {
+pub fn failed(stopped: Stopped<Failed>, parts: &[CoupledFmu], group: &mut Group) -> Failed {
     match stopped {
         Stopped::Failed { failure, .. } | Stopped::Refused { failure, .. } => failure,
         Stopped::NotFinite { t, answer } => {
@@ -172,7 +172,7 @@ pub fn failed(stopped: Stopped<Failed>, parts: &[Part], group: &mut Group) -> Fa
                 Answer::State(number) => (Function::SetContinuousStates, number),
                 Answer::Indicator(number) => (Function::GetEventIndicators, number),
             };
-            let range = |part: &Part| match answer {
+            let range = |part: &CoupledFmu| match answer {
                 Answer::Derivative(_) | Answer::State(_) => part.states.clone(),
                 Answer::Indicator(_) => part.indicators.clone(),
             };
