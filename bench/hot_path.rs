@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode};
 use std::sync::atomic::AtomicU64;
 use vecud::exchange::{LaneShape, Latest, Stamp, Versions};
 use vecud::record::trace::{Note, NoteRing};
-use vecud::sys::cycles::{Scale, ticks};
+use vecud::sys::cycles::{TickScale, ticks};
 use vecud::sys::pi::PiWord;
 use vecud::sys::preemption::{LockMember, PreemptionLock};
 use vecud::sys::thread::current_tid;
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Result<bool, String> {
-    let scale = Scale::calibrate(50_000_000);
+    let scale = TickScale::calibrate(50_000_000);
     let lock = PreemptionLock::new(8, None).expect("eight levels");
     let cell = Latest::new(1);
     // A thread's id is its own, so all of it happens in the child.

@@ -59,7 +59,7 @@
 //! | level | priority within an instance, 0 the most urgent; levels of an instance may share a FIFO priority | [`plan::TaskPlan::level`] |
 //! | class | candidates of one level, while the order is made | `plan::priorities` |
 //! | connection, link | an output that feeds an input; a link is one whose ends are found | [`plan::ConnectionPlan`] |
-//! | batch | variables of one type that travel in one FMI call | [`plan::Batch`], [`ffi::Batch`] |
+//! | batch | variables of one type that travel in one FMI call | [`plan::BatchPlan`], [`ffi::Batch`] |
 //! | lane | tasks that may set the same variables | [`plan::LanePlan`] |
 //! | stimulus | a file whose rows feed inputs and tick clocks | [`stimulus`] |
 //! | word | a value as 64 bits, whatever its type | [`exchange::word`] |
@@ -74,7 +74,7 @@
 //! | agenda | which task of all is due next, in virtual time | [`schedule`] |
 //! | checkpoint | what is known of a run that goes on, written down | `supervisor::keeper` |
 //! | finding | an offence of an FMU against the standard; in `doctor`, something that costs latency | [`record::findings`] |
-//! | problem | what is wrong with a rig or a run: its place, or its kind and figures | [`rig::Problem`], [`report::Problem`] |
+//! | problem | what is wrong with a rig or a run: its place, or its kind and figures | [`rig::Diagnostic`], [`report::Problem`] |
 //! | promise | signals that real time records with the same bytes as virtual time | [`plan::promise`] |
 //! | draft | the text of FMI 3.0 of January 2021; always this, never an unfinished thing | [`fmu::description::Abi`] |
 //! | lock member | a partition as the preemption lock sees it | [`sys::preemption::LockMember`] |

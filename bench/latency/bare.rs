@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::thread::JoinHandle;
-use vecud::record::histogram::{Histogram, Recorder, WORDS};
+use vecud::record::histogram::{Histogram, HistogramWriter, WORDS};
 use vecud::sys::{affinity, memory, scheduling, thread};
 
 /// Where a thread runs.
@@ -40,11 +40,15 @@ impl Bare {
         Bare { threads: Vec::new(), stop: Arc::default(), words: Arc::new(words), missed: Arc::default() }
     }
 
-    fn spawn(&mut self, place: Place, body: impl FnOnce(&AtomicBool, Recorder) + Send + 'static) -> Result<(), String> {
+    fn spawn(
+        &mut self,
+        place: Place,
+        body: impl FnOnce(&AtomicBool, HistogramWriter) + Send + 'static,
+    ) -> Result<(), String> {
         let (stop, words) = (Arc::clone(&self.stop), Arc::clone(&self.words));
         let run = move || {
             place.settle()?;
-            body(&stop, Recorder::new(&words));
+            body(&stop, HistogramWriter::new(&words));
             Ok(())
         };
         self.threads.push(thread::spawn("bare", 256 * 1024, run).map_err(|error| error.to_string())?);
@@ -134,7 +138,7 @@ impl Bare {
         for thread in self.threads {
             thread.join().map_err(|_| "a bare thread panicked".to_owned())??;
         }
-        Ok(Recorder::new(&self.words).read())
+        Ok(HistogramWriter::new(&self.words).read())
     }
 }
 

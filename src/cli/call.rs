@@ -4,7 +4,7 @@
 mod input;
 mod shown;
 
-use self::input::{Input, Line};
+use self::input::{LineSource, NextLine};
 use super::opening::Opening;
 use super::{say, simulate::InterfaceArgument, validate};
 use std::fs::File;
@@ -15,10 +15,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 use vecud_description::Interface;
 use vecud_host::Error;
-use vecud_host::by_hand::{ByHand, Done, Heard, State, Wanted};
+use vecud_host::by_hand::{ByHand, ConversationOptions, Done, FmiState, Heard};
 use vecud_linux::confine;
 use vecud_linux::process::outlive_file_size_limit;
-use vecud_linux::stop::{self, Stop};
+use vecud_linux::stop::{self, StopToken};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         say(&format!("FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD: {error}"));
     }
     let (stop, _held) = stop::while_held().map_err(|error| system(&error))?;
-    let wanted = Wanted {
+    let wanted = ConversationOptions {
         file: arguments.file.clone(),
         interface: arguments.interface_type.map(Interface::from),
         timeout: arguments.timeout,
@@ -71,9 +71,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let is_prompted = arguments.command.is_empty() && stdin().is_terminal();
     let mut input = match arguments.command.as_slice() {
-        [] if is_prompted => Input::typed().map_err(|error| system(&error))?,
-        [] => Input::standard().map_err(|error| system(&error))?,
-        commands => Input::of(commands),
+        [] if is_prompted => LineSource::typed().map_err(|error| system(&error))?,
+        [] => LineSource::standard().map_err(|error| system(&error))?,
+        commands => LineSource::of(commands),
     };
     if is_prompted {
         stop::count_interrupts().map_err(|error| system(&error))?;
@@ -92,7 +92,7 @@ struct Talk<'a> {
     /// Somebody types.
     is_prompted: bool,
     /// A signal asks for the end.
-    stop: Stop,
+    stop: StopToken,
     /// The exit code so far.
     code: u8,
     /// The lines that were read.
@@ -100,7 +100,7 @@ struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    fn go_on(&mut self, conversation: &mut ByHand, input: &mut Input) -> Result<(), Error> {
+    fn go_on(&mut self, conversation: &mut ByHand, input: &mut LineSource) -> Result<(), Error> {
         while !self.stop.is_asked() {
             // Whatever comes once the prompt is there is meant for the line.
             let interrupts = stop::interrupts();
@@ -109,17 +109,17 @@ impl Talk<'_> {
             }
             let line =
                 match input.next(interrupts).map_err(|error| Error::System(format!("standard input: {error}")))? {
-                    Line::End => {
+                    NextLine::End => {
                         if self.is_prompted {
                             let _nobody_may_look = writeln!(stderr());
                         }
                         return Ok(());
                     }
-                    Line::GivenUp => {
+                    NextLine::GivenUp => {
                         let _nobody_may_look = writeln!(stderr());
                         continue;
                     }
-                    Line::Of(line) => line,
+                    NextLine::Of(line) => line,
                 };
             self.number += 1;
             match self.line(conversation, &line) {
@@ -216,7 +216,7 @@ impl Talk<'_> {
 
 fn prompt(conversation: &ByHand) {
     let text = match conversation.state() {
-        State::NoInstance => "no instance> ".to_owned(),
+        FmiState::NoInstance => "no instance> ".to_owned(),
         state => format!("{} {:?}> ", state.name(), conversation.time()),
     };
     let _nobody_may_look = stderr().write_all(text.as_bytes());

@@ -1,11 +1,11 @@
 //! `vecud check`: the plan of a rig, without running it, and whether its clocks meet their deadlines.
 
-use super::report::Folder;
+use super::report::RunFolder;
 use super::results;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vecud_host::{Error, Options, Prepared};
-use vecud_plan::schedulability::{self, Analysis, Measured};
+use vecud_plan::schedulability::{self, Analysis, MeasuredRun};
 use vecud_plan::{Mode, table};
 use vecud_report::{Checked, check_json};
 
@@ -96,13 +96,13 @@ fn json(file: &Path, valid: &Result<Valid, Error>) -> String {
 }
 
 /// What the run in this folder has measured of the rig.
-fn figures(folder: &Path, prepared: &Prepared) -> Result<Measured, Error> {
+fn figures(folder: &Path, prepared: &Prepared) -> Result<MeasuredRun, Error> {
     let plan = &prepared.plan;
     let wrong = |what: String| Err(Error::Report(folder.to_owned(), None, what));
     if plan.mode == Mode::Virtual {
         return wrong("--measured is of no use to a rig in virtual time, where nothing takes time".to_owned());
     }
-    let report = Folder::of(folder)?.report()?;
+    let report = RunFolder::of(folder)?.report()?;
     if report.rig() != plan.rig {
         return wrong(format!(
             "this is a run of the rig \"{}\", not of \"{}\"; name the output folder of a run of {}",

@@ -1,6 +1,6 @@
 //! `vecud doctor`: is this machine ready for real time? It looks, and changes nothing; what it has measured is kept for reports.
 
-use super::made::Made;
+use super::made::UnfinishedOutput;
 use super::results;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
@@ -9,9 +9,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 use vecud_fmu::archive::Cache;
 use vecud_host::doctor::against::{self, SavedAnswer};
-use vecud_host::doctor::kept::{self, Kept};
-use vecud_host::doctor::{Case, Facts, Level, Probe, Target, Tree, probe, rules, show, trials};
-use vecud_host::{Error, Host, Options};
+use vecud_host::doctor::kept::{self, ProbeArchive};
+use vecud_host::doctor::{Case, Level, MachineFacts, Probe, Target, Tree, probe, rules, show, trials};
+use vecud_host::{Error, HostResources, Options};
 use vecud_linux::process::terminal_size;
 use vecud_linux::stop;
 use vecud_plan::Mode;
@@ -83,7 +83,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let target = target(arguments.rig.as_deref())?;
     let tree = Tree::of_this_machine();
     let (trials, held) = trials::all(&target);
-    let facts = Facts::read(&tree, &target.cpus);
+    let facts = MachineFacts::read(&tree, &target.cpus);
     let probe = match arguments.seconds.is_zero() {
         true => None,
         false => {
@@ -114,7 +114,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         (false, false) => {
             let columns = terminal_size(stdout().as_fd()).map_or(100, |(columns, _)| columns);
             let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            show::text(&case, &findings, against.as_ref(), show::Page { columns, color })
+            show::text(&case, &findings, against.as_ref(), show::TextStyle { columns, color })
         }
     };
     results::print(&text, None)?;
@@ -137,12 +137,12 @@ fn saved(file: &Path) -> Result<(String, SavedAnswer), Error> {
 /// his reports.
 fn keep(probe: &Probe, tree: &Tree) {
     let now = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap_or_default();
-    let Some(kept) = Kept::of(probe, tree, &now.to_string()) else { return };
+    let Some(kept) = ProbeArchive::of(probe, tree, &now.to_string()) else { return };
     let written = Cache::user().map_err(|error| error.to_string()).and_then(|cache| {
         cache.note().into_iter().for_each(|note| super::say(&format!("note: {note}")));
         let file = cache.folder().join(kept::NAME);
-        let earlier = vecud_linux::files::read_to_string(&file).ok().and_then(|text| Kept::read(&text, tree));
-        let kept = earlier.into_iter().fold(kept, Kept::after);
+        let earlier = vecud_linux::files::read_to_string(&file).ok().and_then(|text| ProbeArchive::read(&text, tree));
+        let kept = earlier.into_iter().fold(kept, ProbeArchive::after);
         std::fs::create_dir_all(cache.folder())
             .and_then(|()| vecud_host::write_whole(&file, kept.text().as_bytes()))
             .map_err(|error| format!("{}: {error}; set VECUD_CACHE to a folder that you may write to", file.display()))
@@ -154,7 +154,7 @@ fn keep(probe: &Probe, tree: &Tree) {
 
 /// Writes what an installed program has with it of the repository.
 fn write_files(folder: &Path) -> Result<ExitCode, Error> {
-    super::interruptible(|stop| Made::folder(folder, SHIPPED).map(|made| made.keep(&stop)))?;
+    super::interruptible(|stop| UnfinishedOutput::folder(folder, SHIPPED).map(|made| made.keep(&stop)))?;
     let shown = folder.display();
     let told = format!(
         "{shown}: {} files; {shown}/rt-config/README.md explains them\n\
@@ -169,7 +169,7 @@ fn write_files(folder: &Path) -> Result<ExitCode, Error> {
 fn target(rig: Option<&Path>) -> Result<Target, Error> {
     let Some(file) = rig else {
         let (low, high) = RigHost::default().fifo_priorities.value;
-        let cpus = Host::look(None)?.facts().default_cores();
+        let cpus = HostResources::look(None)?.facts().default_cores();
         return Ok(Target { rig: None, cpus, band: (low.get(), high.get()) });
     };
     let options = Options { file: file.to_owned(), mode: Some(Mode::RealTime), ..Options::default() };

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use vecud_base::plain::plain;
 use vecud_host::Error;
 use vecud_linux::files;
-use vecud_plan::rig::Problem;
+use vecud_plan::rig::Diagnostic;
 
 /// So many problems are shown with their lines; the others are told.
 const SHOWN: usize = 20;
@@ -36,13 +36,13 @@ pub fn of(error: &Error, columns: usize, color: bool) -> Option<String> {
     is_shown.then(|| told.join("\n"))
 }
 
-fn text_of(problem: &Problem) -> Option<String> {
+fn text_of(problem: &Diagnostic) -> Option<String> {
     let length = problem.file.metadata().ok()?.len();
     if length > LONGEST { None } else { files::read_to_string(&problem.file).ok() }
 }
 
 /// A problem with its line; `None`: it has no place, or the line is not fit to be shown.
-fn excerpt(renderer: &Renderer, problem: &Problem, text: &str) -> Option<String> {
+fn excerpt(renderer: &Renderer, problem: &Diagnostic, text: &str) -> Option<String> {
     let place = problem.place;
     // Unlike those of `str::lines`, these have the one after the last line break, where a text can end too early.
     let line = text.split('\n').nth((place.line as usize).checked_sub(1)?)?;

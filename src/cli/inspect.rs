@@ -9,8 +9,8 @@ mod save;
 mod tree;
 mod view;
 
-use self::only::{Condition, Only};
-use self::view::{Layout, View};
+use self::only::{AttributeFilter, Filters};
+use self::view::{ListStyle, View};
 use super::results;
 use super::starts::Starts;
 use std::io::{Write, stdout};
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// variability, or start (any, changed). Of several values one is enough: causality=input,output; conditions with different keys
     /// have to be met together
     #[arg(long, value_name = "KEY=VALUE")]
-    only: Vec<Condition>,
+    only: Vec<AttributeFilter>,
     /// Lays variables out as a tree by the dots in their names; default: where the FMU says that its names are structured
     #[arg(long, conflicts_with = "flat")]
     tree: bool,
@@ -50,11 +50,11 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let (_unpacked, description) = super::interruptible(|stop| super::described(&arguments.file, stop))?;
-    let only = Only::of(&arguments.only, &description)?;
+    let only = Filters::of(&arguments.only, &description)?;
     let layout = match (arguments.tree, arguments.flat) {
-        (true, _) => Layout::Tree,
-        (_, true) => Layout::Flat,
-        _ => Layout::of(&description),
+        (true, _) => ListStyle::Tree,
+        (_, true) => ListStyle::Flat,
+        _ => ListStyle::of(&description),
     };
     let screen = terminal_size(stdout().as_fd()).map(|(columns, _)| columns);
     let starts = starts(&arguments, &description)?;

@@ -9,23 +9,23 @@ use std::path::Path;
 use vecud_host::Error;
 use vecud_linux::files;
 use vecud_linux::process::outlive_file_size_limit;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 
 /// A folder or a file that this command is making. Unless it is kept, it is gone with this.
-pub struct Made<'a> {
+pub struct UnfinishedOutput<'a> {
     path: &'a Path,
     is_kept: bool,
 }
 
-impl<'a> Made<'a> {
+impl<'a> UnfinishedOutput<'a> {
     /// A folder of this name, where there is nothing yet, with these texts in files below it. Scripts can be executed.
     pub fn folder<N: AsRef<Path>, T: AsRef<str>>(
         path: &'a Path,
         files: impl IntoIterator<Item = (N, T)>,
-    ) -> Result<Made<'a>, Error> {
+    ) -> Result<UnfinishedOutput<'a>, Error> {
         is_safe(path)?;
         fs::create_dir(path).map_err(|error| taken(path, error))?;
-        let made = Made { path, is_kept: false };
+        let made = UnfinishedOutput { path, is_kept: false };
         for (name, text) in files {
             let file = path.join(name);
             write_new(&file, text.as_ref()).map_err(Error::file(&file))?;
@@ -34,22 +34,22 @@ impl<'a> Made<'a> {
     }
 
     /// A file of this name and content, where there is nothing yet.
-    pub fn file(path: &'a Path, content: &str) -> Result<Made<'a>, Error> {
+    pub fn file(path: &'a Path, content: &str) -> Result<UnfinishedOutput<'a>, Error> {
         is_safe(path)?;
         let mut file =
             fs::File::options().write(true).create_new(true).open(path).map_err(|error| taken(path, error))?;
-        let made = Made { path, is_kept: false };
+        let made = UnfinishedOutput { path, is_kept: false };
         file.write_all(content.as_bytes()).map_err(Error::file(path))?;
         Ok(made)
     }
 
     /// It stays, unless somebody has asked for the end meanwhile.
-    pub fn keep(mut self, stop: &Stop) {
+    pub fn keep(mut self, stop: &StopToken) {
         self.is_kept = !stop.is_asked();
     }
 }
 
-impl Drop for Made<'_> {
+impl Drop for UnfinishedOutput<'_> {
     fn drop(&mut self) {
         if !self.is_kept {
             let _ = if self.path.is_dir() { fs::remove_dir_all(self.path) } else { fs::remove_file(self.path) };

@@ -40,7 +40,7 @@ use vecud_fmu::archive::{Cache, Unpacked};
 use vecud_host::{Error, Options, Prepared};
 use vecud_linux::offspring;
 use vecud_linux::process::terminal_size;
-use vecud_linux::stop::{self, Stop};
+use vecud_linux::stop::{self, StopToken};
 use vecud_plan::rig;
 
 /// Runs virtual ECUs (FMI 3.0 Scheduled Execution) in real time.
@@ -198,7 +198,7 @@ fn ended(result: Result<ExitCode, Error>) -> ExitCode {
 
 /// Does what leaves something behind if the process ends in the midst of it. Whoever asks for the end meanwhile (SIGINT and its
 /// kind) gets it in good order; after it these signals do what they did before.
-fn interruptible<T>(work: impl FnOnce(Stop) -> Result<T, Error>) -> Result<T, Error> {
+fn interruptible<T>(work: impl FnOnce(StopToken) -> Result<T, Error>) -> Result<T, Error> {
     let (stop, held) = stop::while_held().map_err(|error| Error::System(error.to_string()))?;
     let done = work(stop.clone())?;
     drop(held);
@@ -211,7 +211,7 @@ fn plan(options: Options) -> Result<Prepared, Error> {
 }
 
 /// An FMU that is opened but not built, and its description.
-fn described(file: &Path, stop: Stop) -> Result<(Unpacked, ModelDescription), Error> {
+fn described(file: &Path, stop: StopToken) -> Result<(Unpacked, ModelDescription), Error> {
     let cache = Cache::user().map_err(Error::NoCache)?;
     cache.note().into_iter().for_each(|note| say(&format!("note: {note}")));
     let unpacked = Unpacked::open(file, &cache.until(stop)).map_err(Error::Archive)?;

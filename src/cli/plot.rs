@@ -1,7 +1,7 @@
 //! `vecud plot`: recorded signals of any stretch of time, of one recording or of two over each other.
 
-use super::report::drawn::{self, Stretch};
-use super::report::{Input, OUT, check_place, finite, write};
+use super::report::drawn::{self, TimeRange};
+use super::report::{ComparisonInput, OUT, check_place, finite, write};
 use super::{browser, results};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,15 +41,15 @@ const DRAWN: usize = 100;
 const UNASKED: usize = 60;
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
-    let stretch = Stretch { from: arguments.from, to: arguments.to };
+    let stretch = TimeRange { from: arguments.from, to: arguments.to };
     if let (Some(from), Some(to)) = (arguments.from, arguments.to)
         && from >= to
     {
         return Err(Error::Command(format!("--from {from} is not before --to {to}")));
     }
-    let inputs: Vec<Input> = std::iter::once(&arguments.recording)
+    let inputs: Vec<ComparisonInput> = std::iter::once(&arguments.recording)
         .chain(&arguments.against)
-        .map(|path| Input::of_recording(path))
+        .map(|path| ComparisonInput::of_recording(path))
         .collect::<Result<_, _>>()?;
     let out = arguments.out.clone().unwrap_or_else(|| inputs[0].folder.join("plot.html"));
     let is_drawing =
@@ -83,7 +83,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
 }
 
 /// The name of the rig, or of the file.
-fn title(input: &Input) -> String {
+fn title(input: &ComparisonInput) -> String {
     match &input.report {
         Some(report) => report.rig().to_owned(),
         None => {
@@ -93,7 +93,12 @@ fn title(input: &Input) -> String {
 }
 
 /// What is drawn of one recording.
-fn plotted(input: &Input, patterns: &[String], stretch: Stretch, notes: &mut Vec<String>) -> Result<Plotted, Error> {
+fn plotted(
+    input: &ComparisonInput,
+    patterns: &[String],
+    stretch: TimeRange,
+    notes: &mut Vec<String>,
+) -> Result<Plotted, Error> {
     let name = input.name.clone();
     let signals = input.signals.as_ref().ok_or_else(|| {
         let what = format!("there is no recording ({}); [record] in its rig makes one", series::ANY);

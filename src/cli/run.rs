@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use vecud_base::time::{Fraction, Instant};
-use vecud_host::{Error, Event, EventSink, Finished, Options, Session};
+use vecud_host::{Error, EventSink, Finished, Options, Session, SessionEvent};
 use vecud_linux::process::{is_same_file, outlive_file_size_limit, terminal_size};
 use vecud_linux::{affinity, confine, offspring, stop};
 use vecud_plan::Mode;
@@ -168,7 +168,7 @@ impl Told {
     fn beside(&self, events: EventSink) -> EventSink {
         let own = self.clone();
         EventSink::new(move |event| {
-            if let Event::Message(_, line) = &event {
+            if let SessionEvent::Message(_, line) = &event {
                 let mut lines = own.0.lock().unwrap_or_else(PoisonError::into_inner);
                 if lines.len() < Self::KEPT {
                     lines.push(line.clone());

@@ -1,6 +1,6 @@
 //! What shells and editors want of the program: completions, manual pages, schemas of rig files and reports.
 
-use super::made::Made;
+use super::made::UnfinishedOutput;
 use super::results;
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -72,7 +72,7 @@ pub fn manual(arguments: &Manual, mut command: clap::Command) -> Result<ExitCode
     let pages = pages(&command);
     let told =
         format!("{}: {} pages; next: man -l {}\n", folder.display(), pages.len(), folder.join("vecud.1").display());
-    super::interruptible(|stop| Made::folder(folder, pages).map(|made| made.keep(&stop)))?;
+    super::interruptible(|stop| UnfinishedOutput::folder(folder, pages).map(|made| made.keep(&stop)))?;
     results::print(&told, None)?;
     Ok(ExitCode::SUCCESS)
 }

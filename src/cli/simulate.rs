@@ -3,7 +3,7 @@
 mod plot;
 mod reference;
 
-use self::plot::Page;
+use self::plot::PlotPage;
 use self::reference::Copied;
 use super::opening::Opening;
 use super::starts::Starts;
@@ -18,7 +18,7 @@ use vecud_base::columns;
 use vecud_base::plain;
 use vecud_base::time::{Fraction, Instant};
 use vecud_description::Interface;
-use vecud_host::{Axis, Error, EventSink, Host, Options, Rows, Simulated, Wanted};
+use vecud_host::{Axis, Error, EventSink, HostResources, Options, RowSink, Simulated, SimulationOptions};
 use vecud_linux::process::{is_null_device, outlive_file_size_limit};
 use vecud_linux::{confine, stop};
 use vecud_plan::CallWatch;
@@ -241,7 +241,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// One simulation. The exit code.
 fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u8, Error> {
-    let page = Page::wanted(arguments.shown.plot.as_deref(), arguments.shown.show_plot, &arguments.file)?;
+    let page = PlotPage::wanted(arguments.shown.plot.as_deref(), arguments.shown.show_plot, &arguments.file)?;
     let (reference, file) = (arguments.shown.reference_file.as_deref(), arguments.output_file.as_deref());
     let prepared = vecud_host::prepare_simulation(&wanted(arguments), options, events)?;
     if let Some(reference) = reference {
@@ -281,7 +281,7 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
 fn sweep(arguments: &Arguments, axes: &[Axis], options: &Options, events: &EventSink) -> Result<u8, Error> {
     let jobs = match arguments.study.jobs {
         Some(jobs) => usize::from(jobs),
-        None => Host::look(None)?.cpus.len(),
+        None => HostResources::look(None)?.cpus.len(),
     };
     keep_apart(events);
     let swept = vecud_host::sweep(&wanted(arguments), axes, jobs, options, || rows(arguments), events)?;
@@ -321,8 +321,8 @@ pub fn keep_apart(events: &EventSink) {
     }
 }
 
-fn wanted(arguments: &Arguments) -> Wanted {
-    Wanted {
+fn wanted(arguments: &Arguments) -> SimulationOptions {
+    SimulationOptions {
         file: arguments.file.clone(),
         interface: arguments.interface_type.map(Interface::from),
         start_time: arguments.start_time,
@@ -348,7 +348,7 @@ fn wanted(arguments: &Arguments) -> Wanted {
 }
 
 /// Where rows and what FMU code prints go. Files of these names are written over, but for the FMU itself.
-fn rows(arguments: &Arguments) -> Result<Rows, Error> {
+fn rows(arguments: &Arguments) -> Result<RowSink, Error> {
     let read = [Some(&arguments.file), arguments.input_file.as_ref(), arguments.starts.start.as_ref()];
     let is_read = |file: &Path| read.iter().flatten().any(|input| same(file, input));
     let open = |option: &str, file: &Path| match is_read(file) {
@@ -368,7 +368,7 @@ fn rows(arguments: &Arguments) -> Result<Rows, Error> {
         None => copy(stdout().as_fd())?,
     };
     let are_read = !is_null_device(out.as_fd());
-    Ok(Rows { out: Box::new(out), are_read, printed, log, logging_on: arguments.log.logging_on, drawn: false })
+    Ok(RowSink { out: Box::new(out), are_read, printed, log, logging_on: arguments.log.logging_on, drawn: false })
 }
 
 /// Whether two names stand for one file.

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use vecud_host::{Event, EventSink, LineWeight, State};
+use vecud_host::{EventSink, LineWeight, SessionEvent, SessionState};
 use vecud_linux::process::terminal_size;
 use vecud_linux::stop;
 use vecud_report::{Live, Screen};
@@ -193,14 +193,14 @@ fn telling(
 
 impl Teller {
     /// Shows an event.
-    fn hear(&self, event: Event) {
+    fn hear(&self, event: SessionEvent) {
         match event {
-            Event::Begun(what) => self.change(|waiting| waiting.lines.push(Line::Begun(what))),
-            Event::Over => self.change(|waiting| waiting.lines.push(Line::Over)),
-            Event::Message(weight, message) => self.say(weight, &message),
-            Event::State(State::Over) => self.draw(String::new()),
-            Event::State(_) => (),
-            Event::Figures(live) => table(&live).into_iter().for_each(|table| self.draw(table)),
+            SessionEvent::Begun(what) => self.change(|waiting| waiting.lines.push(Line::Begun(what))),
+            SessionEvent::Over => self.change(|waiting| waiting.lines.push(Line::Over)),
+            SessionEvent::Message(weight, message) => self.say(weight, &message),
+            SessionEvent::State(SessionState::Over) => self.draw(String::new()),
+            SessionEvent::State(_) => (),
+            SessionEvent::Figures(live) => table(&live).into_iter().for_each(|table| self.draw(table)),
         }
     }
 

@@ -7,7 +7,8 @@ use std::ptr;
 use std::sync::{Arc, OnceLock};
 use vecud::ffi::types::*;
 use vecud::ffi::{
-    Batch, ClockUpdate, Fmi3Functions, Function, Functions, Library, OutputClocks, Own, ThreadHost, set_thread_host,
+    Batch, ClockUpdate, Fmi3Functions, Function, Functions, Library, OutputClocks, ThreadHost, VersionFunctions,
+    set_thread_host,
 };
 use vecud::fmu::description::{ValueReference, VariableType};
 
@@ -85,7 +86,7 @@ fn an_activation_allocates_nothing() {
         exit_initialization_mode: plain,
         set_float64: set,
         get_boolean: get,
-        ..Functions::refusing(Own::Fmi3(own))
+        ..Functions::refusing(VersionFunctions::Fmi3(own))
     };
     let library = Arc::new(Library::from_functions(functions));
     let instance = library.instantiate_scheduled_execution("i", "t", None, false, Arc::new(Host)).unwrap();

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use vecud::ffi::types::*;
 use vecud::ffi::{
     Attempt, Batch, Fmi1EventInfo, Fmi1Functions, Fmi1ModelCallbacks, Fmi2Callbacks, Fmi2EventInfo, Fmi2Functions,
-    Fmi3Functions, Functions, Jacobian, Library, MadeFor, Model, Numbers, Own, Pattern, Provides, Reasons,
-    StateSupport,
+    Fmi3Functions, Functions, Jacobian, Library, MadeFor, Model, Numbers, Provides, Reasons, SparsityPattern,
+    StateSupport, VersionFunctions,
 };
 use vecud::fmu::description::{Abi, ValueReference, VariableType};
 
@@ -120,7 +120,7 @@ fn fmi3() -> Functions {
         get_event_indicators: discard,
         get_continuous_states: get_vector,
         get_nominals_of_continuous_states: get_vector,
-        ..Functions::refusing(Own::Fmi3(Fmi3Functions {
+        ..Functions::refusing(VersionFunctions::Fmi3(Fmi3Functions {
             instantiate_model_exchange: instantiate,
             enter_event_mode: plain,
             ..Fmi3Functions::refusing()
@@ -222,7 +222,7 @@ fn fmi1() -> Functions {
 }
 
 /// An integrator step with all that may belong to one, and an event.
-fn step(model: &mut Model, time: f64, values: &mut Batch, pattern: &mut Pattern, with_states: bool) {
+fn step(model: &mut Model, time: f64, values: &mut Batch, pattern: &mut SparsityPattern, with_states: bool) {
     let (mut states, mut indicators, mut jacobian) = ([0.0; 2], [0.0; 2], [0.0; 2]);
     let mut continuous = model.continuous_time().unwrap();
     let done = |attempt| assert!(matches!(attempt, Ok(Attempt::Done(_))));
@@ -263,7 +263,7 @@ fn equations_and_events_allocate_nothing() {
         let mut values = Batch::new(VariableType::Float64, vec![(ValueReference(1), 1), (ValueReference(2), 1)]);
         let both = [1, 2].map(|reference| (ValueReference(reference), 1));
         let provides = Provides { directional: true, ..Provides::default() };
-        let mut pattern = Pattern::new(Jacobian::new(provides, &both, &both), vec![(0, 0), (1, 1)]);
+        let mut pattern = SparsityPattern::new(Jacobian::new(provides, &both, &both), vec![(0, 0), (1, 1)]);
         let with_states = abi != Abi::Fmi1;
         // The FMU takes the memory of a state once.
         step(&mut model, 0.0, &mut values, &mut pattern, with_states);

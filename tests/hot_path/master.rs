@@ -3,8 +3,8 @@
 use super::allocations;
 use std::convert::Infallible;
 use vecud::master::{
-    Abilities, Algorithm, Candidate, Circle, Exchange, Iteration, Newton, NoWayBack, Refused, Setup, Slaves, Source,
-    Stop, Update, Verdict, WayBack, classify,
+    Abilities, Circle, EventDecision, ExchangeStep, Iteration, LoopError, MasterAlgorithm, Newton, NoWayBack, Setup,
+    Slaves, Source, Stop, UnclassifiedSlave, Update, WayBack, classify,
 };
 use vecud::time::{Fraction, Instant};
 
@@ -14,7 +14,7 @@ struct Loop;
 impl Circle for Loop {
     type Failure = Infallible;
 
-    fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), Refused<Infallible>> {
+    fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), LoopError<Infallible>> {
         back.copy_from_slice(&[1.0 - u[1], u[0] * u[0] * u[0]]);
         Ok(())
     }
@@ -75,7 +75,7 @@ impl Slaves for Three {
 
 #[test]
 fn steps_with_rejections_and_loops_allocate_nothing() {
-    let saves = |name| Candidate {
+    let saves = |name| UnclassifiedSlave {
         name,
         abilities: Abilities {
             varies_step: true,
@@ -91,13 +91,13 @@ fn steps_with_rejections_and_loops_allocate_nothing() {
     (b.abilities, c.abilities) = (known, plain);
     let names = ["a", "b", "c"];
     for (algorithm, candidates) in [
-        (Algorithm::Jacobi, [a.clone(), b.clone(), c.clone()]),
-        (Algorithm::GaussSeidel, [a.clone(), b.clone(), c.clone()]),
-        (Algorithm::Rollback, names.map(saves)),
-        (Algorithm::Predictable, [a, b, c]),
+        (MasterAlgorithm::Jacobi, [a.clone(), b.clone(), c.clone()]),
+        (MasterAlgorithm::GaussSeidel, [a.clone(), b.clone(), c.clone()]),
+        (MasterAlgorithm::Rollback, names.map(saves)),
+        (MasterAlgorithm::Predictable, [a, b, c]),
     ] {
         let classes = classify(&candidates, algorithm, Fraction::SECOND).unwrap();
-        let exchanges = vec![Exchange::Connection(0), Exchange::Loop(vec![1, 2])];
+        let exchanges = vec![ExchangeStep::Connection(0), ExchangeStep::Loop(vec![1, 2])];
         let setup = Setup::new(algorithm, &names, &classes, exchanges, &[(0, 1), (1, 2), (2, 1)]);
         let newton = Newton::new(&[1.0, 1.0], 1e-10);
         let mut three = Three { time: [Instant::ZERO; 3], saved: [Instant::ZERO; 3], newton, u: [0.0; 2] };
@@ -115,10 +115,10 @@ fn steps_with_rejections_and_loops_allocate_nothing() {
         assert_eq!(count, 0, "{algorithm:?}");
         assert_eq!(three.time, [end; 3]);
         match algorithm {
-            Algorithm::Jacobi | Algorithm::GaussSeidel => assert_eq!((steps, rejections), (1, 3 + 2 + 4)),
+            MasterAlgorithm::Jacobi | MasterAlgorithm::GaussSeidel => assert_eq!((steps, rejections), (1, 3 + 2 + 4)),
             _ => assert_eq!(ends[..8], [0.2, 0.25, 1.0 / 3.0, 0.4, 0.5, 0.6, 2.0 / 3.0, 0.75]),
         }
-        if algorithm != Algorithm::GaussSeidel {
+        if algorithm != MasterAlgorithm::GaussSeidel {
             assert!((three.u[0] + three.u[0].powi(3) - 1.0).abs() < 1e-9, "{:?}", three.u);
         }
     }
@@ -129,10 +129,10 @@ fn an_event_iteration_allocates_nothing() {
     let count = allocations(|| {
         let mut iteration = Iteration::new(3);
         iteration.note(0, Update { needs_update: true, ..Update::default() });
-        assert_eq!(iteration.verdict(), Verdict::Again);
+        assert_eq!(iteration.verdict(), EventDecision::Again);
         iteration.ticked(1);
-        assert_eq!(iteration.verdict(), Verdict::Again);
-        assert_eq!(iteration.verdict(), Verdict::Leave);
+        assert_eq!(iteration.verdict(), EventDecision::Again);
+        assert_eq!(iteration.verdict(), EventDecision::Leave);
     });
     assert_eq!(count, 0);
 }

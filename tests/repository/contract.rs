@@ -5,9 +5,9 @@ use crate::json_schema::Schema;
 use serde_json::{Value, json};
 use vecud::plan::TaskKind;
 use vecud::report::{
-    self, DatagramCounts, Distribution, FindingResult, IntegrationCounts, KernelTrace, KernelWork, Moment, OtherClock,
-    OverTime, Overran, PartsResult, PauseResult, Pauses, Peaks, Problem, Run, Severity, SignalResult, StepCounts,
-    StimulusResult, TraceFile,
+    self, ActivationResult, DatagramCounts, Distribution, FindingResult, IntegrationCounts, KernelTrace, KernelWork,
+    OtherClock, OverTime, OverrunResult, PartsResult, PauseResult, Pauses, Peaks, Problem, Run, Severity, SignalResult,
+    StepCounts, StimulusResult, TraceFile,
 };
 
 /// A run in which everything is that a report can have.
@@ -31,7 +31,7 @@ fn full() -> Run {
         first_starved: Some(("ecu.task_1ms".into(), 0.5)),
     }];
     let other = OtherClock { clock: "ecu.task_1ms".into(), overlap: 7, under_way: true };
-    let moment = Moment {
+    let moment = ActivationResult {
         time: "3/2000".into(),
         wakeup_rig: 1,
         gate_waits: 1,
@@ -41,7 +41,7 @@ fn full() -> Run {
         others: vec![other],
         more_others: 1,
         kernel: vec![KernelWork { what: "softirq NET_RX".into(), ns: 132_000, rig: true }],
-        ..Moment::default()
+        ..ActivationResult::default()
     };
     let clock = &mut run.clocks[0];
     clock.datagrams = Some(DatagramCounts { received: 9, rate_limited: 3, dropped: 2 });
@@ -75,7 +75,7 @@ fn full() -> Run {
     });
     clock.parts = PartsResult { wakeup_machine: Distribution::of([5]), ..PartsResult::default() };
     clock.causes.worst_responses = vec![moment.clone()];
-    clock.causes.overran = vec![Overran { predecessor: moment, ..Overran::default() }];
+    clock.causes.overran = vec![OverrunResult { predecessor: moment, ..OverrunResult::default() }];
     let first = vec![PauseResult { time_s: 1.0, seconds: 0.5 }];
     run.pauses = Pauses { number: 1, seconds: 0.5, first };
     run

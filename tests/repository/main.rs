@@ -8,6 +8,7 @@ mod documents;
 mod examples;
 #[path = "../program/schema.rs"]
 mod json_schema;
+mod names;
 mod schema;
 #[path = "../source/mod.rs"]
 mod source;

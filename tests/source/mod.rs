@@ -165,6 +165,18 @@ impl Source {
         self.tokens.windows(2).filter(move |pair| defines(pair)).map(|pair| pair[1].text.as_str())
     }
 
+    /// The types that it defines for others: `pub`, or `pub(crate)` and the like.
+    pub fn public_types(&self) -> impl Iterator<Item = &str> {
+        const TYPES: [&str; 4] = ["struct", "enum", "trait", "union"];
+        let is_public = |at: usize| {
+            let before: Vec<&str> = texts(&self.tokens[at.saturating_sub(4)..at]).collect();
+            before.ends_with(&["pub"]) || matches!(before[..], ["pub", "(", _, ")"])
+        };
+        let defines = |pair: &[Token]| TYPES.contains(&pair[0].text.as_str()) && is_word(&pair[1].text);
+        let pairs = self.tokens.windows(2).enumerate();
+        pairs.filter(move |(at, pair)| defines(pair) && is_public(*at)).map(|(_, pair)| pair[1].text.as_str())
+    }
+
     /// What it names of the program, with the crate first; `super::` is resolved.
     pub fn imports(&self) -> Vec<Named> {
         self.paths().into_iter().filter_map(|named| self.of_the_program(named)).collect()

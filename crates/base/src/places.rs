@@ -13,7 +13,7 @@ const STEP: usize = 256;
 const NEAR: usize = 4;
 
 /// A text and where its lines begin.
-pub struct Places<'a> {
+pub struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
     /// The line that was asked for last: places are mostly asked for in the order of the text.
@@ -22,13 +22,13 @@ pub struct Places<'a> {
     counted: OnceCell<Vec<usize>>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> LineIndex<'a> {
     /// Finds where the lines of a text begin.
-    pub fn new(text: &'a str) -> Places<'a> {
+    pub fn new(text: &'a str) -> LineIndex<'a> {
         let mut starts = Vec::with_capacity(text.len() / 64 + 1);
         starts.push(0);
         starts.extend(memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
-        Places { text, starts, last: Cell::new(0), counted: OnceCell::new() }
+        LineIndex { text, starts, last: Cell::new(0), counted: OnceCell::new() }
     }
 
     /// The text itself.
@@ -100,14 +100,14 @@ mod tests {
 
     #[test]
     fn columns_count_characters() {
-        let places = Places::new("\u{feff}a\näö\r\nx");
+        let places = LineIndex::new("\u{feff}a\näö\r\nx");
         assert_eq!(places.of(0), (1, 1));
         assert_eq!(places.of(3), (1, 1));
         assert_eq!(places.of(5), (2, 1));
         assert_eq!(places.of(7), (2, 2));
         assert_eq!(places.of(11), (3, 1));
         assert_eq!(places.of(12), (3, 2));
-        assert_eq!(Places::new("").of(0), (1, 1));
+        assert_eq!(LineIndex::new("").of(0), (1, 1));
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_place_does_not_depend_on_the_one_before() {
-        let places = Places::new("a\n\nb\nc\nd\ne\nf\n");
+        let places = LineIndex::new("a\n\nb\nc\nd\ne\nf\n");
         let lines = [(0, 1), (2, 2), (3, 3), (5, 4), (7, 5), (9, 6), (11, 7), (13, 8)];
         for (first, _) in lines {
             for (at, line) in lines {
@@ -137,7 +137,7 @@ mod tests {
     fn long_lines_are_counted_like_short_ones() {
         for length in [STEP - 1, STEP, STEP + 1, 2 * STEP, 3 * STEP + 7] {
             let text = "ä".repeat(length) + "\n" + &"b".repeat(length);
-            let places = Places::new(&text);
+            let places = LineIndex::new(&text);
             for n in [0, 1, STEP / 2, length - 1, length] {
                 assert_eq!(places.of(2 * n), (1, n as u32 + 1), "{length} {n}");
                 assert_eq!(places.of(2 * length + 1 + n), (2, n as u32 + 1), "{length} {n}");

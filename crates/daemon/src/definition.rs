@@ -9,7 +9,7 @@ use vecud_plan::Mode;
 /// Where a rig's text is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum RigSource {
     /// Here.
     Text(String),
     /// In this rig file, `.fmu` file, or folder of an FMU.
@@ -87,7 +87,7 @@ impl Definition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
     /// The rig.
-    pub source: Source,
+    pub source: RigSource,
     /// How it is to run; `None`: it is not to.
     pub wanted: Option<Start>,
     /// With whose rights what it names is read: those of who has put it. Left out in a file: those of the daemon.
@@ -104,7 +104,7 @@ mod tests {
     fn a_definition_that_is_not_as_it_was_written_is_none() {
         let wanted = Some(Start { mode: Some(StartMode::Virtual), stop_time: Some(0.1) });
         let definition = Definition {
-            source: Source::Text("[rig]\nstop_time = 1.5\n".to_owned()),
+            source: RigSource::Text("[rig]\nstop_time = 1.5\n".to_owned()),
             wanted,
             rights: Rights::default(),
         };

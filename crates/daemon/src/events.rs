@@ -82,7 +82,7 @@ impl Streams {
 
 /// An event: what it is called, and its data as JSON.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct ServerEvent {
     /// `state`, `problem`, `figures`, `signals` or `lost`.
     pub name: &'static str,
     /// JSON in one line.
@@ -96,8 +96,8 @@ struct Lost {
 }
 
 /// Where the events of one stream come from.
-pub struct Source {
-    sender: mpsc::Sender<Told>,
+pub struct EventSender {
+    sender: mpsc::Sender<ServerEvent>,
     lost: u64,
 }
 
@@ -106,15 +106,15 @@ fn json(data: &impl Serialize) -> String {
 }
 
 /// The events of one stream.
-pub struct Events(mpsc::Receiver<Told>);
+pub struct Events(mpsc::Receiver<ServerEvent>);
 
 /// A stream, and where its events come from.
-pub fn stream() -> (Source, Events) {
+pub fn stream() -> (EventSender, Events) {
     let (sender, receiver) = mpsc::channel(ROOM);
-    (Source { sender, lost: 0 }, Events(receiver))
+    (EventSender { sender, lost: 0 }, Events(receiver))
 }
 
-impl Source {
+impl EventSender {
     /// Tells an event, if there is room for it.
     pub fn tell(&mut self, name: &'static str, data: &impl Serialize) {
         self.tell_json(name, &json(data));
@@ -123,13 +123,13 @@ impl Source {
     /// Tells an event whose data is this JSON, if there is room for it.
     pub fn tell_json(&mut self, name: &'static str, data: &str) {
         if self.lost > 0 {
-            let told = Told { name: "lost", data: json(&Lost { events: self.lost }) };
+            let told = ServerEvent { name: "lost", data: json(&Lost { events: self.lost }) };
             match self.sender.try_send(told) {
                 Ok(()) => self.lost = 0,
                 Err(_) => return self.lost += 1,
             }
         }
-        if let Err(TrySendError::Full(_)) = self.sender.try_send(Told { name, data: data.to_owned() }) {
+        if let Err(TrySendError::Full(_)) = self.sender.try_send(ServerEvent { name, data: data.to_owned() }) {
             self.lost += 1;
         }
     }
@@ -147,7 +147,7 @@ impl Source {
 
 impl Events {
     /// The next one; `Ready(None)`: there is none any more.
-    pub fn poll_next(self: Pin<&mut Self>, context: &mut Context) -> Poll<Option<Told>> {
+    pub fn poll_next(self: Pin<&mut Self>, context: &mut Context) -> Poll<Option<ServerEvent>> {
         self.get_mut().0.poll_recv(context)
     }
 }
@@ -160,12 +160,12 @@ mod tests {
     fn a_slow_reader_loses_events_and_is_told_how_many() {
         let (mut source, mut events) = stream();
         (0..ROOM + 10).for_each(|number| source.tell("state", &number));
-        let read: Vec<Told> = std::iter::from_fn(|| events.0.try_recv().ok()).collect();
+        let read: Vec<ServerEvent> = std::iter::from_fn(|| events.0.try_recv().ok()).collect();
         assert_eq!((read.len(), read[0].data.as_str(), read[ROOM - 1].data.as_str()), (ROOM, "0", "63"));
         source.lost(5);
         source.tell("state", &"next");
-        let read: Vec<Told> = std::iter::from_fn(|| events.0.try_recv().ok()).collect();
-        let told = |name, data: &str| Told { name, data: data.to_owned() };
+        let read: Vec<ServerEvent> = std::iter::from_fn(|| events.0.try_recv().ok()).collect();
+        let told = |name, data: &str| ServerEvent { name, data: data.to_owned() };
         assert_eq!(read, [told("lost", "{\"events\":15}"), told("state", "\"next\"")]);
     }
 

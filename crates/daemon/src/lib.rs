@@ -52,7 +52,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use vecud_host::Error;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 
 /// What a daemon is told.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ pub struct DaemonSettings {
     /// Who writes down what it says.
     pub log: DaemonLog,
     /// Asks for its end.
-    pub stop: Stop,
+    pub stop: StopToken,
     /// Whether somebody has asked since the last call that files of rigs are looked at anew.
     pub reload: fn() -> bool,
 }

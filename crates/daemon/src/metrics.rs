@@ -8,7 +8,7 @@
 //! There is no registry that lasts: what is known at one instant is put into one that lives as long as the answer is written.
 
 use super::rigs::Rigs;
-use super::status::{RigState, Status};
+use super::status::{RigState, RigStatus};
 use super::tally::{SEVERITIES, Tally};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{
@@ -18,7 +18,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
-use vecud_host::{ClockTotals, Durations, Latencies, Recorded, State, Totals};
+use vecud_host::{ClockTotals, Durations, Latencies, RecordedTotals, SessionState, Totals};
 use vecud_plan::Mode;
 use vecud_report::Scheduling;
 
@@ -90,7 +90,7 @@ pub struct Scrape {
 /// What is known of a rig.
 #[derive(Debug)]
 struct RigFigures {
-    status: Status,
+    status: RigStatus,
     tally: Tally,
     /// `None`: it does not run.
     totals: Option<Totals>,
@@ -101,7 +101,7 @@ impl Scrape {
     pub fn take(rigs: &Rigs, began: SystemTime, answers: Vec<(u16, u64)>) -> Scrape {
         let figures = rigs.list().into_iter().map(|rig| {
             let handle = rig.running().and_then(|running| running.handle);
-            let totals = handle.filter(|handle| handle.state() != State::Over).map(|handle| handle.totals());
+            let totals = handle.filter(|handle| handle.state() != SessionState::Over).map(|handle| handle.totals());
             RigFigures { status: rig.status(), tally: rig.tally(), totals }
         });
         Scrape { began, answers, rigs: figures.collect() }
@@ -166,7 +166,7 @@ const CLOCK_HISTOGRAMS: [ClockHistogram; 4] = [
 ];
 
 /// Counters of a recording: name, unit, what they count, where they are.
-type RecordingCounter = (&'static str, Option<Unit>, &'static str, fn(&Recorded) -> u64);
+type RecordingCounter = (&'static str, Option<Unit>, &'static str, fn(&RecordedTotals) -> u64);
 
 const RECORDING_COUNTERS: [RecordingCounter; 4] = [
     ("recording_rows", None, "Rows that came to the files of the recording.", |own| own.rows),
@@ -380,9 +380,9 @@ mod tests {
             simulated_s: 0.5,
             clocks: vec![clock],
             locks: Vec::new(),
-            recorded: Recorded::default(),
+            recorded: RecordedTotals::default(),
         };
-        let status = Status::new(RigName::new("a").unwrap());
+        let status = RigStatus::new(RigName::new("a").unwrap());
         let rig = RigFigures { status, tally: Tally::default(), totals: Some(totals) };
         Scrape { began: UNIX_EPOCH, answers: Vec::new(), rigs: vec![rig] }
     }

@@ -1,11 +1,11 @@
 //! One rig of the daemon: what it is, how far it is, and the thread that its runs have while they go on.
 
-use super::definition::{Definition, Source, Start};
+use super::definition::{Definition, RigSource, Start};
 use super::events::MESSAGES;
 use super::log::{DaemonLine, DaemonLog};
 use super::name::RigName;
 use super::runs::Runs;
-use super::status::{Mistake, RigState, Status, Verdict};
+use super::status::{Mistake, RigState, RigStatus, Verdict};
 use super::tally::Tally;
 use super::waits::WAITS;
 use jiff::Timestamp;
@@ -16,34 +16,34 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use tokio::sync::{Semaphore, broadcast, watch};
 use vecud_base::time::Instant;
-use vecud_host::{Error, Event, EventSink, Finished, LineWeight, Options, Session, SessionHandle, State};
-use vecud_linux::stop::Stop;
+use vecud_host::{Error, EventSink, Finished, LineWeight, Options, Session, SessionEvent, SessionHandle, SessionState};
+use vecud_linux::stop::StopToken;
 use vecud_report::Severity;
 
 /// A run that goes on.
 #[derive(Clone)]
-pub struct Running {
+pub struct ActiveRun {
     /// Asks for its end.
-    pub stop: Stop,
+    pub stop: StopToken,
     /// `None`: it is being prepared.
     pub handle: Option<SessionHandle>,
     /// When it is over, another one begins, since the rig was made another one.
     reloads: bool,
 }
 
-impl Running {
+impl ActiveRun {
     /// Whether another one begins when it is over, since the rig was made another one.
     pub fn reloads(&self) -> bool {
         self.reloads
     }
 
-    fn new() -> Running {
-        Running { stop: Stop::default(), handle: None, reloads: false }
+    fn new() -> ActiveRun {
+        ActiveRun { stop: StopToken::default(), handle: None, reloads: false }
     }
 }
 
 /// A rig.
-pub struct Rig {
+pub struct ManagedRig {
     name: RigName,
     /// The folder that relative paths count from.
     folder: PathBuf,
@@ -51,9 +51,9 @@ pub struct Rig {
     pub runs: Runs,
     log: DaemonLog,
     definition: Mutex<Option<Definition>>,
-    status: watch::Sender<Status>,
+    status: watch::Sender<RigStatus>,
     /// Neither this nor the status is held while somebody waits for the disk: whoever looks at the rig needs them.
-    running: Mutex<Option<Running>>,
+    running: Mutex<Option<ActiveRun>>,
     /// Its file as it was when the last run began.
     file: Mutex<Option<FileState>>,
     tally: Mutex<Tally>,
@@ -74,7 +74,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Rig {
+impl ManagedRig {
     /// A rig; `Err`: why what is known of it cannot be read.
     pub fn new(
         name: RigName,
@@ -82,8 +82,8 @@ impl Rig {
         runs: Runs,
         log: DaemonLog,
         definition: Result<Definition, String>,
-    ) -> Rig {
-        let mut status = Status::new(name.clone());
+    ) -> ManagedRig {
+        let mut status = RigStatus::new(name.clone());
         if let Err(message) = &definition {
             status.enter(RigState::Failed);
             status.problems.push(Mistake::said(message.clone()));
@@ -95,7 +95,7 @@ impl Rig {
             status.leave(last.run());
         }
         let (definition, status) = (Mutex::new(definition.ok()), watch::Sender::new(status));
-        Rig {
+        ManagedRig {
             name,
             folder,
             runs,
@@ -116,7 +116,7 @@ impl Rig {
     }
 
     /// How far it is.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> RigStatus {
         self.status.borrow().clone()
     }
 
@@ -126,12 +126,12 @@ impl Rig {
     }
 
     /// Tells of each change of the status.
-    pub fn changes(&self) -> watch::Receiver<Status> {
+    pub fn changes(&self) -> watch::Receiver<RigStatus> {
         self.status.subscribe()
     }
 
     /// The run that goes on, if one does.
-    pub fn running(&self) -> Option<Running> {
+    pub fn running(&self) -> Option<ActiveRun> {
         lock(&self.running).clone()
     }
 
@@ -174,15 +174,15 @@ impl Rig {
     /// The rig's text, and the file that its places are told in; or the file itself.
     pub fn options(definition: &Definition, name: &RigName, folder: &Path) -> Options {
         let (file, text) = match &definition.source {
-            Source::Text(text) => (folder.join(format!("{name}.toml")), Some(text.clone())),
-            Source::Path(path) => (folder.join(path), None),
+            RigSource::Text(text) => (folder.join(format!("{name}.toml")), Some(text.clone())),
+            RigSource::Path(path) => (folder.join(path), None),
         };
         let rights = definition.rights.clone();
         Options { file, text, rights, control: true, endless: true, ..Options::default() }
     }
 
     fn file_state(&self, definition: &Definition) -> Option<FileState> {
-        let Source::Path(path) = &definition.source else { return None };
+        let RigSource::Path(path) = &definition.source else { return None };
         let found = definition.rights.at(&self.folder.join(path), |way| fs::metadata(way)).ok()?;
         Some((found.modified().ok()?, found.len(), found.ino()))
     }
@@ -205,7 +205,7 @@ impl Rig {
             if running.is_some() {
                 return None;
             }
-            running.insert(Running::new()).stop.clone()
+            running.insert(ActiveRun::new()).stop.clone()
         };
         Some(self.options_of(definition, stop, 0))
     }
@@ -215,7 +215,7 @@ impl Rig {
         let stop = {
             let mut running = lock(&self.running);
             // Whoever has asked for its end, or for another one after it, has asked.
-            let own = running.get_or_insert_with(Running::new);
+            let own = running.get_or_insert_with(ActiveRun::new);
             own.handle = None;
             own.stop.clone()
         };
@@ -248,7 +248,7 @@ impl Rig {
             let own = running.as_mut().filter(|running| running.reloads)?;
             // By whoever makes it another one from here on it is asked for its end again.
             let definition = lock(&self.definition).clone()?;
-            *own = Running::new();
+            *own = ActiveRun::new();
             (definition, own.stop.clone())
         };
         let options = self.options_of(&definition, stop, 0);
@@ -256,7 +256,7 @@ impl Rig {
     }
 
     /// Options of a run that begins, after so many restarts in a row.
-    fn options_of(&self, definition: &Definition, stop: Stop, restarts: u32) -> Options {
+    fn options_of(&self, definition: &Definition, stop: StopToken, restarts: u32) -> Options {
         let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
         let (out, within) = (Some(self.runs.path(&run)), Some(self.runs.within().clone()));
         let file = self.file_state(definition);
@@ -274,13 +274,13 @@ impl Rig {
             within,
             command: vec!["vecud".to_owned(), "daemon".to_owned()],
             stop,
-            ..Rig::options(definition, &self.name, &self.folder)
+            ..ManagedRig::options(definition, &self.name, &self.folder)
         }
     }
 
-    /// The run that has [begun](Rig::begin), once `start` has started its session, up to its report.
+    /// The run that has [begun](ManagedRig::begin), once `start` has started its session, up to its report.
     pub fn run(
-        self: &Arc<Rig>,
+        self: &Arc<ManagedRig>,
         options: &Options,
         start: impl FnOnce(&Options, &EventSink) -> Result<Session, Error>,
     ) -> Result<Vec<Finished>, Error> {
@@ -298,14 +298,14 @@ impl Rig {
         }
     }
 
-    fn hear(&self, event: Event) {
+    fn hear(&self, event: SessionEvent) {
         match event {
-            Event::State(State::Starting) => self.enter(RigState::Preparing),
-            Event::State(State::Running) => self.enter(RigState::Running),
-            Event::State(State::Paused) => self.enter(RigState::Paused),
-            Event::State(State::Stopping | State::Over) => self.enter(RigState::Stopping),
-            Event::Message(weight, line) => self.say(weight, &line),
-            Event::Begun(_) | Event::Over | Event::Figures(_) => (),
+            SessionEvent::State(SessionState::Starting) => self.enter(RigState::Preparing),
+            SessionEvent::State(SessionState::Running) => self.enter(RigState::Running),
+            SessionEvent::State(SessionState::Paused) => self.enter(RigState::Paused),
+            SessionEvent::State(SessionState::Stopping | SessionState::Over) => self.enter(RigState::Stopping),
+            SessionEvent::Message(weight, line) => self.say(weight, &line),
+            SessionEvent::Begun(_) | SessionEvent::Over | SessionEvent::Figures(_) => (),
         }
     }
 
@@ -325,7 +325,7 @@ impl Rig {
         });
     }
 
-    /// A run that has [begun](Rig::begin) is over, whether it came to activations or not: what went wrong is said, and then everybody may
+    /// A run that has [begun](ManagedRig::begin) is over, whether it came to activations or not: what went wrong is said, and then everybody may
     /// know. `restart`: after how long another one begins.
     pub fn over(&self, outcome: Result<&[Finished], &Error>, restart: Option<Duration>) {
         lock(&self.tally).count(outcome, exit_code(outcome));

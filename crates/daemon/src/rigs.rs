@@ -1,14 +1,14 @@
 //! All rigs of the daemon: what is done with each of them, and what they share of the machine.
 
 use super::cores;
-use super::definition::{Definition, Source, Start};
+use super::definition::{Definition, RigSource, Start};
 use super::events::Streams;
 use super::log::DaemonLog;
 use super::name::RigName;
 use super::orphans::Orphans;
 use super::restart::Failures;
-use super::rig::{Rig, exit_code, mistakes};
-use super::status::{Mistake, Status};
+use super::rig::{ManagedRig, exit_code, mistakes};
+use super::status::{Mistake, RigStatus};
 use super::store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -25,18 +25,18 @@ use vecud_host::{Error, EventSink, Finished, LineWeight, Options, Session};
 use vecud_linux::files::Folder;
 use vecud_linux::permits::{Permit, Permits};
 use vecud_linux::rights::Rights;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 use vecud_linux::{affinity, heap, process};
 use vecud_plan::RunningRig;
-use vecud_plan::rig::{Place, Problem, RigError};
+use vecud_plan::rig::{Diagnostic, Place, RigError};
 
 /// Why something is not done.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum RequestError {
     /// There is no rig of this name.
     Unknown(RigName),
     /// It cannot be done while the rig is as it is.
-    State(Box<Status>, &'static str),
+    State(Box<RigStatus>, &'static str),
     /// The rig, or what it names, is wrong.
     Invalid(Vec<Mistake>),
     /// What is wanted cannot be written down.
@@ -45,22 +45,22 @@ pub enum Refusal {
     System(String),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Unknown(name) => write!(f, "there is no rig {name}; GET /v1/rigs lists them"),
-            Refusal::State(status, why) if status.restart_at.is_some() => {
+            RequestError::Unknown(name) => write!(f, "there is no rig {name}; GET /v1/rigs lists them"),
+            RequestError::State(status, why) if status.restart_at.is_some() => {
                 write!(f, "rig {} has failed and waits for its restart: {why}", status.name)
             }
-            Refusal::State(status, why) => write!(f, "rig {} is {}: {why}", status.name, status.state.word()),
-            Refusal::Invalid(mistakes) => match mistakes.as_slice() {
+            RequestError::State(status, why) => write!(f, "rig {} is {}: {why}", status.name, status.state.word()),
+            RequestError::Invalid(mistakes) => match mistakes.as_slice() {
                 [one] => f.write_str(&one.message),
                 several => write!(f, "there are {} mistakes", several.len()),
             },
-            Refusal::NotKept(error) => {
+            RequestError::NotKept(error) => {
                 write!(f, "what is wanted cannot be written to the state folder, and is not done: {error}")
             }
-            Refusal::System(detail) => f.write_str(detail),
+            RequestError::System(detail) => f.write_str(detail),
         }
     }
 }
@@ -73,7 +73,7 @@ pub struct Rigs {
     log: DaemonLog,
     orphans: Orphans,
     /// Never held while somebody waits for the disk: whoever asks for anything needs it.
-    all: Mutex<BTreeMap<RigName, Arc<Rig>>>,
+    all: Mutex<BTreeMap<RigName, Arc<ManagedRig>>>,
     /// The cores that this process may use, whichever its threads leave to partitions.
     cpus: BTreeSet<usize>,
     /// Held while it is written down what rigs there are, and what is wanted of them.
@@ -85,7 +85,7 @@ pub struct Rigs {
     /// Held while a long rig is read and planned, which takes some hundred times its length of memory.
     long: Permits,
     /// Asks for the end of all checks.
-    checks: Stop,
+    checks: StopToken,
     /// Held while the threads of this process are moved to other cores.
     moving: Mutex<()>,
     /// The daemon ends.
@@ -115,7 +115,7 @@ impl Rigs {
                 log.warn_of(&name, &format!("what it is is not known any more, and it does not run: {why}"));
             }
             let runs = store.runs(&name);
-            (name.clone(), Arc::new(Rig::new(name, folder.clone(), runs, log.clone(), definition)))
+            (name.clone(), Arc::new(ManagedRig::new(name, folder.clone(), runs, log.clone(), definition)))
         };
         let all = Mutex::new(known.into_iter().map(rig).collect());
         Ok(Rigs {
@@ -129,14 +129,14 @@ impl Rigs {
             taking: Mutex::default(),
             builds: Permits::of(BUILDS),
             long: Permits::of(1),
-            checks: Stop::default(),
+            checks: StopToken::default(),
             moving: Mutex::default(),
             ends: AtomicBool::new(false),
             streams: Streams::default(),
         })
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<RigName, Arc<Rig>>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<RigName, Arc<ManagedRig>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -145,13 +145,13 @@ impl Rigs {
     }
 
     /// All, in the order of their names.
-    pub fn list(&self) -> Vec<Arc<Rig>> {
+    pub fn list(&self) -> Vec<Arc<ManagedRig>> {
         self.all().values().cloned().collect()
     }
 
     /// The one of this name.
-    pub fn find(&self, name: &RigName) -> Result<Arc<Rig>, Refusal> {
-        self.all().get(name).cloned().ok_or_else(|| Refusal::Unknown(name.clone()))
+    pub fn find(&self, name: &RigName) -> Result<Arc<ManagedRig>, RequestError> {
+        self.all().get(name).cloned().ok_or_else(|| RequestError::Unknown(name.clone()))
     }
 
     /// Makes a rig, or makes it another one, once it is checked as by `vecud check`. One that runs is refused unless it `reloads`: then
@@ -159,30 +159,32 @@ impl Rigs {
     pub fn put(
         &self,
         name: &RigName,
-        source: Source,
+        source: RigSource,
         rights: Rights,
         reloads: bool,
-    ) -> Result<(Arc<Rig>, bool), Refusal> {
+    ) -> Result<(Arc<ManagedRig>, bool), RequestError> {
         let known = self.all().get(name).cloned();
         let busy = known.as_ref().filter(|rig| rig.running().is_some());
         if let Some(busy) = busy.filter(|_| !reloads) {
             let way_out = "it runs, or is about to: stop it first, or put it with ?reload=true";
-            return Err(Refusal::State(Box::new(busy.status()), way_out));
+            return Err(RequestError::State(Box::new(busy.status()), way_out));
         }
         let definition = Definition { source, wanted: None, rights };
-        self.check(Rig::options(&definition, name, &self.folder)).map_err(|error| match self.checks.is_asked() {
-            true => Refusal::System("the daemon ends".to_owned()),
-            false => Refusal::Invalid(mistakes(&error)),
+        self.check(ManagedRig::options(&definition, name, &self.folder)).map_err(|error| {
+            match self.checks.is_asked() {
+                true => RequestError::System("the daemon ends".to_owned()),
+                false => RequestError::Invalid(mistakes(&error)),
+            }
         })?;
         let wanted = busy.and_then(|rig| rig.wanted());
         let definition = Definition { wanted, ..definition };
         let _one_after_the_other = self.changing();
-        self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
+        self.store.keep(name, &definition).map_err(RequestError::NotKept)?;
         let is_new = known.is_none();
         // Made before it is put among all: its runs are looked for on the disk.
         let made = known.unwrap_or_else(|| {
             let runs = self.store.runs(name);
-            Arc::new(Rig::new(name.clone(), self.folder.clone(), runs, self.log.clone(), Ok(definition.clone())))
+            Arc::new(ManagedRig::new(name.clone(), self.folder.clone(), runs, self.log.clone(), Ok(definition.clone())))
         });
         let rig = self.all().entry(name.clone()).or_insert(made).clone();
         rig.define(definition);
@@ -218,7 +220,7 @@ impl Rigs {
         };
         if length > LONGEST {
             let message = format!("is longer than {} KiB, the most that a daemon reads of a rig", LONGEST >> 10);
-            let problem = Problem::new(&options.file, Place::default(), message);
+            let problem = Diagnostic::new(&options.file, Place::default(), message);
             return Err(Error::Rig(RigError { problems: vec![problem] }));
         }
         match length > SHORT {
@@ -228,29 +230,30 @@ impl Rigs {
     }
 
     /// Forgets a rig. Its runs stay on the disk.
-    pub fn delete(&self, name: &RigName) -> Result<(), Refusal> {
+    pub fn delete(&self, name: &RigName) -> Result<(), RequestError> {
         let _one_after_the_other = self.changing();
         let rig = self.find(name)?;
         if rig.running().is_some() {
-            return Err(Refusal::State(Box::new(rig.status()), "it runs, or is about to: stop it first"));
+            return Err(RequestError::State(Box::new(rig.status()), "it runs, or is about to: stop it first"));
         }
-        self.store.forget(name).map_err(Refusal::NotKept)?;
+        self.store.forget(name).map_err(RequestError::NotKept)?;
         self.all().remove(name);
         Ok(())
     }
 
     /// Starts a rig; what comes of it its status says.
-    pub fn start(self: &Arc<Rigs>, name: &RigName, start: Start) -> Result<Arc<Rig>, Refusal> {
+    pub fn start(self: &Arc<Rigs>, name: &RigName, start: Start) -> Result<Arc<ManagedRig>, RequestError> {
         let _one_after_the_other = self.changing();
         let rig = self.find(name)?;
         if rig.running().is_some() {
-            return Err(Refusal::State(Box::new(rig.status()), "it runs already"));
+            return Err(RequestError::State(Box::new(rig.status()), "it runs already"));
         }
-        let definition =
-            rig.want(Some(start)).ok_or(Refusal::State(Box::new(rig.status()), "what it is is not known: put it"))?;
-        self.store.keep(name, &definition).map_err(Refusal::NotKept)?;
+        let definition = rig
+            .want(Some(start))
+            .ok_or(RequestError::State(Box::new(rig.status()), "what it is is not known: put it"))?;
+        self.store.keep(name, &definition).map_err(RequestError::NotKept)?;
         let options =
-            rig.begin(&definition).ok_or_else(|| Refusal::State(Box::new(rig.status()), "it runs already"))?;
+            rig.begin(&definition).ok_or_else(|| RequestError::State(Box::new(rig.status()), "it runs already"))?;
         let (all, own) = (self.clone(), rig.clone());
         let work = move || {
             let ran = catch_unwind(AssertUnwindSafe(|| all.run(&own, definition, options)));
@@ -266,14 +269,14 @@ impl Rigs {
             Err(error) => {
                 let error = format!("a thread for rig {name}: {error}");
                 rig.over(Err(&Error::System(error.clone())), None);
-                Err(Refusal::System(error))
+                Err(RequestError::System(error))
             }
         }
     }
 
     /// The runs of a rig, from the preparation of the first one to the report of the last: after a failure it starts anew where it says
     /// so.
-    fn run(&self, rig: &Arc<Rig>, mut definition: Definition, mut options: Options) {
+    fn run(&self, rig: &Arc<ManagedRig>, mut definition: Definition, mut options: Options) {
         let mut failures = Failures::default();
         loop {
             let began = Instant::now();
@@ -328,7 +331,11 @@ impl Rigs {
     }
 
     /// What a rig runs as now that its run is over, if it was made another one and is to go on.
-    fn begin_reloaded(&self, rig: &Arc<Rig>, outcome: Result<&[Finished], &Error>) -> Option<(Definition, Options)> {
+    fn begin_reloaded(
+        &self,
+        rig: &Arc<ManagedRig>,
+        outcome: Result<&[Finished], &Error>,
+    ) -> Option<(Definition, Options)> {
         if self.ends.load(SeqCst) || !rig.running()?.reloads() {
             return None;
         }
@@ -337,7 +344,7 @@ impl Rigs {
     }
 
     /// The rig is no longer wanted, since its run is over; whoever ends the daemon wants it as much as before.
-    fn is_over(&self, rig: &Rig) {
+    fn is_over(&self, rig: &ManagedRig) {
         if !self.ends.load(SeqCst) {
             let _one_after_the_other = self.changing();
             self.is_wanted_no_more(rig, "that its run is over");
@@ -345,7 +352,7 @@ impl Rigs {
     }
 
     /// The rig is no longer wanted. `what` that means is said where it cannot be written down. For whoever has `changing`.
-    fn is_wanted_no_more(&self, rig: &Rig, what: &str) {
+    fn is_wanted_no_more(&self, rig: &ManagedRig, what: &str) {
         if let Some(definition) = rig.want(None)
             && let Err(error) = self.store.keep(rig.name(), &definition)
         {
@@ -357,12 +364,12 @@ impl Rigs {
 
     /// What rigs that run, or are about to run anew, hold of the machine.
     fn running(&self) -> Vec<RunningRig> {
-        let of = |rig: &Arc<Rig>| Some(RunningRig::of(rig.name().as_str(), rig.running()?.handle?.plan()));
+        let of = |rig: &Arc<ManagedRig>| Some(RunningRig::of(rig.name().as_str(), rig.running()?.handle?.plan()));
         self.list().iter().filter_map(of).collect()
     }
 
     /// Prepares a run and starts it, on what those of the others that run leave of the machine.
-    fn start_beside(&self, rig: &Rig, options: &Options, events: &EventSink) -> Result<Session, Error> {
+    fn start_beside(&self, rig: &ManagedRig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _permit = self.permit(options)?;
         let (cpus, builds) = (Some(self.cpus.clone()), self.builds.clone());
         let mut options = self.orphans.with(Options { cpus, builds, claims_cores: true, ..options.clone() });
@@ -408,17 +415,17 @@ impl Rigs {
 
     /// Asks for the end of a rig's run, in good order, or `now` by force. Whatever becomes of the disk, a rig can be stopped: nothing is
     /// waited for, and [`Rigs::is_stopped`] writes it down.
-    pub fn stop(&self, name: &RigName, now: bool) -> Result<Arc<Rig>, Refusal> {
+    pub fn stop(&self, name: &RigName, now: bool) -> Result<Arc<ManagedRig>, RequestError> {
         let rig = self.find(name)?;
         if rig.running().is_none() {
-            return Err(Refusal::State(Box::new(rig.status()), "it does not run"));
+            return Err(RequestError::State(Box::new(rig.status()), "it does not run"));
         }
         rig.stop(now);
         Ok(rig)
     }
 
     /// Writes down that a rig is not to run any more, once somebody has asked for the end of its run.
-    pub fn is_stopped(&self, rig: &Arc<Rig>) {
+    pub fn is_stopped(&self, rig: &Arc<ManagedRig>) {
         let _one_after_the_other = self.changing();
         // Meanwhile somebody may have started it anew, or deleted it.
         let is_over = rig.running().is_none_or(|run| run.stop.is_asked());
@@ -429,7 +436,7 @@ impl Rigs {
 
     /// Has a rig be idle, whatever it is doing: the run that goes on comes to its end. `true`: one does, and [`Rigs::is_stopped`] writes
     /// that down.
-    pub fn reset(&self, name: &RigName) -> Result<(Arc<Rig>, bool), Refusal> {
+    pub fn reset(&self, name: &RigName) -> Result<(Arc<ManagedRig>, bool), RequestError> {
         let rig = self.find(name)?;
         let runs = rig.running().is_some();
         rig.stop(false);
@@ -440,7 +447,7 @@ impl Rigs {
     /// checked; else its run goes on. One that could not begin before, and could now, is idle again. Blocks for as long as the checks take.
     pub fn reload(&self) {
         for rig in self.list() {
-            let Some(definition) = rig.definition().filter(|own| matches!(own.source, Source::Path(_))) else {
+            let Some(definition) = rig.definition().filter(|own| matches!(own.source, RigSource::Path(_))) else {
                 continue;
             };
             if rig.has_changed() {
@@ -449,21 +456,21 @@ impl Rigs {
                     Err(refusal) => self.tell_mistakes(&rig, refusal),
                 }
             } else if rig.running().is_none() {
-                let options = Rig::options(&definition, rig.name(), &self.folder);
+                let options = ManagedRig::options(&definition, rig.name(), &self.folder);
                 match self.check(options) {
                     Ok(_) if rig.status().could_not_begin() => rig.define(definition),
                     Ok(_) => (),
                     Err(_) if self.checks.is_asked() => return,
-                    Err(error) => self.tell_mistakes(&rig, Refusal::Invalid(mistakes(&error))),
+                    Err(error) => self.tell_mistakes(&rig, RequestError::Invalid(mistakes(&error))),
                 }
             }
         }
     }
 
     /// Says why the file of a rig is not taken over, each mistake by itself.
-    fn tell_mistakes(&self, rig: &Rig, refusal: Refusal) {
+    fn tell_mistakes(&self, rig: &ManagedRig, refusal: RequestError) {
         match refusal {
-            Refusal::Invalid(mistakes) => {
+            RequestError::Invalid(mistakes) => {
                 mistakes.iter().for_each(|own| self.log.warn_of(rig.name(), &own.to_string()))
             }
             refusal => self.log.warn_of(rig.name(), &format!("its file is not taken over: {refusal}")),
@@ -477,7 +484,7 @@ impl Rigs {
 
     /// Brings all rigs to their end: at once as soon as somebody asks the daemon a second time. What is wanted of them stays.
     /// `waits` is called time and again meanwhile.
-    pub fn end(&self, stop: &Stop, waits: impl Fn()) {
+    pub fn end(&self, stop: &StopToken, waits: impl Fn()) {
         self.ends.store(true, SeqCst);
         loop {
             let running: Vec<_> = self.list().iter().filter_map(|rig| rig.running()).collect();

@@ -61,7 +61,8 @@ pub enum Verdict {
 
 /// How far a rig is.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Status {
+#[schema(as = Status)]
+pub struct RigStatus {
     /// The rig.
     pub name: RigName,
     /// What it is doing.
@@ -89,13 +90,13 @@ pub struct Status {
     pub has_begun: bool,
 }
 
-impl Status {
+impl RigStatus {
     /// A rig that has not run yet.
-    pub fn new(name: RigName) -> Status {
+    pub fn new(name: RigName) -> RigStatus {
         let (state, since) = (RigState::Idle, Timestamp::now());
         let (verdict, exit_code, run, last_run, restart_at) = Default::default();
         let (restarts, problems, has_begun) = Default::default();
-        Status { name, state, verdict, exit_code, since, run, last_run, restart_at, restarts, problems, has_begun }
+        RigStatus { name, state, verdict, exit_code, since, run, last_run, restart_at, restarts, problems, has_begun }
     }
 
     /// The rig is in another state.

@@ -12,7 +12,7 @@ pub const WAITS: usize = 64;
 
 /// A row in which a condition held.
 #[derive(Debug)]
-pub struct Held {
+pub struct MatchingRow {
     /// Its time.
     pub time: Instant,
     /// What the signals of the condition had in it, by name; `None`: no value.
@@ -23,12 +23,12 @@ pub struct Held {
 pub struct Wait {
     condition: Condition,
     /// `None`: it has held.
-    answer: Option<oneshot::Sender<Held>>,
+    answer: Option<oneshot::Sender<MatchingRow>>,
 }
 
 impl Wait {
     /// A wait, and where its answer comes; that is closed when there are no further rows.
-    pub fn begin(condition: Condition) -> (Box<dyn RowWatcher>, oneshot::Receiver<Held>) {
+    pub fn begin(condition: Condition) -> (Box<dyn RowWatcher>, oneshot::Receiver<MatchingRow>) {
         let (sender, receiver) = oneshot::channel();
         (Box::new(Wait { condition, answer: Some(sender) }), receiver)
     }
@@ -44,7 +44,7 @@ impl RowWatcher for Wait {
         let values =
             signals.map(|(name, signal)| (name.clone(), value(signal.column.0, signal.variable_type))).collect();
         if let Some(answer) = self.answer.take() {
-            let _nobody_waits_any_more = answer.send(Held { time, values });
+            let _nobody_waits_any_more = answer.send(MatchingRow { time, values });
         }
         false
     }

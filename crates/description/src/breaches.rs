@@ -1,7 +1,7 @@
 //! Rules of the standard that no run depends on and that FMUs often break: what only who validates an FMU wants to hear of. All others
 //! are errors or warnings of the readers already.
 
-use super::model::{Abi, Causality, DescriptionError, Initial, Key, ModelDescription, Variable};
+use super::model::{Abi, Causality, DescriptionError, Initial, ModelDescription, Variable, VariableKey};
 use super::rules;
 use std::collections::HashSet;
 
@@ -23,7 +23,8 @@ impl ModelDescription {
     /// Variables that an importer computes initially, and that `<ModelStructure>` does not list as such (FMI 3.0.2, 2.4.8, `InitialUnknown`;
     /// FMI 2.0.5, 2.2.8).
     fn unlisted_unknowns(&self) -> Vec<DescriptionError> {
-        let listed: HashSet<Key> = self.structure.initial_unknowns.iter().map(|unknown| unknown.variable).collect();
+        let listed: HashSet<VariableKey> =
+            self.structure.initial_unknowns.iter().map(|unknown| unknown.variable).collect();
         let derivatives = self.structure.continuous_state_derivatives.iter();
         let derivatives: Vec<&Variable> =
             derivatives.filter_map(|unknown| self.by_reference(unknown.variable)).collect();
@@ -31,8 +32,8 @@ impl ModelDescription {
         let states: HashSet<_> = states.collect();
         let derivatives: HashSet<_> = derivatives.iter().map(|derivative| derivative.value_reference).collect();
         let key = |v: &Variable| match self.abi {
-            Abi::Fmi3 => Key::from(v.value_reference),
-            _ => Key::from((v.variable_type, v.value_reference)),
+            Abi::Fmi3 => VariableKey::from(v.value_reference),
+            _ => VariableKey::from((v.variable_type, v.value_reference)),
         };
         let is_unknown = |v: &&Variable| {
             let is_computed = matches!(v.initial, Some(Initial::Calculated | Initial::Approx));

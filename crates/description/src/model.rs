@@ -38,22 +38,22 @@ impl ValueReference {
 /// What finds a variable: FMI 1.0 and 2.0 give the same value reference to one variable of each base type, so that the
 /// type belongs to it; in FMI 3.0 references are unique over all types, and the type may be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
+pub struct VariableKey {
     /// A type of the variable's base type, by whose functions it is got and set.
     pub variable_type: Option<VariableType>,
     /// The value reference of the variable.
     pub reference: ValueReference,
 }
 
-impl From<ValueReference> for Key {
-    fn from(reference: ValueReference) -> Key {
-        Key { variable_type: None, reference }
+impl From<ValueReference> for VariableKey {
+    fn from(reference: ValueReference) -> VariableKey {
+        VariableKey { variable_type: None, reference }
     }
 }
 
-impl From<(VariableType, ValueReference)> for Key {
-    fn from((variable_type, reference): (VariableType, ValueReference)) -> Key {
-        Key { variable_type: Some(variable_type), reference }
+impl From<(VariableType, ValueReference)> for VariableKey {
+    fn from((variable_type, reference): (VariableType, ValueReference)) -> VariableKey {
+        VariableKey { variable_type: Some(variable_type), reference }
     }
 }
 
@@ -258,7 +258,7 @@ pub struct ModelDescription {
     /// The interface types that it offers, at most one of each kind, never none.
     pub interfaces: Vec<InterfaceOffer>,
     /// `<UnitDefinitions>`.
-    pub units: Vec<Unit>,
+    pub units: Vec<UnitDefinition>,
     /// `<TypeDefinitions>`.
     pub types: Vec<TypeDefinition>,
     /// `<LogCategories>`.
@@ -424,7 +424,7 @@ pub struct Implementation {
 
 /// A unit: `base = factor · value + offset`, with the exponents of the SI units.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unit {
+pub struct UnitDefinition {
     /// Unique name.
     pub name: String,
     /// The relation of the unit to SI, if declared.
@@ -573,7 +573,7 @@ pub struct ModelStructure {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unknown {
     /// Which variable.
-    pub variable: Key,
+    pub variable: VariableKey,
     /// What it depends on: `None` is "everything", an empty list "nothing".
     pub dependencies: Option<Vec<Dependency>>,
 }
@@ -582,7 +582,7 @@ pub struct Unknown {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependency {
     /// On which variable.
-    pub on: Key,
+    pub on: VariableKey,
     /// In what way.
     pub kind: DependencyKind,
 }
@@ -655,12 +655,12 @@ impl ModelDescription {
 
     /// The variable that the C interface knows by a value reference: by the reference alone where no other base type has
     /// it too, as in FMI 3.0 none can. Of aliases the first.
-    pub fn by_reference(&self, key: impl Into<Key>) -> Option<&Variable> {
+    pub fn by_reference(&self, key: impl Into<VariableKey>) -> Option<&Variable> {
         self.variables.get(self.place(key)?)
     }
 
     /// Where [`ModelDescription::variables`] has the variable that [`ModelDescription::by_reference`] finds.
-    pub fn place(&self, key: impl Into<Key>) -> Option<usize> {
+    pub fn place(&self, key: impl Into<VariableKey>) -> Option<usize> {
         self.index.by_reference(&self.variables, key)
     }
 

@@ -10,7 +10,7 @@ use super::rules::{self, is_float};
 use super::xml::{self, error_at};
 use jiff::civil::Date;
 use roxmltree::Node;
-use vecud_base::places::{self, Places};
+use vecud_base::places::{self, LineIndex};
 
 /// The children of an element, in groups that stand one behind the other (`xs:sequence`); within a group there is no order.
 struct ChildOrder {
@@ -295,7 +295,7 @@ const MOST: usize = 100;
 
 /// What of a text is against these rules, in its order; the description is what was read of it.
 pub fn breaches_of_schema(text: &str, description: &ModelDescription) -> Vec<DescriptionError> {
-    let places = Places::new(text);
+    let places = LineIndex::new(text);
     let Ok(document) = xml::document(&places) else { return Vec::new() };
     let root = document.root_element();
     let mut breaches = Vec::new();
@@ -315,7 +315,7 @@ pub fn breaches_of_schema(text: &str, description: &ModelDescription) -> Vec<Des
     breaches
 }
 
-fn look(seen: Seen, places: &Places, breaches: &mut Vec<DescriptionError>) {
+fn look(seen: Seen, places: &LineIndex, breaches: &mut Vec<DescriptionError>) {
     let (node, abi) = (seen.node, seen.description.abi);
     let name = node.tag_name().name();
     let own = places::tag(places.text(), name);
@@ -340,7 +340,7 @@ fn look(seen: Seen, places: &Places, breaches: &mut Vec<DescriptionError>) {
 }
 
 /// The first child that stands behind one of a later group.
-fn out_of_order(node: Node, groups: &[&[&str]], places: &Places) -> Option<DescriptionError> {
+fn out_of_order(node: Node, groups: &[&[&str]], places: &LineIndex) -> Option<DescriptionError> {
     let mut last: Option<(usize, &str)> = None;
     for child in node.children().filter(Node::is_element) {
         let name = child.tag_name().name();
@@ -393,7 +393,7 @@ fn is_date_time(text: &str) -> bool {
 /// The variables that `terminalsAndIcons.xml` names and the description does not have (FMI 3.0.2, 2.4.9), or why it cannot be read.
 pub fn unknown_in_terminals(text: &str, description: &ModelDescription) -> Vec<DescriptionError> {
     const NAMES: [&str; 3] = ["variableName", "inStreamVariableName", "outStreamVariableName"];
-    let places = Places::new(text);
+    let places = LineIndex::new(text);
     let document = match xml::document(&places) {
         Ok(document) => document,
         Err(error) => return vec![error],

@@ -1,6 +1,6 @@
 //! `<UnitDefinitions>` (FMI 3.0, 2.4.3). Names are unique; conversions are finite and can be inverted.
 
-use super::model::{BaseUnit, Causality, DescriptionError, DisplayUnit, Time, Unit, Variable};
+use super::model::{BaseUnit, Causality, DescriptionError, DisplayUnit, Time, UnitDefinition, Variable};
 use super::xml::{Element, for_each};
 use std::collections::{HashMap, HashSet};
 use vecud_base::time::{Fraction, TimeUnit};
@@ -11,7 +11,7 @@ const SI: [&str; 8] = ["kg", "m", "s", "A", "K", "mol", "cd", "rad"];
 /// The units, and the names of their display units by their own.
 #[derive(Default)]
 pub(super) struct Units {
-    pub(super) list: Vec<Unit>,
+    pub(super) list: Vec<UnitDefinition>,
     by_name: HashMap<String, HashSet<String>>,
 }
 
@@ -48,7 +48,7 @@ impl Units {
             }
             element.warn_of_unknown_attributes(&[&["unit"]]);
             let name = element.required("unit")?;
-            let mut unit = Unit { name: name.value.to_owned(), base: None, display_units: Vec::new() };
+            let mut unit = UnitDefinition { name: name.value.to_owned(), base: None, display_units: Vec::new() };
             let mut displays = HashSet::new();
             for child in element.children() {
                 if child.name() != "DisplayUnitDefinition" {
@@ -92,7 +92,11 @@ const TIME: [i32; 8] = [0, 0, 1, 0, 0, 0, 0, 0];
 
 /// In what the FMU counts time: the unit of the variable with causality independent, of `variables`, which `list` has. With
 /// an offset, or a factor that is none, it is an error.
-pub(super) fn time(units: &[Unit], variables: &[Variable], list: Element<'_>) -> Result<Time, DescriptionError> {
+pub(super) fn time(
+    units: &[UnitDefinition],
+    variables: &[Variable],
+    list: Element<'_>,
+) -> Result<Time, DescriptionError> {
     let independent = variables.iter().find(|variable| variable.causality == Causality::Independent);
     let named = |v: &&Variable| v.unit.as_deref().is_some_and(|unit| !unit.is_empty());
     let Some((variable, name)) = independent.filter(named).and_then(|v| Some((v, v.unit.as_deref()?))) else {
@@ -118,9 +122,9 @@ pub(super) fn time(units: &[Unit], variables: &[Variable], list: Element<'_>) ->
     Ok(of(Ok(unit)))
 }
 
-fn unit(element: Element<'_>) -> Result<Unit, DescriptionError> {
+fn unit(element: Element<'_>) -> Result<UnitDefinition, DescriptionError> {
     element.warn_of_unknown_attributes(&[&["name"]]);
-    let mut unit = Unit { name: element.label_name()?.to_owned(), base: None, display_units: Vec::new() };
+    let mut unit = UnitDefinition { name: element.label_name()?.to_owned(), base: None, display_units: Vec::new() };
     let mut names = HashSet::new();
     for child in element.children() {
         match child.name() {

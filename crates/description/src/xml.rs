@@ -8,7 +8,7 @@ use super::model::{Abi, DescriptionError};
 use crate::guard;
 use roxmltree::{Document, Error, Node, ParsingOptions};
 use std::cell::RefCell;
-use vecud_base::places::{self, Places};
+use vecud_base::places::{self, LineIndex};
 
 /// More nodes than this are refused: elements, and the white space between them.
 const NODES_LIMIT: u32 = 8_000_000;
@@ -17,7 +17,7 @@ const WARNINGS_LIMIT: usize = 100;
 const DTD: &str = "contains a DTD, which is refused: it can hide anything; remove the <!DOCTYPE ...>, FMUs need none";
 
 /// Parses the text; what is not well-formed, or has a DTD, is an error.
-pub(super) fn document<'a>(places: &Places<'a>) -> Result<Document<'a>, DescriptionError> {
+pub(super) fn document<'a>(places: &LineIndex<'a>) -> Result<Document<'a>, DescriptionError> {
     let text = places.text();
     guard::check(text).map_err(|(at, message)| error_at(places, at, message))?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_LIMIT, ..ParsingOptions::default() };
@@ -47,7 +47,7 @@ pub(super) fn document<'a>(places: &Places<'a>) -> Result<Document<'a>, Descript
     })
 }
 
-pub(super) fn error_at(places: &Places, at: usize, message: impl Into<String>) -> DescriptionError {
+pub(super) fn error_at(places: &LineIndex, at: usize, message: impl Into<String>) -> DescriptionError {
     let (line, column) = places.of(at);
     DescriptionError { line, column, message: message.into() }
 }
@@ -87,7 +87,7 @@ pub(super) enum Strictness {
 /// The document with what every element needs to know of it; collects warnings.
 pub(super) struct XmlDocument<'a> {
     document: &'a Document<'a>,
-    places: Places<'a>,
+    places: LineIndex<'a>,
     namespace: Option<&'a str>,
     strictness: Strictness,
     warnings: RefCell<(Vec<DescriptionError>, usize)>,
@@ -96,7 +96,7 @@ pub(super) struct XmlDocument<'a> {
 }
 
 impl<'a> XmlDocument<'a> {
-    pub(super) fn new(places: Places<'a>, document: &'a Document<'a>, strictness: Strictness) -> XmlDocument<'a> {
+    pub(super) fn new(places: LineIndex<'a>, document: &'a Document<'a>, strictness: Strictness) -> XmlDocument<'a> {
         XmlDocument {
             document,
             places,

@@ -7,7 +7,7 @@ use super::abi::Functions;
 use super::arguments::{self, References};
 use super::batch_bytes::Bytes;
 use super::function::Function;
-use super::shared::{Cause, Shared};
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome};
 use super::types::{RawBool, RawReference};
 use super::values::{for_each_number, get_function, set_function};
@@ -38,7 +38,7 @@ macro_rules! define_store {
             #[inline]
             fn word(&self, at: usize) -> u64 {
                 match self {
-                    $(Store::$variant(v) => Word::to_word(v[at]),)*
+                    $(Store::$variant(v) => AsWord::to_word(v[at]),)*
                     Store::Boolean(v) => u64::from(v[at] != 0),
                     Store::String(_) | Store::Binary(_) => 0,
                 }
@@ -47,7 +47,7 @@ macro_rules! define_store {
             #[inline]
             fn set_word(&mut self, at: usize, word: u64) {
                 match self {
-                    $(Store::$variant(v) => v[at] = Word::from_word(word),)*
+                    $(Store::$variant(v) => v[at] = AsWord::from_word(word),)*
                     Store::Boolean(v) => v[at] = RawBool::from(word != 0),
                     Store::String(_) | Store::Binary(_) => (),
                 }
@@ -57,7 +57,7 @@ macro_rules! define_store {
             fn words(&self, range: Range<usize>, places: impl Iterator<Item: FnOnce(u64)>) {
                 match self {
                     $(Store::$variant(v) => {
-                        v[range].iter().zip(places).for_each(|(value, place)| place(Word::to_word(*value)));
+                        v[range].iter().zip(places).for_each(|(value, place)| place(AsWord::to_word(*value)));
                     })*
                     Store::Boolean(v) => {
                         v[range].iter().zip(places).for_each(|(value, place)| place(u64::from(*value != 0)));
@@ -70,7 +70,7 @@ macro_rules! define_store {
             fn set_words(&mut self, range: Range<usize>, words: impl Iterator<Item = u64>) {
                 match self {
                     $(Store::$variant(v) => {
-                        v[range].iter_mut().zip(words).for_each(|(place, word)| *place = Word::from_word(word));
+                        v[range].iter_mut().zip(words).for_each(|(place, word)| *place = AsWord::from_word(word));
                     })*
                     Store::Boolean(v) => {
                         v[range].iter_mut().zip(words).for_each(|(place, word)| *place = RawBool::from(word != 0));
@@ -88,7 +88,7 @@ macro_rules! define_store {
             }
         }
 
-        impl Shared {
+        impl SharedInstance {
             #[inline(never)]
             fn set_any(&self, batch: &Batch) -> Result<Outcome, Failure> {
                 let (references, elements) = (batch.enabled_references(), batch.enabled_elements);
@@ -102,7 +102,7 @@ macro_rules! define_store {
                 }
                 // One call for all types, so that what surrounds a call is there once.
                 let shown = |_: &(), _| batch.store.shown(self.named(references), elements, true);
-                self.call_with(set_function(batch.variable_type), Cause::default(), (), |(), f, i| match &batch.store {
+                self.call_with(set_function(batch.variable_type), CallContext::default(), (), |(), f, i| match &batch.store {
                     $(Store::$variant(v) => {
                         let v = &v[..elements];
                         // SAFETY: as many references and values as said, alive until the call returns.
@@ -132,7 +132,7 @@ macro_rules! define_store {
                 }
                 let shown = |store: &&mut Store, is_read| store.shown(self.named(references), elements, is_read);
                 let (function, store) = (get_function(batch.variable_type), &mut batch.store);
-                let outcome = self.call_with(function, Cause::default(), store, |store, f, i| match &mut **store {
+                let outcome = self.call_with(function, CallContext::default(), store, |store, f, i| match &mut **store {
                     $(Store::$variant(v) => {
                         let v = &mut v[..elements];
                         // SAFETY: as many references and as much room as said, alive until the call returns; any bits
@@ -171,7 +171,7 @@ macro_rules! define_store {
 }
 for_each_number!(define_store!());
 
-impl Shared {
+impl SharedInstance {
     /// Sets what is enabled in the batch, in one call; in none when nothing is.
     #[inline(always)] // as `visit`
     pub(super) fn set_batch(&self, batch: &Batch) -> Result<Outcome, Failure> {
@@ -184,7 +184,7 @@ impl Shared {
             unsafe { (f.set_float64)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
         };
         let shown = |_: &(), _| arguments::of_variables(self.named(references), v.iter());
-        self.call_with(Function::SetFloat64, Cause::default(), (), make, shown)
+        self.call_with(Function::SetFloat64, CallContext::default(), (), make, shown)
     }
 
     /// Gets what is enabled in the batch, in one call; in none when nothing is.
@@ -198,7 +198,7 @@ impl Shared {
             unsafe { (f.get_float64)(i, references.as_ptr(), references.len(), v.as_mut_ptr(), v.len()) }
         };
         let shown = |v: &&mut [f64], is_read| arguments::of_read(self.named(references), v.iter(), is_read);
-        self.call_with(Function::GetFloat64, Cause::default(), &mut v[..], make, shown)
+        self.call_with(Function::GetFloat64, CallContext::default(), &mut v[..], make, shown)
     }
 }
 
@@ -210,13 +210,13 @@ pub(super) fn normalise(bytes: &mut [RawBool]) {
 }
 
 /// A value as 64 bits.
-pub(super) trait Word: Copy {
+pub(super) trait AsWord: Copy {
     fn to_word(self) -> u64;
     fn from_word(word: u64) -> Self;
 }
 macro_rules! integers {
     ($($type:ident via $wide:ident)*) => { $(
-        impl Word for $type {
+        impl AsWord for $type {
             #[inline]
             fn to_word(self) -> u64 { $wide::from(self) as u64 }
             #[inline]
@@ -225,7 +225,7 @@ macro_rules! integers {
     )* };
 }
 integers!(i8 via i64 i16 via i64 i32 via i64 i64 via i64 u8 via u64 u16 via u64 u32 via u64 u64 via u64);
-impl Word for f32 {
+impl AsWord for f32 {
     #[inline]
     fn to_word(self) -> u64 {
         u64::from(self.to_bits())
@@ -235,7 +235,7 @@ impl Word for f32 {
         f32::from_bits(word as u32)
     }
 }
-impl Word for f64 {
+impl AsWord for f64 {
     #[inline]
     fn to_word(self) -> u64 {
         self.to_bits()

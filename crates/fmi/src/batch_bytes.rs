@@ -9,7 +9,7 @@
 use super::abi::Functions;
 use super::arguments::{self, References};
 use super::function::Function;
-use super::shared::{Cause, Shared};
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome};
 use super::types::{RawBinary, RawString};
 use std::ffi::CStr;
@@ -106,14 +106,14 @@ impl Bytes {
     }
 }
 
-impl Shared {
+impl SharedInstance {
     #[inline]
     pub(super) fn set_strings_of(&self, references: &[u32], count: usize, bytes: &Bytes) -> Result<Outcome, Failure> {
         let pointers = &bytes.pointers[..count];
         let shown = |_: &(), _| bytes.shown_strings(self.named(references), count);
         self.call_with(
             Function::SetString,
-            Cause::default(),
+            CallContext::default(),
             (),
             |(), f, i| {
                 let strings: *const RawString = pointers.as_ptr().cast();
@@ -131,7 +131,7 @@ impl Shared {
         let shown = |_: &(), _| bytes.shown_binaries(self.named(references), count);
         self.call_with(
             Function::SetBinary,
-            Cause::default(),
+            CallContext::default(),
             (),
             |(), f, i| {
                 // SAFETY: as above; each pointer's room has at least as many bytes as its size says.
@@ -164,7 +164,7 @@ impl Shared {
             });
             arguments::of_read(self.named(references), strings, is_read)
         };
-        let outcome = self.call_with(Function::GetString, Cause::default(), theirs, make, shown)?;
+        let outcome = self.call_with(Function::GetString, CallContext::default(), theirs, make, shown)?;
         for place in 0..count {
             // SAFETY: the call has succeeded. This thread makes no other before the value is copied, and the caller keeps the others
             // away.
@@ -196,7 +196,7 @@ impl Shared {
             });
             arguments::of_read(self.named(references), binaries, is_read)
         };
-        let outcome = self.call_with(Function::GetBinary, Cause::default(), (sizes, theirs), make, shown)?;
+        let outcome = self.call_with(Function::GetBinary, CallContext::default(), (sizes, theirs), make, shown)?;
         for place in 0..count {
             // SAFETY: the call has succeeded, as above.
             let value = unsafe { binary_at(bytes.their_pointers[place], bytes.their_sizes[place]) };

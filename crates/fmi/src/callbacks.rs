@@ -6,7 +6,7 @@
 
 use super::environment::{Environment, ForeignCall};
 use super::function::Function;
-use super::shown::Called;
+use super::shown::FunctionCode;
 use super::status::Status;
 use super::thread::{Intermediate, inside, is_in_calm_step, thread_host};
 use super::types::{RawBool, RawEnvironment, RawStatus, RawString};
@@ -225,7 +225,7 @@ unsafe fn update_in_midst(
         let Some(environment) = (unsafe { environment(raw) }) else { return count_foreign_call() };
         let inside = inside();
         let in_step =
-            std::ptr::eq(inside.environment, environment) && inside.called == Called::function(Function::DoStep);
+            std::ptr::eq(inside.environment, environment) && inside.called == FunctionCode::function(Function::DoStep);
         match thread_host().filter(|_| in_step) {
             Some(thread) => {
                 let mut wanted = thread.in_step();
@@ -304,7 +304,7 @@ fn update_clocks(environment: &Environment, time: Option<f64>) {
 }
 
 /// The functions that a clock update calls, so that a clock update from inside them would have no end.
-pub(super) fn reads_clocks(called: Called) -> bool {
+pub(super) fn reads_clocks(called: FunctionCode) -> bool {
     let reading = [Function::GetClock, Function::GetIntervalDecimal, Function::GetIntervalFraction];
-    reading.into_iter().any(|function| called == Called::function(function))
+    reading.into_iter().any(|function| called == FunctionCode::function(function))
 }

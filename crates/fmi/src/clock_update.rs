@@ -7,7 +7,7 @@ use super::callbacks::reads_clocks;
 use super::clocks::OutputClocks;
 use super::function::Function;
 use super::interval::ElementIntervals;
-use super::shared::{Cause, Shared};
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome};
 use super::thread::inside;
 use super::values::{get_function, set_function};
@@ -18,24 +18,24 @@ use std::sync::Arc;
 /// `Sync`, as several partitions may be in a callback at once, one preempting the other. Keeps the library loaded.
 #[derive(Clone)]
 pub struct ClockUpdate {
-    shared: Arc<Shared>,
+    shared: Arc<SharedInstance>,
 }
 
 impl ClockUpdate {
-    pub(super) fn new(shared: Arc<Shared>) -> ClockUpdate {
+    pub(super) fn new(shared: Arc<SharedInstance>) -> ClockUpdate {
         ClockUpdate { shared }
     }
 
     /// `fmi3GetClock`. The FMU resets what is read, so read each clock once.
     pub fn get_clocks(&self, clocks: &mut OutputClocks) -> Result<Outcome, Failure> {
         self.check(Function::GetClock)?;
-        self.shared.get_clocks(clocks, Cause::default())
+        self.shared.get_clocks(clocks, CallContext::default())
     }
 
     /// The draft's `fmi3GetIntervalDecimal` or `fmi3GetIntervalFraction`, as there is room in `into`, of all elements of these clocks.
     pub fn get_draft_intervals(&self, references: &[u32], into: ElementIntervals) -> Result<Outcome, Failure> {
         self.check(into.function())?;
-        self.shared.get_draft_intervals(references, into, Cause::default())
+        self.shared.get_draft_intervals(references, into, CallContext::default())
     }
 
     /// `fmi3GetIntervalDecimal`: intervals in the FMU's unit of time, and what [`super::Qualifier::from_raw`] makes something of.
@@ -51,7 +51,7 @@ impl ClockUpdate {
         assert_eq!((references.len(), references.len()), (intervals.len(), qualifiers.len()));
         self.check(Function::GetIntervalDecimal)?;
         qualifiers.fill(0);
-        self.shared.call_fmi3(Function::GetIntervalDecimal, Cause::default(), |f, i| {
+        self.shared.call_fmi3(Function::GetIntervalDecimal, CallContext::default(), |f, i| {
             let (intervals, qualifiers) = (intervals.as_mut_ptr(), qualifiers.as_mut_ptr());
             // SAFETY: as many references as said and room for one of each value for each.
             unsafe { (f.get_interval_decimal)(i, references.as_ptr(), references.len(), intervals, qualifiers) }
@@ -74,7 +74,7 @@ impl ClockUpdate {
         assert_eq!((n, n, n), (counters.len(), resolutions.len(), qualifiers.len()));
         self.check(Function::GetIntervalFraction)?;
         qualifiers.fill(0);
-        self.shared.call_fmi3(Function::GetIntervalFraction, Cause::default(), |f, i| {
+        self.shared.call_fmi3(Function::GetIntervalFraction, CallContext::default(), |f, i| {
             let (counters, resolutions) = (counters.as_mut_ptr(), resolutions.as_mut_ptr());
             let (references, qualifiers) = (references.as_ptr(), qualifiers.as_mut_ptr());
             // SAFETY: as many references as said and room for one of each value for each.
@@ -110,6 +110,6 @@ impl ClockUpdate {
         if here && !reads_clocks(inside.called) {
             return Ok(());
         }
-        Err(self.shared.refusal(function, Cause::default()))
+        Err(self.shared.refusal(function, CallContext::default()))
     }
 }

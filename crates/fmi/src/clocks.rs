@@ -5,7 +5,7 @@ use super::abi::Functions;
 use super::arguments;
 use super::batch::normalise;
 use super::function::Function;
-use super::shared::{Cause, Shared};
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome};
 use super::types::{RawBool, RawDraftClock};
 use vecud_description::ValueReference;
@@ -86,10 +86,10 @@ impl InputClocks {
     }
 }
 
-impl Shared {
+impl SharedInstance {
     /// `fmi3GetClock` of all of them.
     #[inline]
-    pub(super) fn get_clocks(&self, clocks: &mut OutputClocks, cause: Cause) -> Result<Outcome, Failure> {
+    pub(super) fn get_clocks(&self, clocks: &mut OutputClocks, cause: CallContext) -> Result<Outcome, Failure> {
         let OutputClocks { references, active, raw } = clocks;
         active.fill(0);
         raw.fill(0);
@@ -112,7 +112,7 @@ impl Shared {
     }
 
     /// `fmi3SetClock` of all of them.
-    pub(super) fn set_clocks(&self, clocks: &InputClocks, cause: Cause) -> Result<Outcome, Failure> {
+    pub(super) fn set_clocks(&self, clocks: &InputClocks, cause: CallContext) -> Result<Outcome, Failure> {
         let InputClocks { references, active, raw } = clocks;
         let make = |(): &mut (), f: &Functions, i| {
             // SAFETY: whoever calls has seen to it that the instance is in Event Mode; as many references and values as said.

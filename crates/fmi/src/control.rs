@@ -5,7 +5,7 @@ use super::clock_update::ClockUpdate;
 use super::environment::Health;
 use super::instance::{Instance, Running, Whole};
 use super::model::{Model, Numbers};
-use super::part::Part;
+use super::part::ComputeHandle;
 use super::partition::{ClockElement, Partition};
 use super::status::{Failure, Outcome, Status};
 use super::step::Stepper;
@@ -30,7 +30,8 @@ impl Instance<Running> {
         let clocks: Vec<ClockElement> = clocks.iter().map(|&clock| clock.into()).collect();
         let distinct: HashSet<ClockElement> = clocks.iter().copied().collect();
         assert_eq!(distinct.len(), clocks.len(), "an input clock has one model partition, or one for each element");
-        let partitions = clocks.into_iter().map(|clock| Partition::new(Part::of(&self.shared), clock)).collect();
+        let partitions =
+            clocks.into_iter().map(|clock| Partition::new(ComputeHandle::of(&self.shared), clock)).collect();
         (InstanceControl::new(self.shared), partitions)
     }
 
@@ -40,7 +41,7 @@ impl Instance<Running> {
     /// If it was made for another interface type.
     pub fn into_stepper(self) -> (InstanceControl, Stepper) {
         assert_eq!(self.shared.interface, Interface::CoSimulation, "steps are those of Co-Simulation");
-        let stepper = Stepper::new(Part::of(&self.shared));
+        let stepper = Stepper::new(ComputeHandle::of(&self.shared));
         (InstanceControl::new(self.shared), stepper)
     }
 
@@ -51,7 +52,7 @@ impl Instance<Running> {
     /// If it was made for another interface type.
     pub fn into_model(self, described: Numbers) -> (InstanceControl, Model) {
         assert_eq!(self.shared.interface, Interface::ModelExchange, "equations are those of Model Exchange");
-        let model = Model::new(Part::of(&self.shared), described);
+        let model = Model::new(ComputeHandle::of(&self.shared), described);
         (InstanceControl::new(self.shared), model)
     }
 }
@@ -86,15 +87,15 @@ impl InstanceControl {
     ///
     /// Wants all parts back, for a part that is here does not compute. With some of them missing nothing is called and the
     /// instance is abandoned.
-    pub fn terminate(self, parts: Vec<impl Into<Part>>) -> Result<Outcome, TerminateError> {
+    pub fn terminate(self, parts: Vec<impl Into<ComputeHandle>>) -> Result<Outcome, TerminateError> {
         self.join(parts)?.end().map_err(TerminateError::Failed)
     }
 
     /// Puts the instance together again: nothing of it computes, since all parts are here.
     ///
     /// With some of them missing nothing is called and the instance is abandoned.
-    pub fn join(self, parts: Vec<impl Into<Part>>) -> Result<Instance<Running>, TerminateError> {
-        let parts: Vec<Part> = parts.into_iter().map(Into::into).collect();
+    pub fn join(self, parts: Vec<impl Into<ComputeHandle>>) -> Result<Instance<Running>, TerminateError> {
+        let parts: Vec<ComputeHandle> = parts.into_iter().map(Into::into).collect();
         let own = parts.iter().filter(|part| Arc::ptr_eq(&part.shared, &self.shared)).count();
         let missing = self.shared.parts.load(Ordering::Acquire) - own;
         if missing > 0 {

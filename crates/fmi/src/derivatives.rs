@@ -9,8 +9,8 @@ use super::event_mode::EventMode;
 use super::function::Function;
 use super::instance::{Initialization, Instance, Instantiated};
 use super::model::ContinuousTime;
-use super::partition::Getting;
-use super::shared::{Cause, Shared};
+use super::partition::AfterActivation;
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome};
 use super::types::RawReference;
 use std::ffi::c_int;
@@ -166,7 +166,7 @@ pub trait Differentiable: private::Sealed {
 mod private {
     pub trait Sealed {}
     impl Sealed for super::Instance<super::Initialization> {}
-    impl Sealed for super::Getting<'_> {}
+    impl Sealed for super::AfterActivation<'_> {}
     impl Sealed for super::EventMode<'_> {}
     impl Sealed for super::ContinuousTime<'_> {}
 }
@@ -196,8 +196,8 @@ macro_rules! differentiable {
         }
     };
 }
-differentiable!(Instance<Initialization>, |instance| instance.shared, Cause::default());
-differentiable!(Getting<'_>, |getting| getting.partition.part.shared, getting.cause());
+differentiable!(Instance<Initialization>, |instance| instance.shared, CallContext::default());
+differentiable!(AfterActivation<'_>, |getting| getting.partition.part.shared, getting.cause());
 differentiable!(EventMode<'_>, |event| event.shared(), event.cause());
 differentiable!(ContinuousTime<'_>, |continuous| continuous.shared(), continuous.cause());
 
@@ -209,7 +209,7 @@ impl Instance<Instantiated> {
         provides: Provides,
         of: ValueReference,
     ) -> Result<Vec<ElementDependency>, DerivativeError> {
-        self.shared.dependencies(provides, of, Cause::default())
+        self.shared.dependencies(provides, of, CallContext::default())
     }
 }
 
@@ -220,11 +220,11 @@ impl Instance<Initialization> {
         provides: Provides,
         of: ValueReference,
     ) -> Result<Vec<ElementDependency>, DerivativeError> {
-        self.shared.dependencies(provides, of, Cause::default())
+        self.shared.dependencies(provides, of, CallContext::default())
     }
 }
 
-impl Getting<'_> {
+impl AfterActivation<'_> {
     /// `fmi3GetVariableDependencies`: what elements of a variable depend on at run time. Allocates.
     pub fn dependencies(
         &mut self,
@@ -235,7 +235,7 @@ impl Getting<'_> {
     }
 }
 
-impl Shared {
+impl SharedInstance {
     fn provides(&self, function: Function, offered: bool, flag: &'static str) -> Result<(), DerivativeError> {
         match offered {
             false => Err(DerivativeError::NotProvided { function, flag }),
@@ -249,7 +249,7 @@ impl Shared {
         of: &Jacobian,
         seed: &[f64],
         sensitivity: &mut [f64],
-        cause: Cause,
+        cause: CallContext,
     ) -> Result<Outcome, DerivativeError> {
         let function = Function::GetDirectionalDerivative;
         self.provides(function, of.provides.directional, "providesDirectionalDerivatives")?;
@@ -280,7 +280,7 @@ impl Shared {
         of: &Jacobian,
         seed: &[f64],
         sensitivity: &mut [f64],
-        cause: Cause,
+        cause: CallContext,
     ) -> Result<Outcome, DerivativeError> {
         let function = Function::GetAdjointDerivative;
         self.provides(function, of.provides.adjoint, "providesAdjointDerivatives")?;
@@ -309,7 +309,7 @@ impl Shared {
         &self,
         provides: Provides,
         of: ValueReference,
-        cause: Cause,
+        cause: CallContext,
     ) -> Result<Vec<ElementDependency>, DerivativeError> {
         let (count, get) = (Function::GetNumberOfVariableDependencies, Function::GetVariableDependencies);
         for function in [count, get] {

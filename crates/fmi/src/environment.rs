@@ -23,14 +23,14 @@ pub trait InstanceHost: Send + Sync {
     }
     /// A function was called and has returned; `arguments`: what it was called with beside the clock and the time of the call, and what
     /// it has given, as text, where that is of use.
-    fn called(&self, _call: &Called, _arguments: &dyn Fn() -> String) {}
+    fn called(&self, _call: &ReturnedCall, _arguments: &dyn Fn() -> String) {}
     /// The instance is about to be freed, from which it may not return; this call of it was the first to fail.
     fn is_freed_after(&self, _failure: &Failure) {}
 }
 
 /// A call that has returned.
 #[derive(Clone, Copy, Debug)]
-pub struct Called {
+pub struct ReturnedCall {
     /// The function.
     pub function: Function,
     /// The clock that it was made for, if it was.

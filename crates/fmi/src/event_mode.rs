@@ -10,17 +10,17 @@ use super::clocks::{InputClocks, OutputClocks};
 use super::environment::Health;
 use super::function::Function;
 use super::interval::{ElementIntervals, Interval};
-use super::part::Part;
-use super::shared::{Cause, Shared};
+use super::part::ComputeHandle;
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome};
 use vecud_description::ValueReference;
 
 /// An instance in Event Mode, lent by what computes of it.
 #[must_use]
 pub struct EventMode<'a> {
-    part: &'a mut Part,
+    part: &'a mut ComputeHandle,
     /// The time of the event, as the FMU is told it.
-    cause: Cause,
+    cause: CallContext,
 }
 
 /// What an FMU says of an iteration (`fmi3UpdateDiscreteStates`).
@@ -42,15 +42,15 @@ pub struct DiscreteUpdate {
 
 impl<'a> EventMode<'a> {
     /// The Event Mode that the instance is in; a failure is put on this cause.
-    pub(super) fn new(part: &'a mut Part, cause: Cause) -> EventMode<'a> {
+    pub(super) fn new(part: &'a mut ComputeHandle, cause: CallContext) -> EventMode<'a> {
         EventMode { part, cause }
     }
 
-    pub(super) fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &SharedInstance {
         &self.part.shared
     }
 
-    pub(super) fn cause(&self) -> Cause {
+    pub(super) fn cause(&self) -> CallContext {
         self.cause
     }
 
@@ -82,7 +82,7 @@ impl<'a> EventMode<'a> {
 
     /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal`: the interval of an input clock, and its qualifier.
     pub fn get_interval(&mut self, clock: ValueReference, fraction: bool) -> Result<(Interval, i32), Failure> {
-        let cause = Cause { clock: Some(clock), ..self.cause };
+        let cause = CallContext { clock: Some(clock), ..self.cause };
         self.shared().get_interval(clock, fraction, cause)
     }
 

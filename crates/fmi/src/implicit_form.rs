@@ -24,7 +24,7 @@
 
 use super::batch::Batch;
 use super::derivatives::{DerivativeError, Jacobian, Provides};
-use super::jacobian::{Pattern, column_colours};
+use super::jacobian::{SparsityPattern, column_colours};
 use super::model::{Attempt, ContinuousTime};
 use super::status::{Failure, Outcome, Status};
 use std::fmt;
@@ -74,7 +74,7 @@ pub struct ImplicitForm {
 
 /// How the matrix is had.
 enum Way {
-    Directional { pattern: Pattern, values: Vec<f64> },
+    Directional { pattern: SparsityPattern, values: Vec<f64> },
     Differences(Box<Differences>),
 }
 
@@ -168,7 +168,7 @@ impl ImplicitForm {
         let list = states.list().iter();
         let (derivatives, knowns): (Vec<_>, Vec<_>) = list.map(|own| (row(own.derivative), row(own.variable))).unzip();
         let unknowns: Vec<_> = derivatives.into_iter().chain(outputs.iter().copied()).collect();
-        let pattern = Pattern::new(Jacobian::new(provides, &unknowns, &knowns), places.clone());
+        let pattern = SparsityPattern::new(Jacobian::new(provides, &unknowns, &knowns), places.clone());
         let values = vec![0.0; places.len()];
         Ok(ImplicitForm { states: states.elements(), outputs, places, way: Way::Directional { pattern, values } })
     }

@@ -22,7 +22,7 @@ use super::interface::MadeFor;
 use super::interval::Interval;
 use super::library::Library;
 use super::preemption;
-use super::shared::{Cause, Shared};
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome, Status};
 use super::thread::visit;
 use super::types::{RawInstance, RawStatus, RawString};
@@ -55,12 +55,12 @@ pub struct Instance<S> {
 }
 
 /// What ends an instance when it is dropped without parts left, whoever else can still read its clocks then.
-pub(super) struct Whole(Arc<Shared>);
+pub(super) struct Whole(Arc<SharedInstance>);
 
 impl Deref for Whole {
-    type Target = Arc<Shared>;
+    type Target = Arc<SharedInstance>;
 
-    fn deref(&self) -> &Arc<Shared> {
+    fn deref(&self) -> &Arc<SharedInstance> {
         &self.0
     }
 }
@@ -129,7 +129,7 @@ impl Library {
         if raw.is_null() {
             return Err(failure(Status::Error, false));
         }
-        Ok(Instance::new(Whole(Arc::new(Shared::new(raw, environment, self.clone(), interface)))))
+        Ok(Instance::new(Whole(Arc::new(SharedInstance::new(raw, environment, self.clone(), interface)))))
     }
 }
 
@@ -144,7 +144,7 @@ impl<S> Instance<S> {
         let owned: Vec<CString> = categories.iter().filter_map(|c| CString::new(*c).ok()).collect();
         let pointers: Vec<RawString> = owned.iter().map(|c| c.as_ptr()).collect();
         let first = if pointers.is_empty() { std::ptr::null() } else { pointers.as_ptr() };
-        self.shared.call(Function::SetDebugLogging, Cause::default(), |f, i| {
+        self.shared.call(Function::SetDebugLogging, CallContext::default(), |f, i| {
             // SAFETY: as many NUL-terminated strings as said, alive until the call returns; null for none.
             unsafe { (f.set_debug_logging)(i, on.into(), pointers.len(), first) }
         })
@@ -176,7 +176,7 @@ impl<S> Instance<S> {
         c: impl FnOnce(&mut (), &Functions, RawInstance) -> RawStatus,
         arguments: impl Fn(&(), bool) -> String,
     ) -> Result<Instance<T>, Failure> {
-        let entered = self.shared.call_with(function, Cause::default(), (), c, arguments);
+        let entered = self.shared.call_with(function, CallContext::default(), (), c, arguments);
         entered.inspect_err(|failure| self.shared.remember(*failure))?;
         Ok(Instance::new(self.shared))
     }
@@ -242,42 +242,42 @@ impl Instance<Initialization> {
     /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of one clock, and what [`super::Qualifier::from_raw`] makes
     /// something of.
     pub fn get_interval(&self, clock: ValueReference, fraction: bool) -> Result<(Interval, i32), Failure> {
-        self.shared.get_interval(clock, fraction, Cause { clock: Some(clock), time: None })
+        self.shared.get_interval(clock, fraction, CallContext { clock: Some(clock), time: None })
     }
 
     /// `fmi3SetInterval*` of one clock.
     pub fn set_interval(&self, clock: ValueReference, interval: Interval) -> Result<Outcome, Failure> {
-        self.shared.set_interval(clock, interval, Cause { clock: Some(clock), time: None })
+        self.shared.set_interval(clock, interval, CallContext { clock: Some(clock), time: None })
     }
 
     /// `fmi3GetShiftFraction` or `fmi3GetShiftDecimal` of one clock.
     pub fn get_shift(&self, clock: ValueReference, fraction: bool) -> Result<Interval, Failure> {
-        self.shared.get_shift(clock, fraction, Cause { clock: Some(clock), time: None })
+        self.shared.get_shift(clock, fraction, CallContext { clock: Some(clock), time: None })
     }
 
     /// `fmi3SetShift*` of one clock.
     pub fn set_shift(&self, clock: ValueReference, shift: Interval) -> Result<Outcome, Failure> {
-        self.shared.set_shift(clock, shift, Cause { clock: Some(clock), time: None })
+        self.shared.set_shift(clock, shift, CallContext { clock: Some(clock), time: None })
     }
 }
 
 /// Modes in which a state can be taken and to which it leads back.
-pub trait Mode: private::Sealed {
+pub trait Restorable: private::Sealed {
     /// Whether the mode is Clock Activation Mode.
     const CLOCK_ACTIVATION: bool = false;
 }
-impl Mode for Instantiated {}
-impl Mode for Configuration {}
-impl Mode for Initialization {}
-impl Mode for Running {
+impl Restorable for Instantiated {}
+impl Restorable for Configuration {}
+impl Restorable for Initialization {}
+impl Restorable for Running {
     const CLOCK_ACTIVATION: bool = true;
 }
 
 /// States in which variables can be set.
-pub trait Settable: private::Sealed {}
-impl Settable for Instantiated {}
-impl Settable for Configuration {}
-impl Settable for Initialization {}
+pub trait Writable: private::Sealed {}
+impl Writable for Instantiated {}
+impl Writable for Configuration {}
+impl Writable for Initialization {}
 
 /// States in which variables can be read: not in Configuration Mode. Of a running instance only what makes steps can be, before it is
 /// taken apart.
@@ -294,7 +294,7 @@ mod private {
     impl Sealed for super::Running {}
 }
 
-impl<S: Settable> Instance<S> {
+impl<S: Writable> Instance<S> {
     /// Sets one variable: all its elements, in row-major order. Enumerations are `Int64`.
     ///
     /// Refused when the values are not of that type, for clocks, and for strings with a NUL in them.

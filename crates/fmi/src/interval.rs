@@ -1,7 +1,7 @@
 //! Intervals and shifts of clocks.
 
 use super::function::Function;
-use super::shared::{Cause, Shared};
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome};
 use vecud_description::ValueReference;
 
@@ -55,13 +55,13 @@ impl ElementIntervals<'_> {
     }
 }
 
-impl Shared {
+impl SharedInstance {
     /// Reads one interval, and what [`Qualifier::from_raw`] makes something of.
     pub(super) fn get_interval(
         &self,
         reference: ValueReference,
         fraction: bool,
-        cause: Cause,
+        cause: CallContext,
     ) -> Result<(Interval, i32), Failure> {
         let (mut decimal, mut counter, mut resolution, mut qualifier) = (0.0, 0, 0, 0);
         self.call_fmi3(Function::get_interval(fraction), cause, |f, i| {
@@ -83,7 +83,7 @@ impl Shared {
         &self,
         reference: ValueReference,
         interval: Interval,
-        cause: Cause,
+        cause: CallContext,
     ) -> Result<Outcome, Failure> {
         match interval {
             Interval::Decimal(seconds) => self.call_fmi3(Function::SetIntervalDecimal, cause, |f, i| {
@@ -103,7 +103,7 @@ impl Shared {
         &self,
         reference: ValueReference,
         fraction: bool,
-        cause: Cause,
+        cause: CallContext,
     ) -> Result<Interval, Failure> {
         let (mut decimal, mut counter, mut resolution) = (0.0, 0, 0);
         self.call_fmi3(Function::get_shift(fraction), cause, |f, i| {
@@ -123,7 +123,7 @@ impl Shared {
         &self,
         reference: ValueReference,
         shift: Interval,
-        cause: Cause,
+        cause: CallContext,
     ) -> Result<Outcome, Failure> {
         match shift {
             Interval::Decimal(seconds) => self.call_fmi3(Function::SetShiftDecimal, cause, |f, i| {
@@ -147,7 +147,7 @@ impl Shared {
         &self,
         references: &[u32],
         into: ElementIntervals,
-        cause: Cause,
+        cause: CallContext,
     ) -> Result<Outcome, Failure> {
         let function = into.function();
         match into {
@@ -175,7 +175,7 @@ impl Shared {
         reference: ValueReference,
         intervals: &[Interval],
     ) -> Result<Outcome, Failure> {
-        let cause = Cause { clock: Some(reference), time: None };
+        let cause = CallContext { clock: Some(reference), time: None };
         let decimal = |interval: &Interval| match interval {
             Interval::Decimal(seconds) => Some(*seconds),
             Interval::Fraction { .. } => None,

@@ -35,7 +35,7 @@ impl Jacobian {
 /// [`Instance::dependencies`](super::Instance::dependencies), with what it takes to read them again and again: the colours of the
 /// columns, and room for one product.
 #[derive(Clone, Debug)]
-pub struct Pattern {
+pub struct SparsityPattern {
     of: Jacobian,
     places: Vec<(usize, usize)>,
     /// By column.
@@ -46,17 +46,17 @@ pub struct Pattern {
     sensitivity: Vec<f64>,
 }
 
-impl Pattern {
+impl SparsityPattern {
     /// That of a matrix with elements at these places only.
     ///
     /// # Panics
     /// If a place is outside of the matrix.
-    pub fn new(of: Jacobian, places: Vec<(usize, usize)>) -> Pattern {
+    pub fn new(of: Jacobian, places: Vec<(usize, usize)>) -> SparsityPattern {
         let (rows, columns) = (of.rows(), of.columns());
         assert!(places.iter().all(|&(row, column)| row < rows && column < columns), "a place is outside of the matrix");
         let colours = column_colours(columns, &places);
         let calls = places.iter().map(|&(_, column)| colours[column] + 1).max().unwrap_or(0);
-        Pattern { of, places, colours, calls, seed: vec![0.0; columns], sensitivity: vec![0.0; rows] }
+        SparsityPattern { of, places, colours, calls, seed: vec![0.0; columns], sensitivity: vec![0.0; rows] }
     }
 
     /// The places, in the order in which their elements are read.
@@ -74,7 +74,7 @@ impl Pattern {
     /// # Panics
     /// If there are not as many values as places.
     pub fn read(&mut self, at: &mut impl Differentiable, values: &mut [f64]) -> Result<Outcome, DerivativeError> {
-        let Pattern { of, places, colours, calls, seed, sensitivity } = self;
+        let SparsityPattern { of, places, colours, calls, seed, sensitivity } = self;
         assert_eq!(values.len(), places.len(), "a value for each place");
         let mut outcome = Outcome::Ok;
         for colour in 0..*calls {

@@ -10,7 +10,7 @@
 //! - Nothing unwinds into C. Callbacks survive NULL, and being called from where they may not be.
 //! - What an FMU writes is never trusted to be a valid `bool` or enumerator.
 //! - Each call starts under the default floating-point control word.
-//! - On the hot path (`Setting`, `Getting`, `ClockUpdate`, `ContinuousTime`, callbacks) nothing is allocated and no lock taken here.
+//! - On the hot path (`BeforeActivation`, `AfterActivation`, `ClockUpdate`, `ContinuousTime`, callbacks) nothing is allocated and no lock taken here.
 //!
 //! ```text
 //! Library ──► Instance<Instantiated> ──► Instance<Initialization> ──► Instance<Running>
@@ -252,7 +252,7 @@ mod values;
 
 pub use abi::{
     DraftFunctions, Fmi1EventInfo, Fmi1Functions, Fmi1ModelCallbacks, Fmi1SlaveCallbacks, Fmi2Callbacks, Fmi2EventInfo,
-    Fmi2Functions, Fmi3Functions, Functions, Own,
+    Fmi2Functions, Fmi3Functions, Functions, VersionFunctions,
 };
 pub use batch::Batch;
 pub use callbacks::{foreign_calls, host_panicked};
@@ -260,28 +260,28 @@ pub use clock_update::ClockUpdate;
 pub use clocks::{InputClocks, OutputClocks};
 pub use control::{InstanceControl, TerminateError};
 pub use derivatives::{DerivativeError, Differentiable, ElementDependency, Jacobian, Provides};
-pub use environment::{Called, ForeignCall, Health, InstanceHost};
+pub use environment::{ForeignCall, Health, InstanceHost, ReturnedCall};
 pub use event_mode::{DiscreteUpdate, EventMode};
 pub use function::Function;
 pub use implicit_form::{ImplicitForm, NoImplicitForm};
-pub use instance::{Configuration, Initialization, Instance, Instantiated, Mode, Readable, Running, Settable};
+pub use instance::{Configuration, Initialization, Instance, Instantiated, Readable, Restorable, Running, Writable};
 pub use interface::{MadeFor, StepOptions};
 pub use interval::{ElementIntervals, Interval, Qualifier};
-pub use jacobian::{Pattern, column_colours};
+pub use jacobian::{SparsityPattern, column_colours};
 pub use library::{Library, LoadError, LoadErrorKind, preload};
 pub use model::{Attempt, Completed, ContinuousTime, Model, Numbers};
 pub use names::{Symbol, symbol_of_max_step, symbols, symbols_of_all};
-pub use part::Part;
-pub use partition::{ClockElement, Getting, Partition, Setting};
+pub use part::ComputeHandle;
+pub use partition::{AfterActivation, BeforeActivation, ClockElement, Partition};
 pub use reasons::Reasons;
 pub use reconfiguration::Reconfiguration;
-pub use shown::{CallCounts, Place, Shown};
+pub use shown::{CallCounts, CallIndicator, CallProbe};
 pub use slopes::TimeDerivatives;
 pub use state::{FmuState, Terminated};
 pub use state_pointer::StateSupport;
 pub use status::{Failure, Outcome, Status};
-pub use step::{AfterStep, BeforeStep, NoStep, Said, Stepper};
-pub use strider::{Strider, Striding, Unusual};
+pub use step::{AfterStep, BeforeStep, NoStep, StepResult, Stepper};
+pub use strider::{BatchStepper, FastPath, FastPathExit};
 pub use thread::{InStep, Intermediate, ThreadHost, Wishes, change_thread_host, set_thread_host, thread_host};
 pub use unload::unload;
 pub use values::{get_function, set_function};

@@ -16,9 +16,9 @@ use super::batch::Batch;
 use super::environment::Health;
 use super::event_mode::EventMode;
 use super::function::Function;
-use super::part::Part;
+use super::part::ComputeHandle;
 use super::reasons::Reasons;
-use super::shared::{Cause, Shared};
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome, Status};
 use super::step_state::StepState;
 use super::types::{RawBool, RawInstance, RawReference, RawStatus};
@@ -34,7 +34,7 @@ pub struct Numbers {
 
 /// The equations of an instance: `Send`, not `Sync`, as its part.
 pub struct Model {
-    part: Part,
+    part: ComputeHandle,
     /// The time that the FMU knows: what a failure is put on.
     time: Option<f64>,
     /// What the description says of the numbers.
@@ -74,23 +74,23 @@ pub struct Completed {
     pub terminate_simulation: bool,
 }
 
-impl From<Model> for Part {
-    fn from(model: Model) -> Part {
+impl From<Model> for ComputeHandle {
+    fn from(model: Model) -> ComputeHandle {
         model.part
     }
 }
 
 impl Model {
-    pub(super) fn new(part: Part, described: Numbers) -> Model {
+    pub(super) fn new(part: ComputeHandle, described: Numbers) -> Model {
         Model { part, time: None, described, state: StepState::default() }
     }
 
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &SharedInstance {
         &self.part.shared
     }
 
-    fn cause(&self) -> Cause {
-        Cause { clock: None, time: self.time }
+    fn cause(&self) -> CallContext {
+        CallContext { clock: None, time: self.time }
     }
 
     /// Whether the instance may still be called.
@@ -213,7 +213,7 @@ impl Model {
 }
 
 /// What an instance for Model Exchange, which has been initialised, says of its numbers; `None`: it has no such functions.
-pub(super) fn numbers(shared: &Shared, cause: Cause) -> Result<Option<Numbers>, Failure> {
+pub(super) fn numbers(shared: &SharedInstance, cause: CallContext) -> Result<Option<Numbers>, Failure> {
     let (of_states, of_indicators) = (Function::GetNumberOfContinuousStates, Function::GetNumberOfEventIndicators);
     let lacks = |function| shared.library.missing().contains(&function);
     if !shared.library.functions().tells_numbers() || lacks(of_states) || lacks(of_indicators) {
@@ -238,11 +238,11 @@ pub struct ContinuousTime<'a> {
 }
 
 impl ContinuousTime<'_> {
-    pub(super) fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &SharedInstance {
         self.model.shared()
     }
 
-    pub(super) fn cause(&self) -> Cause {
+    pub(super) fn cause(&self) -> CallContext {
         self.model.cause()
     }
 

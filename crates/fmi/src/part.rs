@@ -1,6 +1,6 @@
 //! What computes of an instance, apart from what ends it: the parts that are handed out.
 
-use super::shared::Shared;
+use super::shared::SharedInstance;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use std::sync::atomic::Ordering;
 
 /// What computes of an instance: `Send`, so that it can move to its thread, not `Sync`, so that it stays there. As long as one
 /// is out, the instance is not put together again.
-pub struct Part {
-    pub(super) shared: Arc<Shared>,
+pub struct ComputeHandle {
+    pub(super) shared: Arc<SharedInstance>,
     only_one_thread: PhantomData<Cell<()>>,
 }
 
-impl Part {
-    pub(super) fn of(shared: &Arc<Shared>) -> Part {
+impl ComputeHandle {
+    pub(super) fn of(shared: &Arc<SharedInstance>) -> ComputeHandle {
         shared.parts.fetch_add(1, Ordering::AcqRel);
-        Part { shared: shared.clone(), only_one_thread: PhantomData }
+        ComputeHandle { shared: shared.clone(), only_one_thread: PhantomData }
     }
 }
 
-impl Drop for Part {
+impl Drop for ComputeHandle {
     fn drop(&mut self) {
         self.shared.parts.fetch_sub(1, Ordering::AcqRel);
     }

@@ -1,15 +1,15 @@
 //! The model partitions of an instance in Clock Activation Mode, each for a thread of its own.
 //!
-//! One activation is a sequence of types: [`Partition::begin`] lends a [`Setting`], [`Setting::activate`] turns it into a
-//! [`Getting`]. So nothing can be read after something was set without an activation in between (S10).
+//! One activation is a sequence of types: [`Partition::begin`] lends a [`BeforeActivation`], [`BeforeActivation::activate`] turns it into a
+//! [`AfterActivation`]. So nothing can be read after something was set without an activation in between (S10).
 
 use super::batch::Batch;
 use super::clock_update::ClockUpdate;
 use super::environment::Health;
 use super::function::Function;
 use super::interval::Interval;
-use super::part::Part;
-use super::shared::Cause;
+use super::part::ComputeHandle;
+use super::shared::CallContext;
 use super::status::{Failure, Outcome, Status};
 use vecud_description::ValueReference;
 
@@ -31,14 +31,14 @@ impl From<ValueReference> for ClockElement {
 
 /// The model partition of one input clock: `Send`, so that it can move to its thread, not `Sync`, so that it stays there.
 pub struct Partition {
-    pub(super) part: Part,
+    pub(super) part: ComputeHandle,
     clock: ValueReference,
     /// 0: all of a scalar clock.
     element: usize,
 }
 
 impl Partition {
-    pub(super) fn new(part: Part, ClockElement { clock, element }: ClockElement) -> Partition {
+    pub(super) fn new(part: ComputeHandle, ClockElement { clock, element }: ClockElement) -> Partition {
         Partition { part, clock, element }
     }
 
@@ -71,26 +71,26 @@ impl Partition {
 
     /// Starts the sequence of an activation. Calls nothing.
     #[inline]
-    pub fn begin(&mut self) -> Setting<'_> {
-        Setting { partition: self }
+    pub fn begin(&mut self) -> BeforeActivation<'_> {
+        BeforeActivation { partition: self }
     }
 }
 
-impl From<Partition> for Part {
-    fn from(partition: Partition) -> Part {
+impl From<Partition> for ComputeHandle {
+    fn from(partition: Partition) -> ComputeHandle {
         partition.part
     }
 }
 
 /// Before the activation: inputs can be set.
 #[must_use]
-pub struct Setting<'a> {
+pub struct BeforeActivation<'a> {
     partition: &'a mut Partition,
 }
 
-impl<'a> Setting<'a> {
-    fn cause(&self) -> Cause {
-        Cause { clock: Some(self.partition.clock), time: None }
+impl<'a> BeforeActivation<'a> {
+    fn cause(&self) -> CallContext {
+        CallContext { clock: Some(self.partition.clock), time: None }
     }
 
     /// Sets what is enabled in the batch, in one call. Only variables of this partition's clock or of none.
@@ -102,33 +102,33 @@ impl<'a> Setting<'a> {
     /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of one tunable clock, after tunable parameters were set, and
     /// what [`super::Qualifier::from_raw`] makes something of.
     pub fn get_interval(&mut self, clock: ValueReference, fraction: bool) -> Result<(Interval, i32), Failure> {
-        self.partition.part.shared.get_interval(clock, fraction, Cause { clock: Some(clock), time: None })
+        self.partition.part.shared.get_interval(clock, fraction, CallContext { clock: Some(clock), time: None })
     }
 
     /// `fmi3ActivateModelPartition`.
     #[inline(always)] // as `visit`
-    pub fn activate(self, time: f64) -> Result<Getting<'a>, Failure> {
-        let Setting { partition } = self;
-        let cause = Cause { clock: Some(partition.clock), time: Some(time) };
+    pub fn activate(self, time: f64) -> Result<AfterActivation<'a>, Failure> {
+        let BeforeActivation { partition } = self;
+        let cause = CallContext { clock: Some(partition.clock), time: Some(time) };
         let outcome = partition.part.shared.call(Function::ActivateModelPartition, cause, |f, i| {
             // SAFETY: the instance is alive and in Clock Activation Mode. This partition is not active already: `self`
             // holds the only reference to it.
             unsafe { f.activate(i, partition.clock.0, partition.element, time) }
         })?;
-        Ok(Getting { partition, time, outcome })
+        Ok(AfterActivation { partition, time, outcome })
     }
 }
 
 /// After the activation: outputs can be read.
-pub struct Getting<'a> {
+pub struct AfterActivation<'a> {
     pub(super) partition: &'a mut Partition,
     time: f64,
     outcome: Outcome,
 }
 
-impl Getting<'_> {
-    pub(super) fn cause(&self) -> Cause {
-        Cause { clock: Some(self.partition.clock), time: Some(self.time) }
+impl AfterActivation<'_> {
+    pub(super) fn cause(&self) -> CallContext {
+        CallContext { clock: Some(self.partition.clock), time: Some(self.time) }
     }
 
     /// How the activation went.

@@ -6,7 +6,7 @@ use super::environment::Health;
 use super::function::Function;
 use super::model::{Numbers, numbers};
 use super::reasons::Reasons;
-use super::shared::{Cause, Shared};
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome, Status};
 use std::sync::Arc;
 use vecud_description::{Interface, ValueReference, Values, VariableType};
@@ -14,7 +14,7 @@ use vecud_description::{Interface, ValueReference, Values, VariableType};
 /// What takes an instance that has partitions through Reconfiguration Mode.
 #[derive(Clone)]
 pub struct Reconfiguration {
-    shared: Arc<Shared>,
+    shared: Arc<SharedInstance>,
 }
 
 impl InstanceControl {
@@ -58,16 +58,16 @@ impl Reconfiguration {
     /// # Contract
     /// As of [`Reconfiguration::set`].
     pub fn numbers(&self) -> Result<Option<Numbers>, Failure> {
-        numbers(&self.shared, Cause::default())
+        numbers(&self.shared, CallContext::default())
     }
 
     /// From Continuous-Time Mode, of a C interface in which there is Reconfiguration Mode.
     fn enter_event_mode(&self) -> Result<Outcome, Failure> {
         let shared = &*self.shared;
         if !shared.library.functions().tells_numbers() {
-            return Err(shared.refusal(Function::EnterConfigurationMode, Cause::default()));
+            return Err(shared.refusal(Function::EnterConfigurationMode, CallContext::default()));
         }
-        let entered = shared.call(Function::EnterEventMode, Cause::default(), |f, i| {
+        let entered = shared.call(Function::EnterEventMode, CallContext::default(), |f, i| {
             // SAFETY: the instance is alive and in Continuous-Time Mode, and by contract nobody else calls it.
             unsafe { f.enter_event_mode(i, &Reasons::default()) }
         })?;
@@ -81,7 +81,7 @@ impl Reconfiguration {
         mut values: impl Iterator<Item = (ValueReference, VariableType, &'a Values)>,
     ) -> Result<Outcome, Failure> {
         let shared = &*self.shared;
-        let entered = shared.call(Function::EnterConfigurationMode, Cause::default(), |f, i| {
+        let entered = shared.call(Function::EnterConfigurationMode, CallContext::default(), |f, i| {
             // SAFETY: the instance is alive and in a mode that has Reconfiguration Mode beside it, and by contract nobody else
             // calls it.
             unsafe { (f.enter_configuration_mode)(i) }
@@ -93,7 +93,7 @@ impl Reconfiguration {
             return set;
         }
         // Also after a value that was discarded; where it cannot be left, nothing else is allowed.
-        let left = shared.call(Function::ExitConfigurationMode, Cause::default(), |f, i| {
+        let left = shared.call(Function::ExitConfigurationMode, CallContext::default(), |f, i| {
             // SAFETY: as above, in Reconfiguration Mode.
             unsafe { (f.exit_configuration_mode)(i) }
         });

@@ -2,7 +2,7 @@
 
 use super::abi::{DraftFunctions, Fmi3Functions, Functions};
 use super::arguments::References;
-use super::environment::{Called, Environment, Health};
+use super::environment::{Environment, Health, ReturnedCall};
 use super::function::Function;
 use super::library::Library;
 use super::state_pointer::{StatePointer, StateSupport, States};
@@ -17,7 +17,7 @@ use vecud_linux::prefetch::prefetch;
 
 /// For whom a call is made, so that a failure can name it.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Cause {
+pub(super) struct CallContext {
     pub(super) clock: Option<ValueReference>,
     pub(super) time: Option<f64>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Cause {
 impl Failure {
     /// A failure of a call that did not know what it was made for.
     #[cold]
-    pub(super) fn of(self, Cause { clock, time }: Cause) -> Failure {
+    pub(super) fn of(self, CallContext { clock, time }: CallContext) -> Failure {
         Failure { clock, time, ..self }
     }
 }
@@ -42,7 +42,7 @@ unsafe impl Send for Handle {}
 unsafe impl Sync for Handle {}
 
 /// What all handles of an instance share. Dropping the last of them ends the instance.
-pub(super) struct Shared {
+pub(super) struct SharedInstance {
     handle: Handle,
     pub(super) environment: Arc<Environment>,
     pub(super) library: Arc<Library>,
@@ -60,14 +60,14 @@ pub(super) struct Shared {
     failure: OnceLock<Failure>,
 }
 
-impl Shared {
+impl SharedInstance {
     pub(super) fn new(
         raw: RawInstance,
         environment: Arc<Environment>,
         library: Arc<Library>,
         interface: Interface,
-    ) -> Shared {
-        Shared {
+    ) -> SharedInstance {
+        SharedInstance {
             handle: Handle(raw),
             environment,
             library,
@@ -112,7 +112,7 @@ impl Shared {
         }
     }
 
-    /// [`Shared::health`] is [`Health::Healthy`], and nobody is told of calls: what is asked before every one.
+    /// [`SharedInstance::health`] is [`Health::Healthy`], and nobody is told of calls: what is asked before every one.
     #[inline]
     pub(super) fn is_healthy(&self) -> bool {
         self.environment.is_healthy() & !self.library.is_fatal()
@@ -123,19 +123,19 @@ impl Shared {
     pub(super) fn call(
         &self,
         function: Function,
-        cause: Cause,
+        cause: CallContext,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
         self.call_with(function, cause, (), |(), functions, instance| c(functions, instance), |(), _| String::new())
     }
 
-    /// [`Shared::call`] with something that the function reads or writes. `arguments`: what it is called with, and, after a call that
+    /// [`SharedInstance::call`] with something that the function reads or writes. `arguments`: what it is called with, and, after a call that
     /// went well (`true`), what it has given; asked for only by a host that wants to hear of it.
     #[inline(always)] // as `visit`
     pub(super) fn call_with<S>(
         &self,
         function: Function,
-        cause: Cause,
+        cause: CallContext,
         mut state: S,
         c: impl FnOnce(&mut S, &Functions, RawInstance) -> RawStatus,
         arguments: impl Fn(&S, bool) -> String,
@@ -146,12 +146,12 @@ impl Shared {
         self.enter(function, cause, |functions, instance| c(&mut state, functions, instance))
     }
 
-    /// [`Shared::call`] of an instance that is beyond being called, or whose host is told of each call.
+    /// [`SharedInstance::call`] of an instance that is beyond being called, or whose host is told of each call.
     #[cold]
     fn call_watched<S>(
         &self,
         function: Function,
-        cause: Cause,
+        cause: CallContext,
         state: S,
         c: impl FnOnce(&mut S, &Functions, RawInstance) -> RawStatus,
         arguments: impl Fn(&S, bool) -> String,
@@ -172,7 +172,7 @@ impl Shared {
     fn call_and_tell<S>(
         &self,
         function: Function,
-        cause: Cause,
+        cause: CallContext,
         mut state: S,
         c: impl FnOnce(&mut S, &Functions, RawInstance) -> RawStatus,
         arguments: impl Fn(&S, bool) -> String,
@@ -187,17 +187,17 @@ impl Shared {
         if status != NOT_CALLED {
             // An adapter may have called another one before it.
             let function = outcome.as_ref().err().map_or(function, |failure| failure.function);
-            let call = Called { function, clock: cause.clock, time: cause.time, status, nanos };
+            let call = ReturnedCall { function, clock: cause.clock, time: cause.time, status, nanos };
             self.environment.host().called(&call, &|| arguments(&state, outcome.is_ok()));
         }
         outcome
     }
 
-    /// [`Shared::call`] for the functions that are allowed after Discard and Error too: setting a state, and resetting.
+    /// [`SharedInstance::call`] for the functions that are allowed after Discard and Error too: setting a state, and resetting.
     pub(super) fn call_even_failed(
         &self,
         function: Function,
-        cause: Cause,
+        cause: CallContext,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
         if self.health() > Health::Failed {
@@ -214,7 +214,7 @@ impl Shared {
     fn enter(
         &self,
         function: Function,
-        cause: Cause,
+        cause: CallContext,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
         let raw = visit(&*self.environment, function, || c(self.library.functions(), self.handle.0));
@@ -224,7 +224,7 @@ impl Shared {
         self.outcome(raw, function, cause.clock, cause.time)
     }
 
-    /// What a call came to that has returned something else than `fmi3OK`. With the parts of its [`Cause`]: the whole would
+    /// What a call came to that has returned something else than `fmi3OK`. With the parts of its [`CallContext`]: the whole would
     /// be written to memory before every call.
     #[cold]
     fn outcome(
@@ -258,12 +258,12 @@ impl Shared {
         Ok(Outcome::Warning)
     }
 
-    /// [`Shared::call`] of a function that only FMI 3.0 has, or has like this; elsewhere it is refused.
+    /// [`SharedInstance::call`] of a function that only FMI 3.0 has, or has like this; elsewhere it is refused.
     #[inline]
     pub(super) fn call_fmi3(
         &self,
         function: Function,
-        cause: Cause,
+        cause: CallContext,
         c: impl FnOnce(&Fmi3Functions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
         match self.library.functions().fmi3() {
@@ -272,12 +272,12 @@ impl Shared {
         }
     }
 
-    /// [`Shared::call`] of a function that only the draft has, or has like this; elsewhere it is refused.
+    /// [`SharedInstance::call`] of a function that only the draft has, or has like this; elsewhere it is refused.
     #[inline]
     pub(super) fn call_draft(
         &self,
         function: Function,
-        cause: Cause,
+        cause: CallContext,
         c: impl FnOnce(&DraftFunctions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
         match self.library.functions().draft() {
@@ -287,11 +287,11 @@ impl Shared {
     }
 
     /// What is said instead of calling.
-    pub(super) fn refusal(&self, function: Function, cause: Cause) -> Failure {
+    pub(super) fn refusal(&self, function: Function, cause: CallContext) -> Failure {
         self.refused(function, cause.clock, cause.time)
     }
 
-    /// [`Shared::refusal`] with the parts of the cause, as [`Shared::outcome`].
+    /// [`SharedInstance::refusal`] with the parts of the cause, as [`SharedInstance::outcome`].
     #[cold]
     fn refused(&self, function: Function, clock: Option<ValueReference>, time: Option<f64>) -> Failure {
         let status = if self.health() == Health::Fatal { Status::Fatal } else { Status::Error };
@@ -343,7 +343,7 @@ impl Shared {
                 // freed: it has left both lists.
                 unsafe { (f.free_fmu_state)(i, &mut state.0) }
             };
-            let freed = self.call_even_failed(Function::FreeFMUState, Cause::default(), free);
+            let freed = self.call_even_failed(Function::FreeFMUState, CallContext::default(), free);
             result = result.and(freed);
         }
         result
@@ -365,7 +365,7 @@ impl Shared {
             return Ok(Outcome::Ok);
         }
         // SAFETY: the instance is alive, healthy, initialised, and nothing else is calling it.
-        self.call(Function::Terminate, Cause::default(), |f, i| unsafe { (f.terminate)(i) })
+        self.call(Function::Terminate, CallContext::default(), |f, i| unsafe { (f.terminate)(i) })
     }
 
     /// Ends the instance as far as it may be: Terminate when healthy and initialised, FreeInstance unless fatal.
@@ -390,7 +390,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedInstance {
     fn drop(&mut self) {
         // No handle is left, so no call is under way (calls borrow handles). What Terminate says here nobody asked for;
         // the log has it.

@@ -20,14 +20,14 @@ const _: () = assert!(Function::ALL.len() <= 128);
 ///
 /// Where there is a tag, several threads may count at one place; where there is none, this one alone.
 #[derive(Debug)]
-pub struct Shown {
-    place: Cell<Place>,
+pub struct CallIndicator {
+    place: Cell<CallProbe>,
     count: Cell<u16>,
 }
 
 /// Where calls are shown and counted.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct CallProbe {
     /// The word.
     pub word: &'static AtomicU64,
     /// What stands in its upper half; the lower one is 0.
@@ -36,28 +36,28 @@ pub struct Place {
     pub calls: &'static CallCounts,
 }
 
-impl Shown {
+impl CallIndicator {
     /// Shows calls at this place from the next one on. Nothing is written before.
-    pub fn new(place: Place) -> Shown {
-        Shown { place: Cell::new(place), count: Cell::new(0) }
+    pub fn new(place: CallProbe) -> CallIndicator {
+        CallIndicator { place: Cell::new(place), count: Cell::new(0) }
     }
 
     /// From the next call on they are shown at another place. Not inside of a call.
     #[inline]
-    pub fn set(&self, place: Place) {
+    pub fn set(&self, place: CallProbe) {
         self.place.set(place);
     }
 
     /// Where calls are shown and counted now.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> CallProbe {
         self.place.get()
     }
 
     /// The thread enters a function.
     #[inline]
     pub(super) fn enter(&self, function: Function) {
-        self.show(Called::function(function));
-        let Place { tag, calls, .. } = self.place.get();
+        self.show(FunctionCode::function(function));
+        let CallProbe { tag, calls, .. } = self.place.get();
         let count = &calls[function as usize];
         match tag {
             0 => count.store(count.load(Relaxed).wrapping_add(1), Relaxed),
@@ -72,8 +72,8 @@ impl Shown {
     }
 
     #[inline]
-    pub(super) fn show(&self, called: Called) {
-        let Place { word, tag, .. } = self.place.get();
+    pub(super) fn show(&self, called: FunctionCode) {
+        let CallProbe { word, tag, .. } = self.place.get();
         if tag == 0 {
             word.store(u64::from(called.0), Relaxed);
         } else {
@@ -85,13 +85,13 @@ impl Shown {
 
 /// 1 + the number of a function; 0: none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Called(u32);
+pub(super) struct FunctionCode(u32);
 
-impl Called {
-    pub(super) const NOTHING: Called = Called(0);
+impl FunctionCode {
+    pub(super) const NOTHING: FunctionCode = FunctionCode(0);
 
     #[inline]
-    pub(super) const fn function(function: Function) -> Called {
-        Called(function as u32 + 1)
+    pub(super) const fn function(function: Function) -> FunctionCode {
+        FunctionCode(function as u32 + 1)
     }
 }

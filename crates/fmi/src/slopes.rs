@@ -4,7 +4,7 @@
 //! All memory is taken when they are made.
 
 use super::function::Function;
-use super::shared::{Cause, Shared};
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome};
 use super::step::{AfterStep, BeforeStep, Stepper};
 use super::types::RawReference;
@@ -48,7 +48,7 @@ impl TimeDerivatives {
 impl Stepper {
     /// Reads derivatives of outputs, in one call, at rest.
     pub fn get_derivatives(&mut self, derivatives: &mut TimeDerivatives) -> Result<Outcome, Failure> {
-        get(self.shared(), derivatives, Cause::default())
+        get(self.shared(), derivatives, CallContext::default())
     }
 }
 
@@ -60,7 +60,7 @@ impl AfterStep<'_> {
     }
 }
 
-fn get(shared: &Shared, derivatives: &mut TimeDerivatives, cause: Cause) -> Result<Outcome, Failure> {
+fn get(shared: &SharedInstance, derivatives: &mut TimeDerivatives, cause: CallContext) -> Result<Outcome, Failure> {
     let TimeDerivatives { references, orders, values } = derivatives;
     shared.call(Function::GetOutputDerivatives, cause, |f, i| {
         let (n, n_values) = (references.len(), values.len());
@@ -75,7 +75,7 @@ impl BeforeStep<'_> {
     /// values of these inputs come before that.
     pub fn set_derivatives(&mut self, derivatives: &TimeDerivatives) -> Result<Outcome, Failure> {
         let TimeDerivatives { references, orders, values } = derivatives;
-        self.shared().call(Function::SetRealInputDerivatives, Cause::default(), |f, i| {
+        self.shared().call(Function::SetRealInputDerivatives, CallContext::default(), |f, i| {
             // SAFETY: the instance is alive and in Step Mode, as `self` stands for.
             unsafe { f.set_input_derivatives(i, references, orders, values) }
         })

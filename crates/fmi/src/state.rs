@@ -7,8 +7,8 @@
 //! ends.
 
 use super::function::Function;
-use super::instance::{Instance, Instantiated, Mode, Running};
-use super::shared::{Cause, Shared};
+use super::instance::{Instance, Instantiated, Restorable, Running};
+use super::shared::{CallContext, SharedInstance};
 use super::state_pointer::{StatePointer, StateSupport};
 use super::status::{Failure, Outcome, Status};
 use super::types::RawState;
@@ -23,7 +23,7 @@ pub enum Terminated {}
 /// A copy of the state of an instance in mode `S`. Belongs to that instance, is freed once, and can be set many times.
 #[must_use]
 pub struct FmuState<S> {
-    shared: Arc<Shared>,
+    shared: Arc<SharedInstance>,
     raw: StatePointer,
     /// It is one of Event Mode in Model Exchange.
     in_event_mode: bool,
@@ -40,9 +40,9 @@ impl<S> Drop for FmuState<S> {
     }
 }
 
-impl Shared {
+impl SharedInstance {
     fn keep_state<S>(
-        self: &Arc<Shared>,
+        self: &Arc<SharedInstance>,
         function: Function,
         raw: RawState,
         in_event_mode: bool,
@@ -70,7 +70,7 @@ impl<S> Instance<S> {
         self.shared.offers(StateSupport::GetAndSet, function)?;
         self.shared.free_states(false)?;
         let mut raw = ptr::null_mut();
-        self.shared.call(function, Cause::default(), |f, i| {
+        self.shared.call(function, CallContext::default(), |f, i| {
             // SAFETY: the instance is alive, and no partition is active: there are none beside an `Instance`. NULL asks
             // for new memory.
             unsafe { (f.get_fmu_state)(i, &mut raw) }
@@ -83,10 +83,10 @@ impl<S> Instance<S> {
     ///
     /// # Panics
     /// If the state is another instance's.
-    pub fn set_state<T: Mode>(self, state: &FmuState<T>) -> Result<Instance<T>, Failure> {
+    pub fn set_state<T: Restorable>(self, state: &FmuState<T>) -> Result<Instance<T>, Failure> {
         assert!(Arc::ptr_eq(&self.shared, &state.shared), "a state belongs to the instance that it was taken from");
         self.shared.free_states(false)?;
-        self.shared.call_even_failed(Function::SetFMUState, Cause::default(), |f, i| {
+        self.shared.call_even_failed(Function::SetFMUState, CallContext::default(), |f, i| {
             // SAFETY: the instance is alive, no partition is active, and the state is its own and not freed: that waits
             // for the handle's end.
             unsafe { (f.set_fmu_state)(i, state.raw.0) }
@@ -117,18 +117,18 @@ impl<S> Instance<S> {
         let (sizing, function) = (Function::SerializedFMUStateSize, Function::SerializeFMUState);
         self.shared.offers(StateSupport::Serialize, sizing)?;
         if state.in_event_mode {
-            return Err(self.shared.refusal(sizing, Cause::default()));
+            return Err(self.shared.refusal(sizing, CallContext::default()));
         }
         let mut size = 0;
         // SAFETY: the instance is alive, no partition is active, the state is its own and not freed.
         let call = |f: &super::Functions, i| unsafe { (f.serialized_fmu_state_size)(i, state.raw.0, &mut size) };
-        self.shared.call(sizing, Cause::default(), call)?;
+        self.shared.call(sizing, CallContext::default(), call)?;
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(size).is_err() {
             return Err(Failure::new(function, Status::Discard, true));
         }
         bytes.resize(size, 0);
-        self.shared.call(function, Cause::default(), |f, i| {
+        self.shared.call(function, CallContext::default(), |f, i| {
             // SAFETY: as above, and there is room for as many bytes as said.
             unsafe { (f.serialize_fmu_state)(i, state.raw.0, bytes.as_mut_ptr(), bytes.len()) }
         })?;
@@ -137,12 +137,12 @@ impl<S> Instance<S> {
 
     /// `fmi3DeserializeFMUState` of bytes that [`Instance::serialize_state`] gave for a state of mode `T`. Also after an
     /// error. In Model Exchange they are of Continuous-Time Mode.
-    pub fn deserialize_state<T: Mode>(&self, bytes: &[u8]) -> Result<FmuState<T>, Failure> {
+    pub fn deserialize_state<T: Restorable>(&self, bytes: &[u8]) -> Result<FmuState<T>, Failure> {
         let function = Function::DeserializeFMUState;
         self.shared.offers(StateSupport::Serialize, function)?;
         self.shared.free_states(false)?;
         let mut raw = ptr::null_mut();
-        self.shared.call_even_failed(function, Cause::default(), |f, i| {
+        self.shared.call_even_failed(function, CallContext::default(), |f, i| {
             // SAFETY: the instance is alive, no partition is active, and there are as many bytes as said.
             unsafe { (f.deserialize_fmu_state)(i, bytes.as_ptr(), bytes.len(), &mut raw) }
         })?;
@@ -153,7 +153,7 @@ impl<S> Instance<S> {
     pub fn reset(self) -> Result<Instance<Instantiated>, Failure> {
         self.shared.free_states(false)?;
         // SAFETY: the instance is alive and no partition is active: there are none beside an `Instance`.
-        self.shared.call_even_failed(Function::Reset, Cause::default(), |f, i| unsafe { (f.reset)(i) })?;
+        self.shared.call_even_failed(Function::Reset, CallContext::default(), |f, i| unsafe { (f.reset)(i) })?;
         self.shared.environment.recover();
         self.shared.environment.set_clock_activation(false);
         self.shared.set_in_event_mode(false);

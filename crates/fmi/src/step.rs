@@ -8,9 +8,9 @@ use super::batch::Batch;
 use super::environment::Health;
 use super::event_mode::EventMode;
 use super::function::Function;
-use super::part::Part;
+use super::part::ComputeHandle;
 use super::reasons::Reasons;
-use super::shared::{Cause, Shared};
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome, Status};
 use super::step_state::StepState;
 use super::types::{RawInstance, RawStatus};
@@ -22,7 +22,7 @@ const NO_STEP_HERE: Failure = Failure::new(Function::DoStep, Status::Error, true
 
 /// What makes the steps of an instance.
 pub struct Stepper {
-    pub(super) part: Part,
+    pub(super) part: ComputeHandle,
     /// The last step, and what the FMU has said of it.
     raw: RawStep,
     /// The instance is in Event Mode, at this time; `None`: in Step Mode.
@@ -31,14 +31,14 @@ pub struct Stepper {
     state: StepState,
 }
 
-impl From<Stepper> for Part {
-    fn from(stepper: Stepper) -> Part {
+impl From<Stepper> for ComputeHandle {
+    fn from(stepper: Stepper) -> ComputeHandle {
         stepper.part
     }
 }
 
 impl Stepper {
-    pub(super) fn new(part: Part) -> Stepper {
+    pub(super) fn new(part: ComputeHandle) -> Stepper {
         Stepper { part, raw: RawStep::new(0.0, 0.0), event: None, state: StepState::default() }
     }
 
@@ -47,7 +47,7 @@ impl Stepper {
         Stepper { raw: RawStep { patience, ..self.raw }, ..self }
     }
 
-    pub(super) fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &SharedInstance {
         &self.part.shared
     }
 
@@ -83,7 +83,7 @@ impl Stepper {
             unsafe { functions.get_max_step_size(instance, size) }
         };
         let shown = |size: &&mut f64, is_over| if is_over { format!("{size:?}") } else { String::new() };
-        let cause = Cause { clock: None, time: Some(time) };
+        let cause = CallContext { clock: None, time: Some(time) };
         let outcome = self.part.shared.call_with(Function::GetMaxStepSize, cause, &mut size, call, shown)?;
         Ok((size, outcome))
     }
@@ -161,7 +161,7 @@ impl Stepper {
         make: impl FnOnce(&mut RawStep, &Functions, RawInstance) -> RawStatus,
     ) -> Result<AfterStep<'_>, NoStep<'_>> {
         let Stepper { part, raw, .. } = &mut *self;
-        let cause = Cause { clock: None, time: Some(raw.point) };
+        let cause = CallContext { clock: None, time: Some(raw.point) };
         let make = |raw: &mut &mut RawStep, functions: &Functions, instance| make(raw, functions, instance);
         let shown = |raw: &&mut RawStep, _| {
             let early =
@@ -183,8 +183,8 @@ impl Stepper {
     }
 }
 
-fn cause(time: f64) -> Cause {
-    Cause { clock: None, time: Some(time) }
+fn cause(time: f64) -> CallContext {
+    CallContext { clock: None, time: Some(time) }
 }
 
 /// Before the step: inputs can be set.
@@ -194,7 +194,7 @@ pub struct BeforeStep<'a> {
 }
 
 impl<'a> BeforeStep<'a> {
-    pub(super) fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &SharedInstance {
         &self.stepper.part.shared
     }
 
@@ -277,7 +277,7 @@ impl fmt::Debug for NoStep<'_> {
 
 /// What an FMU says of a step that it has made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Said {
+pub struct StepResult {
     /// `lastSuccessfulTime`: the time that it has reached.
     pub reached: f64,
     /// `earlyReturn`: it stopped short of the next communication point.
@@ -301,13 +301,13 @@ impl<'a> AfterStep<'a> {
         BeforeStep { stepper: self.stepper }
     }
 
-    pub(super) fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &SharedInstance {
         &self.stepper.part.shared
     }
 
     /// What a call after the step is put on.
-    pub(super) fn cause(&self) -> Cause {
-        Cause { clock: None, time: Some(self.stepper.raw.point) }
+    pub(super) fn cause(&self) -> CallContext {
+        CallContext { clock: None, time: Some(self.stepper.raw.point) }
     }
 
     /// How the step went.
@@ -318,9 +318,9 @@ impl<'a> AfterStep<'a> {
 
     /// What the FMU says of it.
     #[inline]
-    pub fn said(&self) -> Said {
+    pub fn said(&self) -> StepResult {
         let raw = &self.stepper.raw;
-        Said {
+        StepResult {
             reached: raw.reached,
             early_return: raw.early_return != 0,
             event_handling_needed: raw.event_handling_needed != 0,

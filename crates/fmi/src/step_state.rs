@@ -3,8 +3,8 @@
 
 use super::abi::Functions;
 use super::function::Function;
-use super::part::Part;
-use super::shared::Cause;
+use super::part::ComputeHandle;
+use super::shared::CallContext;
 use super::state_pointer::{StatePointer, StateSupport};
 use super::status::{Failure, Outcome};
 use std::ptr;
@@ -20,14 +20,14 @@ pub(super) struct StepState {
 impl StepState {
     /// `fmi3GetFMUState` of the instance of which `part` computes, always the same part: remembers the present state instead of that
     /// from before.
-    pub(super) fn remember(&mut self, part: &mut Part) -> Result<Outcome, Failure> {
+    pub(super) fn remember(&mut self, part: &mut ComputeHandle) -> Result<Outcome, Failure> {
         let (function, shared) = (Function::GetFMUState, &part.shared);
         shared.offers(StateSupport::GetAndSet, function)?;
         let before = self.raw.as_ref().map(|state| state.0);
         let mut raw = before.unwrap_or(ptr::null_mut());
         // SAFETY: the instance is alive and `part` is what calls it alone; the pointer is NULL or a state of its own.
         let call = |f: &Functions, i| unsafe { (f.get_fmu_state)(i, &mut raw) };
-        let outcome = shared.call(function, Cause::default(), call)?;
+        let outcome = shared.call(function, CallContext::default(), call)?;
         self.in_event_mode = shared.is_in_event_mode();
         if before != Some(raw) {
             self.raw = Some(StatePointer(raw));
@@ -37,11 +37,11 @@ impl StepState {
     }
 
     /// `fmi3SetFMUState` of the same instance: as it was when the state was remembered. `None`: none was.
-    pub(super) fn go_back(&self, part: &mut Part) -> Option<Result<Outcome, Failure>> {
+    pub(super) fn go_back(&self, part: &mut ComputeHandle) -> Option<Result<Outcome, Failure>> {
         let raw = self.raw.as_ref()?.0;
         // SAFETY: as above, and the state is its own and not freed: that waits for the end of the instance.
         let call = |f: &Functions, i| unsafe { (f.set_fmu_state)(i, raw) };
-        let went_back = part.shared.call(Function::SetFMUState, Cause::default(), call);
+        let went_back = part.shared.call(Function::SetFMUState, CallContext::default(), call);
         Some(went_back.inspect(|_| part.shared.set_in_event_mode(self.in_event_mode)))
     }
 }

@@ -7,7 +7,7 @@
 use super::abi::{RawStep, StepCall};
 use super::environment::Environment;
 use super::function::Function;
-use super::shown::{CallCounts, Place};
+use super::shown::{CallCounts, CallProbe};
 use super::step::{AfterStep, NoStep, Stepper};
 use super::thread::{ThreadHost, Visited, Visits, visited_nothing};
 use super::types::RawStatus;
@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Makes the usual steps of one instance.
-pub struct Strider<'a> {
+pub struct BatchStepper<'a> {
     call: StepCall,
     visited: Visited,
     /// Where its calls are shown.
@@ -25,7 +25,7 @@ pub struct Strider<'a> {
 }
 
 /// A thread that makes usual steps, and nothing else.
-pub struct Striding {
+pub struct FastPath {
     visits: Visits,
     /// The last step.
     raw: RawStep,
@@ -34,7 +34,7 @@ pub struct Striding {
 }
 
 /// What a step has answered that is no usual one.
-pub struct Unusual {
+pub struct FastPathExit {
     raw: RawStep,
     status: RawStatus,
     /// The environment of the instance that made the step.
@@ -57,9 +57,9 @@ impl Stepper {
     }
 
     /// What makes its usual steps, served by `host`; `None`: it can make none now, or the host shares the place where it shows calls.
-    pub fn strider(&mut self, host: &'static dyn ThreadHost) -> Option<Strider<'_>> {
+    pub fn strider(&mut self, host: &'static dyn ThreadHost) -> Option<BatchStepper<'_>> {
         let shown = host.shown()?;
-        let Place { word, tag, calls } = shown.place();
+        let CallProbe { word, tag, calls } = shown.place();
         if tag != 0 || self.event.is_some() || !self.is_healthy() {
             return None;
         }
@@ -67,16 +67,16 @@ impl Stepper {
         // SAFETY: the instance is not freed.
         let call = unsafe { shared.library.functions().step_call(shared.raw()) };
         let visited = Visited { environment: &*shared.environment, host, shown, wishes: host.wishes() };
-        Some(Strider { call, visited, word, calls, stepper: PhantomData })
+        Some(BatchStepper { call, visited, word, calls, stepper: PhantomData })
     }
 
-    /// What the last step of its [`Strider`] came to, which was not usual.
+    /// What the last step of its [`BatchStepper`] came to, which was not usual.
     ///
     /// # Panics
     /// When it was the step of another instance.
     #[cold]
-    pub fn settle(&mut self, unusual: Unusual) -> Result<AfterStep<'_>, NoStep<'_>> {
-        let Unusual { raw, status, environment } = unusual;
+    pub fn settle(&mut self, unusual: FastPathExit) -> Result<AfterStep<'_>, NoStep<'_>> {
+        let FastPathExit { raw, status, environment } = unusual;
         assert!(std::ptr::eq(environment, &*self.shared().environment), "each step is settled by whoever made it");
         // It is counted once.
         visited_nothing(Function::DoStep);
@@ -87,19 +87,19 @@ impl Stepper {
     }
 }
 
-impl Striding {
+impl FastPath {
     /// The calling thread, which has a host, makes usual steps from now on, until this is dropped.
-    pub fn begin() -> Striding {
-        Striding { visits: Visits::of(Function::DoStep), raw: RawStep::new(0.0, 0.0), unusual: None }
+    pub fn begin() -> FastPath {
+        FastPath { visits: Visits::of(Function::DoStep), raw: RawStep::new(0.0, 0.0), unusual: None }
     }
 
     /// Makes a step from the communication point over the size, both in the FMU's unit of time, and tells which time it has reached by
-    /// its own word. `None`: it was [not usual](Striding::unusual).
+    /// its own word. `None`: it was [not usual](FastPath::unusual).
     ///
     /// # Panics
     /// When a step before was not usual.
     #[inline(always)] // as `visit`
-    pub fn step(&mut self, strider: &mut Strider, point: f64, size: f64) -> Option<f64> {
+    pub fn step(&mut self, strider: &mut BatchStepper, point: f64, size: f64) -> Option<f64> {
         assert!(self.unusual.is_none(), "what was unusual is settled first");
         let raw = &mut self.raw;
         raw.begin(point, size);
@@ -120,7 +120,7 @@ impl Striding {
 
     /// What the last step has answered, if it was not usual.
     #[cold]
-    pub fn unusual(self) -> Option<Unusual> {
-        self.unusual.map(|(status, environment)| Unusual { raw: self.raw, status, environment })
+    pub fn unusual(self) -> Option<FastPathExit> {
+        self.unusual.map(|(status, environment)| FastPathExit { raw: self.raw, status, environment })
     }
 }

@@ -6,7 +6,7 @@
 
 use super::environment::Environment;
 use super::function::Function;
-use super::shown::{Called, Shown};
+use super::shown::{CallIndicator, FunctionCode};
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -62,29 +62,29 @@ pub trait ThreadHost {
     /// C has returned `fmi3Warning` from this.
     fn warned(&self, function: Function);
     /// Where others see which function this thread is inside of, if anywhere.
-    fn shown(&'static self) -> Option<&'static Shown> {
+    fn shown(&'static self) -> Option<&'static CallIndicator> {
         None
     }
 }
 
 /// The call that a thread is inside of.
 #[derive(Clone, Copy)]
-pub(super) struct Inside {
+pub(super) struct OngoingCall {
     /// The environment of the instance whose code runs; null when outside. Compared, never dereferenced.
     pub(super) environment: *const Environment,
     /// What.
-    pub(super) called: Called,
+    pub(super) called: FunctionCode,
 }
 
-const OUTSIDE: Inside = Inside { environment: ptr::null(), called: Called::NOTHING };
+const OUTSIDE: OngoingCall = OngoingCall { environment: ptr::null(), called: FunctionCode::NOTHING };
 
 struct Thread {
     host: Cell<Option<&'static dyn ThreadHost>>,
     /// The host's.
-    shown: Cell<Option<&'static Shown>>,
+    shown: Cell<Option<&'static CallIndicator>>,
     /// The host's.
     wishes: Cell<Option<&'static Wishes>>,
-    inside: Cell<Inside>,
+    inside: Cell<OngoingCall>,
 }
 
 thread_local! {
@@ -140,7 +140,7 @@ pub(super) fn visited_nothing(function: Function) {
 }
 
 #[inline]
-pub(super) fn inside() -> Inside {
+pub(super) fn inside() -> OngoingCall {
     THREAD.with(|thread| thread.inside.get())
 }
 
@@ -150,7 +150,7 @@ pub(super) fn is_in_calm_step(environment: *const Environment) -> bool {
     // SAFETY: as in `visit`.
     let thread = unsafe { &*own() };
     let inside = thread.inside.get();
-    inside.called == Called::function(Function::DoStep)
+    inside.called == FunctionCode::function(Function::DoStep)
         && ptr::eq(inside.environment, environment)
         && thread.wishes.get().is_some_and(|wishes| wishes.iter().all(|word| word.load(Relaxed) == 0))
 }
@@ -162,7 +162,7 @@ pub(super) fn visit<T>(environment: *const Environment, function: Function, c: i
     // reference to: it lives as long as the thread, so until this returns.
     let thread = unsafe { &*own() };
     let (outer, shown) = (thread.inside.get(), thread.shown.get());
-    thread.inside.set(Inside { environment, called: Called::function(function) });
+    thread.inside.set(OngoingCall { environment, called: FunctionCode::function(function) });
     if let Some(shown) = shown {
         shown.enter(function);
     }
@@ -182,7 +182,7 @@ pub(super) fn visit<T>(environment: *const Environment, function: Function, c: i
 /// and restores after it is looked up before the first and restored after the last.
 pub(super) struct Visits {
     thread: *const Thread,
-    called: Called,
+    called: FunctionCode,
 }
 
 /// The instance whose code a visit runs, and what serves it.
@@ -192,7 +192,7 @@ pub(super) struct Visited {
     /// Serves it.
     pub(super) host: &'static dyn ThreadHost,
     /// The host's.
-    pub(super) shown: &'static Shown,
+    pub(super) shown: &'static CallIndicator,
     /// The host's.
     pub(super) wishes: Option<&'static Wishes>,
 }
@@ -202,7 +202,7 @@ impl Visits {
     pub(super) fn of(function: Function) -> Visits {
         debug_assert!(inside().environment.is_null() && thread_host().is_some());
         debug_assert_eq!(float_control::default_fp_control(), None);
-        Visits { thread: own(), called: Called::function(function) }
+        Visits { thread: own(), called: FunctionCode::function(function) }
     }
 
     /// One call. Where it is shown the caller shows it.
@@ -213,7 +213,7 @@ impl Visits {
         thread.host.set(Some(visited.host));
         thread.shown.set(Some(visited.shown));
         thread.wishes.set(visited.wishes);
-        thread.inside.set(Inside { environment: visited.environment, called: self.called });
+        thread.inside.set(OngoingCall { environment: visited.environment, called: self.called });
         let result = c();
         float_control::establish_defaults();
         result

@@ -5,7 +5,7 @@ use super::abi::Functions;
 use super::arguments;
 use super::batch_bytes::{binary_at, string_at};
 use super::function::Function;
-use super::shared::{Cause, Shared};
+use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome, Status};
 use super::types::{RawBool, RawString};
 use std::ffi::CString;
@@ -31,7 +31,7 @@ macro_rules! for_each_number {
 }
 pub(super) use for_each_number;
 
-impl Shared {
+impl SharedInstance {
     /// The call cannot be made with these arguments; the instance is as healthy as before.
     #[cold]
     fn unsuitable(function: Function) -> Failure {
@@ -53,7 +53,7 @@ impl Shared {
                             unsafe { (f.$set)(i, &reference.0, 1, v.as_ptr(), v.len()) }
                         };
                         let shown = |_: &(), _| arguments::of_variables(self.named(&[reference.0]), v.iter());
-                        self.call_with(Function::$Set, Cause::default(), (), make, shown)
+                        self.call_with(Function::$Set, CallContext::default(), (), make, shown)
                     })*
                     (VariableType::Enumeration, Values::Int64(_)) => {
                         self.set_values(reference, VariableType::Int64, values)
@@ -65,7 +65,7 @@ impl Shared {
                             unsafe { (f.set_boolean)(i, &reference.0, 1, bytes.as_ptr(), bytes.len()) }
                         };
                         let shown = |_: &(), _| arguments::of_variables(self.named(&[reference.0]), v.iter());
-                        self.call_with(Function::SetBoolean, Cause::default(), (), make, shown)
+                        self.call_with(Function::SetBoolean, CallContext::default(), (), make, shown)
                     }
                     (VariableType::String, Values::String(v)) => self.set_strings(reference, v),
                     (VariableType::Binary, Values::Binary(v)) => {
@@ -79,9 +79,9 @@ impl Shared {
                         };
                         let binaries = || v.iter().map(|bytes| arguments::Binary(bytes));
                         let shown = |_: &(), _| arguments::of_variables(self.named(&[reference.0]), binaries());
-                        self.call_with(Function::SetBinary, Cause::default(), (), make, shown)
+                        self.call_with(Function::SetBinary, CallContext::default(), (), make, shown)
                     }
-                    _ => Err(Shared::unsuitable(set_function(variable_type))),
+                    _ => Err(SharedInstance::unsuitable(set_function(variable_type))),
                 }
             };
         }
@@ -90,7 +90,7 @@ impl Shared {
 
     fn set_strings(&self, reference: ValueReference, values: &[String]) -> Result<Outcome, Failure> {
         let owned: Result<Vec<CString>, _> = values.iter().map(|s| CString::new(s.as_str())).collect();
-        let owned = owned.map_err(|_| Shared::unsuitable(Function::SetString))?;
+        let owned = owned.map_err(|_| SharedInstance::unsuitable(Function::SetString))?;
         let pointers: Vec<_> = owned.iter().map(|s| s.as_ptr()).collect();
         let make = |(): &mut (), f: &Functions, i| {
             // SAFETY: as many pointers as said, to NUL-terminated strings that live until the call returns; the FMU
@@ -99,7 +99,7 @@ impl Shared {
         };
         let strings = || values.iter().map(|text| arguments::string(text.as_bytes()));
         let shown = |_: &(), _| arguments::of_variables(self.named(&[reference.0]), strings());
-        self.call_with(Function::SetString, Cause::default(), (), make, shown)
+        self.call_with(Function::SetString, CallContext::default(), (), make, shown)
     }
 
     pub(super) fn get_values(
@@ -121,7 +121,7 @@ impl Shared {
                         let shown = |v: &&mut Vec<$type>, is_read| {
                             arguments::of_read(self.named(&[reference.0]), v.iter(), is_read)
                         };
-                        self.call_with(Function::$Get, Cause::default(), &mut v, make, shown)?;
+                        self.call_with(Function::$Get, CallContext::default(), &mut v, make, shown)?;
                         Ok(Values::$variant(v))
                     })*
                     VariableType::Enumeration => self.get_values(reference, VariableType::Int64, elements),
@@ -134,7 +134,7 @@ impl Shared {
                         let shown = |v: &&mut Vec<RawBool>, is_read| {
                             arguments::of_read(self.named(&[reference.0]), arguments::booleans(v), is_read)
                         };
-                        self.call_with(Function::GetBoolean, Cause::default(), &mut v, make, shown)?;
+                        self.call_with(Function::GetBoolean, CallContext::default(), &mut v, make, shown)?;
                         for byte in v.iter().filter(|byte| **byte > 1) {
                             self.environment.host().no_boolean(reference, (*byte).into());
                         }
@@ -142,7 +142,7 @@ impl Shared {
                     }
                     VariableType::String => self.get_strings(reference, elements).map(Values::String),
                     VariableType::Binary => self.get_binaries(reference, elements).map(Values::Binary),
-                    VariableType::Clock => Err(Shared::unsuitable(Function::GetClock)),
+                    VariableType::Clock => Err(SharedInstance::unsuitable(Function::GetClock)),
                 }
             };
         }
@@ -161,7 +161,7 @@ impl Shared {
             let strings = pointers.iter().map(|string| arguments::string(if is_read { value(*string) } else { &[] }));
             arguments::of_read(self.named(&[reference.0]), strings, is_read)
         };
-        self.call_with(Function::GetString, Cause::default(), &mut pointers, make, shown)?;
+        self.call_with(Function::GetString, CallContext::default(), &mut pointers, make, shown)?;
         Ok(pointers.iter().map(|string| String::from_utf8_lossy(value(*string)).into_owned()).collect())
     }
 
@@ -180,7 +180,7 @@ impl Shared {
                 .map(|place| arguments::Binary(if is_read { value(pointers[place], sizes[place]) } else { &[] }));
             arguments::of_read(self.named(&[reference.0]), binaries, is_read)
         };
-        self.call_with(Function::GetBinary, Cause::default(), both, make, shown)?;
+        self.call_with(Function::GetBinary, CallContext::default(), both, make, shown)?;
         Ok(pointers.iter().zip(&sizes).map(|(bytes, size)| value(*bytes, *size).to_vec()).collect())
     }
 }

@@ -5,7 +5,7 @@
 
 use roxmltree::{Document, Node, ParsingOptions};
 use std::path::{Component, Path, PathBuf};
-use vecud_base::places::{self, Places};
+use vecud_base::places::{self, LineIndex};
 use vecud_description::guard;
 
 /// The folder of the layered standard in an FMU.
@@ -151,7 +151,7 @@ const ROLES: [&str; 19] = [
 /// It is no XML, or none of a manifest.
 pub fn parse(text: &str) -> Result<Manifest, ManifestError> {
     let wrong = |at, message: String| ManifestError { at, message, is_formal: false };
-    let places = Places::new(text);
+    let places = LineIndex::new(text);
     guard::check(text).map_err(|(at, message)| wrong(places.of(at), message))?;
     let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options)

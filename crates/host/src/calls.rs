@@ -5,7 +5,7 @@
 //! supervisor sees it pass: not while the supervisor itself was stopped, nor while a debugger has the runner.
 
 use vecud_fmi::Function;
-use vecud_linux::process::{Standing, standing};
+use vecud_linux::process::{ProcessState, standing};
 use vecud_plan::{FmuId, Mode, Plan, TaskId};
 use vecud_record::board::{Board, OutsideCall, Phase, TaskWord};
 
@@ -18,7 +18,7 @@ const TOLD: i64 = 10_000_000_000;
 
 /// Where the runner's process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CallLocation {
     /// In a call that is no activation; function as in [`OutsideCall`].
     Outside {
         /// The FMU whose code is called; `None` when it may be one of several.
@@ -35,22 +35,22 @@ pub enum Place {
 /// What tells one call from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Call {
-    place: Place,
+    place: CallLocation,
     mark: [u64; 5],
 }
 
 /// What there is to be done about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CallAction {
     /// A call has lasted for so many seconds, and somebody should hear of it.
-    Tell(Place, i64),
+    Tell(CallLocation, i64),
     /// A call has lasted for longer than the rig allows.
-    Over(Place),
+    Over(CallLocation),
 }
 
 /// Watches the runner's calls.
 #[derive(Debug)]
-pub struct Calls {
+pub struct CallWatcher {
     /// ns; `None`: none.
     limit: Option<i64>,
     looked: Option<i64>,
@@ -59,14 +59,14 @@ pub struct Calls {
     lasted: i64,
 }
 
-impl Calls {
+impl CallWatcher {
     /// Nothing was seen yet.
-    pub fn new(plan: &Plan) -> Calls {
-        Calls { limit: plan.call_timeout.map(|limit| limit.0), looked: None, call: None, lasted: 0 }
+    pub fn new(plan: &Plan) -> CallWatcher {
+        CallWatcher { limit: plan.call_timeout.map(|limit| limit.0), looked: None, call: None, lasted: 0 }
     }
 
     /// Looks where the runner, process `pid`, in this phase, is `now` (CLOCK_MONOTONIC, ns).
-    pub fn look(&mut self, plan: &Plan, board: Board, phase: Phase, pid: u32, now: i64) -> Option<Verdict> {
+    pub fn look(&mut self, plan: &Plan, board: Board, phase: Phase, pid: u32, now: i64) -> Option<CallAction> {
         if self.looked.is_some_and(|looked| now - looked < LOOK) {
             return None;
         }
@@ -74,7 +74,7 @@ impl Calls {
         self.seen(under_way(plan, board, phase, standing), standing.traced, now)
     }
 
-    fn seen(&mut self, call: Option<Call>, traced: bool, now: i64) -> Option<Verdict> {
+    fn seen(&mut self, call: Option<Call>, traced: bool, now: i64) -> Option<CallAction> {
         let passed = self.looked.map_or(0, |looked| (now - looked).clamp(0, SEEN));
         self.looked = Some(now);
         if call != self.call {
@@ -88,10 +88,10 @@ impl Calls {
         let before = self.lasted;
         self.lasted += passed;
         if self.limit.is_some_and(|limit| self.lasted >= limit) {
-            return Some(Verdict::Over(place));
+            return Some(CallAction::Over(place));
         }
         let told = self.lasted / TOLD;
-        (told > before / TOLD).then_some(Verdict::Tell(place, told * (TOLD / 1_000_000_000)))
+        (told > before / TOLD).then_some(CallAction::Tell(place, told * (TOLD / 1_000_000_000)))
     }
 }
 
@@ -110,20 +110,20 @@ pub fn is_ending(board: Board, phase: Phase) -> bool {
     }
 }
 
-fn under_way(plan: &Plan, board: Board, phase: Phase, standing: Standing) -> Option<Call> {
+fn under_way(plan: &Plan, board: Board, phase: Phase, standing: ProcessState) -> Option<Call> {
     if standing.stopped {
-        return Some(Call { place: Place::Stopped, mark: [0; 5] });
+        return Some(Call { place: CallLocation::Stopped, mark: [0; 5] });
     }
     let OutsideCall { fmu, function, count } = board.outside_call();
     if function != 0 && phase != Phase::Between {
-        return Some(Call { place: Place::Outside { fmu, function }, mark: [count, 0, 0, 0, 0] });
+        return Some(Call { place: CallLocation::Outside { fmu, function }, mark: [count, 0, 0, 0, 0] });
     }
     if plan.mode != Mode::Virtual {
         return None;
     }
     let task = (0..plan.tasks.len()).map(TaskId).find(|task| board.task(*task).get(TaskWord::Function) != 0)?;
     let words = [TaskWord::Function, TaskWord::Activations, TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
-    Some(Call { place: Place::Activation(task), mark: words.map(|word| board.task(task).get(word)) })
+    Some(Call { place: CallLocation::Activation(task), mark: words.map(|word| board.task(task).get(word)) })
 }
 
 #[cfg(test)]
@@ -133,15 +133,15 @@ mod tests {
     const SECOND: i64 = 1_000_000_000;
 
     fn call(mark: u64) -> Option<Call> {
-        Some(Call { place: Place::Stopped, mark: [mark; 5] })
+        Some(Call { place: CallLocation::Stopped, mark: [mark; 5] })
     }
 
-    fn watched(limit: Option<i64>) -> Calls {
-        Calls { limit, looked: None, call: None, lasted: 0 }
+    fn watched(limit: Option<i64>) -> CallWatcher {
+        CallWatcher { limit, looked: None, call: None, lasted: 0 }
     }
 
     /// What is told from `from` to `to` seconds, looking ten times a second; with the second.
-    fn told(calls: &mut Calls, call: Option<Call>, traced: bool, from: i64, to: i64) -> Vec<(i64, Verdict)> {
+    fn told(calls: &mut CallWatcher, call: Option<Call>, traced: bool, from: i64, to: i64) -> Vec<(i64, CallAction)> {
         let instants = (from * 10 + 1..=to * 10).map(|tenth| tenth * LOOK);
         instants.filter_map(|now| Some((now / SECOND, calls.seen(call, traced, now)?))).collect()
     }
@@ -150,7 +150,8 @@ mod tests {
     fn a_call_is_told_of_each_ten_seconds_until_its_limit() {
         let mut calls = watched(Some(25 * SECOND));
         assert_eq!(calls.seen(call(1), false, 0), None);
-        let (tell, over) = (|seconds| Verdict::Tell(Place::Stopped, seconds), Verdict::Over(Place::Stopped));
+        let (tell, over) =
+            (|seconds| CallAction::Tell(CallLocation::Stopped, seconds), CallAction::Over(CallLocation::Stopped));
         assert_eq!(told(&mut calls, call(1), false, 0, 25), [(10, tell(10)), (20, tell(20)), (25, over)]);
     }
 
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(calls.seen(call(1), false, 1000 * SECOND), None, "the supervisor was stopped");
         assert_eq!(told(&mut calls, call(1), true, 1000, 2000), [], "a debugger has the runner");
         assert_eq!(told(&mut calls, call(1), false, 2000, 2003), []);
-        assert_eq!(told(&mut calls, call(1), false, 2003, 2004), [(2004, Verdict::Over(Place::Stopped))]);
+        assert_eq!(told(&mut calls, call(1), false, 2003, 2004), [(2004, CallAction::Over(CallLocation::Stopped))]);
     }
 
     #[test]

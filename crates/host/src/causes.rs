@@ -3,21 +3,23 @@
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::{Plan, TaskId};
-use vecud_record::board::causes::{Asked, By, Counted, Part, WORST};
+use vecud_record::board::causes::{Counted, CounterReading, ResponsePart, WORST, WorstBy};
 use vecud_record::board::{Board, Global, TaskWord};
 use vecud_record::{board, moment};
-use vecud_report::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts, overrun_cause};
+use vecud_report::{
+    ActivationResult, Causes, KernelCounters, OtherClock, OverrunResult, PartsResult, ThreadCounts, overrun_cause,
+};
 
 /// The histograms that only this part has.
 pub fn parts(board: Board, task: TaskId) -> PartsResult {
     let Some(cells) = board.causes(task) else { return PartsResult::default() };
     let read = |part| cells.histogram(part).read().into();
     PartsResult {
-        preempted: read(Part::Preempted),
-        blocked: read(Part::Blocked),
-        set_get: read(Part::SetGet),
-        host: read(Part::Host),
-        wakeup_machine: read(Part::WakeupMachine),
+        preempted: read(ResponsePart::Preempted),
+        blocked: read(ResponsePart::Blocked),
+        set_get: read(ResponsePart::SetGet),
+        host: read(ResponsePart::Host),
+        wakeup_machine: read(ResponsePart::WakeupMachine),
     }
 }
 
@@ -27,17 +29,18 @@ pub fn causes(plan: &Plan, board: Board, task: TaskId) -> Causes {
     let (other_core, demoted) = (words.get(TaskWord::WrongCore), words.get(TaskWord::Demoted) == 1);
     let Some(cells) = board.causes(task) else { return Causes::default() };
     let names = Names { plan, board };
-    let worst = |by: By| {
+    let worst = |by: WorstBy| {
         let all = (0..WORST).filter_map(|place| cells.worst(by, place).read(plan.tasks.len()));
-        let mut all: Vec<Moment> = all.map(|moment| names.moment(&moment)).collect();
+        let mut all: Vec<ActivationResult> = all.map(|moment| names.moment(&moment)).collect();
         all.sort_by_key(|moment| {
-            let key = if by == By::Wakeup { moment.wakeup_machine() } else { moment.response };
+            let key = if by == WorstBy::Wakeup { moment.wakeup_machine() } else { moment.response };
             (std::cmp::Reverse(key), moment.release_monotonic_ns)
         });
         all
     };
     let (rows, overran_total) = cells.overruns(plan.tasks.len());
-    let [begin, first, end] = [Asked::Begin, Asked::First, Asked::End].map(|when| cells.counted(when));
+    let [begin, first, end] =
+        [CounterReading::Begin, CounterReading::First, CounterReading::End].map(|when| cells.counted(when));
     let thread = match (begin, first, end) {
         (Some(begin), Some(first), Some(end)) => {
             Some(ThreadCounts { first: Some(between(begin, first)), later: between(first, end) })
@@ -46,8 +49,8 @@ pub fn causes(plan: &Plan, board: Board, task: TaskId) -> Causes {
         _ => None,
     };
     Causes {
-        worst_responses: worst(By::Response),
-        worst_wakeups: worst(By::Wakeup),
+        worst_responses: worst(WorstBy::Response),
+        worst_wakeups: worst(WorstBy::Wakeup),
         overran: rows.iter().map(|row| names.overran(row)).collect(),
         overran_total,
         thread,
@@ -56,8 +59,8 @@ pub fn causes(plan: &Plan, board: Board, task: TaskId) -> Causes {
     }
 }
 
-fn between(before: Counted, after: Counted) -> Counts {
-    Counts {
+fn between(before: Counted, after: Counted) -> KernelCounters {
+    KernelCounters {
         minor_faults: after.minor_faults.saturating_sub(before.minor_faults),
         major_faults: after.major_faults.saturating_sub(before.major_faults),
         voluntary_switches: after.voluntary.saturating_sub(before.voluntary),
@@ -95,8 +98,8 @@ impl Names<'_> {
         tasks.find(|task| self.board.task(*task).get(TaskWord::Tid) == u64::from(tid)).map(|task| self.name(task))
     }
 
-    fn moment(&self, moment: &moment::Moment) -> Moment {
-        let moment::Parts { wakeup, gate, executing, preempted, blocked, set_get } = moment.parts;
+    fn moment(&self, moment: &moment::NotableActivation) -> ActivationResult {
+        let moment::ResponseBreakdown { wakeup, gate, executing, preempted, blocked, set_get } = moment.parts;
         let [wakeup, gate, executing, preempted, blocked, set_get] =
             [wakeup, gate, executing, preempted, blocked, set_get].map(|part| part.max(0) as u64);
         // Releases are instants of the run's clock.
@@ -107,7 +110,7 @@ impl Names<'_> {
             overlap: other.overlap.max(0) as u64,
             under_way: other.under_way,
         };
-        Moment {
+        ActivationResult {
             time: exact(moment.time),
             time_s: moment.time.seconds(),
             release_monotonic_ns: moment.release - (start as i64 - monotonic as i64),
@@ -129,8 +132,8 @@ impl Names<'_> {
         }
     }
 
-    fn overran(&self, row: &board::causes::Overran) -> Overran {
-        let overran = Overran {
+    fn overran(&self, row: &board::causes::OverrunActivation) -> OverrunResult {
+        let overran = OverrunResult {
             release: exact(row.release),
             release_s: row.release.seconds(),
             releases: row.releases,
@@ -139,7 +142,7 @@ impl Names<'_> {
             cause: String::new(),
             predecessor: self.moment(&row.predecessor),
         };
-        Overran { cause: overrun_cause(&overran), ..overran }
+        OverrunResult { cause: overrun_cause(&overran), ..overran }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Shared memory and exit status → [`Run`]: what was measured, how each instance ended, and what went wrong.
 
 use super::death::{death, given_up, lasting};
-use super::facts::Facts;
+use super::facts::RunFacts;
 use super::findings::{self, irregularities, stopped_by_overrun};
 use super::offspring;
-use super::recorder::Told;
+use super::recorder::RecordingOutcome;
 use super::totals::scheduling;
 use super::{Prepared, fmus, promise, releases, schedulability, stimuli, tasks};
 use jiff::Timestamp;
@@ -14,14 +14,14 @@ use vecud_base::priority::FifoPriority;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::{FmuId, OnError, OnNan, TaskId};
 use vecud_record::board::{Board, Global, TaskWord};
-use vecud_record::findings::Finding;
+use vecud_record::findings::FindingKind;
 use vecud_report::{
-    ClockResult, End, Ended, FmuResult, FmuStatus, Host, Kind, Problem, Run, Severity, SignalResult, Subject,
+    ClockResult, End, Ended, FmuResult, FmuStatus, HostResult, Kind, Problem, Run, Severity, SignalResult, Subject,
     TraceResult, judge,
 };
 
 /// Puts the run together.
-pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) -> Run {
+pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts: &RunFacts) -> Run {
     let plan = &prepared.plan;
     let global = |word: Global| board.global(word).load(SeqCst);
     let scheduling = scheduling(board);
@@ -114,7 +114,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
     let failed = failures > told.broken.len();
     let stopped = global(Global::StopRequest) != 0;
     // What an FMU may ask for counts as the stop time, and may come before it.
-    let asked = |fmu| board.fmu(FmuId(fmu)).findings().count(Finding::AskedForEnd) > 0;
+    let asked = |fmu| board.fmu(FmuId(fmu)).findings().count(FindingKind::AskedForEnd) > 0;
     let asked = plan.on_error == OnError::Stop && (0..plan.fmus.len()).any(asked);
     let end = end(
         plan.stop.filter(|_| !facts.goes_on && !failed && !stopped && !is_overrun && !asked),
@@ -154,7 +154,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         problems,
         notes,
         pauses: facts.pauses.clone(),
-        host: Host {
+        host: HostResult {
             kernel: facts.machine.kernel.clone(),
             preempt_rt: facts.machine.preempt_rt,
             scheduling,

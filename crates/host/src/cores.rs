@@ -32,18 +32,18 @@ type Totals = BTreeMap<usize, Total>;
 
 /// The cores of one run in real time.
 #[derive(Clone, Debug, Default)]
-pub struct Cores {
+pub struct CoreUsage {
     /// Empty in virtual time, where the machine does not matter.
     cpus: Vec<usize>,
     start: Option<Totals>,
     end: Option<Totals>,
 }
 
-impl Cores {
+impl CoreUsage {
     /// Of a run that has not begun.
-    pub fn new(plan: &Plan) -> Cores {
+    pub fn new(plan: &Plan) -> CoreUsage {
         let cpus = if plan.mode == Mode::RealTime { plan.cores() } else { Vec::new() };
-        Cores { cpus, ..Cores::default() }
+        CoreUsage { cpus, ..CoreUsage::default() }
     }
 
     /// Notes what was counted when the run begins, and when it is over; does nothing in between.

@@ -1,12 +1,12 @@
 //! Why the runner's process is gone, or was ended: whose code was running, and where.
 
-use super::calls::{Place, function};
-use super::facts::Facts;
+use super::calls::{CallLocation, function};
+use super::facts::RunFacts;
 use super::hangs::GivenUp;
 use super::process::Killed;
 use super::tasks;
 use super::unbegun;
-use super::under_way::UnderWay;
+use super::under_way::OngoingActivation;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::plain::plain;
@@ -19,7 +19,7 @@ use vecud_record::board::{Board, Global, OutsideCall, Phase, TaskWord};
 use vecud_report::{FmuStatus, Kind, LimitKey, Problem, Severity, Subject};
 
 /// The runner's process did not leave of its own accord.
-pub struct Death {
+pub struct ExitCause {
     /// The instance whose code has done it; `None`: none, or nobody knows.
     pub culprit: Option<FmuId>,
     /// What has become of the culprit.
@@ -30,9 +30,9 @@ pub struct Death {
     pub is_after_the_run: bool,
 }
 
-impl Death {
-    fn of(culprit: Option<FmuId>, status: FmuStatus, problem: Problem) -> Death {
-        Death { culprit, status, problem, is_after_the_run: false }
+impl ExitCause {
+    fn of(culprit: Option<FmuId>, status: FmuStatus, problem: Problem) -> ExitCause {
+        ExitCause { culprit, status, problem, is_after_the_run: false }
     }
 }
 
@@ -47,17 +47,17 @@ fn subject(plan: &Plan, fmu: FmuId) -> Subject {
 
 /// How the runner has ended, unless of its own accord. What happens when libraries are unloaded is no failure of the run, which is whole
 /// by then.
-pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
+pub fn death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
     let death = any_death(plan, board, facts)?;
     let is_after_the_run = facts.phase == Phase::Done && board.outside_call().function == OutsideCall::UNLOADING;
     let severity = match is_after_the_run {
         true if !facts.strict => Severity::Finding,
         _ => Severity::Failure,
     };
-    Some(Death { is_after_the_run, problem: Problem { severity, ..death.problem }, ..death })
+    Some(ExitCause { is_after_the_run, problem: Problem { severity, ..death.problem }, ..death })
 }
 
-fn any_death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
+fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
     let global = |word: Global| board.global(word).load(SeqCst);
     if let Some(task) = board.named_task(global(Global::HungTask)) {
         if let (Some(function), Some(own)) =
@@ -67,7 +67,7 @@ fn any_death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             let limit =
                 facts.hangs.given_up.iter().find(|given| plan.tasks[given.task.0].fmu == fmu).map(|own| own.limit);
             let problem = hung(plan, facts, task, function, &own, limit);
-            return Some(Death::of(Some(fmu), FmuStatus::Hung, problem));
+            return Some(ExitCause::of(Some(fmu), FmuStatus::Hung, problem));
         }
         let message = format!(
             "{} and did not return within {} s after the end of the run (rig: shutdown_timeout); the FMU's code hangs",
@@ -79,7 +79,7 @@ fn any_death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             None => Subject::Run,
         };
         let problem = died(true, subject, message);
-        return Some(Death::of(Some(plan.tasks[task.0].fmu), FmuStatus::Hung, problem));
+        return Some(ExitCause::of(Some(plan.tasks[task.0].fmu), FmuStatus::Hung, problem));
     }
     if let Some(task) = board.named_task(global(Global::StarvedTask)) {
         let cpu = plan.tasks[task.0].cpu;
@@ -96,7 +96,7 @@ fn any_death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             plan.shutdown_timeout.seconds()
         );
         let problem = died(false, tasks::subject(plan, task), message);
-        return Some(Death::of(None, FmuStatus::Aborted, problem));
+        return Some(ExitCause::of(None, FmuStatus::Aborted, problem));
     }
     if let Some(fmu) = board.named_fmu(global(Global::HungFmu)) {
         let function = outside_place(plan, board, Some(fmu), board.outside_call().function);
@@ -107,7 +107,7 @@ fn any_death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             plan.shutdown_timeout.seconds()
         );
         let problem = died(true, subject(plan, fmu), message);
-        return Some(Death::of(Some(fmu), FmuStatus::Hung, problem));
+        return Some(ExitCause::of(Some(fmu), FmuStatus::Hung, problem));
     }
     if let Some(Killed::Overdue(place)) = facts.killed {
         return Some(overdue(plan, board, facts, place));
@@ -122,14 +122,14 @@ fn any_death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             "the process of the FMUs was ended from outside by SIGKILL: by somebody, or by the kernel for want of \
                        memory (dmesg tells)"
                 .to_owned();
-        return Some(Death::of(None, FmuStatus::Aborted, died(false, Subject::Run, message)));
+        return Some(ExitCause::of(None, FmuStatus::Aborted, died(false, Subject::Run, message)));
     }
     // Whoever's code was running, and whoever has made the thread, has nothing to do with it.
     if let (None, Some(signal), Some(sender)) = (facts.killed, &signal, global(Global::CrashSender).checked_sub(1)) {
         let by =
             if sender == 0 { "a process of another PID namespace".to_owned() } else { format!("process {sender}") };
         let message = format!("the process of the FMUs was ended from outside by {signal} ({by})");
-        return Some(Death::of(None, FmuStatus::Aborted, died(false, Subject::Run, message)));
+        return Some(ExitCause::of(None, FmuStatus::Aborted, died(false, Subject::Run, message)));
     }
     let how = match &signal {
         Some(_) if facts.killed == Some(Killed::AskedTwice) => {
@@ -174,7 +174,7 @@ fn any_death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         Some(task) => {
             let (name, at_work) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, at_work(plan, board, task));
             let (fmu, words) = (plan.tasks[task.0].fmu, format!("fmu `{name}` {how}: {at_work}"));
-            Death::of(Some(fmu), status, died(by_itself, subject(plan, fmu), words))
+            ExitCause::of(Some(fmu), status, died(by_itself, subject(plan, fmu), words))
         }
         None => match outside.fmu {
             _ if outside.function == OutsideCall::UNLOADING => {
@@ -183,16 +183,16 @@ fn any_death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
                 let place = outside_place(plan, board, culprit, outside.function);
                 let words = format!("the run was over, and {who} {how}: {place}");
                 let about = culprit.map_or(Subject::Run, |fmu| subject(plan, fmu));
-                Death::of(culprit, status, died(by_itself, about, words))
+                ExitCause::of(culprit, status, died(by_itself, about, words))
             }
             Some(fmu) if facts.phase != Phase::Running || reconfigures => {
                 let place = outside_place(plan, board, Some(fmu), outside.function);
                 let words = format!("fmu `{}` {how}: {place}", plan.fmus[fmu.0].name);
-                Death::of(Some(fmu), status, died(by_itself, subject(plan, fmu), words))
+                ExitCause::of(Some(fmu), status, died(by_itself, subject(plan, fmu), words))
             }
             _ => {
                 let words = format!("the runner {how} outside of FMU code; please report this");
-                Death::of(None, status, died(false, Subject::Run, words))
+                ExitCause::of(None, status, died(false, Subject::Run, words))
             }
         },
     })
@@ -209,10 +209,10 @@ fn more_stack(plan: &Plan, board: Board) -> &'static str {
 /// An activation was not back in time after a limit, or the end of the run, had asked for it.
 fn hung(
     plan: &Plan,
-    facts: &Facts,
+    facts: &RunFacts,
     task: TaskId,
     function: Function,
-    own: &UnderWay,
+    own: &OngoingActivation,
     limit: Option<LimitKey>,
 ) -> Problem {
     let kind = Kind::Hung {
@@ -228,17 +228,17 @@ fn hung(
 }
 
 /// From when on recordings wait for an activation, s: what others have under way waits like it, and may have begun before.
-fn recorded(plan: &Plan, facts: &Facts, own: &UnderWay) -> Option<f64> {
+fn recorded(plan: &Plan, facts: &RunFacts, own: &OngoingActivation) -> Option<f64> {
     let earliest = facts.unreturned.iter().flatten().map(|own| own.time).chain([own.time]).min();
     earliest.filter(|_| !plan.signals.is_empty()).map(|time| time.seconds())
 }
 
 /// Of a run that goes on: activations that last, and were not given up for it.
-pub fn lasting(plan: &Plan, board: Board, facts: &Facts) -> Vec<Problem> {
+pub fn lasting(plan: &Plan, board: Board, facts: &RunFacts) -> Vec<Problem> {
     let is_given_up = |task: &TaskId| facts.hangs.given_up.iter().any(|given| given.task == *task);
     let under_way = |task: TaskId| Some((task, facts.unreturned[task.0].filter(|own| facts.hangs.lasts(task, own))?));
     let tasks = (0..plan.tasks.len()).map(TaskId).filter(|task| facts.goes_on && !is_given_up(task));
-    let problem = |(task, own): (TaskId, UnderWay)| {
+    let problem = |(task, own): (TaskId, OngoingActivation)| {
         let kind = Kind::Lasts {
             function: name(plan, board, task).to_owned(),
             time_s: own.time.seconds(),
@@ -252,7 +252,7 @@ pub fn lasting(plan: &Plan, board: Board, facts: &Facts) -> Vec<Problem> {
 }
 
 /// What FMUs were given up for that have not ended the process.
-pub fn given_up(plan: &Plan, facts: &Facts, died: Option<&Death>) -> Vec<Problem> {
+pub fn given_up(plan: &Plan, facts: &RunFacts, died: Option<&ExitCause>) -> Vec<Problem> {
     let culprit = died.and_then(|died| died.culprit);
     let others = facts.hangs.given_up.iter().filter(|own| Some(plan.tasks[own.task.0].fmu) != culprit);
     let problem = |own: &GivenUp| {
@@ -263,7 +263,7 @@ pub fn given_up(plan: &Plan, facts: &Facts, died: Option<&Death>) -> Vec<Problem
 }
 
 /// A crash on a thread that vecud has not made: whoever's activation was under way meanwhile has nothing to do with it.
-fn in_a_thread_of_theirs(plan: &Plan, board: Board, status: FmuStatus, how: &str) -> Death {
+fn in_a_thread_of_theirs(plan: &Plan, board: Board, status: FmuStatus, how: &str) -> ExitCause {
     let fmus = whose_code(plan, board);
     let culprit = one(&fmus);
     let names = named(plan, &fmus);
@@ -274,7 +274,7 @@ fn in_a_thread_of_theirs(plan: &Plan, board: Board, status: FmuStatus, how: &str
         }
     };
     let about = culprit.map_or(Subject::Run, |fmu| subject(plan, fmu));
-    Death::of(culprit, status, died(true, about, message))
+    ExitCause::of(culprit, status, died(true, about, message))
 }
 
 /// Whose code was running at the end, as far as the process could tell: FMUs that share a library cannot be told apart, and
@@ -299,13 +299,13 @@ fn named(plan: &Plan, fmus: &[FmuId]) -> String {
 }
 
 /// A call did not return within the rig's `call_timeout`, or what stands in its place.
-fn overdue(plan: &Plan, board: Board, facts: &Facts, place: Place) -> Death {
-    let Facts { phase, call_limit, .. } = *facts;
+fn overdue(plan: &Plan, board: Board, facts: &RunFacts, place: CallLocation) -> ExitCause {
+    let RunFacts { phase, call_limit, .. } = *facts;
     let limit = plan.call_timeout.map_or(0.0, Nanos::seconds);
     let culprit = match place {
-        Place::Outside { fmu, .. } => fmu.or_else(|| one(&whose_code(plan, board))),
-        Place::Activation(task) => Some(plan.tasks[task.0].fmu),
-        Place::Stopped => board
+        CallLocation::Outside { fmu, .. } => fmu.or_else(|| one(&whose_code(plan, board))),
+        CallLocation::Activation(task) => Some(plan.tasks[task.0].fmu),
+        CallLocation::Stopped => board
             .outside_call()
             .fmu
             .filter(|_| board.outside_call().function != 0)
@@ -313,12 +313,12 @@ fn overdue(plan: &Plan, board: Board, facts: &Facts, place: Place) -> Death {
     };
     let what = has_been(plan, board, phase, place);
     let message = format!("{what} for {limit} s, and the run was ended ({call_limit})");
-    let about = culprit.filter(|_| place != Place::Stopped).map_or(Subject::Run, |fmu| subject(plan, fmu));
-    Death::of(culprit, FmuStatus::Hung, died(true, about, message))
+    let about = culprit.filter(|_| place != CallLocation::Stopped).map_or(Subject::Run, |fmu| subject(plan, fmu));
+    ExitCause::of(culprit, FmuStatus::Hung, died(true, about, message))
 }
 
 /// Where the runner has been for some time in this phase: `fmu a has been in fmi3Terminate`.
-pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: Place) -> String {
+pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: CallLocation) -> String {
     let of_task = |task: TaskId| {
         let clock = match plan.tasks[task.0].clock() {
             Some(_) => format!(" for clock {}", plain(&plan.tasks[task.0].name)),
@@ -329,15 +329,15 @@ pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: Place) -> String
         format!("fmu `{fmu}` has been in {name}{clock} at {time} s")
     };
     match place {
-        Place::Outside { fmu, function } => match fmu.or_else(|| one(&whose_code(plan, board))) {
+        CallLocation::Outside { fmu, function } => match fmu.or_else(|| one(&whose_code(plan, board))) {
             Some(fmu) => {
                 let place = outside_place(plan, board, Some(fmu), function);
                 format!("fmu `{}` has been {place}", plan.fmus[fmu.0].name)
             }
             None => format!("the process of the FMUs has been {}", outside_place(plan, board, None, function)),
         },
-        Place::Activation(task) => of_task(task),
-        Place::Stopped => {
+        CallLocation::Activation(task) => of_task(task),
+        CallLocation::Stopped => {
             let outside = board.outside_call();
             let inside = match (outside.fmu.filter(|_| outside.function != 0), running(plan, board, phase)) {
                 (Some(fmu), _) => {

@@ -6,7 +6,7 @@
 //! next run fills anyway, only where the report says that it is one of several; folders are removed only when they are empty then.
 
 use super::Error;
-use super::files::{CHECKPOINT, Output, ROOM, lock_held};
+use super::files::{CHECKPOINT, OutputFolder, ROOM, lock_held};
 use super::kernel;
 use super::run_folders::RunFolders;
 use super::run_log;
@@ -27,7 +27,7 @@ const LONGEST_REPORT: u64 = 256 << 20;
 
 /// What makes way before a run begins.
 #[derive(Debug)]
-pub struct Earlier {
+pub struct PreviousRuns {
     folder: Folder,
     /// Inner folders with their files; the one of the next run first.
     found: Vec<(Folder, Vec<PathBuf>)>,
@@ -36,10 +36,10 @@ pub struct Earlier {
     keep: usize,
 }
 
-impl Earlier {
+impl PreviousRuns {
     /// Looks into `folder`, which is the command's; its (first) run goes to `out`, the same or a folder in it. Files that
     /// this run has made there already are in `own`. So many runs are to be kept.
-    pub fn find(folder: &Folder, out: &Folder, own: &[PathBuf], keep: usize) -> Result<Earlier, Error> {
+    pub fn find(folder: &Folder, out: &Folder, own: &[PathBuf], keep: usize) -> Result<PreviousRuns, Error> {
         let mut found = vec![(out.clone(), files(out)?)];
         found[0].1.retain(|file| !own.contains(file));
         // Before anything is moved: what stands in the way of a file of the next run.
@@ -61,7 +61,7 @@ impl Earlier {
             Err(_) if keep == 0 => RunFolders::none(folder),
             kept => kept?,
         };
-        Ok(Earlier { folder: folder.clone(), found, kept, keep })
+        Ok(PreviousRuns { folder: folder.clone(), found, kept, keep })
     }
 
     /// The bytes that are free on the disk when it has made way.
@@ -74,7 +74,7 @@ impl Earlier {
     }
 
     /// Makes the folder for earlier runs, if it is needed: that there can be one is found out before anything is started.
-    pub fn make_room(&self, output: &mut Output) -> Result<(), Error> {
+    pub fn make_room(&self, output: &mut OutputFolder) -> Result<(), Error> {
         if !self.is_kept() {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use vecud_base::plain::Plain;
 use vecud_description::{Abi, DescriptionError};
 use vecud_fmu::archive::ArchiveError;
 use vecud_plan::PlanError;
-use vecud_plan::rig::{Place, Problem, RigError, write_place};
+use vecud_plan::rig::{Diagnostic, Place, RigError, write_place};
 use vecud_report::CheckProblem;
 
 /// The command, the rig or an FMU is invalid, or the operating system refuses what a run needs.
@@ -67,13 +67,13 @@ impl Error {
     }
 
     /// What is wrong with texts that people write, where it has places in them: rig files, model descriptions. Else nothing.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Vec<Diagnostic> {
         match self {
             Error::Rig(RigError { problems }) | Error::Plan(PlanError { problems }) => problems.clone(),
-            Error::InRig(rig, place, error) => vec![Problem::new(rig, *place, in_rig(error))],
+            Error::InRig(rig, place, error) => vec![Diagnostic::new(rig, *place, in_rig(error))],
             Error::Description(path, DescriptionError { line, column, message }) => {
                 let place = Place { line: *line, column: *column };
-                vec![Problem::new(&path.join("modelDescription.xml"), place, message)]
+                vec![Diagnostic::new(&path.join("modelDescription.xml"), place, message)]
             }
             _ => Vec::new(),
         }
@@ -82,7 +82,7 @@ impl Error {
     /// What an error says, for programs, with its places.
     pub fn told(&self) -> Vec<CheckProblem> {
         let known = |number: u32| (number > 0).then_some(number);
-        let told = |problem: Problem| CheckProblem {
+        let told = |problem: Diagnostic| CheckProblem {
             file: Some(problem.file.to_string_lossy().into_owned()),
             line: known(problem.place.line),
             column: known(problem.place.column),

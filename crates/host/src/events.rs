@@ -6,7 +6,7 @@ use vecud_report::Live;
 
 /// Something that has happened.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum SessionEvent {
     /// Work that may take long has begun, such as a build of an FMU: what it is, for people.
     Begun(String),
     /// That work is over, one way or another.
@@ -14,7 +14,7 @@ pub enum Event {
     /// A line for people: a note, a warning, or what an FMU has logged.
     Message(LineWeight, String),
     /// The session is in another state.
-    State(State),
+    State(SessionState),
     /// The figures of the clocks, as often as [`Options::figures`](super::Options::figures) says.
     Figures(Live),
 }
@@ -58,7 +58,7 @@ impl LineWeight {
 /// How far a session is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum State {
+pub enum SessionState {
     /// Libraries are loaded and FMUs initialised.
     Starting = 0,
     /// Partitions are activated.
@@ -71,31 +71,31 @@ pub enum State {
     Over = 4,
 }
 
-impl State {
+impl SessionState {
     /// The state in words, for people.
     pub fn word(self) -> &'static str {
         match self {
-            State::Starting => "starting",
-            State::Running => "running",
-            State::Paused => "paused",
-            State::Stopping => "stopping",
-            State::Over => "over",
+            SessionState::Starting => "starting",
+            SessionState::Running => "running",
+            SessionState::Paused => "paused",
+            SessionState::Stopping => "stopping",
+            SessionState::Over => "over",
         }
     }
 }
 
 /// Who hears of events. By default nobody does.
 #[derive(Clone, Default)]
-pub struct EventSink(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+pub struct EventSink(Option<Arc<dyn Fn(SessionEvent) + Send + Sync>>);
 
 impl EventSink {
     /// `hear` is called by the thread that collects what partitions leave behind: it must not wait for anybody.
-    pub fn new(hear: impl Fn(Event) + Send + Sync + 'static) -> EventSink {
+    pub fn new(hear: impl Fn(SessionEvent) + Send + Sync + 'static) -> EventSink {
         EventSink(Some(Arc::new(hear)))
     }
 
     /// Reports an event.
-    pub fn tell(&self, event: Event) {
+    pub fn tell(&self, event: SessionEvent) {
         if let EventSink(Some(hear)) = self {
             hear(event);
         }
@@ -103,22 +103,22 @@ impl EventSink {
 
     /// Reports a note for people.
     pub fn say(&self, line: impl Into<String>) {
-        self.tell(Event::Message(LineWeight::Note, line.into()));
+        self.tell(SessionEvent::Message(LineWeight::Note, line.into()));
     }
 
     /// Reports a warning for people, in a line that begins with that word.
     pub fn warn(&self, line: impl fmt::Display) {
-        self.tell(Event::Message(LineWeight::Warning, format!("warning: {line}")));
+        self.tell(SessionEvent::Message(LineWeight::Warning, format!("warning: {line}")));
     }
 
     /// Reports an error for people, in a line that begins with that word.
     pub fn complain(&self, line: impl fmt::Display) {
-        self.tell(Event::Message(LineWeight::Error, format!("error: {line}")));
+        self.tell(SessionEvent::Message(LineWeight::Error, format!("error: {line}")));
     }
 
     /// Reports a line with this status of FMI.
     pub fn say_as(&self, status: u8, line: String) {
-        self.tell(Event::Message(LineWeight::of_status(status), line));
+        self.tell(SessionEvent::Message(LineWeight::of_status(status), line));
     }
 }
 

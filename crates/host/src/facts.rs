@@ -6,8 +6,8 @@ use super::memory::Memory;
 use super::offspring::Left;
 use super::process::Killed;
 use super::stimuli::Fault;
-use super::threads::Threads;
-use super::under_way::UnderWay;
+use super::threads::ThreadWatcher;
+use super::under_way::OngoingActivation;
 use std::process::ExitStatus;
 use std::time::SystemTime;
 use vecud_plan::TaskId;
@@ -15,7 +15,7 @@ use vecud_record::board::Phase;
 use vecud_report::{CoreCounts, DoctorResult, Pauses};
 
 /// The facts of a run that are not in its shared memory.
-pub struct Facts {
+pub struct RunFacts {
     /// The run goes on: how it ends, nobody knows yet.
     pub goes_on: bool,
     /// What FMUs log is in `run.log`.
@@ -51,11 +51,11 @@ pub struct Facts {
     /// What the kernel counted for the cores of partitions.
     pub cores: Vec<CoreCounts>,
     /// What has become of the runner's threads.
-    pub threads: Threads,
+    pub threads: ThreadWatcher,
     /// What was seen of activations that did not return.
     pub hangs: Hangs,
     /// For each task: the activation that had not returned when the run was over, which has ended because of that.
-    pub unreturned: Vec<Option<UnderWay>>,
+    pub unreturned: Vec<Option<OngoingActivation>>,
     /// Who has said how long a call may take.
     pub call_limit: &'static str,
     /// Processes that FMU code has left behind.

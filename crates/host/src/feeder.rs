@@ -1,14 +1,14 @@
 //! Files of stimuli while a run goes on: read ahead of it, row by row, by a thread of this process, so that neither a file's length nor a
 //! slow disk reaches a partition.
 
-use super::shared::Shared;
-use super::stimuli::{Fault, Reader, Source};
+use super::shared::SharedRig;
+use super::stimuli::{Fault, Reader, StimulusSource};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use vecud_plan::{Mode, Plan, StimulusPlan};
-use vecud_record::stimulus::{Feed, Row, Rows};
+use vecud_record::stimulus::{Feed, StimulusReader, StimulusRow};
 
 /// Rows of one file that are read before another one has its turn.
 const TURN: usize = 1024;
@@ -21,8 +21,8 @@ struct Reading {
     part: Extract,
     /// What is at this time and later is nobody's, s.
     stop: f64,
-    source: Source,
-    rows: Option<Rows<Reader>>,
+    source: StimulusSource,
+    rows: Option<StimulusReader<Reader>>,
     fault: Fault,
 }
 
@@ -61,7 +61,7 @@ impl Extract {
     }
 
     /// Hands on what a row says, for which there is room.
-    fn push(&mut self, feed: Feed, row: &Row, begin: f64, stop: f64) {
+    fn push(&mut self, feed: Feed, row: &StimulusRow, begin: f64, stop: f64) {
         match self {
             Extract::Rows { carried } => {
                 row.values.iter().zip(carried.iter_mut()).for_each(|(new, old)| *old = new.or(*old));
@@ -81,7 +81,7 @@ impl Extract {
 
 impl Reading {
     /// Begins to read `part` of a file.
-    fn begin(shared: &Shared, stimulus: usize, part: Extract) -> Reading {
+    fn begin(shared: &SharedRig, stimulus: usize, part: Extract) -> Reading {
         let (prepared, feed) = (&shared.prepared, shared.board().stimulus(stimulus));
         let (plan, source) = (&shared.plan().stimuli[stimulus], &prepared.stimuli[stimulus]);
         let stop = shared.plan().stop.map_or(f64::INFINITY, |stop| stop.seconds());
@@ -122,7 +122,7 @@ impl Reading {
 
 /// Reads all files of a run, ahead of it.
 pub struct Feeder {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRig>,
     /// Start of the run, s.
     begin: f64,
     /// What is read, in the hands of the thread while there is one.
@@ -133,7 +133,7 @@ pub struct Feeder {
 
 impl Feeder {
     /// Begins all files, and reads as far ahead as there is room, or to their ends. The run has not begun.
-    pub fn new(shared: &Arc<Shared>) -> Feeder {
+    pub fn new(shared: &Arc<SharedRig>) -> Feeder {
         let (prepared, plan) = (&shared.prepared, shared.plan());
         let mut readings = Vec::new();
         let begin = prepared.begin().seconds();
@@ -202,7 +202,7 @@ impl Drop for Feeder {
 }
 
 /// Reads a few rows of each file, as far as there is room. Whether there was anything to do.
-fn turn(shared: &Shared, readings: &mut [Reading], begin: f64) -> bool {
+fn turn(shared: &SharedRig, readings: &mut [Reading], begin: f64) -> bool {
     let mut busy = false;
     for reading in readings {
         let feed = shared.board().stimulus(reading.stimulus);

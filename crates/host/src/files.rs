@@ -22,7 +22,7 @@ use vecud_report::{Kind, Problem, Run, Subject};
 
 /// An output directory that exists.
 #[derive(Debug)]
-pub struct Output {
+pub struct OutputFolder {
     folder: Folder,
     /// Directories that were made for it, outermost first: the one that each is in, and its name.
     made: Vec<(Folder, PathBuf)>,
@@ -41,9 +41,9 @@ const KIB: u64 = 1 << 10;
 /// What is known of a run that goes on.
 pub(super) const CHECKPOINT: &str = "checkpoint.json";
 
-impl Output {
+impl OutputFolder {
     /// Makes the directory if need be. `within`: a folder above it, from which on no part of its path may be a link.
-    pub fn create(path: &Path, within: Option<&Folder>) -> Result<Output, Error> {
+    pub fn create(path: &Path, within: Option<&Folder>) -> Result<OutputFolder, Error> {
         let refuse = |error| Error::Output(path.to_owned(), error);
         trusted(path)?;
         let own = within.and_then(|folder| Some((folder, path.strip_prefix(folder.path()).ok()?)));
@@ -56,24 +56,24 @@ impl Output {
             Some((folder, inner)) => folder.make_beneath(inner, &mut note),
             None => Folder::make_all(path, &mut note),
         };
-        Output::of(folder.map_err(refuse), made)
+        OutputFolder::of(folder.map_err(refuse), made)
     }
 
     /// A folder in it, which must be no link: that leads to wherever somebody wants.
-    pub fn create_inside(folder: &Folder, name: &str) -> Result<Output, Error> {
+    pub fn create_inside(folder: &Folder, name: &str) -> Result<OutputFolder, Error> {
         let mut made = Vec::new();
         let mut note = |folder: &Folder, name: &Path| made.push((folder.clone(), name.to_owned()));
         let inner = folder.make_beneath(Path::new(name), &mut note);
-        Output::of(inner.map_err(|error| Error::Output(folder.path().join(name), error)), made)
+        OutputFolder::of(inner.map_err(|error| Error::Output(folder.path().join(name), error)), made)
     }
 
     /// A folder of this name in one at `path`, which is made as well if need be and is given, too.
-    pub fn create_two(path: &Path, name: &str) -> Result<(Output, Folder), Error> {
-        let Output { folder, mut made, .. } = Output::create(path, None)?;
-        match Output::create_inside(&folder, name) {
+    pub fn create_two(path: &Path, name: &str) -> Result<(OutputFolder, Folder), Error> {
+        let OutputFolder { folder, mut made, .. } = OutputFolder::create(path, None)?;
+        match OutputFolder::create_inside(&folder, name) {
             Ok(inner) => {
                 made.extend(inner.made);
-                Ok((Output { made, ..inner }, folder))
+                Ok((OutputFolder { made, ..inner }, folder))
             }
             Err(error) => {
                 take_back(&made);
@@ -82,13 +82,13 @@ impl Output {
         }
     }
 
-    fn of(folder: Result<Folder, Error>, made: Vec<(Folder, PathBuf)>) -> Result<Output, Error> {
+    fn of(folder: Result<Folder, Error>, made: Vec<(Folder, PathBuf)>) -> Result<OutputFolder, Error> {
         let ready = folder.and_then(|folder| {
             folder.may_be_written().map_err(|error| Error::Output(folder.path().to_owned(), error))?;
             Ok((lock_held(&folder)?, folder))
         });
         match ready {
-            Ok((lock, folder)) => Ok(Output { folder, made, room: [false; 2], _lock: Some(lock) }),
+            Ok((lock, folder)) => Ok(OutputFolder { folder, made, room: [false; 2], _lock: Some(lock) }),
             Err(error) => {
                 take_back(&made);
                 Err(error)
@@ -96,7 +96,7 @@ impl Output {
         }
     }
 
-    /// Makes a folder in one that is in it, or itself, unless it is there. [`Output::undo`] takes it back.
+    /// Makes a folder in one that is in it, or itself, unless it is there. [`OutputFolder::undo`] takes it back.
     pub fn make(&mut self, folder: &Folder, name: &str) -> Result<(), Error> {
         if folder.make(name).map_err(|error| Error::Output(folder.path().join(name), error))? {
             self.made.push((folder.clone(), name.into()));
@@ -150,7 +150,7 @@ impl Output {
         ROOM.into_iter().zip(self.room).filter(|(_, taken)| *taken).map(|(name, _)| self.folder.join(name))
     }
 
-    /// Takes back what [`Output::create`] has made, since there is no run.
+    /// Takes back what [`OutputFolder::create`] has made, since there is no run.
     pub fn undo(self) {
         for path in self.room() {
             let _ = fs::remove_file(path);
@@ -166,7 +166,7 @@ impl Output {
     }
 
     /// Writes all files of the report, each on its own: those that fail are named together in a problem of the run, and then
-    /// `report.json` is written again. `first`: what came of [`Output::write_first`]. The last checkpoint is there until nobody
+    /// `report.json` is written again. `first`: what came of [`OutputFolder::write_first`]. The last checkpoint is there until nobody
     /// needs it any more; `lasts`: it was forced to the disk.
     pub fn write(&self, run: &mut Run, first: Result<(), String>, lasts: bool) {
         let _ = fs::remove_file(self.folder.join(ROOM[1]));
@@ -420,7 +420,7 @@ mod tests {
         fs::write(&file, "x").unwrap();
         std::os::unix::fs::symlink("nothing", &link).unwrap();
         std::os::unix::fs::symlink(".", &well).unwrap();
-        let refusal = |path: &Path| Output::create(path, None).unwrap_err().to_string();
+        let refusal = |path: &Path| OutputFolder::create(path, None).unwrap_err().to_string();
         assert!(refusal(&file).contains("cannot be used: it is no folder; choose"), "{}", refusal(&file));
         assert!(refusal(&link).contains("cannot be used: it is a link to nothing"), "{}", refusal(&link));
         assert_eq!((is_or_can_be_folder(&well), is_or_can_be_folder(&folder.path().join("new"))), (Ok(()), Ok(())));
@@ -440,7 +440,7 @@ mod tests {
     #[test]
     fn a_checkpoint_is_there_until_the_report_can_do_without_it() {
         let folder = tempfile::tempdir().unwrap();
-        let output = Output::create(&folder.path().join("o"), None).unwrap();
+        let output = OutputFolder::create(&folder.path().join("o"), None).unwrap();
         let there = |name: &str| folder.path().join("o").join(name).exists();
         let mut run = vecud_report::sample(1);
         write_checkpoint(output.path(), &run, true).unwrap();

@@ -1,6 +1,6 @@
 //! What was not as it should be, in words: offences of FMUs against the standard, and irregularities of the run.
 
-use super::facts::Facts;
+use super::facts::RunFacts;
 use super::{Prepared, tasks};
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::plain::plain;
@@ -8,7 +8,7 @@ use vecud_base::time::Instant;
 use vecud_fmi::{Function, Status};
 use vecud_plan::{DatagramSource, FmuId, OnNan, OnWarning, Plan, Release, TaskId, TaskPlan};
 use vecud_record::board::{Board, FmuWord, Global, TaskWord};
-use vecud_record::findings::{Finding, Occurrence, When};
+use vecud_record::findings::{FindingKind, Occurrence, When};
 use vecud_record::unusable::Unusable;
 use vecud_report::format::some;
 use vecud_report::{ClockResult, FindingResult, FmuResult, Kind, Problem, Severity, Subject};
@@ -17,7 +17,8 @@ use vecud_report::{ClockResult, FindingResult, FmuResult, Kind, Problem, Severit
 pub fn of_fmu(prepared: &Prepared, board: Board, fmu: FmuId) -> Vec<FindingResult> {
     let cells = board.fmu(fmu).findings();
     let shared = prepared.shared.iter().filter(|(own, _)| *own == fmu).map(|(_, finding)| finding.clone());
-    let seen = Finding::ALL.into_iter().map(|finding| (finding, cells.count(finding))).filter(|(_, count)| *count > 0);
+    let seen =
+        FindingKind::ALL.into_iter().map(|finding| (finding, cells.count(finding))).filter(|(_, count)| *count > 0);
     let seen = seen.map(|(finding, count)| {
         let what = offence(prepared, fmu, finding, count, cells.first(finding).unwrap_or_default());
         let message = format!("fmu `{}`: {what}", prepared.plan.fmus[fmu.0].name);
@@ -27,45 +28,45 @@ pub fn of_fmu(prepared: &Prepared, board: Board, fmu: FmuId) -> Vec<FindingResul
 }
 
 /// Name of a kind in report.json.
-fn kind(finding: Finding) -> &'static str {
+fn kind(finding: FindingKind) -> &'static str {
     match finding {
-        Finding::IllegalInterval => "illegal_interval",
-        Finding::IllegalTickTime => "illegal_tick_time",
-        Finding::IllegalQualifier => "illegal_qualifier",
-        Finding::NestedUpdate => "nested_update",
-        Finding::ForeignThread => "foreign_thread",
-        Finding::ForeignLock => "foreign_lock",
-        Finding::OutsideClockActivation => "outside_clock_activation",
-        Finding::LockLeaked => "lock_leaked",
-        Finding::LockUnbalanced => "lock_unbalanced",
-        Finding::OversizedValue => "oversized_value",
-        Finding::OutlastsPeriod => "outlasts_period",
-        Finding::TickReadLate => "tick_read_late",
-        Finding::LogFlood => "log_flood",
-        Finding::CutCycle => "cut_cycle",
-        Finding::AskedForEnd => "asked_for_end",
-        Finding::OffThePoint => "off_the_point",
-        Finding::NotANumber => "not_a_number",
-        Finding::NotABoolean => "not_a_boolean",
-        Finding::IllegalNominal => "illegal_nominal",
-        Finding::UpdateOutsideStep => "update_outside_step",
-        Finding::TooManyEvents => "too_many_events",
-        Finding::ShorterThanAccepted => "shorter_than_accepted",
-        Finding::PastEvent => "past_event",
-        Finding::CreepingTime => "creeping_time",
-        Finding::NoState => "no_state",
-        Finding::StarvedThreads => "starved_threads",
-        Finding::ChangedLocale => "changed_locale",
-        Finding::ChangedDirectory => "changed_directory",
-        Finding::ChangedUmask => "changed_umask",
-        Finding::ChangedSignalMask => "changed_signal_mask",
-        Finding::ChangedEnvironment => "changed_environment",
-        Finding::Count => "count",
+        FindingKind::IllegalInterval => "illegal_interval",
+        FindingKind::IllegalTickTime => "illegal_tick_time",
+        FindingKind::IllegalQualifier => "illegal_qualifier",
+        FindingKind::NestedUpdate => "nested_update",
+        FindingKind::ForeignThread => "foreign_thread",
+        FindingKind::ForeignLock => "foreign_lock",
+        FindingKind::OutsideClockActivation => "outside_clock_activation",
+        FindingKind::LockLeaked => "lock_leaked",
+        FindingKind::LockUnbalanced => "lock_unbalanced",
+        FindingKind::OversizedValue => "oversized_value",
+        FindingKind::OutlastsPeriod => "outlasts_period",
+        FindingKind::TickReadLate => "tick_read_late",
+        FindingKind::LogFlood => "log_flood",
+        FindingKind::CutCycle => "cut_cycle",
+        FindingKind::AskedForEnd => "asked_for_end",
+        FindingKind::OffThePoint => "off_the_point",
+        FindingKind::NotANumber => "not_a_number",
+        FindingKind::NotABoolean => "not_a_boolean",
+        FindingKind::IllegalNominal => "illegal_nominal",
+        FindingKind::UpdateOutsideStep => "update_outside_step",
+        FindingKind::TooManyEvents => "too_many_events",
+        FindingKind::ShorterThanAccepted => "shorter_than_accepted",
+        FindingKind::PastEvent => "past_event",
+        FindingKind::CreepingTime => "creeping_time",
+        FindingKind::NoState => "no_state",
+        FindingKind::StarvedThreads => "starved_threads",
+        FindingKind::ChangedLocale => "changed_locale",
+        FindingKind::ChangedDirectory => "changed_directory",
+        FindingKind::ChangedUmask => "changed_umask",
+        FindingKind::ChangedSignalMask => "changed_signal_mask",
+        FindingKind::ChangedEnvironment => "changed_environment",
+        FindingKind::Count => "count",
     }
 }
 
 /// What it did, how often, and where first.
-fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first: Occurrence) -> String {
+fn offence(prepared: &Prepared, fmu: FmuId, finding: FindingKind, count: u64, first: Occurrence) -> String {
     let name = first.reference.and_then(|reference| {
         let variables = &prepared.descriptions[fmu.0].variables;
         variables.iter().find(|v| v.value_reference == reference).map(|v| plain(&v.name))
@@ -74,43 +75,43 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
     let seconds = f64::from_bits(first.value);
     let value = first.value;
     let what = match finding {
-        Finding::IllegalInterval => {
+        FindingKind::IllegalInterval => {
             format!("ignored {} that no clock can have: {seconds} s for clock {name}", some(count, "interval"))
         }
-        Finding::IllegalTickTime => format!(
+        FindingKind::IllegalTickTime => format!(
             "corrected {} of a tick (intermediateUpdateTime) that it cannot have: {seconds} s",
             some(count, "time")
         ),
-        Finding::IllegalQualifier => format!(
+        FindingKind::IllegalQualifier => format!(
             "ignored {} with a qualifier that does not exist: {} for clock {name}",
             some(count, "interval"),
             value as i32
         ),
-        Finding::NestedUpdate => {
+        FindingKind::NestedUpdate => {
             format!("refused {} from inside fmi3GetClock or fmi3GetInterval*", some(count, "clock update"))
         }
-        Finding::ForeignThread => format!(
+        FindingKind::ForeignThread => format!(
             "refused {} from a thread that is inside no call to it (thread {value}); clock updates belong into \
              fmi3ActivateModelPartition",
             some(count, "clock update")
         ),
-        Finding::ForeignLock => format!(
+        FindingKind::ForeignLock => format!(
             "{} of lockPreemption or unlockPreemption had no effect: on a thread that vecud has not made (thread {value}), which \
              it cannot keep from anything",
             some(count, "call")
         ),
-        Finding::OutsideClockActivation => {
+        FindingKind::OutsideClockActivation => {
             format!("refused {} before Clock Activation Mode or after fmi3Terminate", some(count, "clock update"))
         }
-        Finding::LockLeaked => {
+        FindingKind::LockLeaked => {
             format!("{} a partition returned with the preemption lock held; it was released", some(count, "time"))
         }
-        Finding::LockUnbalanced => format!("{} of unlockPreemption without a lock", some(count, "call")),
-        Finding::OversizedValue => format!(
+        FindingKind::LockUnbalanced => format!("{} of unlockPreemption without a lock", some(count, "call")),
+        FindingKind::OversizedValue => format!(
             "{} longer than there is room for (maxSize, max_size or text_size), which nobody was given: {value} bytes of {name}",
             some(count, "value")
         ),
-        Finding::OutlastsPeriod => format!(
+        FindingKind::OutlastsPeriod => format!(
             "{} executed for longer than {} for {:.3} ms",
             some(count, "activation"),
             match first.reference {
@@ -119,22 +120,22 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             },
             value as f64 / 1e6
         ),
-        Finding::TickReadLate => format!(
+        FindingKind::TickReadLate => format!(
             "{} of {name} surfaced in a partition that its clocks attribute does not name: a partition ticked it without a \
              clock update, or the attribute is wrong",
             some(count, "tick")
         ),
-        Finding::LogFlood => format!("{} came too fast to be kept", some(count, "log message")),
-        Finding::CutCycle => format!(
+        FindingKind::LogFlood => format!("{} came too fast to be kept", some(count, "log message")),
+        FindingKind::CutCycle => format!(
             "{} of {name} would have closed a cycle of triggers at one instant; it was cut there",
             some(count, "tick")
         ),
-        Finding::AskedForEnd => "asked for the end of the run (terminateSimulation)".to_owned(),
-        Finding::OffThePoint => format!(
+        FindingKind::AskedForEnd => "asked for the end of the run (terminateSimulation)".to_owned(),
+        FindingKind::OffThePoint => format!(
             "{} reached another time than it was to go to: {seconds} by what the FMU says (lastSuccessfulTime)",
             some(count, "step")
         ),
-        Finding::NotANumber => {
+        FindingKind::NotANumber => {
             let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
             let variables = &prepared.descriptions[fmu.0].variables;
             let is_array =
@@ -142,45 +143,45 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             let element = if is_array { format!("element {value} of ") } else { String::new() };
             format!("gave NaN {times}: for {element}{name}")
         }
-        Finding::NotABoolean => {
+        FindingKind::NotABoolean => {
             let what = some(count, "value");
             format!("gave {what} for Booleans neither 0 nor 1, taken for true: {} for {name}", value as i64)
         }
-        Finding::IllegalNominal => {
+        FindingKind::IllegalNominal => {
             let function = Function::GetNominalsOfContinuousStates.name_in(prepared.plan.fmus[fmu.0].abi);
             let what = some(count, "nominal value");
             format!("gave {what} of continuous states that are not above 0, taken for 1: {seconds} ({function})")
         }
-        Finding::UpdateOutsideStep => format!(
+        FindingKind::UpdateOutsideStep => format!(
             "refused {} from a thread (thread {value}) that makes no step of it",
             some(count, "intermediate update")
         ),
-        Finding::TooManyEvents if prepared.plan.tasks.iter().any(TaskPlan::shows_events) => format!(
+        FindingKind::TooManyEvents if prepared.plan.tasks.iter().any(TaskPlan::shows_events) => format!(
             "had more than {value} events within a billionth of a second (or of the time), or a millionth of the interval of rows: what \
              came after those was handled at the next row"
         ),
-        Finding::TooManyEvents => format!(
+        FindingKind::TooManyEvents => format!(
             "had more than {value} events in {}: what came after those was handled at the end of the step (max_events)",
             some(count, "step")
         ),
-        Finding::ShorterThanAccepted => format!(
+        FindingKind::ShorterThanAccepted => format!(
             "ended {} earlier than one that it had accepted: at {seconds} s; its group went on from there (A1: a step that is shorter \
              than an accepted one is accepted)",
             some(count, "step")
         ),
-        Finding::PastEvent => {
+        FindingKind::PastEvent => {
             let were = if count == 1 { "was" } else { "were" };
             format!(
                 "told {} that {were} over by then: {seconds} (nextEventTime); what is over is handled at the next communication point",
                 some(count, "time event")
             )
         }
-        Finding::NoState => {
+        FindingKind::NoState => {
             "gave no state when it was asked for it, and said that all is well, though its description says that it can: its steps are \
              not undone, and one that it discards is an error"
                 .to_owned()
         }
-        Finding::StarvedThreads => {
+        FindingKind::StarvedThreads => {
             let (plan, own) = (&prepared.plan, &prepared.plan.fmus[fmu.0].name);
             let task = first.task.map(|task| &plan.tasks[task.0]);
             let (held_by, cpu) =
@@ -192,7 +193,7 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
                 some(value, "thread")
             )
         }
-        Finding::CreepingTime => {
+        FindingKind::CreepingTime => {
             let is_simulated = prepared.plan.tasks.iter().any(TaskPlan::shows_events);
             format!(
                 "told {} more after {value} in a row that time has hardly gone on for (nextEventTime): each of them was handled at \
@@ -201,16 +202,16 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
                 if is_simulated { "the next row" } else { "the end of its step" }
             )
         }
-        Finding::ChangedLocale
-        | Finding::ChangedDirectory
-        | Finding::ChangedUmask
-        | Finding::ChangedSignalMask
-        | Finding::ChangedEnvironment => {
+        FindingKind::ChangedLocale
+        | FindingKind::ChangedDirectory
+        | FindingKind::ChangedUmask
+        | FindingKind::ChangedSignalMask
+        | FindingKind::ChangedEnvironment => {
             changed(prepared, fmu, finding.changed().expect("it is such a change"), count, value)
         }
-        Finding::Count => String::new(),
+        FindingKind::Count => String::new(),
     };
-    let ends = finding == Finding::NotANumber && prepared.plan.nan == OnNan::Stop;
+    let ends = finding == FindingKind::NotANumber && prepared.plan.nan == OnNan::Stop;
     let end = if ends { "; that ended the run (rig: nan = \"stop\")" } else { "" };
     what + &place(prepared, first, count) + end
 }
@@ -262,7 +263,7 @@ pub fn irregularities(
     board: Board,
     fmus: &[FmuResult],
     clocks: &[ClockResult],
-    facts: &Facts,
+    facts: &RunFacts,
     problems: &mut Vec<Problem>,
 ) {
     let plan = &prepared.plan;

@@ -2,7 +2,7 @@
 //! was called.
 
 use super::calls::function;
-use super::death::Death;
+use super::death::ExitCause;
 use super::findings::unusable;
 use super::last_lines::LastLines;
 use std::cmp::Reverse;
@@ -16,7 +16,7 @@ use vecud_record::board::{Board, FmuWord, FunctionCalls, Metric, Phase, TaskWord
 use vecud_report::{CallResult, FailureKey, FmuResult, FmuStatus, Kind, LockResult, Problem, Subject};
 
 /// How an instance ended, in a run that came to this phase.
-pub fn status(board: Board, phase: Phase, fmu: FmuId, died: Option<&Death>) -> FmuStatus {
+pub fn status(board: Board, phase: Phase, fmu: FmuId, died: Option<&ExitCause>) -> FmuStatus {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);
     if let Some(died) = died {

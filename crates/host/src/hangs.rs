@@ -8,7 +8,7 @@
 
 use super::calls::function;
 use super::time_base::TimeBase;
-use super::under_way::{Standing, UnderWay, held_up_by, standing};
+use super::under_way::{OngoingActivation, TaskProgress, held_up_by, standing};
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
 use vecud_fmi::Function;
@@ -30,7 +30,7 @@ const TOLD: i64 = 10_000_000_000;
 /// An activation that was seen under way at the last look.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
-    /// [`UnderWay::started`].
+    /// [`OngoingActivation::started`].
     started: i64,
     /// What it has run by itself, ns.
     ran: i64,
@@ -63,14 +63,14 @@ pub struct GivenUp {
     /// The function that it was in.
     pub function: Function,
     /// The activation, as it was then.
-    pub under_way: UnderWay,
+    pub under_way: OngoingActivation,
 }
 
 /// What there is to be done about an activation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Verdict {
+pub enum HangAction {
     /// Somebody should hear that it runs, for so many seconds by now.
-    Tell(TaskId, UnderWay, i64),
+    Tell(TaskId, OngoingActivation, i64),
     /// It has overrun, and the run ends.
     Overdue(Overdue),
     /// Its FMU is given up.
@@ -110,7 +110,7 @@ impl Hangs {
         phase: Phase,
         pid: u32,
         now: i64,
-    ) -> Vec<Verdict> {
+    ) -> Vec<HangAction> {
         if plan.mode == Mode::Virtual {
             self.stands = mark(plan, board).map(|mark| match self.stands {
                 Some((before, since)) if before == mark => (mark, since),
@@ -123,9 +123,9 @@ impl Hangs {
         let Some(time_base) = TimeBase::now(plan, board, begin).filter(|_| phase == Phase::Running) else {
             return Vec::new();
         };
-        let standings: Vec<Standing> =
+        let standings: Vec<TaskProgress> =
             (0..plan.tasks.len()).map(|task| standing(plan, board, Some(time_base), TaskId(task))).collect();
-        let is_long = |own: &Standing| own.under_way.is_some_and(|own| own.running >= LONG);
+        let is_long = |own: &TaskProgress| own.under_way.is_some_and(|own| own.running >= LONG);
         // What is read from files is read only where somebody may be hanging.
         let stands_still = standings.iter().any(is_long) && {
             let standing = process::standing(pid);
@@ -150,12 +150,18 @@ impl Hangs {
         verdicts
     }
 
-    fn stop_by_overrun(&mut self, plan: &Plan, task: TaskId, under_way: &UnderWay, verdicts: &mut Vec<Verdict>) {
+    fn stop_by_overrun(
+        &mut self,
+        plan: &Plan,
+        task: TaskId,
+        under_way: &OngoingActivation,
+        verdicts: &mut Vec<HangAction>,
+    ) {
         let stops = plan.tasks[task.0].overrun == Overrun::Stop && self.overdue.is_none();
         if let Some(passed) = under_way.passed.filter(|_| stops) {
             let overdue = Overdue { task, time: passed.first, late: under_way.late };
             self.overdue = Some(overdue);
-            verdicts.push(Verdict::Overdue(overdue));
+            verdicts.push(HangAction::Overdue(overdue));
         }
     }
 
@@ -165,8 +171,8 @@ impl Hangs {
         board: Board,
         task: TaskId,
         overruns: u64,
-        under_way: &UnderWay,
-        verdicts: &mut Vec<Verdict>,
+        under_way: &OngoingActivation,
+        verdicts: &mut Vec<HangAction>,
     ) {
         let (planned, cells) = (&plan.tasks[task.0], board.task(task));
         let Some(own) = &mut self.tasks[task.0] else { return };
@@ -180,16 +186,16 @@ impl Hangs {
         let function = function(cells.get(TaskWord::Function)).unwrap_or(Function::ActivateModelPartition);
         let given_up = GivenUp { task, limit, function, under_way: *under_way };
         self.given_up.push(given_up);
-        verdicts.push(Verdict::GiveUp(given_up));
+        verdicts.push(HangAction::GiveUp(given_up));
     }
 
-    fn tell(&mut self, task: TaskId, under_way: &UnderWay, verdicts: &mut Vec<Verdict>) {
+    fn tell(&mut self, task: TaskId, under_way: &OngoingActivation, verdicts: &mut Vec<HangAction>) {
         let (Some(own), told) = (&mut self.tasks[task.0], &mut self.told[task.0]) else { return };
         let times = under_way.running / TOLD;
         let first = under_way.running >= FIRST_TOLD && under_way.passed.is_some() && !*told;
         if first || times > own.told {
             (own.told, *told) = (times, true);
-            verdicts.push(Verdict::Tell(task, *under_way, under_way.running / 1_000_000_000));
+            verdicts.push(HangAction::Tell(task, *under_way, under_way.running / 1_000_000_000));
         }
     }
 
@@ -209,12 +215,12 @@ impl Hangs {
     }
 
     /// What the activation of a task that is under way has run by itself, ns.
-    pub fn ran(&self, task: TaskId, under_way: &UnderWay) -> i64 {
+    pub fn ran(&self, task: TaskId, under_way: &OngoingActivation) -> i64 {
         self.tasks[task.0].filter(|own| own.started == under_way.started).map_or(0, |own| own.ran)
     }
 
     /// Whether an activation under way has run by itself for so long that somebody who reads of the run should know it.
-    pub fn lasts(&self, task: TaskId, under_way: &UnderWay) -> bool {
+    pub fn lasts(&self, task: TaskId, under_way: &OngoingActivation) -> bool {
         let ran = self.ran(task, under_way);
         ran >= TOLD || (ran >= FIRST_TOLD && under_way.passed.is_some())
     }
@@ -239,7 +245,7 @@ impl Hangs {
 
 impl Watched {
     /// An activation was seen again, or is another one. `passed`: since the last look, in which it may have run, ns.
-    fn follow(watched: &mut Option<Watched>, under_way: &UnderWay, passed: i64, others: impl Fn() -> u64) {
+    fn follow(watched: &mut Option<Watched>, under_way: &OngoingActivation, passed: i64, others: impl Fn() -> u64) {
         let started = under_way.started;
         match watched.as_mut().filter(|own| own.started == started) {
             Some(own) if under_way.running >= LONG => {
@@ -257,7 +263,7 @@ impl Watched {
         &mut self,
         limits: &Limits,
         overruns: u64,
-        under_way: &UnderWay,
+        under_way: &OngoingActivation,
         demoted: bool,
         timeout: Nanos,
     ) -> Option<LimitKey> {
@@ -269,7 +275,13 @@ impl Watched {
 
 /// The limit that an activation under way has exceeded. Of those that are about all activations, only where this one has made it
 /// worse.
-fn exceeded(limits: &Limits, overruns: u64, under_way: &UnderWay, ran: i64, demoted: bool) -> Option<LimitKey> {
+fn exceeded(
+    limits: &Limits,
+    overruns: u64,
+    under_way: &OngoingActivation,
+    ran: i64,
+    demoted: bool,
+) -> Option<LimitKey> {
     let passed = under_way.passed.is_some();
     let execution = limits.max_execution.is_some_and(|limit| ran > limit.0 || demoted && under_way.running > limit.0);
     let overruns = passed && limits.max_overruns.is_some_and(|limit| overruns > limit);
@@ -297,13 +309,13 @@ fn mark(plan: &Plan, board: Board) -> Option<[u64; 6]> {
 }
 
 /// Tells the runner to end the run, or to give up an FMU.
-pub fn tell_the_runner(plan: &Plan, board: Board, verdict: &Verdict) {
+pub fn tell_the_runner(plan: &Plan, board: Board, verdict: &HangAction) {
     match verdict {
-        Verdict::Tell(..) => (),
-        Verdict::Overdue(Overdue { task, .. }) => {
+        HangAction::Tell(..) => (),
+        HangAction::Overdue(Overdue { task, .. }) => {
             board.global(Global::OverdueTask).store(task.0 as u64 + 1, SeqCst);
         }
-        Verdict::GiveUp(GivenUp { task, .. }) => {
+        HangAction::GiveUp(GivenUp { task, .. }) => {
             board.fmu(plan.tasks[task.0].fmu).word(FmuWord::GivenUp).store(task.0 as u64 + 1, SeqCst);
         }
     }
@@ -320,11 +332,11 @@ mod tests {
     const LOOK: i64 = 20_000_000;
 
     /// An activation at 0 s of a clock of 10 ms that runs for so long.
-    fn running(nanos: i64) -> UnderWay {
+    fn running(nanos: i64) -> OngoingActivation {
         let interval = Fraction::new(1, 100).unwrap();
         let passed = Passed::of(Instant::ZERO, interval, Instant::ZERO, Instant::from_nanos(Nanos(nanos)), None);
         let late = passed.map_or(0, |_| nanos - SECOND / 100);
-        UnderWay {
+        OngoingActivation {
             time: Instant::ZERO,
             started: 7,
             since: Instant::ZERO,

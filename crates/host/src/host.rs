@@ -8,7 +8,7 @@ use vecud_plan::{FifoReach, HostFacts, Plan, RunningRig};
 
 /// Cores and FIFO priorities for a session, and what other sessions hold of them.
 #[derive(Clone, Debug)]
-pub struct Host {
+pub struct HostResources {
     /// Cores that threads of this process may run on.
     pub cpus: BTreeSet<usize>,
     /// Cores that the kernel keeps free of other work, whatever the process's affinity mask says.
@@ -21,10 +21,10 @@ pub struct Host {
     refused: Option<SysError>,
 }
 
-impl Host {
+impl HostResources {
     /// Looks what a thread that is started here gets, and tries FIFO priorities up to `highest`; `None`: virtual time, which
     /// needs none.
-    pub fn look(highest: Option<FifoPriority>) -> Result<Host, Error> {
+    pub fn look(highest: Option<FifoPriority>) -> Result<HostResources, Error> {
         let cpus = affinity::allowed_cpus().map_err(|error| Error::System(error.to_string()))?;
         let (granted, refused) = highest.map_or((None, None), |highest| scheduling::highest_fifo(highest.get()));
         let fifo = match (&refused, granted.and_then(FifoPriority::new)) {
@@ -32,11 +32,11 @@ impl Host {
             (Some(_), Some(highest)) => FifoReach::UpTo(highest),
             (Some(_), None) => FifoReach::Nothing,
         };
-        Ok(Host { cpus, isolated: affinity::isolated_cpus(), fifo, beside: Vec::new(), refused })
+        Ok(HostResources { cpus, isolated: affinity::isolated_cpus(), fifo, beside: Vec::new(), refused })
     }
 
     /// Beside a rig that runs, which keeps what it has.
-    pub fn beside(mut self, rig: RunningRig) -> Host {
+    pub fn beside(mut self, rig: RunningRig) -> HostResources {
         self.beside.push(rig);
         self
     }

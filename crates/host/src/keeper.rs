@@ -5,19 +5,19 @@
 //! `checkpoint`, there are fewer.
 
 use super::collect::collect;
-use super::cores::Cores;
-use super::facts::Facts;
+use super::cores::CoreUsage;
+use super::facts::RunFacts;
 use super::files::{self, CHECKPOINT, alone};
 use super::hangs::Hangs;
 use super::machine;
 use super::memory::Memory;
-use super::over_time::Watched;
+use super::over_time::IntervalMaxima;
 use super::process::Killed;
-use super::recorder::Told;
-use super::shared::Shared;
+use super::recorder::RecordingOutcome;
+use super::shared::SharedRig;
 use super::slices::Slices;
 use super::stimuli::Fault;
-use super::threads::Threads;
+use super::threads::ThreadWatcher;
 use super::under_way;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -29,7 +29,7 @@ use vecud_base::time::Nanos;
 use vecud_linux::files::Folder;
 use vecud_linux::wake::monotonic_now;
 use vecud_plan::{Mode, TaskId};
-use vecud_record::board::{Global, Known, Phase};
+use vecud_record::board::{Global, Phase, SupervisorView};
 use vecud_record::recording::envelope::Overview;
 use vecud_report::{ClockResult, DoctorResult, Run};
 
@@ -40,14 +40,14 @@ const SECOND: i64 = 1_000_000_000;
 
 /// What is known of a run, beside the shared memory, while it goes on.
 pub(super) struct Sight {
-    pub shared: Arc<Shared>,
+    pub shared: Arc<SharedRig>,
     /// Where the files go.
     pub out: Folder,
-    pub told: Told,
-    pub over_time: Watched,
+    pub told: RecordingOutcome,
+    pub over_time: IntervalMaxima,
     pub slices: Slices,
-    pub threads: Threads,
-    pub cores: Cores,
+    pub threads: ThreadWatcher,
+    pub cores: CoreUsage,
     pub hangs: Hangs,
     pub memory: Memory,
     pub killed: Option<Killed>,
@@ -69,7 +69,7 @@ pub(super) struct Sight {
 }
 
 /// What came of writing it down.
-pub(super) struct Kept {
+pub(super) struct CheckpointResult {
     /// Why there is no checkpoint, if that is to be told.
     pub warning: Option<String>,
     /// Of a report that somebody wanted: which files were not written, and why.
@@ -77,7 +77,7 @@ pub(super) struct Kept {
 }
 
 /// Writes checkpoints of one run.
-pub(super) struct Keeper {
+pub(super) struct CheckpointWriter {
     /// ns; `None`: the rig wants none.
     period: Option<i64>,
     /// When the next one is due, CLOCK_MONOTONIC in ns; 0: that is not known yet.
@@ -86,14 +86,14 @@ pub(super) struct Keeper {
     distance: i64,
     /// One was written that is forced to the disk.
     lasts: bool,
-    at_work: Option<JoinHandle<Kept>>,
+    at_work: Option<JoinHandle<CheckpointResult>>,
     /// It was said that they cannot be written.
     is_told: bool,
 }
 
-impl Keeper {
-    pub(super) fn new(period: Option<Nanos>) -> Keeper {
-        Keeper {
+impl CheckpointWriter {
+    pub(super) fn new(period: Option<Nanos>) -> CheckpointWriter {
+        CheckpointWriter {
             period: period.map(|period| period.0),
             due: 0,
             distance: 0,
@@ -144,13 +144,13 @@ impl Keeper {
     }
 
     /// What came of the last one, when that is over.
-    pub(super) fn look(&mut self) -> Option<Kept> {
+    pub(super) fn look(&mut self) -> Option<CheckpointResult> {
         self.at_work.as_ref().is_some_and(JoinHandle::is_finished).then(|| self.finish()).flatten()
     }
 
     /// The same, and waits for it.
-    pub(super) fn finish(&mut self) -> Option<Kept> {
-        let Kept { warning, report } = self.at_work.take()?.join().ok()?;
+    pub(super) fn finish(&mut self) -> Option<CheckpointResult> {
+        let CheckpointResult { warning, report } = self.at_work.take()?.join().ok()?;
         let warning = match warning {
             Some(failure) => self.fails(failure),
             None => {
@@ -158,7 +158,7 @@ impl Keeper {
                 None
             }
         };
-        Some(Kept { warning, report })
+        Some(CheckpointResult { warning, report })
     }
 
     fn fails(&mut self, why: String) -> Option<String> {
@@ -169,9 +169,9 @@ impl Keeper {
 }
 
 impl Sight {
-    fn write(self) -> Kept {
+    fn write(self) -> CheckpointResult {
         match alone(|| self.run()) {
-            Ok(Some(run)) => Kept {
+            Ok(Some(run)) => CheckpointResult {
                 warning: files::write_checkpoint(&self.out.way(), &run, self.lasts).err(),
                 report: self.is_report.then(|| files::write_unfinished(&self.out.way(), &run.unfinished(true))),
             },
@@ -180,8 +180,8 @@ impl Sight {
         }
     }
 
-    fn nothing(&self, why: &str) -> Kept {
-        Kept { warning: Some(why.to_owned()), report: self.is_report.then(|| vec![why.to_owned()]) }
+    fn nothing(&self, why: &str) -> CheckpointResult {
+        CheckpointResult { warning: Some(why.to_owned()), report: self.is_report.then(|| vec![why.to_owned()]) }
     }
 
     /// The run as it is now; `None`: there is no memory for it.
@@ -195,7 +195,7 @@ impl Sight {
         board.settle(plan);
         // What has changed while it was copied must not look as if somebody had written over it; whether somebody has, is
         // said at the end.
-        let known = Known {
+        let known = SupervisorView {
             elapsed: now.saturating_sub(self.began).max(1_000_000_000) as u64,
             phase: board.phase(),
             stop_requested: board.global(Global::StopRequest).load(Relaxed) == 1,
@@ -203,7 +203,7 @@ impl Sight {
         let _what_cannot_be_is_left_out = board.examine(plan, known);
         let is_as_copied = |task| under_way::is_as_copied(shared.board(), board, task);
         let unreturned = under_way::settle(plan, board, prepared.begin(), now, is_as_copied);
-        let facts = Facts {
+        let facts = RunFacts {
             goes_on: true,
             has_run_log: true,
             status: ExitStatus::from_raw(0),
@@ -256,7 +256,7 @@ mod tests {
     /// The seconds after its start at which a run with this period has checkpoints, in its first minute.
     fn seconds(period: i64) -> Vec<i64> {
         const SECOND: i64 = 1_000_000_000;
-        let mut keeper = Keeper::new(Some(Nanos(period * SECOND)));
+        let mut keeper = CheckpointWriter::new(Some(Nanos(period * SECOND)));
         let (mut due, start) = (Vec::new(), 77);
         for second in 0..60 {
             if keeper.is_due(start + second * SECOND, false) {
@@ -271,7 +271,7 @@ mod tests {
     fn the_first_checkpoints_come_sooner_than_the_others() {
         assert_eq!(seconds(10), [0, 1, 3, 7, 15, 25, 35, 45, 55]);
         assert_eq!(seconds(1)[..4], [0, 1, 2, 3]);
-        let mut none = Keeper::new(None);
+        let mut none = CheckpointWriter::new(None);
         assert!(!none.is_due(1, false) && none.is_due(1, true), "somebody wants one");
     }
 }

@@ -12,7 +12,7 @@ mod instance;
 
 pub(super) use self::instance::remove_stale;
 
-use self::instance::Instance;
+use self::instance::TraceInstance;
 use super::tracer::FirstOver;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -23,10 +23,10 @@ use vecud_linux::files;
 use vecud_linux::wake::monotonic_now;
 use vecud_plan::{Plan, TaskPlan};
 use vecud_record::board::Phase;
-use vecud_record::trace::kernel::{Stretch, WhatRan, instant, lost};
+use vecud_record::trace::kernel::{CoreSpan, WhatRan, instant, lost};
 use vecud_record::written::Written;
 use vecud_report::format::plural;
-use vecud_report::{KernelTrace, KernelWork, Kind, Moment, Run};
+use vecud_report::{ActivationResult, KernelTrace, KernelWork, Kind, Run};
 
 /// The file in the output folder.
 pub(super) const NAME: &str = "kernel-trace.txt";
@@ -42,7 +42,7 @@ const COMM: usize = 15;
 const TOLD: usize = 6;
 
 /// The kernel's trace of one run.
-pub(super) struct Kernel {
+pub(super) struct KernelTracer {
     state: State,
     /// When tracing was stopped, CLOCK_MONOTONIC in ns.
     stopped: Option<i64>,
@@ -55,7 +55,7 @@ enum State {
     /// It cannot be had.
     Refused(String),
     /// The kernel traces, or has until it was stopped.
-    On(Instance),
+    On(TraceInstance),
     /// What was traced is written.
     Writing(JoinHandle<Done>),
     /// It was written, before the end of the run.
@@ -77,16 +77,16 @@ struct Kept {
     cut: Option<String>,
 }
 
-impl Kernel {
+impl KernelTracer {
     /// Begins to trace, if the rig wants it: before the run begins, since it changes the kernel's code.
-    pub(super) fn new(plan: &Plan) -> Kernel {
+    pub(super) fn new(plan: &Plan) -> KernelTracer {
         let cores = plan.cores();
         let kib = (plan.trace.limit / 1024 / AS_TEXT / cores.len().max(1) as u64).clamp(LEAST_KIB, RING_KIB);
         let state = match plan.trace.kernel {
             false => State::Off,
-            true => Instance::new(&cores, kib).map_or_else(State::Refused, State::On),
+            true => TraceInstance::new(&cores, kib).map_or_else(State::Refused, State::On),
         };
-        let mut kernel = Kernel { state, stopped: None, first: None };
+        let mut kernel = KernelTracer { state, stopped: None, first: None };
         kernel.mark(&format!("the run of {} is about to begin", plain(&plan.rig)));
         kernel
     }
@@ -224,7 +224,7 @@ impl Kernel {
     }
 }
 
-impl Drop for Kernel {
+impl Drop for KernelTracer {
     fn drop(&mut self) {
         // On the way of an error: the instance is gone when it has ended.
         if let State::Writing(thread) = std::mem::replace(&mut self.state, State::Off) {
@@ -258,7 +258,7 @@ struct Task {
     /// Bytes that the file may have.
     limit: u64,
     head: String,
-    instance: Instance,
+    instance: TraceInstance,
 }
 
 impl Task {
@@ -348,7 +348,7 @@ fn tell(run: &mut Run, file: &Path, length: u64, from: i64, to: i64) -> io::Resu
         let name = what.strip_prefix("thread ")?;
         threads.iter().find(|thread| comm(thread) == name)
     };
-    let mut moments: Vec<(Stretch, &mut Moment)> = Vec::new();
+    let mut moments: Vec<(CoreSpan, &mut ActivationResult)> = Vec::new();
     for clock in &mut run.clocks {
         let cpu = clock.cpu;
         let causes = &mut clock.causes;
@@ -358,11 +358,11 @@ fn tell(run: &mut Run, file: &Path, length: u64, from: i64, to: i64) -> io::Resu
             let begin = moment.release_monotonic_ns;
             let end = begin.saturating_add(i64::try_from(length).unwrap_or(i64::MAX));
             if from <= begin && end <= to {
-                moments.push((Stretch { cpu, from: begin, to: end }, moment));
+                moments.push((CoreSpan { cpu, from: begin, to: end }, moment));
             }
         }
     }
-    let stretches: Vec<Stretch> = moments.iter().map(|(stretch, _)| *stretch).collect();
+    let stretches: Vec<CoreSpan> = moments.iter().map(|(stretch, _)| *stretch).collect();
     let mut what = WhatRan::new(&stretches);
     let mut text = BufReader::new(File::open(file)?.take(length));
     let mut line = Vec::new();

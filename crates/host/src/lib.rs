@@ -69,12 +69,12 @@ mod under_way;
 mod validation;
 mod watch;
 
-pub use control::{Applied, Control, ControlError, Settable, Ticket};
+pub use control::{AcceptedValue, Applied, Control, ControlError, Ticket};
 pub use error::Error;
-pub use events::{Event, EventSink, LineWeight, State};
+pub use events::{EventSink, LineWeight, SessionEvent, SessionState};
 pub use files::{is_in_use, lock, write_lasting, write_unfinished, write_whole};
 pub use finished::Finished;
-pub use host::Host;
+pub use host::HostResources;
 pub use pause::PauseError;
 pub use prepare::{OpenedRig, Options, Prepared, open, plan};
 pub use questions::NewestValue;
@@ -82,9 +82,11 @@ pub use run_name::RunName;
 pub use session::{Session, SessionHandle};
 pub use shared::Looks;
 pub use shown::ShownVariable;
-pub use simulation::{Axis, Rows, Simulated, Swept, Wanted, prepare as prepare_simulation, simulate, sweep};
+pub use simulation::{
+    Axis, RowSink, Simulated, SimulationOptions, Swept, prepare as prepare_simulation, simulate, sweep,
+};
 pub use sockets::check_sockets;
 pub use start_values::give_start_values;
-pub use totals::{ClockTotals, Durations, Latencies, LockTotals, Recorded, Totals};
+pub use totals::{ClockTotals, Durations, Latencies, LockTotals, RecordedTotals, Totals};
 pub use validation::{Examination, validate};
 pub use vecud_linux::files::Folder;

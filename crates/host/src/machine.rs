@@ -1,8 +1,8 @@
 //! Facts about the machine, for the report: a figure without its machine says nothing.
 
-use crate::doctor::facts::{Cores, Kernel, Processor, Settings, TRACEFS};
-use crate::doctor::kept::{self, Kept};
-use crate::doctor::{Case, Facts, Level, Target, Tree, Trials, rules};
+use crate::doctor::facts::{CoreFacts, KernelFacts, Processor, Settings, TRACEFS};
+use crate::doctor::kept::{self, ProbeArchive};
+use crate::doctor::{Case, Level, MachineFacts, Target, Tree, Trials, rules};
 use vecud_fmu::archive::Cache;
 use vecud_linux::files;
 use vecud_plan::Plan;
@@ -45,8 +45,8 @@ impl Machine {
 /// Looks at the machine, with the eyes of `vecud doctor`.
 pub fn look(cpus_in_use: &[usize]) -> Machine {
     let tree = Tree::of_this_machine();
-    let (kernel, processor) = (Kernel::read(&tree), Processor::read(&tree));
-    let (cores, settings) = (Cores::read(&tree, cpus_in_use), Settings::read(&tree, cpus_in_use));
+    let (kernel, processor) = (KernelFacts::read(&tree), Processor::read(&tree));
+    let (cores, settings) = (CoreFacts::read(&tree, cpus_in_use), Settings::read(&tree, cpus_in_use));
     let mut facts = Vec::new();
     let mut fact =
         |name: &str, value: Option<String>| facts.extend(value.map(|value| Fact { name: name.to_owned(), value }));
@@ -100,7 +100,7 @@ pub fn examine(plan: &Plan) -> DoctorResult {
     let target = Target { rig: Some(plan.rig.clone()), cpus: cpus.clone(), band: (low.get(), high.get()) };
     // What was refused the run says itself.
     let trials = Trials { fifo: plan.host.cooperative.is_none().then_some(high.get()), ..Trials::default() };
-    let case = Case { facts: Facts::read(&tree, &cpus), target, trials, probe: None };
+    let case = Case { facts: MachineFacts::read(&tree, &cpus), target, trials, probe: None };
     let told = rules::of_facts(&case).into_iter().filter(|finding| finding.level != Level::Ok);
     let findings: Vec<DoctorFinding> = told
         .map(|finding| DoctorFinding {
@@ -118,8 +118,8 @@ pub fn examine(plan: &Plan) -> DoctorResult {
 /// What `vecud doctor` has measured last on these cores of this machine.
 fn last_probe(tree: &Tree, cpus: &[usize]) -> Option<ProbeResult> {
     let file = Cache::user().ok()?.folder().join(kept::NAME);
-    let kept = Kept::read(&files::read_to_string(&file).ok()?, tree)?;
-    let kept::Measured { measured, seconds, cpus, fifo_priority, latency } = kept.on(cpus)?;
+    let kept = ProbeArchive::read(&files::read_to_string(&file).ok()?, tree)?;
+    let kept::WakeupLatencies { measured, seconds, cpus, fifo_priority, latency } = kept.on(cpus)?;
     Some(ProbeResult { measured, seconds, cpus, fifo_priority, latency: latency.into() })
 }
 

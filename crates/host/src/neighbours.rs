@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use vecud_fmu::linking::{self, Clash};
 use vecud_plan::FmuId;
-use vecud_plan::rig::{Problem, Rig, SharedLibraries};
+use vecud_plan::rig::{Diagnostic, Rig, SharedLibraries};
 use vecud_report::FindingResult;
 
 /// Faults, notes and findings of FMUs that one process loads.
 #[derive(Debug, Default)]
 pub struct Neighbours {
     /// What keeps the rig from being run.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<Diagnostic>,
     /// Notes for the user that stop nothing.
     pub notes: Vec<String>,
     /// What an FMU shares with another one.
@@ -43,7 +43,7 @@ pub fn look(rig: &Rig, libraries: &[&Path], program: Option<&Path>) -> Neighbour
                 );
                 match rig.shared_libraries {
                     SharedLibraries::Trust => found.notes.push(format!("{both} (shared_libraries = \"trust\")")),
-                    SharedLibraries::Refuse => found.problems.push(Problem::new(
+                    SharedLibraries::Refuse => found.problems.push(Diagnostic::new(
                         &rig.file,
                         rig.fmus[own.0].path.place,
                         format!(

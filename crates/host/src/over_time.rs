@@ -12,7 +12,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_plan::{Mode, Plan, TaskId};
 use vecud_record::board::{Board, Global, Metric};
-use vecud_record::histogram::Seen;
+use vecud_record::histogram::HistogramCursor;
 use vecud_report::{OverTime, Peaks};
 
 /// Intervals that there are at most.
@@ -22,7 +22,7 @@ const FINEST: i64 = 50_000_000;
 
 /// What was seen of a run so far.
 #[derive(Clone)]
-pub struct Watched {
+pub struct IntervalMaxima {
     /// The finest interval, ns; `None`: there is nothing to be seen, since nothing is late in virtual time.
     finest: Option<i64>,
     /// How many of them are an interval.
@@ -39,7 +39,7 @@ const METRICS: [Metric; 2] = [Metric::Start, Metric::Response];
 
 #[derive(Clone, Default)]
 struct Course {
-    seen: Seen,
+    seen: HistogramCursor,
     /// Intervals that have ended.
     ended: Vec<Option<Peak>>,
     /// The one that goes on.
@@ -86,11 +86,11 @@ impl Course {
     }
 }
 
-impl Watched {
+impl IntervalMaxima {
     /// Nothing yet.
-    pub fn new(plan: &Plan) -> Watched {
+    pub fn new(plan: &Plan) -> IntervalMaxima {
         let finest = (plan.mode == Mode::RealTime).then(|| FINEST * plan.tasks.len().div_ceil(100).max(1) as i64);
-        Watched { finest, each: 1, start: 0, looked: 0, clocks: vec![Default::default(); plan.tasks.len()] }
+        IntervalMaxima { finest, each: 1, start: 0, looked: 0, clocks: vec![Default::default(); plan.tasks.len()] }
     }
 
     /// Looks at the run, if one of the finest intervals has ended. `now`: CLOCK_MONOTONIC, ns; up to then all notes are in the histograms.
@@ -144,7 +144,7 @@ impl Watched {
     }
 
     /// Takes what has come until so many of the finest intervals have ended, since the last look.
-    fn take(&mut self, until: u64, longest: impl Fn(usize, Metric, &mut Seen, u64) -> Option<u64>) {
+    fn take(&mut self, until: u64, longest: impl Fn(usize, Metric, &mut HistogramCursor, u64) -> Option<u64>) {
         while until / self.each > MOST {
             self.each *= 2;
             self.clocks.iter_mut().flatten().for_each(Course::halve);
@@ -185,8 +185,8 @@ mod tests {
     use proptest::prelude::*;
     use std::cell::Cell;
 
-    fn watched() -> Watched {
-        Watched { finest: Some(FINEST), each: 1, start: 0, looked: 0, clocks: vec![Default::default(); 2] }
+    fn watched() -> IntervalMaxima {
+        IntervalMaxima { finest: Some(FINEST), each: 1, start: 0, looked: 0, clocks: vec![Default::default(); 2] }
     }
 
     /// 52 million looks of 50 ms are a month. Each interval that shows a spike knows its instant, and the few looks at all of a
@@ -242,7 +242,7 @@ mod tests {
         let mut watched = watched();
         watched.take(1, |_, _, _, _| Some(1));
         watched.take(4, |_, _, _, _| Some(5));
-        let longest = |watched: &Watched| -> Vec<_> {
+        let longest = |watched: &IntervalMaxima| -> Vec<_> {
             watched.clocks[0][1].ended.iter().map(|peak| peak.map(|peak| peak.longest)).collect()
         };
         assert_eq!(longest(&watched), [Some(1), Some(5), Some(5), Some(5)]);

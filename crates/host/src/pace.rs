@@ -14,17 +14,17 @@ const AFTERWARDS: u32 = 16;
 
 /// The pause until the next look, by what the rings held at the last one.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct PollInterval {
     is_virtual: bool,
     pause: Duration,
     /// Looks that are still to come soon, whatever the rings hold.
     soon: u32,
 }
 
-impl Pace {
+impl PollInterval {
     /// The usual pause.
-    pub fn new(plan: &Plan) -> Pace {
-        Pace { is_virtual: plan.mode == Mode::Virtual, pause: LOOK, soon: 0 }
+    pub fn new(plan: &Plan) -> PollInterval {
+        PollInterval { is_virtual: plan.mode == Mode::Virtual, pause: LOOK, soon: 0 }
     }
 
     /// A look begins.
@@ -51,7 +51,7 @@ impl Pace {
     }
 
     /// How long until the next look, also by another pace.
-    pub fn pause(self, other: Pace) -> Duration {
+    pub fn pause(self, other: PollInterval) -> Duration {
         self.pause.min(other.pause)
     }
 }
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn who_waits_in_virtual_time_is_looked_at_at_once() {
         let of = |is_virtual, rings: &[(usize, usize)]| {
-            let mut pace = Pace { is_virtual, pause: LOOK, soon: 0 };
+            let mut pace = PollInterval { is_virtual, pause: LOOK, soon: 0 };
             rings.iter().for_each(|ring| pace.saw(*ring));
             pace.pause
         };
@@ -77,7 +77,7 @@ mod tests {
     /// it must not come a whole pause later: such a run would go from pause to pause.
     #[test]
     fn a_ring_that_has_just_been_full_is_looked_at_again_soon() {
-        let mut pace = Pace { is_virtual: true, pause: LOOK, soon: 0 };
+        let mut pace = PollInterval { is_virtual: true, pause: LOOK, soon: 0 };
         let mut look = |waiting| {
             pace.begin();
             pace.saw((waiting, 64));

@@ -4,8 +4,8 @@
 //! Nobody waits for longer than the rig's `shutdown_timeout` and a little: a runner that is stopped does not answer. A pause is
 //! withdrawn then, and the run goes on, whatever the runner was about to say: it does what is wanted when it looks. A resume stands.
 
-use super::State;
-use super::shared::Shared;
+use super::SessionState;
+use super::shared::SharedRig;
 use std::fmt;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
@@ -25,9 +25,9 @@ const ANSWER: Duration = Duration::from_millis(500);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseError {
     /// It is not running, but this.
-    NotRunning(State),
+    NotRunning(SessionState),
     /// It does not pause, but is this.
-    NotPaused(State),
+    NotPaused(SessionState),
     /// An activation did not return within this time, and the run goes on.
     NotQuiescent(Nanos),
     /// The runner has not answered within this time and a little: the pause is withdrawn.
@@ -67,12 +67,12 @@ impl fmt::Display for PauseError {
 
 impl std::error::Error for PauseError {}
 
-impl Shared {
+impl SharedRig {
     /// Lets come to its end what was released, and releases nothing more. Returns when that is so.
     pub fn pause(&self) -> Result<(), PauseError> {
         let until = self.patience();
         let _turn = self.paused.turn();
-        if self.paused.kept().open.is_some() || self.state() != State::Running {
+        if self.paused.kept().open.is_some() || self.state() != SessionState::Running {
             return Err(PauseError::NotRunning(self.state()));
         }
         let withdrawn = PauseError::Withdrawn(self.plan().shutdown_timeout);
@@ -138,7 +138,7 @@ impl Shared {
             if is_one(answer) {
                 return Ok(answer);
             }
-            if self.state() >= State::Stopping {
+            if self.state() >= SessionState::Stopping {
                 return Err(PauseError::Ended);
             }
             if Instant::now() >= until {

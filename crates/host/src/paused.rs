@@ -12,19 +12,19 @@ const TOLD: usize = 100;
 pub struct Paused {
     /// Held while somebody pauses the run or resumes it, so that one after the other does.
     turn: Mutex<()>,
-    kept: Mutex<Kept>,
+    kept: Mutex<PauseLog>,
 }
 
 /// The pauses of a run until now.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct PauseLog {
     /// The pauses that are over.
     pub pauses: Pauses,
     /// Simulation time of the pause that goes on, s, and since when it does, CLOCK_MONOTONIC in ns.
     pub open: Option<(f64, i64)>,
 }
 
-impl Kept {
+impl PauseLog {
     /// The pause that goes on, if one does, is over `now`, CLOCK_MONOTONIC in ns.
     pub fn close(&mut self, now: i64) {
         let Some((time_s, since)) = self.open.take() else { return };
@@ -44,7 +44,7 @@ impl Paused {
     }
 
     /// The pauses until now.
-    pub fn kept(&self) -> MutexGuard<'_, Kept> {
+    pub fn kept(&self) -> MutexGuard<'_, PauseLog> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,14 +3,14 @@
 use super::core_claims::{self, Claims};
 use super::neighbours::{self, Neighbours};
 use super::preload::{Calls, Preload};
-use super::stimuli::{self, Source};
-use super::{Error, Event, EventSink, Host, saved};
+use super::stimuli::{self, StimulusSource};
+use super::{Error, EventSink, HostResources, SessionEvent, saved};
 use std::collections::BTreeSet;
 use std::collections::hash_map::{Entry, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use vecud_base::places::Places;
+use vecud_base::places::LineIndex;
 use vecud_base::time::{Fraction, Instant};
 use vecud_description::{Abi, Interface, ModelDescription};
 use vecud_fmi::symbol_of_max_step;
@@ -21,7 +21,7 @@ use vecud_linux::files;
 use vecud_linux::files::Folder;
 use vecud_linux::permits::Permits;
 use vecud_linux::rights::Rights;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 use vecud_plan::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
 use vecud_plan::snapshot::Snapshot;
 use vecud_plan::{FmuId, FmuInput, Mode, Plan, RunningRig, SignalId, StimulusInput};
@@ -80,7 +80,7 @@ pub struct Options {
     /// Permits to build a library, shared with other rigs; by default there is no bound.
     pub builds: Permits,
     /// What the session may use of the machine; default: all that this process gets.
-    pub host: Option<Host>,
+    pub host: Option<HostResources>,
     /// The cores that it may use; default: those that the thread may run on that prepares it. For [`Options::host`] nothing.
     pub cpus: Option<BTreeSet<usize>>,
     /// The rigs beside which it runs: they keep what they have, and their cores as far as there are others.
@@ -103,7 +103,7 @@ pub struct Options {
     /// Several runs, each with a folder of its own in the output directory.
     pub repeat: Option<u32>,
     /// Asks for the end of the preparation and of the run.
-    pub stop: Stop,
+    pub stop: StopToken,
     /// How long a simulation may take in all, as the command line says (`--timeout`), after which it is asked for its end.
     pub at_most: Option<Duration>,
 }
@@ -125,11 +125,11 @@ pub struct Prepared {
     /// The rig file.
     pub file: PathBuf,
     /// The files of the plan's stimuli, in the same order.
-    pub(super) stimuli: Vec<Source>,
+    pub(super) stimuli: Vec<StimulusSource>,
     /// Where the plan's sources of datagrams are, in the same order.
     pub sockets: Vec<At<DatagramAddress>>,
     /// What the session may use of the machine.
-    pub host: Host,
+    pub host: HostResources,
     /// What is wanted.
     pub options: Options,
     /// Where the run goes on from.
@@ -155,7 +155,7 @@ impl Prepared {
 pub struct OpenedRig {
     rig: Rig,
     fmus: Vec<OpenedFmu>,
-    stimuli: Vec<(Source, StimulusInput)>,
+    stimuli: Vec<(StimulusSource, StimulusInput)>,
     /// The FMUs by the paths that their instances are told.
     told: Vec<Unpacked>,
     /// Notes about the cache and these paths.
@@ -215,7 +215,7 @@ fn open_rig(
 fn take_over(rig: &mut Rig, cache: &Cache) -> Result<(), Error> {
     let mut problems = Vec::new();
     for fmu in &mut rig.fmus {
-        let mut refuse = |why: String| problems.push(rig::Problem::new(&rig.file, fmu.path.place, why));
+        let mut refuse = |why: String| problems.push(rig::Diagnostic::new(&rig.file, fmu.path.place, why));
         if fmu.trusts_compiler_options {
             refuse(format!(
                 "compiler_options = \"trust\" of {} has a compiler read all that the user may whose daemon this is: only that user, or root, can \
@@ -256,19 +256,20 @@ impl OpenedRig {
         let host = match &options.host {
             Some(host) => host.clone(),
             None => {
-                let mut host = Host::look((rig.mode == Mode::RealTime).then_some(rig.host.fifo_priorities.value.1))?;
+                let mut host =
+                    HostResources::look((rig.mode == Mode::RealTime).then_some(rig.host.fifo_priorities.value.1))?;
                 if let Some(cpus) = &options.cpus {
                     host.cpus.clone_from(cpus);
                 }
                 host
             }
         };
-        let own = options.beside.iter().cloned().fold(host, Host::beside);
+        let own = options.beside.iter().cloned().fold(host, HostResources::beside);
         // Who has lost a core to a run that began at the same time looks again, and shares it in the end.
         let mut trials = 0..TRIALS;
         let (host, plan, claims) = loop {
             let others = if rig.mode == Mode::RealTime { core_claims::others(&own.facts()) } else { Vec::new() };
-            let host = others.into_iter().fold(own.clone(), Host::beside);
+            let host = others.into_iter().fold(own.clone(), HostResources::beside);
             let plan = vecud_plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
             let (claims, is_shared) = match options.claims_cores {
                 true => core_claims::take(&plan, &host.facts()),
@@ -348,7 +349,7 @@ fn preloads(rig: &Rig, inputs: &[FmuInput]) -> Result<Vec<Preload>, Error> {
     for (fmu, input) in rig.fmus.iter().zip(inputs) {
         match Preload::of(&fmu.name.value, &input.library, fmu.preload.clone(), &mut calls) {
             Ok(preload) => preloads.push(preload),
-            Err(why) => problems.push(rig::Problem::new(&rig.file, fmu.path.place, why)),
+            Err(why) => problems.push(rig::Diagnostic::new(&rig.file, fmu.path.place, why)),
         }
     }
     if problems.is_empty() { Ok(preloads) } else { Err(Error::Rig(RigError { problems })) }
@@ -394,9 +395,9 @@ fn open_all(rig: &Rig, cache: &Cache, events: &EventSink) -> Result<Vec<OpenedFm
 
 /// [`open_fmu`], which may take long; an error names the place in the rig.
 fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Result<OpenedFmu, Error> {
-    events.tell(Event::Begun(format!("opening FMU `{}`, building it if need be", fmu.name.value)));
+    events.tell(SessionEvent::Begun(format!("opening FMU `{}`, building it if need be", fmu.name.value)));
     let opened = open_fmu(fmu, cache);
-    events.tell(Event::Over);
+    events.tell(SessionEvent::Over);
     opened.map_err(|error| match fmu.path.place.line {
         0 => error,
         _ => Error::InRig(rig.file.clone(), culprit(fmu, &error), Box::new(error)),
@@ -514,7 +515,7 @@ fn refuse_unwritten_formats(rig: &Rig) -> Result<(), Error> {
         rig.record.iter().flat_map(|record| &record.formats).filter(|format| !vecud_record::writes(format.value));
     let refused = formats.map(|format| {
         let message = format!("format = \"{}\": {WITHOUT_ARROW}", format.value.word());
-        rig::Problem::new(&rig.file, format.place, message)
+        rig::Diagnostic::new(&rig.file, format.place, message)
     });
     match refused.collect::<Vec<_>>() {
         problems if problems.is_empty() => Ok(()),
@@ -529,7 +530,7 @@ fn read_rig(file: &Path, rights: &Rights) -> Result<Rig, Error> {
         return Ok(Rig::for_fmu(file));
     }
     let refuse =
-        |place, message: &str| Err(Error::Rig(RigError { problems: vec![rig::Problem::new(file, place, message)] }));
+        |place, message: &str| Err(Error::Rig(RigError { problems: vec![rig::Diagnostic::new(file, place, message)] }));
     let text = rights.at(file, |way| files::read_at_most(way, LONGEST_RIG));
     let Some(text) = text.map_err(Error::file(file))? else {
         return refuse(Place::default(), "longer than 64 MiB, which no rig needs; give a rig file (TOML) or an FMU");
@@ -562,7 +563,7 @@ fn read_rig(file: &Path, rights: &Rights) -> Result<Rig, Error> {
 pub(super) fn utf8(text: Vec<u8>) -> Result<String, Place> {
     String::from_utf8(text).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let (line, column) = str::from_utf8(good).map_or((1, 1), |good| Places::new(good).of(good.len()));
+        let (line, column) = str::from_utf8(good).map_or((1, 1), |good| LineIndex::new(good).of(good.len()));
         Place { line, column }
     })
 }

@@ -1,6 +1,6 @@
 //! Processes that hold FMU code: started, waited for, ended with all that they leave behind.
 
-use super::calls::Place;
+use super::calls::CallLocation;
 use super::offspring::{self as left_behind, Left};
 use super::{Error, EventSink, Options};
 use std::fs::File;
@@ -31,7 +31,7 @@ pub enum Killed {
     /// The user has asked twice.
     AskedTwice,
     /// A call, at this place, did not return within the rig's `call_timeout`.
-    Overdue(Place),
+    Overdue(CallLocation),
 }
 
 /// The time within which a process that was ended by force has to be gone.

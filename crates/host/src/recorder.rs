@@ -2,11 +2,11 @@
 
 use super::Control;
 use super::last_lines::LastLines;
-use super::pace::Pace;
+use super::pace::PollInterval;
 use super::questions::{Question, Questions};
 use super::references;
 use super::run_log::RunLog;
-use super::totals::Recorded;
+use super::totals::RecordedTotals;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
@@ -16,7 +16,7 @@ use vecud_description::{ModelDescription, VariableType};
 use vecud_linux::wake::monotonic_now;
 use vecud_plan::{FmuId, Plan, SignalId, TaskId};
 use vecud_record::board::{Board, Global, Phase};
-use vecud_record::log::{self, Line};
+use vecud_record::log::{self, LogRecord};
 use vecud_record::recording::envelope::Overview;
 use vecud_record::recording::series::Files;
 use vecud_record::signals::SignalWriter;
@@ -47,7 +47,7 @@ pub struct Recorder<'a> {
     least_told: u8,
     /// Calls of the FMUs' functions are told of as well.
     tells_calls: bool,
-    pace: Pace,
+    pace: PollInterval,
     /// The last lines of each FMU.
     pub last_lines: Vec<LastLines>,
     /// Lines of the host: status and message.
@@ -64,7 +64,7 @@ pub struct Recorder<'a> {
 
 /// What was said in a run, and what went wrong with its files.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct RecordingOutcome {
     /// The last lines of each FMU.
     pub last_lines: Vec<LastLines>,
     /// Lines of the host: status and message.
@@ -97,7 +97,7 @@ impl<'a> Recorder<'a> {
             initial_known: false,
             least_told: 1,
             tells_calls: plan.fmus.iter().any(|fmu| fmu.watch.logs),
-            pace: Pace::new(plan),
+            pace: PollInterval::new(plan),
             last_lines: vec![LastLines::default(); plan.fmus.len()],
             host_lines: Vec::new(),
             own_lines: Vec::new(),
@@ -148,8 +148,8 @@ impl<'a> Recorder<'a> {
     }
 
     /// What was said so far.
-    pub fn told(&self) -> Told {
-        Told {
+    pub fn told(&self) -> RecordingOutcome {
+        RecordingOutcome {
             last_lines: self.last_lines.clone(),
             host_lines: self.host_lines.clone(),
             broken: self.broken.clone(),
@@ -165,9 +165,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// How much was recorded so far.
-    pub fn recorded(&self) -> Recorded {
+    pub fn recorded(&self) -> RecordedTotals {
         let signals = self.signals.as_ref();
-        Recorded {
+        RecordedTotals {
             rows: signals.map_or(0, SignalWriter::rows),
             bytes: signals.map_or(0, SignalWriter::bytes),
             late: self.late(),
@@ -176,7 +176,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// How soon the next look should come.
-    pub fn pace(&self) -> Pace {
+    pub fn pace(&self) -> PollInterval {
         self.pace
     }
 
@@ -199,7 +199,9 @@ impl<'a> Recorder<'a> {
         // These have found no room among those.
         for fmu in (0..self.plan.fmus.len()).map(FmuId) {
             let lines = self.board.fmu(fmu).overflow().take();
-            told.extend(lines.iter().filter_map(|line| self.take_logged(&Line { fmu: Some(fmu.0), ..line.clone() })));
+            told.extend(
+                lines.iter().filter_map(|line| self.take_logged(&LogRecord { fmu: Some(fmu.0), ..line.clone() })),
+            );
         }
         self.look_at_log(after_the_end);
         told.append(&mut self.untold());
@@ -217,7 +219,7 @@ impl<'a> Recorder<'a> {
 
     /// A line of the supervisor's own, of this status; [`Recorder::drain`] returns it with those of the runner.
     pub fn say(&mut self, status: u8, message: String) {
-        let line = Line { at: monotonic_now(), fmu: None, status, category: String::new(), message, cut: false };
+        let line = LogRecord { at: monotonic_now(), fmu: None, status, category: String::new(), message, cut: false };
         let told = self.take(&line);
         self.own_lines.extend(told);
     }
@@ -228,7 +230,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// [`Recorder::take`] of a line of shared memory, which FMU code can write to.
-    fn take_logged(&mut self, line: &Line) -> Option<(u8, String)> {
+    fn take_logged(&mut self, line: &LogRecord) -> Option<(u8, String)> {
         if line.fmu.is_some_and(|fmu| fmu >= self.plan.fmus.len()) || line.status > 4 {
             self.damage.insert("log lines".to_owned());
             return None;
@@ -237,7 +239,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Keeps a line where it belongs; returns it if somebody has to be told.
-    fn take(&mut self, line: &Line) -> Option<(u8, String)> {
+    fn take(&mut self, line: &LogRecord) -> Option<(u8, String)> {
         let text = self.text(line);
         let at = match self.board.global(Global::StartMonotonic).load(SeqCst) as i64 {
             start if start > 0 && line.at >= start => format!("{:11.6}", Nanos(line.at - start).seconds()),
@@ -376,7 +378,7 @@ impl<'a> Recorder<'a> {
         initial.map(Iterator::collect).or_else(|| shown.value(signal))
     }
 
-    fn text(&self, line: &Line) -> String {
+    fn text(&self, line: &LogRecord) -> String {
         const STATUS: [&str; 5] = ["", "warning: ", "discard: ", "error: ", "fatal: "];
         let status = STATUS.get(usize::from(line.status)).copied().unwrap_or("");
         let cut = if line.cut { CUT } else { "" };

@@ -1,10 +1,10 @@
 //! Variables in log messages: FMUs write value references between signs, `#1365#` in FMI 3.0 and, with the letter of the type,
 //! `#r1365#` in FMI 2.0 and 1.0. People see names. `##` is a plain `#` in all versions; what is no reference of a variable stays as it is.
 
-use vecud_description::{Abi, Key, ValueReference, VariableType};
+use vecud_description::{Abi, ValueReference, VariableKey, VariableType};
 
 /// A message with the names of the variables that it refers to. `name`: that of a variable, if there is one.
-pub(super) fn named<'n>(message: &str, abi: Abi, name: impl Fn(Key) -> Option<&'n str>) -> String {
+pub(super) fn named<'n>(message: &str, abi: Abi, name: impl Fn(VariableKey) -> Option<&'n str>) -> String {
     let mut out = String::with_capacity(message.len());
     let mut rest = message;
     while let Some(start) = rest.find('#') {
@@ -34,7 +34,7 @@ pub(super) fn named<'n>(message: &str, abi: Abi, name: impl Fn(Key) -> Option<&'
 }
 
 /// What stands between two signs, as a reference in that interface.
-fn key(inside: &str, abi: Abi) -> Option<Key> {
+fn key(inside: &str, abi: Abi) -> Option<VariableKey> {
     let number = |digits: &str| digits.parse().ok().map(ValueReference);
     if !abi.has_typed_references() {
         return Some(number(inside)?.into());
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn references_become_names_and_double_signs_single_ones() {
-        let mass = Key::from(ValueReference(1365));
+        let mass = VariableKey::from(ValueReference(1365));
         let expand = |message| named(message, Abi::Fmi3, |key| (key == mass).then_some("body.m"));
         let message = "#1365# must be larger than zero (used in IO channel ##4)";
         assert_eq!(expand(message), "body.m must be larger than zero (used in IO channel #4)");
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn before_fmi_3_a_reference_has_the_letter_of_its_type() {
-        let mass = Key::from((VariableType::Float64, ValueReference(1365)));
+        let mass = VariableKey::from((VariableType::Float64, ValueReference(1365)));
         for abi in [Abi::Fmi1, Abi::Fmi2] {
             let expand = |message| named(message, abi, |key| (key == mass).then_some("body.m"));
             assert_eq!(expand("#r1365# in channel ##4"), "body.m in channel #4");

@@ -5,7 +5,7 @@
 //! count as runs, and only those are removed: whoever wants to keep one for ever gives it another name.
 
 use super::Error;
-use super::files::{Output, trusted};
+use super::files::{OutputFolder, trusted};
 use super::run_name::RunName;
 use std::fs;
 use std::io;
@@ -78,7 +78,7 @@ impl RunFolders {
     }
 
     /// Makes it in the output folder, which takes it back where there is no run.
-    pub(super) fn make(&self, output: &mut Output) -> Result<(), Error> {
+    pub(super) fn make(&self, output: &mut OutputFolder) -> Result<(), Error> {
         output.make(&self.folder, RUNS)?;
         let may = self.folder.inner(RUNS).and_then(|runs| runs.may_be_written());
         may.map_err(|error| Error::Output(self.path(), error))

@@ -3,11 +3,11 @@
 
 use super::finished::Finished;
 use super::questions::{NewestValue, Question};
-use super::shared::{Looks, Shared};
+use super::shared::{Looks, SharedRig};
 use super::shown::ShownVariable;
 use super::totals::Totals;
 use super::watch::supervise;
-use super::{Control, Error, EventSink, PauseError, Prepared, State};
+use super::{Control, Error, EventSink, PauseError, Prepared, SessionState};
 use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 use std::fmt;
 use std::ops::Deref;
@@ -29,7 +29,7 @@ type Work = Box<dyn FnOnce(bool) -> Outcome + Send>;
 /// What may be asked of a session, for as many threads as want it. Stays when the session is over.
 #[derive(Clone)]
 pub struct SessionHandle {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRig>,
     control: Control,
 }
 
@@ -61,7 +61,7 @@ impl SessionHandle {
     }
 
     /// How far it is.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> SessionState {
         self.shared.state()
     }
 
@@ -158,7 +158,7 @@ impl Session {
     /// The runner is there when this returns, and ends with the session's thread, whatever becomes of that. Where the system
     /// has no further thread to give, all of it happens in [`Session::wait`].
     pub fn start(prepared: Prepared, events: EventSink, begin: impl FnOnce(&Control)) -> Result<Session, Error> {
-        let shared = Arc::new(Shared::create(prepared)?);
+        let shared = Arc::new(SharedRig::create(prepared)?);
         let control = Control::new(shared.clone());
         begin(&control);
         let (started, over) = bounded::<()>(1);

@@ -4,11 +4,11 @@ use super::paused::Paused;
 use super::questions::Questions;
 use super::shown::{self, ShownVariable};
 use super::time_base::TimeBase;
-use super::totals::{self, Recorded, Totals, scheduling};
-use super::under_way::{Standing, held_up_by, standing};
-use super::{Error, Event, EventSink, Prepared, State, tasks};
+use super::totals::{self, RecordedTotals, Totals, scheduling};
+use super::under_way::{TaskProgress, held_up_by, standing};
+use super::{Error, EventSink, Prepared, SessionEvent, SessionState, tasks};
 use crate::doctor::Tree;
-use crate::doctor::facts::Kernel;
+use crate::doctor::facts::KernelFacts;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64};
@@ -20,13 +20,13 @@ use vecud_linux::shared_memory::SharedMemory;
 use vecud_linux::thread::{current_tid, waits_for_disk};
 use vecud_linux::wake::monotonic_now;
 use vecud_linux::zeroed::zeroed;
-use vecud_plan::schedule::Lull;
+use vecud_plan::schedule::QuietPoint;
 use vecud_plan::{Mode, Plan, TaskId};
 use vecud_record::board::{Board, Global, Layout, Metric, Pause, TaskWord};
 use vecud_report::{ClockResult, Live, LiveActivation, LiveRow};
 
 /// A rig that is prepared, the memory shared with its runner, and what says how that is laid out.
-pub struct Shared {
+pub struct SharedRig {
     /// The rig.
     pub prepared: Prepared,
     memory: SharedMemory,
@@ -50,9 +50,9 @@ pub struct Shared {
     /// The pauses of the run.
     pub(super) paused: Paused,
     /// How much was recorded by the last look.
-    recorded: Mutex<Recorded>,
+    recorded: Mutex<RecordedTotals>,
     /// Where looks are in nobody's way; `None`: anywhere.
-    lull: Option<Lull>,
+    lull: Option<QuietPoint>,
     /// What others ask of who collects samples.
     pub questions: Questions,
     /// The most overruns that were told of each task.
@@ -66,9 +66,9 @@ pub struct Shared {
 /// Activations that take less time show in the figures of their clock alone, ns.
 const SHOWN: i64 = 500_000_000;
 
-impl Shared {
+impl SharedRig {
     /// Memory for this rig.
-    pub fn create(prepared: Prepared) -> Result<Shared, Error> {
+    pub fn create(prepared: Prepared) -> Result<SharedRig, Error> {
         let layout = Layout::of(&prepared.plan);
         let (wanted, most) = (layout.words() as u64 * 8, data_limit(None).unwrap_or(u64::MAX));
         if wanted > most {
@@ -81,13 +81,13 @@ impl Shared {
             )));
         }
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
-        let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
+        let preempt_rt = KernelFacts::read(&Tree::of_this_machine()).preempt_rt;
         let (stopped, state, runner, watcher, looks, report_wanted) = Default::default();
         let (dropped, paused, recorded) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
-        let lull = Lull::of(&prepared.plan);
+        let lull = QuietPoint::of(&prepared.plan);
         let told_overruns = prepared.plan.tasks.iter().map(|_| AtomicU64::default()).collect();
-        Ok(Shared {
+        Ok(SharedRig {
             prepared,
             memory,
             layout,
@@ -136,7 +136,7 @@ impl Shared {
         zeroed(self.layout.words())
     }
 
-    /// What [`Shared::another`] has given, seen through the layout.
+    /// What [`SharedRig::another`] has given, seen through the layout.
     pub fn seen<'a>(&'a self, memory: &'a [AtomicU64]) -> Board<'a> {
         Board::new(memory, &self.layout)
     }
@@ -197,20 +197,20 @@ impl Shared {
     }
 
     /// How far the session is. Whether the run pauses is known at once, also where that was not reported yet.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> SessionState {
         match self.state.load(SeqCst) {
-            0 => State::Starting,
-            1 | 2 if self.is_paused() => State::Paused,
-            1 | 2 => State::Running,
-            3 => State::Stopping,
-            _ => State::Over,
+            0 => SessionState::Starting,
+            1 | 2 if self.is_paused() => SessionState::Paused,
+            1 | 2 => SessionState::Running,
+            3 => SessionState::Stopping,
+            _ => SessionState::Over,
         }
     }
 
     /// The session is that far, which is reported where it is news.
-    pub fn set_state(&self, state: State, events: &EventSink) {
+    pub fn set_state(&self, state: SessionState, events: &EventSink) {
         if self.state.swap(state as u8, SeqCst) != state as u8 {
-            events.tell(Event::State(state));
+            events.tell(SessionEvent::State(state));
         }
     }
 
@@ -220,7 +220,7 @@ impl Shared {
     }
 
     /// The activation of a task that has not returned for a while.
-    fn running(&self, task: TaskId, standings: &[Standing]) -> Option<LiveActivation> {
+    fn running(&self, task: TaskId, standings: &[TaskProgress]) -> Option<LiveActivation> {
         let (plan, board) = (self.plan(), self.board());
         let running = match plan.mode {
             Mode::RealTime => standings[task.0].under_way?.running,
@@ -233,7 +233,7 @@ impl Shared {
         (running >= SHOWN).then_some(LiveActivation { running: running as u64, held_up })
     }
 
-    /// What the clocks have measured so far, or since the last [`Shared::begin_anew`].
+    /// What the clocks have measured so far, or since the last [`SharedRig::begin_anew`].
     pub fn clocks(&self) -> Vec<ClockResult> {
         let all = self.all_of_clocks();
         match &*self.begun_anew.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -242,7 +242,7 @@ impl Shared {
         }
     }
 
-    /// What [`Shared::clocks`] tells begins anew; the run keeps all of it.
+    /// What [`SharedRig::clocks`] tells begins anew; the run keeps all of it.
     pub fn begin_anew(&self) {
         *self.begun_anew.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.all_of_clocks());
     }
@@ -264,7 +264,7 @@ impl Shared {
     }
 
     /// So much was recorded so far.
-    pub fn set_recorded(&self, recorded: Recorded) {
+    pub fn set_recorded(&self, recorded: RecordedTotals) {
         *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = recorded;
     }
 
@@ -275,7 +275,7 @@ impl Shared {
     }
 
     /// The standing of each task now.
-    fn standings(&self) -> Vec<Standing> {
+    fn standings(&self) -> Vec<TaskProgress> {
         let (plan, board) = (self.plan(), self.board());
         let time_base = TimeBase::now(plan, board, self.prepared.begin());
         (0..plan.tasks.len()).map(|task| standing(plan, board, time_base, TaskId(task))).collect()
@@ -330,7 +330,7 @@ pub struct Looks {
 
 /// A thread that watches a run.
 #[must_use]
-pub struct OnWatch<'a>(&'a Shared);
+pub struct OnWatch<'a>(&'a SharedRig);
 
 impl OnWatch<'_> {
     /// It looks around.

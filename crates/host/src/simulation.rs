@@ -10,7 +10,7 @@ mod sweep;
 mod text;
 mod wanted;
 
-pub use run::{Rows, Simulated, rounds, simulate};
+pub use run::{RowSink, Simulated, rounds, simulate};
 pub use sweep::{Axis, Swept, sweep};
-pub use text::Text;
-pub use wanted::{Beginning, Wanted, prepare};
+pub use text::CsvText;
+pub use wanted::{Beginning, SimulationOptions, prepare};

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_plan::{FmuId, Mode, Plan, TaskId};
-use vecud_record::board::causes::Part;
+use vecud_record::board::causes::ResponsePart;
 use vecud_record::board::{Board, Global, Metric};
-use vecud_record::histogram::Counts;
+use vecud_record::histogram::SparseHistogram;
 use vecud_report::Run;
 
 /// Intervals that there are at most.
@@ -24,7 +24,13 @@ const FIRST: u64 = 250;
 
 /// What is measured of each clock, in the order of its distributions.
 const METRICS: [Metric; 5] = [Metric::Wakeup, Metric::Start, Metric::Jitter, Metric::Execution, Metric::Response];
-const PARTS: [Part; 5] = [Part::Preempted, Part::Blocked, Part::SetGet, Part::Host, Part::WakeupMachine];
+const PARTS: [ResponsePart; 5] = [
+    ResponsePart::Preempted,
+    ResponsePart::Blocked,
+    ResponsePart::SetGet,
+    ResponsePart::Host,
+    ResponsePart::WakeupMachine,
+];
 
 /// The marks of a run so far.
 #[derive(Clone)]
@@ -44,9 +50,9 @@ struct Mark {
     /// Since the start of the run, ms.
     at: u64,
     /// Of each task its metrics and parts.
-    tasks: Vec<Vec<Counts>>,
+    tasks: Vec<Vec<SparseHistogram>>,
     /// Of each FMU the times of its lock, held and waited for.
-    locks: Vec<[Counts; 2]>,
+    locks: Vec<[SparseHistogram; 2]>,
 }
 
 impl Slices {
@@ -91,12 +97,12 @@ impl Slices {
     }
 
     fn of(&self, board: Board, at: u64) -> Mark {
-        let task = |task| -> Vec<Counts> {
+        let task = |task| -> Vec<SparseHistogram> {
             let cells = board.task(TaskId(task));
             let metrics = METRICS.map(|metric| cells.histogram(metric).counts());
             let causes = board.causes(TaskId(task));
-            let parts =
-                PARTS.map(|part| causes.as_ref().map_or_else(Counts::default, |own| own.histogram(part).counts()));
+            let parts = PARTS
+                .map(|part| causes.as_ref().map_or_else(SparseHistogram::default, |own| own.histogram(part).counts()));
             metrics.into_iter().chain(parts).collect()
         };
         let lock = |fmu: usize| {

@@ -4,7 +4,7 @@ use super::Error;
 use super::prepare::utf8;
 use std::path::Path;
 use vecud_linux::files;
-use vecud_plan::rig::{self, Place, Problem, Rig, RigError};
+use vecud_plan::rig::{self, Diagnostic, Place, Rig, RigError};
 
 /// Longer files than this are refused: it is the wrong one.
 const LONGEST: u64 = 64 << 20;
@@ -21,7 +21,7 @@ pub fn give_start_values(rig: &mut Rig, file: Option<&Path>, settings: &[String]
 fn text_of(file: &Path) -> Result<String, Error> {
     let refuse = |place, message: &str| {
         let message = format!("{message}; give a file of start values (TOML), as vecud inspect --save-start writes it");
-        Error::Rig(RigError { problems: vec![Problem::new(file, place, message)] })
+        Error::Rig(RigError { problems: vec![Diagnostic::new(file, place, message)] })
     };
     let Some(text) = files::read_at_most(file, LONGEST).map_err(Error::file(file))? else {
         return Err(refuse(Place::default(), "longer than 64 MiB, which no set of start values is"));

@@ -8,4 +8,4 @@ mod source;
 
 pub use opening::{check, may_write, open, refuse};
 pub use result::{Fault, problems, results};
-pub use source::{Reader, Source};
+pub use source::{Reader, StimulusSource};

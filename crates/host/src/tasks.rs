@@ -1,6 +1,6 @@
 //! Shared memory → what was measured of each task.
 
-use super::facts::Facts;
+use super::facts::RunFacts;
 use super::{causes, schedulability};
 use vecud_base::time::{Fraction, Nanos};
 use vecud_plan::{Mode, Plan, Release, TaskId, TaskPlan};
@@ -16,7 +16,7 @@ pub fn subject(plan: &Plan, task: TaskId) -> Subject {
 }
 
 /// What a task has measured, as far as limits are about it.
-pub fn measured(board: Board, task: TaskId, result: &ClockResult, facts: &Facts) -> Measured {
+pub fn measured(board: Board, task: TaskId, result: &ClockResult, facts: &RunFacts) -> Measured {
     let unreturned = facts.unreturned[task.0]
         .map(|own| Unreturned { ran: facts.hangs.ran(task, &own).max(0) as u64, running: own.running.max(0) as u64 });
     Measured {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use vecud_linux::scheduling::{self, Policy};
 use vecud_linux::{SysError, affinity};
 use vecud_plan::{FmuId, Plan, TaskId};
-use vecud_record::board::{Board, Global, Phase, Scheduling, TaskWord, Threads as Said};
+use vecud_record::board::{Board, Global, Phase, Scheduling, TaskWord, ThreadsState as Said};
 use vecud_report::FindingResult;
 
 /// How often the threads are looked at, ns.
@@ -21,7 +21,7 @@ const AT_ONCE: usize = 128;
 /// How a thread is scheduled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
-    scheduling: scheduling::Scheduling,
+    scheduling: scheduling::ThreadScheduling,
     cpus: BTreeSet<usize>,
 }
 
@@ -31,7 +31,7 @@ impl State {
     }
 
     fn words(&self) -> String {
-        let scheduling::Scheduling { policy, priority, nice, .. } = self.scheduling;
+        let scheduling::ThreadScheduling { policy, priority, nice, .. } = self.scheduling;
         let policy = match policy {
             Policy::Fifo => format!("SCHED_FIFO {priority}"),
             Policy::Other if nice == 0 => "SCHED_OTHER".to_owned(),
@@ -57,7 +57,7 @@ struct Watched {
 
 /// The threads of one run.
 #[derive(Clone, Default)]
-pub struct Threads {
+pub struct ThreadWatcher {
     /// The runner's process.
     runner: u32,
     watched: Vec<Watched>,
@@ -78,10 +78,10 @@ fn answer(are_scheduled: bool) -> Said {
 /// Something to be told: a status (1 warning, 3 error) and a message.
 pub type Remark = (u8, String);
 
-impl Threads {
+impl ThreadWatcher {
     /// The threads of a process that has said nothing yet.
-    pub fn of(runner: u32) -> Threads {
-        Threads { runner, ..Threads::default() }
+    pub fn of(runner: u32) -> ThreadWatcher {
+        ThreadWatcher { runner, ..ThreadWatcher::default() }
     }
 
     /// Sleeps, but not while the runner waits for an answer, which it does in some phases.

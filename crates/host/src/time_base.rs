@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
-use vecud_linux::clock::Clock;
+use vecud_linux::clock::SystemClock;
 use vecud_plan::{Mode, Plan};
 use vecud_record::board::{Board, Global, Phase};
 
@@ -24,7 +24,7 @@ pub struct TimeBase {
 impl TimeBase {
     /// Now. `None`: the run has not begun, or it is one in virtual time.
     pub fn now(plan: &Plan, board: Board, begin: Instant) -> Option<TimeBase> {
-        let now = Clock::tai_if(plan.keeps_tai()).now();
+        let now = SystemClock::tai_if(plan.keeps_tai()).now();
         TimeBase::of(plan, board, begin, |_| now)
     }
 

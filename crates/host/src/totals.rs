@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::Nanos;
 use vecud_plan::{FmuId, Mode, Plan, TaskId};
 use vecud_record::board::{Board, Global, Metric, TaskWord};
-use vecud_record::histogram::{Counts, Recorder};
+use vecud_record::histogram::{HistogramWriter, SparseHistogram};
 use vecud_report::Scheduling;
 
 /// What a run has counted so far.
@@ -26,12 +26,12 @@ pub struct Totals {
     /// What the preemption lock of each instance has counted, in rig order.
     pub locks: Vec<LockTotals>,
     /// How much was recorded.
-    pub recorded: Recorded,
+    pub recorded: RecordedTotals,
 }
 
 /// How much was recorded so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordedTotals {
     /// Rows that have come to the files.
     pub rows: u64,
     /// Bytes that were written to them.
@@ -94,12 +94,12 @@ pub struct LockTotals {
 /// Durations, in buckets.
 #[derive(Clone, Debug)]
 pub struct Durations {
-    counts: Counts,
+    counts: SparseHistogram,
     sum: u64,
 }
 
 impl Durations {
-    fn of(histogram: Recorder) -> Durations {
+    fn of(histogram: HistogramWriter) -> Durations {
         // The sum first: what comes meanwhile is in the buckets alone, as if it had taken no time.
         let sum = histogram.sum();
         Durations { counts: histogram.counts(), sum }
@@ -128,7 +128,7 @@ impl Durations {
 }
 
 /// What the run has counted so far. `overruns`: those of each task; `recorded`: how much was recorded by the last look.
-pub fn totals(plan: &Plan, board: Board, overruns: &[u64], recorded: Recorded) -> Totals {
+pub fn totals(plan: &Plan, board: Board, overruns: &[u64], recorded: RecordedTotals) -> Totals {
     Totals {
         mode: plan.mode,
         scheduling: scheduling(board),

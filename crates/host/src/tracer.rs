@@ -15,23 +15,23 @@ use self::flight::Flight;
 pub use self::over::FirstOver;
 use self::over::Over;
 use self::picture::Gallery;
-use self::stream::Stream;
+use self::stream::TraceFiles;
 use super::hangs::Hangs;
-use super::pace::Pace;
+use super::pace::PollInterval;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::Instant;
-use vecud_linux::clock::Clock;
+use vecud_linux::clock::SystemClock;
 use vecud_linux::cycles::Ruler;
 use vecud_linux::files;
 use vecud_plan::{Mode, Plan, TaskId, TraceMode};
 use vecud_record::board::{Board, Global, Scheduling, TaskWord};
 use vecud_record::figures::TaskFigures;
-use vecud_record::trace::axis::Axis;
+use vecud_record::trace::axis::InstantSorter;
 use vecud_record::trace::chrome::ChromeWriter;
-use vecud_record::trace::{Assembler, Item, Note, NoteRing};
+use vecud_record::trace::{Assembler, Note, NoteRing, TraceItem};
 use vecud_report::TraceResult;
 
 /// The file of a run without incidents.
@@ -51,7 +51,7 @@ pub struct Tracer<'a> {
     /// Made when the start instant is known.
     at_work: Option<AtWork<'a>>,
     out: Option<PathBuf>,
-    pace: Pace,
+    pace: PollInterval,
     /// Why a file is not what it should be.
     problems: Vec<String>,
     /// When it was made, by the clock of the run, ns.
@@ -69,7 +69,7 @@ struct AtWork<'a> {
     /// CLOCK_MONOTONIC of the start; 0 in virtual time, which looks at no clock.
     start: i64,
     assembler: Assembler,
-    axis: Option<Axis>,
+    axis: Option<InstantSorter>,
     sink: Sink<'a>,
     gallery: Gallery,
     /// End of the last activation of each task.
@@ -78,18 +78,18 @@ struct AtWork<'a> {
 
 /// Where items go.
 enum Sink<'a> {
-    All(Stream<'a>),
+    All(TraceFiles<'a>),
     Flight(Flight<'a>),
 }
 
 impl<'a> Tracer<'a> {
     /// Waits for [`Tracer::open`]. `begin`: when activations begin.
     pub fn new(plan: &'a Plan, board: Board<'a>, begin: Instant) -> Self {
-        let ruler = Ruler::new(Clock::tai_if(plan.keeps_tai()));
+        let ruler = Ruler::new(SystemClock::tai_if(plan.keeps_tai()));
         let (begin, problems) = (begin.nanos().0, Vec::new());
         let tasks = (0..plan.tasks.len()).map(TaskId);
         let rings = tasks.filter_map(|task| Some((task, board.notes(task)?, TaskFigures::of(board, task)))).collect();
-        let (made, pace) = (ruler.now(), Pace::new(plan));
+        let (made, pace) = (ruler.now(), PollInterval::new(plan));
         Tracer {
             plan,
             board,
@@ -121,13 +121,13 @@ impl<'a> Tracer<'a> {
         }
         let sink = match self.plan.trace.mode {
             TraceMode::Flight => Sink::Flight(Flight::new(self.plan, self.board, out)),
-            _ => Sink::All(Stream::new(self.plan, out, &mut self.problems)),
+            _ => Sink::All(TraceFiles::new(self.plan, out, &mut self.problems)),
         };
         let fifo = self.board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
         self.at_work = Some(AtWork {
             start,
             assembler: Assembler::new(self.plan, fifo),
-            axis: is_virtual.then(|| Axis::new(self.begin)),
+            axis: is_virtual.then(|| InstantSorter::new(self.begin)),
             sink,
             gallery: Gallery::new(self.plan),
             ended: vec![i64::MIN; self.plan.tasks.len()],
@@ -150,7 +150,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// How soon the next look should come.
-    pub fn pace(&self) -> Pace {
+    pub fn pace(&self) -> PollInterval {
         self.pace
     }
 
@@ -204,7 +204,7 @@ impl<'a> Tracer<'a> {
                 items.append(&mut axis.finish());
             }
         }
-        let now = if is_virtual { items.last().map_or(0, Item::at) } else { horizon };
+        let now = if is_virtual { items.last().map_or(0, TraceItem::at) } else { horizon };
         work.gallery.show(&items);
         match &mut work.sink {
             Sink::Flight(flight) => flight.take(items, now, &mut self.problems, meanwhile),

@@ -15,7 +15,7 @@ use vecud_record::board::{Board, Global, Metric, Scheduling, TaskWord};
 
 /// An activation in real time that has not returned.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UnderWay {
+pub struct OngoingActivation {
     /// The activation time.
     pub time: Instant,
     /// Its first FMI call, by the run's clock, ns: no two activations of a task have the same.
@@ -34,16 +34,16 @@ pub struct UnderWay {
 
 /// What is known of a task now.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct TaskProgress {
     /// Overruns that the runner has counted.
     counted: u64,
     /// The activation that has not returned.
-    pub under_way: Option<UnderWay>,
+    pub under_way: Option<OngoingActivation>,
     /// None is under way, though it is time for the next one.
     pub unbegun: Option<Unbegun>,
 }
 
-impl Standing {
+impl TaskProgress {
     /// Overruns, those included that the activation under way, or the one that has not begun, will have found.
     pub fn overruns(&self) -> u64 {
         let found = self.under_way.map_or(self.unbegun.and_then(|own| own.passed), |own| own.passed);
@@ -52,7 +52,7 @@ impl Standing {
 }
 
 /// Looks at a task. A release counts once, whoever has counted it: what is read belongs to one activation.
-pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: TaskId) -> Standing {
+pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: TaskId) -> TaskProgress {
     /// A thread that comes so far between two loads needs no looking after.
     const LOOKS: usize = 3;
     let cells = board.task(task);
@@ -64,10 +64,10 @@ pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: Ta
             let under_way = time_base.and_then(|time_base| under_way(plan, board, time_base, task, own));
             let unbegun = time_base.filter(|_| under_way.is_none());
             let unbegun = unbegun.and_then(|time_base| Unbegun::of(plan, board, time_base, task));
-            return Standing { counted, under_way, unbegun };
+            return TaskProgress { counted, under_way, unbegun };
         }
     }
-    Standing { counted: cells.get(TaskWord::Overruns), under_way: None, unbegun: None }
+    TaskProgress { counted: cells.get(TaskWord::Overruns), under_way: None, unbegun: None }
 }
 
 /// What tells one activation of a task from another, and whether it has returned.
@@ -82,7 +82,13 @@ pub fn is_as_copied(board: Board, copy: Board, task: TaskId) -> bool {
     mark(board, task) == mark(copy, task)
 }
 
-fn under_way(plan: &Plan, board: Board, time_base: TimeBase, task: TaskId, mark: [u64; 6]) -> Option<UnderWay> {
+fn under_way(
+    plan: &Plan,
+    board: Board,
+    time_base: TimeBase,
+    task: TaskId,
+    mark: [u64; 6],
+) -> Option<OngoingActivation> {
     let [active, started, finished, time @ ..] = mark;
     let (started, finished, time) = (started as i64, finished as i64, Instant::from_words(time));
     // One that has begun and has not come to its first call has the mark of the activation before it.
@@ -96,7 +102,7 @@ fn under_way(plan: &Plan, board: Board, time_base: TimeBase, task: TaskId, mark:
     let released = unbegun::interval(board, task).and_then(|interval| Passed::of(time, interval, counted, now, until));
     // The first one ends the run, and what comes afterwards is no overrun.
     let passed = released.map(|passed| if planned.overrun == Overrun::Stop { passed.first_alone() } else { passed });
-    Some(UnderWay {
+    Some(OngoingActivation {
         time,
         started,
         since: time_base.simulation(started),
@@ -109,7 +115,7 @@ fn under_way(plan: &Plan, board: Board, time_base: TimeBase, task: TaskId, mark:
 
 /// The activation that keeps one from running that has not returned either: more urgent, on the same core, and begun later.
 /// `None`: nothing of the rig does.
-pub fn held_up_by(plan: &Plan, board: Board, standings: &[Standing], task: TaskId) -> Option<TaskId> {
+pub fn held_up_by(plan: &Plan, board: Board, standings: &[TaskProgress], task: TaskId) -> Option<TaskId> {
     let fifo = board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
     let started = standings[task.0].under_way?.started;
     let planned = &plan.tasks[task.0];
@@ -131,14 +137,14 @@ pub fn settle(
     begin: Instant,
     now: i64,
     counts: impl Fn(TaskId) -> bool,
-) -> Vec<Option<UnderWay>> {
+) -> Vec<Option<OngoingActivation>> {
     let standings = settled(plan, board, time_base(plan, board, begin, now), counts);
     standings.into_iter().map(|own| own.under_way).collect()
 }
 
 /// [`settle`] of a run that is over, whose runner could not say what has become of all releases: what has not begun by then never does,
 /// and what has not returned is not complete.
-pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Option<UnderWay>> {
+pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Option<OngoingActivation>> {
     let Some(time_base) = time_base(plan, board, begin, now) else { return vec![None; plan.tasks.len()] };
     let standings = settled(plan, board, Some(time_base), |_| true);
     for (task, own) in standings.iter().enumerate() {
@@ -186,9 +192,15 @@ fn time_base(plan: &Plan, board: Board, begin: Instant, now: i64) -> Option<Time
     TimeBase::at(plan, board, begin, if said > 0 { said } else { now })
 }
 
-fn settled(plan: &Plan, board: Board, time_base: Option<TimeBase>, counts: impl Fn(TaskId) -> bool) -> Vec<Standing> {
+fn settled(
+    plan: &Plan,
+    board: Board,
+    time_base: Option<TimeBase>,
+    counts: impl Fn(TaskId) -> bool,
+) -> Vec<TaskProgress> {
     let look = |task| Some(task).filter(|task| counts(*task)).map(|task| standing(plan, board, time_base, task));
-    let standings: Vec<Standing> = (0..plan.tasks.len()).map(|task| look(TaskId(task)).unwrap_or_default()).collect();
+    let standings: Vec<TaskProgress> =
+        (0..plan.tasks.len()).map(|task| look(TaskId(task)).unwrap_or_default()).collect();
     for (task, own) in standings.iter().enumerate() {
         let passed = match (own.under_way, own.unbegun) {
             (Some(own), _) => own.passed.map(|passed| (passed, own.late)),

@@ -8,13 +8,13 @@ mod binary;
 mod life;
 mod references;
 
-use crate::{Error, Event, EventSink, Options};
+use crate::{Error, EventSink, Options, SessionEvent};
 use std::path::PathBuf;
 use std::time::Duration;
 use vecud_description::{DescriptionError, ModelDescription};
 use vecud_fmu::archive::{Cache, Oddity, Unpacked, extent};
 use vecud_linux::files;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 use vecud_report::compare::NamedTolerance;
 use vecud_report::{Check, Remark, Validation};
 
@@ -36,7 +36,7 @@ pub struct Examination {
     /// How far results may be from those that the FMU carries; `None`: as far as results of a simulation from its reference.
     pub tolerance: Option<NamedTolerance>,
     /// Asks for the end.
-    pub stop: Stop,
+    pub stop: StopToken,
     /// Orphans come to this process: processes that FMU code leaves behind are ended.
     pub adopts: bool,
     /// Libraries that are loaded before the FMU's.
@@ -70,9 +70,9 @@ impl Subject<'_> {
 
     /// Does something that takes its time.
     fn meanwhile<T>(&self, what: String, work: impl FnOnce() -> T) -> T {
-        self.events.tell(Event::Begun(what));
+        self.events.tell(SessionEvent::Begun(what));
         let done = work();
-        self.events.tell(Event::Over);
+        self.events.tell(SessionEvent::Over);
         done
     }
 }

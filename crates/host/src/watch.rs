@@ -1,29 +1,29 @@
 //! A session from its beginning to its end: starts the runner and stays with it until it is gone; between several runs, tidies
 //! up for the next.
 
-use super::calls::{self, Calls, Place};
+use super::calls::{self, CallLocation, CallWatcher};
 use super::collect;
-use super::cores::Cores;
+use super::cores::CoreUsage;
 use super::death;
-use super::earlier::Earlier;
-use super::facts::Facts;
+use super::earlier::PreviousRuns;
+use super::facts::RunFacts;
 use super::feeder::Feeder;
-use super::files::{self, Output, alone};
+use super::files::{self, OutputFolder, alone};
 use super::finished::Finished;
-use super::hangs::{self, GivenUp, Hangs, Overdue, Verdict};
-use super::keeper::{Keeper, Kept, Sight};
-use super::kernel::{self, Kernel};
+use super::hangs::{self, GivenUp, HangAction, Hangs, Overdue};
+use super::keeper::{CheckpointResult, CheckpointWriter, Sight};
+use super::kernel::{self, KernelTracer};
 use super::machine;
 use super::memory::Memory;
-use super::over_time::Watched;
+use super::over_time::IntervalMaxima;
 use super::process::{Killed, RunnerProcess};
 use super::recorder::Recorder;
-use super::shared::Shared;
+use super::shared::SharedRig;
 use super::slices::Slices;
 use super::sockets::Sockets;
-use super::threads::Threads;
+use super::threads::ThreadWatcher;
 use super::tracer::Tracer;
-use super::{Control, Error, Event, EventSink, Options, Prepared, State};
+use super::{Control, Error, EventSink, Options, Prepared, SessionEvent, SessionState};
 use super::{releases, saved, stimuli, under_way};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -42,7 +42,7 @@ use vecud_linux::wake::monotonic_now;
 use vecud_linux::{affinity, process};
 use vecud_plan::snapshot::Snapshot;
 use vecud_plan::{Mode, OnError, Plan, SignalPlan};
-use vecud_record::board::{Board, Global, Known, Phase};
+use vecud_record::board::{Board, Global, Phase, SupervisorView};
 use vecud_record::recording::text;
 use vecud_report::format::{significant, some};
 use vecud_report::{DoctorResult, Kind, Live, LiveValue, Problem, Subject};
@@ -56,7 +56,7 @@ const GRACE: i64 = 1_000_000_000;
 /// session's this one leaves the cores of partitions alone by then. An error means that there was no run and nothing is
 /// left behind.
 pub(super) fn supervise(
-    shared: &Arc<Shared>,
+    shared: &Arc<SharedRig>,
     control: &Control,
     events: &EventSink,
     has_thread: bool,
@@ -145,17 +145,17 @@ fn handed_over(prepared: &Prepared) -> Result<[OwnedFd; 2], Error> {
 
 /// The folder of the (first) run, that of all runs, and the lock of the latter if it is another one, so that reports of two
 /// commands do not mix.
-fn first_output(options: &Options, plan: &Plan, path: &Path) -> Result<(Output, Folder, Option<File>), Error> {
+fn first_output(options: &Options, plan: &Plan, path: &Path) -> Result<(OutputFolder, Folder, Option<File>), Error> {
     let (mut output, folder) = match options.repeat {
-        Some(_) => Output::create_two(path, &Job::folder_of(1))?,
+        Some(_) => OutputFolder::create_two(path, &Job::folder_of(1))?,
         None => {
-            let output = Output::create(path, options.within.as_ref())?;
+            let output = OutputFolder::create(path, options.within.as_ref())?;
             let folder = output.folder().clone();
             (output, folder)
         }
     };
     let ready = options.repeat.map(|_| files::lock_held(&folder)).transpose().and_then(|lock| {
-        let earlier = Earlier::find(&folder, output.folder(), &[], plan.report.keep_runs)?;
+        let earlier = PreviousRuns::find(&folder, output.folder(), &[], plan.report.keep_runs)?;
         output.take_room(plan, earlier.size())?;
         earlier.make_room(&mut output)?;
         Ok(lock)
@@ -170,14 +170,14 @@ fn first_output(options: &Options, plan: &Plan, path: &Path) -> Result<(Output, 
 }
 
 /// What earlier commands have left in `folder` makes way, but not what this run has made in it. Gives what is to be said of it.
-fn clear(output: &Output, folder: &Folder, log: Option<&Path>, keep: usize) -> Result<Vec<String>, Error> {
+fn clear(output: &OutputFolder, folder: &Folder, log: Option<&Path>, keep: usize) -> Result<Vec<String>, Error> {
     let made: Vec<PathBuf> = output.room().chain(log.map(Path::to_owned)).collect();
-    Earlier::find(folder, output.folder(), &made, keep)?.make_way()
+    PreviousRuns::find(folder, output.folder(), &made, keep)?.make_way()
 }
 
 /// What all runs of a session have in common.
 struct Supervision<'a> {
-    shared: &'a Arc<Shared>,
+    shared: &'a Arc<SharedRig>,
     board: Board<'a>,
     control: &'a Control,
     events: &'a EventSink,
@@ -211,18 +211,18 @@ struct OneRun<'a> {
     recording: bool,
     recorder: Recorder<'a>,
     tracer: Tracer<'a>,
-    kernel: Kernel,
-    over_time: Watched,
+    kernel: KernelTracer,
+    over_time: IntervalMaxima,
     slices: Slices,
     feeder: Feeder,
-    threads: Threads,
-    cores: Cores,
-    keeper: Keeper,
+    threads: ThreadWatcher,
+    cores: CoreUsage,
+    keeper: CheckpointWriter,
     hangs: Hangs,
     /// When somebody was last seen to be at work that is to come to its end before the state is saved, CLOCK_MONOTONIC in ns.
     worked: i64,
     /// The last one to be dropped: ways to its files end with it.
-    output: Output,
+    output: OutputFolder,
 }
 
 impl OneRun<'_> {
@@ -240,7 +240,7 @@ enum Ended {
     /// The process has left.
     Process(ExitStatus),
     /// The process waits for the next run, whose output folder is ready.
-    Run(Output),
+    Run(OutputFolder),
 }
 
 impl<'a> Supervision<'a> {
@@ -257,7 +257,7 @@ impl<'a> Supervision<'a> {
         self.options().repeat.unwrap_or(1)
     }
 
-    fn run(&self, number: u32, output: Output, feeder: Feeder) -> OneRun<'a> {
+    fn run(&self, number: u32, output: OutputFolder, feeder: Feeder) -> OneRun<'a> {
         let (prepared, plan) = (&self.shared.prepared, self.plan());
         let mut run = OneRun {
             number,
@@ -268,13 +268,13 @@ impl<'a> Supervision<'a> {
             recording: false,
             recorder: Recorder::new(plan, &prepared.descriptions, self.board, self.control.clone()),
             tracer: Tracer::new(plan, self.board, prepared.begin()),
-            kernel: Kernel::new(plan),
-            over_time: Watched::new(plan),
+            kernel: KernelTracer::new(plan),
+            over_time: IntervalMaxima::new(plan),
             slices: Slices::new(plan),
             feeder,
-            threads: Threads::of(self.process.id()),
-            cores: Cores::new(plan),
-            keeper: Keeper::new(plan.report.checkpoint),
+            threads: ThreadWatcher::of(self.process.id()),
+            cores: CoreUsage::new(plan),
+            keeper: CheckpointWriter::new(plan.report.checkpoint),
             hangs: Hangs::new(plan),
             worked: 0,
         };
@@ -386,7 +386,7 @@ impl<'a> Supervision<'a> {
         if copy.is_some() {
             self.board.copy_to(board);
         }
-        let known = Known {
+        let known = SupervisorView {
             elapsed: gone.saturating_sub(self.process.began).max(1_000_000_000) as u64,
             phase: run.phase,
             stop_requested: shared.is_stopped(),
@@ -420,7 +420,7 @@ impl<'a> Supervision<'a> {
                 run.recorder.host_lines.push(line.clone());
             }
         }
-        let facts = Facts {
+        let facts = RunFacts {
             goes_on: false,
             has_run_log: true,
             status,
@@ -485,8 +485,8 @@ impl<'a> Supervision<'a> {
     }
 
     /// The output folder of a further run, with an empty log.
-    fn next_output(&self, number: u32) -> Result<Output, Error> {
-        let mut output = Output::create_inside(&self.folder, &Job::folder_of(number))?;
+    fn next_output(&self, number: u32) -> Result<OutputFolder, Error> {
+        let mut output = OutputFolder::create_inside(&self.folder, &Job::folder_of(number))?;
         let out = output.folder().clone();
         // What others have put there since the first run began.
         let made = clear(&output, &out, None, self.plan().report.keep_runs)
@@ -503,7 +503,7 @@ impl<'a> Supervision<'a> {
 
     fn watch(&mut self, run: &mut OneRun) -> Result<Ended, Error> {
         let plan = self.plan();
-        let (mut ending, mut calls, mut shown) = (None, Calls::new(plan), None);
+        let (mut ending, mut calls, mut shown) = (None, CallWatcher::new(plan), None);
         let mut told_before_start = Vec::new();
         let on_watch = self.shared.on_watch();
         let ended = loop {
@@ -562,7 +562,7 @@ impl<'a> Supervision<'a> {
             let pause = run.recorder.pace().pause(run.tracer.pace());
             run.threads.pause(run.phase, self.board, self.shared.on_to_a_lull(pause));
         };
-        self.shared.set_state(State::Over, self.events);
+        self.shared.set_state(SessionState::Over, self.events);
         if run.phase != Phase::Refused {
             told_before_start.drain(..).for_each(|(status, line)| self.events.say_as(status, line));
         }
@@ -621,8 +621,8 @@ impl<'a> Supervision<'a> {
     }
 
     /// Tells what came of that.
-    fn tell_of(&self, run: &mut OneRun, kept: Option<Kept>) {
-        let Some(Kept { warning, report }) = kept else { return };
+    fn tell_of(&self, run: &mut OneRun, kept: Option<CheckpointResult>) {
+        let Some(CheckpointResult { warning, report }) = kept else { return };
         if let Some(warning) = warning {
             run.recorder.say(1, warning);
         }
@@ -646,7 +646,7 @@ impl<'a> Supervision<'a> {
                 let value = recorder.last_value(*signal);
                 LiveValue { name: name.clone(), value: value.and_then(|value| live_text(&value, *variable_type)) }
             });
-            self.events.tell(Event::Figures(Live { values: values.collect(), ..self.shared.live() }));
+            self.events.tell(SessionEvent::Figures(Live { values: values.collect(), ..self.shared.live() }));
         }
     }
 
@@ -687,9 +687,9 @@ impl<'a> Supervision<'a> {
         self.shared.set_stands(run.hangs.stands_since());
         for verdict in verdicts {
             hangs::tell_the_runner(plan, self.board, &verdict);
-            let place = |task| death::has_been(plan, self.board, run.phase, Place::Activation(task));
+            let place = |task| death::has_been(plan, self.board, run.phase, CallLocation::Activation(task));
             let line = match verdict {
-                Verdict::Tell(task, own, seconds) => {
+                HangAction::Tell(task, own, seconds) => {
                     let passed = own.passed.map_or(String::new(), |passed| {
                         format!("; {} of this clock found it still running", some(passed.count, "release"))
                     });
@@ -699,11 +699,11 @@ impl<'a> Supervision<'a> {
                     };
                     format!("{} for {seconds} s{passed}{recordings}", place(task))
                 }
-                Verdict::Overdue(Overdue { task, time, .. }) => {
+                HangAction::Overdue(Overdue { task, time, .. }) => {
                     let (place, due) = (place(task), time.seconds());
                     format!("{place} since before the next release, at {due} s: the run ends (rig: overrun = \"stop\")")
                 }
-                Verdict::GiveUp(GivenUp { task, limit, .. }) => {
+                HangAction::GiveUp(GivenUp { task, limit, .. }) => {
                     let end = match plan.on_error {
                         OnError::Stop => "the run ends",
                         OnError::Continue => "the others go on without it",
@@ -719,11 +719,11 @@ impl<'a> Supervision<'a> {
     }
 
     /// A call that lasts is told of, and ended when the rig says so.
-    fn look_at_calls(&mut self, phase: Phase, calls: &mut Calls, now: i64) {
+    fn look_at_calls(&mut self, phase: Phase, calls: &mut CallWatcher, now: i64) {
         let plan = self.plan();
         match calls.look(plan, self.board, phase, self.process.id(), now) {
             None => (),
-            Some(calls::Verdict::Tell(place, seconds)) => {
+            Some(calls::CallAction::Tell(place, seconds)) => {
                 let end = match plan.call_timeout {
                     Some(limit) => format!("; the run ends after {} s (rig: call_timeout)", limit.seconds()),
                     None => String::new(),
@@ -731,7 +731,7 @@ impl<'a> Supervision<'a> {
                 let what = death::has_been(plan, self.board, phase, place);
                 self.events.warn(format_args!("{what} for {seconds} s{end}"));
             }
-            Some(calls::Verdict::Over(place)) => self.process.kill(self.board, Killed::Overdue(place)),
+            Some(calls::CallAction::Over(place)) => self.process.kill(self.board, Killed::Overdue(place)),
         }
     }
 }
@@ -755,11 +755,11 @@ fn live_text(words: &[u64], variable_type: VariableType) -> Option<String> {
 }
 
 /// What a session with a run in this phase, which may pause, is doing.
-fn state(phase: Phase, is_paused: bool) -> State {
+fn state(phase: Phase, is_paused: bool) -> SessionState {
     match phase {
-        Phase::Loading | Phase::Initialising | Phase::Refused => State::Starting,
-        Phase::Running if is_paused => State::Paused,
-        Phase::Running => State::Running,
-        Phase::Stopping | Phase::Done | Phase::Between => State::Stopping,
+        Phase::Loading | Phase::Initialising | Phase::Refused => SessionState::Starting,
+        Phase::Running if is_paused => SessionState::Paused,
+        Phase::Running => SessionState::Running,
+        Phase::Stopping | Phase::Done | Phase::Between => SessionState::Stopping,
     }
 }

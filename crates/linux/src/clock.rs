@@ -8,7 +8,7 @@ use rustix::time::{ClockId, DynamicClockId, Timespec, clock_gettime, clock_getti
 
 /// Which clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Clock {
+pub enum SystemClock {
     /// `CLOCK_MONOTONIC`: starts with the machine, never jumps.
     #[default]
     Monotonic,
@@ -16,24 +16,24 @@ pub enum Clock {
     Tai,
 }
 
-impl Clock {
+impl SystemClock {
     /// `CLOCK_TAI` or the ordinary one.
-    pub fn tai_if(tai: bool) -> Clock {
-        if tai { Clock::Tai } else { Clock::Monotonic }
+    pub fn tai_if(tai: bool) -> SystemClock {
+        if tai { SystemClock::Tai } else { SystemClock::Monotonic }
     }
 
     /// Now, ns.
     #[inline]
     pub fn now(self) -> i64 {
         match self {
-            Clock::Monotonic => monotonic_now(),
-            Clock::Tai => tai_now(),
+            SystemClock::Monotonic => monotonic_now(),
+            SystemClock::Tai => tai_now(),
         }
     }
 
     /// How far the clock is ahead of `CLOCK_MONOTONIC`, ns: the tightest of some looks.
     pub fn ahead(self) -> i64 {
-        if self == Clock::Monotonic {
+        if self == SystemClock::Monotonic {
             return 0;
         }
         let looks = (0..16).map(|_| {
@@ -79,11 +79,11 @@ mod tests {
 
     #[test]
     fn the_distance_of_two_clocks_stays() {
-        assert_eq!(Clock::Monotonic.ahead(), 0);
-        let distance = |_| Clock::Tai.ahead();
+        assert_eq!(SystemClock::Monotonic.ahead(), 0);
+        let distance = |_| SystemClock::Tai.ahead();
         let (first, last) = (distance(()), distance(()));
         assert!((first - last).abs() < 1_000_000, "{first} and {last}");
-        assert!((Clock::Tai.now() - monotonic_now() - first).abs() < 1_000_000_000);
+        assert!((SystemClock::Tai.now() - monotonic_now() - first).abs() < 1_000_000_000);
     }
 
     #[test]

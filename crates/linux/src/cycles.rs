@@ -1,6 +1,6 @@
 //! Time stamps for measuring: a cycle counter where it is trustworthy, else `CLOCK_MONOTONIC`.
 //!
-//! [`ticks`] is monotone on one core and costs a few nanoseconds; what a tick is, [`Scale`] says, which is calibrated
+//! [`ticks`] is monotone on one core and costs a few nanoseconds; what a tick is, [`TickScale`] says, which is calibrated
 //! once against `CLOCK_MONOTONIC`. Differences are exact to the calibration's error (some parts per million): right for
 //! durations up to seconds. Instants come from [`monotonic_now`], as sleeps need them, or of stamps from a [`Ruler`].
 //!
@@ -8,7 +8,7 @@
 //! - aarch64: the virtual counter, which is constant by architecture.
 //! - elsewhere, or when in doubt: `clock_gettime`.
 
-use super::clock::{Clock, monotonic_now};
+use super::clock::{SystemClock, monotonic_now};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Where [`ticks`] come from.
@@ -24,7 +24,7 @@ pub enum TickSource {
 /// 0: not yet looked. Detection always finds the same, so racing threads agree; relaxed is enough for a lone byte.
 static SOURCE: AtomicU8 = AtomicU8::new(0);
 
-/// A time stamp. Only differences have a meaning; [`Scale`] turns them into nanoseconds.
+/// A time stamp. Only differences have a meaning; [`TickScale`] turns them into nanoseconds.
 #[inline]
 pub fn ticks() -> u64 {
     if SOURCE.load(Ordering::Relaxed) == TickSource::Counter as u8 {
@@ -107,25 +107,25 @@ fn counter_is_trustworthy() -> bool {
 
 /// How many nanoseconds a tick is: `ticks × multiplier ÷ 2³²`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scale {
+pub struct TickScale {
     multiplier: u64,
 }
 
 const SHIFT: u32 = 32;
 
-impl Scale {
+impl TickScale {
     /// Measures for `nanos` of wall-clock time, sleeping; 20 ms give about 5 parts per million. Returns at once where
     /// ticks are nanoseconds.
     pub fn calibrate(nanos: i64) -> Self {
         if source() == TickSource::Monotonic {
-            return Scale { multiplier: 1 << SHIFT };
+            return TickScale { multiplier: 1 << SHIFT };
         }
-        let first = pair(Clock::Monotonic);
+        let first = pair(SystemClock::Monotonic);
         std::thread::sleep(std::time::Duration::from_nanos(nanos.max(1_000_000) as u64));
-        let last = pair(Clock::Monotonic);
+        let last = pair(SystemClock::Monotonic);
         let elapsed = (last.1 - first.1) as u128;
         let ticks = u128::from(last.0.wrapping_sub(first.0)).max(1);
-        Scale { multiplier: ((elapsed << SHIFT) / ticks) as u64 }
+        TickScale { multiplier: ((elapsed << SHIFT) / ticks) as u64 }
     }
 
     /// A difference of ticks in nanoseconds.
@@ -137,7 +137,7 @@ impl Scale {
 
 /// A time stamp and the instant it was taken at: the tightest of some tries, so that a preemption in the middle of one
 /// does not spoil the pair.
-fn pair(clock: Clock) -> (u64, i64) {
+fn pair(clock: SystemClock) -> (u64, i64) {
     (0..16)
         .map(|_| {
             let before = ticks();
@@ -154,7 +154,7 @@ fn pair(clock: Clock) -> (u64, i64) {
 /// Turns time stamps of the last seconds into instants of a clock, in a run of any length: along the line through pairs that it takes again and again. Stamps of other threads, and of other processes, are as good as its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Ruler {
-    clock: Clock,
+    clock: SystemClock,
     /// One to two seconds old, if it has been used for so long.
     older: (u64, i64),
     middle: (u64, i64),
@@ -163,7 +163,7 @@ pub struct Ruler {
 
 impl Ruler {
     /// A ruler that is good once it was [advanced](Ruler::advance) some milliseconds later.
-    pub fn new(clock: Clock) -> Ruler {
+    pub fn new(clock: SystemClock) -> Ruler {
         let now = pair(clock);
         Ruler { clock, older: now, middle: now, newer: now }
     }
@@ -198,10 +198,10 @@ mod tests {
 
     #[test]
     fn ticks_agree_with_the_clock() {
-        let scale = Scale::calibrate(20_000_000);
-        let (ticks_before, before) = pair(Clock::Monotonic);
+        let scale = TickScale::calibrate(20_000_000);
+        let (ticks_before, before) = pair(SystemClock::Monotonic);
         std::thread::sleep(std::time::Duration::from_millis(30));
-        let (ticks_after, after) = pair(Clock::Monotonic);
+        let (ticks_after, after) = pair(SystemClock::Monotonic);
         let measured = scale.nanos(ticks_after - ticks_before) as i64;
         let error = (measured - (after - before)).abs();
         assert!(error < 30_000, "{error} ns off in 30 ms");
@@ -209,9 +209,9 @@ mod tests {
 
     #[test]
     fn a_ruler_tells_when_a_stamp_was_taken() {
-        let mut ruler = Ruler::new(Clock::Monotonic);
+        let mut ruler = Ruler::new(SystemClock::Monotonic);
         std::thread::sleep(std::time::Duration::from_millis(20));
-        let (stamp, instant) = pair(Clock::Monotonic);
+        let (stamp, instant) = pair(SystemClock::Monotonic);
         std::thread::sleep(std::time::Duration::from_millis(20));
         ruler.advance();
         let error = (ruler.instant(stamp) - instant).abs();
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn differences_of_any_length_are_converted() {
-        let scale = Scale { multiplier: (1 << SHIFT) / 2 };
+        let scale = TickScale { multiplier: (1 << SHIFT) / 2 };
         assert_eq!(scale.nanos(10), 5);
         assert_eq!(scale.nanos(u64::MAX), u64::MAX / 2);
     }

@@ -37,7 +37,7 @@ pub enum Received {
 
 /// Room for the control message with the time stamp, aligned as the kernel wants it.
 #[derive(Debug, Default)]
-pub struct Control([u64; 8]);
+pub struct ControlMessage([u64; 8]);
 
 impl DatagramSocket {
     /// Receives UDP datagrams at an address of this machine.
@@ -108,7 +108,7 @@ impl DatagramSocket {
     }
 
     /// Takes a datagram out, if there is one.
-    pub fn receive(&self, control: &mut Control) -> Received {
+    pub fn receive(&self, control: &mut ControlMessage) -> Received {
         let mut content = [0; 1];
         let mut content = [IoSliceMut::new(&mut content)];
         let control: &mut [u8] = bytes(&mut control.0);
@@ -235,17 +235,17 @@ impl Drop for SocketFile {
 
 /// Sleeps until one of several descriptors can be read. One system call, no allocation.
 #[derive(Debug)]
-pub struct Watched<'a> {
+pub struct Poller<'a> {
     all: Vec<(PollFd<'a>, bool)>,
     /// The descriptors of the last wait that are heeded, in their order.
     heeded: Vec<PollFd<'a>>,
 }
 
-impl<'a> Watched<'a> {
+impl<'a> Poller<'a> {
     /// Watches these descriptors, numbered from 0; all are heeded.
-    pub fn new(all: impl IntoIterator<Item = BorrowedFd<'a>>) -> Watched<'a> {
+    pub fn new(all: impl IntoIterator<Item = BorrowedFd<'a>>) -> Poller<'a> {
         let all: Vec<_> = all.into_iter().map(|fd| (PollFd::new(fd, PollFlags::POLLIN), true)).collect();
-        Watched { heeded: Vec::with_capacity(all.len()), all }
+        Poller { heeded: Vec::with_capacity(all.len()), all }
     }
 
     /// Whether the waits from now on heed that descriptor.
@@ -283,7 +283,7 @@ mod tests {
 
     #[track_caller]
     fn counts_and_stamps(socket: &DatagramSocket, send: impl Fn(&[u8])) {
-        let mut control = Control::default();
+        let mut control = ControlMessage::default();
         assert_eq!(socket.receive(&mut control), Received::Nothing);
         // The first socket that asks for stamps turns them on, from the kernel's work queue: what comes until then is
         // stamped when it is read.
@@ -293,7 +293,7 @@ mod tests {
         send(&[7; 1000]);
         std::thread::sleep(Duration::from_millis(5));
         let after = real_time_now();
-        let mut watched = Watched::new([socket.as_fd()]);
+        let mut watched = Poller::new([socket.as_fd()]);
         watched.wait(None);
         assert!(watched.has(0));
         let mut last = before;
@@ -327,7 +327,7 @@ mod tests {
         let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
         const SENT: u32 = 5000;
         (0..SENT).for_each(|_| assert_eq!(sender.send_to(&[0; 100], address).unwrap(), 100));
-        let mut control = Control::default();
+        let mut control = ControlMessage::default();
         let left = std::iter::from_fn(|| Some(socket.receive(&mut control)).filter(|got| *got != Received::Nothing));
         let left = left.count() as u32;
         assert!(left > 0 && left < SENT);

@@ -154,7 +154,7 @@ pub fn open_device(path: &Path) -> io::Result<File> {
 
 /// Which user, beside root and the one who calls sudo, may change what lies in `folder`, while this program has root's
 /// rights. Others write where they may.
-pub fn stranger_to_root(folder: &Path) -> Option<Stranger> {
+pub fn stranger_to_root(folder: &Path) -> Option<UnsafeFolder> {
     if !rustix::process::geteuid().is_root() {
         return None;
     }
@@ -164,12 +164,12 @@ pub fn stranger_to_root(folder: &Path) -> Option<Stranger> {
 
 /// Why a folder is not safe from other users.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Stranger {
+pub struct UnsafeFolder {
     path: PathBuf,
     owner: Option<u32>,
 }
 
-impl fmt::Display for Stranger {
+impl fmt::Display for UnsafeFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match self.owner {
@@ -182,7 +182,7 @@ impl fmt::Display for Stranger {
 /// Who, beside the users `trusted`, may change what lies in `folder`, by this folder or one above it, as far as they are
 /// there. A folder in which everybody may make files, but rename only his own (`/tmp`), is safe for what is in it; whether
 /// `folder` itself may be such a one is `shared`.
-pub fn stranger(folder: &Path, trusted: &[u32], shared: bool) -> Option<Stranger> {
+pub fn stranger(folder: &Path, trusted: &[u32], shared: bool) -> Option<UnsafeFolder> {
     let path = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
     // What links lead to, and where the links themselves lie.
@@ -193,13 +193,13 @@ pub fn stranger(folder: &Path, trusted: &[u32], shared: bool) -> Option<Stranger
         let itself = (part == real || part == there) && there == path;
         let known = trusted.contains(&found.uid()) || (!itself && found.uid() == NOBODY && !is_mapped(NOBODY));
         if !known {
-            return Some(Stranger { path: part.to_owned(), owner: Some(found.uid()) });
+            return Some(UnsafeFolder { path: part.to_owned(), owner: Some(found.uid()) });
         }
         // By custom the group with a user's number has no other member.
         let by_group = found.mode() & WRITABLE_BY_GROUP != 0 && found.gid() != found.uid();
         let open = found.is_dir() && (found.mode() & WRITABLE_BY_ALL != 0 || by_group);
         let guarded = found.mode() & STICKY != 0 && (shared || !itself);
-        (open && !guarded).then(|| Stranger { path: part.to_owned(), owner: None })
+        (open && !guarded).then(|| UnsafeFolder { path: part.to_owned(), owner: None })
     })
 }
 
@@ -268,7 +268,7 @@ mod tests {
         chmod(&base.join("a"), 0o700);
         chmod(&inner, 0o755);
         assert_eq!(stranger(&inner, &trusted, false), None);
-        let others = |path: &Path| Some(Stranger { path: path.to_owned(), owner: None });
+        let others = |path: &Path| Some(UnsafeFolder { path: path.to_owned(), owner: None });
         chmod(&inner, 0o757);
         assert_eq!(stranger(&inner, &trusted, false), others(&inner));
         // As /tmp.
@@ -287,7 +287,7 @@ mod tests {
         chmod(&base.join("safe"), 0o700);
         std::os::unix::fs::symlink(base.join("safe"), base.join("a/link")).unwrap();
         assert_eq!(stranger(&base.join("a/link"), &trusted, true), others(&base.join("a")));
-        let owner = Some(Stranger { path: "/".into(), owner: Some(ROOT) });
+        let owner = Some(UnsafeFolder { path: "/".into(), owner: Some(ROOT) });
         if is_mapped(ROOT) {
             assert_eq!(stranger(&base, &[12345], true), owner);
         }

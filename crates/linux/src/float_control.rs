@@ -11,7 +11,7 @@
 
 /// Control words, without the sticky exception flags; what they mean is the processor's business.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Control(u64);
+pub struct ControlWords(u64);
 
 /// Sets the default control words. Exception *flags* are cleared where that costs nothing.
 #[inline]
@@ -21,18 +21,18 @@ pub fn establish_defaults() {
 
 /// Sets the default control words; returns those found when they were others. Exception *flags* are left alone.
 #[inline]
-pub fn default_fp_control() -> Option<Control> {
+pub fn default_fp_control() -> Option<ControlWords> {
     let found = imp::read();
     if found == imp::DEFAULT {
         return None;
     }
     imp::write(imp::DEFAULT);
-    Some(Control(found))
+    Some(ControlWords(found))
 }
 
 /// Puts back what [`default_fp_control`] returned.
 #[inline]
-pub fn restore(found: Option<Control>) {
+pub fn restore(found: Option<ControlWords>) {
     if let Some(control) = found {
         imp::write(control.0);
     }
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(default_fp_control(), None);
         imp::write(FLUSH_AND_DOUBLE);
         let found = default_fp_control();
-        assert_eq!(found, Some(Control(FLUSH_AND_DOUBLE)));
+        assert_eq!(found, Some(ControlWords(FLUSH_AND_DOUBLE)));
         assert_eq!(imp::read(), imp::DEFAULT);
         restore(found);
         assert_eq!(imp::read(), FLUSH_AND_DOUBLE);

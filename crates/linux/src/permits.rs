@@ -1,6 +1,6 @@
 //! Permits for work that takes much of a machine, so that a few are at it at a time.
 
-use super::stop::Stop;
+use super::stop::StopToken;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Permits {
     }
 
     /// Waits for a permit; `None`: somebody has asked for the end before.
-    pub fn wait(&self, stop: &Stop) -> Option<Permit> {
+    pub fn wait(&self, stop: &StopToken) -> Option<Permit> {
         let Some(places) = &self.0 else { return Some(Permit(None)) };
         let mut free = places.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_permit_is_one_s_at_a_time_and_nobody_waits_beyond_the_end() {
-        let (permits, stop) = (Permits::of(1), Stop::default());
+        let (permits, stop) = (Permits::of(1), StopToken::default());
         let first = permits.wait(&stop).unwrap();
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| permits.clone().wait(&stop).is_none());
@@ -67,7 +67,7 @@ mod tests {
             assert!(waits.join().unwrap());
         });
         drop(first);
-        assert!(permits.wait(&Stop::default()).is_some());
+        assert!(permits.wait(&StopToken::default()).is_some());
         assert!(Permits::default().wait(&stop).is_some());
     }
 }

@@ -162,7 +162,7 @@ pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
 
 /// What a program, and each that it starts, may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct ResourceLimits {
     /// Time on processors.
     pub processor_seconds: u64,
     /// Address space, bytes.
@@ -175,7 +175,7 @@ pub struct Bounds {
 /// it starts, and a terminal's Ctrl-C does not reach it; and it keeps within these bounds, or lower ones that this process has. A
 /// process between this one and the program, which has the program's status as its own, ends the whole group as soon as the thread
 /// ends that has started it, however that comes.
-pub fn keep_together(command: &mut std::process::Command, bounds: Option<Bounds>) {
+pub fn keep_together(command: &mut std::process::Command, bounds: Option<ResourceLimits>) {
     command.process_group(0);
     let limits = bounds.map_or([None; 3], |bounds| {
         [
@@ -296,7 +296,7 @@ pub fn outlive_file_size_limit() -> Result<(), SysError> {
 
 /// What the kernel says of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct ProcessState {
     /// A signal (SIGSTOP, SIGTSTP) has stopped it, until SIGCONT; or a tracer that is no debugger.
     pub stopped: bool,
     /// A debugger traces it: a process that is neither this one nor a descendant of it. Code of others can make this
@@ -305,12 +305,12 @@ pub struct Standing {
 }
 
 /// How the process with this id stands, by `/proc/PID/status`; of one that is gone, nothing holds it up.
-pub fn standing(pid: u32) -> Standing {
+pub fn standing(pid: u32) -> ProcessState {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).map_or("", str::trim);
     let traced = value("TracerPid:").parse().is_ok_and(|tracer| tracer != 0 && !offspring::is_of_this_process(tracer));
     let state = value("State:");
-    Standing { stopped: state.starts_with('T') || !traced && state.starts_with('t'), traced }
+    ProcessState { stopped: state.starts_with('T') || !traced && state.starts_with('t'), traced }
 }
 
 /// How a child has ended, if it has; for the thread that has started it. A thread of the child's that has made this one its

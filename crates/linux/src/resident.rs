@@ -20,7 +20,7 @@ pub struct Extent {
 
 /// What is worth most, most first.
 #[derive(Clone, Debug, Default)]
-pub struct Order {
+pub struct LockingOrder {
     /// Parts of stacks that are ready. The rest of these is not wanted, since it may never be used.
     pub stacks: Vec<Range<usize>>,
     /// An address inside of the memory that is shared with the supervisor.
@@ -45,7 +45,7 @@ pub fn wanted(stacks: &[Range<usize>]) -> usize {
 }
 
 /// Locks in this order until the kernel refuses.
-pub fn lock(order: &Order) -> Extent {
+pub fn lock(order: &LockingOrder) -> Extent {
     let mappings = mappings();
     let ranked = |mapping| {
         pieces(mapping, &order.stacks).map(move |(top, range)| (if top { 0 } else { rank(mapping, order) }, range))
@@ -84,7 +84,7 @@ pub fn populate_files() {
 }
 
 /// 1 is worth most; first parts of stacks come before.
-fn rank(mapping: &Mapping, order: &Order) -> usize {
+fn rank(mapping: &Mapping, order: &LockingOrder) -> usize {
     match &mapping.file {
         _ if mapping.range.contains(&order.shared) => 1,
         Some(file) if order.libraries.contains(file) => 2,
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn first_parts_of_stacks_come_first_then_shared_memory_then_fmu_code() {
-        let order = Order { stacks: Vec::new(), shared: 0x250, libraries: vec!["/fmu.so".into()] };
+        let order = LockingOrder { stacks: Vec::new(), shared: 0x250, libraries: vec!["/fmu.so".into()] };
         let of = |line| rank(&parse(line).unwrap(), &order);
         let ranks = [
             of("200-300 rw-s 0 00:00 0      /memfd:vecud (deleted)"),

@@ -21,7 +21,7 @@ pub enum Policy {
 
 /// What the kernel says about a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scheduling {
+pub struct ThreadScheduling {
     /// The policy.
     pub policy: Policy,
     /// The static priority; 0 outside the real-time policies.
@@ -90,12 +90,12 @@ pub fn demote(tid: u32) -> Result<(), SysError> {
 }
 
 /// Policy and priority of the calling thread.
-pub fn scheduling() -> Result<Scheduling, SysError> {
+pub fn scheduling() -> Result<ThreadScheduling, SysError> {
     scheduling_of(0)
 }
 
 /// Policy and priority of the thread `tid` (0: the calling one).
-pub fn scheduling_of(tid: u32) -> Result<Scheduling, SysError> {
+pub fn scheduling_of(tid: u32) -> Result<ThreadScheduling, SysError> {
     let tid = if tid == 0 { current_tid() } else { tid };
     let what = || format!("read the scheduling policy of thread {tid}");
     let mut parameter = libc::sched_param { sched_priority: 0 };
@@ -112,7 +112,7 @@ pub fn scheduling_of(tid: u32) -> Result<Scheduling, SysError> {
         return Err(SysError::last(what(), ""));
     }
     let policy = policy as i32;
-    Ok(Scheduling {
+    Ok(ThreadScheduling {
         policy: match policy & !libc::SCHED_RESET_ON_FORK {
             libc::SCHED_OTHER => Policy::Other,
             libc::SCHED_FIFO => Policy::Fifo,
@@ -194,7 +194,7 @@ mod tests {
         }
         std::thread::spawn(|| {
             set_fifo(5).unwrap();
-            let expected = Scheduling { policy: Policy::Fifo, priority: 5, nice: 0, reset_on_fork: true };
+            let expected = ThreadScheduling { policy: Policy::Fifo, priority: 5, nice: 0, reset_on_fork: true };
             assert_eq!(scheduling().unwrap(), expected);
             let child = std::thread::spawn(|| scheduling().unwrap()).join().unwrap();
             assert_eq!(child.policy, Policy::Other);

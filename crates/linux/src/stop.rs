@@ -8,9 +8,9 @@ use std::sync::{Arc, OnceLock};
 
 /// Asks for the end of some work, which looks at it now and then. Clones ask for the end of the same work.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicU32>);
+pub struct StopToken(Arc<AtomicU32>);
 
-impl Stop {
+impl StopToken {
     /// Asks for the end: once for one in good order, twice for one at once. Returns how often that was done before.
     pub fn ask(&self) -> u32 {
         self.0.fetch_add(1, SeqCst)
@@ -100,11 +100,11 @@ pub fn interrupts() -> u32 {
 }
 
 /// By which these signals ask.
-static BY_SIGNALS: OnceLock<Stop> = OnceLock::new();
+static BY_SIGNALS: OnceLock<StopToken> = OnceLock::new();
 
 /// How often signals have asked for the end.
 pub fn times_by_signals() -> u32 {
-    BY_SIGNALS.get().map_or(0, Stop::times)
+    BY_SIGNALS.get().map_or(0, StopToken::times)
 }
 
 /// How long a process that was asked twice may take to come to its end, s.
@@ -112,8 +112,8 @@ const LAST: u32 = 5;
 
 /// From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT ask by the value that is returned, the same one each time, instead of ending
 /// the process. With the second one it has five more seconds, whatever it is doing: then it ends with exit code 1.
-pub fn by_signals() -> Result<Stop, SysError> {
-    let stop = BY_SIGNALS.get_or_init(Stop::default);
+pub fn by_signals() -> Result<StopToken, SysError> {
+    let stop = BY_SIGNALS.get_or_init(StopToken::default);
     handle_alarm()?;
     SIGNALS.into_iter().try_for_each(|which| listen_to(which).map(drop))?;
     Ok(stop.clone())
@@ -170,8 +170,8 @@ pub struct SignalsHeld {
 
 /// For work that leaves something behind if the process ends in the midst of it: while what is returned is there, signals ask
 /// by the value beside it. Those that are ignored (`nohup`) stay ignored.
-pub fn while_held() -> Result<(Stop, SignalsHeld), SysError> {
-    let stop = BY_SIGNALS.get_or_init(Stop::default);
+pub fn while_held() -> Result<(StopToken, SignalsHeld), SysError> {
+    let stop = BY_SIGNALS.get_or_init(StopToken::default);
     let mut held = SignalsHeld { before: Vec::new() };
     handle_alarm()?;
     for which in SIGNALS {

@@ -4,7 +4,7 @@ use super::clocks::{datagrams, requests, waiting};
 use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::inputs::start_values;
-use super::priorities::Order;
+use super::priorities::PriorityOrder;
 use super::resolved::Resolved;
 use super::timetable::timetable;
 use super::{
@@ -93,7 +93,7 @@ pub fn build(
 }
 
 impl HostPlan {
-    fn of(rig: &Rig, order: &Order, fmus: &[DescribedFmu]) -> HostPlan {
+    fn of(rig: &Rig, order: &PriorityOrder, fmus: &[DescribedFmu]) -> HostPlan {
         let host = &rig.host;
         HostPlan {
             fifo_band: order.band,

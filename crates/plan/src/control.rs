@@ -4,7 +4,7 @@
 //! instance. So all commands for one variable are carried out in the order in which they were sent.
 
 use crate::described::{DescribedFmu, ELEMENTS};
-use crate::priorities::Order;
+use crate::priorities::PriorityOrder;
 use crate::resolved::Resolved;
 use crate::sizes::{is_resizable, lengths, sizes};
 use crate::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SignalId, TaskId};
@@ -18,7 +18,7 @@ const TEXT: usize = 1024;
 const LONGEST_TEXT: usize = 1 << 20;
 
 /// Everything that can be set in one instance.
-pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &Order) -> ControlPlan {
+pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &PriorityOrder) -> ControlPlan {
     let mut plan = ControlPlan::default();
     let (described, links) = (&resolved.fmus[fmu], &resolved.links);
     if !described.controlled {

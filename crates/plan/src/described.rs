@@ -1,9 +1,9 @@
 //! An FMU of the rig as its description has it, with names and references found without a search.
 
-use super::elements::{self, Selection, select};
+use super::elements::{self, ElementSelection, select};
 use super::findings::Findings;
 use super::{FmuInput, Retry, StartValue};
-use crate::rig::{At, Integration, Place, Problem, Rig, RigFmu, RigMaster, suggestion};
+use crate::rig::{At, Diagnostic, Integration, Place, Rig, RigFmu, RigMaster, suggestion};
 use std::collections::{BTreeMap, HashMap};
 use vecud_description::{
     Abi, CoSimulation, Dimension, EnumerationItem, Interface, InterfaceOffer, ModelDescription, ModelExchange,
@@ -272,7 +272,7 @@ impl Findings<'_> {
     pub(super) fn xml(&mut self, described: &DescribedFmu, variable: &Variable, message: impl Into<String>) {
         let file = described.input.path.join("modelDescription.xml");
         let place = Place { line: variable.line, column: variable.column };
-        self.problems.push(Problem::new(&file, place, message));
+        self.problems.push(Diagnostic::new(&file, place, message));
     }
 }
 
@@ -289,9 +289,9 @@ pub fn offer<'a>(fmu: &RigFmu, description: &'a ModelDescription) -> Option<&'a 
 }
 
 /// What a name in a rig means.
-pub enum Named {
+pub enum NameMeaning {
     /// A variable, by index, and which of its elements.
-    Elements(usize, Selection),
+    Elements(usize, ElementSelection),
     /// There is no such variable.
     Nothing,
     /// There is, but it does not have such elements; completes "fmu.variable …".
@@ -299,17 +299,17 @@ pub enum Named {
 }
 
 /// Finds the variable that a rig names.
-pub fn find(described: &DescribedFmu, written: &str) -> Named {
+pub fn find(described: &DescribedFmu, written: &str) -> NameMeaning {
     if let Some(index) = described.find(written) {
-        return Named::Elements(index, Selection::whole(described.shape(&described.variables()[index])));
+        return NameMeaning::Elements(index, ElementSelection::whole(described.shape(&described.variables()[index])));
     }
     let Some((name, indices)) = written.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) else {
-        return Named::Nothing;
+        return NameMeaning::Nothing;
     };
-    let Some(index) = described.find(name) else { return Named::Nothing };
+    let Some(index) = described.find(name) else { return NameMeaning::Nothing };
     match select(&described.shape(&described.variables()[index]), indices) {
-        Ok(selection) => Named::Elements(index, selection),
-        Err(reason) => Named::Unsuitable(format!("{}.{written}: {reason}", described.name())),
+        Ok(selection) => NameMeaning::Elements(index, selection),
+        Err(reason) => NameMeaning::Unsuitable(format!("{}.{written}: {reason}", described.name())),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the draft dialect wants otherwise: where resources are, and when intervals are set.
 
-use super::clocks::Clocks;
+use super::clocks::ClockNetwork;
 use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::{DraftClocksPlan, DraftIntervals};
@@ -67,7 +67,7 @@ fn file_uri(path: &str) -> String {
 }
 
 /// What clocks of the draft have; `None`: the FMU is not of the draft.
-pub(super) fn clocks(described: &DescribedFmu, fmu: usize, clocks: &Clocks) -> Option<DraftClocksPlan> {
+pub(super) fn clocks(described: &DescribedFmu, fmu: usize, clocks: &ClockNetwork) -> Option<DraftClocksPlan> {
     (described.abi() == Abi::Draft).then(|| DraftClocksPlan {
         intervals: intervals(described, fmu, clocks),
         get_intervals: described.rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
@@ -77,7 +77,7 @@ pub(super) fn clocks(described: &DescribedFmu, fmu: usize, clocks: &Clocks) -> O
 /// Intervals to set in Instantiated: of periodic clocks that are not strict, and only where the rig
 /// gives another interval than the description or the description gives none: "start interval values from XML apply unless
 /// the simulation algorithm gives others". One call is for all elements of a clock.
-fn intervals(described: &DescribedFmu, fmu: usize, clocks: &Clocks) -> Vec<DraftIntervals> {
+fn intervals(described: &DescribedFmu, fmu: usize, clocks: &ClockNetwork) -> Vec<DraftIntervals> {
     let mut all = Vec::new();
     for (variable, v) in described.variables().iter().enumerate() {
         let Some(clock) = v.clock.as_ref().filter(|c| c.interval_variability == IntervalVariability::Fixed) else {

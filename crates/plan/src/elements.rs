@@ -11,7 +11,7 @@ use vecud_description::Values;
 
 /// Elements of a variable, by row-major number counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selection {
+pub struct ElementSelection {
     /// Runs of neighbours, in the order in which the selection has them; never overlapping.
     pub runs: Vec<Range<usize>>,
     /// Lengths of the dimensions that are left; empty for a single element.
@@ -22,10 +22,10 @@ pub struct Selection {
     pub text: String,
 }
 
-impl Selection {
+impl ElementSelection {
     /// Everything that a variable has.
-    pub fn whole(shape: Vec<usize>) -> Selection {
-        Selection { runs: vec![0..count(&shape); 1], shape, partial: false, text: String::new() }
+    pub fn whole(shape: Vec<usize>) -> ElementSelection {
+        ElementSelection { runs: vec![0..count(&shape); 1], shape, partial: false, text: String::new() }
     }
 
     /// Number of elements.
@@ -34,13 +34,13 @@ impl Selection {
     }
 
     /// Whether some element is in both.
-    pub fn overlaps(&self, other: &Selection) -> bool {
+    pub fn overlaps(&self, other: &ElementSelection) -> bool {
         self.runs.iter().any(|a| other.runs.iter().any(|b| a.start < b.end && b.start < a.end))
     }
 }
 
 /// The elements that `indices`, the text between the brackets, selects of an array of this shape.
-pub fn select(shape: &[usize], indices: &str) -> Result<Selection, String> {
+pub fn select(shape: &[usize], indices: &str) -> Result<ElementSelection, String> {
     let parts: Vec<&str> = indices.split(',').map(str::trim).collect();
     if shape.is_empty() {
         return Err("the variable is a scalar".to_owned());
@@ -58,7 +58,7 @@ pub fn select(shape: &[usize], indices: &str) -> Result<Selection, String> {
         }
         ranges.push(range);
     }
-    Ok(Selection {
+    Ok(ElementSelection {
         partial: ranges.iter().zip(shape).any(|(range, &length)| range.len() != length),
         runs: runs(&ranges, shape),
         shape: left,

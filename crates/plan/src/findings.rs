@@ -1,13 +1,13 @@
 //! What is found on the way to a plan: problems, of which each keeps the plan from being made, and notes.
 
-use crate::rig::{Place, Problem, Rig, write_lines};
+use crate::rig::{Diagnostic, Place, Rig, write_lines};
 use std::fmt;
 use std::path::Path;
 
 /// Problems and notes so far. Problems do not stop the search for further ones.
 pub(super) struct Findings<'a> {
     rig: &'a Rig,
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<Diagnostic>,
     pub(super) notes: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Findings<'a> {
 
     /// A problem that the rig file has, or an option of the command line.
     pub(super) fn rig(&mut self, place: Place, message: impl Into<String>) {
-        self.problems.push(Problem::new(self.rig.origin(place), place, message));
+        self.problems.push(Diagnostic::new(self.rig.origin(place), place, message));
     }
 
     /// Something to know although nothing is wrong.
@@ -44,7 +44,7 @@ impl<'a> Findings<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanError {
     /// Never empty.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<Diagnostic>,
 }
 
 impl fmt::Display for PlanError {

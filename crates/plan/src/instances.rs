@@ -1,7 +1,7 @@
 //! What the plan says of each instance: its files, the values to set before it runs, its clocks, what can be set in it.
 
 use super::clocks::{OutputCandidate, candidates};
-use super::priorities::Order;
+use super::priorities::PriorityOrder;
 use super::resolved::Resolved;
 use super::tasks::{self, batches};
 use super::timetable::Timetable;
@@ -15,7 +15,7 @@ use vecud_description::{InterfaceOffer, IntervalVariability};
 /// All instances, in rig order. `cpus`: the core of each.
 pub(super) fn plans(
     resolved: &Resolved,
-    order: &Order,
+    order: &PriorityOrder,
     cpus: &[usize],
     planned: &[TaskPlan],
     times: &Timetable,
@@ -29,7 +29,7 @@ pub(super) fn plans(
 /// One instance: of an FMU, with its core and its tasks.
 fn plan(
     resolved: &Resolved,
-    order: &Order,
+    order: &PriorityOrder,
     (fmu, cpu, tasks_of_fmu): (usize, usize, &[TaskId]),
     planned: &[TaskPlan],
     times: &Timetable,

@@ -4,7 +4,7 @@
 use super::findings::Findings;
 use super::resolved::Resolved;
 use super::tasks::batches;
-use super::{Batch, Extrapolation, IntermediatePlan};
+use super::{BatchPlan, Extrapolation, IntermediatePlan};
 use vecud_description::{Causality, VariableType};
 
 /// What is done in the midst of the steps of this FMU; `None`: it need not call back.
@@ -25,7 +25,7 @@ pub(super) fn plan(resolved: &Resolved, fmu: usize) -> Option<IntermediatePlan> 
 }
 
 /// Recorded outputs and local variables that may be read in the midst of a step.
-fn recorded(resolved: &Resolved, fmu: usize) -> Vec<Batch> {
+fn recorded(resolved: &Resolved, fmu: usize) -> Vec<BatchPlan> {
     let described = &resolved.fmus[fmu];
     let is_read = |&index: &usize| {
         let variable = &described.variables()[index];

@@ -3,7 +3,7 @@
 //!
 //! The order of values and of FMUs comes from names alone: a rig whose tables stand in another order has the same results.
 
-use super::clocks::{Clocks, OutputCandidate};
+use super::clocks::{ClockNetwork, OutputCandidate};
 use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
 use super::groups::members;
@@ -14,15 +14,15 @@ use crate::rig::{self, Loops, MasterClass, Place, RigMaster};
 use vecud_base::time::Fraction;
 use vecud_description::{Causality, InterfaceOffer, Unknown, VariableType};
 use vecud_solver::master::{
-    self, Abilities, Algorithm, Class, Classes, Dependencies, Exchange, NoWayBack, Source, Unfit, WayBack, Why,
-    classify,
+    self, Abilities, ClassReason, Classes, Dependencies, ExchangeStep, MasterAlgorithm, NoWayBack, SlaveClass, Source,
+    Unfit, WayBack, classify,
 };
 
 /// Steps of a group within one release, where the rig says no `max_events`.
 const REPEATS: u32 = 100;
 
 /// What a master is told of an FMU for Co-Simulation, in steps over `step`.
-fn abilities(described: &DescribedFmu, clocks: &Clocks, fmu: usize, step: Fraction) -> Abilities {
+fn abilities(described: &DescribedFmu, clocks: &ClockNetwork, fmu: usize, step: Fraction) -> Abilities {
     let (Some(InterfaceOffer::CoSimulation(own)), Some(can)) = (described.offer, described.steps()) else {
         return Abilities {
             varies_step: true,
@@ -101,11 +101,11 @@ fn plan(resolved: &Resolved, master: &RigMaster, tasks: &[TaskPlan], findings: &
             .exchanges
             .iter()
             .filter_map(|exchange| match exchange {
-                Exchange::Connection(wire) => Some(Exchange::Connection(*wire)).filter(|_| these(wire)),
-                Exchange::Loop(loops) => {
+                ExchangeStep::Connection(wire) => Some(ExchangeStep::Connection(*wire)).filter(|_| these(wire)),
+                ExchangeStep::Loop(loops) => {
                     let loops: Vec<usize> = loops.iter().copied().filter(|wire| these(wire)).collect();
-                    Some(Exchange::Loop(loops))
-                        .filter(|kept| !matches!(kept, Exchange::Loop(wires) if wires.is_empty()))
+                    Some(ExchangeStep::Loop(loops))
+                        .filter(|kept| !matches!(kept, ExchangeStep::Loop(wires) if wires.is_empty()))
                 }
             })
             .collect::<Vec<_>>()
@@ -125,12 +125,12 @@ fn plan(resolved: &Resolved, master: &RigMaster, tasks: &[TaskPlan], findings: &
 }
 
 /// What `algorithm` is to whoever steps.
-fn algorithm(algorithm: rig::Algorithm) -> Algorithm {
+fn algorithm(algorithm: rig::Algorithm) -> MasterAlgorithm {
     match algorithm {
-        rig::Algorithm::Jacobi => Algorithm::Jacobi,
-        rig::Algorithm::GaussSeidel => Algorithm::GaussSeidel,
-        rig::Algorithm::Rollback => Algorithm::Rollback,
-        rig::Algorithm::Predictable => Algorithm::Predictable,
+        rig::Algorithm::Jacobi => MasterAlgorithm::Jacobi,
+        rig::Algorithm::GaussSeidel => MasterAlgorithm::GaussSeidel,
+        rig::Algorithm::Rollback => MasterAlgorithm::Rollback,
+        rig::Algorithm::Predictable => MasterAlgorithm::Predictable,
     }
 }
 
@@ -139,23 +139,23 @@ fn classes(
     resolved: &Resolved,
     master: &RigMaster,
     slaves: &[(SlavePlan, Vec<usize>)],
-    algorithm: Algorithm,
+    algorithm: MasterAlgorithm,
     step: Fraction,
     findings: &mut Findings,
 ) -> Option<Classes> {
     let Resolved { fmus, clocks, .. } = resolved;
-    let candidates: Vec<master::Candidate> = slaves
+    let candidates: Vec<master::UnclassifiedSlave> = slaves
         .iter()
-        .map(|(slave, these)| master::Candidate {
+        .map(|(slave, these)| master::UnclassifiedSlave {
             name: &slave.name,
             abilities: match fmus[these[0]].model_exchange() {
                 Some(_) => integrated(fmus, these),
                 None => abilities(&fmus[these[0]], clocks, these[0], step),
             },
             wish: fmus[these[0]].rig.class.as_ref().map(|class| match class.value {
-                MasterClass::Predictable => Class::Predictable,
-                MasterClass::Rollback => Class::Rollback,
-                MasterClass::Legacy => Class::Legacy,
+                MasterClass::Predictable => SlaveClass::Predictable,
+                MasterClass::Rollback => SlaveClass::Rollback,
+                MasterClass::Legacy => SlaveClass::Legacy,
             }),
         })
         .collect();
@@ -164,7 +164,8 @@ fn classes(
         Ok(classes) => {
             if master.algorithm.takes_back() {
                 let fixed = candidates.iter().zip(classes.slaves());
-                let fixed = fixed.filter(|(_, own)| matches!(own.why, Why::OneStepSize | Why::OtherStepSize));
+                let fixed =
+                    fixed.filter(|(_, own)| matches!(own.why, ClassReason::OneStepSize | ClassReason::OtherStepSize));
                 for (slave, own) in fixed {
                     findings.rig(
                         place,
@@ -269,7 +270,7 @@ fn wires(resolved: &Resolved, members: &[usize], task_of: &impl Fn(usize) -> Opt
 /// In which order values are exchanged.
 struct Order {
     /// The numbers are those of wires.
-    exchanges: Vec<Exchange>,
+    exchanges: Vec<ExchangeStep>,
 }
 
 impl Order {
@@ -316,7 +317,7 @@ impl Order {
         }
         match master.loops {
             Loops::Newton => Order { exchanges },
-            Loops::Report => Order { exchanges: Exchange::without_loops(&exchanges) },
+            Loops::Report => Order { exchanges: ExchangeStep::without_loops(&exchanges) },
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The rig with every name in it found: what the order of the tasks, and what each of them does, is worked out from.
 
 use super::clocks::candidates::Candidate;
-use super::clocks::{Clocks, candidates, clocked_clocks, triggers};
+use super::clocks::{ClockNetwork, candidates, clocked_clocks, triggers};
 use super::connections::links::{self, Link, Links};
 use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
@@ -11,7 +11,7 @@ use super::inputs::stimuli::{self, Stimuli};
 use super::owners::{Owners, gets, sets};
 use super::record::{self, RecordedColumns};
 use super::timetable::Timetable;
-use super::wanted::{Wanted, wanted};
+use super::wanted::{NeededVariables, wanted};
 use super::{StimulusInput, steps};
 use crate::rig::{Extrapolation, Rig};
 use vecud_description::{Variability, Variable};
@@ -20,7 +20,7 @@ use vecud_description::{Variability, Variable};
 pub(super) struct Resolved<'a> {
     pub rig: &'a Rig,
     pub fmus: &'a [DescribedFmu<'a>],
-    pub clocks: Clocks,
+    pub clocks: ClockNetwork,
     pub stimuli: Stimuli,
     /// The start values of each FMU that can be set, but for structural parameters.
     pub starts: Vec<Starts>,
@@ -28,7 +28,7 @@ pub(super) struct Resolved<'a> {
     /// The columns of the recording.
     pub columns: RecordedColumns,
     /// What the rig wants of the variables of each FMU.
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<NeededVariables>,
     pub owners: Owners,
 }
 

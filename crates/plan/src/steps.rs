@@ -1,6 +1,6 @@
 //! How far each step of an FMU goes, and whether the FMU can go so far (semantics S19).
 
-use super::clocks::Clocks;
+use super::clocks::ClockNetwork;
 use super::clocks::candidates::Candidate;
 use super::described::{DescribedFmu, StepAbilities};
 use super::findings::Findings;
@@ -84,7 +84,7 @@ pub(super) fn candidates(
 
 /// The FMUs of a `[master.NAME]` make their steps together (semantics S24), and so do those whose clocks are connected: on the shortest
 /// step of them, which the others' must be multiples of (S22).
-pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut Clocks, findings: &mut Findings) {
+pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut ClockNetwork, findings: &mut Findings) {
     let leader = |leaders: &[usize], mut fmu: usize| {
         while leaders[fmu] != fmu {
             fmu = leaders[fmu];
@@ -151,7 +151,7 @@ pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut Clocks, findin
 }
 
 /// An FMU whose steps may not vary, or that makes them together with such a one, has its clocks on the grid of them.
-fn check_clocks(fmus: &[DescribedFmu], clocks: &Clocks, findings: &mut Findings) {
+fn check_clocks(fmus: &[DescribedFmu], clocks: &ClockNetwork, findings: &mut Findings) {
     for (fmu, described) in fmus.iter().enumerate() {
         if described.steps().is_none() || may_vary(fmus, clocks, fmu) {
             continue;
@@ -176,19 +176,19 @@ fn check_clocks(fmus: &[DescribedFmu], clocks: &Clocks, findings: &mut Findings)
 }
 
 /// Whether the steps of an FMU may be of any size: its own, and those that are made together with them.
-pub(super) fn may_vary(fmus: &[DescribedFmu], clocks: &Clocks, fmu: usize) -> bool {
+pub(super) fn may_vary(fmus: &[DescribedFmu], clocks: &ClockNetwork, fmu: usize) -> bool {
     let varies = |fmu: usize| fmus[fmu].steps().is_none_or(|own| own.varies);
     varies(fmu) && clocks.group(fmu).iter().all(|other| varies(*other))
 }
 
 /// Whether another FMU that makes its steps together with this one may return early from them.
-pub(super) fn may_be_cut_short(fmus: &[DescribedFmu], clocks: &Clocks, fmu: usize) -> bool {
+pub(super) fn may_be_cut_short(fmus: &[DescribedFmu], clocks: &ClockNetwork, fmu: usize) -> bool {
     let may = |other: usize| fmus[other].steps().is_some_and(|own| own.may_return_early);
     clocks.group(fmu).iter().any(|other| *other != fmu && may(*other))
 }
 
 /// The core of each FMU: FMUs that make their steps together share that of the first one.
-pub(super) fn cores(clocks: &Clocks, fmus: &[DescribedFmu], cpus: Vec<usize>) -> Vec<usize> {
+pub(super) fn cores(clocks: &ClockNetwork, fmus: &[DescribedFmu], cpus: Vec<usize>) -> Vec<usize> {
     let of = |fmu: usize| {
         let named = clocks.group(fmu).iter().find(|other| fmus[**other].cpu().is_some()).map(|other| cpus[*other]);
         named.unwrap_or(cpus[clocks.leaders[fmu]])

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// What the rig wants of the variables of one FMU, by index.
 #[derive(Clone, Default)]
-pub struct Wanted {
+pub struct NeededVariables {
     /// Outputs that feed connections, and what is recorded.
     pub read: BTreeSet<usize>,
     /// Inputs that are fed.
@@ -19,7 +19,7 @@ pub struct Wanted {
     given: BTreeSet<(usize, usize)>,
 }
 
-impl Wanted {
+impl NeededVariables {
     /// Whether the recording has what is set of this variable, and not what is read. Of arrays of variable size nobody
     /// follows the size of what is set. An array that the rig has resized starts with what the FMU has, which is read before the run where it
     /// belongs to no clock.
@@ -55,8 +55,8 @@ pub fn wanted(
     links: &Links,
     columns: &RecordedColumns,
     stimuli: &Stimuli,
-) -> Vec<Wanted> {
-    let mut all = vec![Wanted::default(); fmus.len()];
+) -> Vec<NeededVariables> {
+    let mut all = vec![NeededVariables::default(); fmus.len()];
     for link in links.iter() {
         all[link.source.0].read.insert(link.source.1);
         all[link.target.0].written.insert(link.target.1);

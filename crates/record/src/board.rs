@@ -32,9 +32,9 @@ mod trace;
 
 pub use call_counts::{CallTimes, FunctionCalls};
 pub use calls::OutsideCall;
-pub use damage::Known;
+pub use damage::SupervisorView;
 pub use phase::Phase;
-pub use threads::Threads;
+pub use threads::ThreadsState;
 
 /// Words of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ pub enum Global {
     LogNumber,
     /// The number to which the runner has followed: it prints to the file that was begun then.
     LogFollowed,
-    /// What was said last about the runner's threads ([`Threads`]).
+    /// What was said last about the runner's threads ([`ThreadsState`]).
     Threads,
     /// Kernel's id of the thread that receives datagrams; 0: there is none.
     ReceiverTid,
@@ -158,7 +158,7 @@ pub enum Scheduling {
 
 /// A call that has failed, as the board has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedCall {
     /// The status that it counts as.
     pub status: u64,
     /// The number of the function.
@@ -579,13 +579,13 @@ impl<'a> FmuCells<'a> {
     }
 
     /// Lock hold times outside of activations.
-    pub fn hold(&self) -> histogram::Recorder<'a> {
-        histogram::Recorder::new(&self.words[FmuWord::Count as usize..])
+    pub fn hold(&self) -> histogram::HistogramWriter<'a> {
+        histogram::HistogramWriter::new(&self.words[FmuWord::Count as usize..])
     }
 
     /// Lock wait times outside of activations.
-    pub fn wait(&self) -> histogram::Recorder<'a> {
-        histogram::Recorder::new(&self.words[FmuWord::Count as usize + histogram::WORDS..])
+    pub fn wait(&self) -> histogram::HistogramWriter<'a> {
+        histogram::HistogramWriter::new(&self.words[FmuWord::Count as usize + histogram::WORDS..])
     }
 
     /// What it does against the standard.
@@ -600,8 +600,8 @@ impl<'a> FmuCells<'a> {
 
     /// Notes a failure, if it is the first one of this instance. `reading`: the call itself went well, but what it gave is
     /// of no use.
-    pub fn fail(&self, failed: Failed, task: Option<TaskId>, time: Instant, reading: Option<Unusable>) {
-        let Failed { status, function, answer } = failed;
+    pub fn fail(&self, failed: FailedCall, task: Option<TaskId>, time: Instant, reading: Option<Unusable>) {
+        let FailedCall { status, function, answer } = failed;
         if self.word(FmuWord::FailureStatus).compare_exchange(0, status, SeqCst, SeqCst).is_ok() {
             let set = |word: FmuWord, value: u64| self.word(word).store(value, Relaxed);
             set(FmuWord::FailureAnswer, answer.map_or(0, |answer| u64::from(answer as u32) + 1));
@@ -659,9 +659,9 @@ impl<'a> TaskCells<'a> {
     }
 
     /// One of its histograms.
-    pub fn histogram(&self, metric: Metric) -> histogram::Recorder<'a> {
+    pub fn histogram(&self, metric: Metric) -> histogram::HistogramWriter<'a> {
         let start = metric as usize * histogram::WORDS;
-        histogram::Recorder::new(&self.histograms[start..start + histogram::WORDS])
+        histogram::HistogramWriter::new(&self.histograms[start..start + histogram::WORDS])
     }
 
     /// The activation time of the current or last activation.

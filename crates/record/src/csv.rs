@@ -161,7 +161,7 @@ impl SampleSink for Csv {
 }
 
 /// A stream: what is written cannot be taken back.
-pub(super) struct Stream {
+pub(super) struct CsvStream {
     out: Box<dyn Write + Send>,
     /// `false`: nobody sees them, so that no text is made of them.
     are_read: bool,
@@ -171,22 +171,22 @@ pub(super) struct Stream {
     reached: Option<Instant>,
 }
 
-impl Stream {
+impl CsvStream {
     /// Rows that go there, behind their header.
-    pub(super) fn new(out: Box<dyn Write + Send>, plan: &Plan, texts: &Texts) -> Stream {
-        Stream { out, are_read: true, rows: Rows::new(plan, texts), last: None, reached: None }
+    pub(super) fn new(out: Box<dyn Write + Send>, plan: &Plan, texts: &Texts) -> CsvStream {
+        CsvStream { out, are_read: true, rows: Rows::new(plan, texts), last: None, reached: None }
     }
 
     /// The same rows without a header, which each begin with these cells.
-    pub(super) fn into_part(mut self, begin: String) -> Stream {
+    pub(super) fn into_part(mut self, begin: String) -> CsvStream {
         self.rows.text.clear();
         self.rows.begin = begin;
         self
     }
 
     /// Nobody sees the rows.
-    pub(super) fn unread(self) -> Stream {
-        Stream { are_read: false, ..self }
+    pub(super) fn unread(self) -> CsvStream {
+        CsvStream { are_read: false, ..self }
     }
 
     /// Writes what there is, if it is the header alone.
@@ -202,7 +202,7 @@ impl Stream {
     }
 }
 
-impl SampleSink for Stream {
+impl SampleSink for CsvStream {
     fn row(&mut self, time: Instant, values: &[Option<u64>]) -> io::Result<()> {
         self.last = Some(time);
         if !self.are_read {

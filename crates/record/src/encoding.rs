@@ -14,14 +14,14 @@ pub(super) trait Encoding {
     fn is_compressed(&self) -> bool;
 
     /// Name and content of a topic's schema.
-    fn schema(&self, topic: &Topic) -> (String, Vec<u8>);
+    fn schema(&self, topic: &MessageChannel) -> (String, Vec<u8>);
 
     /// Appends a message of a task, or of an FMU, whose number is behind those of the tasks.
     fn message(&self, out: &mut Vec<u8>, source: usize, time: Instant, values: Sample);
 }
 
 /// Where messages about the same come from.
-pub(super) struct Topic {
+pub(super) struct MessageChannel {
     /// `/<fmu>/<clock>` or `/<fmu>`.
     pub(super) topic: String,
     pub(super) fmu: String,
@@ -34,9 +34,9 @@ pub(super) struct Topic {
     pub(super) messages: u32,
 }
 
-impl Topic {
-    pub(super) fn new(topic: String, fmu: &str, columns: BTreeSet<SignalId>, repeats: bool) -> Topic {
-        Topic { topic, fmu: fmu.to_owned(), columns, repeats, partial: true, channel: None, messages: 0 }
+impl MessageChannel {
+    pub(super) fn new(topic: String, fmu: &str, columns: BTreeSet<SignalId>, repeats: bool) -> MessageChannel {
+        MessageChannel { topic, fmu: fmu.to_owned(), columns, repeats, partial: true, channel: None, messages: 0 }
     }
 
     /// Those of the values that are of its columns; of what was set twice at once the last one.

@@ -5,7 +5,7 @@
 //! because the supervisor was kept from reading, the activation's own thread does: nothing is lost, and both may be at it at
 //! the same time.
 
-use super::board::causes::{CauseCells, Part};
+use super::board::causes::{CauseCells, ResponsePart};
 use super::board::{Board, Metric, TaskCells};
 use super::trace::Note;
 use vecud_plan::TaskId;
@@ -37,13 +37,13 @@ impl<'a> TaskFigures<'a> {
             Note::Spent { jitter, preempted, blocked, set_get, host, machine } => {
                 jitter.into_iter().for_each(|jitter| count(Metric::Jitter, jitter));
                 let parts = [
-                    (Part::Preempted, preempted),
-                    (Part::Blocked, blocked),
-                    (Part::SetGet, set_get),
-                    (Part::WakeupMachine, machine),
+                    (ResponsePart::Preempted, preempted),
+                    (ResponsePart::Blocked, blocked),
+                    (ResponsePart::SetGet, set_get),
+                    (ResponsePart::WakeupMachine, machine),
                 ];
                 parts.into_iter().for_each(|(part, nanos)| count_part(part, nanos));
-                host.into_iter().for_each(|host| count_part(Part::Host, host));
+                host.into_iter().for_each(|host| count_part(ResponsePart::Host, host));
             }
             Note::Locked { .. }
             | Note::Updated { .. }

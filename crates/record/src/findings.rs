@@ -11,7 +11,7 @@ use vecud_plan::TaskId;
 /// Kinds of findings. Each is counted for each instance by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(usize)]
-pub enum Finding {
+pub enum FindingKind {
     /// An interval that no clock can have: NaN, negative, infinite, 0 where a period is wanted. Value: its bits as `f64`.
     IllegalInterval,
     /// A time of a tick (`intermediateUpdateTime`) that is no number, or before every activation under way. Value: its bits
@@ -81,52 +81,54 @@ pub enum Finding {
     Count,
 }
 
-impl Finding {
+impl FindingKind {
     /// All kinds.
-    pub const ALL: [Finding; Finding::Count as usize] = [
-        Finding::IllegalInterval,
-        Finding::IllegalTickTime,
-        Finding::IllegalQualifier,
-        Finding::NestedUpdate,
-        Finding::ForeignThread,
-        Finding::ForeignLock,
-        Finding::OutsideClockActivation,
-        Finding::LockLeaked,
-        Finding::LockUnbalanced,
-        Finding::OversizedValue,
-        Finding::OutlastsPeriod,
-        Finding::TickReadLate,
-        Finding::LogFlood,
-        Finding::CutCycle,
-        Finding::AskedForEnd,
-        Finding::OffThePoint,
-        Finding::NotANumber,
-        Finding::NotABoolean,
-        Finding::IllegalNominal,
-        Finding::UpdateOutsideStep,
-        Finding::TooManyEvents,
-        Finding::ShorterThanAccepted,
-        Finding::PastEvent,
-        Finding::CreepingTime,
-        Finding::NoState,
-        Finding::StarvedThreads,
-        Finding::ChangedLocale,
-        Finding::ChangedDirectory,
-        Finding::ChangedUmask,
-        Finding::ChangedSignalMask,
-        Finding::ChangedEnvironment,
+    pub const ALL: [FindingKind; FindingKind::Count as usize] = [
+        FindingKind::IllegalInterval,
+        FindingKind::IllegalTickTime,
+        FindingKind::IllegalQualifier,
+        FindingKind::NestedUpdate,
+        FindingKind::ForeignThread,
+        FindingKind::ForeignLock,
+        FindingKind::OutsideClockActivation,
+        FindingKind::LockLeaked,
+        FindingKind::LockUnbalanced,
+        FindingKind::OversizedValue,
+        FindingKind::OutlastsPeriod,
+        FindingKind::TickReadLate,
+        FindingKind::LogFlood,
+        FindingKind::CutCycle,
+        FindingKind::AskedForEnd,
+        FindingKind::OffThePoint,
+        FindingKind::NotANumber,
+        FindingKind::NotABoolean,
+        FindingKind::IllegalNominal,
+        FindingKind::UpdateOutsideStep,
+        FindingKind::TooManyEvents,
+        FindingKind::ShorterThanAccepted,
+        FindingKind::PastEvent,
+        FindingKind::CreepingTime,
+        FindingKind::NoState,
+        FindingKind::StarvedThreads,
+        FindingKind::ChangedLocale,
+        FindingKind::ChangedDirectory,
+        FindingKind::ChangedUmask,
+        FindingKind::ChangedSignalMask,
+        FindingKind::ChangedEnvironment,
     ];
 }
 
-impl Finding {
+impl FindingKind {
     /// What an FMU has changed for all code of its process, and by what, for people; `None`: it is about something else.
     pub fn changed(self) -> Option<&'static str> {
         Some(match self {
-            Finding::ChangedLocale => "the locale (setlocale), by which all code reads and writes numbers in texts,",
-            Finding::ChangedDirectory => "the working directory (chdir), in which all code opens files,",
-            Finding::ChangedUmask => "the modes of files that are made (umask)",
-            Finding::ChangedSignalMask => "the signals that the thread blocks which calls FMUs",
-            Finding::ChangedEnvironment => "the environment (setenv)",
+            FindingKind::ChangedLocale => {
+                "the locale (setlocale), by which all code reads and writes numbers in texts,"
+            }
+            FindingKind::ChangedDirectory => "the working directory (chdir), in which all code opens files,",
+            FindingKind::ChangedUmask => "the modes of files that are made (umask)",
+            FindingKind::ChangedSignalMask => "the signals that the thread blocks which calls FMUs",
+            FindingKind::ChangedEnvironment => "the environment (setenv)",
             _ => return None,
         })
     }
@@ -159,7 +161,7 @@ pub struct Occurrence {
     pub reference: Option<ValueReference>,
     /// Activation time.
     pub time: Option<Instant>,
-    /// What was wrong, as [`Finding`] says; 0 when it says nothing.
+    /// What was wrong, as [`FindingKind`] says; 0 when it says nothing.
     pub value: u64,
 }
 
@@ -167,7 +169,7 @@ pub struct Occurrence {
 pub(super) const WIDTH: usize = 9;
 
 /// Words that the findings of an instance take.
-pub const WORDS: usize = Finding::Count as usize * WIDTH;
+pub const WORDS: usize = FindingKind::Count as usize * WIDTH;
 
 /// The findings of an instance in shared memory.
 #[derive(Clone, Copy)]
@@ -181,12 +183,12 @@ impl<'a> FindingCells<'a> {
         FindingCells { words: &words[..WORDS] }
     }
 
-    fn of(&self, finding: Finding) -> &'a [AtomicU64] {
+    fn of(&self, finding: FindingKind) -> &'a [AtomicU64] {
         &self.words[finding as usize * WIDTH..][..WIDTH]
     }
 
     /// Counts an occurrence and keeps it if it is the first one.
-    pub fn note(&self, finding: Finding, seen: Occurrence) {
+    pub fn note(&self, finding: FindingKind, seen: Occurrence) {
         let [count, complete, task, reference, timed, t0, t1, t2, value] = self.of(finding) else { unreachable!() };
         if count.fetch_add(1, SeqCst) > 0 {
             return;
@@ -203,7 +205,7 @@ impl<'a> FindingCells<'a> {
 
     /// [`FindingCells::note`] of what one thread alone notes, which need not wait for others then.
     #[inline]
-    pub fn note_alone(&self, finding: Finding, seen: impl FnOnce() -> Occurrence) {
+    pub fn note_alone(&self, finding: FindingKind, seen: impl FnOnce() -> Occurrence) {
         let count = &self.of(finding)[0];
         match count.load(Relaxed) {
             0 => self.note(finding, seen()),
@@ -212,12 +214,12 @@ impl<'a> FindingCells<'a> {
     }
 
     /// How often it was seen.
-    pub fn count(&self, finding: Finding) -> u64 {
+    pub fn count(&self, finding: FindingKind) -> u64 {
         self.of(finding)[0].load(SeqCst)
     }
 
     /// The first occurrence; `None` while there is none, or when whoever noted it died over it.
-    pub fn first(&self, finding: Finding) -> Option<Occurrence> {
+    pub fn first(&self, finding: FindingKind) -> Option<Occurrence> {
         let cells = self.of(finding);
         let word = |at: usize| cells[at].load(SeqCst);
         (word(1) == 1).then(|| Occurrence {
@@ -243,17 +245,23 @@ mod tests {
             time: Instant::from_f64(-0.5),
             value: f64::NAN.to_bits(),
         };
-        assert_eq!((cells.count(Finding::IllegalInterval), cells.first(Finding::IllegalInterval)), (0, None));
-        cells.note(Finding::IllegalInterval, first);
-        cells.note(Finding::IllegalInterval, Occurrence::default());
-        cells.note(Finding::LogFlood, Occurrence::default());
-        assert_eq!((cells.count(Finding::IllegalInterval), cells.first(Finding::IllegalInterval)), (2, Some(first)));
-        assert_eq!((cells.count(Finding::LogFlood), cells.first(Finding::LogFlood)), (1, Some(Occurrence::default())));
-        assert_eq!(cells.count(Finding::CutCycle), 0);
+        assert_eq!((cells.count(FindingKind::IllegalInterval), cells.first(FindingKind::IllegalInterval)), (0, None));
+        cells.note(FindingKind::IllegalInterval, first);
+        cells.note(FindingKind::IllegalInterval, Occurrence::default());
+        cells.note(FindingKind::LogFlood, Occurrence::default());
+        assert_eq!(
+            (cells.count(FindingKind::IllegalInterval), cells.first(FindingKind::IllegalInterval)),
+            (2, Some(first))
+        );
+        assert_eq!(
+            (cells.count(FindingKind::LogFlood), cells.first(FindingKind::LogFlood)),
+            (1, Some(Occurrence::default()))
+        );
+        assert_eq!(cells.count(FindingKind::CutCycle), 0);
     }
 
     #[test]
     fn the_list_of_all_kinds_is_in_the_order_of_their_numbers() {
-        assert!(Finding::ALL.iter().enumerate().all(|(number, finding)| *finding as usize == number));
+        assert!(FindingKind::ALL.iter().enumerate().all(|(number, finding)| *finding as usize == number));
     }
 }

@@ -1,8 +1,8 @@
 //! Latency histograms: HdrHistogram's buckets, fixed bounds, nothing lost, nothing allocated while recording.
 //!
-//! * [`Recorder`] writes, counters in shared memory: for one writer a handful of nanoseconds per value, for several some more.
+//! * [`HistogramWriter`] writes, counters in shared memory: for one writer a handful of nanoseconds per value, for several some more.
 //! * [`Histogram`] is what readers get: HdrHistogram's quantiles, and the exact minimum, maximum and mean beside them.
-//! * [`Seen`] is what a reader keeps to tell what has come since its last look; the writer knows nothing of it.
+//! * [`HistogramCursor`] is what a reader keeps to tell what has come since its last look; the writer knows nothing of it.
 //!
 //! Values are nanoseconds from 0 to an hour, in buckets of at most 1/128 of the value (two significant digits). Anything
 //! longer counts as an hour in the buckets; the exact maximum keeps the real value.
@@ -43,19 +43,19 @@ fn highest_at(index: usize) -> u64 {
     ((sub_bucket as u64 + 1) << bucket) - 1
 }
 
-/// The writing end: exactly one thread [records](Recorder::record) at a time, or any [count](Recorder::count).
+/// The writing end: exactly one thread [records](HistogramWriter::record) at a time, or any [count](HistogramWriter::count).
 #[derive(Clone, Copy)]
-pub struct Recorder<'a> {
+pub struct HistogramWriter<'a> {
     words: &'a [AtomicU64; WORDS],
 }
 
-impl<'a> Recorder<'a> {
+impl<'a> HistogramWriter<'a> {
     /// A histogram in `words`, which are [`WORDS`] many and zero at first.
     ///
     /// # Panics
     /// When there are fewer words.
     pub fn new(words: &'a [AtomicU64]) -> Self {
-        Recorder { words: words[..WORDS].try_into().expect("as many words") }
+        HistogramWriter { words: words[..WORDS].try_into().expect("as many words") }
     }
 
     /// Counts one value. Plain loads and stores, as few as possible: there is one writer, readers only need each word
@@ -80,7 +80,7 @@ impl<'a> Recorder<'a> {
         self.count_many(nanos, 1);
     }
 
-    /// [Counts](Recorder::count) one value so many times, at least once.
+    /// [Counts](HistogramWriter::count) one value so many times, at least once.
     pub fn count_many(&self, nanos: i64, times: u64) {
         let value = nanos.max(0) as u64;
         self.words[LEAST].fetch_max(!value, Relaxed);
@@ -160,13 +160,13 @@ impl<'a> Recorder<'a> {
     }
 
     /// How many values each bucket has had up to now.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> SparseHistogram {
         let used = index(self.words[MAX].load(Relaxed)) + 1;
         let words = self.words[HEADER..HEADER + used].iter().enumerate();
         // FMU code can write anywhere, also here: no sum of counts overflows.
         let counted =
             words.map(|(index, word)| FilledBucket { index: index as u16, count: word.load(Relaxed).min(1 << 50) });
-        Counts::kept(counted.filter(|own| own.count > 0).collect())
+        SparseHistogram::kept(counted.filter(|own| own.count > 0).collect())
     }
 
     /// Forgets everything.
@@ -174,9 +174,9 @@ impl<'a> Recorder<'a> {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
-    /// The longest value recorded since the last look with the same [`Seen`]; `None`: there was none. Exact when it is the
+    /// The longest value recorded since the last look with the same [`HistogramCursor`]; `None`: there was none. Exact when it is the
     /// longest of all, else the end of its bucket. Buckets below that of `least` are left for a later look.
-    pub fn longest_since(&self, seen: &mut Seen, least: u64) -> Option<u64> {
+    pub fn longest_since(&self, seen: &mut HistogramCursor, least: u64) -> Option<u64> {
         let max = self.words[MAX].load(Relaxed);
         let used = index(max) + 1;
         seen.counts.resize(used.max(seen.counts.len()), 0);
@@ -195,9 +195,9 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// What a reader has seen of a histogram: [`Recorder::longest_since`].
+/// What a reader has seen of a histogram: [`HistogramWriter::longest_since`].
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct HistogramCursor {
     /// The lower half of each counter, which no interval between two looks comes round.
     counts: Vec<u32>,
     max: u64,
@@ -205,7 +205,7 @@ pub struct Seen {
 
 /// How many values each bucket has, without those that have none: a small histogram of many that are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts(Vec<FilledBucket>);
+pub struct SparseHistogram(Vec<FilledBucket>);
 
 /// A bucket that has values. Packed: thousands of them are kept for each hour of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,11 +215,11 @@ struct FilledBucket {
     count: u64,
 }
 
-impl Counts {
+impl SparseHistogram {
     /// The counts of an HdrHistogram with the bounds of [`Histogram`].
-    pub fn of(buckets: &Hdr<u64>) -> Counts {
+    pub fn of(buckets: &Hdr<u64>) -> SparseHistogram {
         let recorded = buckets.iter_recorded();
-        Counts::kept(
+        SparseHistogram::kept(
             recorded
                 .map(|own| FilledBucket { index: index(own.value_iterated_to()) as u16, count: own.count_at_value() })
                 .collect(),
@@ -227,9 +227,9 @@ impl Counts {
     }
 
     /// Without room for more.
-    fn kept(mut counts: Vec<FilledBucket>) -> Counts {
+    fn kept(mut counts: Vec<FilledBucket>) -> SparseHistogram {
         counts.shrink_to_fit();
-        Counts(counts)
+        SparseHistogram(counts)
     }
 
     /// Whether there is none.
@@ -258,7 +258,7 @@ impl Counts {
     }
 
     /// Adds those of another one.
-    pub fn add(&mut self, other: &Counts) {
+    pub fn add(&mut self, other: &SparseHistogram) {
         for &FilledBucket { index, count } in &other.0 {
             match self.0.binary_search_by_key(&index, |own| own.index) {
                 Ok(place) => self.0[place].count += count,
@@ -268,7 +268,7 @@ impl Counts {
     }
 
     /// What has come since the same histogram held `earlier`; `None`: that had what this one lacks.
-    pub fn since(&self, earlier: &Counts) -> Option<Counts> {
+    pub fn since(&self, earlier: &SparseHistogram) -> Option<SparseHistogram> {
         let mut left = earlier.0.iter().peekable();
         let mut came = Vec::new();
         for &FilledBucket { index, count } in &self.0 {
@@ -276,7 +276,7 @@ impl Counts {
             let more = count.checked_sub(before)?;
             came.extend((more > 0).then_some(FilledBucket { index, count: more }));
         }
-        left.next().is_none().then_some(Counts::kept(came))
+        left.next().is_none().then_some(SparseHistogram::kept(came))
     }
 
     /// As HdrHistogram's buckets.
@@ -309,7 +309,7 @@ impl Histogram {
     /// A histogram of these values.
     pub fn of(values: impl IntoIterator<Item = u64>) -> Histogram {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
-        let recorder = Recorder::new(&words);
+        let recorder = HistogramWriter::new(&words);
         for value in values {
             recorder.record(value as i64);
         }
@@ -339,7 +339,9 @@ impl Histogram {
     /// What was recorded since the same recorder had held `earlier`; all of it, if it cannot have. Counts and mean are exact; the smallest
     /// and the largest value are where they are those of all, else the ends of their buckets.
     pub fn since(&self, earlier: &Histogram) -> Histogram {
-        let Some(counts) = Counts::of(&self.buckets).since(&Counts::of(&earlier.buckets)) else { return self.clone() };
+        let Some(counts) = SparseHistogram::of(&self.buckets).since(&SparseHistogram::of(&earlier.buckets)) else {
+            return self.clone();
+        };
         let (Some(lowest), Some(highest)) = (counts.0.first(), counts.0.last()) else { return Histogram::default() };
         let (lowest, highest) = (usize::from(lowest.index), usize::from(highest.index));
         let low = if lowest == 0 { 0 } else { highest_at(lowest - 1) + 1 };
@@ -436,8 +438,8 @@ mod tests {
     #[test]
     fn a_negative_latency_counts_as_zero() {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
-        Recorder::new(&words).record(-5);
-        let histogram = Recorder::new(&words).read();
+        HistogramWriter::new(&words).record(-5);
+        let histogram = HistogramWriter::new(&words).read();
         assert_eq!((histogram.count(), histogram.min(), histogram.max()), (1, 0, 0));
     }
 
@@ -448,11 +450,13 @@ mod tests {
         std::thread::scope(|scope| {
             for first in 0..3 {
                 let words = &words;
-                scope.spawn(move || (0..each).for_each(|k| Recorder::new(words).count(100 + first + 3 * (k % 20))));
+                scope.spawn(move || {
+                    (0..each).for_each(|k| HistogramWriter::new(words).count(100 + first + 3 * (k % 20)))
+                });
             }
         });
         let all = Histogram::of((0..3).flat_map(|first| (0..each as u64).map(move |k| 100 + first + 3 * (k % 20))));
-        assert_eq!(Recorder::new(&words).read(), all);
+        assert_eq!(HistogramWriter::new(&words).read(), all);
     }
 
     /// A reader may come between the writer's stores, and on some processors see them in another order.
@@ -460,12 +464,12 @@ mod tests {
     fn a_value_that_is_being_written_is_read_without_harm() {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
         words[HEADER + index(5)].store(1, Relaxed);
-        let mut histogram = Recorder::new(&words).read();
+        let mut histogram = HistogramWriter::new(&words).read();
         assert!(histogram.quantile(0.5) <= 5 && histogram.min() <= histogram.max());
         // FMU code can write anywhere, also here.
         words[SUM].store(u64::MAX, Relaxed);
-        histogram.add(&Recorder::new(&words).read());
-        histogram.add(&Recorder::new(&words).read());
+        histogram.add(&HistogramWriter::new(&words).read());
+        histogram.add(&HistogramWriter::new(&words).read());
         assert_eq!(histogram.count(), 3);
     }
 
@@ -475,34 +479,34 @@ mod tests {
         let histogram = || (0..WORDS).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
         let (before, after) = (histogram(), histogram());
         for words in [&before, &after] {
-            (500..600).for_each(|value| Recorder::new(words).record(value));
+            (500..600).for_each(|value| HistogramWriter::new(words).record(value));
         }
-        [3, 70_000, 90_001, 1 << 40].into_iter().for_each(|value| Recorder::new(&after).record(value));
+        [3, 70_000, 90_001, 1 << 40].into_iter().for_each(|value| HistogramWriter::new(&after).record(value));
         let copy = histogram();
         for (index, word) in copy.iter().enumerate() {
             let from = if index < HEADER { &before } else { &after };
             word.store(from[index].load(Relaxed), Relaxed);
         }
-        assert!(!Recorder::new(&copy).is_possible(1000), "or there is nothing to be shown");
-        Recorder::new(&copy).settle();
-        assert!(Recorder::new(&copy).is_possible(1000));
-        let (read, exact) = (Recorder::new(&copy).read(), Recorder::new(&after).read());
+        assert!(!HistogramWriter::new(&copy).is_possible(1000), "or there is nothing to be shown");
+        HistogramWriter::new(&copy).settle();
+        assert!(HistogramWriter::new(&copy).is_possible(1000));
+        let (read, exact) = (HistogramWriter::new(&copy).read(), HistogramWriter::new(&after).read());
         assert_eq!((read.count(), read.min(), read.quantile(0.99)), (104, exact.min(), exact.quantile(0.99)));
         assert!(read.max() <= exact.max() && exact.max() - read.max() <= exact.max() / 128);
         assert!((read.mean() - exact.mean()).abs() <= exact.mean() / 100.0);
         // What was whole stays as it is, and what is empty is.
-        Recorder::new(&after).settle();
-        assert_eq!(Recorder::new(&after).read(), exact);
+        HistogramWriter::new(&after).settle();
+        assert_eq!(HistogramWriter::new(&after).read(), exact);
         let empty = histogram();
         empty[MAX].store(7, Relaxed);
-        Recorder::new(&empty).settle();
+        HistogramWriter::new(&empty).settle();
         assert!(empty.iter().all(|word| word.load(Relaxed) == 0));
     }
 
     #[test]
     fn the_longest_since_the_last_look_is_known_to_a_bucket() {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
-        let (recorder, mut seen) = (Recorder::new(&words), Seen::default());
+        let (recorder, mut seen) = (HistogramWriter::new(&words), HistogramCursor::default());
         let mut after = |values: &[i64]| {
             values.iter().for_each(|value| recorder.record(*value));
             recorder.longest_since(&mut seen, 0)
@@ -521,7 +525,7 @@ mod tests {
     #[test]
     fn a_look_at_the_tail_leaves_the_rest_for_later() {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
-        let (recorder, mut seen) = (Recorder::new(&words), Seen::default());
+        let (recorder, mut seen) = (HistogramWriter::new(&words), HistogramCursor::default());
         [100, 5_000].into_iter().for_each(|value| recorder.record(value));
         assert_eq!(recorder.longest_since(&mut seen, 6_000), None, "beyond all that there is");
         assert_eq!(recorder.longest_since(&mut seen, 1_000), Some(5_000));
@@ -537,7 +541,7 @@ mod tests {
             before in proptest::collection::vec(0..2 * HIGHEST, 0..50), after in proptest::collection::vec(0u64..1000, 0..50)
         ) {
             let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
-            let recorder = Recorder::new(&words);
+            let recorder = HistogramWriter::new(&words);
             before.iter().for_each(|value| recorder.record(*value as i64));
             let first = recorder.counts();
             after.iter().for_each(|value| recorder.record(*value as i64));
@@ -546,7 +550,7 @@ mod tests {
             let mut all = first.clone();
             all.add(&came);
             prop_assert_eq!(all.buckets(), recorder.read().buckets);
-            prop_assert_eq!(Counts::of(&all.buckets()), all);
+            prop_assert_eq!(SparseHistogram::of(&all.buckets()), all);
             prop_assert_eq!(first.since(&recorder.counts()).is_none(), !after.is_empty());
         }
 
@@ -558,7 +562,7 @@ mod tests {
             bounds in proptest::collection::btree_set(1u64..5000, 1..8)
         ) {
             let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
-            let recorder = Recorder::new(&words);
+            let recorder = HistogramWriter::new(&words);
             values.iter().chain(&near).for_each(|value| recorder.record(*value as i64));
             let (counts, bounds) = (recorder.counts(), Vec::from_iter(bounds));
             let between = counts.between(&bounds);

@@ -8,7 +8,7 @@
 //! texts, and an element that an array has not is null. So such a property has its word, and beside it a reference to what
 //! it really is: up to draft 7, which the schema names, nothing beside a reference counts (JSON Schema draft 7, 8.3).
 
-use super::encoding::{Encoding, Topic};
+use super::encoding::{Encoding, MessageChannel};
 use super::sample_sink::Sample;
 use super::texts::Texts;
 use crate::recording::text;
@@ -54,7 +54,7 @@ impl Encoding for Json {
         false
     }
 
-    fn schema(&self, topic: &Topic) -> (String, Vec<u8>) {
+    fn schema(&self, topic: &MessageChannel) -> (String, Vec<u8>) {
         let properties = topic.columns.iter().map(|&SignalId(column)| {
             let property = property(self.types[column], topic.partial, &self.names[column]);
             (self.keys[column].clone(), property)

@@ -37,7 +37,7 @@ pub const CALL: &[u8] = b"call";
 
 /// A log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct LogRecord {
     /// Index of the FMU; `None`: the host itself.
     pub fmu: Option<usize>,
     /// FMI status (0 OK to 4 Fatal); for host lines 0 is information and 3 an error.
@@ -73,10 +73,10 @@ struct Piece {
 }
 
 impl Piece {
-    fn line(self) -> Line {
+    fn line(self) -> LogRecord {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let Piece { fmu, status, at, cut, .. } = self;
-        Line { fmu, status, at, category: text(&self.category), message: text(&self.message), cut }
+        LogRecord { fmu, status, at, category: text(&self.category), message: text(&self.message), cut }
     }
 }
 
@@ -210,7 +210,7 @@ impl<'a> LogRing<'a> {
     }
 
     /// Takes the oldest line. `after_the_end`: the producers are gone, so step over slots that were left unwritten.
-    pub fn pop(&self, after_the_end: bool) -> Option<Line> {
+    pub fn pop(&self, after_the_end: bool) -> Option<LogRecord> {
         let mut line = self.take(after_the_end)?;
         for _ in 1..MOST {
             if !line.goes_on {
@@ -338,7 +338,7 @@ mod tests {
                 });
             }
         });
-        let lines: Vec<Line> = std::iter::from_fn(|| ring.pop(false)).collect();
+        let lines: Vec<LogRecord> = std::iter::from_fn(|| ring.pop(false)).collect();
         assert_eq!(lines.len(), threads * each as usize);
         for line in lines {
             let letter = (b'a' + line.fmu.unwrap() as u8) as char;

@@ -15,7 +15,7 @@
 
 use super::chunk::MessageHead;
 use super::container::{ChannelAbout, Container};
-use super::encoding::{Encoding, Topic};
+use super::encoding::{Encoding, MessageChannel};
 use super::json::Json;
 use super::protobuf::Protobuf;
 use super::sample_sink::{Change, Sample, SampleSink};
@@ -53,7 +53,7 @@ pub(super) struct Messages {
     types: Vec<VariableType>,
     texts: Texts,
     /// Topics and columns: of the tasks, then of the FMUs.
-    sources: Vec<Topic>,
+    sources: Vec<MessageChannel>,
     tasks: usize,
     /// Simulation time at which `log_time` is 0.
     zero: Nanos,
@@ -95,7 +95,7 @@ impl Messages {
             file.flush()?;
             Ok(file)
         })?;
-        let mut sources: Vec<Topic> = plan
+        let mut sources: Vec<MessageChannel> = plan
             .tasks
             .iter()
             .map(|task| {
@@ -103,12 +103,12 @@ impl Messages {
                 let columns: BTreeSet<SignalId> = plan.written(task).collect();
                 let may_be_none = |column: &SignalId| plan.signals[column.0].capacity.is_some();
                 let partial = plan.presence_words(task) > 0 || columns.iter().any(may_be_none);
-                Topic { partial, ..Topic::new(format!("/{fmu}/{}", task.name), fmu, columns, false) }
+                MessageChannel { partial, ..MessageChannel::new(format!("/{fmu}/{}", task.name), fmu, columns, false) }
             })
             .collect();
         sources.extend(plan.fmus.iter().map(|fmu| {
             let columns = (0..names.len()).filter(|&i| split(&names[i]).0 == fmu.name).map(SignalId).collect();
-            Topic::new(format!("/{}", fmu.name), &fmu.name, columns, true)
+            MessageChannel::new(format!("/{}", fmu.name), &fmu.name, columns, true)
         }));
         Ok(Messages {
             encoding,

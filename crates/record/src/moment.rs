@@ -6,7 +6,7 @@ use vecud_plan::TaskId;
 
 /// Where the time of one activation went, ns. Together the parts are its response: from its release to its last get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct ResponseBreakdown {
     /// Release → the thread's first instruction after its sleep, or after the activation before.
     pub wakeup: i64,
     /// The time from the thread's first instruction to the first FMI call: what has come for it, and the gate of the
@@ -22,7 +22,7 @@ pub struct Parts {
     pub set_get: i64,
 }
 
-impl Parts {
+impl ResponseBreakdown {
     /// From the release to the last get.
     pub fn response(&self) -> i64 {
         let parts = [self.gate, self.executing, self.preempted, self.blocked, self.set_get];
@@ -33,9 +33,9 @@ impl Parts {
         [self.wakeup, self.gate, self.executing, self.preempted, self.blocked, self.set_get].map(|part| part as u64)
     }
 
-    fn from_words(words: [u64; 6]) -> Parts {
+    fn from_words(words: [u64; 6]) -> ResponseBreakdown {
         let [wakeup, gate, executing, preempted, blocked, set_get] = words.map(|word| word as i64);
-        Parts { wakeup, gate, executing, preempted, blocked, set_get }
+        ResponseBreakdown { wakeup, gate, executing, preempted, blocked, set_get }
     }
 }
 
@@ -56,13 +56,13 @@ pub const OTHERS: usize = 6;
 
 /// An activation worth remembering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct NotableActivation {
     /// Activation time.
     pub time: Instant,
     /// The release of the activation, CLOCK_MONOTONIC in ns.
     pub release: i64,
     /// Where its time went.
-    pub parts: Parts,
+    pub parts: ResponseBreakdown,
     /// Of the wake-up, the time in which partitions of the rig that are at least as urgent had the core, ns.
     pub rig: i64,
     /// How often it waited at the gate of the preemption lock.
@@ -106,7 +106,7 @@ impl<'a> MomentCells<'a> {
     }
 
     /// Puts a moment there.
-    pub fn write(&self, moment: &Moment) {
+    pub fn write(&self, moment: &NotableActivation) {
         self.words[0].store(0, SeqCst);
         let set = |word: usize, value: u64| self.words[word].store(value, Relaxed);
         moment.time.to_words().into_iter().enumerate().for_each(|(i, value)| set(1 + i, value));
@@ -144,7 +144,7 @@ impl<'a> MomentCells<'a> {
 
     /// The moment that is there, if there is one. `tasks`: how many there are; FMU code can write anywhere, so what is read
     /// names no other ones.
-    pub fn read(&self, tasks: usize) -> Option<Moment> {
+    pub fn read(&self, tasks: usize) -> Option<NotableActivation> {
         let get = |word: usize| self.words[word].load(Relaxed);
         if self.words[0].load(SeqCst) != 1 {
             return None;
@@ -156,10 +156,10 @@ impl<'a> MomentCells<'a> {
             let under_way = overlap & UNDER_WAY != 0;
             Some(Other { task: TaskId(task as usize), overlap: (overlap & !UNDER_WAY) as i64, under_way })
         };
-        Some(Moment {
+        Some(NotableActivation {
             time: Instant::from_words([1, 2, 3].map(get)),
             release: get(RELEASE) as i64,
-            parts: Parts::from_words([5, 6, 7, 8, 9, 10].map(get)),
+            parts: ResponseBreakdown::from_words([5, 6, 7, 8, 9, 10].map(get)),
             rig: get(RIG) as i64,
             gate_waits: flags as u32,
             follows: flags & FOLLOWS != 0,
@@ -175,14 +175,14 @@ impl<'a> MomentCells<'a> {
 mod tests {
     use super::*;
 
-    fn moment() -> Moment {
+    fn moment() -> NotableActivation {
         let mut others = [None; OTHERS];
         others[0] = Some(Other { task: TaskId(0), overlap: 77, under_way: true });
         others[1] = Some(Other { task: TaskId(4), overlap: 5, under_way: false });
-        Moment {
+        NotableActivation {
             time: Instant::from_f64(1.25).unwrap(),
             release: 99,
-            parts: Parts { wakeup: 1, gate: 2, executing: 3, preempted: 4, blocked: 5, set_get: 6 },
+            parts: ResponseBreakdown { wakeup: 1, gate: 2, executing: 3, preempted: 4, blocked: 5, set_get: 6 },
             rig: 1,
             gate_waits: 3,
             follows: true,
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(cells.read(5), None);
         cells.write(&moment());
         assert_eq!(cells.read(5), Some(moment()));
-        let first = Moment { first: true, follows: false, ..moment() };
+        let first = NotableActivation { first: true, follows: false, ..moment() };
         cells.write(&first);
         assert_eq!(cells.read(5), Some(first));
         assert_eq!(first.parts.response(), 21);
@@ -211,11 +211,11 @@ mod tests {
     fn a_release_may_be_half_a_century_from_the_clocks_zero_and_a_response_not() {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
         let cells = MomentCells::new(&words);
-        let tai = Moment { release: 1_800_000_000_000_000_000, ..moment() };
+        let tai = NotableActivation { release: 1_800_000_000_000_000_000, ..moment() };
         cells.write(&tai);
         assert!(cells.mend(1 << 62));
         assert_eq!(cells.read(5), Some(tai));
-        cells.write(&Moment { parts: Parts { gate: tai.release, ..tai.parts }, ..tai });
+        cells.write(&NotableActivation { parts: ResponseBreakdown { gate: tai.release, ..tai.parts }, ..tai });
         assert!(!cells.mend(1 << 62));
         assert_eq!(cells.read(5), None);
     }

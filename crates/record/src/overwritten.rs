@@ -1,13 +1,13 @@
 //! Whatever is in the shared memory, reading it comes to its end: no panic, and no more than there is room for.
 
 use super::board::causes::{self, CauseCells};
-use super::findings::{self, Finding, FindingCells};
-use super::histogram::{self, Recorder, Seen};
+use super::findings::{self, FindingCells, FindingKind};
+use super::histogram::{self, HistogramCursor, HistogramWriter};
 use super::log::{self, LogRing};
 use super::moment::{self, MomentCells};
 use super::samples::SampleRing;
 use super::trace::NoteRing;
-use crate::control::{Outcome, Ring, Verdict};
+use crate::control::{CommandOutcome, CommandReply, Ring};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicU64;
 use vecud_base::time::Instant;
@@ -63,9 +63,9 @@ proptest! {
 
     #[test]
     fn histograms(words in memory(histogram::WORDS)) {
-        let histogram = Recorder::new(&words);
+        let histogram = HistogramWriter::new(&words);
         let read = histogram.read();
-        let _ = (read.mean(), read.quantile(0.5), read.quantile(1.0), histogram.longest_since(&mut Seen::default(), 0));
+        let _ = (read.mean(), read.quantile(0.5), read.quantile(1.0), histogram.longest_since(&mut HistogramCursor::default(), 0));
         prop_assert!(!histogram.is_possible(1 << 40), "nothing like it comes of recording");
         histogram.clear();
         [5, 0, i64::MAX, 70_000].into_iter().for_each(|value| histogram.count(value));
@@ -79,13 +79,13 @@ proptest! {
         if let Some(record) = ring.next() {
             prop_assert!(record.len() <= 40);
             let _ = (0..record.len()).fold(0, |all, word| all ^ record.word(word));
-            ring.finish(Outcome { verdict: Verdict::Applied, time: Instant::ZERO });
+            ring.finish(CommandReply { verdict: CommandOutcome::Applied, time: Instant::ZERO });
         }
     }
 
     #[test]
     fn findings_and_moments(words in memory(findings::WORDS), other in memory(moment::WORDS)) {
-        for finding in Finding::ALL {
+        for finding in FindingKind::ALL {
             let _ = FindingCells::new(&words).first(finding).map(|first| first.time.map(|time| (time.seconds(), time.nanos())));
         }
         let cells = MomentCells::new(&other);

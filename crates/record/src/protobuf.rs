@@ -1,9 +1,9 @@
 //! Messages in the binary form of protobuf, with their schema: module `recording::protobuf` says what is in them.
 
-use super::encoding::{Encoding, Topic};
+use super::encoding::{Encoding, MessageChannel};
 use super::sample_sink::Sample;
 use super::texts::Texts;
-use crate::recording::protobuf::{self as wire, Field, Kind, Wire};
+use crate::recording::protobuf::{self as wire, Field, FieldType, WireType};
 use std::collections::BTreeSet;
 use vecud_base::time::Instant;
 use vecud_plan::{Plan, SignalId, TaskPlan};
@@ -22,7 +22,7 @@ struct Column {
     /// What stands before its values, and how long that is.
     tag: [u8; 4],
     length: usize,
-    kind: Kind,
+    kind: FieldType,
 }
 
 /// A message with all columns of a task, of which each value has its place.
@@ -46,16 +46,16 @@ const TIME: std::ops::Range<usize> = 1..9;
 impl Template {
     /// That of a task, if all of its values are always as long.
     fn of(plan: &Plan, task: &TaskPlan, columns: &[Column]) -> Option<Template> {
-        let mut template = Template { message: vec![wire::tag(wire::TIME, Wire::Eight) as u8], places: Vec::new() };
+        let mut template = Template { message: vec![wire::tag(wire::TIME, WireType::Eight) as u8], places: Vec::new() };
         template.message.resize(TIME.end, 0);
         for SignalId(column) in plan.written(task) {
             let Column { tag, length, kind } = &columns[column];
             template.message.extend_from_slice(&tag[..*length]);
             let at = template.message.len();
             let (place, room) = match kind {
-                Kind::Double => (Place::Double(at), 8),
-                Kind::Float => (Place::Float(at), 4),
-                Kind::Bool => (Place::Bool(at), 1),
+                FieldType::Double => (Place::Double(at), 8),
+                FieldType::Float => (Place::Float(at), 4),
+                FieldType::Bool => (Place::Bool(at), 1),
                 _ => return None,
             };
             template.places.push(place);
@@ -85,7 +85,7 @@ impl Protobuf {
     /// For the columns of a plan, which have these names in messages.
     pub(super) fn new(plan: &Plan, keys: Vec<String>, texts: &Texts) -> Protobuf {
         let column = |(place, signal): (usize, &vecud_plan::SignalPlan)| {
-            let kind = Kind::of(signal.variable_type);
+            let kind = FieldType::of(signal.variable_type);
             let mut bytes = Vec::new();
             wire::put_varint(&mut bytes, wire::tag(number(SignalId(place)), kind.wire()));
             let mut tag = [0; 4];
@@ -113,12 +113,12 @@ impl Encoding for Protobuf {
         true
     }
 
-    fn schema(&self, topic: &Topic) -> (String, Vec<u8>) {
+    fn schema(&self, topic: &MessageChannel) -> (String, Vec<u8>) {
         let time = Field {
             number: wire::TIME,
             name: "time".to_owned(),
             json_name: "time".to_owned(),
-            kind: Kind::Double,
+            kind: FieldType::Double,
             repeated: false,
         };
         let mut fields = vec![time];
@@ -128,7 +128,7 @@ impl Encoding for Protobuf {
             let name = unique("absent", |name| keys.contains(name));
             names.insert(name.clone());
             let json_name = name.clone();
-            fields.push(Field { number: wire::ABSENT, name, json_name, kind: Kind::Uint32, repeated: true });
+            fields.push(Field { number: wire::ABSENT, name, json_name, kind: FieldType::Uint32, repeated: true });
         }
         for column in &topic.columns {
             let key = &self.keys[column.0];
@@ -150,7 +150,7 @@ impl Encoding for Protobuf {
         if let (Sample::All(_, words), Some(Some(template))) = (values, self.templates.get(source)) {
             return template.fill(out, time, words);
         }
-        out.push(wire::tag(wire::TIME, Wire::Eight) as u8);
+        out.push(wire::tag(wire::TIME, WireType::Eight) as u8);
         out.extend_from_slice(&time.seconds().to_bits().to_le_bytes());
         let mut absent = Vec::new();
         for (SignalId(column), value) in values.changes() {
@@ -164,11 +164,13 @@ impl Encoding for Protobuf {
             out.extend_from_slice(tag);
             out.truncate(out.len() - tag.len() + length);
             match kind {
-                Kind::Double => out.extend_from_slice(&value.to_le_bytes()),
-                Kind::Float => out.extend_from_slice(&(value as u32).to_le_bytes()),
-                Kind::Sint32 | Kind::Sint64 => wire::put_varint(out, value << 1 ^ ((value as i64) >> 63) as u64),
-                Kind::Uint32 | Kind::Uint64 | Kind::Bool => wire::put_varint(out, value),
-                Kind::String | Kind::Bytes => {
+                FieldType::Double => out.extend_from_slice(&value.to_le_bytes()),
+                FieldType::Float => out.extend_from_slice(&(value as u32).to_le_bytes()),
+                FieldType::Sint32 | FieldType::Sint64 => {
+                    wire::put_varint(out, value << 1 ^ ((value as i64) >> 63) as u64)
+                }
+                FieldType::Uint32 | FieldType::Uint64 | FieldType::Bool => wire::put_varint(out, value),
+                FieldType::String | FieldType::Bytes => {
                     let value = self.texts.value(value);
                     wire::put_varint(out, value.len() as u64);
                     out.extend_from_slice(&value);

@@ -22,7 +22,7 @@ use vecud_linux::files;
 use vecud_plan::{Format, Plan};
 
 /// The files of one format.
-pub(super) struct Series<'a> {
+pub(super) struct RotatedFiles<'a> {
     plan: &'a Plan,
     folder: PathBuf,
     format: Format,
@@ -40,7 +40,7 @@ pub(super) struct Series<'a> {
     ended: u64,
 }
 
-impl<'a> Series<'a> {
+impl<'a> RotatedFiles<'a> {
     /// Begins the first file. What goes wrong is told.
     pub(super) fn begin(
         plan: &'a Plan,
@@ -48,12 +48,12 @@ impl<'a> Series<'a> {
         format: Format,
         texts: &Texts,
         problems: &mut Vec<String>,
-    ) -> Series<'a> {
+    ) -> RotatedFiles<'a> {
         let texts = texts.clone();
         let number = plan.rotation.is_wanted().then_some(1);
         let until = plan.rotation.every.map(|every| plan.start.nanos().plus(every));
         let (sink, is_told, removed, ended) = Default::default();
-        let mut series = Series { plan, folder, format, texts, number, sink, until, is_told, removed, ended };
+        let mut series = RotatedFiles { plan, folder, format, texts, number, sink, until, is_told, removed, ended };
         match series.create(number) {
             Ok(sink) => series.sink = Some(sink),
             Err(error) => problems.push(format!("{} is not written: {error}", series.name(number))),

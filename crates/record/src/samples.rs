@@ -12,7 +12,7 @@ const RECORD_HEADER: usize = 4;
 
 /// One record, as the consumer sees it, without its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
+pub struct SampleHeader {
     /// Orders records of one activation time: when they were completed.
     pub order: u64,
     /// Activation time.
@@ -128,7 +128,7 @@ impl<'a> SampleRing<'a> {
 
     /// Takes the oldest record, and appends its values, the task's recorded ones as words, to `values`. `Some(None)`: its time
     /// is none, so FMU code has written over it.
-    pub fn pop(&self, values: &mut Vec<u64>) -> Option<Option<Sample>> {
+    pub fn pop(&self, values: &mut Vec<u64>) -> Option<Option<SampleHeader>> {
         if self.is_unused() {
             return None;
         }
@@ -141,7 +141,7 @@ impl<'a> SampleRing<'a> {
         let record = self.record(read);
         let word = |i: usize| record[i].load(Ordering::Relaxed);
         let sample = (word(2) < word(3))
-            .then(|| Sample { order: word(0), time: Instant::from_words([word(1), word(2), word(3)]) });
+            .then(|| SampleHeader { order: word(0), time: Instant::from_words([word(1), word(2), word(3)]) });
         values.extend(record[RECORD_HEADER..].iter().map(|word| word.load(Ordering::Relaxed)));
         self.words[1].store(read.wrapping_add(1), Ordering::Release);
         Some(sample)
@@ -162,7 +162,7 @@ mod tests {
             assert!(ring.push(round, time, |record| record.put_all([round, 2, 3])));
             assert!(ring.push(round, time, |record| record.put_all([4, 5, 6])));
             assert!(!ring.push(round, time, |record| record.put_all([0, 0, 0])));
-            assert_eq!(ring.pop(&mut values), Some(Some(Sample { order: round, time })));
+            assert_eq!(ring.pop(&mut values), Some(Some(SampleHeader { order: round, time })));
             assert!(ring.pop(&mut values).flatten().is_some());
             assert_eq!(ring.pop(&mut values), None);
             assert_eq!(std::mem::take(&mut values), [round, 2, 3, 4, 5, 6]);

@@ -10,9 +10,9 @@
 //! A clock shows 1 where it has ticked, by whichever activation of that time, and keeps nothing: between rows it shows 0.
 
 use super::cells::Cells;
-use super::csv::Stream;
+use super::csv::CsvStream;
 use super::newest::{Newest, RowWatcher};
-use super::rotation::Series;
+use super::rotation::RotatedFiles;
 use super::sample_sink::{Change, Sample, SampleSink};
 use super::samples::SampleRing;
 use super::texts::{self, Texts};
@@ -162,9 +162,9 @@ struct Later {
 
 /// Collects samples of all tasks and writes them in order.
 pub struct SignalWriter<'a> {
-    files: Vec<Series<'a>>,
+    files: Vec<RotatedFiles<'a>>,
     /// Where rows go beside files; `None`: nowhere, or not any more.
-    stream: Option<Stream>,
+    stream: Option<CsvStream>,
     /// Why the stream has ended early.
     stream_error: Option<io::Error>,
     /// Samples of one time are one row.
@@ -206,7 +206,7 @@ impl<'a> SignalWriter<'a> {
     /// Begins the files of the plan in a folder.
     pub fn new(plan: &'a Plan, folder: &Path) -> Self {
         let (texts, mut problems) = (Texts::default(), Vec::new());
-        let begin = |format: &Format| Series::begin(plan, folder.to_owned(), *format, &texts, &mut problems);
+        let begin = |format: &Format| RotatedFiles::begin(plan, folder.to_owned(), *format, &texts, &mut problems);
         let files = plan.formats.iter().map(begin).collect();
         SignalWriter { files, problems, ..SignalWriter::nowhere(plan, texts) }.drawn(plan)
     }
@@ -214,13 +214,13 @@ impl<'a> SignalWriter<'a> {
     /// Writes rows of CSV to `out`, whatever files the plan has.
     pub fn to_stream(plan: &'a Plan, out: Box<dyn Write + Send>) -> Self {
         let texts = Texts::default();
-        let stream = Some(Stream::new(out, plan, &texts));
+        let stream = Some(CsvStream::new(out, plan, &texts));
         SignalWriter { stream, ..SignalWriter::nowhere(plan, texts) }
     }
 
     /// Nobody sees what is written to the stream: rows are counted, and no text is made of them.
     pub fn unread(self) -> Self {
-        SignalWriter { stream: self.stream.map(Stream::unread), ..self }
+        SignalWriter { stream: self.stream.map(CsvStream::unread), ..self }
     }
 
     /// Rows are a part of a larger table, and begin with these `cells` of it; there is no header.
@@ -582,7 +582,7 @@ impl<'a> SignalWriter<'a> {
 
     /// Has the stream begin with its header, where no row has come: there was a run all the same.
     pub fn head(&mut self) {
-        if let Some(Err(error)) = self.stream.as_mut().map(Stream::head) {
+        if let Some(Err(error)) = self.stream.as_mut().map(CsvStream::head) {
             (self.stream, self.stream_error) = (None, Some(error));
         }
     }
@@ -604,7 +604,7 @@ impl<'a> SignalWriter<'a> {
 
     /// The files.
     pub fn files(&self) -> Vec<Files> {
-        self.files.iter().map(Series::files).collect()
+        self.files.iter().map(RotatedFiles::files).collect()
     }
 
     /// What can be drawn of the rows so far; `None`: nobody wants that.
@@ -625,7 +625,7 @@ impl<'a> SignalWriter<'a> {
 
     /// Bytes that were written to files so far, to those that are removed by now as well.
     pub fn bytes(&self) -> u64 {
-        self.files.iter().map(Series::bytes).sum()
+        self.files.iter().map(RotatedFiles::bytes).sum()
     }
 
     /// What a column has had last, a value or none, and since when; `None`: not in this run, or nobody looks on.

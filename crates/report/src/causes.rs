@@ -1,7 +1,7 @@
 //! Where the time of a clock's activations went, as the report has it: the parts of a response that are not among the
 //! clock's other figures, the worst activations, the overruns, and what the kernel has counted for the thread.
 //!
-//! The parts of a response, which add up to it: [`Moment::wakeup`], `gate`, `executing`, `preempted`, `blocked`, `set_get`.
+//! The parts of a response, which add up to it: [`ActivationResult::wakeup`], `gate`, `executing`, `preempted`, `blocked`, `set_get`.
 
 use super::layout::{a_line_each, is_default};
 use super::{Distribution, KernelWork};
@@ -43,13 +43,13 @@ impl PartsResult {
 pub struct Causes {
     /// The activations with the longest responses, the longest first.
     #[serde(serialize_with = "a_line_each")]
-    pub worst_responses: Vec<Moment>,
+    pub worst_responses: Vec<ActivationResult>,
     /// The activations with the longest wake-ups, the longest first: by what the machine had of them, where that is known.
     #[serde(serialize_with = "a_line_each")]
-    pub worst_wakeups: Vec<Moment>,
+    pub worst_wakeups: Vec<ActivationResult>,
     /// Activations that were still running when the next one was due: the first ones and the last ones.
     #[serde(serialize_with = "a_line_each")]
-    pub overran: Vec<Overran>,
+    pub overran: Vec<OverrunResult>,
     /// How many of them there were.
     pub overran_total: u64,
     /// What the kernel has counted for the thread; `None`: it did not get to say so.
@@ -62,7 +62,7 @@ pub struct Causes {
 
 /// One activation; times in ns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Moment {
+pub struct ActivationResult {
     /// The activation time, exactly, in seconds: `3/2000`.
     pub time: String,
     /// The activation time, rounded, s.
@@ -112,7 +112,7 @@ pub struct Moment {
     pub kernel: Vec<KernelWork>,
 }
 
-impl Moment {
+impl ActivationResult {
     /// Of the wake-up, what neither the rig nor the activation before had.
     pub fn wakeup_machine(&self) -> u64 {
         self.wakeup.saturating_sub(self.wakeup_rig)
@@ -146,7 +146,7 @@ pub struct OtherClock {
 
 /// An activation that was still running when the next one was due.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Overran {
+pub struct OverrunResult {
     /// The first release that found it running, exactly, in seconds.
     pub release: String,
     /// The release that found its predecessor still active, rounded, s.
@@ -160,21 +160,21 @@ pub struct Overran {
     /// Why it took longer, in words.
     pub cause: String,
     /// The activation that was still under way.
-    pub predecessor: Moment,
+    pub predecessor: ActivationResult,
 }
 
 /// What the kernel has counted for a thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThreadCounts {
     /// From the start to the end of its first activation; `None`: that was later than the start, so nobody has asked.
-    pub first: Option<Counts>,
+    pub first: Option<KernelCounters>,
     /// From then on, or from the start.
-    pub later: Counts,
+    pub later: KernelCounters,
 }
 
 /// What the kernel counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct KernelCounters {
     /// Page faults that needed no disk.
     pub minor_faults: u64,
     /// Page faults that did.
@@ -193,16 +193,23 @@ mod tests {
     #[test]
     fn causes_are_read_back_and_shown_again() {
         let mut run = sample(2);
-        let blocker =
-            Moment { blocked: 70_000, blocked_by: Some("ecu.<b>".into()), follows: true, ..Moment::default() };
+        let blocker = ActivationResult {
+            blocked: 70_000,
+            blocked_by: Some("ecu.<b>".into()),
+            follows: true,
+            ..ActivationResult::default()
+        };
         run.clocks[1].causes = Causes {
-            worst_responses: vec![blocker.clone(), Moment { first: true, more_others: 2, ..Moment::default() }],
+            worst_responses: vec![
+                blocker.clone(),
+                ActivationResult { first: true, more_others: 2, ..ActivationResult::default() },
+            ],
             worst_wakeups: vec![],
-            overran: vec![Overran {
+            overran: vec![OverrunResult {
                 release: "1/3".into(),
                 budget: None,
                 cause: "<itself>".into(),
-                ..Overran::default()
+                ..OverrunResult::default()
             }],
             overran_total: 9,
             thread: None,

@@ -6,7 +6,7 @@ use super::{PredictedFrom, SignalResult};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use vecud_plan::schedulability::Analysis;
-use vecud_plan::schedulability::verdict::Verdict;
+use vecud_plan::schedulability::verdict::ResponseTime;
 use vecud_plan::table::release;
 use vecud_plan::{FmuId, OutputClock, Plan, Release, TaskId, timing};
 
@@ -206,12 +206,12 @@ fn task<'a>(plan: &'a Plan, at: usize, analysis: Option<&Analysis>) -> Task<'a> 
         max_overruns: task.limits.max_overruns,
         deadline: verdict.and_then(|verdict| verdict.deadline).map(|deadline| nanos(deadline.0)),
         prediction: verdict.map(|verdict| match &verdict.result {
-            Verdict::Bounded(_) if verdict.late().is_some() => "late",
-            Verdict::Bounded(_) => "bounded",
-            Verdict::Idle => "idle",
-            Verdict::Unknown => "unknown",
-            Verdict::Overloaded => "overloaded",
-            Verdict::NotFound => "not found",
+            ResponseTime::Bounded(_) if verdict.late().is_some() => "late",
+            ResponseTime::Bounded(_) => "bounded",
+            ResponseTime::Idle => "idle",
+            ResponseTime::Unknown => "unknown",
+            ResponseTime::Overloaded => "overloaded",
+            ResponseTime::NotFound => "not found",
         }),
         predicted_response: worst.map(|worst| nanos(worst.response.0)),
         predicted_from: worst.map(|worst| worst.basis.into()),

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 use std::sync::LazyLock;
 use std::time::Duration;
-use vecud_record::histogram::{Counts, Histogram};
+use vecud_record::histogram::{Histogram, SparseHistogram};
 
 /// What `report.json` says of a histogram, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
-pub struct Figures {
+pub struct Statistics {
     /// How many values there are; 0: the other figures mean nothing.
     pub count: u64,
     /// The smallest value.
@@ -34,9 +34,9 @@ pub struct Figures {
     pub max: u64,
 }
 
-impl Figures {
+impl Statistics {
     fn of(histogram: &Histogram) -> Self {
-        Figures {
+        Statistics {
             count: histogram.count(),
             min: histogram.min(),
             mean: histogram.mean(),
@@ -52,10 +52,10 @@ impl Figures {
 
 /// Values of one metric, ns. As a [`Histogram`] it has none where only the figures are known.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(from = "Figures", into = "Figures")]
+#[serde(from = "Statistics", into = "Statistics")]
 pub struct Distribution {
     /// What `report.json` says of them.
-    pub figures: Figures,
+    pub figures: Statistics,
     values: Option<Histogram>,
     slices: Vec<Slice>,
 }
@@ -68,7 +68,7 @@ pub struct Slice {
     /// How long it is, whole milliseconds.
     pub length: Duration,
     /// The values, which are some.
-    pub counts: Counts,
+    pub counts: SparseHistogram,
 }
 
 impl Distribution {
@@ -103,9 +103,9 @@ impl Distribution {
 
     /// Says what there was of the values at some instants since the start of the run, in their order, before the last of them had come at
     /// `end`. Where that is not so, nothing is said.
-    pub fn split(&mut self, marks: &[(Duration, &Counts)], end: Duration) {
-        let Some(values) = self.values.as_ref().map(|values| Counts::of(values.buckets())) else { return };
-        let (mut slices, mut begin, nothing) = (Vec::new(), Duration::ZERO, Counts::default());
+    pub fn split(&mut self, marks: &[(Duration, &SparseHistogram)], end: Duration) {
+        let Some(values) = self.values.as_ref().map(|values| SparseHistogram::of(values.buckets())) else { return };
+        let (mut slices, mut begin, nothing) = (Vec::new(), Duration::ZERO, SparseHistogram::default());
         let mut before = &nothing;
         for (at, counts) in marks.iter().copied().chain([(end, &values)]) {
             let Some(came) = counts.since(before) else { return };
@@ -120,21 +120,21 @@ impl Distribution {
 impl From<Histogram> for Distribution {
     fn from(values: Histogram) -> Distribution {
         Distribution {
-            figures: Figures::of(&values),
+            figures: Statistics::of(&values),
             values: (values.count() > 0).then_some(values),
             slices: Vec::new(),
         }
     }
 }
 
-impl From<Figures> for Distribution {
-    fn from(figures: Figures) -> Distribution {
+impl From<Statistics> for Distribution {
+    fn from(figures: Statistics) -> Distribution {
         Distribution { figures, values: None, slices: Vec::new() }
     }
 }
 
-impl From<Distribution> for Figures {
-    fn from(distribution: Distribution) -> Figures {
+impl From<Distribution> for Statistics {
+    fn from(distribution: Distribution) -> Statistics {
         distribution.figures
     }
 }

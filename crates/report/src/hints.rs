@@ -26,7 +26,7 @@ mod memory;
 mod periods;
 
 use self::periods::{Late, recurrence};
-use super::causes::Moment;
+use super::causes::ActivationResult;
 use super::format::{count, duration, plural};
 use super::{ClockResult, Run, Scheduling};
 use std::collections::BTreeMap;
@@ -218,9 +218,12 @@ fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut B
     let all = clock.causes.worst_wakeups.len();
     let typical = clock.wakeup_machine().quantile(0.5);
     let least = NOTABLE.max(typical.saturating_mul(TIMES));
-    let late: Vec<&Moment> = clock.causes.worst_wakeups.iter().filter(|m| m.wakeup_machine() >= least).collect();
-    let longest = |moments: &[&Moment]| moments.iter().map(|moment| moment.wakeup_machine()).max().unwrap_or(0);
-    let (own, rest): (Vec<&Moment>, Vec<&Moment>) = late.into_iter().partition(|moment| moment.follows);
+    let late: Vec<&ActivationResult> =
+        clock.causes.worst_wakeups.iter().filter(|m| m.wakeup_machine() >= least).collect();
+    let longest =
+        |moments: &[&ActivationResult]| moments.iter().map(|moment| moment.wakeup_machine()).max().unwrap_or(0);
+    let (own, rest): (Vec<&ActivationResult>, Vec<&ActivationResult>) =
+        late.into_iter().partition(|moment| moment.follows);
     if !own.is_empty() {
         hints.push(format!(
             "{}, up to {}, waited for the activation before, which had not ended",
@@ -229,7 +232,7 @@ fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut B
         ));
     }
     // Those that others filled for the most part, by who had the most of it.
-    let (mut by_clock, mut machine) = (BTreeMap::<&str, Vec<&Moment>>::new(), Vec::new());
+    let (mut by_clock, mut machine) = (BTreeMap::<&str, Vec<&ActivationResult>>::new(), Vec::new());
     for moment in rest {
         let mut ran = moment.others.iter().filter(|other| !other.under_way);
         match moment.wakeup_rig == 0 && ran.clone().map(|other| other.overlap).sum::<u64>() >= moment.wakeup / 2 {
@@ -238,7 +241,8 @@ fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut B
         }
     }
     for (other, moments) in &by_clock {
-        let overlap = |moment: &&Moment| moment.others.iter().find(|o| o.clock == **other).map_or(0, |o| o.overlap);
+        let overlap =
+            |moment: &&ActivationResult| moment.others.iter().find(|o| o.clock == **other).map_or(0, |o| o.overlap);
         hints.push(format!(
             "{}, up to {}, coincide with activations of {other} on core {}, which took up to {} of that time",
             of_the_worst(moments.len(), all, "wake-up", clock),
@@ -258,12 +262,12 @@ fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut B
              way in only {share:.1} % of the time: something in it keeps the core, such as a system call"
         )),
         None => {
-            let ran = |moment: &&Moment| {
+            let ran = |moment: &&ActivationResult| {
                 moment.others.iter().filter(|other| !other.under_way).map(|other| other.overlap).sum::<u64>()
             };
             let rig = machine.iter().map(ran).max().unwrap_or(0);
             let words = place.trim_end_matches(',').to_owned();
-            let since_start = |moment: &&Moment| (moment.release_monotonic_ns - run.start_monotonic_ns).max(0) as u64;
+            let since_start = |moment: &&ActivationResult| (moment.release_monotonic_ns - run.start_monotonic_ns).max(0) as u64;
             let late = |interval| machine.iter().map(since_start).map(|at| Late { at, interval }).collect();
             let late = interval(clock).map(late).unwrap_or_default();
             away.entry(clock.cpu).or_default().push(Away { words, rig, late });
@@ -273,11 +277,11 @@ fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut B
 
 /// A clock that is under way in these wake-ups far more often than chance would have it: how often, and its share of the
 /// run's time in per cent.
-fn suspect<'r>(run: &'r Run, clock: &ClockResult, moments: &[&Moment]) -> Option<(String, usize, f64)> {
+fn suspect<'r>(run: &'r Run, clock: &ClockResult, moments: &[&ActivationResult]) -> Option<(String, usize, f64)> {
     let of_core = run.clocks.iter().filter(|other| other.cpu == clock.cpu);
     let found = of_core.filter_map(|other: &'r ClockResult| {
         let (own, share) = (name(other), other.response.mean() * other.activations as f64 / (run.wall_seconds * 1e9));
-        let in_it = |moment: &&&Moment| moment.others.iter().any(|o| o.under_way && o.clock == own);
+        let in_it = |moment: &&&ActivationResult| moment.others.iter().any(|o| o.under_way && o.clock == own);
         let number = moments.iter().filter(in_it).count();
         let by_far =
             number >= 3 && 2 * number > moments.len() && number as f64 >= CHANCE * share * moments.len() as f64;
@@ -289,7 +293,7 @@ fn suspect<'r>(run: &'r Run, clock: &ClockResult, moments: &[&Moment]) -> Option
 /// Waits for the preemption lock.
 fn locks(clock: &ClockResult, hints: &mut Vec<String>) {
     let worst = &clock.causes.worst_responses;
-    let waited = |part: u64, moment: &Moment| part >= NOTABLE && part >= moment.response / 4;
+    let waited = |part: u64, moment: &ActivationResult| part >= NOTABLE && part >= moment.response / 4;
     let mut by_holder = BTreeMap::<Option<&str>, Vec<u64>>::new();
     for moment in worst.iter().filter(|moment| waited(moment.blocked, moment)) {
         by_holder.entry(moment.blocked_by.as_deref()).or_default().push(moment.blocked);
@@ -327,13 +331,13 @@ fn budget(clock: &ClockResult, hints: &mut Vec<String>) {
         return;
     }
     let tight = || worst.iter().filter(|moment| moment.response.saturating_mul(100) >= interval.saturating_mul(TIGHT));
-    let of_interval = |moments: &[&Moment]| {
+    let of_interval = |moments: &[&ActivationResult]| {
         let longest = moments.iter().map(|moment| moment.response).max().unwrap_or(0);
         format!("{} of an interval of {}", duration(longest), duration(interval))
     };
-    let preempted: Vec<&Moment> = tight().filter(|moment| moment.preempted >= moment.response / 2).collect();
+    let preempted: Vec<&ActivationResult> = tight().filter(|moment| moment.preempted >= moment.response / 2).collect();
     if !preempted.is_empty() {
-        let by = |moment: &&Moment| Some(moment.others.iter().find(|other| !other.under_way)?.clock.clone());
+        let by = |moment: &&ActivationResult| Some(moment.others.iter().find(|other| !other.under_way)?.clock.clone());
         let mut names = BTreeMap::<String, usize>::new();
         preempted.iter().filter_map(by).for_each(|name| *names.entry(name).or_default() += 1);
         let most = names.into_iter().max_by_key(|(_, number)| *number);
@@ -346,7 +350,7 @@ fn budget(clock: &ClockResult, hints: &mut Vec<String>) {
             duration(preempted.iter().map(|moment| moment.preempted).max().unwrap_or(0))
         ));
     }
-    let executing: Vec<&Moment> = tight().filter(|moment| moment.executing >= moment.response / 2).collect();
+    let executing: Vec<&ActivationResult> = tight().filter(|moment| moment.executing >= moment.response / 2).collect();
     if !executing.is_empty() {
         let (longest, typical) = (executing.iter().map(|moment| moment.executing).max(), clock.execution.quantile(0.5));
         let longest = longest.unwrap_or(0);

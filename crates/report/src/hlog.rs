@@ -13,7 +13,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::time::Duration;
-use vecud_record::histogram::Counts;
+use vecud_record::histogram::SparseHistogram;
 
 /// The histograms of a run as an interval log. Those without values are left out: readers choke on them.
 pub fn hlog(run: &Run) -> String {
@@ -29,7 +29,7 @@ pub fn hlog(run: &Run) -> String {
     histograms.iter().for_each(|(tag, _)| *tags.entry(tag.as_str()).or_insert(0) += 1);
     // Names with dots can have the same tag; whose a line is of those is known by their order alone.
     let by_intervals = |tag: &str, own: &Distribution| tags[tag] == 1 && !own.slices().is_empty();
-    let mut entries: Vec<(&str, Duration, Duration, Option<&Counts>, &Distribution)> = Vec::new();
+    let mut entries: Vec<(&str, Duration, Duration, Option<&SparseHistogram>, &Distribution)> = Vec::new();
     for (tag, own) in &histograms {
         match by_intervals(tag, own) {
             true => {
@@ -41,7 +41,7 @@ pub fn hlog(run: &Run) -> String {
     entries.sort_by_key(|(_, begin, ..)| *begin);
     for (tag, begin, length, counts, whole) in entries {
         let tag = Some(Tag::new(tag).expect("encoded"));
-        let part = counts.map(Counts::buckets);
+        let part = counts.map(SparseHistogram::buckets);
         let buckets = part.as_ref().unwrap_or(whole.buckets());
         writer.write_histogram(buckets, begin, length, tag).expect("writing to memory");
     }
@@ -137,8 +137,8 @@ mod tests {
     fn the_intervals_of_a_histogram_are_the_whole() {
         let mut run = sample(1);
         let parts = [vec![5, 7_000, 7_001], vec![], vec![9, 1 << 44], vec![3]];
-        let so_far = |parts: &[Vec<u64>]| Counts::of(Distribution::of(parts.concat()).buckets());
-        let marks: Vec<Counts> = (1..parts.len()).map(|end| so_far(&parts[..end])).collect();
+        let so_far = |parts: &[Vec<u64>]| SparseHistogram::of(Distribution::of(parts.concat()).buckets());
+        let marks: Vec<SparseHistogram> = (1..parts.len()).map(|end| so_far(&parts[..end])).collect();
         let times = [1_000, 2_000, 3_500].map(Duration::from_millis);
         let mut own = Distribution::of(parts.concat());
         let times_and_marks: Vec<_> = times.into_iter().zip(&marks).collect();
@@ -173,7 +173,7 @@ mod tests {
         let mut run = sample(1);
         for (clock, (fmu, name)) in run.clocks.iter_mut().zip([("a", "b.c"), ("a.b", "c")]) {
             (clock.fmu, clock.clock) = (fmu.into(), name.into());
-            let half = Counts::of(Distribution::of([]).buckets());
+            let half = SparseHistogram::of(Distribution::of([]).buckets());
             clock.response.split(&[(Duration::from_secs(1), &half)], Duration::from_secs(10));
         }
         let log = hlog(&run);

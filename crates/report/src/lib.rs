@@ -73,10 +73,10 @@ mod validation;
 mod values;
 mod words;
 
-pub use causes::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts};
+pub use causes::{ActivationResult, Causes, KernelCounters, OtherClock, OverrunResult, PartsResult, ThreadCounts};
 pub use check::{CheckProblem, Checked, check_json};
 pub use cyclictest::cyclictest;
-pub use distribution::{Distribution, Figures, Slice};
+pub use distribution::{Distribution, Slice, Statistics};
 pub use doctor::{DoctorFinding, DoctorResult, ProbeResult};
 pub use end::{End, Ended, FmuStatus};
 pub use file::{FORMAT_VERSION, checkpoint, json};
@@ -100,7 +100,7 @@ pub use step_counts::{IntegrationCounts, StepCounts};
 pub use table::{Live, LiveActivation, LiveRow, Screen, live, summary};
 pub use trace::{Picture, TraceFile, TraceResult};
 pub use trends::{TrendClock, TrendPoint, TrendRun, Trends, trends, trends_json};
-pub use validation::{Check, Outcome, Remark, Validation, Weight};
+pub use validation::{Check, CheckOutcome, Remark, Validation, Weight};
 pub use values::LiveValue;
 
 /// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.

@@ -2,11 +2,11 @@
 
 use super::{ClockResult, ReportFile};
 use vecud_plan::Mode;
-use vecud_plan::schedulability::{Measured, MeasuredClock};
+use vecud_plan::schedulability::{MeasuredClock, MeasuredRun};
 
 /// What a run that has just ended has measured, to compute its own bounds.
-pub fn measured(clocks: &[ClockResult]) -> Measured {
-    Measured { this_run: true, clocks: clocks.iter().map(measured_of).collect() }
+pub fn measured(clocks: &[ClockResult]) -> MeasuredRun {
+    MeasuredRun { this_run: true, clocks: clocks.iter().map(measured_of).collect() }
 }
 
 fn measured_of(clock: &ClockResult) -> MeasuredClock {
@@ -34,7 +34,7 @@ impl ReportFile {
     }
 
     /// What an earlier run has measured, to compute bounds of later ones.
-    pub fn measured(&self) -> Measured {
-        Measured { this_run: false, clocks: self.run.clocks.iter().map(measured_of).collect() }
+    pub fn measured(&self) -> MeasuredRun {
+        MeasuredRun { this_run: false, clocks: self.run.clocks.iter().map(measured_of).collect() }
     }
 }

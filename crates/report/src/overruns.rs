@@ -1,13 +1,13 @@
 //! Why an activation was still running when the next one was due, in words: a pure function of where its time went.
 
-use super::causes::{Moment, Overran};
+use super::causes::{ActivationResult, OverrunResult};
 use super::format::duration;
 
 /// Parts that are at least this share of the response are named, the largest first; of smaller ones only the largest.
 pub const SHARE: u64 = 4;
 
 /// The cause of an overrun: what the time of the activation before went to.
-pub fn cause(overran: &Overran) -> String {
+pub fn cause(overran: &OverrunResult) -> String {
     let moment = &overran.predecessor;
     let mut parts: Vec<(u64, String)> = vec![
         (
@@ -25,19 +25,19 @@ pub fn cause(overran: &Overran) -> String {
     parts.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ")
 }
 
-fn preempted(moment: &Moment) -> String {
+fn preempted(moment: &ActivationResult) -> String {
     let by = moment.others.iter().find(|other| !other.under_way);
     let by = by.map_or(String::new(), |other| format!(" by {}", other.clock));
     format!("preempted{by} for {}", duration(moment.preempted))
 }
 
-fn blocked(moment: &Moment) -> String {
+fn blocked(moment: &ActivationResult) -> String {
     let by = moment.blocked_by.as_ref().map_or(String::new(), |clock| format!(" held by {clock}"));
     format!("blocked for {} on the preemption lock{by}", duration(moment.blocked))
 }
 
 /// What the time before a wake-up went to.
-fn woken(moment: &Moment) -> String {
+fn woken(moment: &ActivationResult) -> String {
     let late = duration(moment.wakeup);
     let before: u64 = ran_before(moment);
     match moment.others.iter().find(|other| !other.under_way) {
@@ -49,7 +49,7 @@ fn woken(moment: &Moment) -> String {
 
 /// Time in which other clocks were at work from beginning to end, as far as it lay before the wake-up: what is beyond the
 /// time for which it was preempted.
-fn ran_before(moment: &Moment) -> u64 {
+fn ran_before(moment: &ActivationResult) -> u64 {
     let ran: u64 = moment.others.iter().filter(|other| !other.under_way).map(|other| other.overlap).sum();
     ran.saturating_sub(moment.preempted).min(moment.wakeup)
 }
@@ -59,9 +59,9 @@ mod tests {
     use super::super::causes::OtherClock;
     use super::*;
 
-    fn overran(moment: Moment) -> Overran {
+    fn overran(moment: ActivationResult) -> OverrunResult {
         let response = moment.parts().iter().map(|(_, part)| part).sum();
-        Overran { predecessor: Moment { response, ..moment }, ..Overran::default() }
+        OverrunResult { predecessor: ActivationResult { response, ..moment }, ..OverrunResult::default() }
     }
 
     fn other(clock: &str, overlap: u64, under_way: bool) -> OtherClock {
@@ -70,11 +70,11 @@ mod tests {
 
     #[test]
     fn the_largest_parts_are_the_cause() {
-        let moment = || Moment { wakeup: 2_000, gate: 300, set_get: 1_000, ..Moment::default() };
+        let moment = || ActivationResult { wakeup: 2_000, gate: 300, set_get: 1_000, ..ActivationResult::default() };
         for (moment, words) in [
-            (Moment { executing: 1_500_000, ..moment() }, "its own execution, 1.50 ms"),
+            (ActivationResult { executing: 1_500_000, ..moment() }, "its own execution, 1.50 ms"),
             (
-                Moment {
+                ActivationResult {
                     executing: 400_000,
                     preempted: 900_000,
                     others: vec![other("ecu.slow", 2_000, true), other("plant.step", 900_000, false)],
@@ -83,20 +83,25 @@ mod tests {
                 "preempted by plant.step for 900 µs; its own execution, 401 µs",
             ),
             (
-                Moment { executing: 100_000, blocked: 950_000, blocked_by: Some("ecu.slow".into()), ..moment() },
+                ActivationResult {
+                    executing: 100_000,
+                    blocked: 950_000,
+                    blocked_by: Some("ecu.slow".into()),
+                    ..moment()
+                },
                 "blocked for 950 µs on the preemption lock held by ecu.slow",
             ),
-            (Moment { gate: 1_100_000, executing: 1, ..moment() }, "waited 1.10 ms at the gate of its FMU"),
+            (ActivationResult { gate: 1_100_000, executing: 1, ..moment() }, "waited 1.10 ms at the gate of its FMU"),
             (
-                Moment { wakeup: 5_000_000, others: vec![other("ecu.slow", 5_000_000, true)], ..moment() },
+                ActivationResult { wakeup: 5_000_000, others: vec![other("ecu.slow", 5_000_000, true)], ..moment() },
                 "woken 5.00 ms late by the machine",
             ),
             (
-                Moment { wakeup: 900_000, others: vec![other("plant.step", 800_000, false)], ..moment() },
+                ActivationResult { wakeup: 900_000, others: vec![other("plant.step", 800_000, false)], ..moment() },
                 "woken 900 µs late, after plant.step",
             ),
             (
-                Moment { wakeup: 900_000, follows: true, ..moment() },
+                ActivationResult { wakeup: 900_000, follows: true, ..moment() },
                 "began 900 µs late, after the activation before it",
             ),
         ] {

@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::io::Read;
 use std::time::Duration;
-use vecud_record::histogram::{Counts, Histogram};
+use vecud_record::histogram::{Histogram, SparseHistogram};
 
 /// Why a file cannot be read.
 #[derive(Debug, PartialEq, Eq)]
@@ -280,7 +280,11 @@ impl<'a> Log<'a> {
             let Some(line) = entries.pop_front() else { break };
             let read = base64(line.encoded_histogram()).and_then(|bytes| histogram(&bytes));
             let Some(read) = read.filter(|read| all.add(read).is_ok()) else { return wrong("has other values than") };
-            slices.push(Slice { begin: line.start_timestamp(), length: line.duration(), counts: Counts::of(&read) });
+            slices.push(Slice {
+                begin: line.start_timestamp(),
+                length: line.duration(),
+                counts: SparseHistogram::of(&read),
+            });
         }
         // One entry over the whole run says nothing of when its values came.
         slices.retain(|slice| slice.length.abs_diff(self.whole) > Duration::from_millis(1));

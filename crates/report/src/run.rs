@@ -57,7 +57,7 @@ pub struct Run {
     #[serde(default)]
     pub pauses: Pauses,
     /// The machine.
-    pub host: Host,
+    pub host: HostResult,
     /// The instances, in rig order.
     pub fmus: Vec<FmuResult>,
     /// The clocks, in merged order.
@@ -176,7 +176,7 @@ pub struct StimulusResult {
 
 /// Facts about the machine.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Host {
+pub struct HostResult {
     /// `uname -r -v`.
     pub kernel: String,
     /// The kernel is a PREEMPT_RT one.
@@ -244,7 +244,7 @@ pub struct Fact {
     pub value: String,
 }
 
-impl Host {
+impl HostResult {
     /// Partitions ran below the priorities that the rig asks for.
     pub fn is_limited(&self) -> bool {
         // Partitions fill the band from its top.

@@ -1,10 +1,10 @@
 //! A made-up run, for examples and tests.
 
 use super::{
-    CallResult, Causes, ClockResult, ConnectionResult, CoreCounts, Counts, Distribution, DoctorFinding, DoctorResult,
-    End, Ended, Fact, FmuResult, FmuStatus, Host, LockResult, MemoryOverTime, Moment, OtherClock, OverTime,
-    PartsResult, PredictedFrom, ProbeResult, PromiseResult, Run, Schedulability, Scheduling, Served, SignalResult,
-    ThreadCounts, TraceResult,
+    ActivationResult, CallResult, Causes, ClockResult, ConnectionResult, CoreCounts, Distribution, DoctorFinding,
+    DoctorResult, End, Ended, Fact, FmuResult, FmuStatus, HostResult, KernelCounters, LockResult, MemoryOverTime,
+    OtherClock, OverTime, PartsResult, PredictedFrom, ProbeResult, PromiseResult, Run, Schedulability, Scheduling,
+    Served, SignalResult, ThreadCounts, TraceResult,
 };
 use vecud_base::priority::{FifoPriority, FmiPriority};
 use vecud_description::IntervalVariability::{self, Constant, Countdown, Triggered};
@@ -88,9 +88,9 @@ fn doctor(random: &mut Random) -> DoctorResult {
     }
 }
 
-fn host(random: &mut Random) -> Host {
+fn host(random: &mut Random) -> HostResult {
     let priority = |value| FifoPriority::new(value).expect("Linux has it");
-    Host {
+    HostResult {
         kernel: "6.12.9-rt4 #1 SMP PREEMPT_RT".into(),
         preempt_rt: true,
         scheduling: Scheduling::Fifo,
@@ -237,7 +237,7 @@ fn clock(
 fn causes(responses: &[u64], set_get: u64) -> Causes {
     let mut worst: Vec<(usize, u64)> = responses.iter().copied().enumerate().collect();
     worst.sort_by_key(|(_, response)| std::cmp::Reverse(*response));
-    let moment = |&(number, response): &(usize, u64)| Moment {
+    let moment = |&(number, response): &(usize, u64)| ActivationResult {
         time: format!("{number}/1000"),
         time_s: number as f64 / 1e3,
         release_monotonic_ns: 90_000_000 + number as i64 * 1_000_000,
@@ -246,11 +246,11 @@ fn causes(responses: &[u64], set_get: u64) -> Causes {
         executing: response.saturating_sub(2_000 + set_get),
         set_get: set_get.min(response.saturating_sub(2_000)),
         others: vec![OtherClock { clock: "plant.step".into(), overlap: 700, under_way: true }],
-        ..Moment::default()
+        ..ActivationResult::default()
     };
-    let worst_responses: Vec<Moment> = worst.iter().take(10).map(moment).collect();
+    let worst_responses: Vec<ActivationResult> = worst.iter().take(10).map(moment).collect();
     let worst_wakeups = worst_responses.iter().take(3).cloned().collect();
-    let counts = |voluntary_switches| Counts { voluntary_switches, ..Counts::default() };
+    let counts = |voluntary_switches| KernelCounters { voluntary_switches, ..KernelCounters::default() };
     let thread = Some(ThreadCounts { first: Some(counts(1)), later: counts(responses.len() as u64) });
     Causes { worst_responses, worst_wakeups, thread, ..Causes::default() }
 }

@@ -4,7 +4,7 @@ use super::KernelTrace;
 use super::words::word_or_null;
 use serde::{Deserialize, Serialize};
 use vecud_plan::TraceMode;
-use vecud_record::trace::Item;
+use vecud_record::trace::TraceItem;
 
 /// The trace of a run; in `report.json` as it is here, without the pictures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,12 +48,12 @@ impl TraceFile {
     }
 
     /// Counts an item that is in it; items come by their ends.
-    pub fn count(&mut self, item: &Item) {
+    pub fn count(&mut self, item: &TraceItem) {
         if self.to == 0 {
             self.from = item.at();
         }
         self.to = self.to.max(item.at());
-        if let Item::Activated(activated) = item {
+        if let TraceItem::Activated(activated) = item {
             self.from = self.from.min(activated.start);
             self.activations += 1;
         }
@@ -70,7 +70,7 @@ pub struct Picture {
     /// (continued)
     pub to: i64,
     /// What is in it, by the ends.
-    pub items: Vec<Item>,
+    pub items: Vec<TraceItem>,
 }
 
 /// Times of the trace as `report.json` has them.

@@ -4,7 +4,7 @@
 //! lacks, latencies in virtual time) is a gap, never a zero.
 
 use super::words::Word;
-use super::{ClockResult, Distribution, Figures, ReportFile, Run, passed};
+use super::{ClockResult, Distribution, ReportFile, Run, Statistics, passed};
 use serde::Serialize;
 
 /// The version of the format of `vecud report A B C --json`; see [`super::FORMAT_VERSION`].
@@ -69,11 +69,11 @@ pub struct TrendPoint {
     /// Limit of the rig on the start latency.
     pub max_latency: Option<u64>,
     /// Release → first FMI call.
-    pub start_latency: Option<Figures>,
+    pub start_latency: Option<Statistics>,
     /// First FMI call → last get done, less preemption.
-    pub execution: Option<Figures>,
+    pub execution: Option<Statistics>,
     /// Release → last get done.
-    pub response: Option<Figures>,
+    pub response: Option<Statistics>,
 }
 
 /// Puts runs, each with the name that its user gave it, beside each other.

@@ -93,7 +93,7 @@ impl Remark {
 
 /// What came of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// Nothing is wrong; something may be odd.
     #[serde(rename = "ok")]
     Sound,
@@ -105,12 +105,12 @@ pub enum Outcome {
     NotTried,
 }
 
-impl Outcome {
+impl CheckOutcome {
     fn word(self) -> &'static str {
         match self {
-            Outcome::Sound => "ok",
-            Outcome::Finding => "finding",
-            Outcome::NotTried => "not tried",
+            CheckOutcome::Sound => "ok",
+            CheckOutcome::Finding => "finding",
+            CheckOutcome::NotTried => "not tried",
         }
     }
 }
@@ -127,11 +127,11 @@ impl Check {
     }
 
     /// What came of it.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> CheckOutcome {
         match self.remarks.iter().any(|remark| remark.weight == Weight::Finding) {
-            true => Outcome::Finding,
-            false if self.not_tried.is_some() => Outcome::NotTried,
-            false => Outcome::Sound,
+            true => CheckOutcome::Finding,
+            false if self.not_tried.is_some() => CheckOutcome::NotTried,
+            false => CheckOutcome::Sound,
         }
     }
 }
@@ -201,7 +201,7 @@ impl Validation {
                 sum += &format!(", {}", plural(number, what));
             }
         }
-        let (ok, wrong, left) = (of(Outcome::Sound), of(Outcome::Finding), of(Outcome::NotTried));
+        let (ok, wrong, left) = (of(CheckOutcome::Sound), of(CheckOutcome::Finding), of(CheckOutcome::NotTried));
         format!("{}: {sum} ({ok} ok, {wrong} with findings, {left} not tried)", Plain(&self.file))
     }
 
@@ -251,7 +251,7 @@ struct Said<'a> {
 #[derive(Serialize)]
 struct SaidCheck<'a> {
     name: &'a str,
-    outcome: Outcome,
+    outcome: CheckOutcome,
     seen: &'a str,
     not_tried: Option<&'a str>,
     remarks: Vec<SaidRemark<'a>>,

@@ -3,13 +3,13 @@
 
 use super::calls::{Calls, Meter, Recorded, SharedOutputs};
 use super::halt::Halt;
-use super::site::Site;
+use super::site::TaskTelemetry;
 use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
 use super::unit::{Unit, UsualSteps};
 use super::world::World;
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::Unusual;
+use vecud_fmi::FastPathExit;
 use vecud_plan::TaskId;
 use vecud_plan::schedule::Due;
 
@@ -154,7 +154,11 @@ impl Activation {
     }
 
     /// [`Unit::usual_steps`]. Each is [`Activation::run`] where nothing else is to be done.
-    pub fn usual_steps(&mut self, host: &'static PartitionHost, site: &'static Site) -> Option<UsualSteps<'_>> {
+    pub fn usual_steps(
+        &mut self,
+        host: &'static PartitionHost,
+        site: &'static TaskTelemetry,
+    ) -> Option<UsualSteps<'_>> {
         self.unit.usual_steps(host, site)
     }
 
@@ -167,7 +171,7 @@ impl Activation {
 
     /// [`Unit::settle_step`]. Tells whether something else comes than the next usual step.
     #[cold]
-    pub fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
+    pub fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
         let strode = self.unit.settle_step(unusual, due, seconds, end);
         self.calls.strode(strode)
     }

@@ -43,7 +43,7 @@ impl End {
     /// The ends at a batch; `elements` are those of a connection on this side.
     fn all(
         world: &World,
-        planned: &vecud_plan::Batch,
+        planned: &vecud_plan::BatchPlan,
         values: &Batch,
         elements: impl Fn(&vecud_plan::ConnectionPlan) -> (&[Range<usize>], Conversion),
     ) -> Ends {
@@ -206,7 +206,7 @@ pub struct Incoming(Ends);
 
 impl Incoming {
     /// The cables that end at this batch.
-    fn new(world: &World, planned: &vecud_plan::Batch, values: &Batch) -> Incoming {
+    fn new(world: &World, planned: &vecud_plan::BatchPlan, values: &Batch) -> Incoming {
         Incoming(End::all(world, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
     }
 
@@ -233,7 +233,7 @@ pub struct Outgoing(Ends);
 
 impl Outgoing {
     /// The cables that begin at this batch.
-    fn new(world: &World, planned: &vecud_plan::Batch, values: &Batch) -> Outgoing {
+    fn new(world: &World, planned: &vecud_plan::BatchPlan, values: &Batch) -> Outgoing {
         Outgoing(End::all(world, planned, values, |connection| (&connection.from_elements, connection.conversion)))
     }
 
@@ -254,7 +254,7 @@ impl Outgoing {
 /// from a saved state.
 pub fn incoming(
     world: &World,
-    planned: &vecud_plan::Batch,
+    planned: &vecud_plan::BatchPlan,
     inputs: Vec<Input>,
     values: &mut Batch,
 ) -> (Incoming, Vec<Input>) {
@@ -267,7 +267,7 @@ pub fn incoming(
 /// The cables that begin at a batch, and what leaves it otherwise.
 pub fn outgoing(
     world: &World,
-    planned: &vecud_plan::Batch,
+    planned: &vecud_plan::BatchPlan,
     values: &Batch,
     outputs: Vec<Output>,
 ) -> (Outgoing, Vec<Output>) {

@@ -13,15 +13,15 @@ use vecud_plan::{ConnectionId, Plan, Timing};
 
 /// All cables of a rig.
 #[derive(Debug, Default)]
-pub struct Cables {
+pub struct SignalBundles {
     pub(super) all: Vec<Arc<Latest>>,
     /// Per connection: its cable, and its first word there.
     pub(super) lines: Vec<Option<(usize, usize)>>,
 }
 
-impl Cables {
+impl SignalBundles {
     /// Lays the cables of a plan: one for all connections that the same calls read, and the same calls set.
-    pub fn lay(plan: &Plan) -> Cables {
+    pub fn lay(plan: &Plan) -> SignalBundles {
         let on_ticks = plan.fmus.iter().flat_map(|fmu| fmu.on_ticks()).map(|on_tick| &on_tick.batch);
         let reading = calls(plan, plan.tasks.iter().flat_map(|task| &task.get).chain(on_ticks));
         let setting = calls(plan, plan.tasks.iter().flat_map(|task| &task.set));
@@ -38,7 +38,7 @@ impl Cables {
                 }
             }
         }
-        let mut cables = Cables { all: Vec::new(), lines: vec![None; plan.connections.len()] };
+        let mut cables = SignalBundles { all: Vec::new(), lines: vec![None; plan.connections.len()] };
         for lines in groups.into_values() {
             let mut words = 0;
             for line in &lines {
@@ -68,7 +68,7 @@ impl Cables {
 }
 
 /// Per connection: the numbers of the calls that it takes part in.
-fn calls<'a>(plan: &Plan, batches: impl Iterator<Item = &'a vecud_plan::Batch>) -> Vec<Vec<usize>> {
+fn calls<'a>(plan: &Plan, batches: impl Iterator<Item = &'a vecud_plan::BatchPlan>) -> Vec<Vec<usize>> {
     let mut calls = vec![Vec::new(); plan.connections.len()];
     for (call, batch) in batches.enumerate() {
         batch.items.iter().flat_map(|item| &item.connections).for_each(|connection| calls[connection.0].push(call));

@@ -6,7 +6,7 @@ mod seen;
 mod shared_outputs;
 
 pub use self::recorded::Recorded;
-use self::seen::Seen;
+use self::seen::LastSet;
 pub use self::shared_outputs::SharedOutputs;
 
 use super::cable_ends::{self, Incoming, Outgoing};
@@ -14,7 +14,7 @@ use super::halt::Halt;
 use super::inbox::{Carried, Inbox, Settable, Turn};
 use super::lines::{Lines, OnLines};
 use super::resize::Resizable;
-use super::slopes::{Moved, Slopes};
+use super::slopes::{CarriedDerivatives, Moved};
 use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
 use super::values::{self, Input, Output, Publishing};
@@ -26,7 +26,7 @@ use vecud_linux::prefetch::prefetch_all;
 use vecud_plan::schedule::Due;
 use vecud_plan::snapshot::BetweenSteps;
 use vecud_plan::{BatchItem, ConnectionId, FedElement, Interpolation, OnWarning, Plan, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 
 /// What a task hands to its FMU and takes from it, and where that comes from and goes.
 pub struct Calls {
@@ -79,7 +79,7 @@ pub trait Setting: Settable {
         _host: &PartitionHost,
         _time: Instant,
         _batch: &Batch,
-        _slopes: &Slopes,
+        _slopes: &CarriedDerivatives,
     ) -> Result<Outcome, Failure> {
         Ok(Outcome::Ok)
     }
@@ -117,7 +117,7 @@ pub trait Getting {
     fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure>;
 
     /// Reads slopes of outputs. Only steps have any.
-    fn get_slopes(&mut self, _slopes: &mut Slopes) -> Result<Outcome, Failure> {
+    fn get_slopes(&mut self, _slopes: &mut CarriedDerivatives) -> Result<Outcome, Failure> {
         Ok(Outcome::Ok)
     }
 }
@@ -130,7 +130,7 @@ struct Inputs {
     cables: Incoming,
     single: Vec<Input>,
     /// The slopes of what is set, where they come with it.
-    slopes: Option<Slopes>,
+    slopes: Option<CarriedDerivatives>,
     /// The inputs and slopes where a part of a step begins; `None`: there are no slopes, or the FMU asks for its inputs.
     moved: Option<Moved>,
     /// The lines of a file that what is set is on; `None`: it is on none.
@@ -141,7 +141,7 @@ struct Inputs {
     has_jumped: bool,
     /// Elements of continuous arrays of which each change is a jump, each with its item, and their values when somebody has asked last;
     /// `None`: there are none.
-    jumping: Option<(Seen, Vec<(usize, usize)>)>,
+    jumping: Option<(LastSet, Vec<(usize, usize)>)>,
 }
 
 impl OnLines for Inputs {
@@ -153,7 +153,7 @@ impl OnLines for Inputs {
 /// What is set in Event Mode alone.
 struct Discrete {
     /// What was set last.
-    seen: Seen,
+    seen: LastSet,
     /// Something else is to be set.
     has_changed: bool,
     /// The clocks of which one has to tick, by their places; empty: it is set when it has changed.
@@ -165,14 +165,14 @@ struct Outputs {
     cables: Outgoing,
     single: Vec<Output>,
     /// The slopes of what is read, where they go with it.
-    slopes: Option<Slopes>,
+    slopes: Option<CarriedDerivatives>,
     /// The output clocks of which one has to have ticked in the activation; empty: it is read after every one. The clock
     /// counts as active until the activation that has ticked it ends.
     ticked: Vec<usize>,
     /// It is read in Event Mode too.
     in_event_mode: bool,
     /// The values of the last read, where events can change them; `None`: no event hands any of them on.
-    seen: Option<Seen>,
+    seen: Option<LastSet>,
 }
 
 impl Outputs {
@@ -185,14 +185,14 @@ impl Outputs {
             if let Some(size) = output.publish(world, Some(now), values, self.slopes.as_ref(), has_jumped) {
                 let (task, reference) = (Some(now.task), Some(output.reference));
                 let seen = Occurrence { task, reference, time: Some(now.time), value: size as u64 };
-                world.board.fmu(host.fmu()).findings().note(Finding::OversizedValue, seen);
+                world.board.fmu(host.fmu()).findings().note(FindingKind::OversizedValue, seen);
             }
         }
     }
 }
 
 /// Elements of a batch that `task` sets of which each change is a jump, each with its item, while others of its array are continuous.
-fn jumping(plan: &Plan, task: TaskId, planned: &vecud_plan::Batch, values: &Batch) -> Vec<(usize, usize)> {
+fn jumping(plan: &Plan, task: TaskId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Vec<(usize, usize)> {
     let own = &plan.tasks[task.0];
     if planned.in_event_mode || !own.handles_events() || own.integration().is_some() {
         return Vec::new();
@@ -227,7 +227,7 @@ impl Calls {
             }
             let (cables, single) = cable_ends::incoming(world, planned, inputs, &mut values);
             let seen = |values: &Batch| {
-                let mut seen = Seen::new(values);
+                let mut seen = LastSet::new(values);
                 for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
                     let left = left.iter().find(|(own, _)| *own == reference.0);
                     left.into_iter().for_each(|(_, elements)| seen.put_back(values, item, elements));
@@ -240,7 +240,7 @@ impl Calls {
             });
             let jumping = jumping(&world.plan, task, planned, &values);
             let jumping = (!jumping.is_empty()).then(|| (seen(&values), jumping));
-            let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
+            let slopes = CarriedDerivatives::of(&world.plan, planned, &values, unit_of_time);
             let moved = slopes.as_ref().filter(|_| !asks).map(|slopes| Moved::of(planned, &values, slopes));
             let lines = Lines::of(&world.plan, task, planned, &values);
             (values, Inputs { cables, single, slopes, moved, lines, discrete, has_jumped: false, jumping })
@@ -250,9 +250,9 @@ impl Calls {
             let (values, outputs) = values::get(&world.plan, planned);
             outputs.iter().for_each(|output| output.put_back(&jumps));
             let (cables, single) = cable_ends::outgoing(world, planned, &values, outputs);
-            let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
+            let slopes = CarriedDerivatives::of(&world.plan, planned, &values, unit_of_time);
             let (ticked, in_event_mode) = (planned.ticked.clone(), planned.in_event_mode);
-            let seen = (plan.leaves_its_grid() && ticked.is_empty()).then(|| Seen::new(&values));
+            let seen = (plan.leaves_its_grid() && ticked.is_empty()).then(|| LastSet::new(&values));
             (values, Outputs { cables, single, slopes, ticked, in_event_mode, seen })
         });
         let get: Vec<_> = get.collect();
@@ -486,7 +486,7 @@ impl Calls {
     /// Sets what is set in Step Mode, with slopes where they come with it.
     pub fn set_continuous(
         &mut self,
-        mut set: impl FnMut(&Batch, Option<&Slopes>) -> Result<Outcome, Failure>,
+        mut set: impl FnMut(&Batch, Option<&CarriedDerivatives>) -> Result<Outcome, Failure>,
     ) -> Result<(), Halt> {
         for (values, inputs) in self.set.iter().filter(|(_, inputs)| inputs.discrete.is_none()) {
             let slopes = inputs.slopes.as_ref().filter(|slopes| slopes.is_known());
@@ -560,7 +560,7 @@ impl Calls {
         world: &World,
         host: &PartitionHost,
         now: Publishing,
-        get: impl FnMut(&mut Batch, Option<&mut Slopes>) -> Result<Outcome, Failure>,
+        get: impl FnMut(&mut Batch, Option<&mut CarriedDerivatives>) -> Result<Outcome, Failure>,
     ) -> Result<(), Halt> {
         self.get_where(|outputs| outputs.ticked.is_empty(), world, host, now, get)?;
         self.has_read = true;
@@ -573,7 +573,7 @@ impl Calls {
         world: &World,
         host: &PartitionHost,
         now: Publishing,
-        mut get: impl FnMut(&mut Batch, Option<&mut Slopes>) -> Result<Outcome, Failure>,
+        mut get: impl FnMut(&mut Batch, Option<&mut CarriedDerivatives>) -> Result<Outcome, Failure>,
     ) -> Result<(), Halt> {
         for (values, outputs) in self.get.iter_mut().filter(|(_, outputs)| which(outputs)) {
             Halt::unless_allowed(get(values, outputs.slopes.as_mut())?, self.on_warning)?;

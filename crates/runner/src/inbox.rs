@@ -21,7 +21,7 @@ use vecud_description::{ValueReference, VariableType};
 use vecud_fmi::{Batch, Failure, Function, Status};
 use vecud_plan::{ControlKind, ControlVariable, FmuId, TaskId, control};
 use vecud_record::board::FmuWord;
-use vecud_record::control::{Command, Outcome, Ring, Verdict};
+use vecud_record::control::{CommandOutcome, CommandReply, ReceivedCommand, Ring};
 
 /// Something whose variables can be set.
 pub trait Settable {
@@ -160,10 +160,10 @@ impl Inbox {
         (time, turn): (Instant, Turn),
         sent: u64,
     ) -> Result<Step, Halt> {
-        let mut first: Option<(Ring, Command)> = None;
+        let mut first: Option<(Ring, ReceivedCommand)> = None;
         let mut left = false;
         for ring in self.lanes.iter().flat_map(|lane| world.board.lane(self.fmu, *lane)) {
-            let Some(command) = ring.next().map(Command::new) else { continue };
+            let Some(command) = ring.next().map(ReceivedCommand::new) else { continue };
             let due = command.order() <= sent && command.at().is_none_or(|at| at <= time);
             left |= !due;
             if due && first.is_none_or(|(_, other)| command.order() < other.order()) {
@@ -172,7 +172,7 @@ impl Inbox {
         }
         let Some((ring, command)) = first else { return Ok(Step::Nothing { left, wants_event_mode: false }) };
         if !self.fits(world, command) {
-            self.finish(ring, Outcome { verdict: Verdict::Resized, time });
+            self.finish(ring, CommandReply { verdict: CommandOutcome::Resized, time });
             return Ok(Step::Done { tuned: false });
         }
         let variables = &world.plan.fmus[self.fmu.0].control.variables;
@@ -195,7 +195,7 @@ impl Inbox {
             let variable = &variables[item.variable];
             let result = self.set(world, setting, variable, item);
             if let Err(halt) = result {
-                self.finish(ring, Outcome { verdict: failed(&halt), time });
+                self.finish(ring, CommandReply { verdict: failed(&halt), time });
                 return Err(halt);
             }
             tuned |= matches!(variable.kind, ControlKind::Value { tunable: true, .. });
@@ -204,18 +204,18 @@ impl Inbox {
         if self.half {
             return Ok(Step::Nothing { left: true, wants_event_mode: false });
         }
-        self.finish(ring, Outcome { verdict: Verdict::Applied, time });
+        self.finish(ring, CommandReply { verdict: CommandOutcome::Applied, time });
         Ok(Step::Done { tuned })
     }
 
     /// The oldest command is over, whatever has become of it: nothing of the next one is set yet.
-    fn finish(&mut self, ring: Ring, outcome: Outcome) {
+    fn finish(&mut self, ring: Ring, outcome: CommandReply) {
         self.half = false;
         ring.finish(outcome);
     }
 
     /// Whether the variables are there and still have as many elements as the sender thought.
-    fn fits(&self, world: &World, command: Command) -> bool {
+    fn fits(&self, world: &World, command: ReceivedCommand) -> bool {
         let plan = &world.plan.fmus[self.fmu.0].control;
         command.items().all(|item| {
             plan.variables.get(item.variable).is_some_and(|variable| {
@@ -230,7 +230,7 @@ impl Inbox {
         world: &World,
         setting: &mut impl Settable,
         variable: &ControlVariable,
-        item: vecud_record::control::Item,
+        item: vecud_record::control::CommandedVariable,
     ) -> Result<(), Halt> {
         let kind = (variable.bytes, variable.variable_type);
         let room = self.rooms.iter_mut().find(|(bytes, values)| (*bytes, values.variable_type()) == kind);
@@ -254,12 +254,12 @@ impl Inbox {
 }
 
 /// What the sender is told of what has made the instance fail.
-pub fn failed(halt: &Halt) -> Verdict {
+pub fn failed(halt: &Halt) -> CommandOutcome {
     let (status, function) = match halt {
         Halt::Call(failure) => (failure.status, failure.function),
         // As if what would have followed had returned it.
         Halt::Warning => (Status::Warning, Function::ActivateModelPartition),
         Halt::Other | Halt::Reading => (Status::Error, Function::ActivateModelPartition),
     };
-    Verdict::Failed { status: status as u8, function: function as u8 }
+    CommandOutcome::Failed { status: status as u8, function: function as u8 }
 }

@@ -9,7 +9,7 @@ use super::world::World;
 use vecud_fmi::Function;
 use vecud_plan::{ClosingConnection, InitialLoop, InitialStep, TaskId};
 use vecud_record::unusable::Unusable;
-use vecud_solver::master::{Circle, Newton, Refused, TOLERANCE};
+use vecud_solver::master::{Circle, LoopError, Newton, TOLERANCE};
 
 /// Sets the inputs of a loop to values that come back. Without such the FMU of an input has failed that is named by its connection.
 /// `take` takes a step of the initialisation.
@@ -68,8 +68,8 @@ impl<F: FnMut(&InitialStep) -> Result<(), Refusal>> Around<'_, F> {
 impl<F: FnMut(&InitialStep) -> Result<(), Refusal>> Circle for Around<'_, F> {
     type Failure = Refusal;
 
-    fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), Refused<Refusal>> {
-        self.go(u).map_err(Refused::Failed)?;
+    fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), LoopError<Refusal>> {
+        self.go(u).map_err(LoopError::Failed)?;
         let mut first = 0;
         for closing in &self.own.closing {
             self.world.cells[closing.connection.0].read(|element, word| back[first + element] = f64::from_bits(word));
@@ -77,7 +77,7 @@ impl<F: FnMut(&InitialStep) -> Result<(), Refusal>> Circle for Around<'_, F> {
         }
         match back.iter().all(|value| value.is_finite()) {
             true => Ok(()),
-            false => Err(Refused::Discard),
+            false => Err(LoopError::Discard),
         }
     }
 }

@@ -19,9 +19,9 @@ use vecud_base::time::Instant;
 use vecud_description::bytes;
 use vecud_description::{Abi, Interface, ValueReference};
 use vecud_fmi::{
-    Batch, Called, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceHost, Instantiated,
-    Interval, Library, LoadErrorKind, MadeFor, Outcome, Readable, Settable, Status, StepOptions, Terminated, preload,
-    set_thread_host,
+    Batch, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceHost, Instantiated, Interval,
+    Library, LoadErrorKind, MadeFor, Outcome, Readable, ReturnedCall, Status, StepOptions, Terminated, Writable,
+    preload, set_thread_host,
 };
 use vecud_linux::crash::code;
 use vecud_linux::thread::current_tid;
@@ -30,11 +30,11 @@ use vecud_plan::schedule::Learned;
 use vecud_plan::snapshot::Snapshot;
 use vecud_plan::{CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, Mode, TaskId};
 use vecud_record::board::{Board, Global, OutsideCall, Phase};
-use vecud_record::findings::{Finding, Occurrence, When};
+use vecud_record::findings::{FindingKind, Occurrence, When};
 use vecud_record::log::{self, CALL};
 
 /// What a call was made with, as text: the clock, the time, then everything else.
-pub(super) fn told_arguments(call: &Called, arguments: String) -> String {
+pub(super) fn told_arguments(call: &ReturnedCall, arguments: String) -> String {
     let clock = call.clock.map(|clock| clock.0.to_string());
     let time = call.time.map(|time| format!("{time:?}"));
     let all: Vec<String> = [clock, time, Some(arguments)].into_iter().flatten().filter(|one| !one.is_empty()).collect();
@@ -42,7 +42,7 @@ pub(super) fn told_arguments(call: &Called, arguments: String) -> String {
 }
 
 /// A call as a line of the log, with the name that the function has in C.
-fn told_call(call: &Called, arguments: String, name: &str) -> String {
+fn told_call(call: &ReturnedCall, arguments: String, name: &str) -> String {
     /// Beside them there is room for everything else.
     const LONGEST: usize = log::LONGEST - 100;
     let mut all = told_arguments(call, arguments);
@@ -93,7 +93,7 @@ impl Ear {
                 log.count_lost();
                 // Whoever asks for everything gets what there is room for.
                 if !self.is_asked_to_log {
-                    self.board.fmu(self.fmu).findings().note(Finding::LogFlood, Occurrence::default());
+                    self.board.fmu(self.fmu).findings().note(FindingKind::LogFlood, Occurrence::default());
                 }
             }
             break;
@@ -111,7 +111,7 @@ impl InstanceHost for Ear {
         self.watch != CallWatch::default()
     }
 
-    fn called(&self, call: &Called, arguments: &dyn Fn() -> String) {
+    fn called(&self, call: &ReturnedCall, arguments: &dyn Fn() -> String) {
         if self.watch.times {
             self.board.call_times(self.fmu).add(call.function as u32, call.nanos);
         }
@@ -131,12 +131,12 @@ impl InstanceHost for Ear {
 
     fn foreign_call(&self, what: ForeignCall) {
         let (finding, value) = match what {
-            ForeignCall::ClockUpdateInsideGetClock => (Finding::NestedUpdate, 0),
-            ForeignCall::IntermediateUpdateOutsideStep => (Finding::UpdateOutsideStep, u64::from(current_tid())),
-            ForeignCall::ClockUpdateOutsideClockActivation => (Finding::OutsideClockActivation, 0),
-            ForeignCall::LockOnForeignThread => (Finding::ForeignLock, u64::from(current_tid())),
+            ForeignCall::ClockUpdateInsideGetClock => (FindingKind::NestedUpdate, 0),
+            ForeignCall::IntermediateUpdateOutsideStep => (FindingKind::UpdateOutsideStep, u64::from(current_tid())),
+            ForeignCall::ClockUpdateOutsideClockActivation => (FindingKind::OutsideClockActivation, 0),
+            ForeignCall::LockOnForeignThread => (FindingKind::ForeignLock, u64::from(current_tid())),
             ForeignCall::ClockUpdateOutsideCall | ForeignCall::ClockUpdateWithoutThreadHost => {
-                (Finding::ForeignThread, u64::from(current_tid()))
+                (FindingKind::ForeignThread, u64::from(current_tid()))
             }
         };
         self.board.fmu(self.fmu).findings().note(finding, Occurrence { value, ..Occurrence::default() });
@@ -144,7 +144,7 @@ impl InstanceHost for Ear {
 
     fn no_boolean(&self, reference: ValueReference, value: i64) {
         let seen = Occurrence { reference: Some(reference), value: value as u64, ..Occurrence::default() };
-        self.board.fmu(self.fmu).findings().note(Finding::NotABoolean, seen);
+        self.board.fmu(self.fmu).findings().note(FindingKind::NotABoolean, seen);
     }
 }
 
@@ -535,7 +535,7 @@ fn record(world: &World, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch
         let size = batch.bytes(element).map_or_else(|size| size, <[u8]>::len);
         if value.is_none() && world.plan.publishes(item, size) {
             let seen = Occurrence { reference: Some(item.reference), value: size as u64, ..Occurrence::default() };
-            world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
+            world.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
         }
     }
 }
@@ -544,8 +544,8 @@ fn record(world: &World, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch
 fn write(
     world: &World,
     fmu: FmuId,
-    instance: &Instance<impl Settable>,
-    planned: &vecud_plan::Batch,
+    instance: &Instance<impl Writable>,
+    planned: &vecud_plan::BatchPlan,
 ) -> Result<(), Failure> {
     let (mut batch, mut inputs) = values::set(&world.plan, planned);
     for input in &mut inputs {
@@ -565,7 +565,7 @@ fn read(
     world: &World,
     fmu: FmuId,
     instance: &Instance<impl Readable>,
-    planned: &vecud_plan::Batch,
+    planned: &vecud_plan::BatchPlan,
 ) -> Result<(), Failure> {
     let (mut batch, outputs) = values::get(&world.plan, planned);
     for (number, item) in planned.items.iter().enumerate() {
@@ -576,7 +576,7 @@ fn read(
     for output in outputs {
         if let Some(size) = output.publish(world, None, &batch, None, |_| false) {
             let seen = Occurrence { reference: Some(output.reference), value: size as u64, ..Occurrence::default() };
-            world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
+            world.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use vecud_base::time::ROUNDING;
 use vecud_description::VariableType;
 use vecud_fmi::Batch;
 use vecud_plan::{FedElement, Interpolation, Plan, Release, TaskId};
-use vecud_record::stimulus::Line;
+use vecud_record::stimulus::LinearSegment;
 
 /// Something that may have inputs on lines.
 pub trait OnLines {
@@ -16,12 +16,12 @@ pub trait OnLines {
 /// The lines that elements of a batch are on up to the next row.
 pub struct Lines {
     /// Of each element of the batch its line; `None`: it is on none.
-    elements: Vec<Option<Line>>,
+    elements: Vec<Option<LinearSegment>>,
 }
 
 impl Lines {
     /// The lines of a batch that `task` sets; `None`: no element can be on one.
-    pub fn of(plan: &Plan, task: TaskId, planned: &vecud_plan::Batch, values: &Batch) -> Option<Lines> {
+    pub fn of(plan: &Plan, task: TaskId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Option<Lines> {
         let mut fed = planned.items.iter().flat_map(|item| &item.stimuli);
         let is_one_on_lines = fed.any(|fed| is_on_lines(plan, task, fed.stimulus, planned));
         is_one_on_lines.then(|| Lines { elements: vec![None; values.len()] })
@@ -33,7 +33,7 @@ impl Lines {
     }
 
     /// An element of the batch is on this line, or on none.
-    pub fn put(&mut self, element: usize, line: Option<Line>) {
+    pub fn put(&mut self, element: usize, line: Option<LinearSegment>) {
         self.elements[element] = line;
     }
 
@@ -50,7 +50,7 @@ impl Lines {
 }
 
 /// Whether what a stimulus feeds in this batch of `task` is on its lines in the midst of steps.
-pub fn is_on_lines(plan: &Plan, task: TaskId, stimulus: usize, batch: &vecud_plan::Batch) -> bool {
+pub fn is_on_lines(plan: &Plan, task: TaskId, stimulus: usize, batch: &vecud_plan::BatchPlan) -> bool {
     plan.tasks[task.0].integration().is_some()
         && plan.stimuli[stimulus].interpolation == Interpolation::Linear
         && !batch.in_event_mode
@@ -82,7 +82,7 @@ pub fn holds_for(plan: &Plan, task: TaskId, stimulus: usize) -> Option<f64> {
 /// lines, or steps end where it changes values. `None`: it does not.
 pub fn rounding(plan: &Plan, task: TaskId, stimulus: usize) -> Option<f64> {
     let own = &plan.tasks[task.0];
-    let feeds = |batch: &&vecud_plan::Batch| {
+    let feeds = |batch: &&vecud_plan::BatchPlan| {
         batch.items.iter().flat_map(|item| &item.stimuli).any(|fed| fed.stimulus == stimulus)
     };
     let is_one_on_lines = own.set.iter().filter(feeds).any(|batch| is_on_lines(plan, task, stimulus, batch));

@@ -14,8 +14,10 @@ use vecud_linux::cycles::ticks;
 use vecud_linux::thread::usage;
 use vecud_plan::TaskId;
 use vecud_record::board::TaskWord;
-use vecud_record::board::causes::{Asked, By, CauseCells, Counted, Overran, Part, WORST};
-use vecud_record::moment::{Moment, OTHERS, Other, Parts};
+use vecud_record::board::causes::{
+    CauseCells, Counted, CounterReading, OverrunActivation, ResponsePart, WORST, WorstBy,
+};
+use vecud_record::moment::{NotableActivation, OTHERS, Other, ResponseBreakdown};
 
 /// Most partitions of a core that are looked at, the most urgent first.
 pub const LOOKED_AT: usize = 128;
@@ -127,7 +129,7 @@ impl Meter for Stopwatch<'_> {
 }
 
 /// An activation that has ended.
-pub struct Ended {
+pub struct EndedActivation {
     /// The activation time.
     pub time: Instant,
     /// The release on CLOCK_MONOTONIC, ns.
@@ -146,7 +148,7 @@ pub struct Ended {
     pub gate_waits: u32,
 }
 
-impl Ended {
+impl EndedActivation {
     fn wakeup(&self) -> i64 {
         (self.woken - self.release).max(0)
     }
@@ -160,16 +162,16 @@ impl Ended {
         (self.start - self.woken.max(self.release)).max(0)
     }
 
-    /// From the release to the last get, ns: the sum of the [`parts`](Ended::parts).
+    /// From the release to the last get, ns: the sum of the [`parts`](EndedActivation::parts).
     fn response(&self) -> i64 {
         let Within { execution, preempted, blocked, .. } = self.within;
         self.wakeup() + self.gate() + execution + preempted + blocked
     }
 
-    fn parts(&self) -> Parts {
+    fn parts(&self) -> ResponseBreakdown {
         let Within { execution, preempted, blocked, set_get, .. } = self.within;
         let (wakeup, gate, executing) = (self.wakeup(), self.gate(), execution - set_get);
-        Parts { wakeup, gate, executing, preempted, blocked, set_get }
+        ResponseBreakdown { wakeup, gate, executing, preempted, blocked, set_get }
     }
 }
 
@@ -203,7 +205,7 @@ impl Worst {
 pub struct Measure {
     task: TaskId,
     cells: CauseCells<'static>,
-    worst: [Worst; By::Count as usize],
+    worst: [Worst; WorstBy::Count as usize],
     last: Option<Last>,
     host: Option<Host>,
     /// The host's own time in the last activation after which the thread has slept, until the next one tells it: that of the
@@ -225,7 +227,7 @@ struct Host {
 
 /// The activation before.
 struct Last {
-    ended: Ended,
+    ended: EndedActivation,
     blocker: u32,
     follows: bool,
     first: bool,
@@ -235,14 +237,14 @@ impl Measure {
     /// Begins to measure a task; to be called by its thread. `None`: nothing is measured.
     pub fn of(world: &World, task: TaskId) -> Option<Measure> {
         let cells = world.board.causes(task)?;
-        cells.set_counted(Asked::Begin, counted());
+        cells.set_counted(CounterReading::Begin, counted());
         let worst = [Worst::new(), Worst::new()];
         Some(Measure { task, cells, worst, last: None, host: None, host_before: None, fresh: true })
     }
 
     /// An activation has ended. Gives the host's own time of the one before it, if its thread has slept in between, ns.
     #[inline]
-    pub fn note(&mut self, world: &World, host: &PartitionHost, ended: Ended) -> Option<i64> {
+    pub fn note(&mut self, world: &World, host: &PartitionHost, ended: EndedActivation) -> Option<i64> {
         let Within { blocked, set_get, ended: over, executed, .. } = ended.within;
         let before = ended.gate() + set_get;
         self.host = (ended.gate_waits == 0).then_some(Host { before, ended: over, executed });
@@ -250,11 +252,11 @@ impl Measure {
         let blocker = if blocked > 0 { host.member().blocker() } else { 0 };
         let (machine, response, at_start) = (ended.machine(), ended.response(), ended.release <= world.start().0);
         self.last = Some(Last { ended, blocker, follows, first: self.fresh });
-        if self.worst[By::Response as usize].takes(response) {
-            self.remember(world, By::Response, response);
+        if self.worst[WorstBy::Response as usize].takes(response) {
+            self.remember(world, WorstBy::Response, response);
         }
-        if self.worst[By::Wakeup as usize].takes(machine) {
-            self.remember(world, By::Wakeup, machine);
+        if self.worst[WorstBy::Wakeup as usize].takes(machine) {
+            self.remember(world, WorstBy::Wakeup, machine);
         }
         // Whose first activation is not that of the start has slept by now, and makes no other call from then on.
         if std::mem::take(&mut self.fresh) && at_start {
@@ -265,12 +267,12 @@ impl Measure {
 
     #[cold]
     fn count_first(&self) {
-        self.cells.set_counted(Asked::First, counted());
+        self.cells.set_counted(CounterReading::First, counted());
     }
 
     /// The last activation belongs to a list of the worst.
     #[cold]
-    fn remember(&mut self, world: &World, by: By, key: i64) {
+    fn remember(&mut self, world: &World, by: WorstBy, key: i64) {
         if let Some(last) = &self.last {
             let moment = last.moment(world, self.task, by);
             self.cells.worst(by, self.worst[by as usize].put(key)).write(&moment);
@@ -291,23 +293,23 @@ impl Measure {
     /// A release was left out when it was so late; that much of the time belonged to partitions that are at least as urgent, ns.
     #[cold]
     pub fn skipped(&self, late: i64, rig: i64) {
-        self.cells.histogram(Part::WakeupMachine).count(late - rig);
+        self.cells.histogram(ResponsePart::WakeupMachine).count(late - rig);
     }
 
     /// So many releases, from this one on, found the activation before them still running; the first was seen so late.
     #[cold]
     pub fn overran(&self, world: &World, release: Instant, period: Nanos, releases: u64, late: i64) {
         if let Some(last) = &self.last {
-            let predecessor = last.moment(world, self.task, By::Response);
-            self.cells.overran(&Overran { predecessor, period, release, releases, late });
+            let predecessor = last.moment(world, self.task, WorstBy::Response);
+            self.cells.overran(&OverrunActivation { predecessor, period, release, releases, late });
         }
     }
 
     /// The thread has left its loop.
     pub fn end(&self) {
         // There is no further activation to tell it.
-        self.host_before.into_iter().for_each(|host| self.cells.histogram(Part::Host).count(host));
-        self.cells.set_counted(Asked::End, counted());
+        self.host_before.into_iter().for_each(|host| self.cells.histogram(ResponsePart::Host).count(host));
+        self.cells.set_counted(CounterReading::End, counted());
     }
 }
 
@@ -324,10 +326,10 @@ fn counted() -> Counted {
 impl Last {
     /// With who else was at work: until its end, or only until its wake-up.
     #[cold]
-    fn moment(&self, world: &World, task: TaskId, by: By) -> Moment {
-        let until = if by == By::Wakeup { self.ended.woken } else { self.ended.end };
+    fn moment(&self, world: &World, task: TaskId, by: WorstBy) -> NotableActivation {
+        let until = if by == WorstBy::Wakeup { self.ended.woken } else { self.ended.end };
         let (others, more_others) = self.others(world, task, until);
-        Moment {
+        NotableActivation {
             time: self.ended.time,
             release: self.ended.release,
             parts: self.ended.parts(),
@@ -343,7 +345,7 @@ impl Last {
 
     /// The other clocks of the core that were at work between the release and `until`. Of each its last activation counts.
     fn others(&self, world: &World, task: TaskId, until: i64) -> ([Option<Other>; OTHERS], u32) {
-        let Ended { release, woken, start, gate_waits, .. } = self.ended;
+        let EndedActivation { release, woken, start, gate_waits, .. } = self.ended;
         // From then on this one had the core.
         let gone_on = if gate_waits > 0 { start } else { woken };
         let (mut others, mut more) = ([None; OTHERS], 0);

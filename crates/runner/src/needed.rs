@@ -1,7 +1,7 @@
 //! Which functions of an FMU a plan calls, beyond those that every FMU must have: libraries of the draft need not have more.
 
 use vecud_fmi::{Function, get_function, set_function};
-use vecud_plan::{Batch, Extrapolation, FmuId, GetIntervals, InitialStep, ModelExchangePlan, OutputClock, Plan};
+use vecud_plan::{BatchPlan, Extrapolation, FmuId, GetIntervals, InitialStep, ModelExchangePlan, OutputClock, Plan};
 
 /// The functions that a run of this plan calls on that instance, depending on its variables and clocks.
 pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
@@ -28,7 +28,7 @@ pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
         GetIntervals::Fraction if asked => Some(Function::GetIntervalFraction),
         _ => None,
     };
-    let carries = |batch: &Batch| {
+    let carries = |batch: &BatchPlan| {
         let mut connections = batch.items.iter().flat_map(|item| &item.connections);
         connections.any(|connection| plan.connections[connection.0].extrapolation != Extrapolation::Hold)
     };

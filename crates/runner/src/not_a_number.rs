@@ -6,7 +6,7 @@ use super::world::{Ending, World};
 use vecud_base::time::Instant;
 use vecud_fmi::Batch;
 use vecud_plan::{FmuId, OnNan, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 
 impl World {
     /// `task` has read values of `fmu` that are valid at `time`: each variable among them that is no number is noted.
@@ -22,8 +22,10 @@ impl World {
         let findings = self.board.fmu(fmu).findings();
         for (reference, element) in values.with_nan() {
             let value = element as u64 + 1;
-            findings
-                .note(Finding::NotANumber, Occurrence { task, reference: Some(reference), time: Some(time), value });
+            findings.note(
+                FindingKind::NotANumber,
+                Occurrence { task, reference: Some(reference), time: Some(time), value },
+            );
         }
         if self.plan.nan == OnNan::Stop {
             self.end(Ending::Discard);

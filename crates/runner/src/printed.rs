@@ -11,7 +11,7 @@ use vecud_base::time::{Instant, Nanos};
 use vecud_linux::process::Log;
 use vecud_linux::wake::monotonic_now;
 use vecud_linux::{SysError, affinity, thread};
-use vecud_plan::schedule::Lull;
+use vecud_plan::schedule::QuietPoint;
 use vecud_record::board::{Board, Global};
 
 /// How often the log's size is looked at.
@@ -21,7 +21,7 @@ const LOOK: Nanos = Nanos(100_000_000);
 pub fn limit(job: &Job, board: Board<'static>, log: Arc<Log>, folder: Option<OwnedFd>) -> Result<(), SysError> {
     let limit = job.plan.host.log_file_limit();
     let partitions: Vec<usize> = job.plan.tasks.iter().map(|task| task.cpu).collect();
-    let (lull, begin) = (Lull::of(&job.plan), job.begin.nanos());
+    let (lull, begin) = (QuietPoint::of(&job.plan), job.begin.nanos());
     let body = move || {
         let _partitions_go_first = affinity::keep_off(&partitions);
         loop {
@@ -41,7 +41,7 @@ pub fn limit(job: &Job, board: Board<'static>, log: Arc<Log>, folder: Option<Own
 }
 
 /// How long to pause from now on. `begin`: the simulation time at which the run starts.
-fn pause(lull: Option<Lull>, begin: Nanos, board: Board) -> Duration {
+fn pause(lull: Option<QuietPoint>, begin: Nanos, board: Board) -> Duration {
     let start = board.global(Global::StartMonotonic).load(SeqCst) as i64;
     let since = monotonic_now().saturating_sub(start);
     let pause = match lull {

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::Ordering::SeqCst;
-use vecud_linux::resident::{self, Extent, Order};
+use vecud_linux::resident::{self, Extent, LockingOrder};
 use vecud_linux::{SysError, affinity, confine, memory, scheduling, stack};
 use vecud_plan::{Mode, Plan};
 use vecud_record::board::{Board, Global, Scheduling};
@@ -150,7 +150,7 @@ pub fn settle_memory(plan: &Plan, board: Board, stacks: Vec<Range<usize>>, say: 
                 |fmu: &vecud_plan::FmuPlan| fmu.library.canonicalize().unwrap_or_else(|_| fmu.library.clone());
             let libraries = plan.fmus.iter().map(library).collect();
             let shared = std::ptr::from_ref(board.global(Global::Phase)).addr();
-            resident::lock(&Order { stacks, shared, libraries })
+            resident::lock(&LockingOrder { stacks, shared, libraries })
         }
     };
     for (word, value) in [

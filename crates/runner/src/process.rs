@@ -9,7 +9,7 @@ use std::io::{Read, Seek};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_linux::crash::{self, LastWords};
-use vecud_linux::cycles::Scale;
+use vecud_linux::cycles::TickScale;
 use vecud_linux::latency::CpuDmaLatency;
 use vecud_linux::shared_memory::SharedMemory;
 use vecud_linux::wake::monotonic_now;
@@ -121,7 +121,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
         say(1, &format!("what FMU code prints has no limit: {error}"));
     }
     // Nobody waits for a lock in virtual time: how long it is held is all that is measured.
-    let scale = Scale::calibrate(if job.plan.mode == Mode::Virtual { 1_000_000 } else { 20_000_000 });
+    let scale = TickScale::calibrate(if job.plan.mode == Mode::Virtual { 1_000_000 } else { 20_000_000 });
     let sequence = Sequence { job, board, granted, scale, folder, log: log.ok(), resumed, state_file, say: &say };
     let code = sequence.run();
     set(Global::Panicked, u64::from(vecud_fmi::host_panicked()));

@@ -17,7 +17,7 @@ use self::marks::Marks;
 use self::own::Own;
 use super::activation::Activation;
 use super::halt::Halt;
-use super::measure::{Ended, Measure, Stopwatch};
+use super::measure::{EndedActivation, Measure, Stopwatch};
 use super::serial::HeldTurn;
 use super::stimuli::{Fed, TickFeed};
 use super::thread_host::{Dispatch, PartitionHost};
@@ -36,7 +36,7 @@ use vecud_plan::schedule::{self, Due, QUEUE, Timeline};
 use vecud_plan::{TaskId, TaskPlan};
 use vecud_record::board::promise::Break;
 use vecud_record::board::{Metric, Scheduling, TaskWord};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::trace::Note;
 
 /// What every partition thread touches of its heap before the start.
@@ -391,7 +391,7 @@ impl PartitionThread {
             retimed(own, due);
         }
         let (jitter, (preempted, blocked, set_get)) = (marks.jitter(own, release, start), within.parts());
-        let ended = Ended { time: due.time, release, woken, rig, start, end, within, gate_waits };
+        let ended = EndedActivation { time: due.time, release, woken, rig, start, end, within, gate_waits };
         let machine = ended.machine();
         let host_before = self.measure.as_mut().and_then(|measure| measure.note(world, host, ended));
         let (time, flow, retimed) = (next.nanos, due.dispatched.map_or(0, |at| at.0 as u64), due.retimed);
@@ -468,7 +468,7 @@ fn failed(host: &PartitionHost, activation: &Activation, halt: &Halt) {
 fn outlasts(own: &Own, due: &Due, execution: i64) {
     let (task, reference) = (Some(own.task), own.plan.clock());
     let seen = Occurrence { task, reference, time: Some(due.time), value: execution as u64 };
-    own.world.board.fmu(own.plan.fmu).findings().note(Finding::OutlastsPeriod, seen);
+    own.world.board.fmu(own.plan.fmu).findings().note(FindingKind::OutlastsPeriod, seen);
 }
 
 /// Notes that an activation got another time, since its tick came too late for its own.
@@ -507,7 +507,7 @@ pub fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline) {
     let state = &world.tasks[task.0];
     let dispatch = |tick: TickStamp| {
         let TickStamp { dispatched: wall, root, .. } = tick;
-        schedule::Dispatch { wall, time: world.simulation(wall), root }
+        schedule::DispatchStamp { wall, time: world.simulation(wall), root }
     };
     take_change(world, task, timeline);
     if let Some(deadline) = state.take_deadline() {

@@ -22,7 +22,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use vecud_base::time::{Instant, Nanos};
 use vecud_linux::clock::real_time_now;
-use vecud_linux::datagram::{Control, DatagramSocket, Received, Watched};
+use vecud_linux::datagram::{ControlMessage, DatagramSocket, Poller, Received};
 use vecud_linux::{SysError, affinity, memory, process, thread};
 use vecud_plan::schedule::{ClockOffset, TokenBucket};
 use vecud_plan::{ReceiverPlan, StepClock, TaskId};
@@ -114,7 +114,8 @@ impl Receiver {
         for source in &sources {
             watched.push(source.socket.as_fd().try_clone_to_owned().map_err(|error| place(&error))?);
         }
-        let body = Body { world, orders: Arc::clone(&orders), listener, sources, watched, control: Control::default() };
+        let body =
+            Body { world, orders: Arc::clone(&orders), listener, sources, watched, control: ControlMessage::default() };
         let (ready, is_ready) = bounded(1);
         let thread = thread::spawn("vecud.receiver", STACK, move || {
             let here = 0_u8;
@@ -196,7 +197,7 @@ struct Body {
     sources: Vec<Source>,
     /// The listener's and the sources' descriptors, in their order.
     watched: Vec<OwnedFd>,
-    control: Control,
+    control: ControlMessage,
 }
 
 impl Body {
@@ -217,7 +218,7 @@ impl Body {
 
     fn run(self) {
         let Body { world, orders, mut listener, mut sources, watched, mut control } = self;
-        let mut watched = Watched::new(watched.iter().map(AsFd::as_fd));
+        let mut watched = Poller::new(watched.iter().map(AsFd::as_fd));
         loop {
             let order = Order::from_word(orders.given.load(SeqCst));
             // Which sockets are watched: all but those that have been looked at often enough, until the first of them is due.
@@ -269,7 +270,7 @@ impl Source {
         &mut self,
         world: &World,
         offset: ClockOffset,
-        control: &mut Control,
+        control: &mut ControlMessage,
         end: Option<(Nanos, Order)>,
     ) -> Option<Duration> {
         let mut asked = Nanos(world.now());

@@ -17,7 +17,7 @@ use vecud_fmi::{Function, Reconfiguration, set_thread_host};
 use vecud_linux::preemption::LockMember;
 use vecud_linux::{affinity, thread};
 use vecud_plan::{ControlKind, ControlVariable, FmuId, TaskId};
-use vecud_record::control::{Command, Item, Outcome, Ring, Verdict};
+use vecud_record::control::{CommandOutcome, CommandReply, CommandedVariable, ReceivedCommand, Ring};
 use vecud_record::unusable::Unusable;
 
 /// How often the thread looks.
@@ -50,9 +50,9 @@ impl Reconfigurable {
     }
 
     /// The command that is due at `now`, if there is one.
-    fn due(&self, world: &World, now: Instant) -> Option<(Ring<'static>, Command<'static>)> {
+    fn due(&self, world: &World, now: Instant) -> Option<(Ring<'static>, ReceivedCommand<'static>)> {
         let ring = world.board.structure(self.fmu)?;
-        let command = Command::new(ring.next()?);
+        let command = ReceivedCommand::new(ring.next()?);
         command.at().is_none_or(|at| at <= now).then_some((ring, command))
     }
 
@@ -74,7 +74,14 @@ impl Reconfigurable {
         }
     }
 
-    fn carry_out(&self, world: &World, host: &'static PartitionHost, ring: Ring, command: Command, time: Instant) {
+    fn carry_out(
+        &self,
+        world: &World,
+        host: &'static PartitionHost,
+        ring: Ring,
+        command: ReceivedCommand,
+        time: Instant,
+    ) {
         let plan = &world.plan.fmus[self.fmu.0];
         let items: Vec<(&ControlVariable, Values)> = command
             .items()
@@ -97,14 +104,14 @@ impl Reconfigurable {
         });
         set_thread_host(served_before);
         let verdict = match &result {
-            Ok(()) => Verdict::Applied,
+            Ok(()) => CommandOutcome::Applied,
             Err(halt) => {
                 self.calls.fail();
                 halt.note(host);
                 failed(halt)
             }
         };
-        ring.finish(Outcome { verdict, time });
+        ring.finish(CommandReply { verdict, time });
     }
 
     /// Makes room for as many states and event indicators as an FMU for Model Exchange has now, which are those of its description.
@@ -140,7 +147,7 @@ impl Reconfigurable {
     }
 }
 
-fn values(variable_type: VariableType, item: Item) -> Option<Values> {
+fn values(variable_type: VariableType, item: CommandedVariable) -> Option<Values> {
     match variable_type {
         VariableType::String => {
             let text = |(_, bytes)| String::from_utf8(Iterator::collect(bytes)).ok();

@@ -18,7 +18,7 @@ use vecud_base::time::{Instant, Nanos};
 use vecud_plan::schedule::{Agenda, Tick};
 use vecud_plan::{RequestedClock, TaskId};
 use vecud_record::board::TaskWord;
-use vecud_record::control::{Outcome, Ring, Verdict};
+use vecud_record::control::{CommandOutcome, CommandReply, Ring};
 
 /// The ring of requests, and what was made of them.
 pub struct Requests {
@@ -37,13 +37,13 @@ impl Requests {
     /// Hands on what there is, in real time. Holds of the run are the caller's, so none begins or ends meanwhile.
     pub fn hand_on(&mut self, world: &World) {
         let held_at = Nanos(world.held_at());
-        let taken = if held_at.0 == i64::MAX { Verdict::Applied } else { Verdict::Held };
+        let taken = if held_at.0 == i64::MAX { CommandOutcome::Applied } else { CommandOutcome::Held };
         while let Some(record) = self.ring.next() {
             let number = record.word(0) as usize;
             let now = Nanos(world.now());
             let found = match taken {
                 // What is released at that time itself takes place before.
-                Verdict::Held => held_at.plus(Nanos(1)),
+                CommandOutcome::Held => held_at.plus(Nanos(1)),
                 _ => world.simulation(now).max(world.begin).nanos(),
             };
             let time = self.last.get(number).map_or(found, |last| found.max(last.plus(Nanos(1))));
@@ -55,13 +55,13 @@ impl Requests {
                 }
                 queued
             });
-            self.ring.finish(Outcome { verdict, time: stamp.time });
+            self.ring.finish(CommandReply { verdict, time: stamp.time });
         }
     }
 
     /// Hands on what there is, in virtual time, where `agenda` says what comes next. As long as nothing does, they wait. `taken`: what
     /// is answered for a tick that is taken.
-    pub fn hand_to(&mut self, world: &World, agenda: &mut Agenda, taken: Verdict) {
+    pub fn hand_to(&mut self, world: &World, agenda: &mut Agenda, taken: CommandOutcome) {
         while let Some(record) = self.ring.next() {
             let Some(time) = agenda.peek() else { return };
             let stamp = TickStamp { time, dispatched: world.wall(time), root: None };
@@ -71,7 +71,7 @@ impl Requests {
                 // Of two ticks at one time the clock makes one.
                 matches!(outcome, Tick::Queued | Tick::Coalesced)
             });
-            self.ring.finish(Outcome { verdict, time });
+            self.ring.finish(CommandReply { verdict, time });
         }
     }
 
@@ -81,17 +81,19 @@ impl Requests {
         world: &World,
         number: usize,
         stamp: TickStamp,
-        taken: Verdict,
+        taken: CommandOutcome,
         queue: impl FnOnce(TaskId) -> bool,
-    ) -> Verdict {
+    ) -> CommandOutcome {
         // FMU code can write anywhere, also here.
-        let Some(RequestedClock { task, clock, .. }) = world.plan.requests.get(number) else { return Verdict::Refused };
+        let Some(RequestedClock { task, clock, .. }) = world.plan.requests.get(number) else {
+            return CommandOutcome::Refused;
+        };
         if world.plan.stop.is_some_and(|stop| stamp.time >= stop) {
             match clock {
                 None => world.board.task(*task).count_shared(TaskWord::Discarded, 1),
                 Some(_) => world.discard_ticks(*task, 1),
             }
-            return Verdict::Refused;
+            return CommandOutcome::Refused;
         }
         let is_taken = match clock {
             None => queue(*task),
@@ -103,8 +105,8 @@ impl Requests {
             return taken;
         }
         match world.instances[world.plan.tasks[task.0].fmu.0].failed.load(SeqCst) {
-            true => Verdict::Refused,
-            false => Verdict::Full,
+            true => CommandOutcome::Refused,
+            false => CommandOutcome::Full,
         }
     }
 }

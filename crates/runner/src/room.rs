@@ -7,45 +7,49 @@ use super::lines::Lines;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vecud_base::time::TimeUnit;
-use vecud_fmi::{Jacobian, Numbers, Pattern, Provides};
+use vecud_fmi::{Jacobian, Numbers, Provides, SparsityPattern};
 use vecud_plan::{
     FmuId, FmuPlan, IntegrationPlan, JacobianPlan, MATRIX_STATES, ModelExchangePlan, Plan, Solver, TaskId,
 };
 use vecud_solver::{Drive, Method, Pace, Structure};
 
 /// All that is as large as there are states and event indicators.
-pub struct Room {
+pub struct IntegrationBuffers {
     pub drive: Drive,
-    pub parts: Vec<Part>,
+    pub parts: Vec<CoupledFmu>,
     pub nominals: Vec<f64>,
-    pub saved: Saved,
+    pub saved: RollbackPoint,
 }
 
-/// [`Room`] on its way from where memory may be taken to the thread that integrates, and back to where it may be given up. Each of both
+/// [`IntegrationBuffers`] on its way from where memory may be taken to the thread that integrates, and back to where it may be given up. Each of both
 /// looks while the other one is at rest, so that nobody waits.
 #[derive(Default)]
-pub struct Handover(Mutex<Hands>);
+pub struct BufferSwap(Mutex<Hands>);
 
 #[derive(Default)]
 struct Hands {
-    ready: Option<Box<Room>>,
-    over: Option<Box<Room>>,
+    ready: Option<Box<IntegrationBuffers>>,
+    over: Option<Box<IntegrationBuffers>>,
 }
 
-impl Handover {
+impl BufferSwap {
     fn hands(&self) -> MutexGuard<'_, Hands> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes room for the `numbers` that the FMUs whose steps `task` makes have by now. Takes memory.
     pub fn make(&self, plan: &Plan, task: TaskId, numbers: impl Fn(FmuId) -> Numbers) {
-        let ready = Room::of(plan, task, numbers).map(Box::new);
+        let ready = IntegrationBuffers::of(plan, task, numbers).map(Box::new);
         *self.hands() = Hands { ready, over: None };
     }
 
     /// Puts the room that was made, if there is one, in the place of this one, whose memory is not given up here. Before, `prepare` gets
     /// both, the one that was made first.
-    pub fn replace(&self, room: &mut Room, prepare: impl FnOnce(&mut Room, &Room)) -> bool {
+    pub fn replace(
+        &self,
+        room: &mut IntegrationBuffers,
+        prepare: impl FnOnce(&mut IntegrationBuffers, &IntegrationBuffers),
+    ) -> bool {
         let mut hands = self.hands();
         let Some(mut other) = hands.ready.take() else { return false };
         prepare(&mut other, room);
@@ -56,14 +60,14 @@ impl Handover {
 }
 
 /// A communication point to which all may have to be taken back.
-pub struct Saved {
+pub struct RollbackPoint {
     pub time: f64,
     pub states: Vec<f64>,
     pub pace: Pace,
 }
 
 /// One FMU of them.
-pub struct Part {
+pub struct CoupledFmu {
     /// Its number in the unit.
     pub member: usize,
     pub fmu: FmuId,
@@ -86,14 +90,15 @@ pub struct Part {
 
 /// The elements of an FMU's Jacobian that may be other than 0, read by directional derivatives.
 pub struct PatternRead {
-    pub pattern: Pattern,
+    pub pattern: SparsityPattern,
     pub values: Vec<f64>,
 }
 
 impl PatternRead {
     fn new(plan: &JacobianPlan) -> PatternRead {
         let provides = Provides { directional: true, ..Provides::default() };
-        let pattern = Pattern::new(Jacobian::new(provides, &plan.derivatives, &plan.states), plan.places.clone());
+        let pattern =
+            SparsityPattern::new(Jacobian::new(provides, &plan.derivatives, &plan.states), plan.places.clone());
         PatternRead { values: vec![0.0; pattern.places().len()], pattern }
     }
 }
@@ -111,9 +116,9 @@ pub fn integrated(plan: &Plan, task: TaskId) -> Option<(Vec<TaskId>, Integration
     Some((members, integration))
 }
 
-impl Room {
+impl IntegrationBuffers {
     /// For the `numbers` that the FMUs of the unit of this task have now; `None`: nothing is integrated.
-    pub fn of(plan: &Plan, task: TaskId, numbers: impl Fn(FmuId) -> Numbers) -> Option<Room> {
+    pub fn of(plan: &Plan, task: TaskId, numbers: impl Fn(FmuId) -> Numbers) -> Option<IntegrationBuffers> {
         let (members, integration) = integrated(plan, task)?;
         let mut parts = Vec::new();
         let (mut states, mut indicators) = (0, 0);
@@ -124,7 +129,7 @@ impl Room {
             let now = numbers(id);
             // The dependencies of elements are known for the planned numbers alone.
             let jacobian = own.jacobian.as_ref().filter(|_| now == described(fmu));
-            parts.push(Part {
+            parts.push(CoupledFmu {
                 member,
                 fmu: id,
                 seen: 0,
@@ -140,12 +145,12 @@ impl Room {
             (states, indicators) = (states + now.states, indicators + now.event_indicators);
         }
         let drive = drive(integration, &parts, states, indicators);
-        let saved = Saved { time: 0.0, states: vec![0.0; states], pace: drive.pace() };
-        Some(Room { drive, parts, nominals: vec![1.0; states], saved })
+        let saved = RollbackPoint { time: 0.0, states: vec![0.0; states], pace: drive.pace() };
+        Some(IntegrationBuffers { drive, parts, nominals: vec![1.0; states], saved })
     }
 }
 
-fn drive(integration: IntegrationPlan, parts: &[Part], states: usize, indicators: usize) -> Drive {
+fn drive(integration: IntegrationPlan, parts: &[CoupledFmu], states: usize, indicators: usize) -> Drive {
     let IntegrationPlan { tolerance, internal_step, .. } = integration;
     let internal_step = internal_step.seconds();
     let method = match integration.solver {
@@ -158,7 +163,7 @@ fn drive(integration: IntegrationPlan, parts: &[Part], states: usize, indicators
     };
     let mut drive = Drive::new(method, states, indicators);
     if parts.iter().all(|part| part.jacobian.is_some()) {
-        let of_part = |part: &Part| {
+        let of_part = |part: &CoupledFmu| {
             let begin = part.states.start;
             let places = part.jacobian.iter().flat_map(|jacobian| &jacobian.places);
             places.map(move |(row, column)| (begin + row, begin + column)).collect::<Vec<_>>()

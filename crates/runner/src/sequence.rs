@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_base::time::Nanos;
 use vecud_fmi::{Function, Health, Instance, Library, Running, Terminated, set_thread_host};
-use vecud_linux::cycles::Scale;
+use vecud_linux::cycles::TickScale;
 use vecud_linux::preemption::LockMember;
 use vecud_linux::process::Log;
 use vecud_linux::wake::monotonic_now;
@@ -43,7 +43,7 @@ pub struct Sequence<'a> {
     /// What the kernel lets us do.
     pub granted: Granted,
     /// Converts time stamp differences of the lock.
-    pub scale: Scale,
+    pub scale: TickScale,
     /// The folder of all runs, opened while that was a privilege.
     pub folder: std::io::Result<OwnedFd>,
     /// Where FMU code prints to.

@@ -2,35 +2,35 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
-use vecud_fmi::Place;
+use vecud_fmi::CallProbe;
 use vecud_plan::{Plan, TaskId, TraceMode};
 use vecud_record::board::{Board, Metric, TaskCells, TaskWord};
-use vecud_record::histogram::Recorder;
+use vecud_record::histogram::HistogramWriter;
 use vecud_record::trace::NoteRing;
 
 /// Where the activations of one task leave their marks.
-pub struct Site {
+pub struct TaskTelemetry {
     /// The task.
     pub task: TaskId,
     /// Counters and times of the task.
     pub cells: TaskCells<'static>,
     /// Where its calls of FMU code are shown and counted.
-    pub shown: Place,
+    pub shown: CallProbe,
     /// The histogram of its lock hold times.
-    pub hold: Recorder<'static>,
+    pub hold: HistogramWriter<'static>,
     /// Where activations are noted; `None` in virtual time when nothing is traced.
     pub notes: Option<NoteRing<'static>>,
     /// Where everything else that a trace shows is noted; `None`: nowhere.
     pub trace: Option<NoteRing<'static>>,
 }
 
-impl Site {
+impl TaskTelemetry {
     /// Looks the places of a task up.
-    pub fn new(board: Board<'static>, plan: &Plan, task: TaskId) -> Site {
+    pub fn new(board: Board<'static>, plan: &Plan, task: TaskId) -> TaskTelemetry {
         let (cells, notes) = (board.task(task), board.notes(task));
-        let shown = Place { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(task) };
+        let shown = CallProbe { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(task) };
         let trace = notes.filter(|_| plan.trace.mode != TraceMode::Off);
-        Site { task, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
+        TaskTelemetry { task, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
     }
 
     /// An activation of this time begins.

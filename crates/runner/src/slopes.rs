@@ -11,7 +11,7 @@ use vecud_plan::Plan;
 pub const HIGHEST: usize = 2;
 
 /// The derivatives of those elements of a batch whose connections carry them.
-pub struct Slopes {
+pub struct CarriedDerivatives {
     derivatives: TimeDerivatives,
     /// Per element of the batch.
     places: Vec<Option<Orders>>,
@@ -36,9 +36,14 @@ impl Orders {
     }
 }
 
-impl Slopes {
+impl CarriedDerivatives {
     /// The derivatives of a batch of an FMU with this unit of time; `None`: its connections carry none.
-    pub fn of(plan: &Plan, planned: &vecud_plan::Batch, values: &Batch, unit: TimeUnit) -> Option<Slopes> {
+    pub fn of(
+        plan: &Plan,
+        planned: &vecud_plan::BatchPlan,
+        values: &Batch,
+        unit: TimeUnit,
+    ) -> Option<CarriedDerivatives> {
         let mut places = vec![None; values.len()];
         let mut variables = Vec::new();
         let mut next = 0;
@@ -55,7 +60,7 @@ impl Slopes {
         }
         let derivatives = TimeDerivatives::new(&variables);
         let seconds = unit.seconds().seconds();
-        (next > 0).then_some(Slopes { derivatives, places, seconds, is_known: false })
+        (next > 0).then_some(CarriedDerivatives { derivatives, places, seconds, is_known: false })
     }
 
     /// Of each element of the batch that has derivatives its number and these, in the FMU's unit of time, from the first order up; 0
@@ -81,7 +86,7 @@ impl Slopes {
         &self.derivatives
     }
 
-    /// [`Slopes::derivatives`], to be read from the FMU.
+    /// [`CarriedDerivatives::derivatives`], to be read from the FMU.
     pub fn derivatives_mut(&mut self) -> &mut TimeDerivatives {
         &mut self.derivatives
     }
@@ -114,7 +119,7 @@ pub struct Moved {
 
 impl Moved {
     /// The inputs of a batch, `planned`, that have these slopes.
-    pub fn of(planned: &vecud_plan::Batch, values: &Batch, slopes: &Slopes) -> Moved {
+    pub fn of(planned: &vecud_plan::BatchPlan, values: &Batch, slopes: &CarriedDerivatives) -> Moved {
         let has_slopes = |item: &usize| slopes.places[values.elements(*item)].iter().any(Option::is_some);
         let items: Vec<usize> = (0..planned.items.len()).filter(has_slopes).collect();
         let variables =
@@ -124,7 +129,7 @@ impl Moved {
     }
 
     /// The values of the whole batch and their slopes, but so much later, in the FMU's unit of time.
-    pub fn bring(&mut self, values: &Batch, slopes: &Slopes, later: f64) -> (&Batch, &TimeDerivatives) {
+    pub fn bring(&mut self, values: &Batch, slopes: &CarriedDerivatives, later: f64) -> (&Batch, &TimeDerivatives) {
         let Moved { batch, items, derivatives } = self;
         let is_set = |own: &(usize, &usize)| values.is_enabled(*own.1);
         items.iter().enumerate().filter(is_set).for_each(|(own, _)| batch.enable(own));

@@ -17,7 +17,7 @@ use vecud_plan::schedule::{Learned, Timeline};
 use vecud_plan::snapshot::{Identity, Snapshot};
 use vecud_plan::{ConnectionId, FmuId, FmuPlan, SignalId, TaskId};
 use vecud_record::board::{FmuWord, Global, TaskWord};
-use vecud_record::findings::Finding;
+use vecud_record::findings::FindingKind;
 
 /// What the FMU's description offers.
 pub fn support(plan: &FmuPlan) -> StateSupport {
@@ -100,7 +100,7 @@ pub fn save(
     file: &mut File,
     say: &dyn Fn(u8, &str),
 ) {
-    let has_ended = |fmu: &usize| world.board.fmu(FmuId(*fmu)).findings().count(Finding::AskedForEnd) > 0;
+    let has_ended = |fmu: &usize| world.board.fmu(FmuId(*fmu)).findings().count(FindingKind::AskedForEnd) > 0;
     if let Some(fmu) = (0..world.plan.fmus.len()).find(has_ended) {
         let name = &world.plan.fmus[fmu].name;
         say(

@@ -20,7 +20,7 @@ use vecud_description::VariableType;
 use vecud_description::bytes;
 use vecud_fmi::Batch;
 use vecud_plan::{FedElement, Release, StimulusPlan, TaskId};
-use vecud_record::stimulus::{Follower, Look};
+use vecud_record::stimulus::{Follower, RowLookup};
 
 /// What the inputs of one task get of one stimulus.
 pub struct Stimulated {
@@ -89,9 +89,9 @@ impl Stimulated {
     #[inline(never)] // few tasks have stimuli, and what has none should stay small
     pub fn fetch<T: OnLines>(&mut self, world: &World, task: TaskId, time: Instant, set: &mut [(Batch, T)]) -> bool {
         match self.follower.look(time.seconds()) {
-            Look::Found => (),
-            Look::Starved => self.follower.feed().starve(task, time),
-            Look::Broken => {
+            RowLookup::Found => (),
+            RowLookup::Starved => self.follower.feed().starve(task, time),
+            RowLookup::Broken => {
                 broken(world, self.stimulus);
                 return false;
             }

@@ -7,7 +7,7 @@
 use super::world::World;
 use vecud_linux::surroundings::{self, Surrounding};
 use vecud_plan::{FmuId, TaskId};
-use vecud_record::findings::{Finding, Occurrence, When};
+use vecud_record::findings::{FindingKind, Occurrence, When};
 
 /// So far apart looks from outside are at least, ns.
 const LOOK: i64 = 20_000_000;
@@ -94,13 +94,13 @@ fn note_all(world: &World, fmus: &[FmuId], what: Surrounding) {
 }
 
 /// The finding that a change is.
-pub fn finding(what: Surrounding) -> Finding {
+pub fn finding(what: Surrounding) -> FindingKind {
     match what {
-        Surrounding::Locale => Finding::ChangedLocale,
-        Surrounding::Directory => Finding::ChangedDirectory,
-        Surrounding::Umask => Finding::ChangedUmask,
-        Surrounding::SignalMask => Finding::ChangedSignalMask,
-        Surrounding::Environment => Finding::ChangedEnvironment,
+        Surrounding::Locale => FindingKind::ChangedLocale,
+        Surrounding::Directory => FindingKind::ChangedDirectory,
+        Surrounding::Umask => FindingKind::ChangedUmask,
+        Surrounding::SignalMask => FindingKind::ChangedSignalMask,
+        Surrounding::Environment => FindingKind::ChangedEnvironment,
     }
 }
 

@@ -4,7 +4,7 @@ use super::world::World;
 use vecud_base::time::Instant;
 use vecud_fmi::Batch;
 use vecud_plan::{BatchItem, SignalId, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::samples::NewRecord;
 
 /// A string or binary that an activation has set or read.
@@ -31,7 +31,7 @@ impl Text<'_> {
             let (task, reference) = (Some(self.task), Some(self.variable.reference));
             let seen = Occurrence { task, reference, time: Some(self.time), value: size as u64 };
             let fmu = world.plan.tasks[self.task.0].fmu;
-            world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
+            world.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
         }
     }
 }

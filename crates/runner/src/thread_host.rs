@@ -18,18 +18,20 @@ use self::on_ticks::OnTicks;
 use self::routing::Clocks;
 use self::tracing::Section;
 use super::halt::Halt;
-use super::site::Site;
+use super::site::TaskTelemetry;
 use super::world::{Ending, World};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::{Failure, Function, InStep, Intermediate, Outcome, Place, Shown, Status, ThreadHost, Wishes};
+use vecud_fmi::{
+    CallIndicator, CallProbe, Failure, Function, InStep, Intermediate, Outcome, Status, ThreadHost, Wishes,
+};
 use vecud_linux::preemption::{LockMember, Locked, PreemptionLock, Unlocked};
 use vecud_plan::schedule::Due;
 use vecud_plan::{FmuId, OnWarning, TaskId};
-use vecud_record::board::{Failed, FmuWord, Global, Metric, OutsideCall, TaskWord};
-use vecud_record::findings::{Finding, Occurrence};
-use vecud_record::histogram::Recorder;
+use vecud_record::board::{FailedCall, FmuWord, Global, Metric, OutsideCall, TaskWord};
+use vecud_record::findings::{FindingKind, Occurrence};
+use vecud_record::histogram::HistogramWriter;
 use vecud_record::trace::NoteRing;
 use vecud_record::unusable::Unusable;
 
@@ -58,9 +60,9 @@ pub enum Dispatch {
 /// What holds outside of activations.
 struct Outside {
     /// Where lock hold times go.
-    hold: Recorder<'static>,
+    hold: HistogramWriter<'static>,
     /// Where calls are shown and counted.
-    shown: Place,
+    shown: CallProbe,
 }
 
 /// Serves the FMU code that runs on one thread for one instance.
@@ -68,9 +70,9 @@ pub struct PartitionHost {
     world: &'static World,
     fmu: FmuId,
     /// Where the activation under way leaves its marks; `None` outside of activations.
-    site: Cell<Option<&'static Site>>,
+    site: Cell<Option<&'static TaskTelemetry>>,
     /// Where the time of the activation under way, or of the last one, stands; `None`: what happens is at `time`.
-    timed_by: Cell<Option<&'static Site>>,
+    timed_by: Cell<Option<&'static TaskTelemetry>>,
     time: Cell<Instant>,
     /// The instance has clocks that activations can tick or arm.
     ticks: bool,
@@ -82,7 +84,7 @@ pub struct PartitionHost {
     held_by_fmu: Cell<u32>,
     /// Where the function that is being called is shown: in the task's word, or outside of activations in that of the run,
     /// together with whose it is.
-    shown: Shown,
+    shown: CallIndicator,
     outside: Outside,
     dispatch: Dispatch,
     /// The last hold time, in ticks; [`RECORDED`] when it has been recorded.
@@ -110,7 +112,7 @@ impl PartitionHost {
         let board = world.board;
         let midst = Midst::new(world, fmu);
         let (hold, word, tag) = (board.fmu(fmu).hold(), board.global(Global::OutsideCall), OutsideCall::tag(fmu));
-        let shown = Place { word, tag, calls: board.outside_calls(&world.plan, fmu) };
+        let shown = CallProbe { word, tag, calls: board.outside_calls(&world.plan, fmu) };
         PartitionHost {
             world,
             fmu,
@@ -121,7 +123,7 @@ impl PartitionHost {
             due: Cell::new(None),
             member,
             held_by_fmu: Cell::new(0),
-            shown: Shown::new(shown),
+            shown: CallIndicator::new(shown),
             outside: Outside { hold, shown },
             dispatch,
             last_hold: Cell::new(RECORDED),
@@ -161,7 +163,7 @@ impl PartitionHost {
 
     /// An activation of the task that leaves its marks at `site` begins: what happens from now on is in its name.
     #[inline]
-    pub fn begin(&self, site: &'static Site, due: &Due) {
+    pub fn begin(&self, site: &'static TaskTelemetry, due: &Due) {
         self.record_last_hold();
         if self.ticks {
             self.may_tick(site.task, due);
@@ -172,7 +174,7 @@ impl PartitionHost {
 
     /// What happens from now on is in the name of the task that leaves its marks at `site`, if it is in one of its activations.
     #[inline]
-    pub fn enter(&self, site: &'static Site) {
+    pub fn enter(&self, site: &'static TaskTelemetry) {
         self.site.set(Some(site));
         self.timed_by.set(Some(site));
         self.shown.set(site.shown);
@@ -220,7 +222,7 @@ impl PartitionHost {
 
     /// Where lock hold times go.
     #[inline]
-    fn hold(&self) -> Recorder<'static> {
+    fn hold(&self) -> HistogramWriter<'static> {
         self.site.get().map_or(self.outside.hold, |site| site.hold)
     }
 
@@ -237,7 +239,7 @@ impl PartitionHost {
     fn leaked(&self) {
         self.held_by_fmu.set(0);
         self.count(TaskWord::LockLeaked, FmuWord::LockLeaked);
-        self.note(Finding::LockLeaked, None, 0);
+        self.note(FindingKind::LockLeaked, None, 0);
         if let Some(leak) = self.lock.release_leaked(&self.member) {
             self.record_hold(leak.held);
             self.trace_unlock(leak.held, true);
@@ -326,7 +328,7 @@ impl PartitionHost {
     /// Notes that a call went well, but gave what nothing can be done with, for `task` at `time`: for a clock what no clock can have,
     /// or a derivative that is not finite.
     pub fn fail_reading(&self, function: Function, task: TaskId, time: Instant, reading: Unusable) -> Halt {
-        let failed = Failed { status: Status::Error as u64, function: function as u64, answer: None };
+        let failed = FailedCall { status: Status::Error as u64, function: function as u64, answer: None };
         self.world.board.fmu(self.fmu).fail(failed, Some(task), time, Some(reading));
         self.world.instance_failed(self.fmu);
         Halt::Reading
@@ -446,7 +448,7 @@ impl ThreadHost for PartitionHost {
     fn unlock_preemption(&self) {
         let Some(left) = self.held_by_fmu.get().checked_sub(1) else {
             self.count(TaskWord::LockUnbalanced, FmuWord::LockUnbalanced);
-            self.note(Finding::LockUnbalanced, None, 0);
+            self.note(FindingKind::LockUnbalanced, None, 0);
             return;
         };
         self.held_by_fmu.set(left);
@@ -470,7 +472,7 @@ impl ThreadHost for PartitionHost {
     }
 
     #[inline]
-    fn shown(&'static self) -> Option<&'static Shown> {
+    fn shown(&'static self) -> Option<&'static CallIndicator> {
         Some(&self.shown)
     }
 }
@@ -483,7 +485,7 @@ pub fn gives_state(world: &World, task: TaskId, given: Result<Outcome, Failure>,
     match given {
         Ok(_) => return true,
         Err(_) if is_healthy => {
-            board.findings().note(Finding::NoState, Occurrence { task: Some(task), ..Occurrence::default() });
+            board.findings().note(FindingKind::NoState, Occurrence { task: Some(task), ..Occurrence::default() });
         }
         Err(failure) if failure.refused => (),
         Err(failure) => board.fail(as_noted(&failure), Some(task), world.begin, None),
@@ -492,6 +494,6 @@ pub fn gives_state(world: &World, task: TaskId, given: Result<Outcome, Failure>,
 }
 
 /// A call that has failed, as the board has it.
-pub fn as_noted(failure: &Failure) -> Failed {
-    Failed { status: failure.status as u64, function: failure.function as u64, answer: failure.answer }
+pub fn as_noted(failure: &Failure) -> FailedCall {
+    FailedCall { status: failure.status as u64, function: failure.function as u64, answer: failure.answer }
 }

@@ -15,11 +15,11 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use vecud_base::time::{Instant, Nanos};
-use vecud_linux::clock::{self, Clock, monotonic_now};
+use vecud_linux::clock::{self, SystemClock, monotonic_now};
 use vecud_linux::{affinity, crash, memory, thread};
 use vecud_plan::TaskId;
-use vecud_plan::schedule::{Lull, Timeline};
-use vecud_record::board::{Global, Phase, Scheduling, TaskWord, Threads};
+use vecud_plan::schedule::{QuietPoint, Timeline};
+use vecud_record::board::{Global, Phase, Scheduling, TaskWord, ThreadsState};
 
 /// What a thread gives back.
 type Left = (Activation, Timeline);
@@ -97,7 +97,7 @@ pub fn run(
     if let Some(error) = set_up.iter().find_map(|thread| thread.unrefined.as_ref()) {
         say(1, &format!("WAKE-UPS MAY BE 50 µs LATER THAN THEY HAVE TO BE: {error}"));
     }
-    if world.clock == Clock::Tai && clock::tai_offset() == 0 {
+    if world.clock == SystemClock::Tai && clock::tai_offset() == 0 {
         let way_out = "start ptp4l and phc2sys, or use clock = \"monotonic\"";
         say(1, &format!("CLOCK_TAI IS NOT SET: the kernel has it equal to UTC, so nobody keeps it; {way_out}"));
     }
@@ -155,14 +155,14 @@ pub fn run(
 /// Has the supervisor give all threads their priorities, for which FMU code has no privilege. `false`: it could not, and has
 /// said why.
 fn are_scheduled(world: &World) -> bool {
-    world.board.set_threads(Threads::SetUp);
+    world.board.set_threads(ThreadsState::SetUp);
     loop {
         match world.board.threads() {
-            Threads::Scheduled => return true,
-            Threads::Refused => return false,
-            Threads::SetUp => (),
+            ThreadsState::Scheduled => return true,
+            ThreadsState::Refused => return false,
+            ThreadsState::SetUp => (),
             // FMU code has written over it.
-            _ => world.board.set_threads(Threads::SetUp),
+            _ => world.board.set_threads(ThreadsState::SetUp),
         }
         std::thread::sleep(ANSWER);
     }
@@ -170,12 +170,12 @@ fn are_scheduled(world: &World) -> bool {
 
 /// Lets the supervisor look at the threads of a run that has begun for the last time; does not wait for one that is busy.
 fn are_seen(world: &World) {
-    if world.board.threads() != Threads::Scheduled {
+    if world.board.threads() != ThreadsState::Scheduled {
         return;
     }
-    world.board.set_threads(Threads::Leaving);
+    world.board.set_threads(ThreadsState::Leaving);
     let until = monotonic_now() + LAST_LOOK;
-    while world.board.threads() == Threads::Leaving && monotonic_now() < until {
+    while world.board.threads() == ThreadsState::Leaving && monotonic_now() < until {
         std::thread::sleep(ANSWER);
     }
 }
@@ -188,7 +188,7 @@ fn duration(nanos: Nanos) -> Duration {
 /// and was waited for already, so much earlier.
 fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
     let mut pausing = Pausing::of(world, START_GRID);
-    let lull = Lull::of(&world.plan);
+    let lull = QuietPoint::of(&world.plan);
     let mut requests = Requests::of(world);
     let mut outside = OutsideLook::new();
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));

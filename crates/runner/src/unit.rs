@@ -20,12 +20,12 @@ use self::partition::PartitionUnit;
 use self::step::{StepUnit, patience};
 use super::calls::{Calls, Meter, Strode};
 use super::halt::Halt;
-use super::site::Site;
+use super::site::TaskTelemetry;
 use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::{ClockElement, Failure, Instance, InstanceControl, Numbers, Part, Running, Unusual};
+use vecud_fmi::{ClockElement, ComputeHandle, Failure, FastPathExit, Instance, InstanceControl, Numbers, Running};
 use vecud_plan::schedule::{Due, Learned};
 use vecud_plan::{FmuId, Release, TaskId, Work};
 
@@ -243,7 +243,11 @@ impl Unit {
     }
 
     /// What makes its usual steps, served by `host` and with the marks at `site`; `None`: it makes none, or can make none now.
-    pub fn usual_steps(&mut self, host: &'static PartitionHost, site: &'static Site) -> Option<UsualSteps<'_>> {
+    pub fn usual_steps(
+        &mut self,
+        host: &'static PartitionHost,
+        site: &'static TaskTelemetry,
+    ) -> Option<UsualSteps<'_>> {
         match self {
             Unit::Step(unit) => unit.usual_steps(host, site),
             _ => None,
@@ -261,7 +265,7 @@ impl Unit {
 
     /// Does what is to be done where the [usual step](Unit::usual_steps) of that release was made and is `unusual`.
     #[cold]
-    pub fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) -> Strode {
+    pub fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) -> Strode {
         match self {
             Unit::Step(unit) => unit.settle_step(unusual, due, seconds, end),
             _ => unreachable!("it does not stride"),
@@ -296,8 +300,8 @@ impl Unit {
     }
 }
 
-impl From<Unit> for Part {
-    fn from(unit: Unit) -> Part {
+impl From<Unit> for ComputeHandle {
+    fn from(unit: Unit) -> ComputeHandle {
         match unit {
             Unit::Partition(unit) => unit.into_partition().into(),
             Unit::Step(unit) => unit.into_stepper().into(),

@@ -5,7 +5,7 @@
 //! consumer sets; strings and binaries lie in their cells as `vecud_description::bytes` says.
 
 use super::cells::{orders, room, words};
-use super::slopes::{Extrapolated, Slopes};
+use super::slopes::{CarriedDerivatives, Extrapolated};
 use super::world::World;
 use crate::exchange::versions::Missed;
 use crate::exchange::{Latest, NewWords, Read, Reader, Stamp, Words};
@@ -72,7 +72,13 @@ impl Route {
 
     /// Brings what the curve has at `time` into the batch.
     #[cold]
-    fn follow(&self, curve: &Extrapolated, time: Instant, values: &mut Batch, mut slopes: Option<&mut Slopes>) {
+    fn follow(
+        &self,
+        curve: &Extrapolated,
+        time: Instant,
+        values: &mut Batch,
+        mut slopes: Option<&mut CarriedDerivatives>,
+    ) {
         let Some(elements) = curve.at(time) else { return };
         for (element, (value, derivatives)) in self.runs.iter().cloned().flatten().zip(elements) {
             values.set_word(element, value.to_bits());
@@ -129,7 +135,13 @@ impl Input {
     /// Brings the newest version into the batch, of a delayed connection the one that is visible at `time`, and the item
     /// among those that are set as soon as there is one. What was not there in time is noted. Whether its source has jumped since.
     #[inline]
-    pub fn fetch(&mut self, world: &World, time: Instant, values: &mut Batch, slopes: Option<&mut Slopes>) -> bool {
+    pub fn fetch(
+        &mut self,
+        world: &World,
+        time: Instant,
+        values: &mut Batch,
+        slopes: Option<&mut CarriedDerivatives>,
+    ) -> bool {
         let before = self.jumped_at;
         if self.delayed.is_none() {
             self.fetch_initial(&world.cells, values);
@@ -301,7 +313,7 @@ impl Output {
         world: &World,
         now: Option<Publishing>,
         values: &Batch,
-        slopes: Option<&Slopes>,
+        slopes: Option<&CarriedDerivatives>,
         has_jumped: impl Fn(usize) -> bool,
     ) -> Option<usize> {
         let mut refused = None;
@@ -348,7 +360,7 @@ impl Output {
 }
 
 /// The batch for variables of a plan, none of them enabled.
-fn batch(planned: &vecud_plan::Batch) -> Batch {
+fn batch(planned: &vecud_plan::BatchPlan) -> Batch {
     match planned.variable_type {
         VariableType::String | VariableType::Binary => {
             let variables = planned.items.iter().map(|item| (item.reference, item.elements, item.capacity));
@@ -359,7 +371,7 @@ fn batch(planned: &vecud_plan::Batch) -> Batch {
 }
 
 /// A batch to be set: its items join when their values come. Elements that no connection feeds have their start values.
-pub fn set(plan: &Plan, planned: &vecud_plan::Batch) -> (Batch, Vec<Input>) {
+pub fn set(plan: &Plan, planned: &vecud_plan::BatchPlan) -> (Batch, Vec<Input>) {
     let mut values = batch(planned);
     let mut inputs = Vec::new();
     for (item, variable) in planned.items.iter().enumerate() {
@@ -378,7 +390,7 @@ pub fn set(plan: &Plan, planned: &vecud_plan::Batch) -> (Batch, Vec<Input>) {
 }
 
 /// A batch to be read, and where what it reads goes.
-pub fn get(plan: &Plan, planned: &vecud_plan::Batch) -> (Batch, Vec<Output>) {
+pub fn get(plan: &Plan, planned: &vecud_plan::BatchPlan) -> (Batch, Vec<Output>) {
     let values = batch(planned).all_enabled();
     let feeding = planned.items.iter().enumerate().filter(|(_, variable)| !variable.connections.is_empty());
     let outputs = feeding.map(|(item, variable)| output(plan, variable, values.elements(item).start)).collect();

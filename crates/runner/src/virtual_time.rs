@@ -12,7 +12,7 @@ use super::halt::Halt;
 use super::pause;
 use super::reconfigure::Reconfigurable;
 use super::requests::Requests;
-use super::site::Site;
+use super::site::TaskTelemetry;
 use super::state;
 use super::stimuli::VirtualStimuli;
 use super::surroundings;
@@ -29,14 +29,14 @@ use vecud_linux::crash::label_thread;
 use vecud_plan::TaskId;
 use vecud_plan::schedule::{Agenda, Due, Timeline};
 use vecud_record::board::{Global, TaskWord};
-use vecud_record::control::Verdict;
+use vecud_record::control::CommandOutcome;
 use vecud_record::trace::{Note, NoteRing};
 
 /// What every activation of a task needs, side by side.
 struct Lane<'a> {
     activation: &'a mut Activation,
     host: &'static PartitionHost,
-    site: &'static Site,
+    site: &'static TaskTelemetry,
     failed: &'static AtomicBool,
     /// What only some tasks have; `None`: nothing of it.
     rare: Option<Rare>,
@@ -150,7 +150,7 @@ pub fn run(
     let mut order = 0;
     while goes_on(world, &mut agenda, stop_request) && stimuli.wait(world, &mut agenda) {
         if let Some(requests) = &mut requests {
-            requests.hand_to(world, &mut agenda, Verdict::Applied);
+            requests.hand_to(world, &mut agenda, CommandOutcome::Applied);
         }
         if pause_request.load(Relaxed) != 0 {
             // Not in the midst of an instant.
@@ -159,7 +159,7 @@ pub fn run(
             {
                 complete.store(world.since_start(next).saturating_sub(1), Release);
                 pause::wait(world, || {
-                    requests.iter_mut().for_each(|own| own.hand_to(world, &mut agenda, Verdict::Held));
+                    requests.iter_mut().for_each(|own| own.hand_to(world, &mut agenda, CommandOutcome::Held));
                 });
                 continue;
             }

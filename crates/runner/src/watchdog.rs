@@ -17,7 +17,7 @@ use vecud_linux::preemption::Demotion;
 use vecud_linux::{affinity, thread};
 use vecud_plan::TaskId;
 use vecud_record::board::{Global, Scheduling, TaskWord};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 
 /// Processor time after which it is looked whether others wait for the core: the kernel's own throttling gives them a share by then, where
 /// nobody has turned that off.
@@ -143,7 +143,7 @@ fn free_the_kept(world: &World, task: TaskId) {
     let moved = kept.into_iter().filter(|tid| affinity::move_to(*tid, &free).is_ok()).count() as u64;
     if moved > 0 {
         let seen = Occurrence { task: Some(task), value: moved, ..Occurrence::default() };
-        world.board.fmu(world.plan.tasks[task.0].fmu).findings().note(Finding::StarvedThreads, seen);
+        world.board.fmu(world.plan.tasks[task.0].fmu).findings().note(FindingKind::StarvedThreads, seen);
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use vecud_base::time::{Fraction, Instant, Nanos};
 use vecud_description::IntervalVariability;
 use vecud_fmi::{ClockUpdate, Numbers};
-use vecud_linux::clock::Clock;
-use vecud_linux::cycles::Scale;
+use vecud_linux::clock::SystemClock;
+use vecud_linux::cycles::TickScale;
 use vecud_linux::pi::PiWord;
 use vecud_linux::preemption::PreemptionLock;
 use vecud_linux::prefetch::prefetch;
@@ -20,16 +20,16 @@ use vecud_record::board::promise::Break;
 use vecud_record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use vecud_record::trace::{Note, NoteRing};
 
-use super::cables::Cables;
+use super::cables::SignalBundles;
 use super::cells;
 use super::cooperative::Turns;
 use super::horizon::Horizon;
 use super::job::Job;
 use super::occupied::Occupied;
 use super::privileges::Granted;
-use super::room::Handover;
+use super::room::BufferSwap;
 use super::serial::Serial;
-use super::site::Site;
+use super::site::TaskTelemetry;
 
 /// Why partition threads leave their loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct World {
     /// Per task, each on cache lines of its own: threads on other cores write to them all the time.
     pub tasks: Vec<CachePadded<TaskState>>,
     /// Connections whose values travel together.
-    pub cables: Cables,
+    pub cables: SignalBundles,
     /// Per connection: its newest value; of a delayed one, and of one in a cable, that of Initialization Mode.
     pub cells: Vec<Latest>,
     /// Per connection: the versions of a delayed one.
@@ -68,7 +68,7 @@ pub struct World {
     /// Per core in use.
     pub cores: Vec<CoreState>,
     /// Per task: where its activations leave their marks.
-    pub sites: Vec<Site>,
+    pub sites: Vec<TaskTelemetry>,
     /// The words by which threads take turns, by [`Plan::serials`].
     pub serials: Box<[PiWord]>,
     /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that
@@ -81,9 +81,9 @@ pub struct World {
     /// Partition threads stay on the cores that the plan gives them.
     pub pinned: bool,
     /// The clock of releases.
-    pub clock: Clock,
+    pub clock: SystemClock,
     /// Converts time stamp differences of the lock.
-    pub scale: Scale,
+    pub scale: TickScale,
     ending: AtomicU64,
     /// [`World::until`].
     ends_at: AtomicI64,
@@ -120,7 +120,7 @@ pub struct InstanceState {
     /// Of an instance that makes steps: ticks from outside of them, for each of its clocks.
     pub ticks: Box<[TickQueue]>,
     /// Of an instance that makes the steps of FMUs which are integrated: room for other numbers of states.
-    pub room: Handover,
+    pub room: BufferSwap,
     /// What is to come between the steps of an instance that makes some; looked at before the run and after it only.
     between: Mutex<BetweenSteps>,
 }
@@ -260,10 +260,10 @@ pub struct CoreState {
 
 impl World {
     /// The world of a run, before anything is initialised.
-    pub fn new(job: &Job, board: Board<'static>, granted: Granted, scale: Scale) -> Result<World, String> {
+    pub fn new(job: &Job, board: Board<'static>, granted: Granted, scale: TickScale) -> Result<World, String> {
         let plan = job.plan.clone();
         let Granted { scheduling, pinned } = granted;
-        let clock = Clock::tai_if(plan.keeps_tai());
+        let clock = SystemClock::tai_if(plan.keeps_tai());
         let mut cores: Vec<(usize, Vec<TaskId>)> = Vec::new();
         let mut places = Vec::new();
         for (index, task) in plan.tasks.iter().enumerate() {
@@ -335,13 +335,13 @@ impl World {
                         }
                         _ => Box::default(),
                     },
-                    room: Handover::default(),
+                    room: BufferSwap::default(),
                     between: Mutex::default(),
                 })
             })
             .collect::<Result<_, String>>()?;
         let cells = plan.connections.iter().map(cells::cell).collect();
-        let sites = (0..plan.tasks.len()).map(|task| Site::new(board, &plan, TaskId(task))).collect();
+        let sites = (0..plan.tasks.len()).map(|task| TaskTelemetry::new(board, &plan, TaskId(task))).collect();
         let versions = plan.connections.iter().map(|connection| cells::versions(&plan, connection)).collect();
         let cores = cores
             .into_iter()
@@ -359,7 +359,7 @@ impl World {
             board,
             instances,
             tasks,
-            cables: Cables::lay(&plan),
+            cables: SignalBundles::lay(&plan),
             serials: plan.serials.iter().map(|_| PiWord::new()).collect(),
             plan,
             cells,

@@ -1,13 +1,13 @@
 //! What methods that choose the length of their steps have in common.
 
 use super::Equations;
-use super::asked::{Asked, Tried, Trouble};
+use super::asked::{MeteredModel, Tried, Trouble};
 use super::fixed::Step;
 use super::weights::Weights;
 
 /// What came of a step with an estimated error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Attempt {
+pub(super) enum AdaptiveStep {
     /// The error is tolerable.
     Good {
         /// How long the next step should be, in seconds.
@@ -31,7 +31,7 @@ pub(super) fn rms(states: usize, of: impl Fn(usize) -> f64) -> f64 {
 /// How long a first step may be whose error grows with some power of its length (Hairer, Nørsett, Wanner, II.4): one right-hand side,
 /// at a point that is a small step from `x0` along `f0`. `x1` and `f1` are written over.
 pub(super) fn first_length<E: Equations>(
-    asked: &mut Asked<'_, E>,
+    asked: &mut MeteredModel<'_, E>,
     weights: &Weights,
     step: &mut Step,
     longest: f64,

@@ -1,7 +1,7 @@
 //! The model as the methods ask it: each question is counted and held to the bound, and each answer looked at.
 
-use super::dense::Dense;
-use super::{Answer, Bound, Counts, Equations, Indicators, Refused, Stopped};
+use super::dense::SquareMatrix;
+use super::{Answer, Equations, Indicators, ModelError, Stopped, WorkBudget, WorkCounts};
 
 /// Why a step came to nothing.
 pub(super) enum Trouble<F> {
@@ -23,10 +23,10 @@ impl<F> Trouble<F> {
 pub(super) type Tried<E, T = ()> = Result<T, Trouble<<E as Equations>::Failure>>;
 
 /// A model for the length of one call of the drive.
-pub(super) struct Asked<'a, E> {
+pub(super) struct MeteredModel<'a, E> {
     pub(super) equations: &'a mut E,
-    pub(super) counts: Counts,
-    pub(super) bound: &'a mut Bound,
+    pub(super) counts: WorkCounts,
+    pub(super) bound: &'a mut WorkBudget,
     /// The time last told, in seconds.
     t: f64,
     /// Whether the point last told is the end of the step under way.
@@ -35,9 +35,9 @@ pub(super) struct Asked<'a, E> {
     pub(super) has_answered: bool,
 }
 
-impl<'a, E: Equations> Asked<'a, E> {
-    pub(super) fn new(equations: &'a mut E, counts: Counts, bound: &'a mut Bound) -> Asked<'a, E> {
-        Asked { equations, counts, bound, t: f64::NAN, at_end: false, has_answered: false }
+impl<'a, E: Equations> MeteredModel<'a, E> {
+    pub(super) fn new(equations: &'a mut E, counts: WorkCounts, bound: &'a mut WorkBudget) -> MeteredModel<'a, E> {
+        MeteredModel { equations, counts, bound, t: f64::NAN, at_end: false, has_answered: false }
     }
 
     /// A step begins: what was told so far is not its end.
@@ -77,15 +77,15 @@ impl<'a, E: Equations> Asked<'a, E> {
     }
 }
 
-impl<E: Equations> Asked<'_, E> {
+impl<E: Equations> MeteredModel<'_, E> {
     /// Whether the model gives its Jacobian itself.
-    pub(super) fn jacobian(&mut self, matrix: &mut Dense) -> Tried<E, bool> {
+    pub(super) fn jacobian(&mut self, matrix: &mut SquareMatrix) -> Tried<E, bool> {
         let t = self.t;
         self.equations.jacobian(matrix).map_err(|refused| trouble(t, refused))
     }
 }
 
-impl<E: Indicators> Asked<'_, E> {
+impl<E: Indicators> MeteredModel<'_, E> {
     pub(super) fn indicators(&mut self, z: &mut [f64]) -> Tried<E> {
         let t = self.t;
         self.counts.indicators += 1;
@@ -99,9 +99,9 @@ impl<E: Indicators> Asked<'_, E> {
     }
 }
 
-fn trouble<F>(t: f64, refused: Refused<F>) -> Trouble<F> {
+fn trouble<F>(t: f64, refused: ModelError<F>) -> Trouble<F> {
     match refused {
-        Refused::Discard(failure) => Trouble::Smaller(Stopped::Refused { t, failure }),
-        Refused::Failed(failure) => Trouble::Stop(Stopped::Failed { t, failure }),
+        ModelError::Discard(failure) => Trouble::Smaller(Stopped::Refused { t, failure }),
+        ModelError::Failed(failure) => Trouble::Stop(Stopped::Failed { t, failure }),
     }
 }

@@ -4,9 +4,9 @@
 //! The last steps are kept as backward differences of states that are one length of step apart: another length means other differences
 //! of the same polynomial. That polynomial is also the solution between the steps.
 
-use super::adaptive::{Attempt, rms};
-use super::asked::{Asked, Tried};
-use super::dense::{Dense, Factors};
+use super::adaptive::{AdaptiveStep, rms};
+use super::asked::{MeteredModel, Tried};
+use super::dense::{Factors, SquareMatrix};
 use super::fixed::Step;
 use super::jacobian::{Point, jacobian};
 use super::weights::Weights;
@@ -70,11 +70,11 @@ pub(super) struct Bdf {
     doubt: Vec<f64>,
     /// The order of the polynomial of the step that was made last, and the time of its end, in seconds.
     made: (usize, f64),
-    jacobian: Dense,
+    jacobian: SquareMatrix,
     has_jacobian: bool,
     /// Whether the Jacobian belongs to the step that is tried.
     is_jacobian_new: bool,
-    matrix: Dense,
+    matrix: SquareMatrix,
     factors: Factors,
     /// The share of the Jacobian in the matrix that was taken apart; 0 where none was.
     factored: f64,
@@ -108,10 +108,10 @@ impl Bdf {
             is_in_doubt: false,
             doubt: none.clone(),
             made: (1, 0.0),
-            jacobian: Dense::new(states),
+            jacobian: SquareMatrix::new(states),
             has_jacobian: false,
             is_jacobian_new: false,
-            matrix: Dense::new(states),
+            matrix: SquareMatrix::new(states),
             factors: Factors::new(states),
             factored: 0.0,
             rate: None,
@@ -171,10 +171,10 @@ impl Bdf {
     /// Tries a step, and says how long the next one should be.
     pub(super) fn attempt<E: Equations>(
         &mut self,
-        asked: &mut Asked<'_, E>,
+        asked: &mut MeteredModel<'_, E>,
         weights: &Weights,
         step: &mut Step,
-    ) -> Tried<E, Attempt> {
+    ) -> Tried<E, AdaptiveStep> {
         if self.has_begun && !COMPARABLE.contains(&(step.length / self.length)) {
             asked.tell(step.from, &step.x0)?;
             asked.derivatives(&mut step.f0)?;
@@ -200,20 +200,20 @@ impl Bdf {
         if is_in_doubt && self.is_jacobian_new && !self.is_within_doubt(weights, &step.x0) {
             // They are others. A matrix that was too stiff for them has hidden that the history leads elsewhere.
             self.has_begun = false;
-            return Ok(Attempt::Bad { next: h });
+            return Ok(AdaptiveStep::Bad { next: h });
         }
         let Some(iterations) = corrected else {
-            return Ok(Attempt::Bad { next: 0.5 * h });
+            return Ok(AdaptiveStep::Bad { next: 0.5 * h });
         };
         let safety = SAFETY * f64::from(2 * ITERATIONS + 1) / f64::from(2 * ITERATIONS + iterations);
         let error = error_constant(order) * self.size(weights, &self.correction, &step.x1);
         if error.is_nan() || error > 1.0 {
             let factor = safety * error.powf(-1.0 / (order as f64 + 1.0));
-            return Ok(Attempt::Bad { next: h * factor.max(SHRINKS_TO) });
+            return Ok(AdaptiveStep::Bad { next: h * factor.max(SHRINKS_TO) });
         }
         self.take(step.to);
         if self.equal_steps <= order {
-            return Ok(Attempt::Good { next: h, is_estimate: false });
+            return Ok(AdaptiveStep::Good { next: h, is_estimate: false });
         }
         // Which order would allow the longest step?
         let mut best = (order, error.powf(-1.0 / (order as f64 + 1.0)));
@@ -233,11 +233,11 @@ impl Bdf {
         }
         let factor = (safety * best.1).clamp(SHRINKS_TO, GROWS_TO);
         if factor > 1.0 && factor < WORTHWHILE {
-            return Ok(Attempt::Good { next: h, is_estimate: false });
+            return Ok(AdaptiveStep::Good { next: h, is_estimate: false });
         }
         self.order = best.0;
         self.equal_steps = 0;
-        Ok(Attempt::Good { next: h * factor, is_estimate: factor < GROWS_TO })
+        Ok(AdaptiveStep::Good { next: h * factor, is_estimate: factor < GROWS_TO })
     }
 
     fn begin(&mut self, step: &Step) {
@@ -290,7 +290,7 @@ impl Bdf {
     /// step must be shorter.
     fn correct<E: Equations>(
         &mut self,
-        asked: &mut Asked<'_, E>,
+        asked: &mut MeteredModel<'_, E>,
         weights: &Weights,
         step: &mut Step,
     ) -> Tried<E, Option<u32>> {
@@ -349,7 +349,7 @@ impl Bdf {
     /// Simplified Newton iterations from the predicted states. `None` if they do not come close.
     fn iterate<E: Equations>(
         &mut self,
-        asked: &mut Asked<'_, E>,
+        asked: &mut MeteredModel<'_, E>,
         weights: &Weights,
         step: &mut Step,
         alpha: f64,
@@ -465,7 +465,7 @@ fn transformation(order: usize, factor: f64) -> Transformation {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Bound, Counts, Refused};
+    use super::super::{ModelError, WorkBudget, WorkCounts};
     use super::*;
 
     /// x' = -x, with its Jacobian.
@@ -474,17 +474,17 @@ mod tests {
     impl Equations for Decay {
         type Failure = ();
 
-        fn tell(&mut self, _: f64, x: &[f64]) -> Result<(), Refused<()>> {
+        fn tell(&mut self, _: f64, x: &[f64]) -> Result<(), ModelError<()>> {
             self.0 = x[0];
             Ok(())
         }
 
-        fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), Refused<()>> {
+        fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), ModelError<()>> {
             dx[0] = -self.0;
             Ok(())
         }
 
-        fn jacobian(&mut self, matrix: &mut Dense) -> Result<bool, Refused<()>> {
+        fn jacobian(&mut self, matrix: &mut SquareMatrix) -> Result<bool, ModelError<()>> {
             matrix[(0, 0)] = -1.0;
             Ok(true)
         }
@@ -500,14 +500,14 @@ mod tests {
             bdf.differences[number][0] = values[0];
             values = values.windows(2).map(|pair| pair[0] - pair[1]).collect();
         }
-        let mut bound = Bound { events: 0, right_hand_sides: u64::MAX };
+        let mut bound = WorkBudget { events: 0, right_hand_sides: u64::MAX };
         let mut decay = Decay(0.0);
-        let mut asked = Asked::new(&mut decay, Counts::default(), &mut bound);
+        let mut asked = MeteredModel::new(&mut decay, WorkCounts::default(), &mut bound);
         let mut step = Step::new(1);
         for number in 0..steps {
             (step.from, step.to, step.length) = (f64::from(number) * h, f64::from(number + 1) * h, h);
             let attempt = bdf.attempt(&mut asked, &Weights::new(1.0, 1), &mut step);
-            assert!(matches!(attempt, Ok(Attempt::Good { .. })));
+            assert!(matches!(attempt, Ok(AdaptiveStep::Good { .. })));
             (bdf.order, bdf.equal_steps) = (order, 0);
         }
         (step.x1[0] - (-1f64).exp()).abs()

@@ -4,15 +4,15 @@ use std::ops::{Index, IndexMut};
 
 /// A square matrix, row by row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Dense {
+pub struct SquareMatrix {
     size: usize,
     elements: Vec<f64>,
 }
 
-impl Dense {
+impl SquareMatrix {
     /// All zero.
-    pub fn new(size: usize) -> Dense {
-        Dense { size, elements: vec![0.0; size * size] }
+    pub fn new(size: usize) -> SquareMatrix {
+        SquareMatrix { size, elements: vec![0.0; size * size] }
     }
 
     /// How many rows and columns it has.
@@ -36,7 +36,7 @@ impl Dense {
     }
 }
 
-impl Index<(usize, usize)> for Dense {
+impl Index<(usize, usize)> for SquareMatrix {
     type Output = f64;
 
     fn index(&self, (row, column): (usize, usize)) -> &f64 {
@@ -44,7 +44,7 @@ impl Index<(usize, usize)> for Dense {
     }
 }
 
-impl IndexMut<(usize, usize)> for Dense {
+impl IndexMut<(usize, usize)> for SquareMatrix {
     fn index_mut(&mut self, (row, column): (usize, usize)) -> &mut f64 {
         &mut self.row_mut(row)[column]
     }
@@ -54,7 +54,7 @@ impl IndexMut<(usize, usize)> for Dense {
 #[derive(Clone, Debug)]
 pub struct Factors {
     /// Both triangles; the lower one has ones on its diagonal.
-    triangles: Dense,
+    triangles: SquareMatrix,
     /// With which row each row was exchanged.
     exchanged: Vec<usize>,
 }
@@ -62,12 +62,12 @@ pub struct Factors {
 impl Factors {
     /// Room for the factors of a matrix; at first those of none.
     pub fn new(size: usize) -> Factors {
-        Factors { triangles: Dense::new(size), exchanged: vec![0; size] }
+        Factors { triangles: SquareMatrix::new(size), exchanged: vec![0; size] }
     }
 
     /// Takes a matrix apart, with the largest element of each column as its pivot. If it is singular, the error is the column in which
     /// that was seen.
-    pub fn set(&mut self, matrix: &Dense) -> Result<(), usize> {
+    pub fn set(&mut self, matrix: &SquareMatrix) -> Result<(), usize> {
         let size = matrix.size;
         let elements = &mut self.triangles.elements;
         elements.copy_from_slice(&matrix.elements);
@@ -133,7 +133,7 @@ mod tests {
             }),
         ) {
             let size = x.len();
-            let mut matrix = Dense::new(size);
+            let mut matrix = SquareMatrix::new(size);
             for (row, elements) in elements.chunks(size).enumerate() {
                 matrix.row_mut(row).copy_from_slice(elements);
                 // Far from singular, but with pivots beside the diagonal.
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_singular_matrix_is_named_by_its_column() {
-        let mut matrix = Dense::new(3);
+        let mut matrix = SquareMatrix::new(3);
         for row in 0..3 {
             matrix.row_mut(row).copy_from_slice(&[1.0, 2.0, row as f64]);
         }

@@ -2,8 +2,8 @@
 //! (Hairer, Nørsett, Wanner: Solving Ordinary Differential Equations I, II.4 to II.6, and II, IV.2).
 
 use super::Equations;
-use super::adaptive::{Attempt, rms};
-use super::asked::{Asked, Tried};
+use super::adaptive::{AdaptiveStep, rms};
+use super::asked::{MeteredModel, Tried};
 use super::fixed::Step;
 use super::weights::Weights;
 
@@ -97,7 +97,7 @@ impl Dopri5 {
     }
 
     /// Computes `x1` and `f1` at the step's end from `x0` and `f0`: six right-hand sides.
-    pub(super) fn advance<E: Equations>(&mut self, asked: &mut Asked<'_, E>, step: &mut Step) -> Tried<E> {
+    pub(super) fn advance<E: Equations>(&mut self, asked: &mut MeteredModel<'_, E>, step: &mut Step) -> Tried<E> {
         let h = step.length;
         for (number, (shares, node)) in STAGES.iter().zip(NODES).enumerate() {
             for (i, (stage, &x0)) in self.stage.iter_mut().zip(&step.x0).enumerate() {
@@ -125,16 +125,16 @@ impl Dopri5 {
     /// Tries a step, and says how long the next one should be.
     pub(super) fn attempt<E: Equations>(
         &mut self,
-        asked: &mut Asked<'_, E>,
+        asked: &mut MeteredModel<'_, E>,
         weights: &Weights,
         step: &mut Step,
-    ) -> Tried<E, Attempt> {
+    ) -> Tried<E, AdaptiveStep> {
         self.advance(asked, step)?;
         let error = self.error(weights, step);
         let shrunk = error.powf(0.2 - 0.75 * BETA);
         if error.is_nan() || error > 1.0 {
             self.was_rejected = true;
-            return Ok(Attempt::Bad { next: step.length * (SAFETY / shrunk).max(SHRINKS_TO) });
+            return Ok(AdaptiveStep::Bad { next: step.length * (SAFETY / shrunk).max(SHRINKS_TO) });
         }
         let wanted = SAFETY * self.last_error.powf(BETA) / shrunk;
         let most = if self.was_rejected { 1.0 } else { GROWS_TO };
@@ -142,7 +142,7 @@ impl Dopri5 {
         self.was_rejected = false;
         self.watch_stiffness(step);
         let next = step.length * wanted.clamp(SHRINKS_TO, most);
-        Ok(Attempt::Good { next, is_estimate: wanted < most })
+        Ok(AdaptiveStep::Good { next, is_estimate: wanted < most })
     }
 
     /// The estimated error of the step that was computed, in units of what is tolerable.

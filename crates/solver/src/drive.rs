@@ -1,13 +1,13 @@
 //! Brings a model from where it stands to a goal, step by step, and stops at events.
 
-use super::adaptive::{Attempt, first_length};
-use super::asked::{Asked, Tried, Trouble};
+use super::adaptive::{AdaptiveStep, first_length};
+use super::asked::{MeteredModel, Tried, Trouble};
 use super::fixed::Step;
 use super::locate::{locate, repeat};
 use super::method::{Integrator, Method};
 use super::roots::{Roots, narrow};
 use super::weights::Weights;
-use super::{Bound, Counts, Indicators, Stopped, Structure};
+use super::{Indicators, Stopped, Structure, WorkBudget, WorkCounts};
 
 /// How often in a row a step is halved since the model refuses.
 const HALVINGS: u32 = 10;
@@ -52,7 +52,7 @@ pub enum Reached {
     },
     /// At the right side of a state event. [`Drive::roots`] says of which indicators, and [`Drive::restart`] must follow.
     Event {
-        /// Whether it was located. Else it has happened somewhere before: [`Bound::events`] was 0.
+        /// Whether it was located. Else it has happened somewhere before: [`WorkBudget::events`] was 0.
         located: bool,
     },
     /// At the end of an internal step before the goal: [`Goal::steps`].
@@ -98,7 +98,7 @@ pub struct Drive {
     is_at_event: bool,
     /// States inside of a step, while an event is looked for.
     between: Vec<f64>,
-    counts: Counts,
+    counts: WorkCounts,
 }
 
 /// What is at the end of a step.
@@ -136,7 +136,7 @@ impl Drive {
             roots: Roots::new(indicators),
             is_at_event: true,
             between: vec![0.0; states],
-            counts: Counts::default(),
+            counts: WorkCounts::default(),
         }
     }
 
@@ -168,7 +168,7 @@ impl Drive {
     }
 
     /// What was worked so far.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> WorkCounts {
         self.counts
     }
 
@@ -242,8 +242,8 @@ impl Drive {
         self.has_refused = false;
         self.refused_event = 0.0;
         self.knows_derivatives = false;
-        let mut bound = Bound { events: 0, right_hand_sides: 1 };
-        let mut asked = Asked::new(equations, self.counts, &mut bound);
+        let mut bound = WorkBudget { events: 0, right_hand_sides: 1 };
+        let mut asked = MeteredModel::new(equations, self.counts, &mut bound);
         let mut looked = asked.tell(self.t, &self.x);
         if looked.is_ok() && !self.roots.is_empty() {
             looked = asked.indicators(&mut self.roots.begin);
@@ -272,17 +272,21 @@ impl Drive {
         &mut self,
         equations: &mut E,
         goal: &Goal,
-        bound: &mut Bound,
+        bound: &mut WorkBudget,
     ) -> Result<Reached, Stopped<E::Failure>> {
         assert!(!self.is_at_event, "Drive::restart must come first");
         self.event = goal.event;
-        let mut asked = Asked::new(equations, self.counts, bound);
+        let mut asked = MeteredModel::new(equations, self.counts, bound);
         let reached = self.go(&mut asked, goal);
         self.counts = asked.counts;
         reached
     }
 
-    fn go<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, goal: &Goal) -> Result<Reached, Stopped<E::Failure>> {
+    fn go<E: Indicators>(
+        &mut self,
+        asked: &mut MeteredModel<'_, E>,
+        goal: &Goal,
+    ) -> Result<Reached, Stopped<E::Failure>> {
         while self.t < goal.until {
             let ending = match self.under_way {
                 Some(ending) => ending,
@@ -336,7 +340,7 @@ impl Drive {
 
     /// Comes to a time within the step that was made. Where the domain of an indicator has changed there, the step ends at that event
     /// instead; what is at its end then.
-    fn pass<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, t: f64) -> Tried<E, Option<Ending>> {
+    fn pass<E: Indicators>(&mut self, asked: &mut MeteredModel<'_, E>, t: f64) -> Tried<E, Option<Ending>> {
         self.integrator.between(&self.step, t, &mut self.between);
         asked.tell(t, &self.between)?;
         if !self.roots.is_empty() {
@@ -352,7 +356,7 @@ impl Drive {
     }
 
     /// Makes the step end at a time at which a domain has changed, or at the event before it.
-    fn shorten<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, to: f64) -> Tried<E, Ending> {
+    fn shorten<E: Indicators>(&mut self, asked: &mut MeteredModel<'_, E>, to: f64) -> Tried<E, Ending> {
         let length = to - self.step.from;
         if self.integrator.is_exact_between() {
             self.step.x1.copy_from_slice(&self.between);
@@ -374,7 +378,7 @@ impl Drive {
 
     /// Goes to the end of the step that was made. A model that was told another point since is asked for its indicators there, as before
     /// each complete step (FMI 2.0.5, 3.2.4): some FMUs compute what they give only when they are asked for those, or for derivatives.
-    fn arrive<E: Indicators>(&mut self, asked: &mut Asked<'_, E>) -> Result<(), Stopped<E::Failure>> {
+    fn arrive<E: Indicators>(&mut self, asked: &mut MeteredModel<'_, E>) -> Result<(), Stopped<E::Failure>> {
         asked.tell_end(self.step.to, &self.step.x1).map_err(Trouble::stopped)?;
         if !asked.has_answered && !self.roots.is_empty() {
             asked.indicators(&mut self.roots.within).map_err(Trouble::stopped)?;
@@ -394,7 +398,7 @@ impl Drive {
     /// Makes a step to the next end of the grid or, where the model refuses that, a smaller one.
     fn fixed_step<E: Indicators>(
         &mut self,
-        asked: &mut Asked<'_, E>,
+        asked: &mut MeteredModel<'_, E>,
         goal: &Goal,
     ) -> Result<Ending, Stopped<E::Failure>> {
         let (mut to, mut length) = self.end_on_grid(goal);
@@ -441,7 +445,7 @@ impl Drive {
     }
 
     /// Tries a step to a time, and moves its end to the first event in it.
-    fn try_fixed<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, to: f64, length: f64) -> Tried<E, Ending> {
+    fn try_fixed<E: Indicators>(&mut self, asked: &mut MeteredModel<'_, E>, to: f64, length: f64) -> Tried<E, Ending> {
         let has_states = !self.x.is_empty();
         self.begin_step(asked, to, length)?;
         if has_states {
@@ -458,7 +462,7 @@ impl Drive {
     /// Makes a step of a length that the method chooses, as far as the goal allows.
     fn chosen_step<E: Indicators>(
         &mut self,
-        asked: &mut Asked<'_, E>,
+        asked: &mut MeteredModel<'_, E>,
         goal: &Goal,
     ) -> Result<Ending, Stopped<E::Failure>> {
         // What is not located is looked at where the goal is, and without states nothing is gained by going beyond.
@@ -491,7 +495,7 @@ impl Drive {
     }
 
     /// Tries a step, and moves its end to the first event in it. `None` if its error is too large; the next one is to be smaller then.
-    fn try_chosen<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, limit: f64) -> Tried<E, Option<Ending>> {
+    fn try_chosen<E: Indicators>(&mut self, asked: &mut MeteredModel<'_, E>, limit: f64) -> Tried<E, Option<Ending>> {
         self.begin_step(asked, limit, limit - self.t)?;
         if self.x.is_empty() {
             if self.pace > 0.0 && self.t + self.pace < limit {
@@ -522,11 +526,11 @@ impl Drive {
         }
         let is_shortened = number <= MANY;
         match self.integrator.attempt(asked, &self.weights, &mut self.step)? {
-            Attempt::Bad { next } => {
+            AdaptiveStep::Bad { next } => {
                 self.pace = next;
                 return Ok(None);
             }
-            Attempt::Good { next, is_estimate } => {
+            AdaptiveStep::Good { next, is_estimate } => {
                 // A step that the goal has shortened says only that a longer one might have done as well.
                 self.pace = if is_shortened && !is_estimate { next.max(self.pace) } else { next };
             }
@@ -540,7 +544,7 @@ impl Drive {
     }
 
     /// Prepares a step, with the derivatives at its beginning.
-    fn begin_step<E: Indicators>(&mut self, asked: &mut Asked<'_, E>, to: f64, length: f64) -> Tried<E> {
+    fn begin_step<E: Indicators>(&mut self, asked: &mut MeteredModel<'_, E>, to: f64, length: f64) -> Tried<E> {
         let step = &mut self.step;
         (step.from, step.to, step.length) = (self.t, to, length);
         if !self.x.is_empty() && !self.knows_derivatives && self.integrator.needs_derivatives() {
@@ -554,7 +558,7 @@ impl Drive {
     }
 
     /// Tells the end of a step that was computed, and moves it to the first event in it, unless no event may be located any more.
-    fn end_step<E: Indicators>(&mut self, asked: &mut Asked<'_, E>) -> Tried<E, Ending> {
+    fn end_step<E: Indicators>(&mut self, asked: &mut MeteredModel<'_, E>) -> Tried<E, Ending> {
         asked.tell_end(self.step.to, &self.step.x1)?;
         if self.roots.is_empty() {
             return Ok(Ending::Plain);
@@ -564,7 +568,7 @@ impl Drive {
     }
 
     /// Moves the end of the step, whose indicators are known, to the first event that is ahead, if there is one and it may be located.
-    fn end_at_event<E: Indicators>(&mut self, asked: &mut Asked<'_, E>) -> Tried<E, Ending> {
+    fn end_at_event<E: Indicators>(&mut self, asked: &mut MeteredModel<'_, E>) -> Tried<E, Ending> {
         let length = self.step.length;
         if asked.bound.events == 0 || !self.roots.end_has_changed() {
             if length >= self.refused_event {

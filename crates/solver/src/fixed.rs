@@ -1,7 +1,7 @@
 //! One step of a length that was chosen beforehand: the explicit Euler method, and the classical method of Runge and Kutta.
 
 use super::Equations;
-use super::asked::{Asked, Tried};
+use super::asked::{MeteredModel, Tried};
 
 /// A step under way: from a point that is final to one that may still be moved to an event.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl Rk4 {
     }
 
     /// Computes `x1` from `x0` and `f0`: three right-hand sides.
-    pub(super) fn advance<E: Equations>(&mut self, asked: &mut Asked<'_, E>, step: &mut Step) -> Tried<E> {
+    pub(super) fn advance<E: Equations>(&mut self, asked: &mut MeteredModel<'_, E>, step: &mut Step) -> Tried<E> {
         let h = step.length;
         self.sum.copy_from_slice(&step.f0);
         self.slope.copy_from_slice(&step.f0);

@@ -1,7 +1,7 @@
 //! The derivatives of the derivatives: from the model, or by differences.
 
-use super::asked::{Asked, Tried};
-use super::dense::Dense;
+use super::asked::{MeteredModel, Tried};
+use super::dense::SquareMatrix;
 use super::{Equations, Structure};
 
 /// The least distance of two points at which derivatives are compared, relative to the size of a state: half of a double's digits.
@@ -17,12 +17,12 @@ pub(super) struct Point<'a> {
 /// ∂f/∂x at the point last told. States are moved by a share of their sizes; those of which no two are in one derivative together, in
 /// one evaluation. `moved` and `there` are written over.
 pub(super) fn jacobian<E: Equations>(
-    asked: &mut Asked<'_, E>,
+    asked: &mut MeteredModel<'_, E>,
     structure: &Structure,
     sizes: &[f64],
     Point { t, x, f }: Point,
     (moved, there): (&mut [f64], &mut [f64]),
-    matrix: &mut Dense,
+    matrix: &mut SquareMatrix,
 ) -> Tried<E> {
     asked.counts.jacobians += 1;
     if asked.jacobian(matrix)? {

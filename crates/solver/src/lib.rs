@@ -10,8 +10,8 @@
 //!   units in the last place of time before it, none had.
 //! - What is between the ends of an internal step is not looked at: an indicator that changes its domain and changes back within one
 //!   has done nothing. [`Goal::limit`] and internal steps bound how much that may hide.
-//! - What the model refuses ([`Refused::Discard`], or a number that is none) is tried again with a smaller step.
-//! - Nothing is allocated after [`Drive::new`], and [`Bound`] limits the work of a call.
+//! - What the model refuses ([`ModelError::Discard`], or a number that is none) is tried again with a smaller step.
+//! - Nothing is allocated after [`Drive::new`], and [`WorkBudget`] limits the work of a call.
 //! - The same calls give the same bits.
 //!
 //! # How a run calls it
@@ -94,7 +94,7 @@ mod structure;
 mod tests;
 mod weights;
 
-pub use dense::{Dense, Factors};
+pub use dense::{Factors, SquareMatrix};
 pub use drive::{Drive, Goal, Pace, Reached};
 pub use method::Method;
 pub use structure::Structure;
@@ -108,14 +108,14 @@ pub trait Equations {
 
     /// Time and continuous states for all that is asked until the next call: `SetTime` and `SetContinuousStates`, and whatever of
     /// continuous inputs depends on time or on other states.
-    fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), Refused<Self::Failure>>;
+    fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), ModelError<Self::Failure>>;
 
     /// The derivatives of all states at the point last told. Not asked for where there are no states.
-    fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), Refused<Self::Failure>>;
+    fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), ModelError<Self::Failure>>;
 
     /// The derivatives of the derivatives at the point last told: row by derivative, column by state. All elements are to be written.
     /// `false` where the model has none to give; then they are found by differences. Only methods for stiff equations ask.
-    fn jacobian(&mut self, matrix: &mut Dense) -> Result<bool, Refused<Self::Failure>> {
+    fn jacobian(&mut self, matrix: &mut SquareMatrix) -> Result<bool, ModelError<Self::Failure>> {
         let _ = matrix;
         Ok(false)
     }
@@ -124,12 +124,12 @@ pub trait Equations {
 /// Equations whose solution has events: an indicator z that changes between z > 0 and z ≤ 0.
 pub trait Indicators: Equations {
     /// All indicators at the point last told. Not asked for where there are none.
-    fn indicators(&mut self, z: &mut [f64]) -> Result<(), Refused<Self::Failure>>;
+    fn indicators(&mut self, z: &mut [f64]) -> Result<(), ModelError<Self::Failure>>;
 }
 
 /// Why the model gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Refused<F> {
+pub enum ModelError<F> {
     /// Not at this point: a smaller step may mend it. The failure is what is said if it does not.
     Discard(F),
     /// At all.
@@ -146,7 +146,7 @@ pub enum Stopped<F> {
         /// What it said.
         failure: F,
     },
-    /// The model refused ([`Refused::Discard`]), however small the step was made.
+    /// The model refused ([`ModelError::Discard`]), however small the step was made.
     Refused {
         /// The time of the last attempt, in seconds.
         t: f64,
@@ -165,7 +165,7 @@ pub enum Stopped<F> {
         /// The time at which the drive stands, in seconds.
         t: f64,
     },
-    /// [`Bound::right_hand_sides`] is used up.
+    /// [`WorkBudget::right_hand_sides`] is used up.
     NoWorkLeft {
         /// The time that the model had been told last, in seconds.
         t: f64,
@@ -211,7 +211,7 @@ impl<F: fmt::Display> fmt::Display for Stopped<F> {
 
 /// What may still be worked. The caller fills it for each communication step; the drive takes from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bound {
+pub struct WorkBudget {
     /// State events that are still located. With 0, what happens until the goal is looked at there and only there, so that a drive
     /// with a method of fixed steps comes to its goal in any case.
     pub events: u32,
@@ -221,7 +221,7 @@ pub struct Bound {
 
 /// What was worked since [`Drive::new`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct WorkCounts {
     /// Internal steps, those that end in an event among them.
     pub steps: u64,
     /// Attempts at a step that were made smaller since their error was too large.

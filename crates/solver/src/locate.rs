@@ -1,7 +1,7 @@
 //! Moves the end of a step to the first event in it.
 
 use super::Indicators;
-use super::asked::{Asked, Tried};
+use super::asked::{MeteredModel, Tried};
 use super::fixed::Step;
 use super::method::Integrator;
 use super::roots::{Roots, narrow};
@@ -17,7 +17,7 @@ const REPETITIONS: u32 = 5;
 /// the event `is_close` to the beginning of the step, what is inside of the step is as exact, and is handed on itself. Where another event
 /// is `known` to be at the end of the step, a change just before it is at that end too: the step is the method's own as it is.
 pub(super) fn locate<E: Indicators>(
-    asked: &mut Asked<'_, E>,
+    asked: &mut MeteredModel<'_, E>,
     integrator: &mut Integrator,
     step: &mut Step,
     roots: &mut Roots,
@@ -85,7 +85,7 @@ pub(super) fn locate<E: Indicators>(
 
 /// Asks for the indicators at a time inside of the step.
 fn probe<E: Indicators>(
-    asked: &mut Asked<'_, E>,
+    asked: &mut MeteredModel<'_, E>,
     integrator: &Integrator,
     step: &Step,
     between: &mut [f64],
@@ -99,7 +99,7 @@ fn probe<E: Indicators>(
 
 /// Makes the step once more, to another end, and asks for the indicators there.
 pub(super) fn repeat<E: Indicators>(
-    asked: &mut Asked<'_, E>,
+    asked: &mut MeteredModel<'_, E>,
     integrator: &mut Integrator,
     step: &mut Step,
     roots: &mut Roots,

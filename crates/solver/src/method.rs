@@ -1,7 +1,7 @@
 //! The methods, as a drive uses them.
 
-use super::adaptive::Attempt;
-use super::asked::{Asked, Tried, Trouble};
+use super::adaptive::AdaptiveStep;
+use super::asked::{MeteredModel, Tried, Trouble};
 use super::bdf::Bdf;
 use super::dopri5::Dopri5;
 use super::fixed::{Rk4, Step, euler, on_line, on_parabola};
@@ -168,7 +168,7 @@ impl Integrator {
     }
 
     /// Computes `x1` at the step's end from `x0` and `f0`.
-    pub(super) fn advance<E: Equations>(&mut self, asked: &mut Asked<'_, E>, step: &mut Step) -> Tried<E> {
+    pub(super) fn advance<E: Equations>(&mut self, asked: &mut MeteredModel<'_, E>, step: &mut Step) -> Tried<E> {
         match self {
             Integrator::Euler => euler(step),
             Integrator::Rk4(rk4) => rk4.advance(asked, step)?,
@@ -185,10 +185,10 @@ impl Integrator {
     /// Tries a step of a length that the method, or the goal, has chosen.
     pub(super) fn attempt<E: Equations>(
         &mut self,
-        asked: &mut Asked<'_, E>,
+        asked: &mut MeteredModel<'_, E>,
         weights: &Weights,
         step: &mut Step,
-    ) -> Tried<E, Attempt> {
+    ) -> Tried<E, AdaptiveStep> {
         match self {
             Integrator::Dopri5(dopri5) | Integrator::Auto { dopri5, is_stiff: false, .. } => {
                 dopri5.attempt(asked, weights, step)

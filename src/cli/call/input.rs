@@ -15,25 +15,25 @@ const LONGEST: usize = 1 << 20;
 const UNSEEN: u16 = 100;
 
 /// Where lines come from.
-pub enum Input {
+pub enum LineSource {
     /// The command line.
     Given(VecDeque<String>),
     /// Standard input.
-    Standard(BufReader<Watched>),
+    Standard(BufReader<InterruptibleFile>),
     /// A terminal that somebody types at.
-    Typed(BufReader<Watched>),
+    Typed(BufReader<InterruptibleFile>),
 }
 
 /// A file whose reading a signal that asks for the end interrupts, whenever it came.
-pub struct Watched(File);
+pub struct InterruptibleFile(File);
 
-impl Watched {
-    fn standard_input() -> io::Result<BufReader<Watched>> {
-        Ok(BufReader::new(Watched(File::from(stdin().as_fd().try_clone_to_owned()?))))
+impl InterruptibleFile {
+    fn standard_input() -> io::Result<BufReader<InterruptibleFile>> {
+        Ok(BufReader::new(InterruptibleFile(File::from(stdin().as_fd().try_clone_to_owned()?))))
     }
 }
 
-impl Read for Watched {
+impl Read for InterruptibleFile {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         while stop::times_by_signals() == 0 {
             match poll(&mut [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)], UNSEEN) {
@@ -46,7 +46,7 @@ impl Read for Watched {
     }
 }
 
-impl AsFd for Watched {
+impl AsFd for InterruptibleFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
@@ -54,7 +54,7 @@ impl AsFd for Watched {
 
 /// What comes next.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum NextLine {
     /// A line, without its end.
     Of(String),
     /// A line that somebody has given up (Ctrl-C).
@@ -63,31 +63,31 @@ pub enum Line {
     End,
 }
 
-impl Input {
+impl LineSource {
     /// Standard input.
-    pub fn standard() -> io::Result<Input> {
-        Watched::standard_input().map(Input::Standard)
+    pub fn standard() -> io::Result<LineSource> {
+        InterruptibleFile::standard_input().map(LineSource::Standard)
     }
 
     /// Lines of the command line; each may be several.
-    pub fn of(commands: &[String]) -> Input {
-        Input::Given(commands.iter().cloned().collect())
+    pub fn of(commands: &[String]) -> LineSource {
+        LineSource::Given(commands.iter().cloned().collect())
     }
 
     /// A terminal: Ctrl-C gives up a line there ([`stop::count_interrupts`]).
-    pub fn typed() -> io::Result<Input> {
-        Watched::standard_input().map(Input::Typed)
+    pub fn typed() -> io::Result<LineSource> {
+        InterruptibleFile::standard_input().map(LineSource::Typed)
     }
 
     /// The next line. One that is typed is given up where there are more interrupts than these.
-    pub fn next(&mut self, interrupts: u32) -> io::Result<Line> {
+    pub fn next(&mut self, interrupts: u32) -> io::Result<NextLine> {
         match self {
-            Input::Given(lines) => Ok(lines.pop_front().map_or(Line::End, Line::Of)),
-            Input::Standard(input) => read(input),
+            LineSource::Given(lines) => Ok(lines.pop_front().map_or(NextLine::End, NextLine::Of)),
+            LineSource::Standard(input) => read(input),
             // A terminal gives a line at a time, so nothing of the next one has been read.
-            Input::Typed(input) => match is_typed(input.get_ref(), interrupts)? {
+            LineSource::Typed(input) => match is_typed(input.get_ref(), interrupts)? {
                 true => read(input),
-                false => Ok(Line::GivenUp),
+                false => Ok(NextLine::GivenUp),
             },
         }
     }
@@ -108,11 +108,11 @@ fn is_typed(input: &impl AsFd, interrupts: u32) -> io::Result<bool> {
 }
 
 /// Reads a line. A signal ends the waiting for it, and what was typed of it is gone.
-fn read(input: &mut impl BufRead) -> io::Result<Line> {
+fn read(input: &mut impl BufRead) -> io::Result<NextLine> {
     let mut line = Vec::new();
     loop {
         let bytes = match input.fill_buf() {
-            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(Line::GivenUp),
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(NextLine::GivenUp),
             bytes => bytes?,
         };
         let end = bytes.iter().position(|byte| *byte == b'\n');
@@ -124,10 +124,10 @@ fn read(input: &mut impl BufRead) -> io::Result<Line> {
             return Err(io::Error::other("a line is longer than 1 MiB: that is no list of calls"));
         }
         if is_over && line.is_empty() {
-            return Ok(Line::End);
+            return Ok(NextLine::End);
         }
         if is_over || end.is_some() {
-            return Ok(Line::Of(String::from_utf8_lossy(&line).into_owned()));
+            return Ok(NextLine::Of(String::from_utf8_lossy(&line).into_owned()));
         }
     }
 }
@@ -139,8 +139,11 @@ mod tests {
     #[test]
     fn lines_end_with_the_input_at_the_latest() {
         let mut input = BufReader::with_capacity(2, "one\n\nlast".as_bytes());
-        let lines: Vec<Line> = (0..4).map(|_| read(&mut input).unwrap()).collect();
-        assert_eq!(lines, [Line::Of("one".into()), Line::Of("".into()), Line::Of("last".into()), Line::End]);
+        let lines: Vec<NextLine> = (0..4).map(|_| read(&mut input).unwrap()).collect();
+        assert_eq!(
+            lines,
+            [NextLine::Of("one".into()), NextLine::Of("".into()), NextLine::Of("last".into()), NextLine::End]
+        );
         let endless = std::io::repeat(b'x');
         assert!(read(&mut BufReader::new(endless)).unwrap_err().to_string().contains("longer than 1 MiB"));
     }
@@ -162,6 +165,6 @@ mod tests {
                 Err(ErrorKind::Interrupted.into())
             }
         }
-        assert_eq!(read(&mut BufReader::new(Interrupted)).unwrap(), Line::GivenUp);
+        assert_eq!(read(&mut BufReader::new(Interrupted)).unwrap(), NextLine::GivenUp);
     }
 }

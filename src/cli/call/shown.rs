@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vecud_base::plain;
 use vecud_description::Values;
-use vecud_host::by_hand::{ByHand, Call, Done, Given, Heard, Length, Shown};
+use vecud_host::by_hand::{ByHand, Call, Done, Heard, IntervalValue, ReplyContent, ShownResult};
 
 /// Elements of a list that are shown.
 const SHOWN: usize = 32;
@@ -22,7 +22,7 @@ pub fn text(heard: &Heard) -> String {
         }
         Heard::CalledBack(words) => plain::message(&format!("  callback {words}")),
         Heard::Note(words) => format!("  {words}"),
-        Heard::Given(Shown { name, given, remark }) => {
+        Heard::Given(ShownResult { name, given, remark }) => {
             let remark = if remark.is_empty() { String::new() } else { format!(" {remark}") };
             let name = if name.is_empty() { String::new() } else { format!("{name} = ") };
             plain::message(&format!("  {name}{}{remark}", of_given(given)))
@@ -30,20 +30,20 @@ pub fn text(heard: &Heard) -> String {
     }
 }
 
-fn of_given(given: &Given) -> String {
+fn of_given(given: &ReplyContent) -> String {
     let flags = |all: &[(&str, bool)]| {
         let set: Vec<&str> = all.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name).collect();
         if set.is_empty() { String::new() } else { format!(", {}", set.join(", ")) }
     };
     match given {
-        Given::Nothing => String::new(),
-        Given::Text(text) => text.clone(),
-        Given::Values(values) => of_values(values),
-        Given::Clocks(ticks) => list(ticks.iter().map(|ticks| if *ticks { "ticks" } else { "does not tick" })),
-        Given::Interval { length, qualifier } => {
+        ReplyContent::Nothing => String::new(),
+        ReplyContent::Text(text) => text.clone(),
+        ReplyContent::Values(values) => of_values(values),
+        ReplyContent::Clocks(ticks) => list(ticks.iter().map(|ticks| if *ticks { "ticks" } else { "does not tick" })),
+        ReplyContent::Interval { length, qualifier } => {
             let length = match length {
-                Length::Decimal(value) => format!("{value:?}"),
-                Length::Fraction { counter, resolution } => format!("{counter}/{resolution}"),
+                IntervalValue::Decimal(value) => format!("{value:?}"),
+                IntervalValue::Fraction { counter, resolution } => format!("{counter}/{resolution}"),
             };
             let qualifier = match qualifier {
                 None => String::new(),
@@ -54,12 +54,12 @@ fn of_given(given: &Given) -> String {
             };
             length + &qualifier
         }
-        Given::Numbers { states, event_indicators } => {
+        ReplyContent::Numbers { states, event_indicators } => {
             format!("{states} continuous states, {event_indicators} event indicators")
         }
-        Given::Vector(values) => list(values.iter().map(|value| format!("{value:?}"))),
-        Given::References(references) => list(references.iter().map(u32::to_string)),
-        Given::Step { reached, early_return, event_handling_needed, terminate_simulation } => {
+        ReplyContent::Vector(values) => list(values.iter().map(|value| format!("{value:?}"))),
+        ReplyContent::References(references) => list(references.iter().map(u32::to_string)),
+        ReplyContent::Step { reached, early_return, event_handling_needed, terminate_simulation } => {
             let flags = flags(&[
                 ("earlyReturn", *early_return),
                 ("eventHandlingNeeded", *event_handling_needed),
@@ -67,7 +67,13 @@ fn of_given(given: &Given) -> String {
             ]);
             format!("it has come to {reached:?}{flags}")
         }
-        Given::Update { needs_update, terminate_simulation, nominals_changed, values_changed, next_event_time } => {
+        ReplyContent::Update {
+            needs_update,
+            terminate_simulation,
+            nominals_changed,
+            values_changed,
+            next_event_time,
+        } => {
             let next = match next_event_time {
                 Some(time) => format!("the next event is at {time:?}"),
                 None => "no next event".to_owned(),
@@ -79,17 +85,17 @@ fn of_given(given: &Given) -> String {
                 ("valuesOfContinuousStatesChanged", *values_changed),
             ])
         }
-        Given::Completed { enter_event_mode, terminate_simulation } => {
+        ReplyContent::Completed { enter_event_mode, terminate_simulation } => {
             let flags = flags(&[("enterEventMode", *enter_event_mode), ("terminateSimulation", *terminate_simulation)]);
             format!("accepted{flags}")
         }
-        Given::Matrix { rows, columns, elements, calls } => {
+        ReplyContent::Matrix { rows, columns, elements, calls } => {
             let row = |row: &[f64]| list(row.iter().map(|value| format!("{value:?}")));
             let lines: Vec<String> = elements.chunks((*columns).max(1)).map(row).collect();
             let calls = if *calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
             format!("{rows} x {columns}, by {calls}\n  {}", lines.join("\n  "))
         }
-        Given::Bytes(length) => format!("{length} bytes"),
+        ReplyContent::Bytes(length) => format!("{length} bytes"),
     }
 }
 
@@ -153,32 +159,40 @@ fn values(values: &Values) -> Value {
     }
 }
 
-fn given(given: &Given) -> Value {
+fn given(given: &ReplyContent) -> Value {
     let vector = |all: &[f64]| all.iter().map(|value| number(*value)).collect::<Value>();
     match given {
-        Given::Nothing => Value::Null,
-        Given::Text(text) => json!({ "text": text }),
-        Given::Values(own) => json!({ "values": values(own) }),
-        Given::Clocks(ticks) => json!({ "ticks": ticks }),
-        Given::Interval { length, qualifier } => {
+        ReplyContent::Nothing => Value::Null,
+        ReplyContent::Text(text) => json!({ "text": text }),
+        ReplyContent::Values(own) => json!({ "values": values(own) }),
+        ReplyContent::Clocks(ticks) => json!({ "ticks": ticks }),
+        ReplyContent::Interval { length, qualifier } => {
             let length = match length {
-                Length::Decimal(value) => json!({ "decimal": number(*value) }),
-                Length::Fraction { counter, resolution } => json!({ "counter": counter, "resolution": resolution }),
+                IntervalValue::Decimal(value) => json!({ "decimal": number(*value) }),
+                IntervalValue::Fraction { counter, resolution } => {
+                    json!({ "counter": counter, "resolution": resolution })
+                }
             };
             json!({ "interval": length, "qualifier": qualifier })
         }
-        Given::Numbers { states, event_indicators } => {
+        ReplyContent::Numbers { states, event_indicators } => {
             json!({ "states": states, "event_indicators": event_indicators })
         }
-        Given::Vector(all) => json!({ "values": vector(all) }),
-        Given::References(all) => json!({ "value_references": all }),
-        Given::Step { reached, early_return, event_handling_needed, terminate_simulation } => json!({
+        ReplyContent::Vector(all) => json!({ "values": vector(all) }),
+        ReplyContent::References(all) => json!({ "value_references": all }),
+        ReplyContent::Step { reached, early_return, event_handling_needed, terminate_simulation } => json!({
             "reached": number(*reached),
             "early_return": early_return,
             "event_handling_needed": event_handling_needed,
             "terminate_simulation": terminate_simulation,
         }),
-        Given::Update { needs_update, terminate_simulation, nominals_changed, values_changed, next_event_time } => {
+        ReplyContent::Update {
+            needs_update,
+            terminate_simulation,
+            nominals_changed,
+            values_changed,
+            next_event_time,
+        } => {
             json!({
                 "discrete_states_need_update": needs_update,
                 "terminate_simulation": terminate_simulation,
@@ -187,14 +201,14 @@ fn given(given: &Given) -> Value {
                 "next_event_time": next_event_time.map(number),
             })
         }
-        Given::Completed { enter_event_mode, terminate_simulation } => {
+        ReplyContent::Completed { enter_event_mode, terminate_simulation } => {
             json!({ "enter_event_mode": enter_event_mode, "terminate_simulation": terminate_simulation })
         }
-        Given::Matrix { rows, columns, elements, calls } => {
+        ReplyContent::Matrix { rows, columns, elements, calls } => {
             let rows_of: Value = elements.chunks((*columns).max(1)).map(vector).collect();
             json!({ "rows": rows, "columns": columns, "matrix": rows_of, "calls": calls })
         }
-        Given::Bytes(length) => json!({ "bytes": length }),
+        ReplyContent::Bytes(length) => json!({ "bytes": length }),
     }
 }
 

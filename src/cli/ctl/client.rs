@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use vecud_base::plain::plain;
 use vecud_daemon::Token;
 use vecud_host::Error;
-use vecud_plan::rig::{Place, Problem, RigError};
+use vecud_plan::rig::{Diagnostic, Place, RigError};
 
 /// How long a daemon may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -28,16 +28,16 @@ const ANSWER: Duration = Duration::from_secs(330);
 
 /// Where a daemon listens.
 #[derive(Clone, Debug)]
-pub enum To {
+pub enum DaemonAddress {
     /// Its unix socket.
     Socket(PathBuf),
     /// Host and port, as they stand in a URL.
     Tcp { host: String, port: u16 },
 }
 
-impl To {
+impl DaemonAddress {
     /// What a URL names: nothing else than a host and a port.
-    pub fn url(url: &str) -> Result<To, Error> {
+    pub fn url(url: &str) -> Result<DaemonAddress, Error> {
         let wrong = |why: &str| Error::Command(format!("{url}: {why}; write --url http://127.0.0.1:PORT"));
         let uri: Uri = url.parse().map_err(|error| wrong(&format!("this is no URL: {error}")))?;
         match uri.scheme_str() {
@@ -51,30 +51,30 @@ impl To {
         let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'));
         let host = authority.map(|authority| authority.host()).filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| wrong("there is no host in it, or more than that"))?.to_owned();
-        Ok(To::Tcp { host, port: uri.port_u16().unwrap_or(80) })
+        Ok(DaemonAddress::Tcp { host, port: uri.port_u16().unwrap_or(80) })
     }
 
     /// The value of the header `Host`.
     fn host(&self) -> String {
         match self {
-            To::Socket(_) => "localhost".to_owned(),
-            To::Tcp { host, port } => format!("{host}:{port}"),
+            DaemonAddress::Socket(_) => "localhost".to_owned(),
+            DaemonAddress::Tcp { host, port } => format!("{host}:{port}"),
         }
     }
 }
 
-impl fmt::Display for To {
+impl fmt::Display for DaemonAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            To::Socket(path) => write!(f, "{}", path.display()),
-            To::Tcp { .. } => write!(f, "http://{}", self.host()),
+            DaemonAddress::Socket(path) => write!(f, "{}", path.display()),
+            DaemonAddress::Tcp { .. } => write!(f, "http://{}", self.host()),
         }
     }
 }
 
 /// Who asks a daemon.
 pub struct Client {
-    pub to: To,
+    pub to: DaemonAddress,
     token: Option<HeaderValue>,
     runtime: Runtime,
 }
@@ -103,7 +103,7 @@ struct Mistake {
 
 impl Client {
     /// Who asks the daemon there, with this token over TCP.
-    pub fn new(to: To, token: Option<&Token>) -> Result<Client, Error> {
+    pub fn new(to: DaemonAddress, token: Option<&Token>) -> Result<Client, Error> {
         let token = token.map(|token| {
             let mut value = HeaderValue::try_from(token.authorization()).expect("its characters are those of headers");
             value.set_sensitive(true);
@@ -188,8 +188,8 @@ impl Client {
     async fn connect(&self) -> Result<SendRequest<Body>, Failure> {
         let connected = async {
             match &self.to {
-                To::Socket(path) => Ok(over(UnixStream::connect(path).await?).await),
-                To::Tcp { host, port } => {
+                DaemonAddress::Socket(path) => Ok(over(UnixStream::connect(path).await?).await),
+                DaemonAddress::Tcp { host, port } => {
                     let host = host.trim_start_matches('[').trim_end_matches(']');
                     Ok(over(TcpStream::connect((host, *port)).await?).await)
                 }
@@ -235,9 +235,9 @@ impl Told {
     fn error(self) -> Error {
         let problem = |mistake: &Mistake| {
             let place = Place { line: mistake.line.unwrap_or(0), column: mistake.column.unwrap_or(0) };
-            Some(Problem::new(mistake.file.as_deref()?, place, &mistake.message))
+            Some(Diagnostic::new(mistake.file.as_deref()?, place, &mistake.message))
         };
-        let problems: Vec<Problem> = self.mistakes.iter().filter_map(problem).collect();
+        let problems: Vec<Diagnostic> = self.mistakes.iter().filter_map(problem).collect();
         match problems.len() == self.mistakes.len() && !problems.is_empty() {
             true => Error::Rig(RigError { problems }),
             false if self.mistakes.len() < 2 => Error::Command(self.detail),
@@ -287,7 +287,7 @@ mod tests {
             ("http://[::1]:8080/", "http://[::1]:8080"),
             ("http://rig3.lab", "http://rig3.lab:80"),
         ] {
-            assert_eq!(To::url(url).unwrap().to_string(), shown);
+            assert_eq!(DaemonAddress::url(url).unwrap().to_string(), shown);
         }
         for (wrong, words) in [
             ("https://localhost:1", "TLS"),
@@ -298,7 +298,7 @@ mod tests {
             ("http://", "URL"),
             ("", "URL"),
         ] {
-            let error = To::url(wrong).unwrap_err().to_string();
+            let error = DaemonAddress::url(wrong).unwrap_err().to_string();
             assert!(error.contains(words), "{wrong}: {error}");
         }
     }

@@ -112,7 +112,7 @@ impl Event {
                 read(data).map(|Problem { severity, message }| format!("{}: {}\n", plain(&severity), plain(&message)))
             }
             "figures" => read(data).map(|Figures { elapsed, clocks }| show::figures(elapsed, &clocks)),
-            "signals" => read(data).map(|signals: Vec<show::Signal>| show::values(&signals)),
+            "signals" => read(data).map(|signals: Vec<show::SignalValue>| show::values(&signals)),
             _ => Err(Failure::Failed(String::new())),
         };
         // What is not known is shown as it is.

@@ -10,7 +10,7 @@ use vecud_host::Error;
 
 /// Writes the files of a run into a folder. What lies there already stays; then nothing is written.
 pub fn bring(client: &Client, runs: &str, run: &str, folder: &Path) -> Result<(), Failure> {
-    let all: Vec<show::Run> = read(&client.ask(Method::GET, runs)?)?;
+    let all: Vec<show::ListedRun> = read(&client.ask(Method::GET, runs)?)?;
     let files = all.into_iter().find(|own| own.run == run).map(|own| own.files).unwrap_or_default();
     fs::create_dir_all(folder).map_err(|error| Error::Output(folder.to_owned(), error))?;
     let mut places = Vec::new();

@@ -12,10 +12,10 @@ use super::daemon::default_socket;
 use super::results;
 use axum::http::Method;
 use clap::Subcommand;
-use client::{Client, To, escaped};
+use client::{Client, DaemonAddress, escaped};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use show::Status;
+use show::StatusAnswer;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -245,9 +245,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let token = arguments.token_file.as_deref().map(Token::read).transpose()?;
     let to = match (&arguments.url, &arguments.socket) {
-        (Some(url), _) => To::url(url)?,
-        (None, Some(path)) => To::Socket(path.clone()),
-        (None, None) => To::Socket(usual_socket()?),
+        (Some(url), _) => DaemonAddress::url(url)?,
+        (None, Some(path)) => DaemonAddress::Socket(path.clone()),
+        (None, None) => DaemonAddress::Socket(usual_socket()?),
     };
     let asked = Ctl { client: Client::new(to, token.as_ref())?, json: arguments.json };
     let failed = |said: &str| {
@@ -283,8 +283,10 @@ impl Ctl {
     fn run(&self, what: &What) -> Result<u8, Failure> {
         let ask = |method: Method, rig: &Rig, below: &str| self.client.ask(method, &rig.at(below));
         match what {
-            What::List => self.tell(&self.client.ask(Method::GET, "/v1/rigs")?, |rigs: Vec<Status>| show::list(&rigs)),
-            What::Show { rig } => self.tell(&ask(Method::GET, rig, "")?, |status: Status| show::all(&status)),
+            What::List => {
+                self.tell(&self.client.ask(Method::GET, "/v1/rigs")?, |rigs: Vec<StatusAnswer>| show::list(&rigs))
+            }
+            What::Show { rig } => self.tell(&ask(Method::GET, rig, "")?, |status: StatusAnswer| show::all(&status)),
             What::Put { rig, file, reload } => self.status(&self.put(rig, file, *reload)?),
             What::Delete { rig } => {
                 ask(Method::DELETE, rig, "")?;
@@ -294,7 +296,7 @@ impl Ctl {
             What::Stop { rig, now } => {
                 let answer = ask(Method::POST, rig, if *now { "/stop?now=true" } else { "/stop" })?;
                 self.status(&answer)?;
-                Ok(read::<Status>(&answer)?.exit_code.unwrap_or(0))
+                Ok(read::<StatusAnswer>(&answer)?.exit_code.unwrap_or(0))
             }
             What::Pause { rig } => self.status(&ask(Method::POST, rig, "/pause")?),
             What::Resume { rig } => self.status(&ask(Method::POST, rig, "/resume")?),
@@ -304,7 +306,7 @@ impl Ctl {
             }
             What::Signals { rig, globs } => {
                 let answer = ask(Method::GET, rig, &format!("/signals{}", matching(globs)))?;
-                self.tell(&answer, |signals: Vec<show::Signal>| show::signals(&signals))
+                self.tell(&answer, |signals: Vec<show::SignalValue>| show::signals(&signals))
             }
             What::Set { rig, values } => {
                 let answer = self.client.tell(Method::PATCH, &rig.at("/variables"), &settings(values)?)?;
@@ -319,7 +321,9 @@ impl Ctl {
             }
             What::Wait { rig, condition, timeout } => self.wait(rig, condition, *timeout),
             What::Events { rig, globs } => events::print(&self.client, &rig.at("/events"), globs, self.json),
-            What::Runs { rig } => self.tell(&ask(Method::GET, rig, "/runs")?, |runs: Vec<show::Run>| show::runs(&runs)),
+            What::Runs { rig } => {
+                self.tell(&ask(Method::GET, rig, "/runs")?, |runs: Vec<show::ListedRun>| show::runs(&runs))
+            }
             What::Report { rig, run, out } => self.report(rig, run.as_deref(), out.as_deref()),
         }
     }
@@ -333,7 +337,7 @@ impl Ctl {
     }
 
     fn status(&self, answer: &[u8]) -> Result<u8, Failure> {
-        self.tell(answer, |status: Status| show::line(&status))
+        self.tell(answer, |status: StatusAnswer| show::line(&status))
     }
 
     fn raw(&self, answer: &[u8]) -> Result<u8, Error> {
@@ -356,7 +360,7 @@ impl Ctl {
     fn put(&self, rig: &Rig, file: &Path, reload: bool) -> Result<Vec<u8>, Failure> {
         let path = rig.at(if reload { "?reload=true" } else { "" });
         let is_input = file == Path::new("-");
-        if !is_input && matches!(self.client.to, To::Socket(_)) {
+        if !is_input && matches!(self.client.to, DaemonAddress::Socket(_)) {
             let file = std::path::absolute(file).map_err(Error::file(file))?;
             let named = file.to_str().ok_or_else(|| {
                 Error::Command(format!("{}: its name is no UTF-8, so it cannot be sent", file.display()))
@@ -379,7 +383,7 @@ impl Ctl {
         how.extend(stop_time.map(|time| ("stop_time".to_owned(), time.into())));
         let answer = self.client.tell(Method::POST, &rig.at("/start"), &how.into())?;
         self.status(&answer)?;
-        let status: Status = read(&answer)?;
+        let status: StatusAnswer = read(&answer)?;
         // A run in virtual time may be over by now.
         Ok(if status.is_over() { status.exit_code.unwrap_or(0) } else { 0 })
     }
@@ -387,14 +391,14 @@ impl Ctl {
     fn wait(&self, rig: &Rig, condition: &str, timeout: f64) -> Result<u8, Failure> {
         let wanted = json!({"condition": condition, "timeout": timeout});
         let answer = self.client.tell(Method::POST, &rig.at("/waits"), &wanted)?;
-        self.tell(&answer, |held: show::Held| show::held(&held))
+        self.tell(&answer, |held: show::ConditionMet| show::held(&held))
     }
 
     fn report(&self, rig: &Rig, run: Option<&str>, out: Option<&Path>) -> Result<u8, Failure> {
         let run = match run {
             Some(run) => run.to_owned(),
             None => {
-                let status: Status = read(&self.client.ask(Method::GET, &rig.at(""))?)?;
+                let status: StatusAnswer = read(&self.client.ask(Method::GET, &rig.at(""))?)?;
                 let none = || Error::Command(format!("rig {} has no run yet", rig.rig));
                 status.run.ok_or_else(none)?
             }

@@ -9,12 +9,12 @@ use vecud_base::plain::{plain, plain_lines};
 use vecud_daemon::RigName;
 use vecud_host::Error;
 use vecud_plan::rig::RigError;
-use vecud_report::Figures;
+use vecud_report::Statistics;
 use vecud_report::format::{count, duration};
 
 /// How far a rig is.
 #[derive(Deserialize)]
-pub struct Status {
+pub struct StatusAnswer {
     pub name: String,
     pub state: String,
     pub verdict: Option<String>,
@@ -27,12 +27,12 @@ pub struct Status {
     #[serde(default)]
     pub restarts: u32,
     #[serde(default)]
-    pub problems: Vec<Mistake>,
+    pub problems: Vec<StartMistake>,
 }
 
 /// Why a rig could not begin.
 #[derive(Deserialize)]
-pub struct Mistake {
+pub struct StartMistake {
     file: Option<String>,
     line: Option<u32>,
     column: Option<u32>,
@@ -46,15 +46,15 @@ pub struct ClockRow {
     clock: String,
     activations: u64,
     overruns: u64,
-    wakeup_latency: Figures,
-    start_latency: Figures,
-    execution: Figures,
-    response: Figures,
+    wakeup_latency: Statistics,
+    start_latency: Statistics,
+    execution: Statistics,
+    response: Statistics,
 }
 
 /// The newest value of a signal.
 #[derive(Deserialize)]
-pub struct Signal {
+pub struct SignalValue {
     name: String,
     r#type: String,
     unit: Option<String>,
@@ -70,14 +70,14 @@ pub struct HoldsFrom {
 
 /// When a condition held, and with which values.
 #[derive(Deserialize)]
-pub struct Held {
+pub struct ConditionMet {
     time: f64,
     values: Map<String, Value>,
 }
 
 /// A run.
 #[derive(Deserialize)]
-pub struct Run {
+pub struct ListedRun {
     pub run: String,
     verdict: Option<String>,
     ended: Option<String>,
@@ -92,7 +92,7 @@ fn second(date: &str) -> String {
 /// What is not there.
 const NONE: &str = "–";
 
-impl Status {
+impl StatusAnswer {
     /// Whether no run goes on, nor is to begin.
     pub fn is_over(&self) -> bool {
         matches!(self.state.as_str(), "idle" | "failed") && self.restart_at.is_none()
@@ -119,8 +119,8 @@ fn table<const N: usize>(titles: [&str; N], rows: impl Iterator<Item = [String; 
 }
 
 /// All rigs.
-pub fn list(rigs: &[Status]) -> String {
-    let row = |status: &Status| {
+pub fn list(rigs: &[StatusAnswer]) -> String {
+    let row = |status: &StatusAnswer| {
         let outcome = status.outcome();
         let [outcome, run] = [outcome.as_deref(), status.run.as_deref()].map(or_none);
         [status.name.clone(), status.state.clone(), second(&status.since), outcome, run]
@@ -129,7 +129,7 @@ pub fn list(rigs: &[Status]) -> String {
 }
 
 /// A rig in one line.
-pub fn line(status: &Status) -> String {
+pub fn line(status: &StatusAnswer) -> String {
     let mut parts = vec![plain(&status.state)];
     if status.is_over() {
         parts.extend(status.outcome().map(|outcome| plain(&outcome)));
@@ -140,7 +140,7 @@ pub fn line(status: &Status) -> String {
 }
 
 /// A rig with all that is known of it.
-pub fn all(status: &Status) -> String {
+pub fn all(status: &StatusAnswer) -> String {
     let restarts = (status.restarts > 0).then(|| status.restarts.to_string());
     let rows = [
         ("rig", Some(status.name.clone())),
@@ -154,7 +154,7 @@ pub fn all(status: &Status) -> String {
     ];
     let rows = rows.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
     let mut text: String = lines(rows.collect::<Vec<_>>().iter(), &[]).map(|line| line + "\n").collect();
-    for Mistake { file, line, column, message } in &status.problems {
+    for StartMistake { file, line, column, message } in &status.problems {
         let mut place = file.as_ref().map(|file| format!("{}:", plain(file))).unwrap_or_default();
         for number in [line, column].into_iter().flatten() {
             place += &format!("{number}:");
@@ -169,7 +169,7 @@ pub fn all(status: &Status) -> String {
 
 /// What clocks have measured.
 pub fn clocks(clocks: &[ClockRow]) -> String {
-    let figure = |figures: &Figures, value: u64| if figures.count == 0 { NONE.to_owned() } else { duration(value) };
+    let figure = |figures: &Statistics, value: u64| if figures.count == 0 { NONE.to_owned() } else { duration(value) };
     let row = |clock: &ClockRow| {
         let ClockRow { wakeup_latency: wakeup, start_latency: start, execution, response, .. } = clock;
         [
@@ -210,8 +210,8 @@ pub fn figures(elapsed: f64, clocks: &[ClockRow]) -> String {
 }
 
 /// The newest values of signals.
-pub fn signals(signals: &[Signal]) -> String {
-    let row = |signal: &Signal| {
+pub fn signals(signals: &[SignalValue]) -> String {
+    let row = |signal: &SignalValue| {
         let [value, unit] = [value(&signal.value), or_none(signal.unit.as_deref())];
         let at = signal.time.map_or(NONE.to_owned(), time);
         [signal.name.clone(), signal.r#type.clone(), value, unit, at]
@@ -220,8 +220,8 @@ pub fn signals(signals: &[Signal]) -> String {
 }
 
 /// The newest values of signals, in one line.
-pub fn values(signals: &[Signal]) -> String {
-    let one = |signal: &Signal| format!("{} = {}", plain(&signal.name), plain(&value(&signal.value)));
+pub fn values(signals: &[SignalValue]) -> String {
+    let one = |signal: &SignalValue| format!("{} = {}", plain(&signal.name), plain(&value(&signal.value)));
     signals.iter().map(one).collect::<Vec<_>>().join(", ") + "\n"
 }
 
@@ -232,7 +232,7 @@ pub fn set(times: &Map<String, Value>) -> String {
 }
 
 /// When a condition held.
-pub fn held(held: &Held) -> String {
+pub fn held(held: &ConditionMet) -> String {
     let values: Vec<String> =
         held.values.iter().map(|(name, own)| format!("{} = {}", plain(name), plain(&value(own)))).collect();
     let with = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
@@ -240,8 +240,8 @@ pub fn held(held: &Held) -> String {
 }
 
 /// The runs of a rig.
-pub fn runs(runs: &[Run]) -> String {
-    let row = |run: &Run| {
+pub fn runs(runs: &[ListedRun]) -> String {
+    let row = |run: &ListedRun| {
         let [ended, verdict] = [or_none(run.ended.as_deref()), or_none(run.verdict.as_deref())];
         [run.run.clone(), ended, verdict, run.files.len().to_string()]
     };
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn status(value: Value) -> Status {
+    fn status(value: Value) -> StatusAnswer {
         let mut whole = json!({"name": "a", "state": "idle", "verdict": null, "exit_code": null, "since": "2026-11-26T00:00:00.123Z",
             "run": null, "restart_at": null});
         whole.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
@@ -313,7 +313,7 @@ mod tests {
         let signal = |value: Value, time: Value| json!({"name": "ecu.speed", "type": "Float64", "unit": "rpm", "value": value, "time": time});
         let some =
             [signal(json!(812.5), json!(12.345)), signal(json!(null), json!(null)), signal(json!("NaN"), json!(1))];
-        let some: Vec<Signal> = serde_json::from_value(some.to_vec().into()).unwrap();
+        let some: Vec<SignalValue> = serde_json::from_value(some.to_vec().into()).unwrap();
         assert_eq!(
             signals(&some),
             "signal     type     value  unit  time (s)\n\
@@ -322,7 +322,8 @@ mod tests {
              ecu.speed  Float64    NaN  rpm          1\n"
         );
         assert_eq!(values(&some[..1]), "ecu.speed = 812.5\n");
-        let at: Held = serde_json::from_value(json!({"time": 12.003, "values": {"a.b": true, "a.c": [1, 2]}})).unwrap();
+        let at: ConditionMet =
+            serde_json::from_value(json!({"time": 12.003, "values": {"a.b": true, "a.c": [1, 2]}})).unwrap();
         assert_eq!(held(&at), "it holds at 12.003 s: a.b = true, a.c = [1,2]\n");
         for (seconds, text) in [(0.0, "0"), (12.0, "12"), (0.1, "0.1"), (100.000000001, "100.000000001")] {
             assert_eq!(time(seconds), text);

@@ -10,7 +10,7 @@ const FIRST: i32 = 3;
 
 /// A descriptor that was handed over.
 #[derive(Debug)]
-pub struct Given {
+pub struct PassedDescriptor {
     /// What the service manager calls it, or its number.
     pub name: String,
     /// The descriptor.
@@ -18,14 +18,14 @@ pub struct Given {
 }
 
 /// What was handed over to this process; to be called once, before it opens anything.
-pub fn descriptors() -> Result<Vec<Given>, Error> {
+pub fn descriptors() -> Result<Vec<PassedDescriptor>, Error> {
     let of = |name| env::var(name).ok();
     let named = names(of("LISTEN_PID"), of("LISTEN_FDS"), of("LISTEN_FDNAMES"), std::process::id())?;
     let given = named.into_iter().zip(FIRST..).map(|(name, number)| {
         let descriptor = inherited(number).map_err(|error| {
             Error::System(format!("descriptor {number} was to be handed over ($LISTEN_FDS), and is not there: {error}"))
         })?;
-        Ok(Given { name, descriptor })
+        Ok(PassedDescriptor { name, descriptor })
     });
     given.collect()
 }

@@ -4,7 +4,7 @@ mod given;
 mod journal;
 mod log;
 
-use given::Given;
+use given::PassedDescriptor;
 use log::Writer;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -82,7 +82,7 @@ fn tcp(arguments: &Arguments) -> Result<Option<(SocketAddr, Access)>, Error> {
 }
 
 /// The socket: the one that was handed over, else the one that is named, else the usual one.
-fn socket(named: Option<PathBuf>, mut given: Vec<Given>) -> Result<SocketAt, Error> {
+fn socket(named: Option<PathBuf>, mut given: Vec<PassedDescriptor>) -> Result<SocketAt, Error> {
     let names: Vec<String> = given.iter().map(|given| given.name.clone()).collect();
     let names = names.join(", ");
     let Some(last) = given.pop() else { return named.map_or_else(default_socket, Ok).map(SocketAt::Path) };

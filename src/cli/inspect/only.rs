@@ -11,7 +11,7 @@ use vecud_plan::{OwnStarts, glob};
 
 /// A condition as it was written: any of these values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition {
+pub struct AttributeFilter {
     key: Key,
     values: Vec<String>,
 }
@@ -62,10 +62,10 @@ impl fmt::Display for Key {
     }
 }
 
-impl FromStr for Condition {
+impl FromStr for AttributeFilter {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Condition, String> {
+    fn from_str(text: &str) -> Result<AttributeFilter, String> {
         let keys = KEYS.map(|(word, _)| word);
         let Some((word, values)) = text.split_once('=').map(|(word, values)| (word.trim(), values.trim())) else {
             return Err(format!("must be KEY=VALUE or KEY=VALUE,VALUE, with one of the keys {}", keys.join(", ")));
@@ -77,7 +77,7 @@ impl FromStr for Condition {
         let values: Vec<String> = apart(values).into_iter().map(str::to_owned).collect();
         match values.iter().any(String::is_empty) {
             true => Err(format!("{key} has no value, or an empty one")),
-            false => Ok(Condition { key, values }),
+            false => Ok(AttributeFilter { key, values }),
         }
     }
 }
@@ -100,7 +100,7 @@ fn apart(text: &str) -> Vec<&str> {
 
 /// All conditions, understood for one FMU. Of a key without values everything is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Only {
+pub struct Filters {
     names: Vec<String>,
     types: Vec<VariableType>,
     causalities: Vec<Causality>,
@@ -108,11 +108,11 @@ pub struct Only {
     starts: Vec<Start>,
 }
 
-impl Only {
+impl Filters {
     /// Understands them. An error names a value that there is not, and those that there are.
-    pub fn of(conditions: &[Condition], description: &ModelDescription) -> Result<Only, Error> {
-        let mut only = Only::default();
-        for Condition { key, values } in conditions {
+    pub fn of(conditions: &[AttributeFilter], description: &ModelDescription) -> Result<Filters, Error> {
+        let mut only = Filters::default();
+        for AttributeFilter { key, values } in conditions {
             for value in values {
                 only.add(*key, value, description)
                     .map_err(|why| Error::Command(format!("--only {key}={value}: {why}")))?;
@@ -152,7 +152,7 @@ impl Only {
 
     /// Whether every variable is shown.
     pub fn is_everything(&self) -> bool {
-        *self == Only::default()
+        *self == Filters::default()
     }
 
     /// Whether the variable at this place is shown.
@@ -219,7 +219,7 @@ mod tests {
             ("type=", "type has no value, or an empty one"),
             ("type=Int8,", "type has no value, or an empty one"),
         ] {
-            let error = text.parse::<Condition>().unwrap_err();
+            let error = text.parse::<AttributeFilter>().unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
         }
         let keys = KEYS.iter().enumerate();

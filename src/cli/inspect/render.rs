@@ -4,7 +4,7 @@
 
 use super::fit::Fit;
 use super::names::{names, type_in, variability_name};
-use super::view::{Layout, View};
+use super::view::{ListStyle, View};
 use super::{graph, tree};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
@@ -13,8 +13,8 @@ use vecud_base::columns::{self, indented};
 use vecud_base::plain::{Plain, plain};
 use vecud_base::time::Fraction;
 use vecud_description::{
-    Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, IntervalVariability, Key, ModelDescription, Time,
-    Unknown, Values, Variable, VariableType,
+    Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, IntervalVariability, ModelDescription, Time, Unknown,
+    Values, Variable, VariableKey, VariableType,
 };
 use vecud_plan::table::interval_text;
 
@@ -297,7 +297,7 @@ fn interface_json(description: &ModelDescription, interface: &InterfaceOffer) ->
 
 /// `<ModelStructure>` with the names of variables, `dependencies` null where they are all.
 fn structure_json(description: &ModelDescription) -> Value {
-    let name = |key: Key| description.by_reference(key).map(|variable| variable.name.as_str());
+    let name = |key: VariableKey| description.by_reference(key).map(|variable| variable.name.as_str());
     let list = |unknowns: &[Unknown]| -> Value {
         let unknown = |unknown: &Unknown| {
             let dependencies = unknown.dependencies.as_ref();
@@ -357,7 +357,7 @@ fn variables(view: &View, title: &str, out: &mut impl io::Write) -> io::Result<(
     }
     const HEAD: [&str; 10] =
         ["name", "reference", "type", "causality", "variability", "initial", "clocks", "start", "unit", ""];
-    let row = |line: &tree::Line| {
+    let row = |line: &tree::TreeLine| {
         let name = format!("{}{}", "  ".repeat(line.depth), line.label);
         match line.name {
             Some(place) => variable_row(view, all[place], name),
@@ -421,12 +421,12 @@ fn alias_of<'a>(description: &'a ModelDescription, v: &Variable) -> Option<(&'a 
 }
 
 /// The lines of a table of variables, which name them by their places in `all`.
-fn lines(layout: Layout, all: &[(usize, &Variable)]) -> Vec<tree::Line> {
+fn lines(layout: ListStyle, all: &[(usize, &Variable)]) -> Vec<tree::TreeLine> {
     match layout {
-        Layout::Tree => tree::tree(all.iter().map(|(_, v)| v.name.as_str())),
-        Layout::Flat => {
+        ListStyle::Tree => tree::tree(all.iter().map(|(_, v)| v.name.as_str())),
+        ListStyle::Flat => {
             let names = all.iter().map(|(_, v)| v.name.clone()).enumerate();
-            names.map(|(place, label)| tree::Line { depth: 0, label, name: Some(place) }).collect()
+            names.map(|(place, label)| tree::TreeLine { depth: 0, label, name: Some(place) }).collect()
         }
     }
 }
@@ -524,7 +524,7 @@ fn variable_json(view: &View, index: usize, v: &Variable) -> Value {
     if let Some(changed) = view.starts.changed(index) {
         object["changedStart"] = json!(values_json(changed, usize::MAX));
     }
-    if view.layout == Layout::Tree {
+    if view.layout == ListStyle::Tree {
         object["path"] = json!(tree::parts(&v.name));
     }
     if let Some(clock) = &v.clock {
@@ -565,7 +565,7 @@ fn variable_json(view: &View, index: usize, v: &Variable) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::only::Only;
+    use super::super::only::Filters;
     use super::*;
     use vecud_description::parse;
     use vecud_plan::OwnStarts;
@@ -585,8 +585,8 @@ mod tests {
 </fmiModelDescription>"#;
 
     fn whole(description: &ModelDescription) -> View<'_> {
-        let (starts, layout) = (OwnStarts::described(description), Layout::of(description));
-        View { description, starts, only: Only::default(), layout, screen: None }
+        let (starts, layout) = (OwnStarts::described(description), ListStyle::of(description));
+        View { description, starts, only: Filters::default(), layout, screen: None }
     }
 
     fn render(description: &ModelDescription) -> String {

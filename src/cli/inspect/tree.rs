@@ -8,7 +8,7 @@ const DEEPEST: usize = 32;
 
 /// A line of the tree.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct TreeLine {
     pub depth: usize,
     pub label: String,
     /// Which of the names this is; `None`: only part of others.
@@ -56,7 +56,7 @@ fn split(name: &str) -> Vec<String> {
 }
 
 /// All names as a tree, parts in the order in which they first appear.
-pub(super) fn tree<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Line> {
+pub(super) fn tree<'a>(names: impl Iterator<Item = &'a str>) -> Vec<TreeLine> {
     #[derive(Default)]
     struct Node {
         name: Option<usize>,
@@ -64,9 +64,9 @@ pub(super) fn tree<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Line> {
         /// Where among them, by part.
         places: HashMap<String, usize>,
     }
-    fn flatten(node: Node, depth: usize, lines: &mut Vec<Line>) {
+    fn flatten(node: Node, depth: usize, lines: &mut Vec<TreeLine>) {
         for (label, child) in node.children {
-            lines.push(Line { depth, label, name: child.name });
+            lines.push(TreeLine { depth, label, name: child.name });
             flatten(child, depth + 1, lines);
         }
     }

@@ -1,24 +1,24 @@
 //! What of an FMU is shown, and how.
 
-use super::only::Only;
+use super::only::Filters;
 use vecud_description::{ModelDescription, NamingConvention, Variable};
 use vecud_plan::OwnStarts;
 
 /// How variables are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum ListStyle {
     /// Below each other, by the parts of their names.
     Tree,
     /// One after the other.
     Flat,
 }
 
-impl Layout {
+impl ListStyle {
     /// That of the names of an FMU.
-    pub fn of(description: &ModelDescription) -> Layout {
+    pub fn of(description: &ModelDescription) -> ListStyle {
         match description.naming {
-            NamingConvention::Structured => Layout::Tree,
-            NamingConvention::Flat => Layout::Flat,
+            NamingConvention::Structured => ListStyle::Tree,
+            NamingConvention::Flat => ListStyle::Flat,
         }
     }
 }
@@ -30,9 +30,9 @@ pub struct View<'a> {
     /// What its variables start with.
     pub starts: OwnStarts<'a>,
     /// Which of them are shown.
-    pub only: Only,
+    pub only: Filters,
     /// How they are laid out.
-    pub layout: Layout,
+    pub layout: ListStyle,
     /// The columns of the screen that the text is for; `None`: for none.
     pub screen: Option<usize>,
 }

@@ -1,9 +1,9 @@
 //! `vecud new fmu`: the FMU of `fmus/new_fmu` under another name.
 
-use crate::cli::made::Made;
+use crate::cli::made::UnfinishedOutput;
 use std::path::Path;
 use vecud_host::Error;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 
 /// What stands in the files for the name.
 const NAME: &str = "new_fmu";
@@ -21,9 +21,9 @@ const FILES: [(&str, &str); 8] = [
 ];
 
 /// Makes the folder, and gives what there is to be said of it.
-pub fn make(folder: &Path, stop: &Stop) -> Result<String, Error> {
+pub fn make(folder: &Path, stop: &StopToken) -> Result<String, Error> {
     let name = identifier(folder)?;
-    Made::folder(folder, FILES.map(|(file, text)| (file, text.replace(NAME, name))))?.keep(stop);
+    UnfinishedOutput::folder(folder, FILES.map(|(file, text)| (file, text.replace(NAME, name))))?.keep(stop);
     let shown = folder.display();
     Ok(format!(
         "{shown}: an FMU as C sources, with two periodic tasks and a triggered one; it runs as it is\n\

@@ -3,7 +3,7 @@
 //! What is clear is written down: a trigger where one output clock fits, a connection where one output fits. What is not is a line
 //! in a comment for each that would do.
 
-use crate::cli::made::{Made, folder_of};
+use crate::cli::made::{UnfinishedOutput, folder_of};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use vecud_base::time::Fraction;
 use vecud_description::{
     Causality, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Values, Variability, Variable,
 };
-use vecud_host::{Error, Host};
-use vecud_linux::stop::Stop;
+use vecud_host::{Error, HostResources};
+use vecud_linux::stop::StopToken;
 use vecud_plan::FmuInput;
 use vecud_plan::rig::{self, Rig};
 
@@ -32,7 +32,7 @@ struct Part {
 }
 
 /// Makes the file, and gives what there is to be said of it.
-pub fn make(name: &Path, fmus: &[PathBuf], stop: &Stop) -> Result<String, Error> {
+pub fn make(name: &Path, fmus: &[PathBuf], stop: &StopToken) -> Result<String, Error> {
     let file = rig_file(name)?;
     let folder = folder_of(&file);
     let folder = folder.canonicalize().map_err(Error::file(folder))?;
@@ -45,7 +45,7 @@ pub fn make(name: &Path, fmus: &[PathBuf], stop: &Stop) -> Result<String, Error>
     }
     let text = text(&file, &parts);
     let undecided = undecided(&text, &file, &parts)?;
-    Made::file(&file, &text)?.keep(stop);
+    UnfinishedOutput::file(&file, &text)?.keep(stop);
     let clocks = parts.iter().map(|part| input_clocks(part).len()).sum();
     let plural = |count: usize, what: &str| vecud_report::format::plural(count as u64, what);
     let shown = file.display();
@@ -118,7 +118,7 @@ fn relative(folder: &Path, file: &Path) -> PathBuf {
 }
 
 /// What still keeps the rig from having a plan, with its place in the file.
-fn undecided(text: &str, file: &Path, parts: &[Part]) -> Result<Vec<rig::Problem>, Error> {
+fn undecided(text: &str, file: &Path, parts: &[Part]) -> Result<Vec<rig::Diagnostic>, Error> {
     let rig = match rig::parse(text, file) {
         Ok(rig) => rig,
         Err(error) => return Ok(error.problems),
@@ -137,7 +137,7 @@ fn undecided(text: &str, file: &Path, parts: &[Part]) -> Result<Vec<rig::Problem
             tells_max_step: false,
         })
         .collect();
-    let host = Host::look(None)?;
+    let host = HostResources::look(None)?;
     Ok(vecud_plan::build(&rig, &inputs, &[], &host.facts()).err().map(|error| error.problems).unwrap_or_default())
 }
 

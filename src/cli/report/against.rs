@@ -1,13 +1,13 @@
 //! `vecud report A --against B`.
 
-use super::side::{Input, Recording, Signals};
+use super::side::{ComparisonInput, Recording, Signals};
 use super::{Arguments, OUT, browser, check_place, screen, show, write};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vecud_host::Error;
-use vecud_record::recording::{ReadError, series};
-use vecud_report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, Tolerances};
+use vecud_record::recording::{RecordingError, series};
+use vecud_report::compare::{self, ComparedCurve, ComparedTimes, Comparison, Side, SignalsComparison, Tolerances};
 
 /// Signals that are drawn.
 const DRAWN: usize = 6;
@@ -15,7 +15,7 @@ const DRAWN: usize = 6;
 const SAME_TIME: f64 = 1e-9;
 
 pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
-    let inputs = [Input::of(&arguments.run)?, Input::of(reference)?];
+    let inputs = [ComparisonInput::of(&arguments.run)?, ComparisonInput::of(reference)?];
     let out = arguments.out.clone().unwrap_or_else(|| inputs[0].folder.join("comparison.html"));
     check_place(&out, OUT)?;
     let tolerances = Tolerances {
@@ -24,7 +24,7 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
         named: arguments.tolerance.clone(),
     };
     let ends = [0, 1].map(|side| inputs[side].report.as_ref().map(vecud_report::ReportFile::end_time));
-    let course = Course {
+    let course = ComparedTimes {
         same_time: arguments.time_tolerance.unwrap_or(SAME_TIME),
         common_only: arguments.common_times,
         until: arguments.until,
@@ -90,10 +90,10 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
 /// Compares two recordings, and looks at the worst signals again.
 fn signals(
     files: [&Signals; 2],
-    course: &Course,
+    course: &ComparedTimes,
     tolerances: &Tolerances,
-) -> Result<(SignalsComparison, Vec<Curve>), Error> {
-    let in_file = |(side, error): (Side, ReadError)| files[usize::from(side == Side::B)].broken(error);
+) -> Result<(SignalsComparison, Vec<ComparedCurve>), Error> {
+    let in_file = |(side, error): (Side, RecordingError)| files[usize::from(side == Side::B)].broken(error);
     let both = || -> Result<[Recording; 2], Error> { Ok([files[0].open()?, files[1].open()?]) };
     let [mut a, mut b] = both()?;
     let in_b: HashSet<&String> = b.columns().iter().collect();
@@ -132,7 +132,7 @@ fn never_met(comparison: &Comparison, arguments: &Arguments) -> Error {
     Error::Report(PathBuf::from(a), None, what)
 }
 
-fn nothing_in_common(inputs: &[Input; 2], signals: Option<&SignalsComparison>) -> Error {
+fn nothing_in_common(inputs: &[ComparisonInput; 2], signals: Option<&SignalsComparison>) -> Error {
     let (a, b) = (&inputs[0].name, &inputs[1].name);
     let what = match signals {
         None => format!("there is nothing to compare with {b}: they have neither signals nor clocks in common"),

@@ -3,7 +3,7 @@
 use super::side::{Recording, Signals};
 use std::collections::{HashMap, HashSet};
 use vecud_host::Error;
-use vecud_record::recording::ReadError;
+use vecud_record::recording::RecordingError;
 use vecud_record::recording::envelope::Overview;
 use vecud_report::compare::number;
 
@@ -23,7 +23,7 @@ pub const BUCKETS: usize = 4096;
 
 /// A stretch of time, s.
 #[derive(Clone, Copy)]
-pub struct Stretch {
+pub struct TimeRange {
     /// `None`: from the first row on.
     pub from: Option<f64>,
     /// `None`: up to the last row.
@@ -47,7 +47,7 @@ pub struct Drawn {
 /// whether it is a clock. `clocks`: those that are known to be some.
 pub fn of_stretch(
     signals: &Signals,
-    stretch: Stretch,
+    stretch: TimeRange,
     clocks: &HashSet<String>,
     choose: impl FnOnce(&[String], &dyn Fn(usize) -> bool) -> Result<Overview, Error>,
 ) -> Result<Drawn, Error> {
@@ -74,7 +74,7 @@ fn is_clock(recording: &Recording, known: &HashSet<String>, place: usize) -> boo
     recording.is_clock(place) || known.contains(&recording.columns()[place])
 }
 
-fn nothing_there(signals: &Signals, first: Option<f64>, last: Option<f64>, stretch: Stretch) -> Error {
+fn nothing_there(signals: &Signals, first: Option<f64>, last: Option<f64>, stretch: TimeRange) -> Error {
     let from = stretch.from.map(|from| format!(" from {from} s on")).unwrap_or_default();
     let to = stretch.to.map(|to| format!(" up to {to} s")).unwrap_or_default();
     let rows = match (first, last) {
@@ -85,7 +85,7 @@ fn nothing_there(signals: &Signals, first: Option<f64>, last: Option<f64>, stret
     Error::Report(signals.path().to_owned(), None, format!("there is nothing to plot{from}{to}: {rows}"))
 }
 
-fn take_stretch(overview: &mut Overview, recording: &mut Recording, stretch: Stretch) -> Result<(), ReadError> {
+fn take_stretch(overview: &mut Overview, recording: &mut Recording, stretch: TimeRange) -> Result<(), RecordingError> {
     let begin = stretch.from.unwrap_or(f64::MIN);
     while let Some(next) = recording.next_time().filter(|next| stretch.to.is_none_or(|to| *next <= to)) {
         // What was there holds when the stretch begins.
@@ -105,7 +105,7 @@ fn take_stretch(overview: &mut Overview, recording: &mut Recording, stretch: Str
     Ok(())
 }
 
-fn take_all(overview: &mut Overview, recording: &mut Recording) -> Result<(), ReadError> {
+fn take_all(overview: &mut Overview, recording: &mut Recording) -> Result<(), RecordingError> {
     while recording.next_time().is_some() {
         recording.advance()?;
         if let Some(time) = recording.time() {

@@ -6,7 +6,7 @@ mod side;
 mod trends;
 
 use super::{browser, results};
-pub(super) use side::{Folder, Input};
+pub(super) use side::{ComparisonInput, RunFolder};
 use std::io::{IsTerminal, Read, Write, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
 
 /// Whatever became of the run: that its report was rebuilt is a success.
 fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let folder = Folder::of(&arguments.run)?;
+    let folder = RunFolder::of(&arguments.run)?;
     let page = arguments.out.clone().unwrap_or_else(|| folder.path.join("report.html"));
     check_place(&page, OUT)?;
     let report = folder.report()?;
@@ -141,13 +141,13 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// What is left of recordings, each in its format, of a run that nobody has seen the end of: it has gone on, and removed files that were
 /// too old, after its last checkpoint.
-fn in_folder(recordings: &[Files], folder: &Folder) -> Result<Vec<Files>, Error> {
+fn in_folder(recordings: &[Files], folder: &RunFolder) -> Result<Vec<Files>, Error> {
     let names = folder.names()?;
     Ok(recordings.iter().filter_map(|known| known.among(names.iter().map(String::as_str))).collect())
 }
 
 /// What the page draws of the recording. One that cannot be read costs its figures, and not the page.
-fn overview(folder: &Folder, report: &ReportFile) -> Option<Overview> {
+fn overview(folder: &RunFolder, report: &ReportFile) -> Option<Overview> {
     let (overview, failed) = match folder.signals() {
         Ok(Some(signals)) => drawn::of_report(&signals, &report.recorded_clocks()),
         Ok(None) => (None, None),
@@ -161,7 +161,7 @@ fn overview(folder: &Folder, report: &ReportFile) -> Option<Overview> {
 }
 
 /// The run of a `report.json`, with what is beside it.
-fn with_histograms(folder: &Folder, report: &ReportFile) -> Result<Run, Error> {
+fn with_histograms(folder: &RunFolder, report: &ReportFile) -> Result<Run, Error> {
     let log = folder.path.join("histograms.hlog");
     let text = match files::read_to_string(&log) {
         Ok(text) => text,

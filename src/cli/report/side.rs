@@ -5,21 +5,21 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use vecud_host::Error;
 use vecud_linux::files;
-use vecud_record::recording::{ReadError, series};
+use vecud_record::recording::{RecordingError, series};
 use vecud_report::ReportFile;
 use vecud_report::compare::Table;
 
 /// The folder of a run.
-pub struct Folder {
+pub struct RunFolder {
     /// Where its files are.
     pub path: PathBuf,
     /// The `report.json` of the run.
     report: PathBuf,
 }
 
-impl Folder {
+impl RunFolder {
     /// The folder, or that of a `report.json`.
-    pub fn of(path: &Path) -> Result<Folder, Error> {
+    pub fn of(path: &Path) -> Result<RunFolder, Error> {
         let wrong = |what: String| Err(Error::Report(path.to_owned(), None, what));
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => wrong(
@@ -29,17 +29,17 @@ impl Folder {
             Ok(metadata) if metadata.is_dir() => {
                 let (report, checkpoint) = (path.join("report.json"), path.join("checkpoint.json"));
                 if checkpoint.is_file() && !is_of_a_finished_run(&report) {
-                    return Ok(Folder { path: path.to_owned(), report: checkpoint });
+                    return Ok(RunFolder { path: path.to_owned(), report: checkpoint });
                 }
                 let first = ["run-1/report.json", "run-1/checkpoint.json"].map(|name| path.join(name));
                 if !report.exists() && first.iter().any(|file| file.is_file()) {
                     return wrong("this folder holds several runs; name one of them, like run-1 in it".to_owned());
                 }
-                Ok(Folder { path: path.to_owned(), report })
+                Ok(RunFolder { path: path.to_owned(), report })
             }
             Ok(_) if is_json(path) => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                Ok(Folder { path: folder.unwrap_or(Path::new(".")).to_owned(), report: path.to_owned() })
+                Ok(RunFolder { path: folder.unwrap_or(Path::new(".")).to_owned(), report: path.to_owned() })
             }
             Ok(_) => wrong("this is neither the output folder of a run nor a report.json".to_owned()),
         }
@@ -105,7 +105,7 @@ fn is_json(path: &Path) -> bool {
 }
 
 /// One side of a comparison.
-pub struct Input {
+pub struct ComparisonInput {
     /// As the user named it.
     pub name: String,
     /// Where a page about it goes.
@@ -124,31 +124,31 @@ pub struct Signals {
     of_run: bool,
 }
 
-impl Input {
+impl ComparisonInput {
     /// What is at this path.
-    pub fn of(path: &Path) -> Result<Input, Error> {
+    pub fn of(path: &Path) -> Result<ComparisonInput, Error> {
         let name = path.display().to_string();
         let is_other_file = fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) && !is_json(path);
         if is_other_file {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
             let signals = Some(Signals { paths: vec![path.to_owned()], of_run: false });
-            return Ok(Input { name, folder, report: None, signals });
+            return Ok(ComparisonInput { name, folder, report: None, signals });
         }
-        let folder = Folder::of(path)?;
+        let folder = RunFolder::of(path)?;
         let report = Some(folder.report()?);
-        Ok(Input { name, report, signals: folder.signals()?, folder: folder.path })
+        Ok(ComparisonInput { name, report, signals: folder.signals()?, folder: folder.path })
     }
 }
 
-impl Input {
+impl ComparisonInput {
     /// What can be plotted at this path: of a folder, the recording of the run, whether or not that has a report.
-    pub fn of_recording(path: &Path) -> Result<Input, Error> {
+    pub fn of_recording(path: &Path) -> Result<ComparisonInput, Error> {
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) && !is_json(path) {
-            return Input::of(path);
+            return ComparisonInput::of(path);
         }
-        let folder = Folder::of(path)?;
+        let folder = RunFolder::of(path)?;
         let (report, signals) = (folder.report().ok(), folder.signals()?);
-        Ok(Input { name: path.display().to_string(), report, signals, folder: folder.path })
+        Ok(ComparisonInput { name: path.display().to_string(), report, signals, folder: folder.path })
     }
 }
 
@@ -176,7 +176,7 @@ impl Signals {
     }
 
     /// Why it cannot be read.
-    pub fn broken(&self, error: ReadError) -> Error {
+    pub fn broken(&self, error: RecordingError) -> Error {
         let path = self.paths[error.file as usize].clone();
         Error::Report(path, Some(error.line).filter(|line| *line > 0), error.message)
     }

@@ -1,6 +1,6 @@
 //! `vecud report A B C ...`: many runs in one page, or as JSON.
 
-use super::side::Folder;
+use super::side::RunFolder;
 use super::{Arguments, OUT, check_place, show, write};
 use crate::cli::{browser, results, say};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// The runs, each with its name. Each that cannot be read is told of.
 fn reports(arguments: &Arguments) -> Result<Vec<(String, ReportFile)>, Error> {
     let paths = std::iter::once(&arguments.run).chain(&arguments.others);
-    let read = |path: &PathBuf| Ok((path.display().to_string(), Folder::of(path)?.report()?));
+    let read = |path: &PathBuf| Ok((path.display().to_string(), RunFolder::of(path)?.report()?));
     let (read, unreadable): (Vec<_>, Vec<_>) = paths.map(read).partition(Result::is_ok);
     let mut errors = unreadable.into_iter().filter_map(Result::err);
     match errors.next_back() {

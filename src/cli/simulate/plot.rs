@@ -1,8 +1,8 @@
 //! `--plot` and `--show-plot`: a page with the course of what was computed, and of a reference.
 
 use super::super::browser;
-use super::super::report::drawn::{self, Stretch};
-use super::super::report::{Input, check_place, write};
+use super::super::report::drawn::{self, TimeRange};
+use super::super::report::{ComparisonInput, check_place, write};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use vecud_host::Error;
@@ -13,15 +13,15 @@ use vecud_report::{Plot, Plotted, Run};
 const PLOT: &str = "--plot";
 
 /// Where the page goes.
-pub struct Page {
+pub struct PlotPage {
     path: PathBuf,
     /// It is shown in the browser.
     shows: bool,
 }
 
-impl Page {
+impl PlotPage {
     /// The page of this name, or one for `fmu` in the folder for temporary files; `None`: nobody wants any.
-    pub fn wanted(path: Option<&Path>, shows: bool, fmu: &Path) -> Result<Option<Page>, Error> {
+    pub fn wanted(path: Option<&Path>, shows: bool, fmu: &Path) -> Result<Option<PlotPage>, Error> {
         let path = match path {
             Some(path) => path.to_owned(),
             None if shows => {
@@ -31,7 +31,7 @@ impl Page {
             None => return Ok(None),
         };
         check_place(&path, PLOT)?;
-        Ok(Some(Page { path, shows }))
+        Ok(Some(PlotPage { path, shows }))
     }
 
     /// Writes it, and shows it.
@@ -57,12 +57,12 @@ impl Page {
 
 /// What is drawn of a reference.
 fn plotted(reference: &Path) -> Result<Option<Plotted>, Error> {
-    let input = Input::of(reference)?;
+    let input = ComparisonInput::of(reference)?;
     let Some(signals) = &input.signals else { return Ok(None) };
     let choose = |names: &[String], is_clock: &dyn Fn(usize) -> bool| {
         Ok(Overview::new(names, (0..names.len()).collect(), drawn::BUCKETS).with_clocks(is_clock))
     };
-    let drawn = drawn::of_stretch(signals, Stretch { from: None, to: None }, &HashSet::new(), choose)?;
+    let drawn = drawn::of_stretch(signals, TimeRange { from: None, to: None }, &HashSet::new(), choose)?;
     Ok(Some(Plotted {
         name: input.name,
         overview: drawn.overview,

@@ -1,11 +1,11 @@
 //! `--reference-file`: whether a simulation's rows are those of a reference, wherever both have one.
 
-use super::super::report::Input;
+use super::super::report::ComparisonInput;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use vecud_host::Error;
-use vecud_report::compare::{self, Course, NamedTolerance, SignalsComparison, Tolerances};
+use vecud_report::compare::{self, ComparedTimes, NamedTolerance, SignalsComparison, Tolerances};
 
 /// The rows once more, to be compared when they are complete.
 pub struct Copied {
@@ -59,7 +59,7 @@ pub fn check(reference: &Path, names: &[String]) -> Result<(), Error> {
             _ => refused(&error.to_string()),
         });
     }
-    let input = Input::of(reference)?;
+    let input = ComparisonInput::of(reference)?;
     let signals = input.signals.as_ref().ok_or_else(|| refused("there is no recording"))?;
     let table = signals.open()?;
     let common = table.columns().iter().any(|column| names.contains(column));
@@ -72,10 +72,10 @@ pub fn check(reference: &Path, names: &[String]) -> Result<(), Error> {
 
 /// What is beyond a tolerance, a line for each signal; none: nothing.
 pub fn deviations(rows: &Copied, reference: &Path, tolerance: Option<&NamedTolerance>) -> Result<Vec<String>, Error> {
-    let (own, other) = (Input::of(&rows.rows)?, Input::of(reference)?);
+    let (own, other) = (ComparisonInput::of(&rows.rows)?, ComparisonInput::of(reference)?);
     let (Some(own), Some(other)) = (&own.signals, &other.signals) else { return Ok(Vec::new()) };
     let tolerances = Tolerances::of_a_reference(tolerance);
-    let compared = compare::signals(&mut own.open()?, &mut other.open()?, &Course::OF_A_REFERENCE, &tolerances)
+    let compared = compare::signals(&mut own.open()?, &mut other.open()?, &ComparedTimes::OF_A_REFERENCE, &tolerances)
         .map_err(|(side, error)| if side == compare::Side::B { other.broken(error) } else { own.broken(error) })?;
     told(&compared, reference)
 }

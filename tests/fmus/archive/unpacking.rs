@@ -9,7 +9,7 @@ use std::sync::Barrier;
 use std::time::{Duration, SystemTime};
 
 use vecud::fmu::archive::{Cache, Unpacked};
-use vecud::sys::stop::Stop;
+use vecud::sys::stop::StopToken;
 use zip::write::SimpleFileOptions;
 
 use crate::archive::bench::{Bench, call, tuple, unpacked};
@@ -293,14 +293,14 @@ fn crc_of_zeros(mut length: u64) -> u32 {
 fn an_archive_is_left_in_the_midst_when_somebody_asks_for_the_end() {
     let bench = Bench::new();
     let path = bench.write("a.fmu", archive(&[description()]));
-    let stop = Stop::default();
+    let stop = StopToken::default();
     stop.ask();
     let error = Unpacked::open(&path, &bench.cache.clone().until(stop)).unwrap_err().to_string();
     assert!(error.contains("a.fmu: interrupted while it was being unpacked; nothing of it is kept"), "{error}");
     assert!(bench.in_cache().is_empty());
     Unpacked::open(&path, &bench.cache).unwrap();
     // Whether it lies in the cache already is known only when all of it was read, which is not waited for either.
-    let stop = Stop::default();
+    let stop = StopToken::default();
     stop.ask();
     let error = Unpacked::open(&path, &bench.cache.clone().until(stop)).unwrap_err().to_string();
     assert!(error.contains("a.fmu: interrupted"), "{error}");

@@ -2,7 +2,9 @@
 
 use crate::descriptions::foreign::skipped;
 use std::path::{Path, PathBuf};
-use vecud::fmu::description::{self, Abi, Dependency, InterfaceOffer, InterfaceType, Key, ModelDescription, Unknown};
+use vecud::fmu::description::{
+    self, Abi, Dependency, InterfaceOffer, InterfaceType, ModelDescription, Unknown, VariableKey,
+};
 use vecud::fmu::description::{Values, Variable, VariableType};
 use vecud::plan::{self, FmuInput, HostFacts};
 use vecud::rig;
@@ -201,7 +203,7 @@ fn common(interface: &InterfaceType, is_fmi1: bool) -> Vec<String> {
 /// The entries of a column, as the script writes them.
 fn column(found: &ModelDescription, name: &str) -> Vec<String> {
     let is_fmi1 = found.abi == Abi::Fmi1;
-    let name_of = |key: Key| text(found.by_reference(key).map(|v| &v.name));
+    let name_of = |key: VariableKey| text(found.by_reference(key).map(|v| &v.name));
     let variables = |entry: &dyn Fn(&Variable) -> String| found.variables.iter().map(entry).collect::<Vec<_>>();
     let structure = |list: &[Unknown]| {
         let mut entries = Vec::new();

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::tools::foreign::skipped;
 use crate::tools::reference_fmus::{ReferenceFmu, reference_fmus};
 use vecud::ffi::{
-    Attempt, Failure, ForeignCall, InstanceControl, InstanceHost, Jacobian, Library, MadeFor, Model, Numbers, Pattern,
-    Provides, Reasons, Status,
+    Attempt, Failure, ForeignCall, InstanceControl, InstanceHost, Jacobian, Library, MadeFor, Model, Numbers, Provides,
+    Reasons, SparsityPattern, Status,
 };
 use vecud::fmu::description::{Abi, Interface, ValueReference};
 use zip::ZipArchive;
@@ -161,7 +161,7 @@ fn van_der_pol_swings() {
         let references = |all: [u32; 2]| all.map(|reference| (ValueReference(reference), 1));
         let provides = Provides { directional: true, ..Provides::default() };
         let jacobian = Jacobian::new(provides, &references([2, 4]), &references([1, 3]));
-        let mut pattern = Pattern::new(jacobian, vec![(0, 1), (1, 0), (1, 1)]);
+        let mut pattern = SparsityPattern::new(jacobian, vec![(0, 1), (1, 0), (1, 1)]);
         let (control, mut model) = loaded.model(numbers);
         handle(&mut model).unwrap();
         let mut continuous = model.continuous_time().unwrap();

@@ -5,8 +5,8 @@ use std::path::Path;
 use tempfile::TempDir;
 use vecud::doctor::probe::ProbePart;
 use vecud::doctor::probe::{CoreProbe, Probe};
-use vecud::doctor::trials::{Refusal, Trials};
-use vecud::doctor::{Case, Facts, Finding, Level, Target, Tree, rules};
+use vecud::doctor::trials::{TrialFailure, Trials};
+use vecud::doctor::{Case, Finding, Level, MachineFacts, Target, Tree, rules};
 use vecud::record::histogram::Histogram;
 
 /// The cores of rigs; 0 and 1 are for everything else.
@@ -142,7 +142,7 @@ impl Machine {
     }
 
     pub fn case(&self) -> Case {
-        let facts = Facts::read(&self.tree(), &self.target.cpus);
+        let facts = MachineFacts::read(&self.tree(), &self.target.cpus);
         for (path, text) in &self.later {
             self.put(path, text);
         }
@@ -161,6 +161,6 @@ impl Machine {
     }
 }
 
-pub fn refusal(cause: &str) -> Option<Refusal> {
-    Some(Refusal { cause: cause.to_owned(), fix: "ask for it".to_owned(), missing: false })
+pub fn refusal(cause: &str) -> Option<TrialFailure> {
+    Some(TrialFailure { cause: cause.to_owned(), fix: "ask for it".to_owned(), missing: false })
 }

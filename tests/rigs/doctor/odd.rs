@@ -4,13 +4,13 @@ use crate::doctor::machine::{Machine, good};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use vecud::doctor::show::{self, Page};
-use vecud::doctor::{Case, Facts, Target, Tree, Trials, against, rules};
+use vecud::doctor::show::{self, TextStyle};
+use vecud::doctor::{Case, MachineFacts, Target, Tree, Trials, against, rules};
 
 /// All output of a case; that there is one is the point.
 fn everything(case: &Case) -> [String; 3] {
     let findings = rules::findings(case);
-    let text = show::text(case, &findings, None, Page { columns: 80, color: false });
+    let text = show::text(case, &findings, None, TextStyle { columns: 80, color: false });
     let json = show::json(case, &findings, None);
     let _: serde_json::Value = serde_json::from_str(&json).unwrap();
     [text, json, show::script(case, &findings)]
@@ -21,7 +21,7 @@ fn a_machine_without_any_file_has_a_page_too() {
     let folder = crate::program::tempdir().unwrap();
     for root in [folder.path(), Path::new("/does/not/exist"), Path::new("/dev/null")] {
         let target = Target { rig: None, cpus: vec![0, 9999], band: (51, 89) };
-        let facts = Facts::read(&Tree::at(root), &target.cpus);
+        let facts = MachineFacts::read(&Tree::at(root), &target.cpus);
         let [text, ..] = everything(&Case { target, facts, trials: Trials::default(), probe: None });
         assert!(
             text.contains("whether the kernel is a PREEMPT_RT one is not known") && text.contains("not measured"),
@@ -116,11 +116,11 @@ fn pages_fit_every_screen() {
     let against = against::compare(file, serde_json::from_str(&saved).unwrap(), case.probe.as_ref(), &findings);
     assert!(against.cores.len() > 1 && !against.new.is_empty());
     for columns in [0, 20, 40, 60, 77, 78, 80, 95, 96, 100, 300] {
-        let plain = show::text(&case, &findings, Some(&against), Page { columns, color: false });
+        let plain = show::text(&case, &findings, Some(&against), TextStyle { columns, color: false });
         let widest = plain.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= columns.clamp(32, 110), "{columns}: {widest}\n{plain}");
         assert!(!plain.contains('\x1b') && plain.lines().all(|line| line.trim_end() == line), "{plain}");
-        let mut colored = show::text(&case, &findings, Some(&against), Page { columns, color: true });
+        let mut colored = show::text(&case, &findings, Some(&against), TextStyle { columns, color: true });
         for code in ["0", "1", "2", "31", "32", "33"] {
             colored = colored.replace(&format!("\x1b[{code}m"), "");
         }

@@ -8,11 +8,11 @@ mod simulator;
 mod textbook;
 mod wrong;
 
-use vecud::plan::schedulability::{Arrivals, Outcome, Pattern, Task, solve};
+use vecud::plan::schedulability::{ArrivalPattern, Arrivals, ResponseResult, Task, solve};
 
 /// A task of an instance of its own on core 0.
 fn periodic(urgency: u32, interval: i128, execution: i128) -> Task {
-    let arrivals = Arrivals::Own(Pattern::Grid { interval, jitter: 0 });
+    let arrivals = Arrivals::Own(ArrivalPattern::Grid { interval, jitter: 0 });
     Task {
         core: 0,
         instance: urgency as usize,
@@ -30,8 +30,8 @@ fn periodic(urgency: u32, interval: i128, execution: i128) -> Task {
 /// Worst responses, where there are any.
 fn responses(tasks: &[Task]) -> Vec<Option<i128>> {
     let response = |outcome| match outcome {
-        Outcome::Bounded(bound) => Some(bound.response),
-        Outcome::Overloaded | Outcome::NotFound => None,
+        ResponseResult::Bounded(bound) => Some(bound.response),
+        ResponseResult::Overloaded | ResponseResult::NotFound => None,
     };
     solve(tasks).into_iter().map(response).collect()
 }

@@ -4,7 +4,7 @@ use super::program::Random;
 use super::simulator::{Chance, worst_responses};
 use super::{periodic, responses};
 use proptest::prelude::*;
-use vecud::plan::schedulability::{Arrivals, Pattern, Task};
+use vecud::plan::schedulability::{ArrivalPattern, Arrivals, Task};
 
 /// Tasks on up to two cores, of instances that may have several, with locked sections, late threads, jitter, equal
 /// priorities, lists of times and ticks from one to another.
@@ -18,7 +18,7 @@ pub fn system(random: &mut Random) -> Vec<Task> {
         let execution = random.between(1, 5);
         let interval = random.between(4, 40);
         let arrivals = match random.below(8) {
-            0 => Arrivals::Own(Pattern::Times(
+            0 => Arrivals::Own(ArrivalPattern::Times(
                 (0..4)
                     .scan(0, |time, _| {
                         *time += random.between(1, 12);
@@ -27,8 +27,8 @@ pub fn system(random: &mut Random) -> Vec<Task> {
                     .collect(),
             )),
             1 | 2 if task > 0 => Arrivals::By(vec![random.below(task as u64) as usize]),
-            3 => Arrivals::Own(Pattern::Grid { interval, jitter: random.between(0, 2 * interval) }),
-            _ => Arrivals::Own(Pattern::Grid { interval, jitter: 0 }),
+            3 => Arrivals::Own(ArrivalPattern::Grid { interval, jitter: random.between(0, 2 * interval) }),
+            _ => Arrivals::Own(ArrivalPattern::Grid { interval, jitter: 0 }),
         };
         let section = if random.below(2) == 0 { random.between(0, execution) } else { 0 };
         let wake = if random.below(2) == 0 { random.between(0, 4) } else { 0 };

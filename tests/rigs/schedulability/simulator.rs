@@ -2,7 +2,7 @@
 //! late, ticks from task to task. It knows nothing of the analysis but the numbers of its tasks.
 
 use super::program::Random;
-use vecud::plan::schedulability::{Arrivals, Pattern, Task};
+use vecud::plan::schedulability::{ArrivalPattern, Arrivals, Task};
 
 /// What chance decides.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Machine<'_> {
 
     fn instants(&mut self, task: &Task, time: i128) -> Vec<i128> {
         match &task.arrivals {
-            Arrivals::Own(Pattern::Grid { interval, jitter }) => {
+            Arrivals::Own(ArrivalPattern::Grid { interval, jitter }) => {
                 let offset = self.drawn(0, interval - 1, 0);
                 let eager = self.drawn(0, 2, 0);
                 let mut times: Vec<i128> = Vec::new();
@@ -114,7 +114,7 @@ impl Machine<'_> {
                 times.sort_unstable();
                 times
             }
-            Arrivals::Own(Pattern::Times(times)) => {
+            Arrivals::Own(ArrivalPattern::Times(times)) => {
                 let offset = self.drawn(0, 20, 0);
                 times.iter().map(|time| time + offset).collect()
             }

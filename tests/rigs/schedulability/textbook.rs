@@ -1,7 +1,7 @@
 //! Examples whose results others have published, and some that anybody can reckon by hand.
 
 use super::{periodic, responses};
-use vecud::plan::schedulability::{Arrivals, Outcome, Pattern, Stream, Task, bound, solve};
+use vecud::plan::schedulability::{ArrivalPattern, Arrivals, DelayedPattern, ResponseResult, Task, bound, solve};
 
 /// A. Burns, A. Wellings, "Real-Time Systems and Programming Languages", process set D of the chapter on scheduling: utilisation
 /// tests fail, response times are 3, 6 and 20.
@@ -25,7 +25,7 @@ fn three_tasks_of_lehoczky_sha_and_ding() {
 fn a_later_activation_can_be_the_worst() {
     let tasks = [periodic(2, 70, 26), periodic(1, 100, 62)];
     assert_eq!(responses(&tasks), [Some(26), Some(118)]);
-    let Outcome::Bounded(worst) = solve(&tasks)[1] else { panic!("it has a bound") };
+    let ResponseResult::Bounded(worst) = solve(&tasks)[1] else { panic!("it has a bound") };
     assert_eq!((worst.activations, worst.released, worst.window), (5, 400, 518));
 }
 
@@ -37,12 +37,12 @@ fn a_core_that_is_exactly_full_is_not_overloaded() {
     let mut more = full.to_vec();
     more.push(periodic(0, 1_000_000_000_000_000, 1));
     assert_eq!(responses(&more), [Some(1), Some(2), Some(6), None]);
-    assert_eq!(solve(&more)[3], Outcome::Overloaded);
+    assert_eq!(solve(&more)[3], ResponseResult::Overloaded);
     // One part in 10^24 above, and below.
     let big = 1_000_000_000_000i128;
     let just = |execution| [periodic(2, big, big - 1), periodic(1, big + 1, execution)];
-    assert_eq!(solve(&just(2))[1], Outcome::Overloaded);
-    assert_ne!(solve(&just(1))[1], Outcome::Overloaded);
+    assert_eq!(solve(&just(2))[1], ResponseResult::Overloaded);
+    assert_ne!(solve(&just(1))[1], ResponseResult::Overloaded);
 }
 
 /// A full core with a locked section never comes to rest, and yet nothing gets later and later.
@@ -63,9 +63,10 @@ fn blocking_and_bursts_by_hand() {
     low.instance = 3;
     let tasks = [periodic(3, 20, 4), periodic(2, 50, 10), low];
     assert_eq!(responses(&tasks)[..2], [Some(10), Some(20)], "each waits for the section once");
-    let burst = Task { arrivals: Arrivals::Own(Pattern::Grid { interval: 100, jitter: 300 }), ..periodic(1, 1, 5) };
+    let burst =
+        Task { arrivals: Arrivals::Own(ArrivalPattern::Grid { interval: 100, jitter: 300 }), ..periodic(1, 1, 5) };
     assert_eq!(responses(&[burst]), [Some(20)], "four at once");
-    let list = Task { arrivals: Arrivals::Own(Pattern::Times(vec![0, 3, 6, 100])), ..periodic(1, 1, 5) };
+    let list = Task { arrivals: Arrivals::Own(ArrivalPattern::Times(vec![0, 3, 6, 100])), ..periodic(1, 1, 5) };
     assert_eq!(responses(&[list]), [Some(9)], "the third waits for two");
 }
 
@@ -82,14 +83,14 @@ fn a_triggered_task_inherits_period_and_jitter() {
 
 #[test]
 fn how_a_bound_comes_about_adds_up() {
-    let pattern = Pattern::Grid { interval: 10, jitter: 0 };
+    let pattern = ArrivalPattern::Grid { interval: 10, jitter: 0 };
     let demand = |execution, wake| vecud::plan::schedulability::Demand {
         execution,
         wake,
-        streams: vec![Stream { pattern: &pattern, jitter: 0 }],
+        streams: vec![DelayedPattern { pattern: &pattern, jitter: 0 }],
     };
     let (own, other) = (demand(4, 2), demand(3, 1));
-    let Outcome::Bounded(worst) = bound(&own, std::slice::from_ref(&other), 2) else { panic!("it has a bound") };
+    let ResponseResult::Bounded(worst) = bound(&own, std::slice::from_ref(&other), 2) else { panic!("it has a bound") };
     assert_eq!(worst.window, 2 + worst.activations * 4 + other.most(worst.window) * 3);
     assert_eq!(worst.response, worst.window - worst.released);
 }

@@ -5,7 +5,7 @@ use super::program::Random;
 use super::properties::system;
 use super::simulator::{Chance, worst_responses};
 use super::{periodic, responses};
-use vecud::plan::schedulability::{Arrivals, Outcome, Pattern, Task, solve};
+use vecud::plan::schedulability::{ArrivalPattern, Arrivals, ResponseResult, Task, solve};
 
 /// In how many drawn systems the machine exceeds what a wrong analysis says of one of its tasks.
 fn exceeded(wrong: impl Fn(&[Task]) -> Vec<Option<i128>>) -> usize {
@@ -139,8 +139,8 @@ fn with_nothing_but_the_first_activation() {
         let of = |task: usize| {
             let mut tasks = tasks.to_vec();
             // It comes once, and the others as ever.
-            let bounded = matches!(solve(&tasks)[task], Outcome::Bounded(_));
-            tasks[task].arrivals = Arrivals::Own(Pattern::Times(vec![0]));
+            let bounded = matches!(solve(&tasks)[task], ResponseResult::Bounded(_));
+            tasks[task].arrivals = Arrivals::Own(ArrivalPattern::Times(vec![0]));
             bounded.then(|| responses(&tasks)[task]).flatten()
         };
         (0..tasks.len()).map(of).collect()

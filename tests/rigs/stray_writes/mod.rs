@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
-use vecud::record::board::{Board, Global, Known, Layout, Phase, Scheduling};
+use vecud::record::board::{Board, Global, Layout, Phase, Scheduling, SupervisorView};
 
 /// What the supervisor may have of address space, KiB: far more than it needs, far less than what grows without bounds.
 const ADDRESSES: u64 = 2 << 20;
@@ -110,7 +110,7 @@ fn what_cannot_be_true_is_found_and_gone() {
             vecud::supervisor::Options { file: rig.file(), cache: Some(program::cache()), ..Default::default() };
         let plan = vecud::supervisor::plan(&options, &Default::default()).unwrap().plan;
         let layout = Layout::of(&plan);
-        let known = Known { elapsed: 1_000_000_000, phase: Phase::Running, stop_requested: false };
+        let known = SupervisorView { elapsed: 1_000_000_000, phase: Phase::Running, stop_requested: false };
         let examine = |fill: &dyn Fn(usize) -> u64| {
             let words: Vec<AtomicU64> = (0..layout.words()).map(|index| AtomicU64::new(fill(index))).collect();
             let copy: Vec<AtomicU64> = (0..layout.words()).map(|_| AtomicU64::new(0)).collect();

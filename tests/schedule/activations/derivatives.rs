@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use vecud::ffi::{
     DerivativeError, Differentiable, ElementDependency, ForeignCall, Initialization, Instance, InstanceHost, Jacobian,
-    Library, Partition, Pattern, Provides, Running, Status,
+    Library, Partition, Provides, Running, SparsityPattern, Status,
 };
 use vecud::fmu::archive::{Cache, Unpacked};
 use vecud::fmu::description::{
@@ -118,7 +118,7 @@ fn the_whole_matrix_is_the_same_by_columns_by_rows_and_by_colours() {
             .unwrap(),
     );
     let mut values = vec![0.0; pattern.len()];
-    let mut pattern = Pattern::new(offered(true, false), pattern);
+    let mut pattern = SparsityPattern::new(offered(true, false), pattern);
     assert_eq!(pattern.calls(), 2);
     pattern.read(&mut getting, &mut values).unwrap();
     let mut matrix = [0.0; 24];

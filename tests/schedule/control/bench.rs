@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 use vecud::plan::Mode;
-use vecud::supervisor::{self, Control, Event, EventSink, Finished, Options, Session};
+use vecud::supervisor::{self, Control, EventSink, Finished, Options, Session, SessionEvent};
 use vecud::time::Instant;
 
 pub const SOON: Duration = Duration::from_secs(10);
@@ -15,7 +15,7 @@ pub const SOON: Duration = Duration::from_secs(10);
 /// Prints what people are told.
 fn told() -> EventSink {
     EventSink::new(|event| {
-        if let Event::Message(_, line) = event {
+        if let SessionEvent::Message(_, line) = event {
             eprintln!("{line}");
         }
     })

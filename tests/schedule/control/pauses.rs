@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use vecud::report::Scheduling;
-use vecud::supervisor::{self, EventSink, Finished, Options, PauseError, Session, State};
+use vecud::supervisor::{self, EventSink, Finished, Options, PauseError, Session, SessionState};
 use vecud::time::Nanos;
 
 fn start(rig: &Rig) -> Session {
@@ -24,7 +24,7 @@ fn start_by(rig: &Rig, runner: PathBuf) -> Session {
     };
     let prepared = supervisor::plan(&options, &EventSink::default()).unwrap();
     let session = Session::start(prepared, EventSink::default(), |_| ()).unwrap();
-    wait_until("it runs", || session.state() == State::Running);
+    wait_until("it runs", || session.state() == SessionState::Running);
     session
 }
 
@@ -44,10 +44,10 @@ fn a_pause_is_in_no_figure() {
         let rig = Rig::new("stop_time = 100").tracer("a", "").trigger("a.out_high", "a.high");
         let session = start(&rig);
         sleep(Duration::from_millis(100));
-        assert_eq!(session.resume(), Err(PauseError::NotPaused(State::Running)));
+        assert_eq!(session.resume(), Err(PauseError::NotPaused(SessionState::Running)));
         session.pause().unwrap();
-        wait_until("its state says so", || session.state() == State::Paused);
-        assert_eq!(session.pause(), Err(PauseError::NotRunning(State::Paused)));
+        wait_until("its state says so", || session.state() == SessionState::Paused);
+        assert_eq!(session.pause(), Err(PauseError::NotRunning(SessionState::Paused)));
         let (before, reached) = (activations(&session), session.snapshot().elapsed);
         sleep(Duration::from_millis(500));
         assert_eq!((activations(&session), session.snapshot().elapsed), (before, reached), "time stands");
@@ -139,13 +139,13 @@ fn a_runner_that_does_not_answer_keeps_nobody_waiting() {
                 assert_eq!(answer, Err(PauseError::Withdrawn(Nanos(300_000_000))));
                 let before = activations(&session);
                 wait_until("it goes on", || activations(&session) > before + 100);
-                assert_eq!(session.state(), State::Running);
+                assert_eq!(session.state(), SessionState::Running);
             }
             session.pause().unwrap();
             let before = activations(&session);
             let answer = while_it_is_stopped(&|| session.resume());
             assert_eq!(answer, Err(PauseError::NotAnswered(Nanos(300_000_000))));
-            wait_until("it goes on", || session.state() == State::Running && activations(&session) > before);
+            wait_until("it goes on", || session.state() == SessionState::Running && activations(&session) > before);
             let run = stopped(session).run;
             assert_eq!(run.pauses.number, 1, "{:#?}", run.problems);
         }
@@ -159,8 +159,8 @@ fn only_a_run_that_goes_on_can_pause() {
     let session = start(&rig);
     let handle = session.handle();
     stopped(session);
-    assert_eq!(handle.pause(), Err(PauseError::NotRunning(State::Over)));
-    assert_eq!(handle.resume(), Err(PauseError::NotPaused(State::Over)));
+    assert_eq!(handle.pause(), Err(PauseError::NotRunning(SessionState::Over)));
+    assert_eq!(handle.resume(), Err(PauseError::NotPaused(SessionState::Over)));
 }
 
 /// One at a time, the highest-priority ready one next: nobody waits for the turn of one that is held.

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vecud::plan::RunningRig;
 use vecud::report::{End, FmuStatus};
-use vecud::supervisor::{self, Event, EventSink, Host, Options, Prepared, Session, State};
+use vecud::supervisor::{self, EventSink, HostResources, Options, Prepared, Session, SessionEvent, SessionState};
 use vecud::sys::affinity::allowed_cpus;
 
-fn prepared(rig: &Rig, host: Option<Host>) -> Prepared {
+fn prepared(rig: &Rig, host: Option<HostResources>) -> Prepared {
     let options = Options {
         file: rig.file(),
         out: Some(rig.out()),
@@ -40,10 +40,10 @@ fn a_crash_in_one_session_costs_another_nothing() {
             assert_ne!(crashing.plan.cores()[0], steady.plan.cores()[0]);
         }
         let steady = start(steady);
-        wait_until("the other one runs", || steady.state() == State::Running);
+        wait_until("the other one runs", || steady.state() == SessionState::Running);
         let crashed = start(crashing).wait().unwrap().remove(0);
         assert_eq!((crashed.exit_code(), crashed.run.fmus[0].status), (1, FmuStatus::Crashed));
-        assert_eq!(steady.state(), State::Running);
+        assert_eq!(steady.state(), SessionState::Running);
         steady.stop();
         let passed = steady.wait().unwrap().remove(0);
         assert_eq!((passed.exit_code(), passed.run.end), (0, End::Signal), "{:#?}", passed.run.problems);
@@ -84,8 +84,8 @@ fn a_session_tells_how_far_it_is_and_ends_when_it_is_asked_to() {
     let (states, figures) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
     let (told, counted) = (states.clone(), figures.clone());
     let events = EventSink::new(move |event| match event {
-        Event::State(state) => told.lock().unwrap().push(state),
-        Event::Figures(live) => *counted.lock().unwrap() += usize::from(live.clocks.len() == 7),
+        SessionEvent::State(state) => told.lock().unwrap().push(state),
+        SessionEvent::Figures(live) => *counted.lock().unwrap() += usize::from(live.clocks.len() == 7),
         _ => (),
     });
     let session = Session::start(prepared(&rig, None), events, |_| ()).unwrap();
@@ -95,5 +95,5 @@ fn a_session_tells_how_far_it_is_and_ends_when_it_is_asked_to() {
     session.stop();
     let run = session.wait().unwrap().remove(0);
     assert_eq!((run.exit_code(), run.run.end), (0, End::Signal));
-    assert_eq!(*states.lock().unwrap(), [State::Running, State::Stopping, State::Over]);
+    assert_eq!(*states.lock().unwrap(), [SessionState::Running, SessionState::Stopping, SessionState::Over]);
 }

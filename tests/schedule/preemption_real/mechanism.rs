@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use vecud::sys::pi::PiWord;
-use vecud::sys::preemption::{Counts, LockMember, PreemptionLock};
+use vecud::sys::preemption::{LockCounts, LockMember, PreemptionLock};
 
 /// Which mechanism.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +43,7 @@ impl Member {
         }
     }
 
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> LockCounts {
         self.partition.counts()
     }
 }

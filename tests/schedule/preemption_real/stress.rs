@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 use vecud::sys::cycles::ticks;
-use vecud::sys::preemption::Counts;
+use vecud::sys::preemption::LockCounts;
 use vecud::sys::wake::{WakeWord, monotonic_now};
 use vecud::sys::{affinity, scheduling, thread};
 
@@ -141,7 +141,7 @@ pub fn run(kind: Kind, seed: u32, sleeps: bool, limit: Duration, enough: impl Fn
     stop.store(true, SeqCst);
     let (mut all_seen, mut all_slept) = (Vec::new(), Vec::new());
     for thread in threads {
-        let (counts, seen, slept): (Counts, Vec<u64>, Vec<u64>) = thread.join().unwrap();
+        let (counts, seen, slept): (LockCounts, Vec<u64>, Vec<u64>) = thread.join().unwrap();
         found.contended.fetch_add(counts.contended, SeqCst);
         found.raised.fetch_add(counts.raised, SeqCst);
         found.raise_refused.fetch_add(counts.raise_refused, SeqCst);

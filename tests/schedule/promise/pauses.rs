@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::Duration;
 use vecud::plan::Mode;
-use vecud::supervisor::{self, EventSink, Finished, Options, PauseError, Session, State};
+use vecud::supervisor::{self, EventSink, Finished, Options, PauseError, Session, SessionState};
 
 fn start(rig: &Rig) -> Session {
     let options = Options {
@@ -26,7 +26,7 @@ fn start(rig: &Rig) -> Session {
 /// A run with pauses, and how many there were.
 fn paused(rig: &Rig, random: &mut Random) -> (Finished, u64) {
     let (session, mut pauses) = (start(rig), 0);
-    while session.state() < State::Running {
+    while session.state() < SessionState::Running {
         sleep(Duration::from_millis(1));
     }
     loop {

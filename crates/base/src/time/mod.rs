@@ -24,7 +24,7 @@ mod unit;
 pub use fraction::{Fraction, NotAFraction};
 pub use instant::{Instant, ToNanos};
 pub use nanos::Nanos;
-pub use parts::Parts;
+pub use parts::Subdivision;
 pub use step_grid::{ROUNDING, StepGrid, is_same};
 pub use stride::Stride;
 pub use unit::TimeUnit;

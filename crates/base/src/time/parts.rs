@@ -8,29 +8,31 @@ const MOST: u64 = 1 << 32;
 
 /// A second in equal parts, counted from `base`, which is a whole number of them.
 #[derive(Clone, Copy, Debug)]
-pub struct Parts {
+pub struct Subdivision {
     base: Instant,
 }
 
-impl Default for Parts {
+impl Default for Subdivision {
     /// Whole seconds, from 0.
-    fn default() -> Parts {
-        Parts { base: Instant::ZERO }
+    fn default() -> Subdivision {
+        Subdivision { base: Instant::ZERO }
     }
 }
 
-impl Parts {
+impl Subdivision {
     /// The parts that `base` needs, counted from there; `None`: too many.
-    pub fn from(base: Instant) -> Option<Parts> {
-        (base.resolution <= MOST).then_some(Parts { base })
+    pub fn from(base: Instant) -> Option<Subdivision> {
+        (base.resolution <= MOST).then_some(Subdivision { base })
     }
 
     /// Parts in which this denominator can be told as well; `None`: too many.
     #[must_use]
-    pub fn with(self, resolution: u64) -> Option<Parts> {
+    pub fn with(self, resolution: u64) -> Option<Subdivision> {
         let own = self.base.resolution;
         let common = (own / gcd(own, resolution)).checked_mul(resolution).filter(|common| *common <= MOST)?;
-        Some(Parts { base: Instant { counter: self.base.counter * (common / own), resolution: common, ..self.base } })
+        Some(Subdivision {
+            base: Instant { counter: self.base.counter * (common / own), resolution: common, ..self.base },
+        })
     }
 
     /// A duration; `None`: it is no whole number of parts, or too long.
@@ -58,7 +60,7 @@ impl Parts {
         if counter < resolution {
             return Instant { counter, resolution, ..from };
         }
-        Parts::carry(from.seconds, counter, resolution)
+        Subdivision::carry(from.seconds, counter, resolution)
     }
 
     fn carry(seconds: i64, counter: u64, resolution: u64) -> Instant {
@@ -87,7 +89,7 @@ mod tests {
             let fraction = |(counter, resolution)| Fraction::new(counter, resolution).unwrap();
             let base = Instant { seconds: start, counter: 0, resolution: 1 }.after(fraction(base));
             let step = fraction(step);
-            let parts = Parts::from(base).unwrap().with(step.resolution()).unwrap();
+            let parts = Subdivision::from(base).unwrap().with(step.resolution()).unwrap();
             let length = parts.length(step).unwrap();
             let time = base.after_many(step, steps);
             prop_assert_eq!(parts.base(), base);
@@ -104,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_needs_too_many_parts_is_refused() {
-        let parts = Parts::from(Instant::ZERO).unwrap();
+        let parts = Subdivision::from(Instant::ZERO).unwrap();
         assert!(parts.with(1 << 32).is_some());
         assert!(parts.with((1 << 32) + 1).is_none());
         assert!(parts.with(1 << 31).unwrap().with(3).is_none());

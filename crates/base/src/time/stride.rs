@@ -24,7 +24,7 @@ impl Stride {
     }
 
     /// One stride after an instant.
-    #[inline(always)] // as `Parts::after`, for instants that were written in parts a moment ago
+    #[inline(always)] // as `Subdivision::after`, for instants that were written in parts a moment ago
     pub fn after(&mut self, time: &Instant) -> Instant {
         if time.resolution != self.resolution {
             return self.after_any(*time);

@@ -6,8 +6,8 @@
 //!
 //! A request without the token reads at most, and has no body; so few of them are answered at a time that places are left for those with it.
 
-use super::problem::Problem;
-use crate::listen::{CONNECTIONS, CameTo, HeldBody, Peer};
+use super::problem::ProblemDetails;
+use crate::listen::{CONNECTIONS, HeldBody, LocalAddress, Peer};
 use crate::token::Token;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
@@ -33,7 +33,7 @@ pub struct Access {
 
 /// A request without a token has this among its extensions.
 #[derive(Clone, Copy, Debug)]
-pub struct Stranger;
+pub struct Unauthenticated;
 
 /// Requests without a token that are answered at a time, of all [`CONNECTIONS`].
 const STRANGERS: usize = CONNECTIONS / 2;
@@ -62,10 +62,10 @@ pub async fn check(State(tcp): State<Arc<TcpAccess>>, request: Request, next: Ne
         }
         None => {
             let Ok(held) = tcp.strangers.clone().try_acquire_owned() else {
-                return Problem::too_many(format!("{STRANGERS} requests without the token are being answered"))
+                return ProblemDetails::too_many(format!("{STRANGERS} requests without the token are being answered"))
                     .into_response();
             };
-            parts.extensions.insert(Stranger);
+            parts.extensions.insert(Unauthenticated);
             next.run(Request::from_parts(parts, body)).await.map(|body| Body::new(HeldBody::new(body, held)))
         }
         Some(Refused { problem, challenge: None }) => problem.into_response(),
@@ -77,13 +77,13 @@ pub async fn check(State(tcp): State<Arc<TcpAccess>>, request: Request, next: Ne
 
 /// Why something is not answered.
 struct Refused {
-    problem: Problem,
+    problem: ProblemDetails,
     /// How to show a token, where it is about that.
     challenge: Option<&'static str>,
 }
 
-impl From<Problem> for Refused {
-    fn from(problem: Problem) -> Refused {
+impl From<ProblemDetails> for Refused {
+    fn from(problem: ProblemDetails) -> Refused {
         Refused { problem, challenge: None }
     }
 }
@@ -98,18 +98,18 @@ fn only(headers: &HeaderMap, name: header::HeaderName) -> Result<Option<&str>, (
 impl Access {
     fn refusal(&self, parts: &Parts, has_no_body: bool) -> Option<Refused> {
         let Parts { method, uri, headers, extensions, .. } = parts;
-        let came_to = extensions.get::<CameTo>().map(|CameTo(address)| *address);
-        let Ok(Some(host)) = only(headers, header::HOST) else { return Some(Problem::no_host().into()) };
+        let came_to = extensions.get::<LocalAddress>().map(|LocalAddress(address)| *address);
+        let Ok(Some(host)) = only(headers, header::HOST) else { return Some(ProblemDetails::no_host().into()) };
         // A request to a proxy names the host twice.
         for named in [Some(host), uri.authority().map(Authority::as_str)].into_iter().flatten() {
             if !self.is_ours(named, came_to) {
-                return Some(Problem::other_host(named).into());
+                return Some(ProblemDetails::other_host(named).into());
             }
         }
         match only(headers, header::ORIGIN) {
             Ok(None) => (),
             Ok(Some(origin)) if is_page_of(origin, host) => (),
-            _ => return Some(Problem::other_origin().into()),
+            _ => return Some(ProblemDetails::other_origin().into()),
         }
         let only_reads = [Method::GET, Method::HEAD].contains(method) && has_no_body;
         if only_reads && uri.path() == "/healthz" || self.is_shown(headers) {
@@ -117,10 +117,12 @@ impl Access {
         }
         match only(headers, header::AUTHORIZATION) {
             Ok(None) if self.anonymous_read && only_reads => None,
-            Ok(None) => Some(Refused { problem: Problem::no_token(), challenge: Some("Bearer realm=\"vecud\"") }),
+            Ok(None) => {
+                Some(Refused { problem: ProblemDetails::no_token(), challenge: Some("Bearer realm=\"vecud\"") })
+            }
             _ => {
                 let challenge = Some("Bearer realm=\"vecud\", error=\"invalid_token\"");
-                Some(Refused { problem: Problem::wrong_token(), challenge })
+                Some(Refused { problem: ProblemDetails::wrong_token(), challenge })
             }
         }
     }

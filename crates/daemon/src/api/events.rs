@@ -1,14 +1,14 @@
 //! What happens to a rig, as server-sent events.
 
-use super::access::Stranger;
-use super::problem::Problem;
+use super::access::Unauthenticated;
+use super::problem::ProblemDetails;
 use super::rigs::named;
 use super::signals::{self, newest, patterns};
-use crate::events::{self, Events, STREAMS, Source, StreamPermit};
+use crate::events::{self, EventSender, Events, STREAMS, StreamPermit};
 use crate::name::RigName;
-use crate::rig::Rig;
+use crate::rig::ManagedRig;
 use crate::rigs::Rigs;
-use crate::status::{RigState, Status};
+use crate::status::{RigState, RigStatus};
 use axum::Extension;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
@@ -71,16 +71,16 @@ impl Stream for Events {
 pub async fn events(
     State(rigs): State<Arc<Rigs>>,
     Path(name): Path<String>,
-    stranger: Option<Extension<Stranger>>,
+    stranger: Option<Extension<Unauthenticated>>,
     query: Result<Query<Vec<(String, String)>>, QueryRejection>,
-) -> Result<Sse<Events>, Problem> {
+) -> Result<Sse<Events>, ProblemDetails> {
     let rig = rigs.find(&named(&name)?)?;
     let patterns = patterns(query)?;
     if let Some(handle) = rig.running().and_then(|running| running.handle) {
         signals::wanted(&handle, &patterns)?;
     }
     let permit = rigs.streams.permit(stranger.is_some()).ok_or_else(|| {
-        Problem::too_many(format!("{STREAMS} streams of events are there already: close one of them"))
+        ProblemDetails::too_many(format!("{STREAMS} streams of events are there already: close one of them"))
     })?;
     let (source, events) = events::stream();
     tokio::spawn(feed(rigs, &rig, patterns, source, permit));
@@ -90,9 +90,9 @@ pub async fn events(
 /// Tells what happens to a rig from this call on, until nobody reads it any more, the rig is gone, or the daemon ends.
 fn feed(
     rigs: Arc<Rigs>,
-    rig: &Arc<Rig>,
+    rig: &Arc<ManagedRig>,
     patterns: Vec<String>,
-    mut source: Source,
+    mut source: EventSender,
     permit: StreamPermit,
 ) -> impl Future<Output = ()> + use<> {
     // Before the task has its first turn: a client that has the head of the answer misses nothing.
@@ -108,7 +108,7 @@ fn feed(
             tokio::select! {
                 changed = changes.changed() => match changed {
                     Ok(()) => {
-                        let status: Status = changes.borrow_and_update().clone();
+                        let status: RigStatus = changes.borrow_and_update().clone();
                         source.tell("state", &status);
                     }
                     Err(_) => return,
@@ -136,7 +136,7 @@ async fn end(ended: &mut watch::Receiver<bool>) {
 }
 
 /// Tells how a rig is doing, if it runs.
-async fn tell_figures(rigs: &Rigs, rig: &Rig, patterns: &[String], source: &mut Source) {
+async fn tell_figures(rigs: &Rigs, rig: &ManagedRig, patterns: &[String], source: &mut EventSender) {
     let Some(handle) = rig.running().and_then(|running| running.handle) else { return };
     if matches!(rig.status().state, RigState::Preparing) {
         return;

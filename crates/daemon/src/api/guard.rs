@@ -1,7 +1,7 @@
 //! What holds for every request: its body is read as a whole in bounded time, and bounded memory for all of them together; it is answered
 //! in time, and an error in our own code costs the answer and no more.
 
-use super::problem::Problem;
+use super::problem::ProblemDetails;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The bounds of requests.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct RequestLimits {
     /// The longest body.
     pub longest: usize,
     /// What each body has room for.
@@ -37,24 +37,24 @@ pub struct Bounds {
 const THROWN_AWAY: usize = 8;
 
 /// The routes, each request to which keeps within bounds.
-pub fn guarded<S: Clone + Send + Sync + 'static>(routes: Router<S>, bounds: Bounds) -> Router<S> {
+pub fn guarded<S: Clone + Send + Sync + 'static>(routes: Router<S>, bounds: RequestLimits) -> Router<S> {
     let room = Arc::new(Semaphore::new(bounds.together));
     routes.layer(from_fn(move |request, next| answer(bounds, room.clone(), request, next)))
 }
 
-async fn answer(bounds: Bounds, room: Arc<Semaphore>, request: Request, next: Next) -> Response {
+async fn answer(bounds: RequestLimits, room: Arc<Semaphore>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let (body, _until_it_is_answered) = match tokio::time::timeout(bounds.body, read(body, bounds, room)).await {
         Ok(Ok(Read::Whole(body, room))) => (body, room),
-        Ok(Ok(Read::TooLong)) => return Problem::too_long(bounds.longest).into_response(),
-        Ok(Ok(Read::NoRoom)) => return Problem::no_room(bounds.together).into_response(),
-        Ok(Err(error)) => return Problem::malformed(StatusCode::BAD_REQUEST, error.to_string()).into_response(),
-        Err(_) => return Problem::slow_body(bounds.body).into_response(),
+        Ok(Ok(Read::TooLong)) => return ProblemDetails::too_long(bounds.longest).into_response(),
+        Ok(Ok(Read::NoRoom)) => return ProblemDetails::no_room(bounds.together).into_response(),
+        Ok(Err(error)) => return ProblemDetails::malformed(StatusCode::BAD_REQUEST, error.to_string()).into_response(),
+        Err(_) => return ProblemDetails::slow_body(bounds.body).into_response(),
     };
     let request = Request::from_parts(parts, Body::from(body));
     match tokio::time::timeout(bounds.answer, caught(next.run(request))).await {
         Ok(answer) => as_problem(answer),
-        Err(_) => Problem::takes_too_long(bounds.answer).into_response(),
+        Err(_) => ProblemDetails::takes_too_long(bounds.answer).into_response(),
     }
 }
 
@@ -69,7 +69,7 @@ enum Read {
 }
 
 /// Reads a body.
-async fn read(mut body: Body, bounds: Bounds, room: Arc<Semaphore>) -> Result<Read, BoxError> {
+async fn read(mut body: Body, bounds: RequestLimits, room: Arc<Semaphore>) -> Result<Read, BoxError> {
     let (mut whole, mut taken, mut length, mut fits) = (Vec::new(), None, 0, true);
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let Ok(data) = frame?.into_data() else { continue };
@@ -110,7 +110,7 @@ async fn caught(answer: impl Future<Output = Response>) -> Response {
         let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)));
         polled.unwrap_or_else(|_| {
             let detail = "vecud has a mistake: what it said of that (\"panicked at\") is in its log";
-            Poll::Ready(Problem::internal(detail).into_response())
+            Poll::Ready(ProblemDetails::internal(detail).into_response())
         })
     })
     .await
@@ -126,7 +126,7 @@ fn as_problem(answer: Response) -> Response {
     let (mut parts, _) = answer.into_parts();
     // What describes the body that it had.
     [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_ENCODING].into_iter().for_each(|name| drop(parts.headers.remove(name)));
-    let mut problem = Problem::of_status(status).into_response();
+    let mut problem = ProblemDetails::of_status(status).into_response();
     for (name, value) in &parts.headers {
         problem.headers_mut().append(name, value.clone());
     }
@@ -143,7 +143,7 @@ mod tests {
     /// Status, kind and body of what is answered.
     async fn ask(path: &str, body: Body) -> (u16, String, String) {
         let second = Duration::from_secs(1);
-        let bounds = Bounds { longest: 10, short: 5, together: 9, body: second / 4, answer: second / 4 };
+        let bounds = RequestLimits { longest: 10, short: 5, together: 9, body: second / 4, answer: second / 4 };
         let panics = || async {
             if std::hint::black_box(true) {
                 panic!("a test of what becomes of it");

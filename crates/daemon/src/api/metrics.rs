@@ -1,7 +1,7 @@
 //! What is measured, for Prometheus.
 
 use super::pools::SCRAPES;
-use super::problem::Problem;
+use super::problem::ProblemDetails;
 use crate::metrics::{Exposition, Scrape};
 use crate::rigs::Rigs;
 use axum::Extension;
@@ -13,18 +13,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 /// Counters of requests.
-pub struct Requests {
+pub struct RequestCounters {
     began: SystemTime,
     answers: Mutex<BTreeMap<u16, u64>>,
 }
 
-impl Default for Requests {
+impl Default for RequestCounters {
     fn default() -> Self {
-        Requests { began: SystemTime::now(), answers: Mutex::default() }
+        RequestCounters { began: SystemTime::now(), answers: Mutex::default() }
     }
 }
 
-impl Requests {
+impl RequestCounters {
     /// A request was answered with this status.
     pub fn count(&self, status: StatusCode) {
         *self.answers.lock().unwrap_or_else(PoisonError::into_inner).entry(status.as_u16()).or_default() += 1;
@@ -44,13 +44,13 @@ impl Requests {
 ))]
 pub async fn show(
     State(rigs): State<Arc<Rigs>>,
-    Extension(requests): Extension<Arc<Requests>>,
+    Extension(requests): Extension<Arc<RequestCounters>>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Result<Response, ProblemDetails> {
     let accepted: Vec<&str> = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
     let exposition = Exposition::of(&accepted.join(","));
     let (began, answers) = (requests.began, requests.answers());
     let text = SCRAPES.run(move || Scrape::take(&rigs, began, answers).text(exposition)).await?;
-    let text = text.map_err(|error| Problem::internal(error.to_string()))?;
+    let text = text.map_err(|error| ProblemDetails::internal(error.to_string()))?;
     Ok(([(header::CONTENT_TYPE, exposition.content_type())], text).into_response())
 }

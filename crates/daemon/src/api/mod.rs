@@ -28,8 +28,8 @@ use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
-use guard::{Bounds, guarded};
-use problem::Problem;
+use guard::{RequestLimits, guarded};
+use problem::ProblemDetails;
 use std::sync::Arc;
 use std::time::Duration;
 use utoipa::OpenApi;
@@ -37,7 +37,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// What requests keep within.
-const BOUNDS: Bounds = Bounds {
+const BOUNDS: RequestLimits = RequestLimits {
     longest: 4 << 20,
     short: 64 << 10,
     together: 32 << 20,
@@ -52,7 +52,7 @@ const BOUNDS: Bounds = Bounds {
         description = "Rigs of virtual ECUs on this machine: what they are, how they run, what they have measured.",
         license(name = "MIT OR Apache-2.0")
     ),
-    components(schemas(Problem))
+    components(schemas(ProblemDetails))
 )]
 struct Description;
 
@@ -81,7 +81,7 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .split_for_parts();
     let queries = query::Queries::of(&description);
     problem::describe(&mut description);
-    let requests = Arc::new(metrics::Requests::default());
+    let requests = Arc::new(metrics::RequestCounters::default());
     let counted = requests.clone();
     let count = move |request, next: Next| {
         let counted = counted.clone();
@@ -96,8 +96,8 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
     let router = router
         .route_layer(from_fn_with_state(queries, query::check))
         .route("/openapi.json", get(|| async { Json(description) }))
-        .fallback(|| async { Problem::nothing_there() })
-        .method_not_allowed_fallback(|| async { Problem::no_such_method() })
+        .fallback(|| async { ProblemDetails::nothing_there() })
+        .method_not_allowed_fallback(|| async { ProblemDetails::no_such_method() })
         // The guard has looked at that.
         .layer(DefaultBodyLimit::disable())
         .layer(Extension(requests));

@@ -3,7 +3,7 @@
 //! Guarantees: each kind of work has threads of its own, so no kind keeps another one waiting; what a request has begun goes on when
 //! nobody waits for its answer any more, and has its thread until it is done.
 
-use super::problem::Problem;
+use super::problem::ProblemDetails;
 use crate::listen::CONNECTIONS;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -36,8 +36,8 @@ impl Pool {
     pub async fn run<T: Send + 'static>(
         &'static self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Problem> {
-        let place = self.free.acquire().await.map_err(|error| Problem::internal(error.to_string()))?;
+    ) -> Result<T, ProblemDetails> {
+        let place = self.free.acquire().await.map_err(|error| ProblemDetails::internal(error.to_string()))?;
         in_place(place, work).await
     }
 
@@ -46,9 +46,12 @@ impl Pool {
         &'static self,
         what: &str,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T, ProblemDetails> {
         let Ok(place) = self.free.try_acquire() else {
-            return Err(Problem::too_many(format!("{} {what} are under way already: try again later", self.threads)));
+            return Err(ProblemDetails::too_many(format!(
+                "{} {what} are under way already: try again later",
+                self.threads
+            )));
         };
         in_place(place, work).await
     }
@@ -57,12 +60,12 @@ impl Pool {
 async fn in_place<T: Send + 'static>(
     place: SemaphorePermit<'static>,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Problem> {
+) -> Result<T, ProblemDetails> {
     let work = move || {
         let _until_it_is_done = place;
         work()
     };
-    tokio::task::spawn_blocking(work).await.map_err(|error| Problem::internal(error.to_string()))
+    tokio::task::spawn_blocking(work).await.map_err(|error| ProblemDetails::internal(error.to_string()))
 }
 
 #[cfg(test)]

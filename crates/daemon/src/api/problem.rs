@@ -1,7 +1,7 @@
 //! What goes wrong, as RFC 9457 wants it told.
 
 use crate::condition::ConditionError;
-use crate::rigs::Refusal;
+use crate::rigs::RequestError;
 use crate::status::Mistake;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -13,7 +13,8 @@ use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response as OneResponse};
 
 /// Why a request is not answered as it wants.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Problem {
+#[schema(as = Problem)]
+pub struct ProblemDetails {
     /// What kind of problem it is.
     r#type: &'static str,
     /// That kind, for people.
@@ -27,117 +28,120 @@ pub struct Problem {
     mistakes: Vec<Mistake>,
 }
 
-impl Problem {
-    fn new(status: StatusCode, r#type: &'static str, title: &'static str, detail: impl Into<String>) -> Problem {
-        Problem { r#type, title, status: status.as_u16(), detail: detail.into(), mistakes: Vec::new() }
+impl ProblemDetails {
+    fn new(status: StatusCode, r#type: &'static str, title: &'static str, detail: impl Into<String>) -> ProblemDetails {
+        ProblemDetails { r#type, title, status: status.as_u16(), detail: detail.into(), mistakes: Vec::new() }
     }
 
     /// A status without words of its own.
-    pub fn of_status(status: StatusCode) -> Problem {
+    pub fn of_status(status: StatusCode) -> ProblemDetails {
         let reason = status.canonical_reason().unwrap_or("no answer");
-        Problem::new(status, "about:blank", reason, reason)
+        ProblemDetails::new(status, "about:blank", reason, reason)
     }
 
     /// There is no such path.
-    pub fn nothing_there() -> Problem {
+    pub fn nothing_there() -> ProblemDetails {
         let detail = "there is nothing at this path; /openapi.json says what there is";
-        Problem::new(StatusCode::NOT_FOUND, "/problems/unknown-path", "unknown path", detail)
+        ProblemDetails::new(StatusCode::NOT_FOUND, "/problems/unknown-path", "unknown path", detail)
     }
 
     /// The path has no such method.
-    pub fn no_such_method() -> Problem {
+    pub fn no_such_method() -> ProblemDetails {
         let detail = "this path has other methods; /openapi.json says which";
-        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "/problems/method", "method not allowed", detail)
+        ProblemDetails::new(StatusCode::METHOD_NOT_ALLOWED, "/problems/method", "method not allowed", detail)
     }
 
     /// What was sent cannot be read.
-    pub fn malformed(status: StatusCode, detail: impl Into<String>) -> Problem {
-        Problem::new(status, "/problems/malformed-request", "malformed request", detail)
+    pub fn malformed(status: StatusCode, detail: impl Into<String>) -> ProblemDetails {
+        ProblemDetails::new(status, "/problems/malformed-request", "malformed request", detail)
     }
 
     /// What a name stands for is not there.
-    pub fn unknown(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::NOT_FOUND, "/problems/unknown-name", "unknown name", detail)
+    pub fn unknown(detail: impl Into<String>) -> ProblemDetails {
+        ProblemDetails::new(StatusCode::NOT_FOUND, "/problems/unknown-name", "unknown name", detail)
     }
 
     /// It cannot be done now.
-    pub fn conflict(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::CONFLICT, "/problems/state", "not in this state", detail)
+    pub fn conflict(detail: impl Into<String>) -> ProblemDetails {
+        ProblemDetails::new(StatusCode::CONFLICT, "/problems/state", "not in this state", detail)
     }
 
     /// The body is longer than so many bytes.
-    pub fn too_long(longest: usize) -> Problem {
+    pub fn too_long(longest: usize) -> ProblemDetails {
         let detail = format!("the body has more than {longest} bytes, which are the most that is read");
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "/problems/too-long", "body too long", detail)
+        ProblemDetails::new(StatusCode::PAYLOAD_TOO_LARGE, "/problems/too-long", "body too long", detail)
     }
 
     /// The body has not come in time.
-    pub fn slow_body(within: Duration) -> Problem {
+    pub fn slow_body(within: Duration) -> ProblemDetails {
         let detail = format!("the body has not come within {} s", within.as_secs_f64());
-        Problem::new(StatusCode::REQUEST_TIMEOUT, "/problems/slow-request", "slow request", detail)
+        ProblemDetails::new(StatusCode::REQUEST_TIMEOUT, "/problems/slow-request", "slow request", detail)
     }
 
     /// What is asked for is not done in time. It may be done later.
-    pub fn takes_too_long(than: Duration) -> Problem {
+    pub fn takes_too_long(than: Duration) -> ProblemDetails {
         let detail =
             format!("it takes longer than {} s, and goes on; the rig's status says how far it is", than.as_secs_f64());
-        Problem::new(StatusCode::REQUEST_TIMEOUT, "/problems/takes-too-long", "takes too long", detail)
+        ProblemDetails::new(StatusCode::REQUEST_TIMEOUT, "/problems/takes-too-long", "takes too long", detail)
     }
 
     /// The request does not say which host it is for.
-    pub fn no_host() -> Problem {
-        Problem::malformed(StatusCode::BAD_REQUEST, "one header Host is needed, which names the host that is asked")
+    pub fn no_host() -> ProblemDetails {
+        ProblemDetails::malformed(
+            StatusCode::BAD_REQUEST,
+            "one header Host is needed, which names the host that is asked",
+        )
     }
 
     /// The request is for a host that is none of the daemon's.
-    pub fn other_host(host: &str) -> Problem {
+    pub fn other_host(host: &str) -> ProblemDetails {
         let detail =
             format!("{host} is no name of this daemon: ask localhost, its address, or a name given with --host");
-        Problem::new(StatusCode::MISDIRECTED_REQUEST, "/problems/other-host", "other host", detail)
+        ProblemDetails::new(StatusCode::MISDIRECTED_REQUEST, "/problems/other-host", "other host", detail)
     }
 
     /// A page of another site asks.
-    pub fn other_origin() -> Problem {
+    pub fn other_origin() -> ProblemDetails {
         let detail = "pages of other sites may ask nothing (header Origin)";
-        Problem::new(StatusCode::FORBIDDEN, "/problems/other-origin", "other origin", detail)
+        ProblemDetails::new(StatusCode::FORBIDDEN, "/problems/other-origin", "other origin", detail)
     }
 
     /// A token is needed.
-    pub fn no_token() -> Problem {
+    pub fn no_token() -> ProblemDetails {
         let detail = "this needs the token of the daemon's --token-file, as header Authorization: Bearer TOKEN";
-        Problem::new(StatusCode::UNAUTHORIZED, "/problems/token", "token needed", detail)
+        ProblemDetails::new(StatusCode::UNAUTHORIZED, "/problems/token", "token needed", detail)
     }
 
     /// What is shown is not the token.
-    pub fn wrong_token() -> Problem {
+    pub fn wrong_token() -> ProblemDetails {
         let detail = "the header Authorization does not have the token of the daemon's --token-file";
-        Problem::new(StatusCode::UNAUTHORIZED, "/problems/token", "wrong token", detail)
+        ProblemDetails::new(StatusCode::UNAUTHORIZED, "/problems/token", "wrong token", detail)
     }
 
     /// What is asked for can be read, and is not possible.
-    pub fn impossible(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "/problems/invalid-request", "invalid request", detail)
+    pub fn impossible(detail: impl Into<String>) -> ProblemDetails {
+        ProblemDetails::new(StatusCode::UNPROCESSABLE_ENTITY, "/problems/invalid-request", "invalid request", detail)
     }
 
     /// It was not done in time.
-    pub fn too_late(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::REQUEST_TIMEOUT, "/problems/timeout", "not in time", detail)
+    pub fn too_late(detail: impl Into<String>) -> ProblemDetails {
+        ProblemDetails::new(StatusCode::REQUEST_TIMEOUT, "/problems/timeout", "not in time", detail)
     }
 
     /// Others ask for as much of it as there may be.
-    pub fn too_many(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "/problems/too-many", "too many at a time", detail)
+    pub fn too_many(detail: impl Into<String>) -> ProblemDetails {
+        ProblemDetails::new(StatusCode::SERVICE_UNAVAILABLE, "/problems/too-many", "too many at a time", detail)
     }
 
     /// The body finds no room beside those of others.
-    pub fn no_room(together: usize) -> Problem {
+    pub fn no_room(together: usize) -> ProblemDetails {
         let detail = format!("long bodies have {together} bytes together, which others have: try again later");
-        Problem::too_many(detail)
+        ProblemDetails::too_many(detail)
     }
 
     /// A part of the daemon is gone.
-    pub fn internal(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "/problems/internal", "internal error", detail)
+    pub fn internal(detail: impl Into<String>) -> ProblemDetails {
+        ProblemDetails::new(StatusCode::INTERNAL_SERVER_ERROR, "/problems/internal", "internal error", detail)
     }
 }
 
@@ -188,37 +192,43 @@ pub fn describe(description: &mut OpenApi) {
     }
 }
 
-impl From<ConditionError> for Problem {
-    fn from(error: ConditionError) -> Problem {
+impl From<ConditionError> for ProblemDetails {
+    fn from(error: ConditionError) -> ProblemDetails {
         let column = u32::try_from(error.column).ok();
         let mistake = Mistake { file: None, line: None, column, message: error.message.clone() };
         let (kind, title) = ("/problems/invalid-condition", "invalid condition");
-        let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, kind, title, error.to_string());
-        Problem { mistakes: vec![mistake], ..problem }
+        let problem = ProblemDetails::new(StatusCode::UNPROCESSABLE_ENTITY, kind, title, error.to_string());
+        ProblemDetails { mistakes: vec![mistake], ..problem }
     }
 }
 
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Problem {
+impl From<RequestError> for ProblemDetails {
+    fn from(refusal: RequestError) -> ProblemDetails {
         let detail = refusal.to_string();
         match refusal {
-            Refusal::Unknown(_) => Problem::unknown(detail),
-            Refusal::State(..) => Problem::conflict(detail),
-            Refusal::Invalid(mistakes) => {
+            RequestError::Unknown(_) => ProblemDetails::unknown(detail),
+            RequestError::State(..) => ProblemDetails::conflict(detail),
+            RequestError::Invalid(mistakes) => {
                 let (kind, title) = ("/problems/invalid-rig", "invalid rig");
-                Problem { mistakes, ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, kind, title, detail) }
+                ProblemDetails {
+                    mistakes,
+                    ..ProblemDetails::new(StatusCode::UNPROCESSABLE_ENTITY, kind, title, detail)
+                }
             }
-            Refusal::NotKept(_) => {
-                Problem::new(StatusCode::INSUFFICIENT_STORAGE, "/problems/storage", "not written", detail)
+            RequestError::NotKept(_) => {
+                ProblemDetails::new(StatusCode::INSUFFICIENT_STORAGE, "/problems/storage", "not written", detail)
             }
-            Refusal::System(_) => {
-                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "/problems/system", "refused by the system", detail)
-            }
+            RequestError::System(_) => ProblemDetails::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "/problems/system",
+                "refused by the system",
+                detail,
+            ),
         }
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for ProblemDetails {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let text = serde_json::to_string(&self).expect("strings and numbers");

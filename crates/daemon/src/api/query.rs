@@ -1,7 +1,7 @@
 //! What changes something and has no query is refused with one: whoever writes `start?mode=virtual` means something that would not be
 //! done.
 
-use super::problem::Problem;
+use super::problem::ProblemDetails;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
@@ -45,7 +45,7 @@ pub async fn check(State(queries): State<Queries>, path: MatchedPath, request: R
     let has_query = request.uri().query().is_some_and(|query| !query.is_empty());
     if changes && has_query && !queries.knows(path.as_str(), request.method()) {
         let detail = "this request has no query; what it is told stands in its body, as /openapi.json says";
-        return Problem::malformed(StatusCode::BAD_REQUEST, detail).into_response();
+        return ProblemDetails::malformed(StatusCode::BAD_REQUEST, detail).into_response();
     }
     next.run(request).await
 }

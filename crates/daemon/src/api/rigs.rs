@@ -1,12 +1,12 @@
 //! Rigs: what they are, and what they do.
 
 use super::pools::{CHANGES, CHECKS, PAUSES};
-use super::problem::Problem;
-use crate::definition::{Source, Start};
+use super::problem::ProblemDetails;
+use crate::definition::{RigSource, Start};
 use crate::name::RigName;
-use crate::rig::Rig;
-use crate::rigs::{Refusal, Rigs};
-use crate::status::{RigState, Status};
+use crate::rig::ManagedRig;
+use crate::rigs::{RequestError, Rigs};
+use crate::status::{RigState, RigStatus};
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -35,26 +35,28 @@ pub struct RigFile {
 }
 
 /// The name in a path.
-pub fn named(name: &str) -> Result<RigName, Problem> {
+pub fn named(name: &str) -> Result<RigName, ProblemDetails> {
     RigName::new(name).ok_or_else(|| {
-        Problem::unknown(
+        ProblemDetails::unknown(
             "no rig is called that: up to 64 letters, digits, `_`, `-` and `.`, a letter, digit or `_` first",
         )
     })
 }
 
 /// A rig that runs, and what may be asked of its session.
-pub fn that_runs(rigs: &Rigs, name: &str) -> Result<(Arc<Rig>, SessionHandle), Problem> {
+pub fn that_runs(rigs: &Rigs, name: &str) -> Result<(Arc<ManagedRig>, SessionHandle), ProblemDetails> {
     let rig = rigs.find(&named(name)?)?;
     match rig.running().and_then(|running| running.handle) {
         Some(handle) => Ok((rig, handle)),
-        None => Err(Problem::conflict(format!("rig {} does not run; POST /v1/rigs/{0}/start starts it", rig.name()))),
+        None => {
+            Err(ProblemDetails::conflict(format!("rig {} does not run; POST /v1/rigs/{0}/start starts it", rig.name())))
+        }
     }
 }
 
 /// What was sent as JSON; nothing is what is there by default.
-pub fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
-    let body = body.map_err(|rejected| Problem::malformed(rejected.status(), rejected.body_text()))?;
+pub fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, ProblemDetails> {
+    let body = body.map_err(|rejected| ProblemDetails::malformed(rejected.status(), rejected.body_text()))?;
     if body.trim_ascii().is_empty() {
         return Ok(T::default());
     }
@@ -62,24 +64,24 @@ pub fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
 }
 
 /// The fields of an object; null has none. Nor is a list of values in the order of the fields one.
-fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, ProblemDetails> {
     let fields: Result<Option<serde_json::Map<_, _>>, _> = serde_json::from_slice(body);
     let value = fields.and_then(|fields| serde_json::from_value(fields.unwrap_or_default().into()));
-    value.map_err(|error| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string()))
+    value.map_err(|error| ProblemDetails::malformed(StatusCode::BAD_REQUEST, error.to_string()))
 }
 
 /// All rigs.
-#[utoipa::path(get, path = "/v1/rigs", responses((status = 200, body = [Status])))]
-pub async fn list(State(rigs): All) -> Json<Vec<Status>> {
+#[utoipa::path(get, path = "/v1/rigs", responses((status = 200, body = [RigStatus])))]
+pub async fn list(State(rigs): All) -> Json<Vec<RigStatus>> {
     Json(rigs.list().iter().map(|rig| rig.status()).collect())
 }
 
 /// One rig.
 #[utoipa::path(get, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path)), responses(
-    (status = 200, body = Status),
+    (status = 200, body = RigStatus),
     (status = 404),
 ))]
-pub async fn show(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+pub async fn show(State(rigs): All, Path(name): Path<String>) -> Result<Json<RigStatus>, ProblemDetails> {
     Ok(Json(rigs.find(&named(&name)?)?.status()))
 }
 
@@ -98,8 +100,8 @@ pub struct Put {
 #[utoipa::path(put, path = "/v1/rigs/{rig}", params(("rig" = RigName, Path), Put),
     request_body(content((String = "application/toml"), (RigFile = "application/json"))),
     responses(
-        (status = 200, description = "it is another one now", body = Status),
-        (status = 201, description = "it is new", body = Status),
+        (status = 200, description = "it is another one now", body = RigStatus),
+        (status = 201, description = "it is new", body = RigStatus),
         (status = 400),
         (status = 404),
         (status = 408, description = "the check takes too long"),
@@ -116,16 +118,17 @@ pub async fn put(
     peer: Option<Extension<Rights>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<(StatusCode, Json<Status>), Problem> {
+) -> Result<(StatusCode, Json<RigStatus>), ProblemDetails> {
     let name = named(&name)?;
-    let body = body.map_err(|rejected| Problem::malformed(rejected.status(), rejected.body_text()))?;
+    let body = body.map_err(|rejected| ProblemDetails::malformed(rejected.status(), rejected.body_text()))?;
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let malformed = |error: &dyn std::fmt::Display| Problem::malformed(StatusCode::BAD_REQUEST, error.to_string());
+    let malformed =
+        |error: &dyn std::fmt::Display| ProblemDetails::malformed(StatusCode::BAD_REQUEST, error.to_string());
     let source = if kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
         let RigFile { path } = object(&body)?;
-        Source::Path(path)
+        RigSource::Path(path)
     } else {
-        Source::Text(String::from_utf8(body.into()).map_err(|error| malformed(&error))?)
+        RigSource::Text(String::from_utf8(body.into()).map_err(|error| malformed(&error))?)
     };
     let Query(Put { reload }) = put.map_err(unread)?;
     // Over TCP there is a token, and nobody whose rights were known.
@@ -139,7 +142,7 @@ pub async fn put(
         false => rig.status(),
     };
     match status.obstacles().filter(|_| runs_anew) {
-        Some(mistakes) => Err(Refusal::Invalid(mistakes.to_vec()).into()),
+        Some(mistakes) => Err(RequestError::Invalid(mistakes.to_vec()).into()),
         None => Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(status))),
     }
 }
@@ -151,7 +154,7 @@ pub async fn put(
     (status = 409, description = "it runs"),
     (status = 507),
 ))]
-pub async fn delete(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, Problem> {
+pub async fn delete(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, ProblemDetails> {
     let name = named(&name)?;
     CHANGES.run(move || rigs.delete(&name)).await??;
     Ok(StatusCode::NO_CONTENT)
@@ -159,7 +162,7 @@ pub async fn delete(State(rigs): All, Path(name): Path<String>) -> Result<Status
 
 /// Starts a rig; answers when it runs, or could not begin.
 #[utoipa::path(post, path = "/v1/rigs/{rig}/start", params(("rig" = RigName, Path)), request_body(content = Option<Start>), responses(
-    (status = 200, body = Status),
+    (status = 200, body = RigStatus),
     (status = 400),
     (status = 404),
     (status = 408, description = "it is still being prepared"),
@@ -169,22 +172,22 @@ pub async fn delete(State(rigs): All, Path(name): Path<String>) -> Result<Status
     (status = 503),
     (status = 507),
 ))]
-pub async fn start(State(rigs): All, Path(name): Path<String>, body: Body) -> Result<Json<Status>, Problem> {
+pub async fn start(State(rigs): All, Path(name): Path<String>, body: Body) -> Result<Json<RigStatus>, ProblemDetails> {
     let (name, start): (_, Start) = (named(&name)?, json(body)?);
     if let Some(stop_time) = start.stop_time.filter(|time| Instant::from_f64(*time).is_none()) {
-        return Err(Problem::impossible(format!("stop_time is {stop_time:e} s, which no simulation reaches")));
+        return Err(ProblemDetails::impossible(format!("stop_time is {stop_time:e} s, which no simulation reaches")));
     }
     let rig = CHANGES.run(move || rigs.start(&name, start)).await??;
-    let status = until(&rig, Status::is_decided).await;
+    let status = until(&rig, RigStatus::is_decided).await;
     match status.obstacles() {
-        Some(mistakes) => Err(Refusal::Invalid(mistakes.to_vec()).into()),
+        Some(mistakes) => Err(RequestError::Invalid(mistakes.to_vec()).into()),
         None => Ok(Json(status)),
     }
 }
 
 /// Why a query is not understood.
-pub fn unread(rejected: QueryRejection) -> Problem {
-    Problem::malformed(StatusCode::BAD_REQUEST, rejected.body_text())
+pub fn unread(rejected: QueryRejection) -> ProblemDetails {
+    ProblemDetails::malformed(StatusCode::BAD_REQUEST, rejected.body_text())
 }
 
 /// How a run is ended.
@@ -199,7 +202,7 @@ pub struct StopQuery {
 
 /// Ends the run of a rig in good order; answers when its report is written. Whoever asks meanwhile waits for the same.
 #[utoipa::path(post, path = "/v1/rigs/{rig}/stop", params(("rig" = RigName, Path), StopQuery), responses(
-    (status = 200, body = Status),
+    (status = 200, body = RigStatus),
     (status = 400),
     (status = 404),
     (status = 408, description = "it still ends"),
@@ -209,7 +212,7 @@ pub async fn stop(
     State(rigs): All,
     Path(name): Path<String>,
     end: Result<Query<StopQuery>, QueryRejection>,
-) -> Result<Json<Status>, Problem> {
+) -> Result<Json<RigStatus>, ProblemDetails> {
     let name = named(&name)?;
     let Query(StopQuery { now }) = end.map_err(unread)?;
     // It ends before anything waits for a thread or the disk.
@@ -221,39 +224,45 @@ pub async fn stop(
 
 /// Lets come to its end what a rig has released, and releases nothing more: its simulation time stands. Answers when that is so.
 #[utoipa::path(post, path = "/v1/rigs/{rig}/pause", params(("rig" = RigName, Path)), responses(
-    (status = 200, body = Status),
+    (status = 200, body = RigStatus),
     (status = 404),
     (status = 408, description = "it still comes to rest"),
     (status = 409, description = "it does not run, or an activation did not return in time, or the runner did not answer, and it runs on"),
 ))]
-pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<RigStatus>, ProblemDetails> {
     let (rig, session) = that_runs(&rigs, &name)?;
-    PAUSES.run(move || session.pause()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
+    PAUSES
+        .run(move || session.pause())
+        .await?
+        .map_err(|error| ProblemDetails::conflict(format!("rig {name}: {error}")))?;
     // A run that ends meanwhile does not pause.
     Ok(Json(until(&rig, |status| status.state != RigState::Running).await))
 }
 
 /// A rig that pauses goes on where its simulation time stands.
 #[utoipa::path(post, path = "/v1/rigs/{rig}/resume", params(("rig" = RigName, Path)), responses(
-    (status = 200, body = Status),
+    (status = 200, body = RigStatus),
     (status = 404),
     (status = 408, description = "it does not go on yet"),
     (status = 409, description = "it does not pause, or the runner has not answered in time, and it goes on as soon as it can"),
 ))]
-pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<RigStatus>, ProblemDetails> {
     let (rig, session) = that_runs(&rigs, &name)?;
-    PAUSES.run(move || session.resume()).await?.map_err(|error| Problem::conflict(format!("rig {name}: {error}")))?;
+    PAUSES
+        .run(move || session.resume())
+        .await?
+        .map_err(|error| ProblemDetails::conflict(format!("rig {name}: {error}")))?;
     Ok(Json(until(&rig, |status| status.state != RigState::Paused).await))
 }
 
 /// Has a rig be idle, whatever it is doing: a run that goes on comes to its end in good order, a failure is forgotten. It starts from
 /// its start values in a new process.
 #[utoipa::path(post, path = "/v1/rigs/{rig}/reset", params(("rig" = RigName, Path)), responses(
-    (status = 200, body = Status),
+    (status = 200, body = RigStatus),
     (status = 404),
     (status = 408, description = "its run still ends"),
 ))]
-pub async fn reset(State(rigs): All, Path(name): Path<String>) -> Result<Json<Status>, Problem> {
+pub async fn reset(State(rigs): All, Path(name): Path<String>) -> Result<Json<RigStatus>, ProblemDetails> {
     let name = named(&name)?;
     let (rig, runs) = rigs.reset(&name)?;
     if runs {
@@ -266,7 +275,7 @@ pub async fn reset(State(rigs): All, Path(name): Path<String>) -> Result<Json<St
 }
 
 /// The status of a rig as soon as it is one of these.
-async fn until(rig: &Rig, is_one: impl FnMut(&Status) -> bool) -> Status {
+async fn until(rig: &ManagedRig, is_one: impl FnMut(&RigStatus) -> bool) -> RigStatus {
     let mut changes = rig.changes();
     // The rig is there, so somebody may change it.
     changes
@@ -284,7 +293,7 @@ async fn until(rig: &Rig, is_one: impl FnMut(&Status) -> bool) -> Status {
     (status = 404),
     (status = 409, description = "it does not run"),
 ))]
-pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<ClockResult>>, Problem> {
+pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<ClockResult>>, ProblemDetails> {
     let (_, session) = that_runs(&rigs, &name)?;
     Ok(Json(session.clocks()))
 }
@@ -296,7 +305,7 @@ pub async fn clocks(State(rigs): All, Path(name): Path<String>) -> Result<Json<V
     (status = 404),
     (status = 409, description = "it does not run"),
 ))]
-pub async fn reset_clocks(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, Problem> {
+pub async fn reset_clocks(State(rigs): All, Path(name): Path<String>) -> Result<StatusCode, ProblemDetails> {
     let (_, handle) = that_runs(&rigs, &name)?;
     CHANGES.run(move || handle.reset_clocks()).await?;
     Ok(StatusCode::NO_CONTENT)

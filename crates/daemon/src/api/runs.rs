@@ -1,7 +1,7 @@
 //! Runs of a rig: reports and recordings.
 
 use super::pools::READS;
-use super::problem::Problem;
+use super::problem::ProblemDetails;
 use super::rigs::named;
 use crate::name::RigName;
 use crate::rigs::Rigs;
@@ -40,7 +40,7 @@ pub struct Summary {
     (status = 404),
     (status = 500),
 ))]
-pub async fn list(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<Summary>>, Problem> {
+pub async fn list(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<Summary>>, ProblemDetails> {
     let rig = rigs.find(&named(&name)?)?;
     let summaries = READS.run(move || {
         let summary = |run: String| {
@@ -51,7 +51,7 @@ pub async fn list(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec
         };
         rig.runs.names().map(|names| names.into_iter().map(summary).collect())
     });
-    summaries.await?.map(Json).map_err(|error| Problem::internal(format!("the runs cannot be read: {error}")))
+    summaries.await?.map(Json).map_err(|error| ProblemDetails::internal(format!("the runs cannot be read: {error}")))
 }
 
 /// The report of a run; of one that goes on what is known of it so far.
@@ -62,10 +62,10 @@ pub async fn list(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec
 pub async fn report(
     State(rigs): All,
     Path((name, run)): Path<(String, String)>,
-) -> Result<Json<Box<RawValue>>, Problem> {
+) -> Result<Json<Box<RawValue>>, ProblemDetails> {
     let rig = rigs.find(&named(&name)?)?;
     let report = READS.run(move || rig.runs.report(&run).ok_or(run)).await?;
-    report.map(Json).map_err(|run| Problem::unknown(format!("rig {name} has no run {run} with a report")))
+    report.map(Json).map_err(|run| ProblemDetails::unknown(format!("rig {name} has no run {run} with a report")))
 }
 
 /// A file of a run. Parts of it can be asked for (`Range`).
@@ -83,7 +83,7 @@ pub async fn file(
     State(rigs): All,
     Path((name, run, file)): Path<(String, String, String)>,
     mut request: Request<Body>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ProblemDetails> {
     // A range of other units is ignored (RFC 9110, 14.2).
     let is_of_bytes = |range: &HeaderValue| range.to_str().is_ok_and(|range| range.trim_start().starts_with("bytes="));
     if request.headers().get(RANGE).is_some_and(|range| !is_of_bytes(range)) {
@@ -91,7 +91,8 @@ pub async fn file(
     }
     let rig = rigs.find(&named(&name)?)?;
     let opened = rig.runs.file(&run, &file);
-    let opened = opened.ok_or_else(|| Problem::unknown(format!("run {run} of rig {name} has no file {file}")))?;
+    let opened =
+        opened.ok_or_else(|| ProblemDetails::unknown(format!("run {run} of rig {name} has no file {file}")))?;
     // Whatever has its name by now, this is served: the descriptor is a way to it until it is open once more.
     let way = format!("/proc/self/fd/{}", opened.as_raw_fd());
     let mut served = ServeFile::new(way).oneshot(request).await.into_response();

@@ -1,6 +1,6 @@
 //! Newest values of recorded and watched variables.
 
-use super::problem::Problem;
+use super::problem::ProblemDetails;
 use super::rigs::{that_runs, unread};
 use super::values::to_json;
 use crate::name::RigName;
@@ -38,8 +38,8 @@ pub struct Signal {
 }
 
 /// What is asked for in the query: patterns `match=`, and nothing else.
-pub fn patterns(query: Result<Query<Vec<(String, String)>>, QueryRejection>) -> Result<Vec<String>, Problem> {
-    let malformed = |detail: String| Problem::malformed(StatusCode::BAD_REQUEST, detail);
+pub fn patterns(query: Result<Query<Vec<(String, String)>>, QueryRejection>) -> Result<Vec<String>, ProblemDetails> {
+    let malformed = |detail: String| ProblemDetails::malformed(StatusCode::BAD_REQUEST, detail);
     let Query(pairs) = query.map_err(unread)?;
     pairs
         .into_iter()
@@ -51,12 +51,12 @@ pub fn patterns(query: Result<Query<Vec<(String, String)>>, QueryRejection>) -> 
 }
 
 /// The variables of a session that patterns want, in the order of columns; without patterns all of them.
-pub fn wanted<'a>(handle: &'a SessionHandle, patterns: &[String]) -> Result<Vec<&'a ShownVariable>, Problem> {
+pub fn wanted<'a>(handle: &'a SessionHandle, patterns: &[String]) -> Result<Vec<&'a ShownVariable>, ProblemDetails> {
     let shown = handle.shown();
     for pattern in patterns {
         if !shown.iter().any(|variable| matches(pattern, &variable.name)) {
             let hint = vecud_plan::rig::suggestion(pattern, shown.iter().map(|variable| variable.name.as_str()));
-            return Err(Problem::impossible(format!(
+            return Err(ProblemDetails::impossible(format!(
                 "no recorded or watched variable matches \"{pattern}\"{hint}; [record] and `watch` in [daemon] say what is"
             )));
         }
@@ -68,7 +68,7 @@ pub fn wanted<'a>(handle: &'a SessionHandle, patterns: &[String]) -> Result<Vec<
 }
 
 /// The newest values of variables of a session.
-pub async fn newest(handle: &SessionHandle, variables: Vec<&ShownVariable>) -> Result<Vec<Signal>, Problem> {
+pub async fn newest(handle: &SessionHandle, variables: Vec<&ShownVariable>) -> Result<Vec<Signal>, ProblemDetails> {
     let columns = variables.iter().flat_map(|variable| variable.columns()).collect();
     let (sender, receiver) = oneshot::channel();
     handle.newest(columns, move |values| {
@@ -76,8 +76,8 @@ pub async fn newest(handle: &SessionHandle, variables: Vec<&ShownVariable>) -> R
     });
     let values = match tokio::time::timeout(LIMIT, receiver).await {
         Ok(Ok(values)) => values,
-        Ok(Err(_)) => return Err(Problem::conflict("the run has ended")),
-        Err(_) => return Err(Problem::too_late("the run has not begun yet: its FMUs are being initialised")),
+        Ok(Err(_)) => return Err(ProblemDetails::conflict("the run has ended")),
+        Err(_) => return Err(ProblemDetails::too_late("the run has not begun yet: its FMUs are being initialised")),
     };
     let mut values = values.into_iter();
     Ok(variables.into_iter().map(|variable| signal(variable, &mut values)).collect())
@@ -118,7 +118,7 @@ pub async fn show(
     State(rigs): State<Arc<Rigs>>,
     Path(name): Path<String>,
     query: Result<Query<Vec<(String, String)>>, QueryRejection>,
-) -> Result<Json<Vec<Signal>>, Problem> {
+) -> Result<Json<Vec<Signal>>, ProblemDetails> {
     let (_, handle) = that_runs(&rigs, &name)?;
     let wanted = wanted(&handle, &patterns(query)?)?;
     Ok(Json(newest(&handle, wanted).await?))

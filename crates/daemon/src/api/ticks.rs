@@ -1,6 +1,6 @@
 //! Ticks of clocks that nothing else ticks.
 
-use super::problem::Problem;
+use super::problem::ProblemDetails;
 use super::rigs::that_runs;
 use super::signals::LIMIT;
 use super::variables::{Set, outcome, status_of};
@@ -27,13 +27,13 @@ use vecud_plan::Mode;
 pub async fn tick(
     State(rigs): State<Arc<Rigs>>,
     Path((name, clock)): Path<(String, String)>,
-) -> Result<(StatusCode, Json<Set>), Problem> {
+) -> Result<(StatusCode, Json<Set>), ProblemDetails> {
     let (_, handle) = that_runs(&rigs, &name)?;
     let ticket = handle.control().tick(&clock)?;
-    let late = || Problem::too_late(format!("{clock} has not ticked within {} s, and may yet", LIMIT.as_secs()));
+    let late = || ProblemDetails::too_late(format!("{clock} has not ticked within {} s, and may yet", LIMIT.as_secs()));
     // In real time the runner says in a pause too what has become of it. In virtual time none is refused, and the instant that comes next
     // may not be known.
-    let waits = || handle.plan().mode == Mode::Virtual && handle.state() == vecud_host::State::Paused;
+    let waits = || handle.plan().mode == Mode::Virtual && handle.state() == vecud_host::SessionState::Paused;
     let time = outcome(&ticket, LIMIT, waits).await.ok_or_else(late)??;
     let set = Set { time };
     Ok((status_of([&set]), Json(set)))

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use vecud_description::{Values, VariableType};
-use vecud_host::Settable;
+use vecud_host::AcceptedValue;
 
 /// The elements of values as JSON.
 pub fn to_json(values: &Values) -> Vec<Value> {
@@ -42,7 +42,7 @@ fn float(value: f64, shortest: impl FnOnce() -> f64) -> Value {
 }
 
 /// JSON as values of a variable: one value, or a list of them. `Err`: what they have to be.
-pub fn from_json(json: &Value, settable: &Settable) -> Result<Values, String> {
+pub fn from_json(json: &Value, settable: &AcceptedValue) -> Result<Values, String> {
     use VariableType as T;
     let one = std::slice::from_ref(json);
     let elements = json.as_array().map_or(one, Vec::as_slice);
@@ -127,7 +127,7 @@ mod tests {
     fn what_is_of_the_type_of_the_variable_is_a_value_of_it() {
         let items = vec![("OFF".to_owned(), 1), ("ON".to_owned(), 2)];
         let read = |json: &str, variable_type| {
-            let settable = Settable { variable_type, items: items.clone() };
+            let settable = AcceptedValue { variable_type, items: items.clone() };
             from_json(&serde_json::from_str(json).unwrap(), &settable)
         };
         use VariableType as T;

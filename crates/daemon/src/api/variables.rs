@@ -1,6 +1,6 @@
 //! Variables that are set while a rig runs.
 
-use super::problem::Problem;
+use super::problem::ProblemDetails;
 use super::rigs::{Body, json, that_runs};
 use super::signals::LIMIT;
 use super::values::from_json;
@@ -40,8 +40,8 @@ pub fn status_of<'a>(all: impl IntoIterator<Item = &'a Set>) -> StatusCode {
     }
 }
 
-impl From<ControlError> for Problem {
-    fn from(error: ControlError) -> Problem {
+impl From<ControlError> for ProblemDetails {
+    fn from(error: ControlError) -> ProblemDetails {
         use ControlError as E;
         let detail = error.to_string();
         match error {
@@ -51,16 +51,16 @@ impl From<ControlError> for Problem {
             | E::NoTick { .. }
             | E::Nothing
             | E::OtherClocks(..)
-            | E::TooLong(..) => Problem::impossible(detail),
-            E::Busy => Problem::too_many(detail),
-            E::Timeout(_) => Problem::too_late(detail),
+            | E::TooLong(..) => ProblemDetails::impossible(detail),
+            E::Busy => ProblemDetails::too_many(detail),
+            E::Timeout(_) => ProblemDetails::too_late(detail),
             E::TickRefused(_)
             | E::TicksWait(_)
             | E::OutOfOrder(_)
             | E::Resized
             | E::RunEnded
             | E::InstanceFailed(_)
-            | E::Failed { .. } => Problem::conflict(detail),
+            | E::Failed { .. } => ProblemDetails::conflict(detail),
         }
     }
 }
@@ -84,7 +84,7 @@ pub async fn set(
     State(rigs): State<Arc<Rigs>>,
     Path(name): Path<String>,
     body: Body,
-) -> Result<(StatusCode, Json<BTreeMap<String, Set>>), Problem> {
+) -> Result<(StatusCode, Json<BTreeMap<String, Set>>), ProblemDetails> {
     let wanted: Map<String, Value> = json(body)?;
     let (_, handle) = that_runs(&rigs, &name)?;
     let control = handle.control();
@@ -100,9 +100,9 @@ pub async fn set(
     for (ticket, places) in tickets {
         let names = || places.iter().map(|place| values[*place].0);
         let left = LIMIT.saturating_sub(began.elapsed());
-        let applied = outcome(&ticket, left, || handle.state() == vecud_host::State::Paused).await.unwrap_or_else(|| {
+        let applied = outcome(&ticket, left, || handle.state() == vecud_host::SessionState::Paused).await.unwrap_or_else(|| {
             let names: Vec<&str> = names().collect();
-            Err(Problem::too_late(format!(
+            Err(ProblemDetails::too_late(format!(
                 "{} not set within {} s, and may be yet: no partition that may set it was activated, or none returned",
                 names.join(" and "),
                 LIMIT.as_secs()
@@ -119,7 +119,7 @@ pub async fn outcome(
     ticket: &Ticket,
     limit: Duration,
     waits: impl Fn() -> bool,
-) -> Option<Result<Option<f64>, Problem>> {
+) -> Option<Result<Option<f64>, ProblemDetails>> {
     let (began, mut pause) = (Instant::now(), LOOKS[0]);
     loop {
         match ticket.poll() {

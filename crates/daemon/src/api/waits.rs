@@ -1,6 +1,6 @@
 //! Waits for conditions over signals.
 
-use super::problem::Problem;
+use super::problem::ProblemDetails;
 use super::rigs::{Body, json, that_runs};
 use super::values::to_json;
 use crate::condition::{self, Condition};
@@ -27,22 +27,24 @@ const LONGEST: f64 = 240.0;
 /// What is waited for.
 #[derive(Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Wanted {
+#[schema(as = Wanted)]
+pub struct WaitRequest {
     /// The condition, as `ecu.speed > 900 and rising(ecu.key)`.
     condition: String,
     /// How long it is waited for, s of the wall clock, above 0 and at most 240.
     timeout: f64,
 }
 
-impl Default for Wanted {
-    fn default() -> Wanted {
-        Wanted { condition: String::new(), timeout: 5.0 }
+impl Default for WaitRequest {
+    fn default() -> WaitRequest {
+        WaitRequest { condition: String::new(), timeout: 5.0 }
     }
 }
 
 /// The condition held.
 #[derive(Serialize, ToSchema)]
-pub struct Row {
+#[schema(as = Row)]
+pub struct WaitAnswer {
     /// The simulation time of the row in which it did, s.
     time: f64,
     /// What the signals of the condition had in that row, as of `signals`.
@@ -50,14 +52,14 @@ pub struct Row {
 }
 
 /// The column that a name in a condition stands for.
-fn find(handle: &SessionHandle, name: &str) -> Result<condition::Signal, String> {
+fn find(handle: &SessionHandle, name: &str) -> Result<condition::ConditionColumn, String> {
     let plan = handle.plan();
     if let Some((place, column)) = plan.columns().enumerate().find(|(_, column)| column.name == name) {
         return match column.variable_type {
             VariableType::String | VariableType::Binary => {
                 Err(format!("{name} is a {}: conditions know numbers and booleans", column.variable_type.name()))
             }
-            variable_type => Ok(condition::Signal { column: SignalId(place), variable_type }),
+            variable_type => Ok(condition::ConditionColumn { column: SignalId(place), variable_type }),
         };
     }
     if handle.shown().iter().any(|variable| variable.is_array && variable.name == name) {
@@ -69,8 +71,8 @@ fn find(handle: &SessionHandle, name: &str) -> Result<condition::Signal, String>
 
 /// Waits for a condition over recorded and watched signals, which is looked at in each row of samples: it holds at once if the newest row
 /// is as it says, else in the first row that is. At most 64 waits of a rig go on at a time.
-#[utoipa::path(post, path = "/v1/rigs/{rig}/waits", params(("rig" = RigName, Path)), request_body = Wanted, responses(
-    (status = 200, description = "it holds", body = Row),
+#[utoipa::path(post, path = "/v1/rigs/{rig}/waits", params(("rig" = RigName, Path)), request_body = WaitRequest, responses(
+    (status = 200, description = "it holds", body = WaitAnswer),
     (status = 400),
     (status = 404),
     (status = 408, description = "it did not hold in time"),
@@ -79,17 +81,21 @@ fn find(handle: &SessionHandle, name: &str) -> Result<condition::Signal, String>
     (status = 422, description = "the condition is wrong: `mistakes` has the column"),
     (status = 503, description = "64 others wait"),
 ))]
-pub async fn wait(State(rigs): State<Arc<Rigs>>, Path(name): Path<String>, body: Body) -> Result<Json<Row>, Problem> {
-    let wanted: Wanted = json(body)?;
+pub async fn wait(
+    State(rigs): State<Arc<Rigs>>,
+    Path(name): Path<String>,
+    body: Body,
+) -> Result<Json<WaitAnswer>, ProblemDetails> {
+    let wanted: WaitRequest = json(body)?;
     let (rig, handle) = that_runs(&rigs, &name)?;
     if !(wanted.timeout > 0.0 && wanted.timeout <= LONGEST) {
         let detail =
             format!("timeout must be a number of seconds above 0 and at most {LONGEST}, not {}", wanted.timeout);
-        return Err(Problem::impossible(detail));
+        return Err(ProblemDetails::impossible(detail));
     }
     let condition = Condition::parse(&wanted.condition, |name| find(&handle, name))?;
     let _permit = rig.waits().try_acquire_owned().map_err(|_| {
-        Problem::too_many(format!("{WAITS} waits of rig {name} go on already: ask again when one is over"))
+        ProblemDetails::too_many(format!("{WAITS} waits of rig {name} go on already: ask again when one is over"))
     })?;
     let (watcher, held) = Wait::begin(condition);
     let lost = || handle.totals().clocks.iter().map(|clock| clock.samples_dropped).sum::<u64>();
@@ -99,15 +105,15 @@ pub async fn wait(State(rigs): State<Arc<Rigs>>, Path(name): Path<String>, body:
         Ok(Ok(held)) => {
             let json = |values: Option<_>| values.and_then(|values| to_json(&values).pop()).unwrap_or_default();
             let values = held.values.into_iter().map(|(name, value)| (name, json(value))).collect();
-            Ok(Json(Row { time: held.time.seconds(), values }))
+            Ok(Json(WaitAnswer { time: held.time.seconds(), values }))
         }
         Ok(Err(_)) => {
             let outcome = unseen("", lost().saturating_sub(lost_before));
-            Err(Problem::conflict(format!("the run of rig {name} has ended, and {outcome}")))
+            Err(ProblemDetails::conflict(format!("the run of rig {name} has ended, and {outcome}")))
         }
         Err(_) => {
             let within = format!(" within {} s", wanted.timeout);
-            Err(Problem::too_late(unseen(&within, lost().saturating_sub(lost_before))))
+            Err(ProblemDetails::too_late(unseen(&within, lost().saturating_sub(lost_before))))
         }
     }
 }

@@ -6,14 +6,14 @@ use vecud_plan::SignalId;
 
 /// A column that a condition may name: numbers, booleans and clocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Signal {
+pub struct ConditionColumn {
     /// The column.
     pub column: SignalId,
     /// The type of its values, which are words (`vecud_description::word`): no strings, no binaries.
     pub variable_type: VariableType,
 }
 
-impl Signal {
+impl ConditionColumn {
     /// Whether its values are true or false.
     pub fn is_boolean(self) -> bool {
         matches!(self.variable_type, VariableType::Boolean | VariableType::Clock)
@@ -22,7 +22,7 @@ impl Signal {
 
 /// How two numbers are to be to each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Is {
+pub(super) enum ComparisonOperator {
     Less,
     AtMost,
     Greater,
@@ -45,7 +45,7 @@ pub(super) enum Node {
     Known(bool),
     /// The signal at this place, a boolean.
     Signal(usize),
-    Compare(Operand, Is, Operand),
+    Compare(Operand, ComparisonOperator, Operand),
     Same(Box<Node>, Box<Node>),
     Not(Box<Node>),
     And(Box<Node>, Box<Node>),
@@ -59,7 +59,7 @@ pub(super) enum Node {
 pub struct Condition {
     pub(super) root: Node,
     /// The signals that it names, each once, with their names.
-    signals: Vec<(String, Signal)>,
+    signals: Vec<(String, ConditionColumn)>,
     /// What the argument of each `rising` was in the row before; `None`: it was neither true nor false, or there was no row.
     before: Vec<Option<bool>>,
 }
@@ -74,7 +74,7 @@ impl Default for Condition {
 #[derive(Clone, Copy)]
 struct Row<'a> {
     words: &'a [Option<u64>],
-    signals: &'a [(String, Signal)],
+    signals: &'a [(String, ConditionColumn)],
 }
 
 #[derive(Clone, Copy)]
@@ -85,12 +85,12 @@ enum Number {
 
 impl Condition {
     /// The signals that it names, each once.
-    pub fn signals(&self) -> &[(String, Signal)] {
+    pub fn signals(&self) -> &[(String, ConditionColumn)] {
         &self.signals
     }
 
     /// A signal that it names.
-    pub(super) fn uses(&mut self, name: &str, signal: Signal) -> Operand {
+    pub(super) fn uses(&mut self, name: &str, signal: ConditionColumn) -> Operand {
         let known = self.signals.iter().position(|(_, own)| own.column == signal.column);
         Operand::Signal(known.unwrap_or_else(|| {
             self.signals.push((name.to_owned(), signal));
@@ -162,17 +162,17 @@ impl Row<'_> {
     }
 }
 
-impl Is {
+impl ComparisonOperator {
     /// NaN is unequal to everything, and nothing else.
     fn holds(self, left: Number, right: Number) -> bool {
         let order = order(left, right);
         match self {
-            Is::Less => order == Some(Ordering::Less),
-            Is::AtMost => matches!(order, Some(Ordering::Less | Ordering::Equal)),
-            Is::Greater => order == Some(Ordering::Greater),
-            Is::AtLeast => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
-            Is::Equal => order == Some(Ordering::Equal),
-            Is::Unequal => order != Some(Ordering::Equal),
+            ComparisonOperator::Less => order == Some(Ordering::Less),
+            ComparisonOperator::AtMost => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+            ComparisonOperator::Greater => order == Some(Ordering::Greater),
+            ComparisonOperator::AtLeast => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+            ComparisonOperator::Equal => order == Some(Ordering::Equal),
+            ComparisonOperator::Unequal => order != Some(Ordering::Equal),
         }
     }
 }
@@ -222,7 +222,7 @@ mod tests {
     fn parse(text: &str) -> Result<Condition, ConditionError> {
         Condition::parse(text, |name| {
             let place = SIGNALS.iter().position(|(own, _)| *own == name).ok_or(format!("there is no {name}"))?;
-            Ok(Signal { column: SignalId(place), variable_type: SIGNALS[place].1 })
+            Ok(ConditionColumn { column: SignalId(place), variable_type: SIGNALS[place].1 })
         })
     }
 

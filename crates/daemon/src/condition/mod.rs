@@ -21,4 +21,4 @@ mod parse;
 mod text;
 
 pub use error::ConditionError;
-pub use evaluate::{Condition, Signal};
+pub use evaluate::{Condition, ConditionColumn};

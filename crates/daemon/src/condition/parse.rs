@@ -1,8 +1,8 @@
 //! Words → a condition, with the signals that it names.
 
 use super::error::ConditionError;
-use super::evaluate::{Condition, Is, Node, Operand, Signal};
-use super::text::{Word, words};
+use super::evaluate::{ComparisonOperator, Condition, ConditionColumn, Node, Operand};
+use super::text::{Lexeme, words};
 
 /// A longer condition is refused, and one with more brackets in brackets.
 const LONGEST: usize = 4096;
@@ -15,7 +15,7 @@ enum Term {
 }
 
 struct Parser<'a, F> {
-    words: &'a [(usize, Word)],
+    words: &'a [(usize, Lexeme)],
     /// The column behind the last word.
     end: usize,
     /// The signal that a name stands for; `Err`: why none.
@@ -27,7 +27,10 @@ struct Parser<'a, F> {
 
 impl Condition {
     /// The condition that a text is. `find` gives the signal that a name stands for, or why it is none.
-    pub fn parse(text: &str, find: impl FnMut(&str) -> Result<Signal, String>) -> Result<Condition, ConditionError> {
+    pub fn parse(
+        text: &str,
+        find: impl FnMut(&str) -> Result<ConditionColumn, String>,
+    ) -> Result<Condition, ConditionError> {
         if text.len() > LONGEST {
             let message = format!("the condition is longer than {LONGEST} bytes: shorten it");
             return Err(ConditionError { column: 1, message });
@@ -45,13 +48,13 @@ impl Condition {
     }
 }
 
-impl<F: FnMut(&str) -> Result<Signal, String>> Parser<'_, F> {
+impl<F: FnMut(&str) -> Result<ConditionColumn, String>> Parser<'_, F> {
     fn column(&self) -> usize {
         self.words.first().map_or(self.end, |(column, _)| *column)
     }
 
     /// Takes the next word, if it is this one.
-    fn takes(&mut self, is: impl Fn(&Word) -> bool) -> bool {
+    fn takes(&mut self, is: impl Fn(&Lexeme) -> bool) -> bool {
         let found = self.words.first().is_some_and(|(_, word)| is(word));
         if found {
             self.words = &self.words[1..];
@@ -60,11 +63,11 @@ impl<F: FnMut(&str) -> Result<Signal, String>> Parser<'_, F> {
     }
 
     fn takes_name(&mut self, name: &str) -> bool {
-        self.takes(|word| matches!(word, Word::Name(own) if own == name))
+        self.takes(|word| matches!(word, Lexeme::Name(own) if own == name))
     }
 
     fn takes_sign(&mut self, sign: &str) -> bool {
-        self.takes(|word| matches!(word, Word::Sign(own) if *own == sign))
+        self.takes(|word| matches!(word, Lexeme::Sign(own) if *own == sign))
     }
 
     /// What is true or false.
@@ -140,22 +143,24 @@ impl<F: FnMut(&str) -> Result<Signal, String>> Parser<'_, F> {
         match (left, right) {
             (Term::Number(left), Term::Number(right)) => Ok(Term::Truth(Node::Compare(left, is, right))),
             (Term::Truth(left), Term::Truth(right)) => match is {
-                Is::Equal => Ok(Term::Truth(Node::Same(Box::new(left), Box::new(right)))),
-                Is::Unequal => Ok(Term::Truth(Node::Not(Box::new(Node::Same(Box::new(left), Box::new(right)))))),
+                ComparisonOperator::Equal => Ok(Term::Truth(Node::Same(Box::new(left), Box::new(right)))),
+                ComparisonOperator::Unequal => {
+                    Ok(Term::Truth(Node::Not(Box::new(Node::Same(Box::new(left), Box::new(right))))))
+                }
                 _ => error("of what is true or false it can be said whether it is the same: use == or !="),
             },
             _ => error("a number is compared with what is true or false"),
         }
     }
 
-    fn comparator(&mut self) -> Option<Is> {
-        const ALL: [(&str, Is); 6] = [
-            ("<", Is::Less),
-            ("<=", Is::AtMost),
-            (">", Is::Greater),
-            (">=", Is::AtLeast),
-            ("==", Is::Equal),
-            ("!=", Is::Unequal),
+    fn comparator(&mut self) -> Option<ComparisonOperator> {
+        const ALL: [(&str, ComparisonOperator); 6] = [
+            ("<", ComparisonOperator::Less),
+            ("<=", ComparisonOperator::AtMost),
+            (">", ComparisonOperator::Greater),
+            (">=", ComparisonOperator::AtLeast),
+            ("==", ComparisonOperator::Equal),
+            ("!=", ComparisonOperator::Unequal),
         ];
         ALL.into_iter().find(|(sign, _)| self.takes_sign(sign)).map(|(_, is)| is)
     }
@@ -171,15 +176,15 @@ impl<F: FnMut(&str) -> Result<Signal, String>> Parser<'_, F> {
         };
         self.words = &self.words[1..];
         match word {
-            Word::Whole(number) => Ok(Term::Number(Operand::Whole(*number))),
-            Word::Float(number) => Ok(Term::Number(Operand::Float(*number))),
-            Word::Sign(sign) => error(format!("a signal or a number should stand here, not \"{sign}\"")),
-            Word::Name(name) if name == "true" => Ok(Term::Truth(Node::Known(true))),
-            Word::Name(name) if name == "false" => Ok(Term::Truth(Node::Known(false))),
-            Word::Name(name) if matches!(name.as_str(), "and" | "or" | "not") => {
+            Lexeme::Whole(number) => Ok(Term::Number(Operand::Whole(*number))),
+            Lexeme::Float(number) => Ok(Term::Number(Operand::Float(*number))),
+            Lexeme::Sign(sign) => error(format!("a signal or a number should stand here, not \"{sign}\"")),
+            Lexeme::Name(name) if name == "true" => Ok(Term::Truth(Node::Known(true))),
+            Lexeme::Name(name) if name == "false" => Ok(Term::Truth(Node::Known(false))),
+            Lexeme::Name(name) if matches!(name.as_str(), "and" | "or" | "not") => {
                 error(format!("a signal or a number should stand here, not \"{name}\""))
             }
-            Word::Name(name) if name == "rising" => {
+            Lexeme::Name(name) if name == "rising" => {
                 if !self.takes_sign("(") {
                     return error("rising is written as rising(ecu.key)".to_owned());
                 }
@@ -187,7 +192,7 @@ impl<F: FnMut(&str) -> Result<Signal, String>> Parser<'_, F> {
                 let inner = self.must_be_truth(inner, column)?;
                 Ok(Term::Truth(Node::Rising(self.condition.another_edge(), Box::new(inner))))
             }
-            Word::Name(name) | Word::Quoted(name) => match (self.find)(name) {
+            Lexeme::Name(name) | Lexeme::Quoted(name) => match (self.find)(name) {
                 Ok(signal) => Ok(match self.condition.uses(name, signal) {
                     Operand::Signal(place) if signal.is_boolean() => Term::Truth(Node::Signal(place)),
                     number => Term::Number(number),

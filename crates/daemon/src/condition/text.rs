@@ -4,7 +4,7 @@ use super::error::ConditionError;
 
 /// A word of a condition.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Word {
+pub enum Lexeme {
     /// A name of a signal, or a word of the language.
     Name(String),
     /// A name in quotes, which is that of a signal.
@@ -21,7 +21,7 @@ pub enum Word {
 const SIGNS: [&str; 8] = ["<=", ">=", "==", "!=", "<", ">", "(", ")"];
 
 /// The words, each with its column, counted in characters from 1.
-pub fn words(text: &str) -> Result<Vec<(usize, Word)>, ConditionError> {
+pub fn words(text: &str) -> Result<Vec<(usize, Lexeme)>, ConditionError> {
     let mut words = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -30,11 +30,11 @@ pub fn words(text: &str) -> Result<Vec<(usize, Word)>, ConditionError> {
         let length = if c.is_whitespace() {
             c.len_utf8()
         } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
-            words.push((column, Word::Sign(sign)));
+            words.push((column, Lexeme::Sign(sign)));
             sign.len()
         } else if c == '"' {
             let Some(end) = rest[1..].find('"') else { return error("this quote is not closed".to_owned()) };
-            words.push((column, Word::Quoted(rest[1..1 + end].to_owned())));
+            words.push((column, Lexeme::Quoted(rest[1..1 + end].to_owned())));
             end + 2
         } else if c.is_ascii_digit() || matches!(c, '+' | '-' | '.') {
             let length = number_length(rest);
@@ -45,7 +45,7 @@ pub fn words(text: &str) -> Result<Vec<(usize, Word)>, ConditionError> {
             length
         } else if c.is_alphabetic() || c == '_' {
             let length = name_length(rest);
-            words.push((column, Word::Name(rest[..length].to_owned())));
+            words.push((column, Lexeme::Name(rest[..length].to_owned())));
             length
         } else {
             let meant = match c {
@@ -102,37 +102,40 @@ fn number_length(text: &str) -> usize {
     end
 }
 
-fn number(text: &str) -> Option<Word> {
+fn number(text: &str) -> Option<Lexeme> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     if let Ok(whole) = digits.parse() {
-        return Some(Word::Whole(whole));
+        return Some(Lexeme::Whole(whole));
     }
     let is_plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-');
     let float: f64 = digits.bytes().all(is_plain).then(|| digits.parse().ok()).flatten()?;
-    float.is_finite().then_some(Word::Float(float))
+    float.is_finite().then_some(Lexeme::Float(float))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Vec<Word> {
+    fn of(text: &str) -> Vec<Lexeme> {
         words(text).unwrap().into_iter().map(|(_, word)| word).collect()
     }
 
     #[test]
     fn names_numbers_and_signs_stand_side_by_side() {
-        let name = |text: &str| Word::Name(text.to_owned());
-        assert_eq!(of("ecu.v[2]>=-1.5e3"), [name("ecu.v[2]"), Word::Sign(">="), Word::Float(-1500.0)]);
+        let name = |text: &str| Lexeme::Name(text.to_owned());
+        assert_eq!(of("ecu.v[2]>=-1.5e3"), [name("ecu.v[2]"), Lexeme::Sign(">="), Lexeme::Float(-1500.0)]);
         assert_eq!(
             of("(a_1.b[2,3].c!=7)"),
-            [Word::Sign("("), name("a_1.b[2,3].c"), Word::Sign("!="), Word::Whole(7), Word::Sign(")")]
+            [Lexeme::Sign("("), name("a_1.b[2,3].c"), Lexeme::Sign("!="), Lexeme::Whole(7), Lexeme::Sign(")")]
         );
         assert_eq!(
             of("\"ecu.der(x)\" < left-ecu.x"),
-            [Word::Quoted("ecu.der(x)".to_owned()), Word::Sign("<"), name("left-ecu.x")]
+            [Lexeme::Quoted("ecu.der(x)".to_owned()), Lexeme::Sign("<"), name("left-ecu.x")]
         );
-        assert_eq!(of("18446744073709551615 .5 +2"), [Word::Whole(u64::MAX.into()), Word::Float(0.5), Word::Whole(2)]);
+        assert_eq!(
+            of("18446744073709551615 .5 +2"),
+            [Lexeme::Whole(u64::MAX.into()), Lexeme::Float(0.5), Lexeme::Whole(2)]
+        );
         let columns: Vec<usize> = words("ö.x  > 1").unwrap().iter().map(|(column, _)| *column).collect();
         assert_eq!(columns, [1, 6, 8], "counted in characters");
     }

@@ -22,7 +22,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use places::{Place, Places};
+use places::{ConnectionLimit, ConnectionPermit};
 use stalled::Stalled;
 use std::convert::Infallible;
 use std::io;
@@ -48,7 +48,7 @@ const LAST: Duration = Duration::from_secs(2);
 
 /// The address of this machine that a request has come to; requests over a unix socket have none.
 #[derive(Clone, Copy, Debug)]
-pub struct CameTo(pub IpAddr);
+pub struct LocalAddress(pub IpAddr);
 
 /// Answers requests until `end` is there: those to the socket by `api`, those over TCP by another one.
 pub async fn serve(
@@ -61,7 +61,7 @@ pub async fn serve(
     let system = |name: String| move |error: io::Error| Error::System(format!("{name}: {error}"));
     let name = socket.name();
     let unix = socket.listener().map_err(system(name.clone()))?;
-    let (over_socket, over_tcp) = (Places::new(CONNECTIONS), Places::new(CONNECTIONS));
+    let (over_socket, over_tcp) = (ConnectionLimit::new(CONNECTIONS), ConnectionLimit::new(CONNECTIONS));
     // Nobody is answered of whom it is not known whose rights he has.
     let accept = async || {
         let (stream, _) = unix.accept().await?;
@@ -77,7 +77,7 @@ pub async fn serve(
             // Answers are short, and whoever asks waits for them.
             stream.set_nodelay(true)?;
             let came_to = stream.local_addr()?.ip().to_canonical();
-            Ok((stream, CameTo(came_to)))
+            Ok((stream, LocalAddress(came_to)))
         };
         log.say(&format!("listening on {}", tcp.name()));
         Ok(accept_all(&tcp.name(), accept, &api, &over_tcp, log).await)
@@ -101,7 +101,7 @@ async fn accept_all<S, K>(
     name: &str,
     accept: impl AsyncFn() -> io::Result<(S, K)>,
     api: &Router,
-    places: &Places,
+    places: &ConnectionLimit,
     log: &DaemonLog,
 ) -> Infallible
 where
@@ -137,7 +137,7 @@ where
 }
 
 /// Answers the requests of a connection until its other side has no more, or somebody else wants its place.
-async fn answer_all<S, K>(stream: S, known: K, api: Router, place: Place)
+async fn answer_all<S, K>(stream: S, known: K, api: Router, place: ConnectionPermit)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     K: Clone + Send + Sync + 'static,

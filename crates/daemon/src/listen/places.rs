@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The places for connections.
 #[derive(Clone)]
-pub struct Places {
+pub struct ConnectionLimit {
     free: Arc<Semaphore>,
     taken: Arc<Mutex<BTreeMap<u64, Arc<State>>>>,
 }
@@ -30,10 +30,10 @@ struct State {
 }
 
 /// The place of a connection, which is free again when this is dropped.
-pub struct Place {
+pub struct ConnectionPermit {
     number: u64,
     state: Arc<State>,
-    places: Places,
+    places: ConnectionLimit,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -45,15 +45,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Places {
+impl ConnectionLimit {
     /// So many places, all of them free.
-    pub fn new(count: usize) -> Places {
-        Places { free: Arc::new(Semaphore::new(count)), taken: Arc::default() }
+    pub fn new(count: usize) -> ConnectionLimit {
+        ConnectionLimit { free: Arc::new(Semaphore::new(count)), taken: Arc::default() }
     }
 
     /// A place, as soon as there is one: when all are taken, the connection that has waited longest for a request loses its own, one that
     /// has shown the token last.
-    pub async fn take(&self) -> Place {
+    pub async fn take(&self) -> ConnectionPermit {
         let permit = loop {
             if let Ok(permit) = self.free.clone().try_acquire_owned() {
                 break permit;
@@ -73,7 +73,7 @@ impl Places {
         let mut taken = lock(&self.taken);
         let number = taken.last_key_value().map_or(0, |(last, _)| last + 1);
         taken.insert(number, state.clone());
-        Place { number, state, places: self.clone(), _permit: permit }
+        ConnectionPermit { number, state, places: self.clone(), _permit: permit }
     }
 
     fn waits_longest(&self) -> Option<Arc<State>> {
@@ -88,7 +88,7 @@ impl Places {
     }
 }
 
-impl Place {
+impl ConnectionPermit {
     /// A request is being answered, until what is given is dropped.
     pub fn busy(&self) -> Busy {
         *lock(&self.state.waits_since) = None;
@@ -116,7 +116,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         lock(&self.places.taken).remove(&self.number);
     }
@@ -174,7 +174,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_longest_for_a_request_makes_way_and_nobody_who_is_answered() {
-        let places = Places::new(3);
+        let places = ConnectionLimit::new(3);
         let (first, second, third) = (places.take().await, places.take().await, places.take().await);
         let busy = first.busy();
         let next = tokio::spawn({
@@ -201,7 +201,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_has_shown_the_token_makes_way_last() {
-        let places = Places::new(2);
+        let places = ConnectionLimit::new(2);
         let (first, second) = (places.take().await, places.take().await);
         first.peer().has_token();
         let _next = tokio::spawn({
@@ -216,11 +216,11 @@ mod tests {
     #[tokio::test]
     async fn a_connection_that_waits_for_a_body_makes_way_and_one_that_has_it_does_not() {
         let (sender, receiver) = tokio::sync::mpsc::channel::<u8>(1);
-        let places = Places::new(1);
+        let places = ConnectionLimit::new(1);
         let place = places.take().await;
         let _busy = place.busy();
         let mut body = place.awaited(Pieces(receiver));
-        let is_lost = async |places: &Places| {
+        let is_lost = async |places: &ConnectionLimit| {
             let next = tokio::spawn({
                 let places = places.clone();
                 async move { places.take().await }

@@ -13,7 +13,7 @@ mod watchdog;
 
 use super::log::DaemonLog;
 use super::rigs::Rigs;
-use super::status::{RigState, Status};
+use super::status::{RigState, RigStatus};
 use notify::Notify;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -21,7 +21,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use vecud_linux::wake::monotonic_now;
-use watchdog::{Sign, Watchdog, Who};
+use watchdog::{ServiceWatchdog, Sign, Who};
 
 /// How often the service manager is told what has changed, and that all goes on, at least where its watchdog does not want that more
 /// often.
@@ -110,7 +110,7 @@ impl ServiceManager {
         let manager = self.clone();
         let limit = notify::watchdog();
         let attend = move || {
-            let mut watchdog = limit.map(Watchdog::new);
+            let mut watchdog = limit.map(ServiceWatchdog::new);
             let period = watchdog.as_ref().map_or(PERIOD, |watchdog| watchdog.period().min(PERIOD));
             let mut told = String::new();
             loop {
@@ -141,7 +141,7 @@ impl ServiceManager {
 
     /// What the rigs do, in a line.
     fn status(&self, rigs: &Rigs) -> String {
-        let all: Vec<Status> = rigs.list().iter().map(|rig| rig.status()).collect();
+        let all: Vec<RigStatus> = rigs.list().iter().map(|rig| rig.status()).collect();
         line(&all, self.ends.load(SeqCst))
     }
 }
@@ -171,12 +171,12 @@ impl Drop for Attendance {
 }
 
 /// What rigs do, in a line.
-fn line(all: &[Status], ends: bool) -> String {
-    let named = |is_one: fn(&Status) -> bool| {
+fn line(all: &[RigStatus], ends: bool) -> String {
+    let named = |is_one: fn(&RigStatus) -> bool| {
         let names: Vec<&str> = all.iter().filter(|status| is_one(status)).map(|status| status.name.as_str()).collect();
         (names.len(), names.join(", "))
     };
-    let (busy, busy_names) = named(Status::is_busy);
+    let (busy, busy_names) = named(RigStatus::is_busy);
     let (failed, failed_names) = named(|status| status.state == RigState::Failed && !status.is_busy());
     let first = match (ends, busy) {
         (true, 0) => "ends".to_owned(),
@@ -203,8 +203,8 @@ mod tests {
     use super::super::name::RigName;
     use super::*;
 
-    fn status(name: &str, state: RigState) -> Status {
-        Status { state, ..Status::new(RigName::new(name).unwrap()) }
+    fn status(name: &str, state: RigState) -> RigStatus {
+        RigStatus { state, ..RigStatus::new(RigName::new(name).unwrap()) }
     }
 
     #[test]

@@ -66,7 +66,7 @@ struct Known {
 
 /// What a look has found.
 #[derive(Debug, Default)]
-pub struct Look {
+pub struct WatchdogCheck {
     /// The keep-alive may be sent.
     pub all_go_on: bool,
     /// What has changed, for the log.
@@ -75,7 +75,7 @@ pub struct Look {
 
 /// The judge.
 #[derive(Debug)]
-pub struct Watchdog {
+pub struct ServiceWatchdog {
     /// How long a count may stay.
     limit: Duration,
     period: Duration,
@@ -83,10 +83,10 @@ pub struct Watchdog {
     known: BTreeMap<Who, Known>,
 }
 
-impl Watchdog {
+impl ServiceWatchdog {
     /// For a service manager that wants a keep-alive at least this often.
-    pub fn new(wanted: Duration) -> Watchdog {
-        Watchdog { limit: (wanted / 2).max(LEAST), period: wanted / 8, last: None, known: BTreeMap::new() }
+    pub fn new(wanted: Duration) -> ServiceWatchdog {
+        ServiceWatchdog { limit: (wanted / 2).max(LEAST), period: wanted / 8, last: None, known: BTreeMap::new() }
     }
 
     /// How often to look, at least.
@@ -95,13 +95,13 @@ impl Watchdog {
     }
 
     /// Everybody who has to go on is looked at. Who is not there any more is forgotten.
-    pub fn look(&mut self, now: Instant, signs: Vec<Sign>) -> Look {
+    pub fn look(&mut self, now: Instant, signs: Vec<Sign>) -> WatchdogCheck {
         // This thread itself may have been stopped: nobody has had more than a turn to come around.
         let passed = self.last.map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
         let passed = passed.min(2 * self.period.max(Duration::from_millis(500)));
         self.last = Some(now);
         let mut before = std::mem::take(&mut self.known);
-        let mut look = Look { all_go_on: true, remarks: Vec::new() };
+        let mut look = WatchdogCheck { all_go_on: true, remarks: Vec::new() };
         for Sign { who, count, waits_for_disk } in signs {
             let mut known = before.remove(&who).unwrap_or(Known { count, ..Known::default() });
             if known.count != count {
@@ -148,7 +148,7 @@ mod tests {
 
     /// Looks once in a second; `signs` says what there is at second k. Gives whether the keep-alive was sent in each.
     fn fed(seconds: u64, signs: impl Fn(u64) -> Vec<Sign>) -> (Vec<bool>, Vec<String>) {
-        let (mut watchdog, began, mut remarks) = (Watchdog::new(WANTED), Instant::now(), Vec::new());
+        let (mut watchdog, began, mut remarks) = (ServiceWatchdog::new(WANTED), Instant::now(), Vec::new());
         assert_eq!((watchdog.limit, watchdog.period()), (LIMIT, Duration::from_secs(1)));
         let fed = (0..seconds).map(|second| {
             let mut look = watchdog.look(began + Duration::from_secs(second), signs(second));
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn time_in_which_nobody_looked_is_nobodys_fault() {
-        let (mut watchdog, began) = (Watchdog::new(WANTED), Instant::now());
+        let (mut watchdog, began) = (ServiceWatchdog::new(WANTED), Instant::now());
         assert!(watchdog.look(began, vec![session(5, false)]).all_go_on);
         assert!(watchdog.look(began + Duration::from_secs(3600), vec![session(5, false)]).all_go_on);
     }
@@ -210,6 +210,6 @@ mod tests {
     /// A service manager that wants it more often than a session comes around does not get sessions called stuck.
     #[test]
     fn a_short_watchdog_leaves_a_session_its_time() {
-        assert_eq!(Watchdog::new(Duration::from_millis(100)).limit, LEAST);
+        assert_eq!(ServiceWatchdog::new(Duration::from_millis(100)).limit, LEAST);
     }
 }

@@ -1,7 +1,7 @@
 //! Look-ups by name and by value reference, without copies of the names: a table of places by keyed hashes of the names,
 //! and a sorted list of references.
 
-use super::{Key, ValueReference, Variable, VariableType};
+use super::{ValueReference, Variable, VariableKey, VariableType};
 use hashbrown::HashTable;
 use hashbrown::hash_table;
 use std::hash::{BuildHasher, RandomState};
@@ -103,8 +103,8 @@ impl Index {
         tables.names.find(hash, |place| place.name(variables) == Some(name)).map(|place| place.variable())
     }
 
-    pub(crate) fn by_reference(&self, variables: &[Variable], key: impl Into<Key>) -> Option<usize> {
-        let Key { variable_type, reference } = key.into();
+    pub(crate) fn by_reference(&self, variables: &[Variable], key: impl Into<VariableKey>) -> Option<usize> {
+        let VariableKey { variable_type, reference } = key.into();
         let references = &self.tables(variables).references;
         // Most descriptions count their references, so that each stands where its number says.
         let counted = reference.0.wrapping_sub(references.first()?.reference.0) as usize;

@@ -9,7 +9,7 @@
 //! - `clockReference` to what is no clock, `clockElementIndex` beyond the end of its array;
 //! - clocks of both types in one FMU; `synchronousTime` in Scheduled Execution.
 
-use super::written_clock::{Timing, WrittenClock};
+use super::written_clock::{WrittenClock, WrittenInterval};
 use crate::model::{Abi, Causality, Clock, ClockType, DescriptionError, Dimension, IntervalVariability};
 use crate::model::{Initial, ValueReference, Values, Variability, Variable, VariableType};
 use crate::xml::{Attribute, Element};
@@ -92,7 +92,7 @@ pub(super) fn clock(written: WrittenClock<'_>, causality: Option<Causality>) -> 
 
 fn interval(
     element: Element<'_>,
-    written: Timing<'_>,
+    written: WrittenInterval<'_>,
     resolution: Option<u64>,
     needed: bool,
 ) -> Result<Option<Fraction>, DescriptionError> {

@@ -22,13 +22,15 @@
 //! are aliases of the one that says `noAlias`. Left aside: what `<VendorAnnotations>` holds, which belongs to the tools that
 //! it names.
 
-use super::scalars::{self, Scalar, TypeWords, Types};
+use super::scalars::{self, ScalarTypes, ScalarVariable, TypeWords};
 use super::sections::{self, Sections};
 use crate::model::{
     Abi, Causality, CoSimulation, Dependency, DependencyKind, DescriptionError, Implementation, Index, Initial,
     InterfaceOffer,
 };
-use crate::model::{InterfaceType, Key, ModelDescription, ModelExchange, Unknown, Variability, Variable, VariableType};
+use crate::model::{
+    InterfaceType, ModelDescription, ModelExchange, Unknown, Variability, Variable, VariableKey, VariableType,
+};
 use crate::units::Units;
 use crate::xml::{Element, Vocabulary, for_each};
 use std::collections::HashMap;
@@ -74,8 +76,8 @@ pub(super) fn read(root: Element<'_>, version: &str) -> Result<ModelDescription,
     });
     description.vendor_annotations = sections.map("VendorAnnotations", sections::tools)?.unwrap_or_default();
     let units = sections.map("UnitDefinitions", Units::read_fmi1)?.unwrap_or_default();
-    let types = sections.map("TypeDefinitions", |list| Types::read(list, &TYPES, &units))?;
-    let types = types.unwrap_or_else(|| Types::none(sections.are_partial()));
+    let types = sections.map("TypeDefinitions", |list| ScalarTypes::read(list, &TYPES, &units))?;
+    let types = types.unwrap_or_else(|| ScalarTypes::none(sections.are_partial()));
     let experiment = sections.map("DefaultExperiment", sections::default_experiment)?;
     description.default_experiment = experiment.unwrap_or_default();
     if let Some(list) = sections.get("ModelVariables") {
@@ -170,7 +172,7 @@ fn co_simulation(
 /// The variables with their index, and the dependencies of outputs.
 fn variables<'a>(
     list: Element<'a>,
-    types: &Types<'a>,
+    types: &ScalarTypes<'a>,
     units: &Units,
     description: &mut ModelDescription,
 ) -> Result<(), DescriptionError> {
@@ -220,7 +222,7 @@ fn variables<'a>(
             }
             continue;
         }
-        let own = Key::from((variable.variable_type, variable.value_reference));
+        let own = VariableKey::from((variable.variable_type, variable.value_reference));
         let Some(direct) = direct else {
             description.structure.outputs.push(Unknown { variable: own, dependencies: None });
             continue;
@@ -237,7 +239,7 @@ fn variables<'a>(
                 name.overlook(name.error(unknown))?;
                 continue;
             };
-            let on = Key::from((variables[position].variable_type, variables[position].value_reference));
+            let on = VariableKey::from((variables[position].variable_type, variables[position].value_reference));
             dependencies.push(Dependency { on, kind: DependencyKind::Dependent });
         }
         description.structure.outputs.push(Unknown { variable: own, dependencies: Some(dependencies) });
@@ -275,9 +277,10 @@ const VARIABILITIES: [(&str, Variability); 4] = [
     ("continuous", Variability::Continuous),
 ];
 
-fn variable<'a>(element: Element<'a>, types: &Types<'a>, units: &Units) -> Result<Variable, DescriptionError> {
+fn variable<'a>(element: Element<'a>, types: &ScalarTypes<'a>, units: &Units) -> Result<Variable, DescriptionError> {
     let known = ["causality", "variability", "alias"];
-    let Scalar { mut variable, own } = scalars::read(element, &known, &["fixed"], &["DirectDependency"], types, units)?;
+    let ScalarVariable { mut variable, own } =
+        scalars::read(element, &known, &["fixed"], &["DirectDependency"], types, units)?;
     let causality =
         scalars::written(element, "causality").map(|attribute| attribute.choice(&CAUSALITIES)).transpose()?;
     let variability =

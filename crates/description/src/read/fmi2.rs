@@ -20,11 +20,11 @@
 //! that is missing is a warning.
 
 use super::dependencies;
-use super::scalars::{self, Scalar, TypeWords, Types};
+use super::scalars::{self, ScalarTypes, ScalarVariable, TypeWords};
 use super::sections::{self, Sections};
 use crate::model::{
-    Abi, Causality, CoSimulation, Dependency, DependencyKind, DescriptionError, InterfaceOffer, InterfaceType, Key,
-    ModelDescription, VariableType,
+    Abi, Causality, CoSimulation, Dependency, DependencyKind, DescriptionError, InterfaceOffer, InterfaceType,
+    ModelDescription, VariableKey, VariableType,
 };
 use crate::model::{ModelExchange, ModelStructure, SourceFile, Unknown, Variability, Variable};
 use crate::rules;
@@ -69,8 +69,8 @@ pub(super) fn read(root: Element<'_>, version: &str) -> Result<ModelDescription,
     }
     description.vendor_annotations = sections.map("VendorAnnotations", sections::tools)?.unwrap_or_default();
     let units = sections.map("UnitDefinitions", Units::read)?.unwrap_or_default();
-    let types = sections.map("TypeDefinitions", |list| Types::read(list, &TYPES, &units))?;
-    let types = types.unwrap_or_else(|| Types::none(sections.are_partial()));
+    let types = sections.map("TypeDefinitions", |list| ScalarTypes::read(list, &TYPES, &units))?;
+    let types = types.unwrap_or_else(|| ScalarTypes::none(sections.are_partial()));
     description.log_categories = sections.map("LogCategories", sections::log_categories)?.unwrap_or_default();
     let experiment = sections.map("DefaultExperiment", sections::default_experiment)?;
     description.default_experiment = experiment.unwrap_or_default();
@@ -172,7 +172,7 @@ fn co_simulation(element: Element<'_>) -> Result<CoSimulation, DescriptionError>
 /// The variables, and the element of each.
 fn variables<'a>(
     list: Element<'a>,
-    types: &Types<'a>,
+    types: &ScalarTypes<'a>,
     units: &Units,
 ) -> Result<(Vec<Variable>, Vec<Element<'a>>), DescriptionError> {
     let (mut variables, mut elements, mut derivatives) = (Vec::new(), Vec::new(), Vec::new());
@@ -224,13 +224,13 @@ fn at(attribute: Attribute<'_>, number: u32, variables: &[Variable]) -> Result<u
 /// One variable; its `derivative` goes to a list for when all variables are known.
 fn variable<'a>(
     element: Element<'a>,
-    types: &Types<'a>,
+    types: &ScalarTypes<'a>,
     units: &Units,
     derivatives: &mut Vec<(usize, Attribute<'a>)>,
     position: usize,
 ) -> Result<Variable, DescriptionError> {
     const KNOWN: [&str; 4] = ["causality", "variability", "initial", "canHandleMultipleSetPerTimeInstant"];
-    let Scalar { mut variable, own } =
+    let ScalarVariable { mut variable, own } =
         scalars::read(element, &KNOWN, &["derivative", "reinit"], &["Annotations"], types, units)?;
     if let Some(attribute) = scalars::written(element, "causality") {
         // The structural parameters of FMI 3.0 are not among them.
@@ -354,7 +354,8 @@ fn unknown(element: Element<'_>, variables: &[Variable]) -> Result<Option<(Unkno
     element.warn_of_unknown_attributes(&[&["index", "dependencies", "dependenciesKind"]]);
     let position = element.required("index").and_then(|index| at(index, index.scalar()?, variables));
     let position = element.kept(position)?;
-    let key = |position: usize| Key::from((variables[position].variable_type, variables[position].value_reference));
+    let key =
+        |position: usize| VariableKey::from((variables[position].variable_type, variables[position].value_reference));
     let dependencies = match element.attribute("dependencies") {
         None => {
             dependencies::kinds(element, None)?;

@@ -12,7 +12,7 @@ mod written_clock;
 
 use super::model::{Abi, DescriptionError, ModelDescription};
 use super::xml::{self, Attribute, Strictness, XmlDocument};
-use vecud_base::places::Places;
+use vecud_base::places::LineIndex;
 
 /// Reads a description, of FMI 3.0 as the given dialect where one is given.
 pub(super) fn read(
@@ -20,7 +20,7 @@ pub(super) fn read(
     dialect: Option<Abi>,
     strictness: Strictness,
 ) -> Result<ModelDescription, DescriptionError> {
-    let places = Places::new(text);
+    let places = LineIndex::new(text);
     let document = xml::document(&places)?;
     let source = xml::XmlDocument::new(places, &document, strictness);
     let mut description = read_from(&source, dialect)?;
@@ -35,7 +35,7 @@ pub(super) fn read(
 
 /// All errors of a description, in the order of the text, as far as one does not hide others.
 pub(super) fn errors(text: &str) -> Vec<DescriptionError> {
-    let places = Places::new(text);
+    let places = LineIndex::new(text);
     let document = match xml::document(&places) {
         Ok(document) => document,
         Err(error) => return vec![error],

@@ -58,7 +58,7 @@ fn kind<'a>(
 
 /// The types of `<TypeDefinitions>`, found by name.
 #[derive(Default)]
-pub(super) struct Types<'a> {
+pub(super) struct ScalarTypes<'a> {
     pub(super) list: Vec<TypeDefinition>,
     by_name: HashMap<&'a str, usize>,
     items: HashMap<&'a str, HashSet<i64>>,
@@ -76,18 +76,18 @@ pub(super) struct TypeWords {
     pub(super) has_values: bool,
 }
 
-impl<'a> Types<'a> {
+impl<'a> ScalarTypes<'a> {
     /// No types; `is_partial`: there may be some that could not be read.
-    pub(super) fn none(is_partial: bool) -> Types<'a> {
-        Types { is_partial, ..Types::default() }
+    pub(super) fn none(is_partial: bool) -> ScalarTypes<'a> {
+        ScalarTypes { is_partial, ..ScalarTypes::default() }
     }
 
     pub(super) fn read(
         definitions: Element<'a>,
         words: &TypeWords,
         units: &Units,
-    ) -> Result<Types<'a>, DescriptionError> {
-        let mut types = Types::default();
+    ) -> Result<ScalarTypes<'a>, DescriptionError> {
+        let mut types = ScalarTypes::default();
         for_each(definitions.children(), |element| {
             if element.name() != words.element {
                 element.warn_unknown(definitions);
@@ -168,7 +168,7 @@ fn items(
 }
 
 /// A scalar variable as far as both versions have the same: what else it has is for its reader to say.
-pub(super) struct Scalar<'a> {
+pub(super) struct ScalarVariable<'a> {
     /// With the defaults of what the versions have of their own.
     pub(super) variable: Variable,
     /// The element that says its type.
@@ -181,9 +181,9 @@ pub(super) fn read<'a>(
     known: &[&str],
     own_known: &[&str],
     besides: &[&str],
-    types: &Types<'a>,
+    types: &ScalarTypes<'a>,
     units: &Units,
-) -> Result<Scalar<'a>, DescriptionError> {
+) -> Result<ScalarVariable<'a>, DescriptionError> {
     const REAL: [&str; 2] = ["derivative", "reinit"];
     element.warn_of_unknown_attributes(&[&["name", "valueReference", "description"], known]);
     let name = element.unique_name()?;
@@ -251,7 +251,7 @@ pub(super) fn read<'a>(
         line,
         column,
     };
-    Ok(Scalar { variable, own })
+    Ok(ScalarVariable { variable, own })
 }
 
 /// An attribute, unless it is empty, as generators leave it that have nothing to say.

@@ -26,26 +26,26 @@ pub(super) struct WrittenClock<'a> {
     pub(super) can_be_deactivated: Option<bool>,
     pub(super) supports_fraction: Option<bool>,
     pub(super) resolution: Option<u64>,
-    pub(super) interval: Timing<'a>,
-    pub(super) shift: Timing<'a>,
+    pub(super) interval: WrittenInterval<'a>,
+    pub(super) shift: WrittenInterval<'a>,
     /// Empty in the released dialect, as is what only that has in the draft.
     pub(super) draft: DraftClock<'a>,
 }
 
 /// An interval or a shift in its two spellings.
 #[derive(Clone, Copy)]
-pub(super) struct Timing<'a> {
+pub(super) struct WrittenInterval<'a> {
     pub(super) decimal: Option<(Attribute<'a>, Fraction)>,
     counter: Option<(Attribute<'a>, u64)>,
 }
 
-impl<'a> Timing<'a> {
-    fn read(element: Element<'a>, decimal: &str, counter: &str) -> Result<Timing<'a>, DescriptionError> {
+impl<'a> WrittenInterval<'a> {
+    fn read(element: Element<'a>, decimal: &str, counter: &str) -> Result<WrittenInterval<'a>, DescriptionError> {
         let counter = element.attribute(counter).map(|a| Ok((a, a.scalar()?))).transpose()?;
-        Ok(Timing { decimal: element.attribute(decimal).map(|a| Ok((a, fraction(a)?))).transpose()?, counter })
+        Ok(WrittenInterval { decimal: element.attribute(decimal).map(|a| Ok((a, fraction(a)?))).transpose()?, counter })
     }
 
-    fn or(self, other: Timing<'a>) -> Timing<'a> {
+    fn or(self, other: WrittenInterval<'a>) -> WrittenInterval<'a> {
         if self.decimal.is_some() || self.counter.is_some() { self } else { other }
     }
 
@@ -114,8 +114,8 @@ impl<'a> WrittenClock<'a> {
             can_be_deactivated: element.scalar("canBeDeactivated")?,
             supports_fraction: element.scalar("supportsFraction")?,
             resolution: resolution.map(Attribute::scalar).transpose()?,
-            interval: Timing::read(element, "intervalDecimal", "intervalCounter")?,
-            shift: Timing::read(element, "shiftDecimal", "shiftCounter")?,
+            interval: WrittenInterval::read(element, "intervalDecimal", "intervalCounter")?,
+            shift: WrittenInterval::read(element, "shiftDecimal", "shiftCounter")?,
             draft: DraftClock::read(element)?,
         };
         match (resolution, written.resolution) {

@@ -272,6 +272,6 @@ pub(super) unsafe extern "C" fn free(memory: *mut c_void) {
 }
 
 /// Everything that an adapter does not express is not called.
-pub(super) fn nothing(own: super::Own) -> Functions {
+pub(super) fn nothing(own: super::VersionFunctions) -> Functions {
     Functions::answering::<super::table::Absent>(own)
 }

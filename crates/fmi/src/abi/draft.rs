@@ -2,8 +2,8 @@
 //! updates, and two functions had other names. Of it there are Scheduled Execution, Co-Simulation without Event Mode, and Model
 //! Exchange.
 
-use super::table::{Group, table};
-use super::{Birth, CInterface, Functions, Own};
+use super::table::{FunctionGroup, table};
+use super::{Birth, CInterface, Functions, VersionFunctions};
 use crate::Function;
 use crate::callbacks;
 use crate::interface::MadeFor;
@@ -30,7 +30,7 @@ pub(super) const DRAFT: CInterface = CInterface {
     prefixed: false,
     resolve: |symbol| {
         // SAFETY: what is asked of `CInterface::resolve`.
-        unsafe { Functions::resolve(symbol, Own::Draft(DraftFunctions::resolve(symbol))) }
+        unsafe { Functions::resolve(symbol, VersionFunctions::Draft(DraftFunctions::resolve(symbol))) }
     },
 };
 

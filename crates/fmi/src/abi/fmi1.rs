@@ -4,9 +4,9 @@
 
 use super::adapter::*;
 use super::logger::{Logger, vecud_log_fmi1};
-use super::table::{Group, table};
+use super::table::{FunctionGroup, table};
 use super::update::RawUpdate;
-use super::{Birth, CInterface, Functions, Own, negated};
+use super::{Birth, CInterface, Functions, VersionFunctions, negated};
 use crate::Function;
 use crate::types::*;
 use std::cell::Cell;
@@ -240,7 +240,7 @@ impl From<Fmi1Functions> for Functions {
             get_continuous_states,
             get_nominals_of_continuous_states,
             get_output_derivatives,
-            ..nothing(Own::Fmi1(own))
+            ..nothing(VersionFunctions::Fmi1(own))
         }
     }
 }

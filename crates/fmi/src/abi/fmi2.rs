@@ -2,8 +2,8 @@
 
 use super::adapter::*;
 use super::logger::{Logger, vecud_log_fmi2};
-use super::table::{Group, table};
-use super::{Birth, CInterface, Functions, Own};
+use super::table::{FunctionGroup, table};
+use super::{Birth, CInterface, Functions, VersionFunctions};
 use crate::Function;
 use crate::types::*;
 use std::ffi::{c_char, c_int, c_void};
@@ -277,7 +277,7 @@ impl From<Fmi2Functions> for Functions {
             get_continuous_states,
             get_nominals_of_continuous_states,
             get_output_derivatives,
-            ..nothing(Own::Fmi2(own))
+            ..nothing(VersionFunctions::Fmi2(own))
         }
     }
 }

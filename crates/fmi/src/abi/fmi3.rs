@@ -1,7 +1,7 @@
 //! FMI 3.0, 3.0.1 and 3.0.2: what it has beside the functions that the draft shares ([`super::functions`]).
 
-use super::table::{Group, table};
-use super::{Birth, CInterface, Functions, Own};
+use super::table::{FunctionGroup, table};
+use super::{Birth, CInterface, Functions, VersionFunctions};
 use crate::Function;
 use crate::callbacks;
 use crate::interface::MadeFor;
@@ -25,7 +25,7 @@ pub(super) const FMI3: CInterface = CInterface {
     prefixed: false,
     resolve: |symbol| {
         // SAFETY: what is asked of `CInterface::resolve`.
-        unsafe { Functions::resolve(symbol, Own::Fmi3(Fmi3Functions::resolve(symbol))) }
+        unsafe { Functions::resolve(symbol, VersionFunctions::Fmi3(Fmi3Functions::resolve(symbol))) }
     },
 };
 

@@ -1,8 +1,8 @@
 //! The table that every call goes through, whatever the FMU speaks. Its functions have the signatures of FMI 3.0, which the
 //! draft shares; FMI 2.0 and 1.0 fill it with adapters ([`super::fmi2`], [`super::fmi1`]).
 
-use super::Own;
-use super::table::{Group, table};
+use super::VersionFunctions;
+use super::table::{FunctionGroup, table};
 use crate::Function;
 use crate::types::*;
 use std::ffi::c_int;
@@ -12,7 +12,7 @@ table! {
     /// The functions of an FMU.
     Functions {
         /// The functions that have these arguments in one C interface only.
-        own: Own
+        own: VersionFunctions
     }
     [ModelExchange CoSimulation ScheduledExecution] {
         GetVersion, get_version, "fmi3GetVersion", () -> RawString;

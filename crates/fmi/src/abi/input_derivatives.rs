@@ -1,7 +1,7 @@
 //! Derivatives of inputs with respect to time, which FMI 2.0 and 1.0 hand over (`fmi2SetRealInputDerivatives`,
 //! `fmiSetRealInputDerivatives`). FMI 3.0 has intermediate updates instead.
 
-use super::{Functions, Own, adapter, fmi1, fmi2, negated};
+use super::{Functions, VersionFunctions, adapter, fmi1, fmi2, negated};
 use crate::types::*;
 
 impl Functions {
@@ -24,17 +24,17 @@ impl Functions {
         // SAFETY: this function's contract; as many references, orders and values as said, alive until the call returns.
         unsafe {
             match &self.own {
-                Own::Fmi2(own) => {
+                VersionFunctions::Fmi2(own) => {
                     let component = fmi2::Component::behind(i);
                     adapter::status((own.set_real_input_derivatives)(component.raw, references, n, orders, values))
                 }
-                Own::Fmi1(own) => {
+                VersionFunctions::Fmi1(own) => {
                     let component = fmi1::Component::behind(i);
                     negated::set(references, n, values, |at, r, n, v| {
                         (own.set_real_input_derivatives)(component.raw, r, n, orders.add(at), v)
                     })
                 }
-                Own::Fmi3(_) | Own::Draft(_) => NOT_CALLED,
+                VersionFunctions::Fmi3(_) | VersionFunctions::Draft(_) => NOT_CALLED,
             }
         }
     }

@@ -26,7 +26,7 @@ use super::Function;
 use super::interface::MadeFor;
 use super::types::*;
 use std::ffi::c_void;
-use table::Group;
+use table::FunctionGroup;
 use vecud_description::{Abi, Interface};
 use vecud_linux::prefetch::prefetch;
 
@@ -51,7 +51,7 @@ pub(super) struct CInterface {
     pub(super) short: &'static str,
     /// The names of `Status`, in its order.
     pub(super) statuses: [&'static str; 5],
-    lists: &'static [&'static [Group]],
+    lists: &'static [&'static [FunctionGroup]],
     /// Functions that have other names here than in the lists.
     other_names: &'static [(Function, &'static str)],
     /// The functions of the lists without which nothing can run; `None`: all of them.
@@ -107,7 +107,7 @@ impl CInterface {
     pub(super) fn name(&self, function: Function, interface: Option<Interface>) -> Option<&'static str> {
         let other = self.other_names.iter().find(|(one, _)| *one == function);
         let groups = self.lists.iter().copied().flatten();
-        let is_its = |group: &&Group| {
+        let is_its = |group: &&FunctionGroup| {
             // What no interface type has to have may be there with any.
             interface.is_none_or(|interface| group.of.is_empty() || group.of.contains(&interface))
         };
@@ -149,7 +149,7 @@ pub(super) fn newest_name(function: Function) -> &'static str {
 /// Functions that only one C interface has, or that have other arguments there.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant)] // one per FMU, looked up without another indirection
-pub enum Own {
+pub enum VersionFunctions {
     /// FMI 1.0, behind adapters.
     Fmi1(Fmi1Functions),
     /// FMI 2.0, behind adapters.
@@ -178,28 +178,28 @@ impl Functions {
     /// What the FMU speaks.
     pub fn abi(&self) -> Abi {
         match self.own {
-            Own::Fmi1(_) => Abi::Fmi1,
-            Own::Fmi2(_) => Abi::Fmi2,
-            Own::Fmi3(_) => Abi::Fmi3,
-            Own::Draft(_) => Abi::Draft,
+            VersionFunctions::Fmi1(_) => Abi::Fmi1,
+            VersionFunctions::Fmi2(_) => Abi::Fmi2,
+            VersionFunctions::Fmi3(_) => Abi::Fmi3,
+            VersionFunctions::Draft(_) => Abi::Draft,
         }
     }
 
     /// The functions of FMI 3.0 alone, of an FMU that speaks it.
     #[inline]
     pub fn fmi3(&self) -> Option<&Fmi3Functions> {
-        if let Own::Fmi3(own) = &self.own { Some(own) } else { None }
+        if let VersionFunctions::Fmi3(own) = &self.own { Some(own) } else { None }
     }
 
     /// The functions of the draft alone, of an FMU that speaks it.
     #[inline]
     pub fn draft(&self) -> Option<&DraftFunctions> {
-        if let Own::Draft(own) = &self.own { Some(own) } else { None }
+        if let VersionFunctions::Draft(own) = &self.own { Some(own) } else { None }
     }
 
     /// Whether adapters stand between a call and the FMU: only these answer [`NOT_CALLED`] and are believed.
     pub(super) fn adapts(&self) -> bool {
-        matches!(self.own, Own::Fmi1(_) | Own::Fmi2(_))
+        matches!(self.own, VersionFunctions::Fmi1(_) | VersionFunctions::Fmi2(_))
     }
 
     /// Makes an instance, or NULL.
@@ -211,10 +211,10 @@ impl Functions {
         // SAFETY: this function's contract.
         unsafe {
             match &self.own {
-                Own::Fmi1(own) => own.instantiate(birth),
-                Own::Fmi2(own) => own.instantiate(birth),
-                Own::Fmi3(own) => own.instantiate(birth),
-                Own::Draft(own) => own.instantiate(birth),
+                VersionFunctions::Fmi1(own) => own.instantiate(birth),
+                VersionFunctions::Fmi2(own) => own.instantiate(birth),
+                VersionFunctions::Fmi3(own) => own.instantiate(birth),
+                VersionFunctions::Draft(own) => own.instantiate(birth),
             }
         }
     }
@@ -226,8 +226,10 @@ impl Functions {
     pub(super) unsafe fn get_max_step_size(&self, i: RawInstance, size: &mut f64) -> RawStatus {
         match &self.own {
             // SAFETY: this function's contract.
-            Own::Fmi2(own) => adapter::status(unsafe { (own.get_max_step_size)(fmi2::Component::behind(i).raw, size) }),
-            Own::Fmi1(_) | Own::Fmi3(_) | Own::Draft(_) => NOT_CALLED,
+            VersionFunctions::Fmi2(own) => {
+                adapter::status(unsafe { (own.get_max_step_size)(fmi2::Component::behind(i).raw, size) })
+            }
+            VersionFunctions::Fmi1(_) | VersionFunctions::Fmi3(_) | VersionFunctions::Draft(_) => NOT_CALLED,
         }
     }
 
@@ -240,9 +242,9 @@ impl Functions {
         // SAFETY: this function's contract.
         unsafe {
             match &self.own {
-                Own::Fmi3(own) => (own.activate_model_partition)(i, clock, time),
-                Own::Draft(own) => (own.activate_model_partition)(i, clock, element, time),
-                Own::Fmi1(_) | Own::Fmi2(_) => NOT_CALLED,
+                VersionFunctions::Fmi3(own) => (own.activate_model_partition)(i, clock, time),
+                VersionFunctions::Draft(own) => (own.activate_model_partition)(i, clock, element, time),
+                VersionFunctions::Fmi1(_) | VersionFunctions::Fmi2(_) => NOT_CALLED,
             }
         }
     }
@@ -263,9 +265,11 @@ impl Functions {
         // SAFETY: this function's contract; any value of a byte and an integer is fine.
         unsafe {
             match &self.own {
-                Own::Fmi3(own) => (own.get_clock)(i, references, n, bytes.as_mut_ptr()),
-                Own::Draft(own) => (own.get_clock)(i, references, n, integers.as_mut_ptr(), integers.len()),
-                Own::Fmi1(_) | Own::Fmi2(_) => NOT_CALLED,
+                VersionFunctions::Fmi3(own) => (own.get_clock)(i, references, n, bytes.as_mut_ptr()),
+                VersionFunctions::Draft(own) => {
+                    (own.get_clock)(i, references, n, integers.as_mut_ptr(), integers.len())
+                }
+                VersionFunctions::Fmi1(_) | VersionFunctions::Fmi2(_) => NOT_CALLED,
             }
         }
     }
@@ -285,11 +289,11 @@ impl Functions {
         // SAFETY: this function's contract; `subactive` may be NULL.
         unsafe {
             match &self.own {
-                Own::Fmi3(own) => (own.set_clock)(i, references, n, bytes.as_ptr()),
-                Own::Draft(own) => {
+                VersionFunctions::Fmi3(own) => (own.set_clock)(i, references, n, bytes.as_ptr()),
+                VersionFunctions::Draft(own) => {
                     (own.set_clock)(i, references, n, integers.as_ptr(), std::ptr::null(), integers.len())
                 }
-                Own::Fmi1(_) | Own::Fmi2(_) => NOT_CALLED,
+                VersionFunctions::Fmi1(_) | VersionFunctions::Fmi2(_) => NOT_CALLED,
             }
         }
     }
@@ -297,9 +301,9 @@ impl Functions {
     /// The platform whose types must be those of the FMU, and the function that says whether they are.
     pub(super) fn types_platform(&self, interface: Interface) -> Option<(&'static str, TextFunction)> {
         match &self.own {
-            Own::Fmi1(own) => Some(("standard32", own.types_platform(interface))),
-            Own::Fmi2(own) => Some(("default", own.get_types_platform)),
-            Own::Fmi3(_) | Own::Draft(_) => None,
+            VersionFunctions::Fmi1(own) => Some(("standard32", own.types_platform(interface))),
+            VersionFunctions::Fmi2(own) => Some(("default", own.get_types_platform)),
+            VersionFunctions::Fmi3(_) | VersionFunctions::Draft(_) => None,
         }
     }
 

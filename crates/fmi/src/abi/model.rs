@@ -4,7 +4,7 @@
 //! (`fmiEventUpdate`), and the first one, at the start, is answered by `fmiInitialize`.
 
 use super::update::RawUpdate;
-use super::{Functions, Own, fmi1, fmi2};
+use super::{Functions, VersionFunctions, fmi1, fmi2};
 use crate::reasons::Reasons;
 use crate::types::*;
 use std::ptr;
@@ -12,17 +12,17 @@ use std::ptr;
 impl Functions {
     /// Whether Event Mode and Continuous-Time Mode are entered by calls.
     pub(crate) fn has_modes(&self) -> bool {
-        !matches!(self.own, Own::Fmi1(_))
+        !matches!(self.own, VersionFunctions::Fmi1(_))
     }
 
     /// Whether an instance says how many states and event indicators it has.
     pub(crate) fn tells_numbers(&self) -> bool {
-        matches!(self.own, Own::Fmi3(_) | Own::Draft(_))
+        matches!(self.own, VersionFunctions::Fmi3(_) | VersionFunctions::Draft(_))
     }
 
     /// Whether an instance says which variables its states are.
     pub(crate) fn has_state_references(&self) -> bool {
-        matches!(self.own, Own::Fmi1(_))
+        matches!(self.own, VersionFunctions::Fmi1(_))
     }
 
     /// `fmi3EnterEventMode`; of Co-Simulation, which has it from FMI 3.0 on, too.
@@ -33,15 +33,15 @@ impl Functions {
         // SAFETY: this function's contract; as many roots as said, alive until the call returns, and null for none.
         unsafe {
             match &self.own {
-                Own::Fmi3(own) => (own.enter_event_mode)(i),
-                Own::Draft(own) => {
+                VersionFunctions::Fmi3(own) => (own.enter_event_mode)(i),
+                VersionFunctions::Draft(own) => {
                     let Reasons { step_event, roots_found, time_event } = *reasons;
                     let roots = if roots_found.is_empty() { ptr::null() } else { roots_found.as_ptr() };
                     let n = roots_found.len();
                     (own.enter_event_mode)(i, step_event.into(), roots, n, time_event.into())
                 }
-                Own::Fmi2(_) => fmi2::Component::behind(i).enter_event_mode(),
-                Own::Fmi1(_) => NOT_CALLED,
+                VersionFunctions::Fmi2(_) => fmi2::Component::behind(i).enter_event_mode(),
+                VersionFunctions::Fmi1(_) => NOT_CALLED,
             }
         }
     }
@@ -78,7 +78,7 @@ impl Functions {
     /// # Safety
     /// The instance is alive, and nobody else calls it.
     pub(crate) unsafe fn take_initial_update(&self, i: RawInstance) -> Option<RawUpdate> {
-        if !matches!(self.own, Own::Fmi1(_)) {
+        if !matches!(self.own, VersionFunctions::Fmi1(_)) {
             return None;
         }
         // SAFETY: this function's contract.
@@ -92,8 +92,8 @@ impl Functions {
     pub(crate) unsafe fn get_state_references(&self, i: RawInstance, references: &mut [RawReference]) -> RawStatus {
         match &self.own {
             // SAFETY: this function's contract.
-            Own::Fmi1(_) => unsafe { fmi1::Component::behind(i).get_state_references(references) },
-            Own::Fmi2(_) | Own::Fmi3(_) | Own::Draft(_) => NOT_CALLED,
+            VersionFunctions::Fmi1(_) => unsafe { fmi1::Component::behind(i).get_state_references(references) },
+            VersionFunctions::Fmi2(_) | VersionFunctions::Fmi3(_) | VersionFunctions::Draft(_) => NOT_CALLED,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! that are set, are copied on the stack, [`PIECE`] of them for each call of the FMU.
 
 use super::adapter::{PIECE, has_failed, status, worse};
-use super::{Functions, Own};
+use super::{Functions, VersionFunctions};
 use crate::types::*;
 use std::ffi::c_int;
 use vecud_description::ValueReference;
@@ -37,7 +37,7 @@ impl Opposite for RawBool {
 impl Functions {
     /// Whether references may be marked as those of negated aliases.
     pub(crate) fn may_be_negated(&self) -> bool {
-        matches!(self.own, Own::Fmi1(_))
+        matches!(self.own, VersionFunctions::Fmi1(_))
     }
 }
 

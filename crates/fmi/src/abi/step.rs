@@ -3,7 +3,7 @@
 //! FMI 3.0 says all in one call. Before, an FMU that stops short answers Discard and says on demand how far it came; and a
 //! step may be pending: it is computed elsewhere, and whoever asked waits for it.
 
-use super::{Functions, Own, adapter, fmi1, fmi2};
+use super::{Functions, VersionFunctions, adapter, fmi1, fmi2};
 use crate::Function;
 use crate::environment::Environment;
 use crate::thread::visit;
@@ -171,16 +171,16 @@ impl Functions {
         // SAFETY: this function's contract.
         unsafe {
             match &self.own {
-                Own::Fmi3(own) => StepCall::Fmi3(i, own.do_step),
-                Own::Fmi2(_) => {
+                VersionFunctions::Fmi3(own) => StepCall::Fmi3(i, own.do_step),
+                VersionFunctions::Fmi2(_) => {
                     let own = Fmi2Component::behind(i);
                     StepCall::Fmi2(own.raw, own.functions.do_step)
                 }
-                Own::Fmi1(_) => {
+                VersionFunctions::Fmi1(_) => {
                     let own = Fmi1Component::behind(i);
                     StepCall::Rarer(RarerStepCall::Fmi1(own.raw, own.functions.do_step))
                 }
-                Own::Draft(own) => StepCall::Rarer(RarerStepCall::Draft(i, own.do_step)),
+                VersionFunctions::Draft(own) => StepCall::Rarer(RarerStepCall::Draft(i, own.do_step)),
             }
         }
     }
@@ -207,10 +207,10 @@ impl Functions {
         // SAFETY: this function's contract.
         unsafe {
             match &self.own {
-                Own::Fmi3(_) | Own::Draft(_) => raw,
-                Own::Fmi2(_) | Own::Fmi1(_) if raw <= 1 => adapter::status(raw),
-                Own::Fmi2(_) => Fmi2Component::behind(i).not_done(raw, step),
-                Own::Fmi1(_) => Fmi1Component::behind(i).not_done(raw, step),
+                VersionFunctions::Fmi3(_) | VersionFunctions::Draft(_) => raw,
+                VersionFunctions::Fmi2(_) | VersionFunctions::Fmi1(_) if raw <= 1 => adapter::status(raw),
+                VersionFunctions::Fmi2(_) => Fmi2Component::behind(i).not_done(raw, step),
+                VersionFunctions::Fmi1(_) => Fmi1Component::behind(i).not_done(raw, step),
             }
         }
     }
@@ -219,7 +219,7 @@ impl Functions {
 impl Functions {
     /// Whether a step can be made in place of the one before.
     pub(crate) fn rejects_steps(&self) -> bool {
-        matches!(self.own, Own::Fmi1(_))
+        matches!(self.own, VersionFunctions::Fmi1(_))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::types::{NOT_CALLED, RawInstance, RawStatus, RawString};
 use vecud_description::Interface;
 
 /// Functions of a list that the same interface types have.
-pub struct Group {
+pub struct FunctionGroup {
     /// The interface types that need these functions; none: they are beside the standard, and called where they are there.
     pub of: &'static [Interface],
     /// The functions, and their names in C.
@@ -13,34 +13,34 @@ pub struct Group {
 }
 
 /// What stands in a table for a function that is not there, by return type.
-pub trait Answer<R> {
+pub trait StubAnswer<R> {
     const ANSWER: R;
 }
 
 /// Answers `fmi3Error`, NULL, and version 3.0.
-pub struct Refused;
-impl Answer<RawStatus> for Refused {
+pub struct RefusingStub;
+impl StubAnswer<RawStatus> for RefusingStub {
     const ANSWER: RawStatus = 3; // fmi3Error
 }
-impl Answer<RawInstance> for Refused {
+impl StubAnswer<RawInstance> for RefusingStub {
     const ANSWER: RawInstance = std::ptr::null_mut();
 }
-impl Answer<RawString> for Refused {
+impl StubAnswer<RawString> for RefusingStub {
     const ANSWER: RawString = c"3.0".as_ptr();
 }
-impl Answer<()> for Refused {
+impl StubAnswer<()> for RefusingStub {
     const ANSWER: () = ();
 }
 
 /// Answers that nothing was called: what an adapter has for what cannot exist in its C interface.
 pub struct Absent;
-impl Answer<RawStatus> for Absent {
+impl StubAnswer<RawStatus> for Absent {
     const ANSWER: RawStatus = NOT_CALLED;
 }
-impl Answer<RawString> for Absent {
+impl StubAnswer<RawString> for Absent {
     const ANSWER: RawString = std::ptr::null();
 }
-impl Answer<()> for Absent {
+impl StubAnswer<()> for Absent {
     const ANSWER: () = ();
 }
 
@@ -65,7 +65,7 @@ macro_rules! table {
 
         impl $Table {
             /// The functions of this table.
-            pub(super) const LIST: &[Group] = &[$(Group {
+            pub(super) const LIST: &[FunctionGroup] = &[$(FunctionGroup {
                 of: &[$(Interface::$interface),*],
                 functions: &[$((Function::$variant, $name)),*],
             }),*];
@@ -73,17 +73,17 @@ macro_rules! table {
             /// A table of functions that do nothing and answer `fmi3Error` or NULL (and version 3.0): the base of
             /// stub FMUs, by struct update syntax.
             pub fn refusing($($own: $Own)?) -> $Table {
-                $Table::answering::<crate::abi::table::Refused>($($own)?)
+                $Table::answering::<crate::abi::table::RefusingStub>($($own)?)
             }
 
             pub(super) fn answering<A>($($own: $Own)?) -> $Table
             where
-                $($(A: crate::abi::table::Answer<$ret>,)*)*
+                $($(A: crate::abi::table::StubAnswer<$ret>,)*)*
             {
                 $Table {
                     $($($field: {
                         // SAFETY: looks at none of its arguments; the field's type asks for `unsafe`.
-                        unsafe extern "C" fn answer<A: crate::abi::table::Answer<$ret>>($(_: $type),*) -> $ret {
+                        unsafe extern "C" fn answer<A: crate::abi::table::StubAnswer<$ret>>($(_: $type),*) -> $ret {
                             A::ANSWER
                         }
                         answer::<A>

@@ -165,7 +165,7 @@ fn slave() -> MadeFor {
     MadeFor::CoSimulation(StepOptions::default())
 }
 
-fn set_and_get<S: Readable + Settable>(instance: &Instance<S>) {
+fn set_and_get<S: Readable + Writable>(instance: &Instance<S>) {
     use VariableType::*;
     let values = [
         (Float64, Values::Float64(vec![1.5])),
@@ -184,14 +184,14 @@ const SET_AND_GET: &str =
     "SetReal GetReal SetInteger GetInteger SetInteger GetInteger SetBoolean GetBoolean SetString GetString";
 
 /// Serves a thread whose calls are counted.
-struct Counting(Shown);
+struct Counting(CallIndicator);
 
 impl ThreadHost for Counting {
     fn clock_update(&self, _: Option<f64>) {}
     fn lock_preemption(&self) {}
     fn unlock_preemption(&self) {}
     fn warned(&self, _: Function) {}
-    fn shown(&'static self) -> Option<&'static Shown> {
+    fn shown(&'static self) -> Option<&'static CallIndicator> {
         Some(&self.0)
     }
 }
@@ -201,7 +201,7 @@ fn refuses(instance: &Instance<Initialization>) {
     use VariableType::*;
     let (word, calls): (_, &CallCounts) =
         (Box::leak(Box::default()), Box::leak(Box::new([const { AtomicU64::new(0) }; 128])));
-    let host = Box::leak(Box::new(Counting(Shown::new(Place { word, tag: 0, calls }))));
+    let host = Box::leak(Box::new(Counting(CallIndicator::new(CallProbe { word, tag: 0, calls }))));
     let before = set_thread_host(Some(host));
     let refused = [
         (Float32, Values::Float32(vec![1.0]), Function::SetFloat32, Function::GetFloat32),

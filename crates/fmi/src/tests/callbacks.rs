@@ -24,7 +24,7 @@ thread_local! {
     static ACTIVE: Cell<[u8; 2]> = const { Cell::new([0; 2]) };
     static WORD: &'static AtomicU64 = Box::leak(Box::default());
     static CALLS: &'static CallCounts = Box::leak(Box::new([const { AtomicU64::new(0) }; 128]));
-    static SHOWN: &'static Shown = Box::leak(Box::new(Shown::new(place(TAG))));
+    static SHOWN: &'static CallIndicator = Box::leak(Box::new(CallIndicator::new(place(TAG))));
 }
 
 /// Who calls, in the upper half.
@@ -54,13 +54,13 @@ impl ThreadHost for Thread {
         note_shown();
         note(Event::Warned(function));
     }
-    fn shown(&'static self) -> Option<&'static Shown> {
+    fn shown(&'static self) -> Option<&'static CallIndicator> {
         Some(SHOWN.with(|shown| *shown))
     }
 }
 
-fn place(tag: u64) -> Place {
-    Place { word: WORD.with(|word| *word), tag, calls: CALLS.with(|calls| *calls) }
+fn place(tag: u64) -> CallProbe {
+    CallProbe { word: WORD.with(|word| *word), tag, calls: CALLS.with(|calls| *calls) }
 }
 
 /// How often a function was called on this thread.
@@ -173,7 +173,7 @@ fn a_call_is_shown_where_the_host_says() {
     // Nothing has been called for this host.
     assert_eq!(shown(), 0);
     let elsewhere: &'static AtomicU64 = Box::leak(Box::default());
-    SHOWN.with(|shown| shown.set(Place { word: elsewhere, ..place(0) }));
+    SHOWN.with(|shown| shown.set(CallProbe { word: elsewhere, ..place(0) }));
     during(F::ActivateModelPartition, |given| {
         note_shown();
         given.update_clocks();

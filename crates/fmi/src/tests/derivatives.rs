@@ -74,7 +74,7 @@ unsafe extern "C" fn dependencies(
 }
 
 /// An instance whose activation has just returned.
-fn activated(act: impl FnOnce(&mut Getting<'_>)) {
+fn activated(act: impl FnOnce(&mut AfterActivation<'_>)) {
     let (control, mut partition, _) = running_with(Functions {
         get_directional_derivative: derivative,
         get_adjoint_derivative: derivative,

@@ -131,7 +131,7 @@ fn library() -> Arc<Library> {
         exit_initialization_mode: plain,
         terminate: plain,
         free_instance: free,
-        ..Functions::refusing(Own::Draft(own))
+        ..Functions::refusing(VersionFunctions::Draft(own))
     };
     assert_eq!(functions.abi(), Abi::Draft);
     Arc::new(Library::from_functions(functions))

@@ -382,7 +382,7 @@ pub fn functions() -> Functions {
         free_fmu_state: free_state,
         set_float64: judged!(set: SetFloat64(r: *const u32, n: usize, _v: *const f64, _c: usize) first(r, n) / 100, 0.0),
         get_float64: judged!(get: GetFloat64(r: *const u32, n: usize, _v: *mut f64, _c: usize) first(r, n) / 100, 0.0),
-        ..Functions::refusing(Own::Fmi3(own))
+        ..Functions::refusing(VersionFunctions::Fmi3(own))
     }
 }
 

@@ -379,7 +379,7 @@ unsafe extern "C" fn completed(
 }
 
 /// What FMI 3.0 and the draft have alike.
-fn common(own: Own) -> Functions {
+fn common(own: VersionFunctions) -> Functions {
     Functions {
         free_instance: free,
         set_debug_logging: judged!(debug: SetDebugLogging(_on: u8, _n: usize, _c: *const RawString) ""),
@@ -443,7 +443,7 @@ fn fmi3() -> Functions {
     ) -> RawInstance {
         made()
     }
-    common(Own::Fmi3(Fmi3Functions {
+    common(VersionFunctions::Fmi3(Fmi3Functions {
         instantiate_model_exchange: instantiate,
         enter_event_mode: judged!(enter_event: EnterEventMode() ""),
         get_clock: judged!(get_clock: GetClock(_r: *const u32, n: usize, v: *mut RawBool) "", {
@@ -495,7 +495,7 @@ fn draft() -> Functions {
         let which = if subactive.is_null() { "" } else { " subactive" };
         call(instance, Function::SetClock, 0, &format!("({references:?},{values:?}{which})"))
     }
-    common(Own::Draft(DraftFunctions {
+    common(VersionFunctions::Draft(DraftFunctions {
         instantiate_model_exchange: instantiate,
         enter_event_mode: enter_event,
         set_clock,
@@ -561,7 +561,7 @@ fn fmi2() -> Functions {
         unsafe { (*enter_event_mode, *terminate) = (c_int::from(event.needs_update) << 8, event.terminate.into()) };
         call(instance, Function::CompletedIntegratorStep, 0, &format!("({no_set_before})"))
     }
-    let same = common(Own::Fmi3(Fmi3Functions::refusing()));
+    let same = common(VersionFunctions::Fmi3(Fmi3Functions::refusing()));
     Fmi2Functions {
         instantiate,
         free_instance: same.free_instance,
@@ -614,7 +614,7 @@ fn fmi1() -> Functions {
         // SAFETY: whoever calls an FMU has a place for it.
         unsafe { *info = info_of_event };
     }
-    let same = common(Own::Fmi3(Fmi3Functions::refusing()));
+    let same = common(VersionFunctions::Fmi3(Fmi3Functions::refusing()));
     Fmi1Functions {
         instantiate_model: instantiate,
         free_model_instance: same.free_instance,

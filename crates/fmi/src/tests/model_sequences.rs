@@ -40,7 +40,7 @@ fn batch() -> Batch {
     Batch::new(VariableType::Float64, vec![(X, 1)])
 }
 
-fn set<S: Settable>(instance: &Instance<S>) {
+fn set<S: Writable>(instance: &Instance<S>) {
     let _ = instance.set_values(X, VariableType::Float64, &Values::Float64(vec![1.0]));
 }
 
@@ -48,9 +48,9 @@ fn reset<S>(instance: Instance<S>) -> Handle {
     instance.reset().map_or(H::Gone, H::Instantiated)
 }
 
-fn pattern() -> Pattern {
+fn pattern() -> SparsityPattern {
     let provides = Provides { directional: true, ..Provides::default() };
-    Pattern::new(Jacobian::new(provides, &[(X, 1)], &[(X, 1)]), vec![(0, 0)])
+    SparsityPattern::new(Jacobian::new(provides, &[(X, 1)], &[(X, 1)]), vec![(0, 0)])
 }
 
 /// What can be done in Event Mode.

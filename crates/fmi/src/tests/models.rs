@@ -496,7 +496,7 @@ fn a_jacobian_is_read_by_colours_in_both_modes() {
     let provides = Provides { directional: true, ..Provides::default() };
     let variables = [1, 2, 3].map(|reference| (ValueReference(reference), 1));
     let jacobian = Jacobian::new(provides, &variables, &variables);
-    let mut pattern = Pattern::new(jacobian, vec![(0, 0), (1, 1), (1, 2)]);
+    let mut pattern = SparsityPattern::new(jacobian, vec![(0, 0), (1, 1), (1, 2)]);
     assert_eq!(pattern.calls(), 2);
     for abi in WITH_MODES.iter().copied() {
         for in_event_mode in [true, false] {
@@ -524,7 +524,7 @@ fn a_jacobian_is_read_by_colours_in_both_modes() {
 #[test]
 #[should_panic(expected = "a place is outside of the matrix")]
 fn a_place_outside_of_the_matrix_is_no_place() {
-    let _ = Pattern::new(Jacobian::new(Provides::default(), &[(X, 1)], &[(X, 1)]), vec![(1, 0)]);
+    let _ = SparsityPattern::new(Jacobian::new(Provides::default(), &[(X, 1)], &[(X, 1)]), vec![(1, 0)]);
 }
 
 /// FMI 3.0.2, 3.2: Reconfiguration Mode is entered from Event Mode, and left also after a value that was discarded.
@@ -585,7 +585,7 @@ fn calls_are_told_with_their_values() {
         fn watches_calls(&self) -> bool {
             true
         }
-        fn called(&self, call: &Called, arguments: &dyn Fn() -> String) {
+        fn called(&self, call: &ReturnedCall, arguments: &dyn Fn() -> String) {
             self.0.lock().unwrap().push(format!("{:?} {:?} {}", call.function, call.time, arguments()));
         }
     }

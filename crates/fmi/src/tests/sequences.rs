@@ -65,7 +65,7 @@ fn batch(clock: usize) -> Batch {
     Batch::new(VariableType::Float64, vec![(variable(clock), 1)])
 }
 
-fn set<S: Settable>(instance: &Instance<S>, number: u8) {
+fn set<S: Writable>(instance: &Instance<S>, number: u8) {
     let clock = 1 + usize::from(number) % PARTITIONS;
     let _ = instance.set_values(variable(clock), VariableType::Float64, &Values::Float64(vec![1.0]));
 }
@@ -76,7 +76,7 @@ fn get<S: Readable>(instance: &Instance<S>, number: u8) {
 }
 
 /// Saves the state and maybe sets it back; `None`: that was its end.
-fn states<S: Mode>(instance: Instance<S>, number: u8) -> Option<Instance<S>> {
+fn states<S: Restorable>(instance: Instance<S>, number: u8) -> Option<Instance<S>> {
     let Ok(state) = instance.get_state() else { return Some(instance) };
     match number % 4 {
         0 => instance.set_state(&state).ok(),

@@ -98,7 +98,7 @@ fn fmi3() -> (InstanceControl, Stepper) {
         exit_initialization_mode: fine,
         terminate: fine,
         get_output_derivatives: get,
-        ..Functions::refusing(Own::Fmi3(own))
+        ..Functions::refusing(VersionFunctions::Fmi3(own))
     };
     ready(table)
 }

@@ -119,7 +119,8 @@ fn a_step_that_goes_well_has_reached_its_end() {
     let (control, mut stepper) = fmi2();
     let mut outputs = Batch::new(VariableType::Float64, vec![(ValueReference(1), 1)]).all_enabled();
     let mut after = stepper.begin().step(0.5, 0.25).unwrap();
-    let said = Said { reached: 0.75, early_return: false, event_handling_needed: false, terminate_simulation: false };
+    let said =
+        StepResult { reached: 0.75, early_return: false, event_handling_needed: false, terminate_simulation: false };
     assert_eq!((after.said(), after.outcome()), (said, Outcome::Ok));
     after.get(&mut outputs).unwrap();
     assert_eq!((f64::from_bits(outputs.word(0)), calls().as_str()), (1.5, "step(0.5,0.25,1) get(1)"));
@@ -231,7 +232,7 @@ fn a_step_of_fmi1_is_made_in_place_of_the_one_before() {
 }
 
 /// Serves the thread, and shows calls at a place of its own.
-struct Host(Shown);
+struct Host(CallIndicator);
 
 // SAFETY: each is used on the thread that has made it.
 unsafe impl Sync for Host {}
@@ -241,15 +242,15 @@ impl ThreadHost for Host {
     fn lock_preemption(&self) {}
     fn unlock_preemption(&self) {}
     fn warned(&self, _: Function) {}
-    fn shown(&'static self) -> Option<&'static Shown> {
+    fn shown(&'static self) -> Option<&'static CallIndicator> {
         Some(&self.0)
     }
 }
 
-/// A host with its counts; `tag` as in [`Place`].
+/// A host with its counts; `tag` as in [`CallProbe`].
 fn host(tag: u64) -> (&'static Host, &'static CallCounts) {
     let calls: &CallCounts = Box::leak(Box::new([const { AtomicU64::new(0) }; 128]));
-    (Box::leak(Box::new(Host(Shown::new(Place { word: Box::leak(Box::default()), tag, calls })))), calls)
+    (Box::leak(Box::new(Host(CallIndicator::new(CallProbe { word: Box::leak(Box::default()), tag, calls })))), calls)
 }
 
 /// What a stepper makes of a step: its status, how far it came, whether it is the last one.
@@ -275,7 +276,7 @@ fn steps_in_a_stride_are_those_of_a_stepper() {
             ANSWER.set(0);
             TERMINATED.set(terminated);
             let step = if strides {
-                let (mut striding, mut strider) = (Striding::begin(), stepper.strider(host).unwrap());
+                let (mut striding, mut strider) = (FastPath::begin(), stepper.strider(host).unwrap());
                 assert_eq!(striding.step(&mut strider, 0.0, 0.25), Some(0.25));
                 ANSWER.set(answer);
                 PENDING.set(pending);

@@ -262,7 +262,7 @@ pub fn functions() -> Functions {
                     // SAFETY: as above.
                     unsafe { note_set(r, n, v, c) }
                 }),
-                own: Own::Fmi3(Fmi3Functions {
+                own: VersionFunctions::Fmi3(Fmi3Functions {
                     instantiate_scheduled_execution: instantiate,
                     activate_model_partition: stub_function!(activate: ActivateModelPartition(_c: u32, _t: f64) {}),
                     get_clock,
@@ -321,7 +321,7 @@ pub fn functions() -> Functions {
                         LAST_CATEGORIES.set((!c.is_null()).then(|| (0..n).map(text).collect()));
                     }
                 ),
-                ..Functions::refusing(Own::Fmi3(Fmi3Functions::refusing()))
+                ..Functions::refusing(VersionFunctions::Fmi3(Fmi3Functions::refusing()))
             }
         };
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::directory::read_error;
 use super::limits::ArchiveLimits;
 use super::{ArchiveError, Until, is_executed};
-use crate::cache::{Cache, Key};
+use crate::cache::{Cache, CacheKey};
 use vecud_linux::files;
 
 /// Part of the cache's keys: increased when the same folder would be copied differently.
@@ -87,7 +87,7 @@ fn key(
     limits: &ArchiveLimits,
     open: impl Fn(&Path) -> io::Result<File>,
 ) -> Result<String, ArchiveError> {
-    let (mut key, mut left) = (Key::new(), limits.total_size);
+    let (mut key, mut left) = (CacheKey::new(), limits.total_size);
     for part in parts {
         match part {
             Part::Folder(path) => key.add("folder", path.as_os_str().as_encoded_bytes()),

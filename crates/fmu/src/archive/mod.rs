@@ -29,14 +29,14 @@ pub use copy::copied_file;
 pub use error::{ArchiveError, EntryProblem};
 pub use layout::{Oddity, extent};
 
-use crate::cache::{Key, plain_path};
+use crate::cache::{CacheKey, plain_path};
 use crate::{build, platform};
 use directory::read_error;
 use limits::ArchiveLimits;
-use vecud_base::places::Places;
+use vecud_base::places::LineIndex;
 use vecud_description::{Abi, InterfaceOffer, InterfaceType, names_file};
 use vecud_linux::files;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 
 /// Part of the cache's keys: increased when the same archive would be unpacked differently.
 const FORMAT: u32 = 2;
@@ -103,7 +103,7 @@ impl Unpacked {
         String::from_utf8(bytes).map_err(|error| {
             let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             // What is before the bad byte is good.
-            let (line, column) = std::str::from_utf8(good).map_or((1, 1), |good| Places::new(good).of(good.len()));
+            let (line, column) = std::str::from_utf8(good).map_or((1, 1), |good| LineIndex::new(good).of(good.len()));
             let way_out = "convert the file (iconv -f LATIN1 -t UTF-8, if it is that), and its encoding=\"...\"";
             refuse(format!("{line}:{column}: not UTF-8, the encoding that FMI requires; {way_out}"))
         })
@@ -253,7 +253,7 @@ fn is_executed(name: &str) -> bool {
 /// A file, which may be large and far away, that cannot be read any more once somebody asks for the end.
 struct Until<'a> {
     file: &'a File,
-    stop: &'a Stop,
+    stop: &'a StopToken,
 }
 
 impl Read for Until<'_> {
@@ -273,7 +273,7 @@ fn unpack(path: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<PathBuf,
     // What is no archive is not read to its end, which may be far away.
     directory::read(&file, path, limits)?;
     (&file).rewind().map_err(failed)?;
-    let mut key = Key::new();
+    let mut key = CacheKey::new();
     key.add_content(Until { file: &file, stop: cache.stop() }).map_err(|source| match cache.stop().is_asked() {
         true => ArchiveError::Interrupted(path.to_path_buf()),
         false => failed(source),

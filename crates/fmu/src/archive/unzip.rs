@@ -18,7 +18,7 @@ use super::error::{ArchiveError, EntryProblem};
 use super::limits::ArchiveLimits;
 use super::names::{self, EntryKind, TakenPlaces};
 use crate::cache::Cache;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 
 /// One entry that is to be written.
 struct Planned {
@@ -170,7 +170,7 @@ fn write_entry<R: Read + Seek>(
     entry: &Planned,
     origin: &Path,
     target: &Path,
-    stop: &Stop,
+    stop: &StopToken,
 ) -> Result<(), ArchiveError> {
     if stop.is_asked() {
         return Err(ArchiveError::Interrupted(origin.to_path_buf()));

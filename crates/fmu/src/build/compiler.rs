@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use super::error::{BuildError, Withheld};
 use super::jail::{self, BOUNDS, Jail};
-use super::language::Language;
+use super::language::SourceLanguage;
 use nix::sys::signal::Signal;
-use vecud_linux::process::{self, Bounds};
-use vecud_linux::stop::Stop;
+use vecud_linux::process::{self, ResourceLimits};
+use vecud_linux::stop::StopToken;
 
 /// What is shown of a compiler's words.
 const LONGEST_OUTPUT: usize = 8 << 10;
@@ -35,7 +35,7 @@ pub(super) struct Workplace<'a> {
     /// What the compiler can reach; `None`: what this user can, and without bounds.
     pub jail: Option<Jail>,
     /// As soon as somebody asks, the compiler is ended.
-    pub stop: &'a Stop,
+    pub stop: &'a StopToken,
 }
 
 /// A compiler's command: program and leading arguments (`CC="ccache gcc"`).
@@ -47,18 +47,18 @@ pub(super) struct Compiler {
 
 impl Compiler {
     /// The compiler that `named` asks for, else the system's for `language`.
-    pub fn choose(named: Option<&str>, language: Language) -> Compiler {
+    pub fn choose(named: Option<&str>, language: SourceLanguage) -> Compiler {
         let (variable, usual) = if language.cpp { ("CXX", "c++") } else { ("CC", "cc") };
         Compiler { command: command(named, std::env::var(variable).ok().as_deref(), usual), language: language.name() }
     }
 
     /// What the compiler calls itself, with its version: part of the cache's key.
-    pub fn identity(&self, stop: &Stop) -> Result<Vec<u8>, BuildError> {
+    pub fn identity(&self, stop: &StopToken) -> Result<Vec<u8>, BuildError> {
         self.answer(&["--version"], false, stop)
     }
 
     /// What the compiler says of itself; `err`: on standard error too.
-    fn answer(&self, arguments: &[&str], err: bool, stop: &Stop) -> Result<Vec<u8>, BuildError> {
+    fn answer(&self, arguments: &[&str], err: bool, stop: &StopToken) -> Result<Vec<u8>, BuildError> {
         let failed = |e| self.not_started(e);
         // In memory: a compiler can be asked where nothing can be written.
         let memory = rustix::fs::memfd_create("vecud-compiler", rustix::fs::MemfdFlags::CLOEXEC);
@@ -68,7 +68,7 @@ impl Compiler {
         command.args(arguments).stdin(Stdio::null()).stdout(copy()?);
         command.stderr(if err { copy()? } else { Stdio::null() });
         // A compiler that answers without end is ended by its first byte beyond those that count.
-        process::keep_together(&mut command, Some(Bounds { file_size: MOST_WORDS, ..BOUNDS }));
+        process::keep_together(&mut command, Some(ResourceLimits { file_size: MOST_WORDS, ..BOUNDS }));
         let child = command.spawn().map_err(failed)?;
         self.wait(child, arguments[0], LONGEST, stop)?;
         let mut bytes = Vec::new();
@@ -77,7 +77,7 @@ impl Compiler {
     }
 
     /// The compiler itself, where it is named by its path, and where it searches for its programs, libraries and headers.
-    pub fn search_folders(&self, stop: &Stop) -> Vec<PathBuf> {
+    pub fn search_folders(&self, stop: &StopToken) -> Vec<PathBuf> {
         let words = |arguments: &[&str]| {
             // Headers are told on standard error.
             let said = self.answer(arguments, true, stop).unwrap_or_default();
@@ -132,7 +132,13 @@ impl Compiler {
     }
 
     /// Waits for its end, or ends it with all that it has started.
-    fn wait(&self, mut child: Child, what: &str, longest: Duration, stop: &Stop) -> Result<ExitStatus, BuildError> {
+    fn wait(
+        &self,
+        mut child: Child,
+        what: &str,
+        longest: Duration,
+        stop: &StopToken,
+    ) -> Result<ExitStatus, BuildError> {
         let begin = Instant::now();
         loop {
             if let Some(status) = child.try_wait().map_err(|e| self.not_started(e))? {
@@ -254,14 +260,14 @@ mod tests {
     #[test]
     fn a_compiler_that_answers_without_end_is_ended() {
         let endless = Compiler { command: ["sh", "-c", "exec yes"].map(OsString::from).into(), language: "C" };
-        let answer = endless.identity(&Stop::default()).unwrap();
+        let answer = endless.identity(&StopToken::default()).unwrap();
         assert_eq!(answer.len() as u64, MOST_WORDS);
     }
 
     #[test]
     fn a_compiler_that_is_missing_is_named_with_its_package() {
         let missing = Compiler { command: vec!["no-such-compiler-here".into()], language: "C++" };
-        let words = missing.identity(&Stop::default()).unwrap_err().to_string();
+        let words = missing.identity(&StopToken::default()).unwrap_err().to_string();
         assert!(words.contains("`no-such-compiler-here` is not installed"), "{words}");
         assert!(words.contains("apt install g++"), "{words}");
         assert!(words.contains("CXX"), "{words}");

@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::error::BuildError;
-use super::language::Language;
+use super::language::SourceLanguage;
 use super::options;
-use super::sources::{self, Configuration, LinkedLibrary, SourceFile, SourceFileSet};
+use super::sources::{self, BuildConfiguration, LinkedLibrary, SourceFileSet, TranslationUnit};
 use super::{BuildChoices, Definitions};
 use crate::platform;
-use vecud_base::places::{self, Places};
+use vecud_base::places::{self, LineIndex};
 use vecud_description::guard;
 
 /// The file, by its path in the FMU.
@@ -30,9 +30,9 @@ pub(super) fn parse(
     model_identifier: &str,
     choices: &BuildChoices,
     has_compiler: impl Fn(&SourceFileSet) -> bool,
-) -> Result<Configuration, BuildError> {
+) -> Result<BuildConfiguration, BuildError> {
     guard::check(text).map_err(|(at, message)| {
-        let (line, column) = Places::new(text).of(at);
+        let (line, column) = LineIndex::new(text).of(at);
         BuildError::Description { file: FILE, at: Some((line, column)), detail: message }
     })?;
     let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
@@ -103,14 +103,14 @@ fn known(node: Node, chosen: &Definitions) -> Result<(), BuildError> {
     Err(BuildError::Definition { name: name.clone(), detail })
 }
 
-fn configuration(node: Node, choices: &BuildChoices) -> Result<Configuration, BuildError> {
+fn configuration(node: Node, choices: &BuildChoices) -> Result<BuildConfiguration, BuildError> {
     let sets = elements(node, "SourceFileSet").map(|set| source_file_set(set, choices));
     let sets: Vec<SourceFileSet> = sets.collect::<Result<_, _>>()?;
     if sets.iter().all(|set| set.sources.is_empty()) {
         return Err(wrong(node, "this BuildConfiguration has no SourceFile"));
     }
     let libraries = elements(node, "Library").map(library);
-    Ok(Configuration {
+    Ok(BuildConfiguration {
         described_in: FILE,
         platform: node.attribute("platform").map(str::to_owned),
         sets,
@@ -121,7 +121,7 @@ fn configuration(node: Node, choices: &BuildChoices) -> Result<Configuration, Bu
 fn source_file_set(node: Node, choices: &BuildChoices) -> Result<SourceFileSet, BuildError> {
     let language = match node.attribute("language").map(str::trim) {
         None | Some("") => None,
-        Some(name) => Some(Language::parse(name).ok_or_else(|| {
+        Some(name) => Some(SourceLanguage::parse(name).ok_or_else(|| {
             wrong(node, format!("language {name:?} is not known; C and C++ and their versions are (C99, C++11)"))
         })?),
     };
@@ -137,7 +137,7 @@ fn source_file_set(node: Node, choices: &BuildChoices) -> Result<SourceFileSet, 
     }
     let mut sources = Vec::new();
     for file in elements(node, "SourceFile") {
-        sources.push(SourceFile { path: inside(file)?, at: Some(place(file)) });
+        sources.push(TranslationUnit { path: inside(file)?, at: Some(place(file)) });
     }
     let mut definitions = Vec::new();
     for item in elements(node, "PreprocessorDefinition") {

@@ -9,7 +9,7 @@ use vecud_description::{Abi, Interface, is_word_of_c};
 pub(super) type Headers = &'static [(&'static str, &'static str)];
 
 /// What the sources of a version of FMI get.
-pub(super) struct Dialect {
+pub(super) struct CompileSettings {
     /// Ours, in case that the sources bring none of their own.
     pub headers: Headers,
     /// For the compiler.
@@ -25,9 +25,9 @@ const FMI3: [&str; 2] = ["-fvisibility=hidden", "-DFMI3_OVERRIDE_FUNCTION_PREFIX
 const OWN_FUNCTIONS_FIRST: &[&str] = &["-Wl,-Bsymbolic"];
 
 /// The dialect of an FMU.
-pub(super) const fn of(abi: Abi) -> Dialect {
+pub(super) const fn of(abi: Abi) -> CompileSettings {
     match abi {
-        Abi::Fmi1 => Dialect {
+        Abi::Fmi1 => CompileSettings {
             headers: &[
                 ("fmiPlatformTypes.h", include_str!("../headers/fmiPlatformTypes.h")),
                 ("fmiFunctions.h", include_str!("../headers/fmiFunctions.h")),
@@ -37,7 +37,7 @@ pub(super) const fn of(abi: Abi) -> Dialect {
             compile: &[],
             link: OWN_FUNCTIONS_FIRST,
         },
-        Abi::Fmi2 => Dialect {
+        Abi::Fmi2 => CompileSettings {
             headers: &[
                 ("fmi2TypesPlatform.h", include_str!("../headers/fmi2TypesPlatform.h")),
                 ("fmi2FunctionTypes.h", include_str!("../headers/fmi2FunctionTypes.h")),
@@ -47,7 +47,7 @@ pub(super) const fn of(abi: Abi) -> Dialect {
             compile: &["-DFMI2_OVERRIDE_FUNCTION_PREFIX"],
             link: OWN_FUNCTIONS_FIRST,
         },
-        Abi::Fmi3 => Dialect {
+        Abi::Fmi3 => CompileSettings {
             headers: &[
                 ("fmi3PlatformTypes.h", include_str!("../headers/fmi3PlatformTypes.h")),
                 ("fmi3FunctionTypes.h", include_str!("../headers/fmi3FunctionTypes.h")),
@@ -56,7 +56,7 @@ pub(super) const fn of(abi: Abi) -> Dialect {
             compile: &FMI3,
             link: &[],
         },
-        Abi::Draft => Dialect {
+        Abi::Draft => CompileSettings {
             headers: &[
                 ("fmi3PlatformTypes.h", include_str!("../headers/draft/fmi3PlatformTypes.h")),
                 ("fmi3FunctionTypes.h", include_str!("../headers/draft/fmi3FunctionTypes.h")),

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::BuildError;
-use crate::cache::Key;
+use crate::cache::CacheKey;
 use vecud_linux::files;
 
 /// Bounds for trees that the user's own links make endless.
@@ -14,7 +14,7 @@ const MOST_FILES: usize = 100_000;
 const DEEPEST: usize = 64;
 
 /// Adds to `key` every file in the folders (and single files) `roots`, by its path relative to `base` and its content.
-pub(super) fn add_files(key: &mut Key, base: &Path, roots: &BTreeSet<PathBuf>) -> Result<(), BuildError> {
+pub(super) fn add_files(key: &mut CacheKey, base: &Path, roots: &BTreeSet<PathBuf>) -> Result<(), BuildError> {
     for path in files(roots)? {
         let failed = |source| file_error(&path, source);
         let name = path.strip_prefix(base).unwrap_or(&path);

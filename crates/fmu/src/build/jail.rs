@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use landlock::{
     ABI, Access, AccessFs, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
 };
-use vecud_linux::process::Bounds;
+use vecud_linux::process::ResourceLimits;
 
 /// Programs, libraries and headers that any user may read, and what a program needs to be loaded.
 const SYSTEM: [&str; 12] = [
@@ -29,7 +29,8 @@ const SYSTEM: [&str; 12] = [
     "/dev/null",
 ];
 /// What each program of a compiler may take that works on words of strangers: far more than compilers need.
-pub(super) const BOUNDS: Bounds = Bounds { processor_seconds: 600, memory: 4 << 30, file_size: 1 << 30 };
+pub(super) const BOUNDS: ResourceLimits =
+    ResourceLimits { processor_seconds: 600, memory: 4 << 30, file_size: 1 << 30 };
 /// Lists of folders that a compiler, or the programs that it starts, look into.
 const SEARCHED: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
 

@@ -4,15 +4,15 @@ use std::path::Path;
 
 /// A language and, where stated, its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Language {
+pub(super) struct SourceLanguage {
     pub cpp: bool,
     /// As the compiler's `-std=gnu…` takes it.
     pub version: Option<&'static str>,
 }
 
-impl Language {
+impl SourceLanguage {
     /// `C`, `C99`, `C++`, `C++11` and so on, in either case.
-    pub fn parse(name: &str) -> Option<Language> {
+    pub fn parse(name: &str) -> Option<SourceLanguage> {
         let name = name.trim().to_ascii_uppercase();
         let (cpp, rest) = match name.strip_prefix("C++") {
             Some(rest) => (true, rest),
@@ -33,13 +33,13 @@ impl Language {
             ("23", true) => Some("23"),
             _ => return None,
         };
-        Some(Language { cpp, version })
+        Some(SourceLanguage { cpp, version })
     }
 
     /// What a file's extension says.
-    pub fn of_file(path: &Path) -> Language {
+    pub fn of_file(path: &Path) -> SourceLanguage {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-        Language { cpp: matches!(extension, "cpp" | "cc" | "cxx" | "c++" | "C"), version: None }
+        SourceLanguage { cpp: matches!(extension, "cpp" | "cc" | "cxx" | "c++" | "C"), version: None }
     }
 
     pub fn name(self) -> &'static str {
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn names_of_the_standard_become_compiler_options() {
-        let options = |name| Language::parse(name).map(Language::options);
+        let options = |name| SourceLanguage::parse(name).map(SourceLanguage::options);
         assert_eq!(options("C99").unwrap(), ["-x", "c", "-std=gnu99"]);
         assert_eq!(options("C++11").unwrap(), ["-x", "c++", "-std=gnu++11"]);
         assert_eq!(options("c++").unwrap(), ["-x", "c++"]);
@@ -75,10 +75,10 @@ mod tests {
     #[test]
     fn files_tell_their_language() {
         for name in ["a.cpp", "a.cc", "a.cxx", "a.C"] {
-            assert!(Language::of_file(Path::new(name)).cpp, "{name}");
+            assert!(SourceLanguage::of_file(Path::new(name)).cpp, "{name}");
         }
         for name in ["a.c", "a", "cpp"] {
-            assert!(!Language::of_file(Path::new(name)).cpp, "{name}");
+            assert!(!SourceLanguage::of_file(Path::new(name)).cpp, "{name}");
         }
     }
 }

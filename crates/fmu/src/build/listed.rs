@@ -7,15 +7,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::BuildError;
-use super::language::Language;
-use super::sources::{self, Configuration, SourceFile, SourceFileSet};
+use super::language::SourceLanguage;
+use super::sources::{self, BuildConfiguration, SourceFileSet, TranslationUnit};
 use vecud_description::InterfaceType;
 
 /// The file with the list, by its path in the FMU.
 const FILE: &str = "modelDescription.xml";
 /// The version that compilers are told: newer ones make words of C of names that such sources define (`bool`), and take `()` for
 /// no arguments.
-const C: Language = Language { cpp: false, version: Some("11") };
+const C: SourceLanguage = SourceLanguage { cpp: false, version: Some("11") };
 
 /// How the sources in the folder `sources` become the library of `interface`. `whole`: the names of files that include all
 /// others, the likeliest first.
@@ -23,12 +23,12 @@ pub(super) fn configuration(
     sources: &Path,
     interface: &InterfaceType,
     whole: &[String],
-) -> Result<Configuration, BuildError> {
+) -> Result<BuildConfiguration, BuildError> {
     let mut files = listed(interface)?;
     if files.is_empty() {
         files = found(sources, whole)?;
     }
-    let (cpp, c): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| Language::of_file(&file.path).cpp);
+    let (cpp, c): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| SourceLanguage::of_file(&file.path).cpp);
     let of_language = |language, sources| SourceFileSet {
         language,
         compiler: None,
@@ -39,7 +39,7 @@ pub(super) fn configuration(
         includes: vec![PathBuf::from("sources")],
     };
     let sets = [of_language(Some(C), c), of_language(None, cpp)];
-    Ok(Configuration {
+    Ok(BuildConfiguration {
         described_in: FILE,
         platform: None,
         sets: sets.into_iter().filter(|set| !set.sources.is_empty()).collect(),
@@ -48,7 +48,7 @@ pub(super) fn configuration(
 }
 
 /// What the model description lists, but for headers.
-fn listed(interface: &InterfaceType) -> Result<Vec<SourceFile>, BuildError> {
+fn listed(interface: &InterfaceType) -> Result<Vec<TranslationUnit>, BuildError> {
     let is_header =
         |path: &Path| path.extension().is_some_and(|end| ["h", "hh", "hpp", "hxx"].iter().any(|h| end == *h));
     let mut files = Vec::new();
@@ -56,15 +56,15 @@ fn listed(interface: &InterfaceType) -> Result<Vec<SourceFile>, BuildError> {
         let at = Some(file.at);
         let path = sources::inside(&file.name).map_err(|detail| BuildError::Description { file: FILE, at, detail })?;
         if !is_header(&path) {
-            files.push(SourceFile { path, at });
+            files.push(TranslationUnit { path, at });
         }
     }
     Ok(files)
 }
 
 /// What lies in the folder: the first of `whole` that is there, else every C file.
-fn found(sources: &Path, whole: &[String]) -> Result<Vec<SourceFile>, BuildError> {
-    let file = |name: &str| SourceFile { path: Path::new("sources").join(name), at: None };
+fn found(sources: &Path, whole: &[String]) -> Result<Vec<TranslationUnit>, BuildError> {
+    let file = |name: &str| TranslationUnit { path: Path::new("sources").join(name), at: None };
     if let Some(name) = whole.iter().find(|name| sources.join(name).is_file()) {
         return Ok(vec![file(name)]);
     }

@@ -33,16 +33,16 @@ use std::path::{Path, PathBuf};
 
 pub use error::{BuildError, Withheld};
 
-use crate::cache::{Cache, Key};
+use crate::cache::{Cache, CacheKey};
 use crate::platform;
 use compiler::{Compiler, Workplace};
-use dialect::Dialect;
+use dialect::CompileSettings;
 use jail::Jail;
-use language::Language;
-use sources::{Configuration, LinkedLibrary, SourceFileSet};
+use language::SourceLanguage;
+use sources::{BuildConfiguration, LinkedLibrary, SourceFileSet};
 use vecud_description::{Abi, InterfaceOffer};
 use vecud_linux::files;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 
 /// What the user chooses of the definitions that a build description leaves open: by name, the value (empty: as it is
 /// without one), or `None` to leave it out.
@@ -74,10 +74,10 @@ struct BuildPlan<'a> {
     /// The FMU's folder.
     root: &'a Path,
     model_identifier: &'a str,
-    dialect: Dialect,
+    dialect: CompileSettings,
     /// What sources see before their first line; may be empty.
     macros: String,
-    configuration: Configuration,
+    configuration: BuildConfiguration,
     choices: &'a BuildChoices,
     /// Per source file set, in order.
     compilers: Vec<Compiler>,
@@ -130,8 +130,8 @@ fn configuration(
     abi: Abi,
     offer: &InterfaceOffer,
     choices: &BuildChoices,
-    stop: &Stop,
-) -> Result<Configuration, BuildError> {
+    stop: &StopToken,
+) -> Result<BuildConfiguration, BuildError> {
     let model_identifier = &offer.common().model_identifier;
     if let Some(text) = read_description(sources)? {
         let has_compiler = |set: &SourceFileSet| compiler_of(set).identity(stop).is_ok();
@@ -162,7 +162,7 @@ fn plan<'a>(
     sources: &'a Path,
     abi: Abi,
     offer: &'a InterfaceOffer,
-    configuration: Configuration,
+    configuration: BuildConfiguration,
     choices: &'a BuildChoices,
 ) -> Result<BuildPlan<'a>, BuildError> {
     let root = sources.parent().unwrap_or(sources);
@@ -211,9 +211,9 @@ fn compiler_of(set: &SourceFileSet) -> Compiler {
 }
 
 /// C++ as soon as one file is.
-fn set_language(set: &SourceFileSet) -> Language {
-    let by_file = |cpp| Language { cpp, version: None };
-    let any_cpp = set.sources.iter().any(|source| Language::of_file(&source.path).cpp);
+fn set_language(set: &SourceFileSet) -> SourceLanguage {
+    let by_file = |cpp| SourceLanguage { cpp, version: None };
+    let any_cpp = set.sources.iter().any(|source| SourceLanguage::of_file(&source.path).cpp);
     set.language.unwrap_or(by_file(any_cpp))
 }
 
@@ -271,8 +271,8 @@ impl BuildPlan<'_> {
         BuildError::Description { file: self.configuration.described_in, at: Some(library.at), detail }
     }
 
-    fn key(&self, stop: &Stop) -> Result<String, BuildError> {
-        let mut key = Key::new();
+    fn key(&self, stop: &StopToken) -> Result<String, BuildError> {
+        let mut key = CacheKey::new();
         key.add("format", FORMAT);
         key.add("model identifier", self.model_identifier);
         key.add("platform", &platform::of_this_machine()[0]);
@@ -328,7 +328,7 @@ impl BuildPlan<'_> {
     }
 
     /// Compiles and links into the folder `target`, which then holds the library, what it needs beside it, and a log.
-    fn make(&self, target: &Path, file: &str, stop: &Stop) -> Result<(), BuildError> {
+    fn make(&self, target: &Path, file: &str, stop: &StopToken) -> Result<(), BuildError> {
         let jail = if self.choices.trusted { None } else { Some(self.jail(target, stop)?) };
         let work = tempfile::Builder::new().prefix("work-").tempdir_in(target).map_err(|e| file_error(target, e))?;
         for (name, text) in self.dialect.headers.iter().copied().chain([(MACROS, self.macros.as_str())]) {
@@ -391,7 +391,7 @@ impl BuildPlan<'_> {
         // The language before the set's options, so that a version given there wins.
         let is_assembly = source.extension().is_some_and(|e| e == "s" || e == "S");
         if !is_assembly {
-            let language = set.language.unwrap_or(Language::of_file(source));
+            let language = set.language.unwrap_or(SourceLanguage::of_file(source));
             arguments.extend(language.options().into_iter().map(OsString::from));
         }
         arguments.extend(set.options.iter().map(OsString::from));
@@ -399,7 +399,7 @@ impl BuildPlan<'_> {
     }
 
     /// What the compilers of this build can reach, when they build into `target`.
-    fn jail(&self, target: &Path, stop: &Stop) -> Result<Jail, BuildError> {
+    fn jail(&self, target: &Path, stop: &StopToken) -> Result<Jail, BuildError> {
         let mut jail = Jail::new(target);
         for compiler in self.known_compilers() {
             jail.allow(compiler.search_folders(stop));

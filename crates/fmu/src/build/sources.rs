@@ -2,11 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::language::Language;
+use super::language::SourceLanguage;
 
 /// How to build one library.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Configuration {
+pub(super) struct BuildConfiguration {
     /// The file that says so, by its path in the FMU: errors name it.
     pub described_in: &'static str,
     pub platform: Option<String>,
@@ -18,10 +18,10 @@ pub(super) struct Configuration {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SourceFileSet {
     /// `None`: by each file's extension.
-    pub language: Option<Language>,
+    pub language: Option<SourceLanguage>,
     pub compiler: Option<String>,
     pub options: Vec<String>,
-    pub sources: Vec<SourceFile>,
+    pub sources: Vec<TranslationUnit>,
     /// `NAME` or `NAME=VALUE`.
     pub definitions: Vec<String>,
     pub includes: Vec<PathBuf>,
@@ -29,7 +29,7 @@ pub(super) struct SourceFileSet {
 
 /// A file to compile, and where the file that says so names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SourceFile {
+pub(super) struct TranslationUnit {
     pub path: PathBuf,
     /// Line and column, where it is named.
     pub at: Option<(u32, u32)>,

@@ -5,11 +5,11 @@ use std::io::{self, Read};
 use sha2::{Digest, Sha256};
 
 /// A SHA-256 over labelled values; labels and lengths keep neighbours apart.
-pub(crate) struct Key(Sha256);
+pub(crate) struct CacheKey(Sha256);
 
-impl Key {
-    pub fn new() -> Key {
-        Key(Sha256::new())
+impl CacheKey {
+    pub fn new() -> CacheKey {
+        CacheKey(Sha256::new())
     }
 
     pub fn add(&mut self, label: &str, value: impl AsRef<[u8]>) {
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn neighbours_do_not_run_together() {
         let key = |values: [&str; 2]| {
-            let mut key = Key::new();
+            let mut key = CacheKey::new();
             values.iter().for_each(|value| key.add("x", value));
             key.finish()
         };
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn content_counts() {
         let key = |content: &[u8]| {
-            let mut key = Key::new();
+            let mut key = CacheKey::new();
             key.add_content(content).unwrap();
             key.finish()
         };

@@ -25,11 +25,11 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{Access, AtFlags, CWD, FlockOperation, RenameFlags};
 
-pub(crate) use key::Key;
+pub(crate) use key::CacheKey;
 use vecud_linux::files;
 use vecud_linux::permits::Permits;
 use vecud_linux::rights::Rights;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 
 const TEMPORARY: &str = ".tmp-";
 /// The begin of the names of links to folders.
@@ -46,7 +46,7 @@ const LEFTOVER_AGE: Duration = Duration::from_secs(60);
 pub struct Cache {
     folder: PathBuf,
     note: Option<String>,
-    stop: Stop,
+    stop: StopToken,
     builds: Permits,
     rights: Rights,
 }
@@ -73,7 +73,7 @@ impl Cache {
         Cache {
             folder: std::path::absolute(&folder).unwrap_or(folder),
             note: None,
-            stop: Stop::default(),
+            stop: StopToken::default(),
             builds: Permits::default(),
             rights: Rights::default(),
         }
@@ -85,7 +85,7 @@ impl Cache {
     }
 
     /// A cache of the same folder, for which nothing more is unpacked or built as soon as somebody asks for the end.
-    pub fn until(self, stop: Stop) -> Cache {
+    pub fn until(self, stop: StopToken) -> Cache {
         Cache { stop, ..self }
     }
 
@@ -110,7 +110,7 @@ impl Cache {
     }
 
     /// Who asks for the end of what is being made for this cache.
-    pub(crate) fn stop(&self) -> &Stop {
+    pub(crate) fn stop(&self) -> &StopToken {
         &self.stop
     }
 
@@ -260,7 +260,7 @@ fn keep_to_ourselves(path: &Path) -> io::Result<()> {
 }
 
 fn digest(path: &Path) -> io::Result<String> {
-    let mut key = Key::new();
+    let mut key = CacheKey::new();
     key.add_content(files::open(path)?)?;
     Ok(key.finish())
 }
@@ -359,7 +359,7 @@ pub(crate) fn plain_path(folder: &Path, is_plain: impl Fn(&Path) -> bool) -> io:
 
 /// A link to a folder, in the first of these temporary directories in which there can be one.
 fn link_in<'a>(temporary: impl Iterator<Item = &'a PathBuf>, folder: &Path) -> io::Result<PathBuf> {
-    let mut key = Key::new();
+    let mut key = CacheKey::new();
     key.add("folder", folder.as_os_str().as_encoded_bytes());
     let name = format!("{LINK}{}", &key.finish()[..32]);
     let mut last = io::Error::other("no temporary directory has such a path; set TMPDIR to one");

@@ -254,14 +254,14 @@ pub const ENTRIES: &[Entry] = &[
 
 /// An FMU, as far as names depend on it.
 #[derive(Clone, Copy, Debug)]
-pub struct Dialect {
+pub struct NamingScheme {
     /// Its C interface.
     pub abi: Abi,
     /// As what its instances are made.
     pub interface: Interface,
 }
 
-impl Dialect {
+impl NamingScheme {
     /// What a function is called in C; `None`: there is no such function.
     pub fn name(self, function: Function) -> Option<&'static str> {
         function.name_of(self.abi, self.interface)
@@ -349,10 +349,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Every C interface with every interface type.
-    fn dialects() -> Vec<Dialect> {
+    fn dialects() -> Vec<NamingScheme> {
         let interfaces = [Interface::ModelExchange, Interface::CoSimulation, Interface::ScheduledExecution];
         let abis = [Abi::Fmi1, Abi::Fmi2, Abi::Fmi3, Abi::Draft];
-        abis.into_iter().flat_map(|abi| interfaces.map(|interface| Dialect { abi, interface })).collect()
+        abis.into_iter().flat_map(|abi| interfaces.map(|interface| NamingScheme { abi, interface })).collect()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A line that somebody writes → what is asked of the instance. What is wrong with it is said before the FMU hears of anything.
 
-use super::functions::{Dialect, ENTRIES, Entry};
+use super::functions::{ENTRIES, Entry, NamingScheme};
 use super::settable::{can_be_read, can_be_set};
 use std::collections::BTreeMap;
 use vecud_description::{
@@ -9,7 +9,7 @@ use vecud_description::{
 use vecud_fmi::{Function, get_function, set_function};
 use vecud_plan::glob;
 use vecud_plan::rig::{self, RigValue};
-use vecud_runner::by_hand::{Length, Place, Request, State, Verb};
+use vecud_runner::by_hand::{FmiState, IntervalValue, Request, VariableHandle, Verb};
 
 /// The state that is meant where none is named.
 const UNNAMED: &str = "state";
@@ -23,7 +23,7 @@ const TYPES: [(Interface, [&str; 2]); 3] = [
 
 /// What a line asks for.
 #[derive(Debug, PartialEq)]
-pub enum Asked {
+pub enum Instruction {
     /// Nothing: it is empty, or a remark.
     Nothing,
     /// The end.
@@ -33,16 +33,16 @@ pub enum Asked {
     /// The variables whose names match.
     Variables(String),
     /// What belongs to the next initialisation is kept until then.
-    Setup(Setup),
+    Setup(Experiment),
     /// Requests, one after the other.
-    Requests(Vec<Named>),
+    Requests(Vec<NamedRequest>),
     /// An instance with that interface type, else with the one of the last.
     Instantiate(Option<Interface>, Request),
 }
 
 /// A request, and the name of what it is about.
 #[derive(Debug, PartialEq)]
-pub struct Named {
+pub struct NamedRequest {
     /// Name of the variable, or nothing.
     pub name: String,
     /// The request.
@@ -51,7 +51,7 @@ pub struct Named {
 
 /// When an experiment begins and ends, and how exact it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Setup {
+pub struct Experiment {
     /// Its start.
     pub start: Option<f64>,
     /// Its end.
@@ -61,24 +61,24 @@ pub struct Setup {
 }
 
 /// What lines are read against.
-pub struct Language<'a> {
+pub struct LineContext<'a> {
     /// The FMU.
     pub description: &'a ModelDescription,
     /// Its version, and the interface type.
-    pub dialect: Dialect,
+    pub dialect: NamingScheme,
     /// Values of structural parameters that are not those of the description.
     pub sizes: &'a BTreeMap<ValueReference, u64>,
     /// What was said of the next initialisation.
-    pub setup: Setup,
+    pub setup: Experiment,
     /// The time that the instance has come to.
     pub time: f64,
 }
 
 type Result<T> = std::result::Result<T, String>;
 
-impl Language<'_> {
+impl LineContext<'_> {
     /// What a line asks for.
-    pub fn read(&self, line: &str) -> Result<Asked> {
+    pub fn read(&self, line: &str) -> Result<Instruction> {
         let line = line.trim();
         let (head, rest) = line.split_once(|c: char| c.is_whitespace() || c == '(').unwrap_or((line, ""));
         // As in C: SetTime(0.5)
@@ -89,11 +89,13 @@ impl Language<'_> {
         };
         let rest = rest.trim();
         match head {
-            "" => return Ok(Asked::Nothing),
-            _ if head.starts_with('#') => return Ok(Asked::Nothing),
-            "quit" | "exit" | "bye" => return Ok(Asked::End),
-            "help" | "?" => return Ok(Asked::Help(Some(rest.to_owned()).filter(|rest| !rest.is_empty()))),
-            "variables" => return Ok(Asked::Variables(if rest.is_empty() { "*".to_owned() } else { rest.to_owned() })),
+            "" => return Ok(Instruction::Nothing),
+            _ if head.starts_with('#') => return Ok(Instruction::Nothing),
+            "quit" | "exit" | "bye" => return Ok(Instruction::End),
+            "help" | "?" => return Ok(Instruction::Help(Some(rest.to_owned()).filter(|rest| !rest.is_empty()))),
+            "variables" => {
+                return Ok(Instruction::Variables(if rest.is_empty() { "*".to_owned() } else { rest.to_owned() }));
+            }
             _ => {}
         }
         let (entry, function) = self.entry(head)?;
@@ -107,7 +109,7 @@ impl Language<'_> {
 
     /// What is written behind the name of an entry, as far as this FMU has a use for it.
     pub fn arguments(&self, entry: &Entry) -> String {
-        let Dialect { abi, .. } = self.dialect;
+        let NamingScheme { abi, .. } = self.dialect;
         match entry.verb {
             Verb::Instantiate => {
                 let offered =
@@ -151,13 +153,13 @@ impl Language<'_> {
 
     /// The entry of a name.
     pub fn entry(&self, written: &str) -> Result<(&'static Entry, Option<Function>)> {
-        let Dialect { interface, .. } = self.dialect;
+        let NamingScheme { interface, .. } = self.dialect;
         match self.dialect.find(written) {
             Some((entry, function)) if self.dialect.has(entry) || entry.verb == Verb::Instantiate => {
                 Ok((entry, function))
             }
             Some((entry, _)) => {
-                let has = |own: &Interface| Dialect { interface: *own, ..self.dialect }.has(entry);
+                let has = |own: &Interface| NamingScheme { interface: *own, ..self.dialect }.has(entry);
                 let offered = self.description.interfaces.iter().map(|offer| offer.interface());
                 let hint = match offered.into_iter().find(has) {
                     Some(own) => format!("; the FMU offers {} as well: --interface-type, or Instantiate", own.name()),
@@ -179,18 +181,18 @@ impl Language<'_> {
         }
     }
 
-    fn request(&self, entry: &Entry, function: Option<Function>, rest: &str) -> Result<Asked> {
+    fn request(&self, entry: &Entry, function: Option<Function>, rest: &str) -> Result<Instruction> {
         let words = Words::of(rest);
-        let one = |request| Ok(Asked::Requests(vec![Named { name: String::new(), request }]));
+        let one = |request| Ok(Instruction::Requests(vec![NamedRequest { name: String::new(), request }]));
         match entry.verb {
             Verb::Instantiate => self.instantiate(function, &words),
             Verb::EnterInitializationMode => {
                 let setup = self.experiment(&words)?;
                 if function == Some(Function::SetupExperiment) {
-                    return Ok(Asked::Setup(setup));
+                    return Ok(Instruction::Setup(setup));
                 }
                 let start = setup.start.or(self.description.default_experiment.start_time).unwrap_or(0.0);
-                let Setup { stop, tolerance, .. } = setup;
+                let Experiment { stop, tolerance, .. } = setup;
                 one(Request::EnterInitializationMode { start, stop, tolerance })
             }
             Verb::SetDebugLogging => {
@@ -199,17 +201,17 @@ impl Language<'_> {
             }
             Verb::Set => {
                 let request = self.set(function, rest)?;
-                Ok(Asked::Requests(vec![request]))
+                Ok(Instruction::Requests(vec![request]))
             }
-            Verb::Get => self.get(function, &words).map(Asked::Requests),
+            Verb::Get => self.get(function, &words).map(Instruction::Requests),
             Verb::SetClock => one(Request::SetClock { clocks: self.clocks(&words, Causality::Input)? }),
             Verb::GetClock => {
                 let clocks = self.clocks(&words, Causality::Output)?;
-                let named = words.list.iter().zip(clocks).map(|(name, clock)| Named {
+                let named = words.list.iter().zip(clocks).map(|(name, clock)| NamedRequest {
                     name: name.clone(),
                     request: Request::GetClock { clocks: vec![clock] },
                 });
-                Ok(Asked::Requests(named.collect()))
+                Ok(Instruction::Requests(named.collect()))
             }
             Verb::GetInterval | Verb::GetShift => {
                 let [name] = words.exactly()?;
@@ -223,7 +225,7 @@ impl Language<'_> {
                     Verb::GetInterval => Request::GetInterval { clock, fraction },
                     _ => Request::GetShift { clock, fraction },
                 };
-                Ok(Asked::Requests(vec![Named { name: variable.name.clone(), request }]))
+                Ok(Instruction::Requests(vec![NamedRequest { name: variable.name.clone(), request }]))
             }
             Verb::SetInterval | Verb::SetShift => {
                 let [name, length] = words.exactly()?;
@@ -332,9 +334,9 @@ impl Language<'_> {
         }
     }
 
-    fn instantiate(&self, function: Option<Function>, words: &Words) -> Result<Asked> {
+    fn instantiate(&self, function: Option<Function>, words: &Words) -> Result<Instruction> {
         let interfaces = TYPES;
-        let name = |own: Interface| Dialect { interface: own, ..self.dialect }.name(Function::instantiate(own));
+        let name = |own: Interface| NamingScheme { interface: own, ..self.dialect }.name(Function::instantiate(own));
         // Of a function that makes instances of several interface types, as fmi2Instantiate does, the name says nothing.
         let is_of_all = interfaces.iter().filter(|(own, _)| name(*own) == name(self.dialect.interface)).count() > 1;
         let named = interfaces.iter().find(|(own, _)| function == Some(Function::instantiate(*own)));
@@ -359,10 +361,10 @@ impl Language<'_> {
             return Err("the FMU has no Event Mode for Co-Simulation (hasEventMode is not true)".to_owned());
         }
         let request = Request::Instantiate { name, logging_on, event_mode_used, early_return_allowed };
-        Ok(Asked::Instantiate(interface, request))
+        Ok(Instruction::Instantiate(interface, request))
     }
 
-    fn experiment(&self, words: &Words) -> Result<Setup> {
+    fn experiment(&self, words: &Words) -> Result<Experiment> {
         let mut setup = self.setup;
         let mut positions = [&mut setup.start, &mut setup.stop, &mut setup.tolerance];
         let mut next = 0;
@@ -426,17 +428,17 @@ impl Language<'_> {
         usize::try_from(elements).unwrap_or(usize::MAX)
     }
 
-    fn place(&self, variable: &Variable) -> Result<Place> {
+    fn place(&self, variable: &Variable) -> Result<VariableHandle> {
         /// More values are not handed over by hand.
         const MOST: usize = 1 << 20;
         let elements = self.elements(variable);
         if elements > MOST {
             return Err(format!("{} has {elements} elements: more than {MOST} are not called by hand", variable.name));
         }
-        Ok(Place { reference: variable.value_reference, variable_type: variable.variable_type, elements })
+        Ok(VariableHandle { reference: variable.value_reference, variable_type: variable.variable_type, elements })
     }
 
-    fn number_place(&self, name: &str) -> Result<Place> {
+    fn number_place(&self, name: &str) -> Result<VariableHandle> {
         let variable = self.variable(name)?;
         match variable.variable_type {
             VariableType::Float64 | VariableType::Float32 => self.place(variable),
@@ -456,7 +458,7 @@ impl Language<'_> {
         }
     }
 
-    fn set(&self, function: Option<Function>, rest: &str) -> Result<Named> {
+    fn set(&self, function: Option<Function>, rest: &str) -> Result<NamedRequest> {
         let (name, value) = self.name_and_value(rest)?;
         let variable = self.variable(name)?;
         if variable.variable_type == VariableType::Clock {
@@ -468,7 +470,7 @@ impl Language<'_> {
         let value = written(variable, value)?;
         let values = vecud_plan::values_of(variable, items, place.elements, &value)
             .map_err(|wrong| format!("{name} {wrong}"))?;
-        Ok(Named { name: variable.name.clone(), request: Request::Set { place, values } })
+        Ok(NamedRequest { name: variable.name.clone(), request: Request::Set { place, values } })
     }
 
     /// `NAME VALUE` or `NAME=VALUE`; names may have anything in them, so those that are known come first.
@@ -493,7 +495,7 @@ impl Language<'_> {
         }
     }
 
-    fn get(&self, function: Option<Function>, words: &Words) -> Result<Vec<Named>> {
+    fn get(&self, function: Option<Function>, words: &Words) -> Result<Vec<NamedRequest>> {
         let mut all = Vec::new();
         for word in &words.list {
             let is_pattern = word.contains(['*', '?']) && self.description.variable(word).is_none();
@@ -514,7 +516,7 @@ impl Language<'_> {
                 }
                 self.is_of(function, get_function(variable.variable_type), variable)?;
                 let request = Request::Get { place: self.place(variable)? };
-                all.push(Named { name: variable.name.clone(), request });
+                all.push(NamedRequest { name: variable.name.clone(), request });
             }
         }
         if all.is_empty() { Err(String::new()) } else { Ok(all) }
@@ -529,38 +531,38 @@ impl Language<'_> {
     }
 
     /// The states in which something is called that instances of this interface type have.
-    pub fn states(&self, verb: Verb) -> Vec<State> {
+    pub fn states(&self, verb: Verb) -> Vec<FmiState> {
         verb.states().iter().copied().filter(|state| self.has(*state)).collect()
     }
 
     /// The states in which this variable can be set, of those that instances of this interface type have.
-    pub fn states_to_set(&self, variable: &Variable) -> Vec<State> {
-        let is_set = |state: &State| can_be_set(self.description, self.dialect.interface, variable, *state);
+    pub fn states_to_set(&self, variable: &Variable) -> Vec<FmiState> {
+        let is_set = |state: &FmiState| can_be_set(self.description, self.dialect.interface, variable, *state);
         self.states(Verb::Set).into_iter().filter(is_set).collect()
     }
 
     /// The states in which this variable can be read, likewise.
-    pub fn states_to_get(&self, variable: &Variable) -> Vec<State> {
-        let is_read = |state: &State| can_be_read(self.description, variable, *state);
+    pub fn states_to_get(&self, variable: &Variable) -> Vec<FmiState> {
+        let is_read = |state: &FmiState| can_be_read(self.description, variable, *state);
         self.states(Verb::Get).into_iter().filter(is_read).collect()
     }
 
     /// Whether instances of this interface type come into a state.
-    fn has(&self, state: State) -> bool {
+    fn has(&self, state: FmiState) -> bool {
         match state {
-            State::ClockActivationMode | State::PartitionActivated => {
+            FmiState::ClockActivationMode | FmiState::PartitionActivated => {
                 self.dialect.interface == Interface::ScheduledExecution
             }
-            State::StepMode => self.dialect.interface == Interface::CoSimulation,
-            State::ContinuousTimeMode => self.dialect.interface == Interface::ModelExchange,
-            State::EventMode => match self.description.co_simulation() {
+            FmiState::StepMode => self.dialect.interface == Interface::CoSimulation,
+            FmiState::ContinuousTimeMode => self.dialect.interface == Interface::ModelExchange,
+            FmiState::EventMode => match self.description.co_simulation() {
                 Some(own) if self.dialect.interface == Interface::CoSimulation => own.has_event_mode,
                 _ => self.dialect.interface == Interface::ModelExchange,
             },
-            State::ConfigurationMode => {
+            FmiState::ConfigurationMode => {
                 self.description.variables.iter().any(|own| own.causality == Causality::StructuralParameter)
             }
-            State::InitializationMode => self.dialect.abi.has_initialization_mode(),
+            FmiState::InitializationMode => self.dialect.abi.has_initialization_mode(),
             _ => true,
         }
     }
@@ -719,14 +721,14 @@ fn numbers(text: &str) -> Result<Vec<f64>> {
     if list.is_empty() { Err(String::new()) } else { Ok(list) }
 }
 
-fn length(word: &str, is_fraction: bool) -> Result<Length> {
+fn length(word: &str, is_fraction: bool) -> Result<IntervalValue> {
     let wrong = || format!("{word} is no interval: write a number, or COUNTER/RESOLUTION");
     match word.split_once('/') {
-        Some((counter, resolution)) => Ok(Length::Fraction {
+        Some((counter, resolution)) => Ok(IntervalValue::Fraction {
             counter: counter.trim().parse().map_err(|_| wrong())?,
             resolution: resolution.trim().parse().map_err(|_| wrong())?,
         }),
         None if is_fraction => Err(wrong()),
-        None => Ok(Length::Decimal(number(word)?)),
+        None => Ok(IntervalValue::Decimal(number(word)?)),
     }
 }

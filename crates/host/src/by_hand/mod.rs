@@ -8,10 +8,10 @@ mod language;
 mod process;
 mod settable;
 
-pub use vecud_runner::by_hand::{Call, Given, Length, State};
+pub use vecud_runner::by_hand::{Call, FmiState, IntervalValue, ReplyContent};
 
-use self::functions::{Dialect, Entry};
-use self::language::{Asked, Language, Named, Setup};
+use self::functions::{Entry, NamingScheme};
+use self::language::{Experiment, Instruction, LineContext, NamedRequest};
 use self::process::{FmuProcess, Gone};
 use super::Error;
 use super::preload::{Calls, Preload};
@@ -24,15 +24,15 @@ use std::time::Duration;
 use vecud_description::{Causality, Interface, ModelDescription, ValueReference, Values, Variable};
 use vecud_fmi::{Function, get_function, set_function};
 use vecud_fmu::archive::{BuildChoices, Cache, Unpacked};
-use vecud_linux::stop::Stop;
-use vecud_runner::by_hand::{Message, Request, Subject, Verb, Why};
+use vecud_linux::stop::StopToken;
+use vecud_runner::by_hand::{LoadRequest, Message, Request, RequestFailure, Verb};
 
 /// The interface types, the first choice first: as `vecud simulate` has it.
 const RUN: [Interface; 3] = [Interface::CoSimulation, Interface::ScheduledExecution, Interface::ModelExchange];
 
 /// What is wanted of a conversation.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct ConversationOptions {
     /// The `.fmu` file, or the folder of an FMU.
     pub file: PathBuf,
     /// As what instances are made; `None`: the first of Co-Simulation, Scheduled Execution and Model Exchange that it offers.
@@ -63,18 +63,18 @@ pub enum Heard {
     /// The FMU has called back.
     CalledBack(String),
     /// A request has given this.
-    Given(Shown),
+    Given(ShownResult),
     /// Something is to be known.
     Note(String),
 }
 
 /// What a request has given.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct ShownResult {
     /// Name of the variable; empty: it is about none.
     pub name: String,
     /// What was given.
-    pub given: Given,
+    pub given: ReplyContent,
     /// The unit of its values, or the items of the enumeration that they are; empty: nothing.
     pub remark: String,
 }
@@ -100,23 +100,23 @@ pub enum Done {
 
 /// A conversation.
 pub struct ByHand {
-    wanted: Wanted,
-    stop: Stop,
+    wanted: ConversationOptions,
+    stop: StopToken,
     unpacked: Unpacked,
     cache: Cache,
     text: String,
     description: ModelDescription,
     interface: Interface,
     process: Option<FmuProcess>,
-    state: State,
+    state: FmiState,
     time: f64,
-    setup: Setup,
+    setup: Experiment,
     sizes: BTreeMap<ValueReference, u64>,
 }
 
 impl ByHand {
     /// Opens an FMU. Nothing of its code runs yet.
-    pub fn open(wanted: Wanted, stop: Stop) -> Result<ByHand, Error> {
+    pub fn open(wanted: ConversationOptions, stop: StopToken) -> Result<ByHand, Error> {
         let cache = Cache::user().map_err(Error::NoCache)?.until(stop.clone());
         let unpacked = Unpacked::open(&wanted.file, &cache).map_err(Error::Archive)?;
         let text = unpacked.model_description().map_err(Error::Archive)?;
@@ -143,9 +143,9 @@ impl ByHand {
             description,
             interface,
             process: None,
-            state: State::NoInstance,
+            state: FmiState::NoInstance,
             time: 0.0,
-            setup: Setup::default(),
+            setup: Experiment::default(),
             sizes: BTreeMap::new(),
         })
     }
@@ -157,7 +157,7 @@ impl ByHand {
     }
 
     /// Where the instance stands.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> FmiState {
         self.state
     }
 
@@ -166,10 +166,10 @@ impl ByHand {
         self.time
     }
 
-    fn language(&self) -> Language<'_> {
-        let dialect = Dialect { abi: self.description.abi, interface: self.interface };
+    fn language(&self) -> LineContext<'_> {
+        let dialect = NamingScheme { abi: self.description.abi, interface: self.interface };
         let ByHand { description, sizes, setup, time, .. } = self;
-        Language { description, dialect, sizes, setup: *setup, time: *time }
+        LineContext { description, dialect, sizes, setup: *setup, time: *time }
     }
 
     /// Does what a line asks for. `hear` hears of what goes on meanwhile.
@@ -179,16 +179,16 @@ impl ByHand {
             Err(wrong) => return Done::Wrong(wrong),
         };
         match asked {
-            Asked::Nothing => Done::Nothing,
-            Asked::End => Done::End,
-            Asked::Help(None) => Done::Text(self.help()),
-            Asked::Help(Some(name)) => match self.help_on(&name) {
+            Instruction::Nothing => Done::Nothing,
+            Instruction::End => Done::End,
+            Instruction::Help(None) => Done::Text(self.help()),
+            Instruction::Help(Some(name)) => match self.help_on(&name) {
                 Ok(text) => Done::Text(text),
                 Err(wrong) => Done::Wrong(wrong),
             },
-            Asked::Variables(pattern) => self.variables(&pattern),
-            Asked::Setup(setup) => {
-                if self.state != State::Instantiated {
+            Instruction::Variables(pattern) => self.variables(&pattern),
+            Instruction::Setup(setup) => {
+                if self.state != FmiState::Instantiated {
                     let set_up = self.language().dialect.word(Function::SetupExperiment);
                     return Done::Wrong(self.not_here(Verb::EnterInitializationMode, Some(set_up)));
                 }
@@ -198,16 +198,16 @@ impl ByHand {
                 ));
                 Done::Well
             }
-            Asked::Instantiate(interface, request) => {
-                if self.state != State::NoInstance {
+            Instruction::Instantiate(interface, request) => {
+                if self.state != FmiState::NoInstance {
                     return Done::Wrong(self.not_here(Verb::Instantiate, None));
                 }
                 match self.have_process(interface, hear) {
-                    Ok(()) => self.ask(Named { name: String::new(), request }, hear),
+                    Ok(()) => self.ask(NamedRequest { name: String::new(), request }, hear),
                     Err(done) => done,
                 }
             }
-            Asked::Requests(requests) => {
+            Instruction::Requests(requests) => {
                 for named in requests {
                     let done = self.ask(named, hear);
                     if done != Done::Well {
@@ -233,7 +233,7 @@ impl ByHand {
             });
             wrong.into_iter().chain(left).for_each(|note| hear(Heard::Note(note)));
         }
-        self.state = State::NoInstance;
+        self.state = FmiState::NoInstance;
         self.time = 0.0;
         self.sizes.clear();
     }
@@ -261,7 +261,7 @@ impl ByHand {
             Preload::of(&self.description.model_name, &library, self.wanted.preload.clone(), &mut Calls::new());
         let preload = preload.map_err(Done::Invalid)?;
         preload.note.into_iter().for_each(|note| hear(Heard::Note(note)));
-        let subject = Subject {
+        let subject = LoadRequest {
             description: self.text.clone(),
             abi,
             interface,
@@ -277,7 +277,7 @@ impl ByHand {
         Ok(())
     }
 
-    fn ask(&mut self, Named { name, request }: Named, hear: &mut dyn FnMut(Heard)) -> Done {
+    fn ask(&mut self, NamedRequest { name, request }: NamedRequest, hear: &mut dyn FnMut(Heard)) -> Done {
         let verb = request.verb();
         let name_of_call = self.name_of_call(&request);
         if let Err(wrong) = self.can_touch(&name, &request) {
@@ -285,7 +285,7 @@ impl ByHand {
         }
         if self.process.is_none() {
             // Of what needs no instance the library is asked.
-            if !verb.states().contains(&State::NoInstance) {
+            if !verb.states().contains(&FmiState::NoInstance) {
                 return Done::Wrong(self.not_here(verb, name_of_call));
             }
             if let Err(done) = self.have_process(None, hear) {
@@ -313,11 +313,11 @@ impl ByHand {
         };
         let before = std::mem::replace(&mut self.state, answer.state);
         self.time = answer.time;
-        if self.state == State::NoInstance {
+        if self.state == FmiState::NoInstance {
             self.sizes.clear();
-            self.setup = Setup::default();
+            self.setup = Experiment::default();
         }
-        if before == State::Fatal && verb == Verb::FreeInstance {
+        if before == FmiState::Fatal && verb == Verb::FreeInstance {
             // Code of which a call was fatal is not used again.
             self.end_process(hear);
         }
@@ -327,19 +327,19 @@ impl ByHand {
                 if !is_called && let Some(note) = self.uncalled(verb) {
                     hear(Heard::Note(note));
                 }
-                if given != Given::Nothing {
+                if given != ReplyContent::Nothing {
                     let remark = self.remark(&request, &given);
-                    hear(Heard::Given(Shown { name, given, remark }));
+                    hear(Heard::Given(ShownResult { name, given, remark }));
                 }
                 Done::Well
             }
-            Err(Why::NotHere) => Done::Wrong(self.not_here(verb, name_of_call)),
-            Err(Why::Refused(words)) => Done::Wrong(words),
-            Err(Why::Invalid(words)) => Done::Invalid(words),
-            Err(Why::Failed(words)) => Done::Failed(match self.state {
-                State::NoInstance if before != State::NoInstance => format!("{words}; the instance was freed"),
-                State::Failed => format!("{words}; only {} left", self.left_after_error()),
-                State::Fatal => {
+            Err(RequestFailure::NotHere) => Done::Wrong(self.not_here(verb, name_of_call)),
+            Err(RequestFailure::Refused(words)) => Done::Wrong(words),
+            Err(RequestFailure::Invalid(words)) => Done::Invalid(words),
+            Err(RequestFailure::Failed(words)) => Done::Failed(match self.state {
+                FmiState::NoInstance if before != FmiState::NoInstance => format!("{words}; the instance was freed"),
+                FmiState::Failed => format!("{words}; only {} left", self.left_after_error()),
+                FmiState::Fatal => {
                     let free = self.language().dialect.word(Function::FreeInstance);
                     format!(
                         "{words}; nothing of the FMU is called any more: after {free} the next one is of a new process"
@@ -400,8 +400,8 @@ impl ByHand {
         }
     }
 
-    fn remark(&self, request: &Request, given: &Given) -> String {
-        let (Request::Get { place }, Given::Values(values)) = (request, given) else { return String::new() };
+    fn remark(&self, request: &Request, given: &ReplyContent) -> String {
+        let (Request::Get { place }, ReplyContent::Values(values)) = (request, given) else { return String::new() };
         let Some(variable) = self.description.by_reference((place.variable_type, place.reference)) else {
             return String::new();
         };
@@ -453,12 +453,12 @@ impl ByHand {
         let states = language.states(verb);
         let names: Vec<&str> = states.iter().map(|state| state.name()).collect();
         let reason = match self.state {
-            State::NoInstance => format!("there is no instance; {} makes one", named(Verb::Instantiate)),
-            _ if states == [State::NoInstance] => {
+            FmiState::NoInstance => format!("there is no instance; {} makes one", named(Verb::Instantiate)),
+            _ if states == [FmiState::NoInstance] => {
                 format!("there is an instance, which {} gives up", named(Verb::FreeInstance))
             }
-            State::Failed => format!("a call has failed, and only {} left", self.left_after_error()),
-            State::Fatal => {
+            FmiState::Failed => format!("a call has failed, and only {} left", self.left_after_error()),
+            FmiState::Fatal => {
                 format!("a call was fatal, and only {} is left, which forgets the instance", named(Verb::FreeInstance))
             }
             state => {
@@ -474,9 +474,9 @@ impl ByHand {
         let function = match request {
             Request::GetInterval { fraction, .. } => Function::get_interval(*fraction),
             Request::GetShift { fraction, .. } => Function::get_shift(*fraction),
-            Request::SetInterval { interval: Length::Decimal(_), .. } => Function::SetIntervalDecimal,
+            Request::SetInterval { interval: IntervalValue::Decimal(_), .. } => Function::SetIntervalDecimal,
             Request::SetInterval { .. } => Function::SetIntervalFraction,
-            Request::SetShift { shift: Length::Decimal(_), .. } => Function::SetShiftDecimal,
+            Request::SetShift { shift: IntervalValue::Decimal(_), .. } => Function::SetShiftDecimal,
             Request::SetShift { .. } => Function::SetShiftFraction,
             _ => return None,
         };
@@ -499,26 +499,33 @@ impl ByHand {
     }
 
     /// What leads from here towards one of these states.
-    fn way_out(&self, states: &[State]) -> Option<String> {
+    fn way_out(&self, states: &[FmiState]) -> Option<String> {
         let after_initialisation = states.iter().any(|state| {
             !matches!(
                 state,
-                State::NoInstance | State::Instantiated | State::ConfigurationMode | State::InitializationMode
+                FmiState::NoInstance
+                    | FmiState::Instantiated
+                    | FmiState::ConfigurationMode
+                    | FmiState::InitializationMode
             )
         });
         let language = self.language();
         let has_reset = language.entries().any(|entry| entry.verb == Verb::Reset);
         let again = if has_reset { Verb::Reset } else { Verb::FreeInstance };
         let verb = match self.state {
-            State::NoInstance => Verb::Instantiate,
-            State::Instantiated if states == [State::ConfigurationMode] => Verb::EnterConfigurationMode,
-            State::Instantiated => Verb::EnterInitializationMode,
-            State::ConfigurationMode => Verb::ExitConfigurationMode,
-            State::InitializationMode if after_initialisation => Verb::ExitInitializationMode,
-            State::StepMode | State::ContinuousTimeMode if states.contains(&State::EventMode) => Verb::EnterEventMode,
-            State::EventMode if states.contains(&State::StepMode) => Verb::EnterStepMode,
-            State::EventMode if states.contains(&State::ContinuousTimeMode) => Verb::EnterContinuousTimeMode,
-            State::ClockActivationMode if states.contains(&State::PartitionActivated) => Verb::ActivateModelPartition,
+            FmiState::NoInstance => Verb::Instantiate,
+            FmiState::Instantiated if states == [FmiState::ConfigurationMode] => Verb::EnterConfigurationMode,
+            FmiState::Instantiated => Verb::EnterInitializationMode,
+            FmiState::ConfigurationMode => Verb::ExitConfigurationMode,
+            FmiState::InitializationMode if after_initialisation => Verb::ExitInitializationMode,
+            FmiState::StepMode | FmiState::ContinuousTimeMode if states.contains(&FmiState::EventMode) => {
+                Verb::EnterEventMode
+            }
+            FmiState::EventMode if states.contains(&FmiState::StepMode) => Verb::EnterStepMode,
+            FmiState::EventMode if states.contains(&FmiState::ContinuousTimeMode) => Verb::EnterContinuousTimeMode,
+            FmiState::ClockActivationMode if states.contains(&FmiState::PartitionActivated) => {
+                Verb::ActivateModelPartition
+            }
             // What comes before cannot be had otherwise than from the beginning.
             _ => again,
         };
@@ -530,7 +537,7 @@ impl ByHand {
     fn help(&self) -> String {
         let language = self.language();
         let now = match self.state {
-            State::NoInstance => "There is no instance. What can be called now:".to_owned(),
+            FmiState::NoInstance => "There is no instance. What can be called now:".to_owned(),
             state => format!("The instance is {}, at {:?}. What can be called now:", place_of(state), self.time),
         };
         let mut lines = vec![now];
@@ -583,18 +590,18 @@ impl ByHand {
 }
 
 /// The name of an entry, as the FMU's version has it.
-fn title(language: &Language, entry: &Entry) -> String {
+fn title(language: &LineContext, entry: &Entry) -> String {
     language.dialect.title(entry)
 }
 
 /// Where an instance in this state is: `in Step Mode`.
-fn place_of(state: State) -> String {
+fn place_of(state: FmiState) -> String {
     match state {
-        State::Instantiated => "instantiated".to_owned(),
-        State::Terminated => "terminated".to_owned(),
-        State::PartitionActivated => "in Clock Activation Mode, a partition activated".to_owned(),
-        State::Failed => "beyond being called, since a call has failed".to_owned(),
-        State::Fatal => "beyond being called, since a call was fatal".to_owned(),
+        FmiState::Instantiated => "instantiated".to_owned(),
+        FmiState::Terminated => "terminated".to_owned(),
+        FmiState::PartitionActivated => "in Clock Activation Mode, a partition activated".to_owned(),
+        FmiState::Failed => "beyond being called, since a call has failed".to_owned(),
+        FmiState::Fatal => "beyond being called, since a call was fatal".to_owned(),
         state => format!("in {}", state.name()),
     }
 }

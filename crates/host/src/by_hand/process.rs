@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use vecud_fmi::Function;
 use vecud_linux::process;
 use vecud_linux::shared_memory::SharedMemory;
-use vecud_runner::by_hand::{self, Answer, CONVERSATION_FD, Message, PLACE_FD, PLACE_WORDS, Request, Subject};
+use vecud_runner::by_hand::{self, CONVERSATION_FD, LoadRequest, Message, PLACE_FD, PLACE_WORDS, Reply, Request};
 
 /// How often somebody who waits for an answer looks whether it still is to be waited for.
 const LOOK: Duration = Duration::from_millis(20);
@@ -44,7 +44,7 @@ pub enum Gone {
 
 impl FmuProcess {
     /// Starts it; what FMU code prints goes to `printed`. `adopts`: what it leaves behind of processes comes to this one.
-    pub fn start(subject: &Subject, printed: File, adopts: bool) -> Result<FmuProcess, Error> {
+    pub fn start(subject: &LoadRequest, printed: File, adopts: bool) -> Result<FmuProcess, Error> {
         let system = |error: io::Error| Error::System(error.to_string());
         let (mut own, theirs) = UnixStream::pair().map_err(system)?;
         let place =
@@ -71,7 +71,7 @@ impl FmuProcess {
         timeout: Duration,
         is_interrupted: &dyn Fn() -> bool,
         hear: &mut dyn FnMut(Message),
-    ) -> Result<Answer, Gone> {
+    ) -> Result<Reply, Gone> {
         let until = Instant::now() + timeout;
         if by_hand::send(&mut self.stream, request).is_err() {
             return Err(self.gone());

@@ -6,12 +6,12 @@
 //! active is not asked here.
 
 use vecud_description::{
-    Abi, Causality, Initial, Interface, Key, ModelDescription, Variability, Variable, VariableType,
+    Abi, Causality, Initial, Interface, ModelDescription, Variability, Variable, VariableKey, VariableType,
 };
-use vecud_runner::by_hand::State;
+use vecud_runner::by_hand::FmiState;
 
 /// Whether a variable can be set in a state in which variables are set at all.
-pub fn can_be_set(description: &ModelDescription, interface: Interface, variable: &Variable, state: State) -> bool {
+pub fn can_be_set(description: &ModelDescription, interface: Interface, variable: &Variable, state: FmiState) -> bool {
     let abi = description.abi;
     let is_input = variable.causality == Causality::Input;
     let is_tunable_parameter =
@@ -20,27 +20,34 @@ pub fn can_be_set(description: &ModelDescription, interface: Interface, variable
         return false;
     }
     if variable.causality == Causality::StructuralParameter {
-        return state == State::ConfigurationMode;
+        return state == FmiState::ConfigurationMode;
     }
     match (state, abi) {
         // In Configuration Mode structural parameters alone are set; in the others nothing is.
-        (State::ConfigurationMode | State::NoInstance | State::Terminated | State::Failed | State::Fatal, _) => false,
+        (
+            FmiState::ConfigurationMode
+            | FmiState::NoInstance
+            | FmiState::Terminated
+            | FmiState::Failed
+            | FmiState::Fatal,
+            _,
+        ) => false,
         // FMI 1.0 initialises with one call, and sets inputs alone after it.
-        (State::Instantiated, Abi::Fmi1) => starts(variable, true),
+        (FmiState::Instantiated, Abi::Fmi1) => starts(variable, true),
         (_, Abi::Fmi1) => is_input,
-        (State::Instantiated, _) => {
+        (FmiState::Instantiated, _) => {
             starts(variable, true) && !(is_input && abi.sets_inputs_in_initialization_mode_alone())
         }
-        (State::InitializationMode, _) => starts(variable, false),
-        (State::EventMode, Abi::Fmi2) => is_input || is_tunable_parameter,
-        (State::EventMode, _) => {
+        (FmiState::InitializationMode, _) => starts(variable, false),
+        (FmiState::EventMode, Abi::Fmi2) => is_input || is_tunable_parameter,
+        (FmiState::EventMode, _) => {
             let is_own = interface == Interface::ModelExchange && !variable.reinit;
             is_input || is_tunable_parameter || is_own && is_continuous_state(description, variable)
         }
-        (State::ContinuousTimeMode, _) => {
+        (FmiState::ContinuousTimeMode, _) => {
             is_input && variable.variability == Variability::Continuous || is_continuous_state(description, variable)
         }
-        (State::StepMode | State::ClockActivationMode | State::PartitionActivated, _) => {
+        (FmiState::StepMode | FmiState::ClockActivationMode | FmiState::PartitionActivated, _) => {
             is_input || is_tunable_parameter
         }
     }
@@ -48,12 +55,13 @@ pub fn can_be_set(description: &ModelDescription, interface: Interface, variable
 
 /// Whether a variable can be read in a state in which variables are read at all. FMI 2.0 has nothing read before Initialization Mode, and
 /// there outputs and initial unknowns alone (2.0.5, 3.2.3 and 4.2.4); a reference that one of these has, too, is read under any name.
-pub fn can_be_read(description: &ModelDescription, variable: &Variable, state: State) -> bool {
-    let key = |own: &Variable| Key::from((own.variable_type, own.value_reference));
-    let is_listed = |own: Key| description.structure.initial_unknowns.iter().any(|unknown| unknown.variable == own);
+pub fn can_be_read(description: &ModelDescription, variable: &Variable, state: FmiState) -> bool {
+    let key = |own: &Variable| VariableKey::from((own.variable_type, own.value_reference));
+    let is_listed =
+        |own: VariableKey| description.structure.initial_unknowns.iter().any(|unknown| unknown.variable == own);
     match (description.abi, state) {
-        (Abi::Fmi2, State::Instantiated) => false,
-        (Abi::Fmi2, State::InitializationMode) => {
+        (Abi::Fmi2, FmiState::Instantiated) => false,
+        (Abi::Fmi2, FmiState::InitializationMode) => {
             let is_output = |other: &Variable| other.causality == Causality::Output && key(other) == key(variable);
             is_listed(key(variable)) || description.variables.iter().any(is_output)
         }
@@ -96,14 +104,14 @@ mod tests {
     use super::*;
 
     /// A letter for each state in which a variable can be set.
-    const LETTERS: [(char, State); 7] = [
-        ('i', State::Instantiated),
-        ('c', State::ConfigurationMode),
-        ('n', State::InitializationMode),
-        ('e', State::EventMode),
-        ('t', State::ContinuousTimeMode),
-        ('s', State::StepMode),
-        ('a', State::ClockActivationMode),
+    const LETTERS: [(char, FmiState); 7] = [
+        ('i', FmiState::Instantiated),
+        ('c', FmiState::ConfigurationMode),
+        ('n', FmiState::InitializationMode),
+        ('e', FmiState::EventMode),
+        ('t', FmiState::ContinuousTimeMode),
+        ('s', FmiState::StepMode),
+        ('a', FmiState::ClockActivationMode),
     ];
 
     #[track_caller]
@@ -112,10 +120,10 @@ mod tests {
         assert_eq!(description.variables.len(), wanted.len());
         for (name, letters) in wanted {
             let variable = description.variable(name).unwrap();
-            let is_set = |state: State| can_be_set(&description, interface, variable, state);
+            let is_set = |state: FmiState| can_be_set(&description, interface, variable, state);
             let own: String = LETTERS.iter().filter(|(_, state)| is_set(*state)).map(|(letter, _)| letter).collect();
             assert_eq!(own, *letters, "{name}, {}, {interface:?}", class_of(variable));
-            let never = [State::NoInstance, State::Terminated, State::Failed, State::Fatal];
+            let never = [FmiState::NoInstance, FmiState::Terminated, FmiState::Failed, FmiState::Fatal];
             assert!(never.into_iter().all(|state| !is_set(state)), "{name}");
         }
     }
@@ -218,12 +226,12 @@ mod tests {
             let own = description.variables.iter().filter(|variable| can_be_read(&description, variable, state));
             own.map(|variable| variable.name.as_str()).collect::<Vec<_>>()
         };
-        assert_eq!(read(State::Instantiated), [""; 0]);
-        assert_eq!(read(State::InitializationMode), ["der(x)", "y", "alias"]);
-        assert_eq!(read(State::EventMode), ["x", "der(x)", "w", "y", "alias", "u"]);
+        assert_eq!(read(FmiState::Instantiated), [""; 0]);
+        assert_eq!(read(FmiState::InitializationMode), ["der(x)", "y", "alias"]);
+        assert_eq!(read(FmiState::EventMode), ["x", "der(x)", "w", "y", "alias", "u"]);
         // All other versions have everything read.
         let other = vecud_description::parse(FMI3).unwrap();
-        assert!(other.variables.iter().all(|own| can_be_read(&other, own, State::Instantiated)));
+        assert!(other.variables.iter().all(|own| can_be_read(&other, own, FmiState::Instantiated)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use vecud_plan::rig::suggestion;
 use vecud_plan::{ControlKind, ControlVariable, FmuPlan, Plan, Release};
 
 /// A command that may be sent.
-pub struct Command {
+pub struct CheckedCommand {
     /// Which instance.
     pub fmu: usize,
     /// The lane that it goes in; `None`: Reconfiguration Mode.
@@ -56,7 +56,7 @@ pub fn all(
     plan: &Plan,
     named: &[(&str, Values)],
     sizes: impl Fn(usize) -> Vec<u64>,
-) -> Result<Vec<(Command, Vec<usize>)>, ControlError> {
+) -> Result<Vec<(CheckedCommand, Vec<usize>)>, ControlError> {
     let mut groups: BTreeMap<(usize, Option<usize>), Vec<usize>> = BTreeMap::new();
     for (place, (name, _)) in named.iter().enumerate() {
         let (fmu, variable) = variable(plan, name)?;
@@ -88,7 +88,7 @@ pub fn values(
     fmu: &str,
     values: &[(&str, Values)],
     sizes: impl FnOnce(usize) -> Vec<u64>,
-) -> Result<Command, ControlError> {
+) -> Result<CheckedCommand, ControlError> {
     let fmu = find(plan, fmu)?;
     let sizes = sizes(fmu);
     let mut lane = None;
@@ -106,11 +106,11 @@ pub fn values(
             Err(ControlError::Refused { variable: variable.to_owned(), reason })
         }
     })?;
-    Ok(Command { fmu, lane: lane.map(|(lane, _)| lane), sets })
+    Ok(CheckedCommand { fmu, lane: lane.map(|(lane, _)| lane), sets })
 }
 
 /// Checks structural parameters that are to be set in Reconfiguration Mode.
-pub fn structure(plan: &Plan, fmu: &str, values: &[(&str, Values)]) -> Result<Command, ControlError> {
+pub fn structure(plan: &Plan, fmu: &str, values: &[(&str, Values)]) -> Result<CheckedCommand, ControlError> {
     let fmu = find(plan, fmu)?;
     let planned: Vec<u64> = plan.fmus[fmu].sizes.iter().map(|size| size.start).collect();
     let sets = sets(&plan.fmus[fmu], values, &planned, |variable, kind| match kind {
@@ -140,7 +140,7 @@ pub fn structure(plan: &Plan, fmu: &str, values: &[(&str, Values)]) -> Result<Co
             return refuse(format!("{}.{name} depends on it, which is connected and so keeps its size", own.name));
         }
     }
-    Ok(Command { fmu, lane: None, sets })
+    Ok(CheckedCommand { fmu, lane: None, sets })
 }
 
 fn find(plan: &Plan, name: &str) -> Result<usize, ControlError> {

@@ -1,8 +1,8 @@
 //! The supervisor's end of the rings: one writer for each, and whoever waits for an outcome.
 
-use super::check::Command;
+use super::check::CheckedCommand;
 use super::error::ControlError;
-use crate::shared::Shared;
+use crate::shared::SharedRig;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +13,8 @@ use vecud_fmi::{Function, Status};
 use vecud_plan::control::place;
 use vecud_plan::{ControlKind, ControlVariable, FmuId, FmuPlan, Length, Plan};
 use vecud_record::board::FmuWord;
-use vecud_record::control::{OUTSTANDING, Ring, Verdict, encode};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::control::{CommandOutcome, OUTSTANDING, Ring, encode};
+use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::signals::Set;
 
 /// A command was carried out.
@@ -29,7 +29,7 @@ pub struct Applied {
 
 /// What a variable may be set to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settable {
+pub struct AcceptedValue {
     /// Its type.
     pub variable_type: VariableType,
     /// Of an enumeration what its items are called, and the values that they stand for.
@@ -41,7 +41,7 @@ pub type Slot = Arc<Mutex<Option<Result<Applied, ControlError>>>>;
 
 /// All rings of a run.
 pub struct Hub {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRig>,
     state: Mutex<State>,
     closed: AtomicBool,
 }
@@ -89,7 +89,7 @@ struct Waiting {
 
 impl Hub {
     /// The supervisor's end of what is shared.
-    pub fn new(shared: Arc<Shared>) -> Hub {
+    pub fn new(shared: Arc<SharedRig>) -> Hub {
         let resumed = shared.prepared.resumed.as_ref();
         let fmu = |(id, plan): (usize, &FmuPlan)| {
             let mut sizes: Vec<u64> = plan.sizes.iter().map(|size| size.start).collect();
@@ -128,10 +128,10 @@ impl Hub {
     }
 
     /// Sends commands for different rings: all of them, or none.
-    pub fn send(&self, commands: Vec<Command>, at: Option<Instant>) -> Result<Vec<Slot>, ControlError> {
+    pub fn send(&self, commands: Vec<CheckedCommand>, at: Option<Instant>) -> Result<Vec<Slot>, ControlError> {
         let mut state = self.lock();
         self.read_outcomes(&mut state);
-        let mut ready: Vec<(Command, Vec<u64>)> = Vec::new();
+        let mut ready: Vec<(CheckedCommand, Vec<u64>)> = Vec::new();
         for command in commands {
             self.refuse_if_over(command.fmu)?;
             let before = ready.iter().filter(|(other, _)| other.fmu == command.fmu).count() as u64;
@@ -159,7 +159,7 @@ impl Hub {
             if !self.ring(&command, at.is_some())?.push(&words) {
                 return Err(ControlError::Busy);
             }
-            let Command { fmu, lane, sets } = command;
+            let CheckedCommand { fmu, lane, sets } = command;
             let (own, slot) = (&mut state.fmus[fmu], Slot::default());
             own.sent += 1;
             own.sent_in(lane, at.is_some()).waiting.push_back(Waiting { slot: slot.clone(), at, sets });
@@ -185,7 +185,7 @@ impl Hub {
     }
 
     /// The ring that a command goes in.
-    fn ring(&self, command: &Command, timed: bool) -> Result<Ring<'_>, ControlError> {
+    fn ring(&self, command: &CheckedCommand, timed: bool) -> Result<Ring<'_>, ControlError> {
         let board = self.shared.board();
         match command.lane {
             Some(lane) => Ok(board.lane(FmuId(command.fmu), lane)[usize::from(timed)]),
@@ -194,11 +194,11 @@ impl Hub {
     }
 
     /// The variable of an FMU of this name, and what the items of its enumeration are called.
-    pub fn settable(&self, fmu: usize, variable: &ControlVariable) -> Settable {
+    pub fn settable(&self, fmu: usize, variable: &ControlVariable) -> AcceptedValue {
         let description = &self.shared.prepared.descriptions[fmu];
         let own = description.variable(&variable.name);
         let items = own.map(|own| description.items_of(own)).unwrap_or_default();
-        Settable {
+        AcceptedValue {
             variable_type: variable.variable_type,
             items: items.iter().map(|item| (item.name.clone(), item.value)).collect(),
         }
@@ -274,7 +274,7 @@ impl Hub {
                     let set = sets.iter().map(|(number, _)| &plan.control.variables[*number]);
                     let reference = set.filter(|set| set.signals.contains(signal)).map(|set| set.reference).next();
                     let seen = Occurrence { reference, time: Some(time), value: size, ..Occurrence::default() };
-                    board.fmu(FmuId(id)).findings().note(Finding::OversizedValue, seen);
+                    board.fmu(FmuId(id)).findings().note(FindingKind::OversizedValue, seen);
                 }
                 state.changes.push((time, changes));
             }
@@ -291,9 +291,9 @@ impl Ticks {
             let outcome = ring.outcome(self.read);
             self.read += 1;
             let result = match outcome.verdict {
-                Verdict::Applied => Ok(Applied { time: outcome.time, is_held: false }),
-                Verdict::Held => Ok(Applied { time: outcome.time, is_held: true }),
-                Verdict::Full => Err(ControlError::TicksWait(clock)),
+                CommandOutcome::Applied => Ok(Applied { time: outcome.time, is_held: false }),
+                CommandOutcome::Held => Ok(Applied { time: outcome.time, is_held: true }),
+                CommandOutcome::Full => Err(ControlError::TicksWait(clock)),
                 _ => Err(ControlError::TickRefused(clock)),
             };
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -322,12 +322,14 @@ impl Sent {
             self.read += 1;
             let time = outcome.time;
             let result = match outcome.verdict {
-                Verdict::Applied => {
+                CommandOutcome::Applied => {
                     done.push((time, waiting.sets));
                     Ok(Applied { time, is_held: false })
                 }
-                Verdict::Resized | Verdict::Refused | Verdict::Full | Verdict::Held => Err(ControlError::Resized),
-                Verdict::Failed { status, function } => Err(ControlError::Failed {
+                CommandOutcome::Resized | CommandOutcome::Refused | CommandOutcome::Full | CommandOutcome::Held => {
+                    Err(ControlError::Resized)
+                }
+                CommandOutcome::Failed { status, function } => Err(ControlError::Failed {
                     fmu: plan.name.clone(),
                     abi: plan.abi,
                     function: Function::from_u32(function.into()),

@@ -25,9 +25,9 @@ mod error;
 mod hub;
 
 pub use error::ControlError;
-pub use hub::{Applied, Settable};
+pub use hub::{AcceptedValue, Applied};
 
-use super::shared::Shared;
+use super::shared::SharedRig;
 use hub::{Hub, Slot};
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub struct Ticket {
 }
 
 impl Control {
-    pub(super) fn new(shared: Arc<Shared>) -> Control {
+    pub(super) fn new(shared: Arc<SharedRig>) -> Control {
         Control { hub: Arc::new(Hub::new(shared)) }
     }
 
@@ -76,7 +76,7 @@ impl Control {
     }
 
     /// What may be set to the variable `fmu.variable`.
-    pub fn settable(&self, name: &str) -> Result<Settable, ControlError> {
+    pub fn settable(&self, name: &str) -> Result<AcceptedValue, ControlError> {
         let (fmu, variable) = check::variable(self.hub.plan(), name)?;
         Ok(self.hub.settable(fmu, variable))
     }
@@ -85,7 +85,7 @@ impl Control {
     /// All of them are checked before anything is sent. Gives a ticket for each command, with the places of its variables.
     pub fn set_all(&self, values: &[(&str, Values)]) -> Result<Vec<(Ticket, Vec<usize>)>, ControlError> {
         let commands = check::all(self.hub.plan(), values, |fmu| self.hub.sizes(fmu))?;
-        let (commands, places): (Vec<check::Command>, Vec<Vec<usize>>) = commands.into_iter().unzip();
+        let (commands, places): (Vec<check::CheckedCommand>, Vec<Vec<usize>>) = commands.into_iter().unzip();
         Ok(self.send(commands, None)?.into_iter().zip(places).collect())
     }
 
@@ -116,11 +116,11 @@ impl Control {
         self.hub.end();
     }
 
-    fn send_one(&self, command: check::Command, at: Option<Instant>) -> Result<Ticket, ControlError> {
+    fn send_one(&self, command: check::CheckedCommand, at: Option<Instant>) -> Result<Ticket, ControlError> {
         Ok(self.send(vec![command], at)?.remove(0))
     }
 
-    fn send(&self, commands: Vec<check::Command>, at: Option<Instant>) -> Result<Vec<Ticket>, ControlError> {
+    fn send(&self, commands: Vec<check::CheckedCommand>, at: Option<Instant>) -> Result<Vec<Ticket>, ControlError> {
         let fmus: Vec<usize> = commands.iter().map(|command| command.fmu).collect();
         let slots = self.hub.send(commands, at)?;
         let ticket = |(slot, fmu)| Ticket { hub: self.hub.clone(), fmu, slot };

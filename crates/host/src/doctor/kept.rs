@@ -3,7 +3,7 @@
 //! It counts on the machine on which it was measured alone, with the kernel of then. Each core keeps its own last measurement, so that
 //! one for another rig takes nothing away; a glance at a core does not take the place of a measurement.
 
-use super::facts::{Kernel, Processor};
+use super::facts::{KernelFacts, Processor};
 use super::{Probe, Tree};
 use hdrhistogram::Histogram as Hdr;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub const NAME: &str = "doctor.json";
 
 /// See the [module](self).
 #[derive(Debug, Deserialize, Serialize)]
-pub struct Kept {
+pub struct ProbeArchive {
     /// On which machine it was measured, with which kernel.
     machine: String,
     cores: Vec<KeptCore>,
@@ -25,7 +25,7 @@ const GLANCE: f64 = 1.0;
 
 /// How late threads woke on some cores.
 #[derive(Debug)]
-pub struct Measured {
+pub struct WakeupLatencies {
     /// When the first of them was measured: RFC 3339, UTC.
     pub measured: String,
     /// For how long, s: each of them at least.
@@ -57,14 +57,14 @@ struct KeptCore {
 
 /// What machine this is, and with which kernel.
 pub fn machine(tree: &Tree) -> String {
-    let (kernel, processor) = (Kernel::read(tree), Processor::read(tree));
+    let (kernel, processor) = (KernelFacts::read(tree), Processor::read(tree));
     let id = tree.text("/etc/machine-id").unwrap_or_default();
     [id.trim(), &kernel.release, &kernel.version, processor.model.as_deref().unwrap_or_default()].join(" ")
 }
 
-impl Kept {
+impl ProbeArchive {
     /// What was measured on this machine; `None`: nothing that could be kept.
-    pub fn of(probe: &Probe, tree: &Tree, measured: &str) -> Option<Kept> {
+    pub fn of(probe: &Probe, tree: &Tree, measured: &str) -> Option<ProbeArchive> {
         let measured_there = probe.cores.iter().filter(|core| core.latency.count() > 0);
         let cores: Vec<KeptCore> = measured_there
             .map(|core| KeptCore {
@@ -85,11 +85,11 @@ impl Kept {
             })
             .collect();
         let is_whole = !probe.cut_short && !cores.is_empty();
-        is_whole.then(|| Kept { machine: machine(tree), cores })
+        is_whole.then(|| ProbeArchive { machine: machine(tree), cores })
     }
 
     /// This, and of an `earlier` measurement of the same machine the cores that this one has not or only glanced at.
-    pub fn after(mut self, earlier: Kept) -> Kept {
+    pub fn after(mut self, earlier: ProbeArchive) -> ProbeArchive {
         for core in earlier.cores {
             match self.cores.iter_mut().find(|own| own.cpu == core.cpu) {
                 None => self.cores.push(core),
@@ -107,18 +107,18 @@ impl Kept {
     }
 
     /// Reads the file; `None`: it is none, or of another machine or kernel.
-    pub fn read(text: &str, tree: &Tree) -> Option<Kept> {
-        serde_json::from_str::<Kept>(text).ok().filter(|kept| kept.machine == machine(tree))
+    pub fn read(text: &str, tree: &Tree) -> Option<ProbeArchive> {
+        serde_json::from_str::<ProbeArchive>(text).ok().filter(|kept| kept.machine == machine(tree))
     }
 
     /// How late threads woke on these cores. `None`: none of them was measured, or the file is damaged.
-    pub fn on(&self, cpus: &[usize]) -> Option<Measured> {
+    pub fn on(&self, cpus: &[usize]) -> Option<WakeupLatencies> {
         let cores: Vec<&KeptCore> = self.cores.iter().filter(|core| cpus.contains(&core.cpu)).collect();
         let mut latency = Histogram::default();
         for core in &cores {
             latency.add(&core.latency()?);
         }
-        Some(Measured {
+        Some(WakeupLatencies {
             measured: cores.iter().map(|core| &core.measured).min()?.clone(),
             seconds: cores.iter().map(|core| core.seconds).reduce(f64::min)?,
             cpus: cores.iter().map(|core| core.cpu).collect(),
@@ -155,18 +155,18 @@ mod tests {
         let tree = Tree::at(folder.path());
         let cores = vec![core(1, Some(89), &[5, 7_000]), core(2, None, &[9_000]), core(3, Some(89), &[1 << 50])];
         let probe = Probe { seconds: 5.0, cut_short: false, cores, interrupts: Interrupts::default() };
-        let kept = Kept::of(&probe, &tree, "2026-03-01T09:30:00Z").unwrap();
-        let read = Kept::read(&kept.text(), &tree).unwrap();
+        let kept = ProbeArchive::of(&probe, &tree, "2026-03-01T09:30:00Z").unwrap();
+        let read = ProbeArchive::read(&kept.text(), &tree).unwrap();
         let found = read.on(&[0, 1, 2]).unwrap();
         assert_eq!((found.cpus, found.fifo_priority), (vec![1, 2], None));
         assert_eq!((found.measured.as_str(), found.seconds), ("2026-03-01T09:30:00Z", 5.0));
         assert_eq!(found.latency, Histogram::of([5, 7_000, 9_000]));
         assert_eq!(read.on(&[3]).unwrap().latency.max(), 1 << 50);
-        assert!(read.on(&[0]).is_none() && Kept::read("{}", &tree).is_none());
+        assert!(read.on(&[0]).is_none() && ProbeArchive::read("{}", &tree).is_none());
         std::fs::create_dir(folder.path().join("etc")).unwrap();
         std::fs::write(folder.path().join("etc/machine-id"), "another\n").unwrap();
-        assert!(Kept::read(&kept.text(), &tree).is_none(), "of another machine");
-        assert!(Kept::of(&Probe { cut_short: true, ..probe }, &tree, "").is_none());
+        assert!(ProbeArchive::read(&kept.text(), &tree).is_none(), "of another machine");
+        assert!(ProbeArchive::of(&Probe { cut_short: true, ..probe }, &tree, "").is_none());
     }
 
     /// Cores of another rig stay, a new measurement takes the place of the old one, and a glance does not.
@@ -177,7 +177,7 @@ mod tests {
         let kept = |seconds: f64, cpus: &[usize], measured: &str, late: u64| {
             let cores = cpus.iter().map(|cpu| core(*cpu, None, &[late])).collect();
             let probe = Probe { seconds, cut_short: false, cores, interrupts: Interrupts::default() };
-            Kept::of(&probe, &tree, measured).unwrap()
+            ProbeArchive::of(&probe, &tree, measured).unwrap()
         };
         let all = kept(0.5, &[3], "2026-01-01T00:00:00Z", 10);
         let all = kept(5.0, &[1, 2], "2026-01-02T00:00:00Z", 20).after(all);

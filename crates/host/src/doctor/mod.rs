@@ -29,7 +29,7 @@ pub mod show;
 mod tree;
 pub mod trials;
 
-pub use facts::Facts;
+pub use facts::MachineFacts;
 pub use finding::{Action, FILES, Finding, Fix, Level, Needs};
 pub use probe::Probe;
 pub use tree::{Reading, Tree};
@@ -52,7 +52,7 @@ pub struct Case {
     /// For what.
     pub target: Target,
     /// What the machine's files say.
-    pub facts: Facts,
+    pub facts: MachineFacts,
     /// What was found by trying.
     pub trials: Trials,
     /// What was found by measuring; `None`: that was not wanted.

@@ -12,10 +12,10 @@ use serde::Deserialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-use vecud_linux::stop::Stop;
+use vecud_linux::stop::StopToken;
 use vecud_linux::wake::{WakeWord, Wakening, monotonic_now};
 use vecud_linux::{SysError, affinity, memory, scheduling, thread};
-use vecud_record::histogram::{Histogram, Recorder, WORDS};
+use vecud_record::histogram::{Histogram, HistogramWriter, WORDS};
 
 /// Between two instants, ns.
 pub const PERIOD: i64 = 1_000_000;
@@ -84,7 +84,7 @@ pub fn run(
     fifo: Option<u8>,
     length: Duration,
     tree: &Tree,
-    stop: &Stop,
+    stop: &StopToken,
     mut tell: impl FnMut(&Progress),
 ) -> Result<Probe, SysError> {
     // This thread has other work. Where there is no other core it stays, with an ordinary priority.
@@ -154,17 +154,17 @@ fn probe(cpu: usize, priority: Option<u8>, first: i64, end: i64, shared: &(WakeW
     let parts = usize::try_from((end - first) / (SHORTEST_PART * PERIOD)).unwrap_or(0).clamp(1, MOST_PARTS);
     let words: Vec<Vec<AtomicU64>> = (0..parts).map(|_| (0..WORDS).map(|_| AtomicU64::new(0)).collect()).collect();
     let warm: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
-    cycle(&shared.0, first - WARM_UP * PERIOD, first, &Recorder::new(&warm), &AtomicU64::new(0));
+    cycle(&shared.0, first - WARM_UP * PERIOD, first, &HistogramWriter::new(&warm), &AtomicU64::new(0));
     let before = usage();
     let mut next = first;
     for (part, words) in words.iter().enumerate() {
         let end_of_part = first + (end - first) * (part as i64 + 1) / parts as i64;
-        next = cycle(&shared.0, next, end_of_part, &Recorder::new(words), &shared.1);
+        next = cycle(&shared.0, next, end_of_part, &HistogramWriter::new(words), &shared.1);
     }
     let after = usage();
     (result.faults, result.preempted) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
     for words in &words {
-        let part = Recorder::new(words).read();
+        let part = HistogramWriter::new(words).read();
         if part.count() > 0 {
             let [p50_ns, p99_ns] = [0.5, 0.99].map(|part_of| part.quantile(part_of));
             result.parts.push(ProbePart { p50_ns, p99_ns, max_ns: part.max() });
@@ -175,7 +175,7 @@ fn probe(cpu: usize, priority: Option<u8>, first: i64, end: i64, shared: &(WakeW
 }
 
 /// Wakes at each instant from `next` to before `end`, or until somebody wakes it; returns the instant that is next. Allocates nothing.
-fn cycle(word: &WakeWord, mut next: i64, end: i64, recorder: &Recorder, worst: &AtomicU64) -> i64 {
+fn cycle(word: &WakeWord, mut next: i64, end: i64, recorder: &HistogramWriter, worst: &AtomicU64) -> i64 {
     while next < end && word.wait_until(0, Some(next)) == Wakening::TimedOut {
         let late = monotonic_now() - next;
         recorder.record(late);

@@ -11,20 +11,20 @@ pub struct Trials {
     /// The highest `SCHED_FIFO` priority of all that is granted.
     pub fifo: Option<u8>,
     /// Refused at the top of the band.
-    pub fifo_refused: Option<Refusal>,
+    pub fifo_refused: Option<TrialFailure>,
     /// All memory locked.
-    pub memory_refused: Option<Refusal>,
+    pub memory_refused: Option<TrialFailure>,
     /// `/dev/cpu_dma_latency` held at 0.
-    pub sleep_refused: Option<Refusal>,
+    pub sleep_refused: Option<TrialFailure>,
     /// A timer slack of 1 ns.
-    pub slack_refused: Option<Refusal>,
+    pub slack_refused: Option<TrialFailure>,
     /// Threads pinned to each core; those that were refused.
-    pub pins_refused: Vec<(usize, Refusal)>,
+    pub pins_refused: Vec<(usize, TrialFailure)>,
 }
 
 /// In the words of the part of vecud that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct TrialFailure {
     /// What, and the error.
     pub cause: String,
     /// The way out.
@@ -33,20 +33,20 @@ pub struct Refusal {
     pub missing: bool,
 }
 
-impl From<SysError> for Refusal {
-    fn from(error: SysError) -> Refusal {
-        Refusal { cause: error.cause(), fix: error.fix.to_string(), missing: error.errno == libc::ENOENT }
+impl From<SysError> for TrialFailure {
+    fn from(error: SysError) -> TrialFailure {
+        TrialFailure { cause: error.cause(), fix: error.fix.to_string(), missing: error.errno == libc::ENOENT }
     }
 }
 
 /// What stays as it is during a run, held as long as this lives.
 #[derive(Debug)]
-pub struct Held {
+pub struct MachineHold {
     _sleep_states: Option<CpuDmaLatency>,
 }
 
 /// Tries. From here on this process's memory is locked, if that is granted.
-pub fn all(target: &Target) -> (Trials, Held) {
+pub fn all(target: &Target) -> (Trials, MachineHold) {
     let (top, refused) = scheduling::highest_fifo(target.band.1);
     let fifo = if refused.is_none() { scheduling::highest_fifo(*scheduling::fifo_range().end()).0 } else { top };
     let pin = |cpu: &usize| Some((*cpu, affinity::probe_pin(*cpu).err()?.into()));
@@ -57,11 +57,11 @@ pub fn all(target: &Target) -> (Trials, Held) {
     };
     let trials = Trials {
         fifo,
-        fifo_refused: refused.map(Refusal::from),
-        memory_refused: memory::lock_all().err().map(Refusal::from),
+        fifo_refused: refused.map(TrialFailure::from),
+        memory_refused: memory::lock_all().err().map(TrialFailure::from),
         sleep_refused,
-        slack_refused: slack.err().map(Refusal::from),
+        slack_refused: slack.err().map(TrialFailure::from),
         pins_refused: target.cpus.iter().filter_map(pin).collect(),
     };
-    (trials, Held { _sleep_states: sleep_states })
+    (trials, MachineHold { _sleep_states: sleep_states })
 }

@@ -41,7 +41,7 @@ const NEEDED: &str = EVENTS[0];
 
 /// A trace instance that records.
 #[derive(Debug)]
-pub(super) struct Instance {
+pub(super) struct TraceInstance {
     path: PathBuf,
     /// Open as long as the instance is wanted; `None`: it is being removed.
     files: Option<Files>,
@@ -55,21 +55,21 @@ struct Files {
     _free: File,
 }
 
-impl Instance {
+impl TraceInstance {
     /// Makes one that traces these cores into rings of so many KiB each. The error says what is missing and how to get it.
-    pub(super) fn new(cores: &[usize], kib: u64) -> Result<Instance, String> {
+    pub(super) fn new(cores: &[usize], kib: u64) -> Result<TraceInstance, String> {
         let root = TRACEFS.iter().map(Path::new).find(|place| place.join("instances").exists());
         let instances = match root {
             Some(root) => root.join("instances"),
             None => return Err(unreachable(&TRACEFS.map(Path::new))),
         };
-        Instance::within(&instances, cores, kib)
+        TraceInstance::within(&instances, cores, kib)
     }
 
-    fn within(instances: &Path, cores: &[usize], kib: u64) -> Result<Instance, String> {
+    fn within(instances: &Path, cores: &[usize], kib: u64) -> Result<TraceInstance, String> {
         let path = make(instances).map_err(|error| refusal(instances, &error))?;
         // From here on it is removed, whatever happens.
-        let mut instance = Instance { path, files: None };
+        let mut instance = TraceInstance { path, files: None };
         instance.set_up(cores, kib)?;
         Ok(instance)
     }
@@ -126,7 +126,7 @@ impl Instance {
     }
 }
 
-impl Drop for Instance {
+impl Drop for TraceInstance {
     fn drop(&mut self) {
         let _ = self.stop();
         self.files = None;
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn an_instance_that_cannot_be_set_up_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let error = Instance::within(folder.path(), &[0], 64).unwrap_err();
+        let error = TraceInstance::within(folder.path(), &[0], 64).unwrap_err();
         assert!(error.contains("tracing_on"), "{error}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }

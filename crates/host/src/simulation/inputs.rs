@@ -3,12 +3,12 @@
 //! changes, is an event. Columns of triggered clocks tick them.
 
 use crate::Error;
-use crate::stimuli::{Source, refuse};
+use crate::stimuli::{StimulusSource, refuse};
 use std::path::Path;
 use vecud_base::time::Instant;
 use vecud_description::{ModelDescription, Variability, Variable, VariableType};
 use vecud_linux::rights::Rights;
-use vecud_plan::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus};
+use vecud_plan::rig::{At, Diagnostic, Endpoint, Interpolation, Place, Rig, RigStimulus};
 use vecud_record::stimulus::Column;
 
 /// What names the file.
@@ -18,7 +18,7 @@ const OPTION: &str = "--input-file";
 pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: Instant) -> Result<Vec<f64>, Error> {
     let place = rig.add_option(format!("{OPTION} {}", file.display()));
     let whole = stimulus(file, place, Interpolation::Hold, None);
-    let source = Source::open(&whole, &Rights::default()).map_err(Error::Command)?;
+    let source = StimulusSource::open(&whole, &Rights::default()).map_err(Error::Command)?;
     let header = source.header().map_err(refuse)?;
     let fmu = rig.fmus[0].name.value.clone();
     let column = |column: &At<String>| {
@@ -29,7 +29,7 @@ pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: I
         if let Some(first) = header.columns[..index].iter().position(|earlier| earlier.value == column.value) {
             let words =
                 format!("columns {} and {} are both \"{}\": nobody knows which", first + 2, index + 2, column.value);
-            return Err(refuse(Problem::new(file, column.place, words)));
+            return Err(refuse(Diagnostic::new(file, column.place, words)));
         }
     }
     let course = source.course(start, |name| kind(description, name)).map_err(refuse)?;

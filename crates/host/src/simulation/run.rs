@@ -1,19 +1,19 @@
 //! A simulation from the start of its runner to its end.
 
-use super::text::Text;
-use crate::calls::{self, Calls, Verdict};
+use super::text::CsvText;
+use crate::calls::{self, CallAction, CallWatcher};
 use crate::collect;
-use crate::cores::Cores;
+use crate::cores::CoreUsage;
 use crate::death;
-use crate::facts::Facts;
+use crate::facts::RunFacts;
 use crate::feeder::Feeder;
 use crate::hangs::Hangs;
 use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::process::{Killed, RunnerProcess};
 use crate::recorder::Recorder;
-use crate::shared::Shared;
-use crate::threads::Threads;
+use crate::shared::SharedRig;
+use crate::threads::ThreadWatcher;
 use crate::under_way;
 use crate::{Control, Error, EventSink, Prepared};
 use std::fs::File;
@@ -28,7 +28,7 @@ use vecud_base::plain::Plain;
 use vecud_linux::process;
 use vecud_linux::wake::monotonic_now;
 use vecud_plan::StartValue;
-use vecud_record::board::{Board, Global, Known, Phase};
+use vecud_record::board::{Board, Global, Phase, SupervisorView};
 use vecud_record::signals::SignalWriter;
 use vecud_report::{Pauses, Run};
 use vecud_runner::{FOLDER_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
@@ -43,7 +43,7 @@ const LATER: Duration = Duration::from_millis(2);
 const YOUNG: i64 = 50_000_000;
 
 /// Where what a simulation computes goes.
-pub struct Rows {
+pub struct RowSink {
     /// Rows of CSV.
     pub out: Box<dyn Write + Send>,
     /// `false`: nobody sees them there (`/dev/null`).
@@ -69,9 +69,9 @@ pub struct Simulated {
 }
 
 /// Simulates. An error means that there was no run.
-pub fn simulate(prepared: Prepared, rows: Rows, events: &EventSink) -> Result<Simulated, Error> {
+pub fn simulate(prepared: Prepared, rows: RowSink, events: &EventSink) -> Result<Simulated, Error> {
     prepared.plan.notes.iter().for_each(|note| events.say(format!("note: {}", Plain(note))));
-    let shared = Arc::new(Shared::create(prepared)?);
+    let shared = Arc::new(SharedRig::create(prepared)?);
     let plan = shared.plan();
     let mut signals = SignalWriter::to_stream(plan, rows.out);
     if !rows.are_read {
@@ -88,8 +88,13 @@ pub fn simulate(prepared: Prepared, rows: Rows, events: &EventSink) -> Result<Si
 
 /// Simulates several times in one process, each time with new instances, whose rows go to one of these. There are fewer results where a
 /// process does not come to its last round. An error means that there was no run.
-pub fn rounds(prepared: Prepared, rows: Vec<Text>, printed: File, events: &EventSink) -> Result<Vec<Simulated>, Error> {
-    let shared = Arc::new(Shared::create(prepared)?);
+pub fn rounds(
+    prepared: Prepared,
+    rows: Vec<CsvText>,
+    printed: File,
+    events: &EventSink,
+) -> Result<Vec<Simulated>, Error> {
+    let shared = Arc::new(SharedRig::create(prepared)?);
     let variants = vec![Vec::new(); rows.len()];
     let mut feeder = Feeder::new(&shared);
     let mut watching = Watching::start(&shared, printed, &variants, events)?;
@@ -107,7 +112,7 @@ pub fn rounds(prepared: Prepared, rows: Vec<Text>, printed: File, events: &Event
 }
 
 /// What the runner finds beside the shared memory: its job, and room for a state.
-fn handed_over(shared: &Shared, variants: &[Vec<StartValue>]) -> Result<[std::os::fd::OwnedFd; 2], Error> {
+fn handed_over(shared: &SharedRig, variants: &[Vec<StartValue>]) -> Result<[std::os::fd::OwnedFd; 2], Error> {
     let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
     let job = Job {
         plan: shared.plan().clone(),
@@ -126,7 +131,7 @@ fn handed_over(shared: &Shared, variants: &[Vec<StartValue>]) -> Result<[std::os
 
 /// A runner's process, and the simulations that it makes one after the other.
 pub(super) struct Watching<'a> {
-    shared: &'a Arc<Shared>,
+    shared: &'a Arc<SharedRig>,
     board: Board<'a>,
     control: Control,
     events: &'a EventSink,
@@ -163,7 +168,7 @@ enum Ended {
 impl<'a> Watching<'a> {
     /// Starts the process. There is one simulation for each variant of start values, or one without any.
     pub(super) fn start(
-        shared: &'a Arc<Shared>,
+        shared: &'a Arc<SharedRig>,
         printed: File,
         variants: &[Vec<StartValue>],
         events: &'a EventSink,
@@ -263,7 +268,7 @@ impl<'a> Watching<'a> {
 
     fn watch(&mut self, run: &mut OneRun) -> Result<Ended, Error> {
         let began = monotonic_now();
-        let mut calls = Calls::new(self.shared.plan());
+        let mut calls = CallWatcher::new(self.shared.plan());
         let mut ending = None;
         // Where there is no thread for it, this one reads.
         let _has_thread = run.feeder.start();
@@ -332,15 +337,15 @@ impl<'a> Watching<'a> {
         }
     }
 
-    fn look_at_calls(&mut self, phase: Phase, calls: &mut Calls, now: i64) {
+    fn look_at_calls(&mut self, phase: Phase, calls: &mut CallWatcher, now: i64) {
         let plan = self.shared.plan();
         match calls.look(plan, self.board, phase, self.process.id(), now) {
             None => (),
-            Some(Verdict::Tell(place, seconds)) => {
+            Some(CallAction::Tell(place, seconds)) => {
                 let what = death::has_been(plan, self.board, phase, place);
                 self.events.warn(format_args!("{what} for {seconds} s"));
             }
-            Some(Verdict::Over(place)) => self.process.kill(self.board, Killed::Overdue(place)),
+            Some(CallAction::Over(place)) => self.process.kill(self.board, Killed::Overdue(place)),
         }
     }
 
@@ -378,7 +383,7 @@ impl<'a> Watching<'a> {
         let plan = shared.plan();
         let late_samples = run.recorder.close();
         run.unwritten = run.unwritten.or(run.recorder.take_stream_error());
-        let known = Known {
+        let known = SupervisorView {
             elapsed: gone.saturating_sub(self.process.began).max(1_000_000_000) as u64,
             phase: run.phase,
             stop_requested: shared.is_stopped(),
@@ -388,7 +393,7 @@ impl<'a> Watching<'a> {
             || [Global::HungTask, Global::StarvedTask].into_iter().any(|word| board.global(word).load(SeqCst) != 0);
         let unreturned = under_way::settle(plan, board, shared.prepared.begin(), gone, |_| did_not_return);
         run.hangs.settle(board);
-        let facts = Facts {
+        let facts = RunFacts {
             goes_on: false,
             has_run_log: false,
             status,
@@ -406,8 +411,8 @@ impl<'a> Watching<'a> {
             stimuli: run.feeder.finish(),
             call_limit: shared.prepared.options.call_limit(),
             machine: Machine::unseen(),
-            cores: Cores::new(plan).counts(),
-            threads: Threads::default(),
+            cores: CoreUsage::new(plan).counts(),
+            threads: ThreadWatcher::default(),
             hangs: run.hangs,
             unreturned,
             left: std::mem::take(&mut self.process.left),

@@ -3,12 +3,12 @@
 //! Several runners share the work, each with a process of its own, so that an FMU need not stand instances beside each other. A runner
 //! loads the library once and makes a new instance for each of its points. Rows come in the order of the grid, whoever computes them.
 
-use super::run::{Rows, Simulated, Watching};
-use super::text::Text;
-use super::wanted::{Wanted, prepare};
+use super::run::{RowSink, Simulated, Watching};
+use super::text::CsvText;
+use super::wanted::{SimulationOptions, prepare};
 use crate::feeder::Feeder;
-use crate::shared::Shared;
-use crate::{Error, Event, EventSink, Options, Prepared};
+use crate::shared::SharedRig;
+use crate::{Error, EventSink, Options, Prepared, SessionEvent};
 use crossbeam::channel::{Receiver, Sender, bounded};
 use std::fs::File;
 use std::io::{self, Write};
@@ -133,11 +133,11 @@ impl Grid {
 /// Simulates all points of a grid with so many processes, and writes one table to `rows`, which are opened when the FMU and its grid
 /// are known to be good. An error means that there was no run.
 pub fn sweep(
-    wanted: &Wanted,
+    wanted: &SimulationOptions,
     axes: &[Axis],
     jobs: usize,
     options: &Options,
-    rows: impl FnOnce() -> Result<Rows, Error>,
+    rows: impl FnOnce() -> Result<RowSink, Error>,
     events: &EventSink,
 ) -> Result<Swept, Error> {
     let points = axes.iter().try_fold(1_usize, |points, axis| points.checked_mul(axis.values.len()));
@@ -182,11 +182,11 @@ pub fn sweep(
     }
     prepared.plan.notes.iter().for_each(|note| events.say(format!("note: {}", Plain(note))));
     let (jobs, rows) = (jobs.clamp(1, grid.points()), rows()?);
-    events.tell(Event::Begun(format!("{} simulations", grid.points())));
+    events.tell(SessionEvent::Begun(format!("{} simulations", grid.points())));
     let swept =
         Sweep { prepared: &prepared, names: axes.iter().map(|axis| axis.name.as_str()).collect(), grid: &grid, events }
             .by(jobs, rows);
-    events.tell(Event::Over);
+    events.tell(SessionEvent::Over);
     swept
 }
 
@@ -243,8 +243,8 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    fn by(&self, jobs: usize, rows: Rows) -> Result<Swept, Error> {
-        let Rows { mut out, printed, log, logging_on, .. } = rows;
+    fn by(&self, jobs: usize, rows: RowSink) -> Result<Swept, Error> {
+        let RowSink { mut out, printed, log, logging_on, .. } = rows;
         thread::scope(|scope| {
             let mut workers: Vec<Receiver<Result<Point, Error>>> = Vec::new();
             for worker in 0..jobs {
@@ -324,12 +324,12 @@ impl Sweep<'_> {
         logging_on: bool,
         done: &Sender<Result<Point, Error>>,
     ) -> Result<Option<usize>, Error> {
-        let shared = Arc::new(Shared::create(self.prepared.clone())?);
+        let shared = Arc::new(SharedRig::create(self.prepared.clone())?);
         let variants: Vec<Vec<StartValue>> = points.iter().map(|point| self.grid.starts(*point)).collect();
         let mut feeder = Feeder::new(&shared);
         let mut watching = Watching::start(&shared, printed, &variants, self.events)?.logging_to(log);
         for (number, point) in points.iter().enumerate() {
-            let text = Text::default();
+            let text = CsvText::default();
             let signals =
                 SignalWriter::to_stream(shared.plan(), Box::new(text.clone())).into_part(self.grid.cells(*point));
             let run = watching.run(signals, feeder, logging_on);

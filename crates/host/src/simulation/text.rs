@@ -5,16 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rows of CSV. Copies are the same rows.
 #[derive(Clone, Default)]
-pub struct Text(Arc<Mutex<Vec<u8>>>);
+pub struct CsvText(Arc<Mutex<Vec<u8>>>);
 
-impl Text {
+impl CsvText {
     /// Takes the rows that were written so far.
     pub fn take(&self) -> Vec<u8> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Write for Text {
+impl Write for CsvText {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
     }

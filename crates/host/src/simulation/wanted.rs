@@ -20,7 +20,7 @@ const TEXT: usize = 1024;
 
 /// A simulation of one FMU. What is not said comes from its default experiment.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct SimulationOptions {
     /// The `.fmu` file, or the folder of an FMU.
     pub file: PathBuf,
     /// The interface type; `None`: Co-Simulation where there is one, else Scheduled Execution, else Model Exchange.
@@ -85,7 +85,7 @@ const LIVES: u64 = 1;
 const TICKS: u64 = 10;
 
 /// Opens the FMU and plans its simulation.
-pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result<Prepared, Error> {
+pub fn prepare(wanted: &SimulationOptions, options: &Options, events: &EventSink) -> Result<Prepared, Error> {
     let mut rig = Rig {
         mode: Mode::Virtual,
         start_time: wanted.start_time.map(At::unplaced),
@@ -155,7 +155,7 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
 }
 
 /// When the simulation starts.
-fn start_of(description: &ModelDescription, wanted: &Wanted) -> Instant {
+fn start_of(description: &ModelDescription, wanted: &SimulationOptions) -> Instant {
     let suggested = description.default_experiment.start_time.and_then(Instant::from_f64);
     wanted.start_time.or(suggested).unwrap_or(Instant::ZERO)
 }
@@ -164,7 +164,7 @@ fn start_of(description: &ModelDescription, wanted: &Wanted) -> Instant {
 fn complete(
     rig: &mut Rig,
     description: &ModelDescription,
-    wanted: &Wanted,
+    wanted: &SimulationOptions,
     notes: &mut Vec<String>,
 ) -> Result<(), Error> {
     let experiment = &description.default_experiment;
@@ -224,7 +224,7 @@ fn complete(
 }
 
 /// How an FMU for Model Exchange is integrated.
-fn integrate(rig: &mut Rig, wanted: &Wanted) {
+fn integrate(rig: &mut Rig, wanted: &SimulationOptions) {
     let solver = wanted.solver.unwrap_or(Solver::Auto);
     let place = wanted.solver.map(|solver| rig.add_option(format!("--solver {}", solver.word()))).unwrap_or_default();
     let internal_step = wanted.fixed_step_size.map(|step| {
@@ -290,7 +290,7 @@ fn complete_twin(rig: &mut Rig, start: Instant) {
 }
 
 /// What is recorded: all outputs, or what was asked for.
-fn record(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> Result<(), Error> {
+fn record(rig: &mut Rig, description: &ModelDescription, wanted: &SimulationOptions) -> Result<(), Error> {
     let fmu = rig.fmus[0].name.value.clone();
     let mut signals = Vec::new();
     for name in &wanted.output_variables {
@@ -316,7 +316,7 @@ fn record(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> Res
 }
 
 /// Options that only FMUs with another interface type have a use for.
-fn refuse_options_of_others(interface: Option<Interface>, wanted: &Wanted) -> Result<(), Error> {
+fn refuse_options_of_others(interface: Option<Interface>, wanted: &SimulationOptions) -> Result<(), Error> {
     const STEPS: &[Interface] = &[Interface::CoSimulation, Interface::ModelExchange];
     let given = [
         ("--output-interval", wanted.output_interval.is_some(), STEPS),
@@ -355,7 +355,12 @@ struct Steps<'a> {
 
 impl Steps<'_> {
     /// How far a step goes, and how many of them are made from one row to the next.
-    fn of(&self, rig: &mut Rig, wanted: &Wanted, notes: &mut Vec<String>) -> Result<(At<Fraction>, u32), Error> {
+    fn of(
+        &self,
+        rig: &mut Rig,
+        wanted: &SimulationOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<(At<Fraction>, u32), Error> {
         let interval = interval(rig, wanted);
         let Some(step) = wanted.fixed_step_size else {
             return Ok((interval.map_or_else(|| self.default(), |interval| self.asked(interval, notes)), 1));
@@ -374,7 +379,7 @@ impl Steps<'_> {
     }
 
     /// The same where each step has a row, however the FMU comes from one to the next.
-    fn of_rows(&self, rig: &mut Rig, wanted: &Wanted) -> At<Fraction> {
+    fn of_rows(&self, rig: &mut Rig, wanted: &SimulationOptions) -> At<Fraction> {
         interval(rig, wanted).unwrap_or_else(|| self.default())
     }
 
@@ -428,7 +433,7 @@ impl Steps<'_> {
 }
 
 /// How far apart rows are wanted.
-fn interval(rig: &mut Rig, wanted: &Wanted) -> Option<At<Fraction>> {
+fn interval(rig: &mut Rig, wanted: &SimulationOptions) -> Option<At<Fraction>> {
     let value = wanted.output_interval?;
     let place = rig.add_option(format!("--output-interval {}", value.seconds()));
     Some(At { value, place })

@@ -1,11 +1,11 @@
 //! Stimuli before a run: opened, and looked at.
 
-use super::source::Source;
+use super::source::StimulusSource;
 use crate::Error;
 use std::path::Path;
 use vecud_base::time::Instant;
 use vecud_linux::rights::Rights;
-use vecud_plan::rig::{Problem, Rig, RigStimulus};
+use vecud_plan::rig::{Diagnostic, Rig, RigStimulus};
 use vecud_plan::{Plan, PlanError, StimulusInput};
 use vecud_record::recording::series;
 
@@ -13,15 +13,15 @@ use vecud_record::recording::series;
 const CHECKED: usize = 1000;
 
 /// The one problem that a file has.
-pub fn refuse(problem: Problem) -> Error {
+pub fn refuse(problem: Diagnostic) -> Error {
     Error::Plan(PlanError { problems: vec![problem] })
 }
 
 /// Opens the stimuli of a rig that starts at `start`, and reads what their beginnings say.
-pub fn open(rig: &Rig, start: Instant, rights: &Rights) -> Result<Vec<(Source, StimulusInput)>, Error> {
+pub fn open(rig: &Rig, start: Instant, rights: &Rights) -> Result<Vec<(StimulusSource, StimulusInput)>, Error> {
     let open = |stimulus: &RigStimulus| {
-        let refused = |message| refuse(Problem::new(&rig.file, stimulus.file.place, message));
-        let source = Source::open(stimulus, rights).map_err(refused)?;
+        let refused = |message| refuse(Diagnostic::new(&rig.file, stimulus.file.place, message));
+        let source = StimulusSource::open(stimulus, rights).map_err(refused)?;
         let header = source.header().map_err(refuse)?;
         let start = source.at_start(start, stimulus.interpolation).map_err(refuse)?;
         Ok((source, StimulusInput { start, ..header }))
@@ -30,7 +30,7 @@ pub fn open(rig: &Rig, start: Instant, rights: &Rights) -> Result<Vec<(Source, S
 }
 
 /// Looks at the first rows of all of them.
-pub fn check(plan: &Plan, sources: &[Source]) -> Result<(), Error> {
+pub fn check(plan: &Plan, sources: &[StimulusSource]) -> Result<(), Error> {
     for (source, own) in sources.iter().zip(&plan.stimuli) {
         let mut rows = source.rows(own).map_err(refuse)?;
         for _ in 0..CHECKED {
@@ -43,9 +43,9 @@ pub fn check(plan: &Plan, sources: &[Source]) -> Result<(), Error> {
 }
 
 /// Whether a run that reads these and writes to `folder` would overwrite one of them.
-pub fn may_write(folder: &Path, sources: &[Source]) -> Result<(), Error> {
+pub fn may_write(folder: &Path, sources: &[StimulusSource]) -> Result<(), Error> {
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
-    for path in sources.iter().flat_map(Source::paths) {
+    for path in sources.iter().flat_map(StimulusSource::paths) {
         let Ok(real) = path.canonicalize() else { continue };
         let is_recorded = real.file_name().and_then(|name| name.to_str()).is_some_and(series::is_one);
         if real.starts_with(&folder) && is_recorded {

@@ -5,14 +5,14 @@ use vecud_base::time::Nanos;
 use vecud_plan::rig;
 use vecud_plan::{OnNan, Plan};
 use vecud_record::board::{Board, Global};
-use vecud_record::stimulus::{Nan, State};
+use vecud_record::stimulus::{FeedState, Nan};
 use vecud_report::{Broken, Kind, Problem, Severity, StimulusResult, Subject};
 
 /// What is wrong with a file, as far as the reading has come.
 #[derive(Clone, Debug, Default)]
 pub struct Fault {
     /// Why it cannot be read any further, or has ended early.
-    pub problem: Option<rig::Problem>,
+    pub problem: Option<rig::Diagnostic>,
     /// Cells that feed what is no number.
     pub nan: Option<Nan>,
     /// What somebody has done to it meanwhile.
@@ -56,7 +56,7 @@ pub fn problems(plan: &Plan, results: &[StimulusResult], board: Board, faults: &
             let feed = board.stimulus(stimulus);
             let words = error.to_string();
             let (severity, effect) = match feed.state() {
-                State::Ended => (Severity::Warning, Broken::Ended),
+                FeedState::Ended => (Severity::Warning, Broken::Ended),
                 _ if feed.has_broken() => (Severity::Failure, Broken::EndedTheRun),
                 _ => (Severity::Warning, Broken::NotNeeded),
             };

@@ -8,19 +8,19 @@ use std::sync::Arc;
 use vecud_base::time::Instant;
 use vecud_linux::files;
 use vecud_linux::rights::Rights;
-use vecud_plan::rig::{At, Interpolation, Problem, RigStimulus};
+use vecud_plan::rig::{At, Diagnostic, Interpolation, RigStimulus};
 use vecud_plan::{StimulusInput, StimulusPlan};
 use vecud_record::recording::series;
-use vecud_record::stimulus::{self, Column, Course, Kind, Rows};
+use vecud_record::stimulus::{self, Column, StimulusKind, StimulusReader, TrajectorySummary};
 
 /// Bytes that are read at once.
 const BUFFER: usize = 1 << 18;
 
 /// What a stimulus is read from, open: a file, or those of a recording that was rotated.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct StimulusSource {
     /// What it is.
-    pub kind: Kind,
+    pub kind: StimulusKind,
     /// In the order of time; there is one.
     files: Vec<Opened>,
 }
@@ -67,17 +67,17 @@ impl Version {
     }
 }
 
-impl Source {
+impl StimulusSource {
     /// Opens what a rig names. The error is for the place where it does.
-    pub fn open(stimulus: &RigStimulus, rights: &Rights) -> Result<Source, String> {
+    pub fn open(stimulus: &RigStimulus, rights: &Rights) -> Result<StimulusSource, String> {
         let opened = found(stimulus, rights)?.into_iter().map(|path| Opened::new(path, stimulus, rights));
         let files = opened.collect::<Result<_, _>>()?;
         let kind = match (stimulus.recording, stimulus.jumps) {
-            (true, _) => Kind::Recording,
-            (false, true) => Kind::Trajectory,
-            (false, false) => Kind::File,
+            (true, _) => StimulusKind::Recording,
+            (false, true) => StimulusKind::Trajectory,
+            (false, false) => StimulusKind::File,
         };
-        Ok(Source { kind, files })
+        Ok(StimulusSource { kind, files })
     }
 
     /// Where it was found.
@@ -86,23 +86,27 @@ impl Source {
     }
 
     /// What its header says, and its first rows.
-    pub fn header(&self) -> Result<StimulusInput, Problem> {
+    pub fn header(&self) -> Result<StimulusInput, Diagnostic> {
         let first = &self.files[0];
         stimulus::header(first.reader(), &first.path, self.kind)
     }
 
     /// What each column has at the start time. An input that is fed what was recorded starts as that of the recorded run has started: its
     /// rows are what was set later.
-    pub fn at_start(&self, start: Instant, interpolation: Interpolation) -> Result<Vec<Option<At<String>>>, Problem> {
+    pub fn at_start(
+        &self,
+        start: Instant,
+        interpolation: Interpolation,
+    ) -> Result<Vec<Option<At<String>>>, Diagnostic> {
         let first = &self.files[0];
         match self.kind {
-            Kind::Recording => Ok(Vec::new()),
+            StimulusKind::Recording => Ok(Vec::new()),
             kind => stimulus::at_start(first.reader(), &first.path, kind, start.seconds(), interpolation),
         }
     }
 
     /// What is to be known of a trajectory.
-    pub fn course(&self, start: Instant, column: impl Fn(&str) -> Column) -> Result<Course, Problem> {
+    pub fn course(&self, start: Instant, column: impl Fn(&str) -> Column) -> Result<TrajectorySummary, Diagnostic> {
         let first = &self.files[0];
         stimulus::course(first.reader(), &first.path, start.seconds(), column)
     }
@@ -113,9 +117,9 @@ impl Source {
     }
 
     /// All rows, from the first one on, of which these columns are wanted.
-    pub fn rows(&self, plan: &StimulusPlan) -> Result<Rows<Reader>, Problem> {
+    pub fn rows(&self, plan: &StimulusPlan) -> Result<StimulusReader<Reader>, Diagnostic> {
         let first = &self.files[0];
-        let rows = Rows::new(first.reader(), &first.path, self.kind, plan)?;
+        let rows = StimulusReader::new(first.reader(), &first.path, self.kind, plan)?;
         let further = self.files[1..].to_vec();
         let names: Vec<PathBuf> = further.iter().map(|opened| opened.path.clone()).collect();
         Ok(rows.and(names, further.into_iter().map(|opened| Ok(opened.reader()))))

@@ -18,7 +18,7 @@ use std::rc::Rc;
 use vecud_plan::{Plan, TaskId};
 use vecud_record::board::{Board, TaskWord};
 use vecud_record::trace::chrome::ChromeWriter;
-use vecud_record::trace::{Activated, Item};
+use vecud_record::trace::{Activated, TraceItem};
 use vecud_record::written::Written;
 use vecud_report::{Picture, TraceFile};
 
@@ -56,7 +56,7 @@ pub(super) struct Flight<'a> {
     plan: &'a Plan,
     board: Board<'a>,
     out: PathBuf,
-    window: VecDeque<Rc<Item>>,
+    window: VecDeque<Rc<TraceItem>>,
     /// When the newest item was over.
     newest: i64,
     /// Not written yet.
@@ -67,7 +67,7 @@ pub(super) struct Flight<'a> {
     /// Files that were begun.
     number: u32,
     /// The last incident, if it has no file, with what was in memory then.
-    last: Option<(Incident, Vec<Rc<Item>>)>,
+    last: Option<(Incident, Vec<Rc<TraceItem>>)>,
     /// What others have taken away.
     missed: Vec<String>,
     /// Overruns of each task that are no skipped releases.
@@ -101,7 +101,13 @@ impl<'a> Flight<'a> {
     }
 
     /// The next items, by their ends; it is `now` on their axis.
-    pub(super) fn take(&mut self, items: Vec<Item>, now: i64, problems: &mut Vec<String>, meanwhile: &mut dyn FnMut()) {
+    pub(super) fn take(
+        &mut self,
+        items: Vec<TraceItem>,
+        now: i64,
+        problems: &mut Vec<String>,
+        meanwhile: &mut dyn FnMut(),
+    ) {
         let back = self.plan.trace.seconds.0;
         for item in items {
             self.newest = self.newest.max(item.at());
@@ -152,27 +158,27 @@ impl<'a> Flight<'a> {
     }
 
     /// What the rig does not want, to which clock it has happened, and when it was seen.
-    fn exceeds(&self, item: &Item) -> Option<(TaskId, i64, String)> {
+    fn exceeds(&self, item: &TraceItem) -> Option<(TaskId, i64, String)> {
         let seconds = |ns: &i64| *ns as f64 / 1e9;
         match item {
-            Item::Skipped { task, time, at, .. } => {
+            TraceItem::Skipped { task, time, at, .. } => {
                 Some((*task, *at, format!("overrun of {} at {} s", self.name(*task), seconds(time))))
             }
-            &Item::Activated(Activated { task, time, release, start, end, execution, .. }) => {
+            &TraceItem::Activated(Activated { task, time, release, start, end, execution, .. }) => {
                 let (at, why) = over_limit(self.plan, &Single { task, time, release, start, end, execution })?;
                 Some((task, at, why))
             }
-            Item::Ticked { .. } | Item::Armed { .. } => None,
+            TraceItem::Ticked { .. } | TraceItem::Armed { .. } => None,
         }
     }
 
     /// Notes how bad it was for the clock of an item that came while something happens.
-    fn measure(&mut self, item: &Item) {
+    fn measure(&mut self, item: &TraceItem) {
         let Some(incident) = &mut self.incident else { return };
         let (task, response) = match item {
-            Item::Activated(Activated { task, release, end, .. }) => (*task, end - release),
-            Item::Skipped { task, release, at, .. } => (*task, at - release),
-            Item::Ticked { .. } | Item::Armed { .. } => return,
+            TraceItem::Activated(Activated { task, release, end, .. }) => (*task, end - release),
+            TraceItem::Skipped { task, release, at, .. } => (*task, at - release),
+            TraceItem::Ticked { .. } | TraceItem::Armed { .. } => return,
         };
         let longest = incident.responses.entry(task).or_insert(0);
         *longest = (*longest).max(response);
@@ -210,7 +216,7 @@ impl<'a> Flight<'a> {
 
     /// Writes an incident with what there is in memory, and removes the files of others in its favour.
     fn write(&mut self, incident: &Incident, problems: &mut Vec<String>, meanwhile: &mut dyn FnMut()) {
-        let items: Vec<Rc<Item>> = self.window.iter().cloned().collect();
+        let items: Vec<Rc<TraceItem>> = self.window.iter().cloned().collect();
         let mut file = TraceFile { why: incident.why.clone(), ..TraceFile::new(&self.next_name()) };
         if self.picture.is_none() {
             let why = incident.why.first().cloned().unwrap_or_default();
@@ -239,7 +245,7 @@ impl<'a> Flight<'a> {
     fn write_items(
         &mut self,
         file: &mut TraceFile,
-        items: &[Rc<Item>],
+        items: &[Rc<TraceItem>],
         incident: Option<&Incident>,
         problems: &mut Vec<String>,
         meanwhile: &mut dyn FnMut(),
@@ -254,7 +260,7 @@ impl<'a> Flight<'a> {
     }
 
     /// The first item of those for which a file has room: what happened last is what counts.
-    fn first_with_room(&self, items: &[Rc<Item>], meanwhile: &mut dyn FnMut()) -> usize {
+    fn first_with_room(&self, items: &[Rc<TraceItem>], meanwhile: &mut dyn FnMut()) -> usize {
         let limit = self.plan.trace.limit;
         if ((items.iter().map(|item| item.events()).sum::<usize>() * EVENT) as u64) < limit {
             return 0;
@@ -273,7 +279,7 @@ impl<'a> Flight<'a> {
     }
 
     /// How far back a file of these items reaches, which so many come before, and why not farther; `None`: as far as it should.
-    fn shortened(&self, first: usize, items: &[Rc<Item>], incident: Option<&Incident>) -> Option<String> {
+    fn shortened(&self, first: usize, items: &[Rc<TraceItem>], incident: Option<&Incident>) -> Option<String> {
         let since = self.since(incident);
         let limit = self.plan.trace.limit >> 20;
         let why = match first {
@@ -289,7 +295,7 @@ impl<'a> Flight<'a> {
     fn write_as(
         &self,
         file: &mut TraceFile,
-        items: &[Rc<Item>],
+        items: &[Rc<TraceItem>],
         incident: Option<&Incident>,
         meanwhile: &mut dyn FnMut(),
     ) -> io::Result<Written> {

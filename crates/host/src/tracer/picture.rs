@@ -1,7 +1,7 @@
 //! Which stretch of a trace the report draws.
 
 use vecud_plan::{Plan, Release};
-use vecud_record::trace::Item;
+use vecud_record::trace::TraceItem;
 use vecud_report::Picture;
 
 /// More activations than these nobody can tell apart.
@@ -17,7 +17,7 @@ const STRETCH: i64 = 100_000_000;
 /// The first stretch of a run: until all periodic clocks are released together again, or [`ACTIVATIONS`] of them.
 pub(super) struct Gallery {
     until: i64,
-    items: Vec<Item>,
+    items: Vec<TraceItem>,
     activations: usize,
     /// There was more than it shows.
     cut: bool,
@@ -29,18 +29,18 @@ impl Gallery {
     }
 
     /// The next items, by their ends.
-    pub(super) fn show(&mut self, items: &[Item]) {
+    pub(super) fn show(&mut self, items: &[TraceItem]) {
         for item in items {
             let begin = match item {
-                Item::Activated(activated) => activated.start,
-                Item::Skipped { release, .. } => *release,
-                Item::Ticked { at, .. } | Item::Armed { at, .. } => *at,
+                TraceItem::Activated(activated) => activated.start,
+                TraceItem::Skipped { release, .. } => *release,
+                TraceItem::Ticked { at, .. } | TraceItem::Armed { at, .. } => *at,
             };
             if begin >= self.until {
                 self.cut = true;
                 continue;
             }
-            if let Item::Activated(_) = item {
+            if let TraceItem::Activated(_) = item {
                 self.activations += 1;
                 if self.activations > ACTIVATIONS {
                     // What ends later is not shown, nor what began after it.
@@ -53,7 +53,7 @@ impl Gallery {
     }
 
     pub(super) fn finish(self) -> Vec<Picture> {
-        let last = self.items.iter().map(Item::at).max();
+        let last = self.items.iter().map(TraceItem::at).max();
         let to = match self.cut {
             true => Some(self.until),
             false => last.map(|last| last.min(self.until)),
@@ -85,11 +85,11 @@ fn gcd(a: i64, b: i64) -> i64 {
 }
 
 /// What was around an incident, of items by their ends.
-pub(super) fn around<'i>(at: i64, why: String, items: impl Iterator<Item = &'i Item> + Clone) -> Option<Picture> {
-    let active = |item: &&Item| matches!(item, Item::Activated(_));
-    let before: Vec<&Item> = items.clone().filter(active).filter(|item| item.at() <= at).collect();
+pub(super) fn around<'i>(at: i64, why: String, items: impl Iterator<Item = &'i TraceItem> + Clone) -> Option<Picture> {
+    let active = |item: &&TraceItem| matches!(item, TraceItem::Activated(_));
+    let before: Vec<&TraceItem> = items.clone().filter(active).filter(|item| item.at() <= at).collect();
     let from = before[before.len().saturating_sub(BEFORE)..].first().map_or(at, |item| item.at());
-    let to = items.clone().filter(active).filter(|item| item.at() > at).take(AFTER).last().map_or(at, Item::at);
-    let shown: Vec<Item> = items.filter(|item| (from..=to).contains(&item.at())).cloned().collect();
+    let to = items.clone().filter(active).filter(|item| item.at() > at).take(AFTER).last().map_or(at, TraceItem::at);
+    let shown: Vec<TraceItem> = items.filter(|item| (from..=to).contains(&item.at())).cloned().collect();
     (from < to).then_some(Picture { why: Some(why), from, to, items: shown })
 }

@@ -5,7 +5,7 @@ use super::{NAME, PIECE, create};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use vecud_plan::Plan;
-use vecud_record::trace::Item;
+use vecud_record::trace::TraceItem;
 use vecud_record::trace::chrome::ChromeWriter;
 use vecud_record::written::Written;
 use vecud_report::TraceFile;
@@ -14,7 +14,7 @@ use vecud_report::TraceFile;
 const EARLIER: &str = "trace-earlier.json";
 
 /// The files.
-pub struct Stream<'a> {
+pub struct TraceFiles<'a> {
     plan: &'a Plan,
     folder: PathBuf,
     /// `None`: it could not be written any more.
@@ -28,17 +28,17 @@ pub struct Stream<'a> {
     lost: Vec<String>,
 }
 
-impl<'a> Stream<'a> {
+impl<'a> TraceFiles<'a> {
     /// Begins the first file. What goes wrong is told.
-    pub fn new(plan: &'a Plan, folder: &Path, problems: &mut Vec<String>) -> Stream<'a> {
+    pub fn new(plan: &'a Plan, folder: &Path, problems: &mut Vec<String>) -> TraceFiles<'a> {
         let writer = create(plan, &folder.join(NAME));
         let writer = writer.map_err(|error| problems.push(format!("{NAME} is not written: {error}"))).ok();
         let (folder, file) = (folder.to_owned(), TraceFile::new(NAME));
-        Stream { plan, folder, writer, file, earlier: None, gone: 0, gone_until: 0, lost: Vec::new() }
+        TraceFiles { plan, folder, writer, file, earlier: None, gone: 0, gone_until: 0, lost: Vec::new() }
     }
 
     /// Appends items, in pieces, so that a file is not much larger than it may be.
-    pub fn take(&mut self, items: &[Item], problems: &mut Vec<String>) {
+    pub fn take(&mut self, items: &[TraceItem], problems: &mut Vec<String>) {
         for piece in items.chunks(PIECE) {
             let Some(open) = &mut self.writer else { return };
             match open.write(piece) {

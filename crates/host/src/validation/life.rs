@@ -2,7 +2,7 @@
 //! state is taken and given back, two instances live beside each other, twice, and FMUs that make steps are called from other threads.
 
 use super::{DESCRIPTION, Subject};
-use crate::simulation::{self, Beginning, Rows, Simulated, Text, Wanted};
+use crate::simulation::{self, Beginning, CsvText, RowSink, Simulated, SimulationOptions};
 use crate::{Error, EventSink, Prepared};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -12,8 +12,8 @@ use vecud_fmi::Function;
 use vecud_plan::Release;
 use vecud_plan::rig;
 use vecud_record::csv;
-use vecud_record::recording::ReadError;
-use vecud_report::compare::{self, Course, Table, Tolerances};
+use vecud_record::recording::RecordingError;
+use vecud_report::compare::{self, ComparedTimes, Table, Tolerances};
 use vecud_report::{Check, End, Kind, Problem, Remark, Run, Severity, Weight};
 
 /// Steps of a life at most.
@@ -83,17 +83,17 @@ pub fn of(subject: &Subject, interface: Interface, obstacle: Option<&str>) -> Re
     Ok(checks)
 }
 
-fn beginning(subject: &Subject, interface: Interface, twin: bool, tries_state: bool) -> Wanted {
-    Wanted {
+fn beginning(subject: &Subject, interface: Interface, twin: bool, tries_state: bool) -> SimulationOptions {
+    SimulationOptions {
         file: subject.wanted.file.clone(),
         interface: Some(interface),
         beginning: Some(Beginning { steps: STEPS, twin, tries_state }),
-        ..Wanted::default()
+        ..SimulationOptions::default()
     }
 }
 
 /// Plans a simulation whose calls, all of them, may take no longer than is wanted.
-pub fn prepare(subject: &Subject, wanted: &Wanted) -> Result<Result<Prepared, Vec<Remark>>, Error> {
+pub fn prepare(subject: &Subject, wanted: &SimulationOptions) -> Result<Result<Prepared, Vec<Remark>>, Error> {
     let prepared = simulation::prepare(wanted, &subject.options(), &EventSink::default());
     let limited = |mut prepared: Prepared| {
         let limit = Nanos::from_seconds(subject.wanted.timeout.as_secs_f64());
@@ -106,7 +106,7 @@ pub fn prepare(subject: &Subject, wanted: &Wanted) -> Result<Result<Prepared, Ve
 /// Lives. What keeps it from being born is wrong with the FMU, or an error.
 pub fn live(
     subject: &Subject,
-    wanted: &Wanted,
+    wanted: &SimulationOptions,
     change: impl FnOnce(&mut Prepared),
 ) -> Result<Result<Lived, Vec<Remark>>, Error> {
     let mut prepared = match prepare(subject, wanted)? {
@@ -114,10 +114,16 @@ pub fn live(
         Err(remarks) => return Ok(Err(remarks)),
     };
     change(&mut prepared);
-    let (text, mut printed) = (Text::default(), file()?);
+    let (text, mut printed) = (CsvText::default(), file()?);
     let copy = printed.try_clone().map_err(|error| Error::System(error.to_string()))?;
-    let rows =
-        Rows { out: Box::new(text.clone()), are_read: true, printed: copy, log: None, logging_on: false, drawn: false };
+    let rows = RowSink {
+        out: Box::new(text.clone()),
+        are_read: true,
+        printed: copy,
+        log: None,
+        logging_on: false,
+        drawn: false,
+    };
     let simulated = match simulation::simulate(prepared.clone(), rows, &EventSink::default()) {
         Ok(simulated) => simulated,
         Err(error) => return refused(error).map(|remarks| Err(with_words(remarks, &mut printed))),
@@ -145,7 +151,7 @@ fn refused(error: Error) -> Result<Vec<Remark>, Error> {
             if problems.is_empty() {
                 return Ok(vec![Remark::finding(error.to_string())]);
             }
-            let remark = |problem: rig::Problem| {
+            let remark = |problem: rig::Diagnostic| {
                 let remark = Remark::finding(problem.message);
                 match problem.place.line {
                     0 => remark,
@@ -261,15 +267,15 @@ fn go_on(subject: &Subject, interface: Interface, life: &Lived) -> Result<GoneOn
         Some(InterfaceOffer::CoSimulation(own)) if !own.has_event_mode && steps >= 4 => {}
         _ => return Ok(GoneOn::Not),
     }
-    let part = |start_time: Instant, stop_time: Instant| Wanted {
+    let part = |start_time: Instant, stop_time: Instant| SimulationOptions {
         file: subject.wanted.file.clone(),
         interface: Some(interface),
         start_time: Some(start_time),
         stop_time: Some(stop_time),
         output_interval: Some(step),
-        ..Wanted::default()
+        ..SimulationOptions::default()
     };
-    let first = Wanted { keeps_final_state: true, ..part(plan.start, middle) };
+    let first = SimulationOptions { keeps_final_state: true, ..part(plan.start, middle) };
     let first = match live(subject, &first, |_| ())? {
         Ok(first) if first.run.end == End::Signal => return Ok(GoneOn::Not),
         Ok(first) if first.is_whole() && !first.state.is_empty() => first,
@@ -320,7 +326,7 @@ fn twice(subject: &Subject, interface: Interface, life: &Lived, name: String) ->
         Err(remarks) => return Ok(Check::done(name, "", remarks)),
     };
     // Each its own: copies of one are the same rows.
-    let texts: Vec<Text> = (0..ROUNDS).map(|_| Text::default()).collect();
+    let texts: Vec<CsvText> = (0..ROUNDS).map(|_| CsvText::default()).collect();
     let mut printed = file()?;
     let copy = printed.try_clone().map_err(|error| Error::System(error.to_string()))?;
     let names: Vec<String> = prepared.plan.fmus.iter().map(|fmu| fmu.name.clone()).collect();
@@ -477,13 +483,18 @@ pub fn compared(
     tolerances: &Tolerances,
     until: Option<f64>,
 ) -> Result<(Vec<String>, u64), Error> {
-    let broken = |error: ReadError| Error::System(format!("rows cannot be compared: {}", error.message));
+    let broken = |error: RecordingError| Error::System(format!("rows cannot be compared: {}", error.message));
     let mut own = Table::of_tool(own).map_err(broken)?;
     let mut reference = Table::of_tool(reference).map_err(broken)?;
-    let mut compared =
-        compare::signals(&mut own, &mut reference, &Course { until, ..Course::OF_A_REFERENCE }, tolerances)
-            .map_err(|(_, error)| broken(error))?;
-    let time = |signal: &compare::SignalResult| signal.first_beyond.as_ref().map_or(f64::INFINITY, |point| point.time);
+    let mut compared = compare::signals(
+        &mut own,
+        &mut reference,
+        &ComparedTimes { until, ..ComparedTimes::OF_A_REFERENCE },
+        tolerances,
+    )
+    .map_err(|(_, error)| broken(error))?;
+    let time =
+        |signal: &compare::SignalComparison| signal.first_beyond.as_ref().map_or(f64::INFINITY, |point| point.time);
     compared.different.sort_by(|a, b| time(a).total_cmp(&time(b)));
     let deviations = compared.different.iter().filter_map(|signal| signal.deviation_from(name)).collect();
     Ok((deviations, compared.span.moments))

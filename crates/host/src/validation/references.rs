@@ -7,7 +7,7 @@
 use super::life::{self, Lived, compared};
 use super::{DESCRIPTION, Subject};
 use crate::Error;
-use crate::simulation::Wanted;
+use crate::simulation::SimulationOptions;
 use std::fs::File;
 use std::io::{BufReader, Write};
 use std::path::Path;
@@ -18,9 +18,9 @@ use vecud_fmu::related::{self, Home, Manifest, Related};
 use vecud_linux::files;
 use vecud_record::csv;
 use vecud_record::recording::text::write_string;
-use vecud_record::recording::{Dialect, ReadError, Recording, Row};
+use vecud_record::recording::{Dialect, Recording, RecordingError, Row};
 use vecud_report::compare::Tolerances;
-use vecud_report::{Check, End, Outcome, Remark};
+use vecud_report::{Check, CheckOutcome, End, Remark};
 
 /// The name of the check where there is nothing to be compared.
 const NAME: &str = "reference results";
@@ -95,7 +95,7 @@ fn obstacle(subject: &Subject, related: &Related, home: &Path, lives: &[Check]) 
         return Err("it has no interface type".to_owned());
     };
     let lives = lives.iter().find(|check| check.name == interface.name());
-    match lives.is_some_and(|life| life.outcome() == Outcome::Sound) {
+    match lives.is_some_and(|life| life.outcome() == CheckOutcome::Sound) {
         true => Ok(interface),
         false => Err(format!("it does not live ({})", interface.name())),
     }
@@ -103,7 +103,7 @@ fn obstacle(subject: &Subject, related: &Related, home: &Path, lives: &[Check]) 
 
 /// Simulates and compares.
 fn result(subject: &Subject, interface: Interface, home: &Path, name: String) -> Result<Check, Error> {
-    let wrong = |error: &ReadError| {
+    let wrong = |error: &RecordingError| {
         let remark = Remark::finding(error.message.clone()).in_file(home.display().to_string());
         remark.at(u32::try_from(error.line).unwrap_or(0), error.column)
     };
@@ -122,14 +122,14 @@ fn result(subject: &Subject, interface: Interface, home: &Path, name: String) ->
         reference.strange().map(|remark| remark.in_file(home.display().to_string())).into_iter().collect();
     let mut first: Option<Vec<Remark>> = None;
     for event_mode_used in [false, true] {
-        let wanted = Wanted {
+        let wanted = SimulationOptions {
             file: subject.wanted.file.clone(),
             interface: Some(interface),
             output_variables: reference.variables.iter().map(|variable| variable.name.clone()).collect(),
             output_interval: (interface != Interface::ScheduledExecution).then(|| reference.interval()).flatten(),
             input_file: inputs.as_ref().map(|file| file.path().to_owned()),
             event_mode_used: (interface == Interface::CoSimulation).then_some(event_mode_used),
-            ..Wanted::default()
+            ..SimulationOptions::default()
         };
         let lived = match life::live(subject, &wanted, |_| ())? {
             Ok(lived) => lived,
@@ -212,7 +212,7 @@ struct Reference<'a> {
 
 impl<'a> Reference<'a> {
     /// Reads its header and its first rows. `Ok(Err)`: it is none of this FMU.
-    fn open(subject: &'a Subject, home: &Path) -> Result<Result<Reference<'a>, Remark>, ReadError> {
+    fn open(subject: &'a Subject, home: &Path) -> Result<Result<Reference<'a>, Remark>, RecordingError> {
         let path = subject.unpacked.root.join(home);
         let mut recording = recording(&path)?;
         let columns = recording.names().to_vec();
@@ -253,7 +253,7 @@ impl<'a> Reference<'a> {
     }
 
     /// Its columns of inputs, as CSV; `None`: it has none.
-    fn inputs(&self) -> Result<Option<String>, ReadError> {
+    fn inputs(&self) -> Result<Option<String>, RecordingError> {
         let is_input = |column: &str| {
             variable_of(self.description, column).is_some_and(|v| {
                 let is_fed = !matches!(v.variable_type, VariableType::String | VariableType::Binary);
@@ -275,7 +275,7 @@ impl<'a> Reference<'a> {
     }
 
     /// Its rows as a simulation writes them that has these columns: an array has one for each element.
-    fn rows(&self, names: &[&str]) -> Result<Vec<u8>, ReadError> {
+    fn rows(&self, names: &[&str]) -> Result<Vec<u8>, RecordingError> {
         let columns: Vec<Column> =
             self.columns.iter().map(|column| Column::of(self.description, column, names)).collect();
         let header = columns.iter().flat_map(|column| column.names.iter().copied());
@@ -290,7 +290,7 @@ impl<'a> Reference<'a> {
         Ok(text.into_bytes())
     }
 
-    fn each(&self, mut visit: impl FnMut(&Row)) -> Result<(), ReadError> {
+    fn each(&self, mut visit: impl FnMut(&Row)) -> Result<(), RecordingError> {
         let (mut recording, mut row) = (recording(&self.path)?, Row::default());
         while recording.read(&mut row)? {
             visit(&row);
@@ -344,8 +344,12 @@ fn variable_of<'a>(description: &'a ModelDescription, column: &str) -> Option<&'
     description.variable(column).or_else(of_element)
 }
 
-fn recording(path: &Path) -> Result<Recording<BufReader<File>>, ReadError> {
-    let file =
-        files::open(path).map_err(|error| ReadError { file: 0, line: 0, column: 0, message: error.to_string() })?;
+fn recording(path: &Path) -> Result<Recording<BufReader<File>>, RecordingError> {
+    let file = files::open(path).map_err(|error| RecordingError {
+        file: 0,
+        line: 0,
+        column: 0,
+        message: error.to_string(),
+    })?;
     Recording::in_dialect(BufReader::new(file), Dialect::FOREIGN)
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What became of one partition's locked sections, since it was made; callers learn the rest from what they get back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct LockCounts {
     /// Outermost locks that had to wait.
     pub contended: u64,
     /// Locked sections that ran at the ceiling because a higher partition slept inside FMU code.
@@ -31,7 +31,7 @@ pub struct LockMember {
     pub(super) since: Cell<u64>,
     pub(super) raised: Cell<bool>,
     pub(super) blocker: Cell<u32>,
-    counts: Cell<Counts>,
+    counts: Cell<LockCounts>,
     /// The thread id is the owner's in the words: another thread must not act under it.
     on_its_thread: PhantomData<*const ()>,
 }
@@ -66,7 +66,7 @@ impl LockMember {
             since: Cell::new(0),
             raised: Cell::new(false),
             blocker: Cell::new(0),
-            counts: Cell::new(Counts::default()),
+            counts: Cell::new(LockCounts::default()),
             on_its_thread: PhantomData,
         }
     }
@@ -92,7 +92,7 @@ impl LockMember {
     }
 
     /// What it has done so far.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> LockCounts {
         self.counts.get()
     }
 
@@ -102,7 +102,7 @@ impl LockMember {
     }
 
     #[inline]
-    pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {
+    pub(super) fn count(&self, change: impl FnOnce(&mut LockCounts)) {
         let mut counts = self.counts.get();
         change(&mut counts);
         self.counts.set(counts);

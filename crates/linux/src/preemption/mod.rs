@@ -79,7 +79,7 @@ mod member;
 #[cfg(test)]
 mod tests;
 
-pub use member::{Counts, Demotion, LockMember};
+pub use member::{Demotion, LockCounts, LockMember};
 
 use super::cycles::ticks;
 use super::pi::PiWord;

@@ -14,7 +14,7 @@ mod signal;
 
 use self::signal::Sleeper;
 use super::SysError;
-use super::clock::Clock;
+use super::clock::SystemClock;
 pub use super::clock::monotonic_now;
 use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags, Timespec};
@@ -35,7 +35,7 @@ pub enum Wakening {
 pub struct WakeWord {
     word: AtomicU32,
     /// The clock that deadlines are instants of.
-    clock: Clock,
+    clock: SystemClock,
     /// The thread that sleeps until an instant of `CLOCK_TAI`.
     sleeper: Sleeper,
 }
@@ -43,12 +43,12 @@ pub struct WakeWord {
 impl WakeWord {
     /// A word with the value 0, for deadlines of `CLOCK_MONOTONIC`.
     pub const fn new() -> Self {
-        WakeWord::on(Clock::Monotonic)
+        WakeWord::on(SystemClock::Monotonic)
     }
 
     /// A word with the value 0, for deadlines of `clock`. Of `CLOCK_TAI`, the threads that will sleep on it call
     /// [`prepare_to_sleep`] before.
-    pub const fn on(clock: Clock) -> Self {
+    pub const fn on(clock: SystemClock) -> Self {
         WakeWord { word: AtomicU32::new(0), clock, sleeper: Sleeper::new() }
     }
 
@@ -62,7 +62,7 @@ impl WakeWord {
     #[inline]
     pub fn wait_until(&self, expected: u32, deadline: Option<i64>) -> Wakening {
         match (deadline, self.clock) {
-            (Some(deadline), Clock::Tai) => self.sleep_on_tai(expected, deadline, || ()),
+            (Some(deadline), SystemClock::Tai) => self.sleep_on_tai(expected, deadline, || ()),
             _ => self.wait_for_futex(expected, deadline),
         }
     }
@@ -122,7 +122,7 @@ impl WakeWord {
     /// The second half of [`wake`](Self::wake): the system call.
     #[inline]
     pub fn wake_marked(&self) {
-        if self.clock == Clock::Tai && self.sleeper.signal() {
+        if self.clock == SystemClock::Tai && self.sleeper.signal() {
             return;
         }
         // Fails only for an address that is not mapped, which a reference never is.
@@ -131,10 +131,10 @@ impl WakeWord {
 }
 
 /// Makes it possible that the calling thread sleeps until instants of `clock`.
-pub fn prepare_to_sleep(clock: Clock) -> Result<(), SysError> {
+pub fn prepare_to_sleep(clock: SystemClock) -> Result<(), SysError> {
     match clock {
-        Clock::Monotonic => Ok(()),
-        Clock::Tai => signal::prepare(),
+        SystemClock::Monotonic => Ok(()),
+        SystemClock::Tai => signal::prepare(),
     }
 }
 

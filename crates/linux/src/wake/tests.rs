@@ -6,10 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-const CLOCKS: [Clock; 2] = [Clock::Monotonic, Clock::Tai];
+const CLOCKS: [SystemClock; 2] = [SystemClock::Monotonic, SystemClock::Tai];
 
 /// A thread that is set up as those of partitions.
-fn sleeper<T: Send + 'static>(clock: Clock, body: impl FnOnce() -> T + Send + 'static) -> std::thread::JoinHandle<T> {
+fn sleeper<T: Send + 'static>(
+    clock: SystemClock,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> std::thread::JoinHandle<T> {
     std::thread::spawn(move || {
         block_signals().unwrap();
         prepare_to_sleep(clock).unwrap();
@@ -17,7 +20,7 @@ fn sleeper<T: Send + 'static>(clock: Clock, body: impl FnOnce() -> T + Send + 's
     })
 }
 
-fn on_each_clock(body: fn(Clock)) {
+fn on_each_clock(body: fn(SystemClock)) {
     for clock in CLOCKS {
         sleeper(clock, move || body(clock)).join().unwrap();
     }
@@ -80,12 +83,12 @@ fn a_wake_during_the_sleep_ends_it() {
 
 #[test]
 fn a_signal_between_the_last_look_and_the_system_call_is_not_lost() {
-    sleeper(Clock::Tai, || {
-        let word = WakeWord::on(Clock::Tai);
-        let before = Clock::Tai.now();
+    sleeper(SystemClock::Tai, || {
+        let word = WakeWord::on(SystemClock::Tai);
+        let before = SystemClock::Tai.now();
         // A deadline that would be missed by a minute.
         assert_eq!(word.sleep_on_tai(0, before + 60_000_000_000, || word.wake()), Wakening::Woken);
-        assert!(Clock::Tai.now() - before < 30_000_000_000);
+        assert!(SystemClock::Tai.now() - before < 30_000_000_000);
     })
     .join()
     .unwrap();
@@ -93,10 +96,10 @@ fn a_signal_between_the_last_look_and_the_system_call_is_not_lost() {
 
 #[test]
 fn a_signal_that_comes_too_late_neither_ends_the_next_sleep_nor_disturbs() {
-    sleeper(Clock::Tai, || {
-        let word = WakeWord::on(Clock::Tai);
+    sleeper(SystemClock::Tai, || {
+        let word = WakeWord::on(SystemClock::Tai);
         let early = std::cell::Cell::new(true);
-        let deadline = Clock::Tai.now() + 20_000_000;
+        let deadline = SystemClock::Tai.now() + 20_000_000;
         // A signal without a change: it was meant for the sleep before.
         let stray = || {
             if early.replace(false) {
@@ -104,7 +107,7 @@ fn a_signal_that_comes_too_late_neither_ends_the_next_sleep_nor_disturbs() {
             }
         };
         assert_eq!(word.sleep_on_tai(0, deadline, stray), Wakening::TimedOut);
-        assert!(Clock::Tai.now() >= deadline);
+        assert!(SystemClock::Tai.now() >= deadline);
         assert!(!word.sleeper.signal(), "nobody sleeps any more");
     })
     .join()

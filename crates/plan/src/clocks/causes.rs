@@ -7,7 +7,7 @@
 //! runs, and reported (semantics S3). A circle that nothing outside of it can start is an error of the rig.
 
 use super::candidates::Candidate;
-use super::{Clocks, OutputCandidate};
+use super::{ClockNetwork, OutputCandidate};
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
 use crate::rig::Place;
@@ -15,7 +15,11 @@ use crate::{Release, TaskId, TaskPlan};
 use std::collections::{BTreeSet, HashMap};
 
 /// The candidates that bring this one about, in no order; empty for a clock of its own time.
-pub fn of(candidate: usize, fmus: &[DescribedFmu], Clocks { candidates, outputs, .. }: &Clocks) -> Vec<usize> {
+pub fn of(
+    candidate: usize,
+    fmus: &[DescribedFmu],
+    ClockNetwork { candidates, outputs, .. }: &ClockNetwork,
+) -> Vec<usize> {
     let of_fmu = |fmu: usize| (0..candidates.len()).filter(move |&other| candidates[other].fmu == fmu);
     let (fmu, said): (usize, Vec<usize>) = match &candidates[candidate].release {
         Release::Triggered { fmu, output_clock } => (fmu.0, outputs[fmu.0][*output_clock].ticked_by.clone()),
@@ -61,7 +65,7 @@ pub fn roots(tasks: &[TaskPlan]) -> Vec<Vec<TaskId>> {
 /// and variable.
 pub fn check_circles(
     fmus: &[DescribedFmu],
-    Clocks { candidates, outputs, .. }: &Clocks,
+    ClockNetwork { candidates, outputs, .. }: &ClockNetwork,
     places: &HashMap<(usize, usize), Place>,
     findings: &mut Findings,
 ) {

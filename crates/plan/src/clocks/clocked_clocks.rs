@@ -6,7 +6,7 @@
 //! grid of one of them. Countdown clocks are not looked at, since only the FMU itself arms them, nor are FMUs of the draft,
 //! which has no such rule.
 
-use super::Clocks;
+use super::ClockNetwork;
 use super::candidates::Candidate;
 use crate::Release;
 use crate::described::DescribedFmu;
@@ -16,7 +16,7 @@ use vecud_base::time::{Fraction, Instant};
 use vecud_description::{Abi, ValueReference};
 
 /// A note for each clock that may be activated when none of its clocks is active.
-pub fn notes(fmus: &[DescribedFmu], clocks: &Clocks, times: &Timetable) -> Vec<String> {
+pub fn notes(fmus: &[DescribedFmu], clocks: &ClockNetwork, times: &Timetable) -> Vec<String> {
     let mut notes = Vec::new();
     for candidate in &clocks.candidates {
         let described = &fmus[candidate.fmu];
@@ -46,7 +46,7 @@ fn ticks_only_with(
     own: &[ValueReference],
     candidate: &Candidate,
     fmus: &[DescribedFmu],
-    Clocks { candidates, outputs, .. }: &Clocks,
+    ClockNetwork { candidates, outputs, .. }: &ClockNetwork,
     start: Instant,
 ) -> bool {
     let mut grids = candidates.iter().filter(|other| {

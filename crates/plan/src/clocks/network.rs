@@ -20,7 +20,7 @@ pub struct OutputCandidate {
 }
 
 /// The clocks of all FMUs, with everything that makes them tick.
-pub struct Clocks {
+pub struct ClockNetwork {
     /// All tasks: the input clocks of Scheduled Execution in rig order, then document order, and the steps of FMUs.
     pub candidates: Vec<Candidate>,
     /// The output clocks of each FMU, in document order; where events are handled between steps, its input clocks after them.
@@ -31,7 +31,7 @@ pub struct Clocks {
     pub groups: BTreeMap<usize, Vec<usize>>,
 }
 
-impl Clocks {
+impl ClockNetwork {
     /// The FMUs that make their steps together with this one; none, if it makes them alone.
     pub fn group(&self, fmu: usize) -> &[usize] {
         self.groups.get(&self.leaders[fmu]).map_or(&[], Vec::as_slice)

@@ -3,7 +3,7 @@
 //! In the draft the description says so itself (`triggeredBy`). Array clocks are triggered element by element.
 
 use super::candidates::{Candidate, InputClock, elements, hint, is_input_clock, is_output_clock, named};
-use super::{Clocks, OutputCandidate, causes};
+use super::{ClockNetwork, OutputCandidate, causes};
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
 use crate::rig::{At, Endpoint, Mode, Place, Rig, TriggerSource};
@@ -48,7 +48,7 @@ pub fn connect(
     mut candidates: Vec<Candidate>,
     times: &Timetable,
     findings: &mut Findings,
-) -> Clocks {
+) -> ClockNetwork {
     let mut outputs = outputs(fmus, &candidates);
     by_description(fmus, &mut candidates, &mut outputs, findings);
     let mut seen: HashMap<(usize, usize), Place> = HashMap::new();
@@ -139,7 +139,7 @@ fn has_datagrams(candidates: &[Candidate], fmu: usize) -> bool {
 
 /// Takes the clocks that tick between steps, which stand at the end, out of the candidates: they are no tasks. What triggers
 /// them does so by their places among the outputs of their FMUs.
-fn apart(mut candidates: Vec<Candidate>, mut outputs: Vec<Vec<OutputCandidate>>, fmus: usize) -> Clocks {
+fn apart(mut candidates: Vec<Candidate>, mut outputs: Vec<Vec<OutputCandidate>>, fmus: usize) -> ClockNetwork {
     let tasks = candidates.iter().position(|candidate| candidate.in_steps).unwrap_or(candidates.len());
     let in_steps = candidates.split_off(tasks);
     let mut places = Vec::new();
@@ -156,7 +156,7 @@ fn apart(mut candidates: Vec<Candidate>, mut outputs: Vec<Vec<OutputCandidate>>,
         output.clocks = Vec::into_iter(clocks).map(|target: usize| places[target - tasks]).collect();
         output.ticked_by.retain(|&by| by < tasks);
     }
-    Clocks { candidates, outputs, leaders: (0..fmus).collect(), groups: BTreeMap::new() }
+    ClockNetwork { candidates, outputs, leaders: (0..fmus).collect(), groups: BTreeMap::new() }
 }
 
 /// What a `[[trigger]]` says.

@@ -9,7 +9,7 @@
 use crate::clocks::causes::roots;
 use crate::findings::Findings;
 use crate::rig::{Rig, Timing};
-use crate::{Batch, ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan};
+use crate::{BatchPlan, ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan};
 use vecud_base::time::Fraction;
 use vecud_description::VariableType;
 
@@ -34,7 +34,7 @@ pub struct Ends {
 
 /// The ends of all connections, of which there are this many, by their places.
 pub fn ends(connections: usize, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<Ends> {
-    fn note<'a>(batches: impl IntoIterator<Item = &'a Batch>, mut note: impl FnMut(usize)) {
+    fn note<'a>(batches: impl IntoIterator<Item = &'a BatchPlan>, mut note: impl FnMut(usize)) {
         let items = batches.into_iter().flat_map(|batch| &batch.items);
         items.flat_map(|item| &item.connections).for_each(|connection| note(connection.0));
     }

@@ -2,10 +2,10 @@
 
 use super::slopes;
 use super::units::{UnitRelation, compare};
-use crate::clocks::Clocks;
+use crate::clocks::ClockNetwork;
 use crate::clocks::candidates::has_input_clock;
-use crate::described::{DescribedFmu, ELEMENTS, Named, VariableId, find};
-use crate::elements::{Selection, shape_text};
+use crate::described::{DescribedFmu, ELEMENTS, NameMeaning, VariableId, find};
+use crate::elements::{ElementSelection, shape_text};
 use crate::findings::Findings;
 use crate::inputs::start_values::{Starts, start_of};
 use crate::model::conversion::{Conversion, Widening, widening};
@@ -28,9 +28,9 @@ pub struct Link {
     pub source: VariableId,
     pub target: VariableId,
     /// The elements of the source that feed the target.
-    pub from: Selection,
+    pub from: ElementSelection,
     /// The elements of the target that are fed.
-    pub to: Selection,
+    pub to: ElementSelection,
     pub conversion: Conversion,
     pub timing: Timing,
     /// Both FMUs make their steps together: a value is there as soon as it is read, in the one order that there is.
@@ -78,13 +78,19 @@ impl Deref for Links {
 }
 
 /// One end: the variable and which of its elements.
-type ConnectionEnd = (VariableId, Selection);
+type ConnectionEnd = (VariableId, ElementSelection);
 
 /// Elements of an input that have a source: where that is written, and which it is.
-type Taken = (Selection, Place, String);
+type Taken = (ElementSelection, Place, String);
 
 /// All connections of the rig, in its order.
-pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], clocks: &Clocks, starts: &[Starts], findings: &mut Findings) -> Links {
+pub fn resolve(
+    rig: &Rig,
+    fmus: &[DescribedFmu],
+    clocks: &ClockNetwork,
+    starts: &[Starts],
+    findings: &mut Findings,
+) -> Links {
     let mut links = Vec::new();
     let mut taken: HashMap<VariableId, Vec<Taken>> = HashMap::new();
     for connect in &rig.connects {
@@ -148,7 +154,7 @@ fn why_together(fmus: &[DescribedFmu], fmu: usize) -> &'static str {
 
 /// Whether values go from one FMU to the other within one release: they are in one group, or their clocks are connected, or those of the
 /// one FMU that it is, with one another.
-fn are_together(fmus: &[DescribedFmu], clocks: &Clocks, from: usize, to: usize) -> bool {
+fn are_together(fmus: &[DescribedFmu], clocks: &ClockNetwork, from: usize, to: usize) -> bool {
     let ticks_itself = || clocks.outputs[from].iter().any(|output| output.clocks.iter().any(|(fmu, _)| *fmu == from));
     if fmus[from].master.is_some() {
         return clocks.leaders[from] == clocks.leaders[to];
@@ -169,12 +175,12 @@ fn end(
     let described = &fmus[fmu];
     let fits = |v: &Variable| v.causality == wanted && v.clock.is_none();
     let (index, selection) = match find(described, variable) {
-        Named::Elements(index, selection) => (index, selection),
-        Named::Unsuitable(message) => {
+        NameMeaning::Elements(index, selection) => (index, selection),
+        NameMeaning::Unsuitable(message) => {
             findings.rig(endpoint.place, message);
             return None;
         }
-        Named::Nothing => {
+        NameMeaning::Nothing => {
             // A name of the right kind is the better guess; any name is better than none.
             let hint = match described.suggest(variable, fits) {
                 none if none.is_empty() => described.suggest(variable, |v| v.clock.is_none()),
@@ -278,12 +284,12 @@ fn fit(
 }
 
 /// `Float64`, `Int8[3,2]`.
-fn type_and_shape(v: &Variable, selection: &Selection) -> String {
+fn type_and_shape(v: &Variable, selection: &ElementSelection) -> String {
     format!("{}{}", v.variable_type.name(), shape_text(&selection.shape))
 }
 
 /// How an element of an array is written, where its other end has one value.
-fn element(array: &str, selection: &Selection) -> String {
+fn element(array: &str, selection: &ElementSelection) -> String {
     // A part of an array is named already.
     if !selection.text.is_empty() {
         return String::new();

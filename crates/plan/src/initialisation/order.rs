@@ -47,13 +47,13 @@ pub enum Port {
 /// What comes after what.
 pub struct Ordered {
     /// All that happens.
-    pub sequence: Vec<Part>,
+    pub sequence: Vec<InitialBlock>,
     /// The links, by their numbers, that close a circle and have no value therefore.
     pub cut: HashSet<usize>,
 }
 
 /// Some of what happens, each with its FMU.
-pub enum Part {
+pub enum InitialBlock {
     /// It happens once.
     Plain(Vec<(usize, Port)>),
     /// It happens again and again, for a loop to be solved.
@@ -137,12 +137,12 @@ pub fn order(
                 let events =
                     graph.within(&circle, &direct, &closing).into_iter().map(|node| graph.event(node)).collect();
                 let closing = closing.into_iter().map(|link| graph.links[link].0).collect();
-                sequence.push(Part::Plain(std::mem::take(&mut plain)));
-                sequence.push(Part::Loop { closing, events });
+                sequence.push(InitialBlock::Plain(std::mem::take(&mut plain)));
+                sequence.push(InitialBlock::Loop { closing, events });
             }
         }
     }
-    sequence.push(Part::Plain(plain));
+    sequence.push(InitialBlock::Plain(plain));
     Ordered { sequence, cut: cut.into_iter().map(|link| graph.links[link].0).collect() }
 }
 

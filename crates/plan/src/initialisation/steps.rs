@@ -1,6 +1,6 @@
 //! The steps of the initialisation: what is set and read in each.
 
-use super::order::{self, InitialVariables, Ordered, Part, Port};
+use super::order::{self, InitialBlock, InitialVariables, Ordered, Port};
 use crate::connections::links::Link;
 use crate::described::{DescribedFmu, VariableId};
 use crate::findings::Findings;
@@ -41,8 +41,8 @@ pub fn plan(resolved: &Resolved, findings: &mut Findings) -> Vec<InitialStep> {
     let mut steps = Vec::new();
     for part in sequence {
         match part {
-            Part::Plain(events) => steps.extend(taken(events)),
-            Part::Loop { closing, events } => steps.push(InitialStep::Solve(InitialLoop {
+            InitialBlock::Plain(events) => steps.extend(taken(events)),
+            InitialBlock::Loop { closing, events } => steps.push(InitialStep::Solve(InitialLoop {
                 closing: closing.into_iter().map(|link| self::closing(resolved, link)).collect(),
                 steps: taken(events),
             })),

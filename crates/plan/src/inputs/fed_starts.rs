@@ -6,7 +6,7 @@ use crate::StimulusInput;
 use crate::described::{DescribedFmu, VariableId};
 use crate::elements::{expanded, replaced};
 use crate::findings::Findings;
-use crate::rig::{Problem, RigValue};
+use crate::rig::{Diagnostic, RigValue};
 use std::collections::BTreeMap;
 use vecud_description::{Values, VariableType};
 
@@ -56,7 +56,7 @@ fn element(
     opened: &[StimulusInput],
     described: &DescribedFmu,
     input: &FedInput,
-) -> Option<Result<Values, Problem>> {
+) -> Option<Result<Values, Diagnostic>> {
     let (file, column) = (&opened[input.stimulus], stimuli.column(input));
     let cell = file.start.get(column)?.as_ref()?;
     let v = &described.variables()[input.variable.1];
@@ -65,7 +65,7 @@ fn element(
         let (number, name) = (column + 2, &file.columns[column].value);
         let words =
             format!("column {number} (\"{name}\"): the start value of {}.{} {reason}", described.name(), v.name);
-        Problem::new(&file.file, cell.place, words)
+        Diagnostic::new(&file.file, cell.place, words)
     }))
 }
 

@@ -1,7 +1,7 @@
 //! What the variables of one FMU start with, whoever says it: what `vecud inspect` shows and keeps.
 
 use super::start_values::{Starts, check, resolve, settable, structure};
-use crate::described::{DescribedFmu, Named, find};
+use crate::described::{DescribedFmu, NameMeaning, find};
 use crate::elements::expanded;
 use crate::findings::Findings;
 use crate::rig::{At, Rig, RigValue, start_line};
@@ -85,8 +85,8 @@ pub fn keep_changed(rig: &mut Rig, description: &ModelDescription) -> Result<(),
     let starts = OwnStarts::of(rig, description)?;
     let is_kept: Vec<bool> = with_described(rig, description, |described, _| {
         let is_changed = |name: &At<String>| match find(described, &name.value) {
-            Named::Elements(index, _) => starts.changed(index).is_some(),
-            Named::Nothing | Named::Unsuitable(_) => true,
+            NameMeaning::Elements(index, _) => starts.changed(index).is_some(),
+            NameMeaning::Nothing | NameMeaning::Unsuitable(_) => true,
         };
         rig.fmus[0].start.iter().map(|(name, _)| name.place.option().is_some() || is_changed(name)).collect()
     })?;

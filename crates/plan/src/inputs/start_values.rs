@@ -1,8 +1,8 @@
 //! Start values of the rig, checked against the variables that they are for.
 
 use crate::StartValue;
-use crate::described::{DescribedFmu, ELEMENTS, Named, find};
-use crate::elements::{self, Selection, replaced};
+use crate::described::{DescribedFmu, ELEMENTS, NameMeaning, find};
+use crate::elements::{self, ElementSelection, replaced};
 use crate::findings::Findings;
 use crate::model::conversion::integer;
 use crate::rig::{At, RigValue, float_text, suggestion};
@@ -29,17 +29,17 @@ pub fn resolve(described: &DescribedFmu, findings: &mut Findings) -> Starts {
 fn of(described: &DescribedFmu, structural: bool, findings: &mut Findings) -> Starts {
     let mut starts = Starts::new();
     // What of each variable has been given already, in the rig file and on the command line, which may give it again.
-    let mut given: BTreeMap<(bool, usize), Vec<Selection>> = BTreeMap::new();
+    let mut given: BTreeMap<(bool, usize), Vec<ElementSelection>> = BTreeMap::new();
     for (name, value) in &described.rig.start {
         let (index, selection) = match find(described, &name.value) {
-            Named::Elements(index, selection) => (index, selection),
+            NameMeaning::Elements(index, selection) => (index, selection),
             // Told with the others.
             _ if structural => continue,
-            Named::Unsuitable(message) => {
+            NameMeaning::Unsuitable(message) => {
                 findings.rig(name.place, message);
                 continue;
             }
-            Named::Nothing => {
+            NameMeaning::Nothing => {
                 let hint = match described.suggest(&name.value, |v| settable(v).is_ok()) {
                     none if none.is_empty() => described.suggest(&name.value, |v| v.clock.is_none()),
                     hint => hint,
@@ -175,7 +175,7 @@ pub fn settable(v: &Variable) -> Result<(), String> {
 fn convert(
     described: &DescribedFmu,
     v: &Variable,
-    selection: &Selection,
+    selection: &ElementSelection,
     name: &At<String>,
     value: &At<RigValue>,
     findings: &mut Findings,

@@ -3,8 +3,8 @@
 use super::start_values::{Starts, start_of};
 use crate::clocks::candidates::{Candidate, has_input_clock, is_input_clock, named};
 use crate::clocks::released::released;
-use crate::described::{DescribedFmu, Named, VariableId, find};
-use crate::elements::{Selection, longest};
+use crate::described::{DescribedFmu, NameMeaning, VariableId, find};
+use crate::elements::{ElementSelection, longest};
 use crate::findings::Findings;
 use crate::sizes::is_resizable;
 use crate::timetable::Timetable;
@@ -13,7 +13,7 @@ use crate::{
 };
 use vecud_description::{Causality, IntervalVariability, Variable, VariableType};
 
-use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, suggestion};
+use crate::rig::{At, Diagnostic, Endpoint, Interpolation, Place, Rig, RigStimulus, suggestion};
 use std::collections::{BTreeSet, HashMap};
 
 /// Words that the rows which are read ahead may take: 8 MiB.
@@ -63,7 +63,7 @@ struct UsedColumn<'a> {
     column: &'a str,
     target: Endpoint,
     /// A problem of this column.
-    problem: Box<dyn Fn(String) -> Problem + 'a>,
+    problem: Box<dyn Fn(String) -> Diagnostic + 'a>,
 }
 
 /// What a column feeds.
@@ -220,7 +220,7 @@ fn uses<'a>(
         let by_name = |(index, column): (usize, &'a At<String>)| {
             let cell = index + 1;
             let problem = move |message: String| {
-                Problem::new(&opened.file, column.place, format!("column {}: {message}", cell + 1))
+                Diagnostic::new(&opened.file, column.place, format!("column {}: {message}", cell + 1))
             };
             let target = match column.value.split_once('.') {
                 Some((fmu, variable)) => Endpoint { fmu: fmu.to_owned(), variable: variable.to_owned() },
@@ -248,7 +248,7 @@ fn uses<'a>(
             continue;
         }
         let place = fed.place;
-        let problem = move |message: String| Problem::new(rig.origin(place), place, message);
+        let problem = move |message: String| Diagnostic::new(rig.origin(place), place, message);
         let target = fed.value.clone();
         uses.push(UsedColumn { cell: index + 1, column: &written.value, target, problem: Box::new(problem) });
     }
@@ -291,9 +291,9 @@ fn target(
         return clock(rig, described, fmu, candidates, (index, element), to);
     }
     let (index, selection) = match find(described, &to.variable) {
-        Named::Elements(index, selection) => (index, selection),
-        Named::Unsuitable(message) => return Err(Wrong(message)),
-        Named::Nothing => {
+        NameMeaning::Elements(index, selection) => (index, selection),
+        NameMeaning::Unsuitable(message) => return Err(Wrong(message)),
+        NameMeaning::Nothing => {
             let hint = match described.suggest(&to.variable, |v| v.causality == Causality::Input) {
                 none if none.is_empty() => "; vecud inspect lists them".to_owned(),
                 hint => hint,
@@ -348,10 +348,10 @@ fn capacity(v: &Variable, own: &RigStimulus) -> Option<usize> {
 }
 
 /// Where the connection is that feeds one of these elements.
-fn connected(rig: &Rig, described: &DescribedFmu, index: usize, selection: &Selection) -> Option<Place> {
+fn connected(rig: &Rig, described: &DescribedFmu, index: usize, selection: &ElementSelection) -> Option<Place> {
     let mut own = rig.connects.iter().filter(|connect| connect.to.value.fmu == described.name());
     let overlaps = |connect: &&crate::rig::RigConnect| match find(described, &connect.to.value.variable) {
-        Named::Elements(other, elements) => other == index && elements.overlaps(selection),
+        NameMeaning::Elements(other, elements) => other == index && elements.overlaps(selection),
         _ => false,
     };
     own.find(overlaps).map(|connect| connect.to.place)

@@ -6,7 +6,7 @@ use vecud_description::{ValueReference, Values, VariableType};
 
 /// Variables of one type that travel in one FMI call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Batch {
+pub struct BatchPlan {
     /// Their common type.
     pub variable_type: VariableType,
     /// In call order.

@@ -1,6 +1,6 @@
 //! Clocks of FMUs: when they tick, and what comes of a tick.
 
-use super::{Batch, FmuId, TaskId};
+use super::{BatchPlan, FmuId, TaskId};
 use serde::{Deserialize, Serialize};
 use vecud_base::priority::FifoPriority;
 use vecud_base::time::{Fraction, Instant};
@@ -49,7 +49,7 @@ pub struct OnTick {
     /// Indices into [`FmuPlan::output_clocks`](super::FmuPlan::output_clocks): the clock, or the elements of an array clock, any of which counts.
     pub clocks: Vec<usize>,
     /// The variables.
-    pub batch: Batch,
+    pub batch: BatchPlan,
 }
 
 /// How a task comes to be activated.

@@ -1,7 +1,7 @@
 //! What a plan knows of an FMU, and how it is run.
 
 use super::length::elements;
-use super::{Batch, ControlPlan, Length, OnTick, OutputClock, SizePlan, TaskId};
+use super::{BatchPlan, ControlPlan, Length, OnTick, OutputClock, SizePlan, TaskId};
 use crate::rig::{GetIntervals, OnWarning};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -171,7 +171,7 @@ pub struct IntermediatePlan {
     /// Inputs that are on lines, which are set where the FMU asks for it: `Float64`, with their numbers of elements.
     pub inputs: Vec<(ValueReference, usize)>,
     /// What is read and recorded at the end of each internal step; no connection begins here.
-    pub recorded: Vec<Batch>,
+    pub recorded: Vec<BatchPlan>,
 }
 
 impl IntermediatePlan {

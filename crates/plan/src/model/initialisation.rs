@@ -1,6 +1,6 @@
 //! The steps in which all FMUs are initialised together (semantics S11).
 
-use super::{Batch, ConnectionId, FmuId};
+use super::{BatchPlan, ConnectionId, FmuId};
 use serde::{Deserialize, Serialize};
 
 /// A step of the initialisation.
@@ -13,21 +13,21 @@ pub enum InitialStep {
         /// The FMU whose inputs are set.
         fmu: FmuId,
         /// The inputs, with those connections that have a value by then.
-        batch: Batch,
+        batch: BatchPlan,
     },
     /// Variables are read for connections and recordings.
     Get {
         /// The FMU whose variables are read.
         fmu: FmuId,
         /// The variables.
-        batch: Batch,
+        batch: BatchPlan,
     },
     /// Variables are read for recordings that the FMU does not give in Initialization Mode, when it has left it.
     GetInitialised {
         /// The FMU whose variables are read.
         fmu: FmuId,
         /// The variables.
-        batch: Batch,
+        batch: BatchPlan,
     },
     /// Inputs get values that give themselves back.
     Solve(InitialLoop),
@@ -65,7 +65,7 @@ impl InitialStep {
     }
 
     /// What is set of this instance here.
-    pub fn sets(&self, of: FmuId) -> Option<&Batch> {
+    pub fn sets(&self, of: FmuId) -> Option<&BatchPlan> {
         match self {
             InitialStep::Set { fmu, batch } if *fmu == of => Some(batch),
             _ => None,
@@ -73,7 +73,7 @@ impl InitialStep {
     }
 
     /// What is read of this instance here.
-    pub fn gets(&self, of: FmuId) -> Option<&Batch> {
+    pub fn gets(&self, of: FmuId) -> Option<&BatchPlan> {
         match self {
             InitialStep::Get { fmu, batch } | InitialStep::GetInitialised { fmu, batch } if *fmu == of => Some(batch),
             _ => None,
@@ -81,7 +81,7 @@ impl InitialStep {
     }
 
     /// The variables of this instance that are read once it has left Initialization Mode.
-    pub fn gets_initialised(&self, of: FmuId) -> Option<&Batch> {
+    pub fn gets_initialised(&self, of: FmuId) -> Option<&BatchPlan> {
         match self {
             InitialStep::GetInitialised { fmu, batch } if *fmu == of => Some(batch),
             _ => None,

@@ -2,7 +2,7 @@
 
 use super::{ConnectionId, TaskId};
 use serde::{Deserialize, Serialize};
-use vecud_solver::master::{Algorithm, Classes, Exchange};
+use vecud_solver::master::{Classes, ExchangeStep, MasterAlgorithm};
 
 /// A group of FMUs whose steps one task makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -12,7 +12,7 @@ pub struct MasterPlan {
     /// The task that makes the steps of all.
     pub leader: TaskId,
     /// Who of them steps when, and how far.
-    pub algorithm: Algorithm,
+    pub algorithm: MasterAlgorithm,
     /// Who steps: an FMU for Co-Simulation, or all that are integrated together. By name.
     pub slaves: Vec<SlavePlan>,
     /// What each can do, in the same order.
@@ -21,10 +21,10 @@ pub struct MasterPlan {
     pub wires: Vec<WirePlan>,
     /// The order of those whose inputs change between events, by their places among the wires, and the algebraic loops among them: these
     /// are to be solved.
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: Vec<ExchangeStep>,
     /// The exchanges between FMUs that are integrated, whose values follow at each time; with the same loops in the same order as
     /// `exchanges`.
-    pub inner: Vec<Exchange>,
+    pub inner: Vec<ExchangeStep>,
     /// Steps within one release, at most.
     pub max_events: u32,
 }

@@ -1,8 +1,8 @@
 //! The columns of a recording, and what a sample of a task consists of: its columns in their order, its words.
 
-use super::{Batch, BatchItem, FmuPlan, Plan, SignalId, SignalPlan, TaskPlan};
+use super::{BatchItem, BatchPlan, FmuPlan, Plan, SignalId, SignalPlan, TaskPlan};
 
-fn columns<'p>(batches: impl Iterator<Item = &'p Batch>) -> impl Iterator<Item = SignalId> {
+fn columns<'p>(batches: impl Iterator<Item = &'p BatchPlan>) -> impl Iterator<Item = SignalId> {
     batches.flat_map(|batch| &batch.items).flat_map(|item| item.signals.iter().copied())
 }
 

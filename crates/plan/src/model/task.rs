@@ -1,6 +1,6 @@
 //! Who runs: the activations of a clock, or the steps of an FMU or of a group.
 
-use super::{Batch, Figures, FmuId, InputClockPlan, RecordedClock, Release, TaskId};
+use super::{BatchPlan, Figures, FmuId, InputClockPlan, RecordedClock, Release, TaskId};
 use crate::rig::{Limits, Overrun, Solver, StepSize};
 use serde::{Deserialize, Serialize};
 use vecud_base::priority::{FifoPriority, FmiPriority};
@@ -37,9 +37,9 @@ pub struct TaskPlan {
     /// The rig's figures, for [`crate::schedulability`].
     pub figures: Figures,
     /// Set before the activation: one entry per variable type.
-    pub set: Vec<Batch>,
+    pub set: Vec<BatchPlan>,
     /// Read after it: one entry per variable type.
-    pub get: Vec<Batch>,
+    pub get: Vec<BatchPlan>,
     /// The recorded clocks that its activations may tick, its own first.
     pub ticks: Vec<RecordedClock>,
 }

@@ -1,9 +1,9 @@
 //! Which FIFO priorities partitions use where the process may not use all that the rig asks for (semantics S5, S8).
 
-use super::classes::Class;
+use super::classes::PriorityGroup;
 use super::folds::fold;
 use super::merge::{Merged, NoPlace, Placed, TooNarrow, merge, unlimited};
-use super::rungs::{Band, Rungs};
+use super::rungs::{Band, PrioritySlots};
 use crate::host::Held;
 use crate::{FifoReach, Mode};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub struct Placement {
 #[derive(Clone, Copy)]
 pub struct Unplaced<'a> {
     /// FMUs in rig order, most urgent class first.
-    pub classes: &'a [Class],
+    pub classes: &'a [PriorityGroup],
     /// Pairs of classes (producer, consumer) of immediate connections.
     pub feeds: &'a [(usize, usize)],
     /// Pairs of classes of one FMU of which one may tick the other.
@@ -50,13 +50,13 @@ pub fn place(order: Unplaced, asked: Band, mode: Mode, reach: FifoReach, watched
         Err(narrow) => return Err(NoPlace::TooNarrow(narrow)),
     };
     let folded = Folded::new(classes, feeds, &folds);
-    let all = |held| folded.merge(Rungs { band: asked, held });
+    let all = |held| folded.merge(PrioritySlots { band: asked, held });
     let FifoReach::UpTo(limit) = reach else { return Ok(as_asked(all(held)?, None)) };
     if !matters || limit.get() >= asked.1.get() {
         return Ok(as_asked(all(held)?, None));
     }
     let band = below(limit, asked, &folded.classes, held, watched);
-    match folded.merge(Rungs { band, held }) {
+    match folded.merge(PrioritySlots { band, held }) {
         Ok(merged) => Ok(Placement { merged, band, cooperative: None }),
         Err(NoPlace::TooNarrow(narrow)) => Ok(as_asked(all(&nothing)?, Some(narrow))),
         Err(held) => Err(held),
@@ -72,15 +72,15 @@ pub fn width(band: Band) -> usize {
 struct Folded<'a> {
     /// What each of them was made of.
     folds: &'a [Range<usize>],
-    classes: Vec<Class>,
+    classes: Vec<PriorityGroup>,
     feeds: Vec<(usize, usize)>,
 }
 
 impl<'a> Folded<'a> {
-    fn new(classes: &[Class], feeds: &[(usize, usize)], folds: &'a [Range<usize>]) -> Folded<'a> {
+    fn new(classes: &[PriorityGroup], feeds: &[(usize, usize)], folds: &'a [Range<usize>]) -> Folded<'a> {
         let mut fold_of = vec![0; classes.len()];
         folds.iter().enumerate().for_each(|(fold, own)| fold_of[own.clone()].fill(fold));
-        let together = |own: &Range<usize>| Class {
+        let together = |own: &Range<usize>| PriorityGroup {
             period: classes[own.clone()].iter().filter_map(|class| class.period).min(),
             members: classes[own.clone()].iter().flat_map(|class| class.members.iter().copied()).collect(),
             ..classes[own.start].clone()
@@ -93,7 +93,7 @@ impl<'a> Folded<'a> {
     }
 
     /// The merged order of the classes that these were made of.
-    fn merge(&self, rungs: Rungs) -> Result<Merged, NoPlace> {
+    fn merge(&self, rungs: PrioritySlots) -> Result<Merged, NoPlace> {
         let merged = merge(&self.classes, &self.feeds, rungs)?;
         let apart = |placed: Placed| self.folds[placed.class].clone().map(move |class| Placed { class, ..placed });
         Ok(Merged { order: merged.order.into_iter().flat_map(apart).collect(), ..merged })
@@ -102,14 +102,14 @@ impl<'a> Folded<'a> {
 
 /// The band that ends at the machine's limit, and goes down until each core has a priority for each of its classes, or as many as
 /// the rig asks for.
-fn below(limit: FifoPriority, asked: Band, classes: &[Class], held: &Held, watched: bool) -> Band {
+fn below(limit: FifoPriority, asked: Band, classes: &[PriorityGroup], held: &Held, watched: bool) -> Band {
     let top = limit.get() - u8::from(watched && limit.get() > 1);
     let priority = |value| FifoPriority::new(value).expect("between 1 and the limit");
     let mut classes_on: BTreeMap<usize, usize> = BTreeMap::new();
     classes.iter().for_each(|class| *classes_on.entry(class.cpu).or_default() += 1);
     let band = |bottom| (priority(bottom), priority(top));
     let is_short = |bottom| {
-        let rungs = Rungs { band: band(bottom), held };
+        let rungs = PrioritySlots { band: band(bottom), held };
         classes_on.iter().any(|(cpu, classes)| rungs.count_free(*cpu) < (*classes).min(width(asked)))
     };
     let mut bottom = asked.0.get().min(top);
@@ -129,10 +129,10 @@ mod tests {
         FifoPriority::new(value).unwrap()
     }
 
-    fn classes(fmus: &[usize]) -> Vec<Class> {
+    fn classes(fmus: &[usize]) -> Vec<PriorityGroup> {
         let class = |fmu, i: usize| {
             let period = Some(Fraction::new(i as u64 + 1, 1000).unwrap());
-            Class { fmu, cpu: 0, period, execution: None, members: vec![100 * fmu + i] }
+            PriorityGroup { fmu, cpu: 0, period, execution: None, members: vec![100 * fmu + i] }
         };
         fmus.iter().enumerate().flat_map(|(fmu, &n)| (0..n).map(move |i| class(fmu, i))).collect()
     }

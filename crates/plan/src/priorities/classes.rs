@@ -11,7 +11,7 @@ use vecud_base::time::{Fraction, Nanos};
 
 /// Clocks of one FMU with equal priority, or that share a FIFO priority.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Class {
+pub struct PriorityGroup {
     /// Index of the FMU in the rig.
     pub fmu: usize,
     /// The FMU's core.
@@ -25,7 +25,7 @@ pub struct Class {
 }
 
 /// FMUs in rig order, most urgent class first. `cpus`: the core of each FMU.
-pub fn classes(candidates: &[Candidate], cpus: &[usize]) -> Vec<Class> {
+pub fn classes(candidates: &[Candidate], cpus: &[usize]) -> Vec<PriorityGroup> {
     let mut sorted: Vec<usize> = (0..candidates.len()).collect();
     sorted.sort_by_key(|&c| (candidates[c].fmu, candidates[c].priority.map(FmiPriority::most_urgent_first)));
     let equal = |&a: &usize, &b: &usize| {
@@ -36,13 +36,13 @@ pub fn classes(candidates: &[Candidate], cpus: &[usize]) -> Vec<Class> {
         let period = members.iter().filter_map(|&c| candidates[c].period).min();
         let mut executions = members.iter().map(|&c| candidates[c].figures.execution);
         let execution = executions.try_fold(Nanos(0), |all, one| Some(all.plus(one?)));
-        Class { fmu, cpu: cpus[fmu], period, execution, members: members.to_vec() }
+        PriorityGroup { fmu, cpu: cpus[fmu], period, execution, members: members.to_vec() }
     };
     sorted.chunk_by(equal).map(class).collect()
 }
 
 /// The class of each candidate.
-fn class_of(classes: &[Class], candidates: usize) -> Vec<usize> {
+fn class_of(classes: &[PriorityGroup], candidates: usize) -> Vec<usize> {
     let mut class_of = vec![0; candidates];
     for (class, members) in classes.iter().map(|class| &class.members).enumerate() {
         members.iter().for_each(|&candidate| class_of[candidate] = class);
@@ -52,7 +52,7 @@ fn class_of(classes: &[Class], candidates: usize) -> Vec<usize> {
 
 /// Pairs of classes, without direction, of which one may tick the other, directly or through others: those of each FMU that
 /// has more than `width` classes.
-pub fn ticks(Resolved { fmus, clocks, .. }: &Resolved, classes: &[Class], width: usize) -> Vec<(usize, usize)> {
+pub fn ticks(Resolved { fmus, clocks, .. }: &Resolved, classes: &[PriorityGroup], width: usize) -> Vec<(usize, usize)> {
     if classes.chunk_by(|a, b| a.fmu == b.fmu).all(|own| own.len() <= width) {
         return Vec::new();
     }
@@ -77,7 +77,7 @@ pub fn ticks(Resolved { fmus, clocks, .. }: &Resolved, classes: &[Class], width:
 }
 
 /// Pairs of classes of which one produces what the other consumes at the same time, by an immediate connection.
-pub fn feeds(resolved: &Resolved, classes: &[Class]) -> Vec<(usize, usize)> {
+pub fn feeds(resolved: &Resolved, classes: &[PriorityGroup]) -> Vec<(usize, usize)> {
     let class_of = class_of(classes, resolved.clocks.candidates.len());
     let of = |candidates: Vec<usize>| candidates.into_iter().map(|c| class_of[c]).collect::<BTreeSet<usize>>();
     let mut feeds = BTreeSet::new();

@@ -8,7 +8,7 @@
 //! since one long delay is worse than many short ones. Where execution times are not known, each is taken to be in
 //! proportion to its period: nearest periods come first. Of equal sums the one that leaves the more urgent levels alone.
 
-use super::classes::Class;
+use super::classes::PriorityGroup;
 use super::merge::{TooNarrow, keys};
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ const SCALE: f64 = 1e15;
 /// one may tick the other.
 ///
 /// The error names an FMU whose classes cannot share so few priorities.
-pub fn fold(classes: &[Class], ticks: &[(usize, usize)], width: usize) -> Result<Vec<Range<usize>>, TooNarrow> {
+pub fn fold(classes: &[PriorityGroup], ticks: &[(usize, usize)], width: usize) -> Result<Vec<Range<usize>>, TooNarrow> {
     let periods: Vec<f64> =
         keys(classes).into_iter().map(|key| key.map_or(NO_PERIOD, |period| period.seconds())).collect();
     // The next class with which each must not share.

@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use vecud_base::time::{Fraction, Nanos};
 
 /// One FMU with a class for each of these periods (ms; 0: none) and executions (µs).
-fn classes(figures: &[(u64, Option<i64>)]) -> Vec<Class> {
-    let class = |(member, &(millis, micros)): (usize, &(u64, Option<i64>))| Class {
+fn classes(figures: &[(u64, Option<i64>)]) -> Vec<PriorityGroup> {
+    let class = |(member, &(millis, micros)): (usize, &(u64, Option<i64>))| PriorityGroup {
         fmu: 0,
         cpu: 0,
         period: (millis > 0).then(|| Fraction::new(millis, 1000).unwrap()),
@@ -14,12 +14,12 @@ fn classes(figures: &[(u64, Option<i64>)]) -> Vec<Class> {
     figures.iter().enumerate().map(class).collect()
 }
 
-fn of_periods(millis: &[u64]) -> Vec<Class> {
+fn of_periods(millis: &[u64]) -> Vec<PriorityGroup> {
     classes(&millis.iter().map(|&millis| (millis, None)).collect::<Vec<_>>())
 }
 
 /// How many classes each priority has, most urgent first.
-fn sizes(classes: &[Class], ticks: &[(usize, usize)], width: usize) -> Vec<usize> {
+fn sizes(classes: &[PriorityGroup], ticks: &[(usize, usize)], width: usize) -> Vec<usize> {
     fold(classes, ticks, width).unwrap().iter().map(ExactSizeIterator::len).collect()
 }
 

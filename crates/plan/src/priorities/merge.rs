@@ -5,8 +5,8 @@
 //! members of a class get the same; all lie in the band. Where the band is wide enough, a class with a shorter period never
 //! runs below one of another FMU with a longer one.
 
-use super::classes::Class;
-use super::rungs::{Band, Rungs};
+use super::classes::PriorityGroup;
+use super::rungs::{Band, PrioritySlots};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use vecud_base::graph::constrained;
 use vecud_base::priority::FifoPriority;
@@ -50,7 +50,7 @@ pub struct Merged {
 
 /// Merges classes. Those of one FMU stand together in `classes`, FMUs in rig order, most urgent class first; `feeds` are pairs
 /// of classes (producer, consumer) of immediate connections.
-pub fn merge(classes: &[Class], feeds: &[(usize, usize)], rungs: Rungs) -> Result<Merged, NoPlace> {
+pub fn merge(classes: &[PriorityGroup], feeds: &[(usize, usize)], rungs: PrioritySlots) -> Result<Merged, NoPlace> {
     let keys = keys(classes);
     let mut order = by_key(classes, &keys, feeds);
     let mut rungs_of = BTreeMap::new();
@@ -85,14 +85,14 @@ pub fn merge(classes: &[Class], feeds: &[(usize, usize)], rungs: Rungs) -> Resul
 }
 
 /// How many of these classes the FMU has that has most.
-fn most_of_one_fmu(these: &[usize], classes: &[Class]) -> usize {
+fn most_of_one_fmu(these: &[usize], classes: &[PriorityGroup]) -> usize {
     let mut levels_of: HashMap<usize, usize> = HashMap::new();
     these.iter().for_each(|&class| *levels_of.entry(classes[class].fmu).or_default() += 1);
     levels_of.into_values().max().unwrap_or(0)
 }
 
 /// An order for which FIFO priorities do not matter: all classes, most urgent first, at the band's priorities as far as these go.
-pub fn unlimited(classes: &[Class], feeds: &[(usize, usize)], band: Band) -> Merged {
+pub fn unlimited(classes: &[PriorityGroup], feeds: &[(usize, usize)], band: Band) -> Merged {
     let mut above: BTreeMap<usize, u8> = BTreeMap::new();
     let placed = |class: usize| {
         let above = above.entry(classes[class].cpu).or_default();
@@ -106,7 +106,7 @@ pub fn unlimited(classes: &[Class], feeds: &[(usize, usize)], band: Band) -> Mer
 
 /// The shortest period among a class and the lower classes of its FMU: non-decreasing from the top down, so sorting by it
 /// keeps the order of each FMU.
-pub fn keys(classes: &[Class]) -> Vec<Option<Fraction>> {
+pub fn keys(classes: &[PriorityGroup]) -> Vec<Option<Fraction>> {
     let mut keys: Vec<Option<Fraction>> = classes.iter().map(|class| class.period).collect();
     for i in (1..classes.len()).rev() {
         if classes[i].fmu == classes[i - 1].fmu {
@@ -120,7 +120,7 @@ pub fn keys(classes: &[Class]) -> Vec<Option<Fraction>> {
 }
 
 /// Classes by their key (no period last), then producers before consumers, then in rig order.
-fn by_key(classes: &[Class], keys: &[Option<Fraction>], feeds: &[(usize, usize)]) -> Vec<usize> {
+fn by_key(classes: &[PriorityGroup], keys: &[Option<Fraction>], feeds: &[(usize, usize)]) -> Vec<usize> {
     let mut sorted: Vec<usize> = (0..classes.len()).collect();
     sorted.sort_by_key(|&class| (keys[class].is_none(), keys[class]));
     // By class: which group of equal keys it is in, and where.
@@ -151,7 +151,7 @@ fn by_key(classes: &[Class], keys: &[Option<Fraction>], feeds: &[(usize, usize)]
 /// merged order, and whether the depths follow that order.
 fn fold(
     order: &[usize],
-    classes: &[Class],
+    classes: &[PriorityGroup],
     keys: &[Option<Fraction>],
     width: usize,
 ) -> Result<(Vec<usize>, bool), TooNarrow> {
@@ -190,7 +190,7 @@ fn fold(
 /// possible (the sum of their ratios' logarithms is the smallest); `None`: impossible.
 fn nearest_neighbours(
     order: &[usize],
-    classes: &[Class],
+    classes: &[PriorityGroup],
     keys: &[Option<Fraction>],
     width: usize,
 ) -> Option<Vec<usize>> {

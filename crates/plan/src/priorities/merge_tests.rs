@@ -2,9 +2,9 @@ use super::*;
 use crate::host::Held;
 use proptest::prelude::*;
 
-fn class(fmu: usize, millis: u64, member: usize) -> Class {
+fn class(fmu: usize, millis: u64, member: usize) -> PriorityGroup {
     let period = (millis > 0).then(|| Fraction::new(millis, 1000).unwrap());
-    Class { fmu, cpu: 0, period, execution: None, members: vec![member] }
+    PriorityGroup { fmu, cpu: 0, period, execution: None, members: vec![member] }
 }
 
 fn band(low: u8, high: u8) -> (FifoPriority, FifoPriority) {
@@ -12,15 +12,15 @@ fn band(low: u8, high: u8) -> (FifoPriority, FifoPriority) {
 }
 
 /// The merged order of a rig beside which nothing runs.
-fn merge(classes: &[Class], feeds: &[(usize, usize)], band: Band) -> Result<Merged, TooNarrow> {
-    super::merge(classes, feeds, Rungs { band, held: &Held::new() }).map_err(|no_place| match no_place {
+fn merge(classes: &[PriorityGroup], feeds: &[(usize, usize)], band: Band) -> Result<Merged, TooNarrow> {
+    super::merge(classes, feeds, PrioritySlots { band, held: &Held::new() }).map_err(|no_place| match no_place {
         NoPlace::TooNarrow(narrow) => narrow,
         NoPlace::Held(cpu) => panic!("nobody holds core {cpu}"),
     })
 }
 
 /// `(class, fifo)` in merged order.
-fn merged(classes: &[Class], feeds: &[(usize, usize)], band: (FifoPriority, FifoPriority)) -> Vec<(usize, u8)> {
+fn merged(classes: &[PriorityGroup], feeds: &[(usize, usize)], band: (FifoPriority, FifoPriority)) -> Vec<(usize, u8)> {
     merge(classes, feeds, band).unwrap().order.iter().map(|placed| (placed.class, placed.fifo.get())).collect()
 }
 
@@ -79,14 +79,14 @@ fn every_core_has_the_whole_band() {
 }
 
 /// Up to five FMUs with up to six classes each, on up to two cores.
-fn rigs() -> impl Strategy<Value = Vec<Class>> {
+fn rigs() -> impl Strategy<Value = Vec<PriorityGroup>> {
     let periods = proptest::collection::vec(0u64..6, 1..6);
     proptest::collection::vec((0usize..2, periods), 1..5).prop_map(|fmus| {
         let mut classes = Vec::new();
         for (fmu, (cpu, periods)) in fmus.into_iter().enumerate() {
             for period in periods {
                 let millis = [0, 1, 2, 5, 10, 100][period as usize];
-                classes.push(Class { cpu, ..class(fmu, millis, classes.len()) });
+                classes.push(PriorityGroup { cpu, ..class(fmu, millis, classes.len()) });
             }
         }
         classes

@@ -12,4 +12,4 @@ mod order;
 mod rungs;
 pub mod shared;
 
-pub use order::{Order, order};
+pub use order::{PriorityOrder, order};

@@ -1,7 +1,7 @@
 //! The order of all tasks, and what is to be said of how it comes about.
 
 use super::band::{self, Placement, place, width};
-use super::classes::{Class, classes, feeds, ticks};
+use super::classes::{PriorityGroup, classes, feeds, ticks};
 use super::merge::{Merged, NoPlace, Placed, TooNarrow};
 use super::rungs::Band;
 use crate::findings::Findings;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use vecud_base::priority::FifoPriority;
 
 /// The order of all tasks, most urgent first, and their FIFO priorities.
-pub struct Order {
+pub struct PriorityOrder {
     /// Candidates, most urgent first, with what the order gives each.
     pub ranks: Vec<Rank>,
     /// The task of each candidate, whose number is its place in the order.
@@ -31,8 +31,8 @@ pub struct Rank {
     pub cpu: usize,
 }
 
-impl Order {
-    fn new(classes: &[Class], Placement { merged, band, cooperative }: Placement) -> Order {
+impl PriorityOrder {
+    fn new(classes: &[PriorityGroup], Placement { merged, band, cooperative }: Placement) -> PriorityOrder {
         let mut ranks: Vec<Rank> = Vec::new();
         let levels: Vec<usize> = classes.chunk_by(|a, b| a.fmu == b.fmu).flat_map(|own| 0..own.len()).collect();
         for placed in merged.order {
@@ -42,7 +42,7 @@ impl Order {
         }
         let mut task_of = vec![TaskId(0); ranks.len()];
         ranks.iter().enumerate().for_each(|(id, rank)| task_of[rank.candidate] = TaskId(id));
-        Order { ranks, task_of, band, cooperative }
+        PriorityOrder { ranks, task_of, band, cooperative }
     }
 
     /// The task that a candidate becomes.
@@ -59,7 +59,7 @@ impl Order {
 }
 
 /// Puts all candidates in order. `cpus`: the core of each FMU. Without room for it the order is empty, and a finding says so.
-pub fn order(resolved: &Resolved, cpus: &[usize], host: &HostFacts, findings: &mut Findings) -> Order {
+pub fn order(resolved: &Resolved, cpus: &[usize], host: &HostFacts, findings: &mut Findings) -> PriorityOrder {
     let Resolved { rig, clocks, .. } = resolved;
     let (asked, candidates) = (rig.host.fifo_priorities.value, &clocks.candidates);
     let classes = classes(candidates, cpus);
@@ -82,13 +82,13 @@ pub fn order(resolved: &Resolved, cpus: &[usize], host: &HostFacts, findings: &m
              shorter period"
         ));
     }
-    let order = Order::new(&classes, placement);
+    let order = PriorityOrder::new(&classes, placement);
     note_sharing(resolved, &order, host, findings);
     order
 }
 
 /// An FMU has more levels than can share the priorities of the rig's band.
-fn too_narrow(Resolved { rig, fmus, .. }: &Resolved, classes: &[Class], narrow: TooNarrow) -> String {
+fn too_narrow(Resolved { rig, fmus, .. }: &Resolved, classes: &[PriorityGroup], narrow: TooNarrow) -> String {
     let (low, high) = rig.host.fifo_priorities.value;
     let levels = classes.iter().filter(|class| class.fmu == narrow.fmu).count();
     format!(
@@ -117,7 +117,7 @@ fn held(host: &HostFacts, cpu: usize, (low, high): Band) -> String {
 /// Notes with whom cores and FIFO priorities are shared.
 fn note_sharing(
     Resolved { rig, fmus, clocks, .. }: &Resolved,
-    order: &Order,
+    order: &PriorityOrder,
     host: &HostFacts,
     findings: &mut Findings,
 ) {
@@ -155,7 +155,12 @@ fn note_sharing(
 }
 
 /// `strict_priorities` refuses to let levels of an FMU share FIFO priorities; where there are none, none are shared.
-fn refuse_sharing(Resolved { rig, fmus, .. }: &Resolved, classes: &[Class], host: &HostFacts, findings: &mut Findings) {
+fn refuse_sharing(
+    Resolved { rig, fmus, .. }: &Resolved,
+    classes: &[PriorityGroup],
+    host: &HostFacts,
+    findings: &mut Findings,
+) {
     let (low, high) = rig.host.fifo_priorities.value;
     let width = width((low, high));
     let Some(place) = rig.host.strict_priorities.filter(|_| rig.mode == Mode::RealTime) else { return };

@@ -13,12 +13,12 @@ pub type Band = (FifoPriority, FifoPriority);
 
 /// What a band has on each core.
 #[derive(Clone, Copy)]
-pub struct Rungs<'a> {
+pub struct PrioritySlots<'a> {
     pub band: Band,
     pub held: &'a Held,
 }
 
-impl Rungs<'_> {
+impl PrioritySlots<'_> {
     /// The most urgent one first; `needed`: how many one FMU needs. Empty: others hold all of them.
     pub fn on(&self, cpu: usize, needed: usize) -> Vec<FifoPriority> {
         let mut rungs: Vec<u8> = self.free_on(cpu).collect();
@@ -56,7 +56,7 @@ mod tests {
     fn on(held: &[u8], (low, high): (u8, u8), needed: usize) -> Vec<u8> {
         let held = Held::from([(1, held.iter().copied().collect())]);
         let band = (FifoPriority::new(low).unwrap(), FifoPriority::new(high).unwrap());
-        let rungs = Rungs { band, held: &held };
+        let rungs = PrioritySlots { band, held: &held };
         assert_eq!(rungs.on(0, needed).len(), usize::from(high - low + 1), "nobody is on core 0");
         rungs.on(1, needed).iter().map(|rung| rung.get()).collect()
     }

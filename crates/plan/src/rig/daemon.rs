@@ -1,7 +1,7 @@
 //! `[daemon]`: what `vecud daemon` does with the rig, beside running it.
 
 use super::At;
-use super::document::{Section, elements, number};
+use super::document::{TableReader, elements, number};
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;
 use vecud_base::time::Nanos;
@@ -26,7 +26,7 @@ impl Default for RigDaemon {
 }
 
 /// Reads the table.
-pub(super) fn read(section: &Section) -> RigDaemon {
+pub(super) fn read(section: &TableReader) -> RigDaemon {
     let default = RigDaemon::default();
     let most = |item: &Item| item.as_integer().and_then(|most| u32::try_from(most).ok()).filter(|most| *most > 0);
     let seconds = |item: &Item| number(item).filter(|seconds| (0.1..=3600.0).contains(seconds));
@@ -42,7 +42,7 @@ pub(super) fn read(section: &Section) -> RigDaemon {
 }
 
 /// Reads `watch` of the table: patterns over `fmu.variable`, which a daemon shows beside what is recorded.
-pub(super) fn read_watch(section: &Section) -> Vec<At<String>> {
+pub(super) fn read_watch(section: &TableReader) -> Vec<At<String>> {
     let mut patterns = Vec::new();
     for pattern in elements(section, "watch").unwrap_or_default() {
         match pattern.value.as_str() {

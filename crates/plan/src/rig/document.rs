@@ -1,22 +1,22 @@
 //! Typed, located access to a TOML document; problems are collected, not returned one by one.
 
-use super::{At, Place, Problem, RigError, suggestion};
+use super::{At, Diagnostic, Place, RigError, suggestion};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::path::Path;
 use toml_edit::{Item, Key, TableLike, Value};
-use vecud_base::places::Places;
+use vecud_base::places::LineIndex;
 
 /// The text, and the problems found in it so far.
 pub(super) struct Document<'a> {
     file: &'a Path,
-    places: Places<'a>,
-    problems: RefCell<Vec<Problem>>,
+    places: LineIndex<'a>,
+    problems: RefCell<Vec<Diagnostic>>,
 }
 
 impl<'a> Document<'a> {
     pub(super) fn new(file: &'a Path, text: &'a str) -> Document<'a> {
-        Document { file, places: Places::new(text), problems: RefCell::default() }
+        Document { file, places: LineIndex::new(text), problems: RefCell::default() }
     }
 
     /// The text as TOML.
@@ -27,7 +27,7 @@ impl<'a> Document<'a> {
             if let (true, Some(name)) = (message == "duplicate key", error.span().and_then(|span| text.get(span))) {
                 message += &format!(": \"{name}\" is given twice");
             }
-            RigError { problems: vec![Problem::new(self.file, self.place(error.span()), message)] }
+            RigError { problems: vec![Diagnostic::new(self.file, self.place(error.span()), message)] }
         })
     }
 
@@ -39,11 +39,11 @@ impl<'a> Document<'a> {
     }
 
     pub(super) fn problem(&self, place: Place, message: impl Into<String>) {
-        self.problems.borrow_mut().push(Problem::new(self.file, place, message));
+        self.problems.borrow_mut().push(Diagnostic::new(self.file, place, message));
     }
 
     /// All problems in the order of the file.
-    pub(super) fn into_problems(self) -> Vec<Problem> {
+    pub(super) fn into_problems(self) -> Vec<Diagnostic> {
         let mut problems = self.problems.into_inner();
         problems.sort();
         problems.dedup();
@@ -53,7 +53,7 @@ impl<'a> Document<'a> {
 
 /// One table of the document.
 #[derive(Clone, Copy)]
-pub(super) struct Section<'d> {
+pub(super) struct TableReader<'d> {
     pub(super) document: &'d Document<'d>,
     /// As in a header: `[host]`.
     pub(super) title: &'d str,
@@ -62,9 +62,9 @@ pub(super) struct Section<'d> {
     pub(super) place: Place,
 }
 
-impl<'d> Section<'d> {
+impl<'d> TableReader<'d> {
     pub(super) fn new(document: &'d Document<'d>, title: &'d str, table: &'d dyn TableLike, place: Place) -> Self {
-        Section { document, title, table, place }
+        TableReader { document, title, table, place }
     }
 
     /// Reports every key that is not among `known`.
@@ -147,27 +147,27 @@ impl<'d> Section<'d> {
     }
 
     /// The table under `key`; the title is given because it is quoted in messages.
-    pub(super) fn table(&self, key: &str, title: &'d str) -> Option<Section<'d>> {
+    pub(super) fn table(&self, key: &str, title: &'d str) -> Option<TableReader<'d>> {
         let table = self.read(key, "a table", Item::as_table_like)?;
-        Some(Section::new(self.document, title, table.value, self.place_of_key(key)))
+        Some(TableReader::new(self.document, title, table.value, self.place_of_key(key)))
     }
 
     /// The tables of `[[key]]`, or of an array of inline tables.
-    pub(super) fn tables(&self, key: &str, title: &'d str) -> Vec<Section<'d>> {
+    pub(super) fn tables(&self, key: &str, title: &'d str) -> Vec<TableReader<'d>> {
         let Some(item) = self.get(key) else { return Vec::new() };
         let mut sections = Vec::new();
         match item {
             Item::ArrayOfTables(array) => {
                 for table in array {
                     let place = self.document.place(table.span());
-                    sections.push(Section::new(self.document, title, table, place));
+                    sections.push(TableReader::new(self.document, title, table, place));
                 }
             }
             Item::Value(Value::Array(array)) => {
                 for value in array {
                     let place = self.document.place(value.span());
                     match value.as_inline_table() {
-                        Some(table) => sections.push(Section::new(self.document, title, table, place)),
+                        Some(table) => sections.push(TableReader::new(self.document, title, table, place)),
                         None => self.document.problem(place, format!("{title} must be a table")),
                     }
                 }
@@ -209,7 +209,7 @@ pub(super) fn number(item: &Item) -> Option<f64> {
 }
 
 /// The elements of a TOML array, with their places.
-pub(super) fn elements<'d>(section: &Section<'d>, key: &str) -> Option<Vec<At<&'d Value>>> {
+pub(super) fn elements<'d>(section: &TableReader<'d>, key: &str) -> Option<Vec<At<&'d Value>>> {
     let array = section.read(key, "a list", Item::as_array)?;
     let place = |value: &Value| section.document.place(value.span());
     Some(array.value.iter().map(|value| At { value, place: place(value) }).collect())

@@ -1,11 +1,11 @@
 //! `fmu.variable` where a rig names the end of a connection, a clock, or what a stimulus feeds.
 
-use super::document::{Document, Section};
+use super::document::{Document, TableReader};
 use super::fmu_name::unknown_fmu;
 use super::{At, Endpoint, Rig};
 
 /// `fmu.variable`, where the FMU is one of the rig's.
-pub(super) fn endpoint(section: &Section, key: &str, rig: &Rig) -> Option<At<Endpoint>> {
+pub(super) fn endpoint(section: &TableReader, key: &str, rig: &Rig) -> Option<At<Endpoint>> {
     let Some(text) = section.string(key) else {
         if section.get(key).is_none() {
             section.missing(key);

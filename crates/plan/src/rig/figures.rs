@@ -2,7 +2,7 @@
 //! Nothing of it changes how a rig runs.
 
 use super::At;
-use super::document::{Section, number};
+use super::document::{TableReader, number};
 use toml_edit::Item;
 use vecud_base::time::Nanos;
 
@@ -26,7 +26,7 @@ pub struct RigFigures {
 }
 
 /// Reads them; what takes time is rounded up to a nanosecond, what gives time is rounded down.
-pub(super) fn read(section: &Section) -> RigFigures {
+pub(super) fn read(section: &TableReader) -> RigFigures {
     let micros = |key, least: f64, expected| {
         let value = |item: &Item| number(item).filter(|us| (least..=1e12).contains(us));
         section.read(key, expected, value)
@@ -52,7 +52,7 @@ pub(super) fn read(section: &Section) -> RigFigures {
 }
 
 /// `[host]`'s `wakeup_us` and `overhead_us`.
-pub(super) fn read_host(section: &Section, key: &str) -> Option<Nanos> {
+pub(super) fn read_host(section: &TableReader, key: &str) -> Option<Nanos> {
     let micros = |item: &Item| number(item).filter(|us| (0.0..=1e6).contains(us));
     let value = section.read(key, "a number of microseconds from 0 to 1e6", micros)?;
     Some(Nanos(whole(value.value * 1e3, f64::ceil)))

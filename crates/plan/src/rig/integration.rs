@@ -1,6 +1,6 @@
 //! Keys that say how Model Exchange FMUs are integrated: `solver`, `internal_step`, `tolerance`, `max_events`.
 
-use super::document::{Section, number};
+use super::document::{TableReader, number};
 use super::seconds::read_positive;
 use super::{At, Place};
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ impl Integration {
     }
 }
 
-pub(super) fn read(section: &Section) -> Integration {
+pub(super) fn read(section: &TableReader) -> Integration {
     let solver = section.choice("solver", &Solver::WORDS).zip(section.get("solver"));
     let tolerance = |item: &Item| number(item).filter(|tolerance| (1e-15..1.0).contains(tolerance));
     let count = |item: &Item| item.as_integer().and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0);

@@ -1,6 +1,6 @@
 //! `[master.NAME]`: FMUs that make their steps together, and how (semantics S24).
 
-use super::document::{Section, describe, elements};
+use super::document::{TableReader, describe, elements};
 use super::fmu_name::{FMU_NAME, is_fmu_name, unknown_fmu};
 use super::seconds::read_positive;
 use super::{At, Integration, RigTask, figures, integration, task};
@@ -94,7 +94,7 @@ impl RigMaster {
 }
 
 /// Reads them all, when the names of the FMUs are known.
-pub(super) fn read(top: &Section, known_fmus: &[&str]) -> Vec<RigMaster> {
+pub(super) fn read(top: &TableReader, known_fmus: &[&str]) -> Vec<RigMaster> {
     let mut masters = Vec::new();
     let Some(tables) = top.table("master", "[master]") else { return masters };
     for (name, item) in tables.entries() {
@@ -102,7 +102,7 @@ pub(super) fn read(top: &Section, known_fmus: &[&str]) -> Vec<RigMaster> {
         match item.as_table_like() {
             Some(table) => {
                 let known: Vec<&str> = [&KEYS[..], &task::KEYS, &figures::KEYS_OF_STEP, &integration::KEYS].concat();
-                let section = Section::new(top.document, &title, table, name.place).only(&known);
+                let section = TableReader::new(top.document, &title, table, name.place).only(&known);
                 let master = read_one(&section, name, known_fmus, &masters);
                 masters.extend(master);
             }
@@ -115,7 +115,7 @@ pub(super) fn read(top: &Section, known_fmus: &[&str]) -> Vec<RigMaster> {
     masters
 }
 
-fn read_one(section: &Section, name: At<&str>, known_fmus: &[&str], before: &[RigMaster]) -> Option<RigMaster> {
+fn read_one(section: &TableReader, name: At<&str>, known_fmus: &[&str], before: &[RigMaster]) -> Option<RigMaster> {
     if !is_fmu_name(name.value) {
         let message = format!("\"{}\" cannot name a group: {FMU_NAME}", name.value);
         section.document.problem(name.place, message);
@@ -136,7 +136,7 @@ fn read_one(section: &Section, name: At<&str>, known_fmus: &[&str], before: &[Ri
 }
 
 /// `fmus`, each of them once, and in no group from before.
-fn members(section: &Section, name: &str, known_fmus: &[&str], before: &[RigMaster]) -> Vec<At<String>> {
+fn members(section: &TableReader, name: &str, known_fmus: &[&str], before: &[RigMaster]) -> Vec<At<String>> {
     let Some(written) = elements(section, "fmus") else {
         if section.get("fmus").is_none() {
             section.missing("fmus");

@@ -38,7 +38,7 @@ pub use model::*;
 pub use nearest::{nearest, suggestion};
 pub use parse::parse;
 pub use place::{At, Place};
-pub use problem::{Problem, RigError};
+pub use problem::{Diagnostic, RigError};
 pub use problem::{write_lines, write_place};
 pub use record::{Format, MessageEncoding, RigRecord, RigRule, Rotation, Rule};
 pub use report::RigReport;

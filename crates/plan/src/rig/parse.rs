@@ -1,6 +1,6 @@
 //! From the text to the [`Rig`]: the top level, `[rig]` and `[host]`.
 
-use super::document::{Document, Section, describe, elements, number};
+use super::document::{Document, TableReader, describe, elements, number};
 use super::fmu_name::unknown_fmu;
 use super::seconds::read_positive;
 use super::task::overrun;
@@ -51,7 +51,7 @@ pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
     let toml = document.parse(text)?;
     let mut rig = Rig { file: file.to_owned(), ..Rig::empty() };
     rig.name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let top = Section::new(&document, "the rig file", toml.as_table(), Place { line: 1, column: 1 }).only(TOP);
+    let top = TableReader::new(&document, "the rig file", toml.as_table(), Place { line: 1, column: 1 }).only(TOP);
     let section = top.table("rig", "[rig]").map(|section| section.only(RIG));
     section.into_iter().for_each(|section| read_rig(section, &mut rig));
     if let Some(section) = top.table("host", "[host]") {
@@ -63,7 +63,7 @@ pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
     if problems.is_empty() { Ok(rig) } else { Err(RigError { problems }) }
 }
 
-fn read_rig(section: Section, rig: &mut Rig) {
+fn read_rig(section: TableReader, rig: &mut Rig) {
     if let Some(name) = section.string("name") {
         if name.value.is_empty() || name.value.contains(['/', '\0']) || name.value.starts_with('.') {
             let message = format!("name = \"{}\" cannot be the name of a folder", name.value);
@@ -106,7 +106,7 @@ fn read_rig(section: Section, rig: &mut Rig) {
 }
 
 /// The FMUs that take turns, when the FMUs of the rig are known.
-fn read_serialise(section: &Section, rig: &Rig) -> Vec<At<String>> {
+fn read_serialise(section: &TableReader, rig: &Rig) -> Vec<At<String>> {
     let Some(written) = elements(section, "serialise") else { return Vec::new() };
     let place = section.place_of_key("serialise");
     let mut names: Vec<At<String>> = Vec::new();
@@ -137,7 +137,7 @@ fn read_serialise(section: &Section, rig: &Rig) -> Vec<At<String>> {
     names
 }
 
-fn read_host(section: Section, host: &mut RigHost) {
+fn read_host(section: TableReader, host: &mut RigHost) {
     if let Some(band) = read_band(&section) {
         host.fifo_priorities = band;
     }
@@ -185,7 +185,7 @@ fn read_host(section: Section, host: &mut RigHost) {
 }
 
 /// The lowest and the highest priority of partitions.
-fn read_band(section: &Section) -> Option<At<(FifoPriority, FifoPriority)>> {
+fn read_band(section: &TableReader) -> Option<At<(FifoPriority, FifoPriority)>> {
     let item = section.get("fifo_priorities")?;
     let place = section.place_of(item);
     let numbers: Option<Vec<i64>> = item.as_array().and_then(|array| array.iter().map(Value::as_integer).collect());
@@ -207,6 +207,6 @@ fn read_band(section: &Section) -> Option<At<(FifoPriority, FifoPriority)>> {
 }
 
 /// A simulation time.
-pub(super) fn instant(section: &Section, key: &str) -> Option<At<Instant>> {
+pub(super) fn instant(section: &TableReader, key: &str) -> Option<At<Instant>> {
     section.read(key, "a finite number of seconds, below 1e18", |item| number(item).and_then(Instant::from_f64))
 }

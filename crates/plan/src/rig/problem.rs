@@ -7,7 +7,7 @@ use vecud_base::plain::Plain;
 
 /// One thing that is wrong with a rig or with an FMU in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Problem {
+pub struct Diagnostic {
     /// The file that has to change.
     pub file: PathBuf,
     /// Where in that file.
@@ -16,14 +16,14 @@ pub struct Problem {
     pub message: String,
 }
 
-impl Problem {
+impl Diagnostic {
     /// A problem at a place of a file.
-    pub fn new(file: &Path, place: Place, message: impl Into<String>) -> Problem {
-        Problem { file: file.to_owned(), place, message: message.into() }
+    pub fn new(file: &Path, place: Place, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { file: file.to_owned(), place, message: message.into() }
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_place(&self.file, self.place, f)?;
         write!(f, " {}", Plain(&self.message))
@@ -46,7 +46,7 @@ pub fn write_place(file: &Path, place: Place, f: &mut fmt::Formatter<'_>) -> fmt
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RigError {
     /// Never empty.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<Diagnostic>,
 }
 
 impl fmt::Display for RigError {
@@ -58,7 +58,7 @@ impl fmt::Display for RigError {
 impl std::error::Error for RigError {}
 
 /// One problem per line, without a final line feed.
-pub fn write_lines(problems: &[Problem], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub fn write_lines(problems: &[Diagnostic], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (i, problem) in problems.iter().enumerate() {
         if i > 0 {
             f.write_str("\n")?;

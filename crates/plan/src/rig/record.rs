@@ -1,6 +1,6 @@
 //! `[record]`: which signals are kept, in which files, and how much of them.
 
-use super::document::{Section, describe, elements, number};
+use super::document::{TableReader, describe, elements, number};
 use super::{At, Place};
 use bytesize::ByteSize;
 use jiff::SignedDuration;
@@ -135,7 +135,7 @@ impl Rule {
 }
 
 /// Reads the table.
-pub(super) fn read_record(section: Section) -> RigRecord {
+pub(super) fn read_record(section: TableReader) -> RigRecord {
     let section = section.only(RECORD);
     let rules = section.tables("rule", "[[record.rule]]");
     let size =
@@ -151,7 +151,7 @@ pub(super) fn read_record(section: Section) -> RigRecord {
     }
 }
 
-fn read_rotation(section: &Section) -> Rotation {
+fn read_rotation(section: &TableReader) -> Rotation {
     let duration = |item: &Item| {
         let duration: SignedDuration = item.as_str()?.parse().ok()?;
         i64::try_from(duration.as_nanos()).ok().filter(|nanos| *nanos >= SHORTEST).map(Nanos)
@@ -178,7 +178,7 @@ fn read_rotation(section: &Section) -> Rotation {
     rotation
 }
 
-fn patterns(section: &Section) -> Option<Vec<At<String>>> {
+fn patterns(section: &TableReader) -> Option<Vec<At<String>>> {
     let mut signals = Vec::new();
     for pattern in elements(section, "signals")? {
         match pattern.value.as_str() {
@@ -190,7 +190,7 @@ fn patterns(section: &Section) -> Option<Vec<At<String>>> {
 }
 
 /// The files, and how messages are written in one of them.
-fn read_formats(section: &Section) -> Vec<At<Format>> {
+fn read_formats(section: &TableReader) -> Vec<At<Format>> {
     let mut formats = read_format(section);
     let encoding = |item: &Item| match item.as_str() {
         Some("protobuf") => Some(MessageEncoding::Protobuf),
@@ -210,7 +210,7 @@ fn read_formats(section: &Section) -> Vec<At<Format>> {
 }
 
 /// A word or a list of words.
-fn read_format(section: &Section) -> Vec<At<Format>> {
+fn read_format(section: &TableReader) -> Vec<At<Format>> {
     let Some(item) = section.get("format") else { return vec![At { value: Format::Csv, place: section.place }] };
     let place = section.place_of(item);
     let mut formats: Vec<At<Format>> = Vec::new();
@@ -246,7 +246,7 @@ fn read_format(section: &Section) -> Vec<At<Format>> {
     formats
 }
 
-fn read_rule(section: &Section) -> Option<RigRule> {
+fn read_rule(section: &TableReader) -> Option<RigRule> {
     let every = |item: &Item| item.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
     let change = |item: &Item| match item.as_bool() {
         Some(any) => any.then_some(0.0),

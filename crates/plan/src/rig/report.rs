@@ -1,6 +1,6 @@
 //! `[report]`: what is kept of a run, beside what it records.
 
-use super::document::{Section, number};
+use super::document::{TableReader, number};
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;
 use vecud_base::time::Nanos;
@@ -24,7 +24,7 @@ impl Default for RigReport {
     }
 }
 
-pub(super) fn read(section: Section) -> RigReport {
+pub(super) fn read(section: TableReader) -> RigReport {
     let section = section.only(REPORT);
     let default = RigReport::default();
     let runs =

@@ -1,11 +1,11 @@
 //! Durations in seconds, as a number or an exact fraction.
 
 use super::At;
-use super::document::{Section, describe, float_text, number};
+use super::document::{TableReader, describe, float_text, number};
 use vecud_base::time::Fraction;
 
 /// Seconds, above 0.
-pub(super) fn read_positive(section: &Section, key: &str) -> Option<At<Fraction>> {
+pub(super) fn read_positive(section: &TableReader, key: &str) -> Option<At<Fraction>> {
     let interval = read_fraction(section, key)?;
     if interval.value.is_zero() {
         section.document.problem(interval.place, format!("{key} must be above 0"));
@@ -15,7 +15,7 @@ pub(super) fn read_positive(section: &Section, key: &str) -> Option<At<Fraction>
 }
 
 /// Seconds, as a number or a fraction.
-pub(super) fn read_fraction(section: &Section, key: &str) -> Option<At<Fraction>> {
+pub(super) fn read_fraction(section: &TableReader, key: &str) -> Option<At<Fraction>> {
     let item = section.get(key)?;
     let place = section.place_of(item);
     let fraction = match (item.as_str(), number(item)) {

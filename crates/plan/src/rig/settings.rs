@@ -1,7 +1,7 @@
 //! `FMU.NAME=VALUE`, or `NAME=VALUE` where there is one FMU: start values from the command line. They take the place of those in the rig file, and are as strictly checked.
 
 use super::start::convert;
-use super::{At, Place, Problem, Rig, RigError, RigValue, suggestion};
+use super::{At, Diagnostic, Place, Rig, RigError, RigValue, suggestion};
 use toml_edit::Value;
 
 /// Adds them to the rig's start values. `option` is what stands before each of them on the command line, for messages.
@@ -10,7 +10,7 @@ pub fn set(rig: &mut Rig, option: &str, settings: &[String]) -> Result<(), RigEr
     for text in settings {
         let place = rig.add_option(format!("{option} {text}"));
         if let Err(message) = add(rig, text, place) {
-            problems.push(Problem::new(rig.origin(place), place, message));
+            problems.push(Diagnostic::new(rig.origin(place), place, message));
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(RigError { problems }) }
@@ -27,7 +27,7 @@ pub fn set_of_only_fmu(rig: &mut Rig, option: &str, settings: &[String]) -> Resu
                 let value = parsed(value, place).unwrap_or_else(|| plainly_written(value, place));
                 rig.fmus[0].start.push((At { value: name.to_owned(), place }, At { value, place }));
             }
-            _ => problems.push(Problem::new(rig.origin(place), place, "must be written NAME=VALUE")),
+            _ => problems.push(Diagnostic::new(rig.origin(place), place, "must be written NAME=VALUE")),
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(RigError { problems }) }

@@ -1,6 +1,6 @@
 //! `start = { … }`: names and values to set before initialisation; and files that have nothing else, read and written.
 
-use super::document::{Document, Section, describe, float_text};
+use super::document::{Document, TableReader, describe, float_text};
 use super::{At, Place, Rig, RigError, RigValue};
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use toml_edit::{TableLike, Value};
 pub fn start_of_only_fmu(rig: &mut Rig, text: &str, file: &Path) -> Result<(), RigError> {
     let document = Document::new(file, text);
     let toml = document.parse(text)?;
-    let values = read(&Section::new(&document, "start", toml.as_table(), Place { line: 1, column: 1 }));
+    let values = read(&TableReader::new(&document, "start", toml.as_table(), Place { line: 1, column: 1 }));
     let problems = document.into_problems();
     if !problems.is_empty() {
         return Err(RigError { problems });
@@ -63,14 +63,14 @@ fn quoted(text: &str) -> String {
 
 /// All of them in the order of the file. A table inside stands for the dots of a structured name:
 /// `engine.speed = 1` and `"engine.speed" = 1` mean the same.
-pub(super) fn read(table: &Section) -> Vec<(At<String>, At<RigValue>)> {
+pub(super) fn read(table: &TableReader) -> Vec<(At<String>, At<RigValue>)> {
     let mut values = Vec::new();
     read_level(table, "", &mut values, &mut HashSet::new());
     values
 }
 
 fn read_level(
-    section: &Section,
+    section: &TableReader,
     prefix: &str,
     values: &mut Vec<(At<String>, At<RigValue>)>,
     names: &mut HashSet<String>,
@@ -79,7 +79,7 @@ fn read_level(
         let name = At { value: format!("{prefix}{}", key.value), place: key.place };
         if let Some(table) = item.as_table_like() {
             let table: &dyn TableLike = table;
-            let level = Section::new(section.document, "start", table, key.place);
+            let level = TableReader::new(section.document, "start", table, key.place);
             read_level(&level, &format!("{}.", name.value), values, names);
             continue;
         }

@@ -1,6 +1,6 @@
 //! `[[stimulus]]`: a file, or an earlier recording, that feeds inputs and ticks clocks.
 
-use super::document::{Section, describe};
+use super::document::{TableReader, describe};
 use super::endpoint::endpoint_of;
 use super::{At, Endpoint, Interpolation, Rig, RigStimulus};
 use std::path::Path;
@@ -11,7 +11,7 @@ const STIMULUS: &[&str] = &["file", "recording", "interpolation", "max_size", "c
 const RECORDED: &str = "signals.csv";
 
 /// Reads one table; relative paths in it count from `folder`.
-pub(super) fn read_stimulus(section: Section, folder: &Path, rig: &Rig) -> Option<RigStimulus> {
+pub(super) fn read_stimulus(section: TableReader, folder: &Path, rig: &Rig) -> Option<RigStimulus> {
     let section = &section.only(STIMULUS);
     let words = [("hold", Interpolation::Hold), ("linear", Interpolation::Linear)];
     let interpolation = section.choice("interpolation", &words).unwrap_or(Interpolation::Hold);
@@ -45,7 +45,7 @@ pub(super) fn read_stimulus(section: Section, folder: &Path, rig: &Rig) -> Optio
 }
 
 /// What is fed, and by which column.
-fn read_columns(section: &Section, rig: &Rig) -> Vec<(At<Endpoint>, At<String>)> {
+fn read_columns(section: &TableReader, rig: &Rig) -> Vec<(At<Endpoint>, At<String>)> {
     let mut columns = Vec::new();
     let Some(table) = section.table("columns", "columns") else { return columns };
     for (key, item) in table.entries() {

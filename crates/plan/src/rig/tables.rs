@@ -1,6 +1,6 @@
 //! The tables of a rig that name FMUs: `[fmu.*]`, `[[connect]]`, `[[trigger]]`, `[[stimulus]]`, `[record]`.
 
-use super::document::{Section, describe, elements};
+use super::document::{TableReader, describe, elements};
 use super::endpoint::endpoint;
 use super::fmu_name::{FMU_NAME, is_fmu_name};
 use super::record::read_record;
@@ -42,7 +42,7 @@ const CLOCK: &[&str] = &["interval", "shift"];
 const CONNECT: &[&str] = &["from", "to", "timing", "max_size", "units", "extrapolation"];
 
 /// Reads them all.
-pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
+pub(super) fn read(top: &TableReader, file: &Path, rig: &mut Rig) {
     let folder = file.parent().unwrap_or(Path::new(""));
     if let Some(fmus) = top.table("fmu", "[fmu]") {
         for (name, item) in fmus.entries() {
@@ -50,7 +50,7 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
             match item.as_table_like() {
                 Some(table) => {
                     let known: Vec<&str> = [FMU, &task::KEYS, &figures::KEYS_OF_STEP, &integration::KEYS].concat();
-                    let section = Section::new(top.document, &title, table, name.place).only(&known);
+                    let section = TableReader::new(top.document, &title, table, name.place).only(&known);
                     rig.fmus.push(read_fmu(&section, name, folder));
                 }
                 None => {
@@ -91,7 +91,7 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
     }
 }
 
-fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
+fn read_fmu(section: &TableReader, name: At<&str>, folder: &Path) -> RigFmu {
     if !is_fmu_name(name.value) {
         let message = format!("\"{}\" cannot name an FMU: {FMU_NAME}", name.value);
         section.document.problem(name.place, message);
@@ -104,7 +104,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
     }
     let words = [("ignore", OnWarning::Ignore), ("log", OnWarning::Log), ("error", OnWarning::Error)];
     let dialects = [("draft", Abi::Draft), ("released", Abi::Fmi3)];
-    fn placed_in<T>(section: &Section, key: &str, value: Option<T>) -> Option<At<T>> {
+    fn placed_in<T>(section: &TableReader, key: &str, value: Option<T>) -> Option<At<T>> {
         value.zip(section.get(key)).map(|(value, item)| At { value, place: section.place_of(item) })
     }
     let core = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok());
@@ -168,7 +168,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
 }
 
 /// `true`, `false`, or names of categories.
-fn read_log(section: &Section) -> Option<Logging> {
+fn read_log(section: &TableReader) -> Option<Logging> {
     let item = section.get("log")?;
     if let Some(all) = item.as_bool() {
         return Some(if all { Logging::All } else { Logging::Off });
@@ -190,7 +190,7 @@ fn read_log(section: &Section) -> Option<Logging> {
 }
 
 /// Names of libraries, and their files.
-fn read_preload(section: &Section, folder: &Path) -> Vec<PathBuf> {
+fn read_preload(section: &TableReader, folder: &Path) -> Vec<PathBuf> {
     let Some(names) = section.get("preload").and_then(|_| elements(section, "preload")) else { return Vec::new() };
     let read = |At { value, place }: At<&Value>| match value.as_str() {
         // The linker looks for a name.
@@ -205,7 +205,7 @@ fn read_preload(section: &Section, folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Variables of the environment, each with its value.
-fn read_env(section: &Section) -> Vec<(At<String>, String)> {
+fn read_env(section: &TableReader) -> Vec<(At<String>, String)> {
     let mut all = Vec::new();
     for (name, item) in section.entries() {
         let wrong = match (name.value, item.as_str()) {
@@ -228,7 +228,7 @@ fn read_env(section: &Section) -> Vec<(At<String>, String)> {
 }
 
 /// All FMUs of a rig are in one process, which has one environment.
-fn check_env(top: &Section, rig: &Rig) {
+fn check_env(top: &TableReader, rig: &Rig) {
     let all =
         || rig.fmus.iter().flat_map(|fmu| fmu.env.iter().map(move |(name, value)| (&fmu.name.value, name, value)));
     for (at, (fmu, name, value)) in all().enumerate() {
@@ -243,7 +243,7 @@ fn check_env(top: &Section, rig: &Rig) {
 }
 
 /// Macros with a value, `true` for one without, or `false` for none.
-fn read_define(section: &Section) -> Vec<(At<String>, Option<String>)> {
+fn read_define(section: &TableReader) -> Vec<(At<String>, Option<String>)> {
     let one_line = |text: &&str| !text.chars().any(char::is_control);
     let value = |item: &Item| match (item.as_bool(), item.as_integer(), item.as_str().filter(one_line)) {
         (Some(defined), ..) => Some(defined.then(String::new)),
@@ -268,7 +268,7 @@ fn read_define(section: &Section) -> Vec<(At<String>, Option<String>)> {
     all
 }
 
-fn read_clocks(fmu: &Section) -> Vec<RigClock> {
+fn read_clocks(fmu: &TableReader) -> Vec<RigClock> {
     let Some(clocks) = fmu.table("clock", "clock") else { return Vec::new() };
     let known: Vec<&str> = [CLOCK, &task::KEYS, &figures::KEYS].concat();
     let mut all = Vec::new();
@@ -276,7 +276,7 @@ fn read_clocks(fmu: &Section) -> Vec<RigClock> {
         let title = format!("{}.clock.{}]", fmu.title.trim_end_matches(']'), name.value);
         match item.as_table_like() {
             Some(table) => {
-                let section = Section::new(fmu.document, &title, table, name.place).only(&known);
+                let section = TableReader::new(fmu.document, &title, table, name.place).only(&known);
                 all.push(read_clock(&section, name));
             }
             None => {
@@ -288,7 +288,7 @@ fn read_clocks(fmu: &Section) -> Vec<RigClock> {
     all
 }
 
-fn read_clock(section: &Section, name: At<&str>) -> RigClock {
+fn read_clock(section: &TableReader, name: At<&str>) -> RigClock {
     RigClock {
         name: At { value: name.value.to_owned(), place: name.place },
         interval: read_positive(section, "interval"),
@@ -297,7 +297,7 @@ fn read_clock(section: &Section, name: At<&str>) -> RigClock {
     }
 }
 
-fn read_connect(section: &Section, rig: &Rig) -> Option<RigConnect> {
+fn read_connect(section: &TableReader, rig: &Rig) -> Option<RigConnect> {
     let (from, to) = (endpoint(section, "from", rig), endpoint(section, "to", rig));
     let words = [("immediate", Timing::Immediate), ("delayed", Timing::Delayed)];
     let timing = section.choice("timing", &words);

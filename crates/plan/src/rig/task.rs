@@ -1,7 +1,7 @@
 //! What a rig says of a task: of a clock as well as of an FMU, or a group of them, that makes steps.
 
 use super::RigFigures;
-use super::document::{Section, number};
+use super::document::{TableReader, number};
 use super::figures;
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;
@@ -44,12 +44,12 @@ pub struct RigTask {
 }
 
 /// What happens to releases that find their clock busy.
-pub(super) fn overrun(section: &Section) -> Option<Overrun> {
+pub(super) fn overrun(section: &TableReader) -> Option<Overrun> {
     section.choice("overrun", &[("skip", Overrun::Skip), ("queue", Overrun::Queue), ("stop", Overrun::Stop)])
 }
 
 /// What is said of a task.
-pub(super) fn read(section: &Section) -> RigTask {
+pub(super) fn read(section: &TableReader) -> RigTask {
     let micros = |key| {
         let positive = |item: &Item| number(item).filter(|&us| us > 0.0 && us <= 1e12);
         section

@@ -1,6 +1,6 @@
 //! `[trace]`: how much is kept of who ran when.
 
-use super::document::{Section, number};
+use super::document::{TableReader, number};
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;
 use vecud_base::time::Nanos;
@@ -39,7 +39,7 @@ impl Default for RigTrace {
     }
 }
 
-pub(super) fn read(section: Section) -> RigTrace {
+pub(super) fn read(section: TableReader) -> RigTrace {
     let section = section.only(TRACE);
     let words = [("off", TraceMode::Off), ("all", TraceMode::All), ("flight", TraceMode::Flight)];
     let default = RigTrace::default();

@@ -1,6 +1,6 @@
 //! `[[trigger]]`: an output clock, a list of times, or datagrams from outside.
 
-use super::document::{Section, describe, elements, number};
+use super::document::{TableReader, describe, elements, number};
 use super::endpoint::endpoint;
 use super::{At, DatagramAddress, Datagrams, Rig, RigTrigger, TriggerSource};
 use core::net::SocketAddr;
@@ -16,7 +16,7 @@ const MAX_RATE: f64 = 1000.0;
 const LONGEST_PATH: usize = 107;
 
 /// Reads one table; relative paths in it count from `folder`.
-pub(super) fn read_trigger(section: Section, folder: &Path, rig: &Rig) -> Option<RigTrigger> {
+pub(super) fn read_trigger(section: TableReader, folder: &Path, rig: &Rig) -> Option<RigTrigger> {
     let section = &section.only(TRIGGER);
     let clock = endpoint(section, "clock", rig);
     let sources: Vec<&str> = SOURCES.into_iter().filter(|key| section.get(key).is_some()).collect();
@@ -52,7 +52,7 @@ pub(super) fn read_trigger(section: Section, folder: &Path, rig: &Rig) -> Option
 }
 
 /// Whether no trigger before this one has its address.
-fn is_free(section: &Section, trigger: &RigTrigger, rig: &Rig) -> bool {
+fn is_free(section: &TableReader, trigger: &RigTrigger, rig: &Rig) -> bool {
     let TriggerSource::Datagrams(Datagrams { address, .. }) = &trigger.source else { return true };
     let same = |other: &&RigTrigger| match &other.source {
         TriggerSource::Datagrams(datagrams) => datagrams.address.value == address.value,
@@ -67,7 +67,7 @@ fn is_free(section: &Section, trigger: &RigTrigger, rig: &Rig) -> bool {
     false
 }
 
-fn read_times(section: &Section) -> Vec<At<Instant>> {
+fn read_times(section: &TableReader) -> Vec<At<Instant>> {
     let mut times: Vec<At<Instant>> = Vec::new();
     for element in elements(section, "at").unwrap_or_default() {
         let place = element.place;
@@ -83,7 +83,7 @@ fn read_times(section: &Section) -> Vec<At<Instant>> {
     times
 }
 
-fn read_udp(section: &Section) -> Option<At<DatagramAddress>> {
+fn read_udp(section: &TableReader) -> Option<At<DatagramAddress>> {
     let item = section.get("udp")?;
     let place = section.place_of(item);
     let remote = section.boolean("allow_remote").unwrap_or(false);
@@ -112,7 +112,7 @@ fn udp(text: Option<&str>, remote: bool) -> Result<SocketAddr, &'static str> {
     }
 }
 
-fn read_unix(section: &Section, folder: &Path) -> Option<At<DatagramAddress>> {
+fn read_unix(section: &TableReader, folder: &Path) -> Option<At<DatagramAddress>> {
     let item = section.get("unix")?;
     let place = section.place_of(item);
     let refuse = |reason: &str| {
@@ -133,7 +133,7 @@ fn read_unix(section: &Section, folder: &Path) -> Option<At<DatagramAddress>> {
     }
 }
 
-fn read_max_rate(section: &Section) -> f64 {
+fn read_max_rate(section: &TableReader) -> f64 {
     let rate = |item| number(item).filter(|&rate| (1e-3..=1e6).contains(&rate));
     section.read("max_rate", "a number of events per second from 0.001 to 1e6", rate).map_or(MAX_RATE, |at| at.value)
 }

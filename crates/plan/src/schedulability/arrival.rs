@@ -8,7 +8,7 @@
 
 /// Instants, whoever may delay them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pattern {
+pub enum ArrivalPattern {
     /// `interval` apart, each late by up to `jitter`.
     Grid {
         /// Above 0.
@@ -20,11 +20,11 @@ pub enum Pattern {
     Times(Vec<i128>),
 }
 
-impl Pattern {
+impl ArrivalPattern {
     /// The most instants within a span of this length, above 0.
     fn most(&self, span: i128) -> i128 {
         match self {
-            Pattern::Grid { interval, jitter } => {
+            ArrivalPattern::Grid { interval, jitter } => {
                 let over = span + jitter + interval - 1;
                 // Ordinary figures, and many times faster.
                 match (u64::try_from(over), u64::try_from(*interval)) {
@@ -32,7 +32,7 @@ impl Pattern {
                     _ => over / interval,
                 }
             }
-            Pattern::Times(times) => {
+            ArrivalPattern::Times(times) => {
                 let (mut first, mut most) = (0, 0);
                 for (last, time) in times.iter().enumerate() {
                     while time - times[first] >= span {
@@ -48,14 +48,14 @@ impl Pattern {
 
 /// A pattern that reaches a task with a further delay.
 #[derive(Clone, Copy, Debug)]
-pub struct Stream<'a> {
+pub struct DelayedPattern<'a> {
     /// The instants at its root.
-    pub pattern: &'a Pattern,
+    pub pattern: &'a ArrivalPattern,
     /// The longest delay between an instant and the activation of the task, from 0 on.
     pub jitter: i128,
 }
 
-impl Stream<'_> {
+impl DelayedPattern<'_> {
     /// The most activations within a span of this length, above 0.
     pub fn most(&self, span: i128) -> i128 {
         self.pattern.most(span + self.jitter)
@@ -63,12 +63,12 @@ impl Stream<'_> {
 }
 
 /// The most activations of several streams together within a span of this length, above 0.
-pub(super) fn most(streams: &[Stream], span: i128) -> i128 {
+pub(super) fn most(streams: &[DelayedPattern], span: i128) -> i128 {
     streams.iter().map(|stream| stream.most(span)).sum()
 }
 
 /// The shortest time from an activation to the `nth` from it on, which is 1 for itself; it is known to be below `limit`.
-pub(super) fn distance(streams: &[Stream], nth: i128, limit: i128) -> i128 {
+pub(super) fn distance(streams: &[DelayedPattern], nth: i128, limit: i128) -> i128 {
     // As many within a span with both ends as in one that is a unit longer, without its last instant.
     let (mut low, mut high) = (0, limit);
     while low < high {
@@ -83,8 +83,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn grid(interval: i128, jitter: i128) -> Pattern {
-        Pattern::Grid { interval, jitter }
+    fn grid(interval: i128, jitter: i128) -> ArrivalPattern {
+        ArrivalPattern::Grid { interval, jitter }
     }
 
     #[test]
@@ -93,21 +93,22 @@ mod tests {
         assert_eq!([1, 10, 11, 20, 21].map(|span| pattern.most(span)), [1, 1, 2, 2, 3]);
         assert_eq!([1, 2, 11, 12].map(|span| grid(10, 9).most(span)), [1, 2, 2, 3]);
         assert_eq!(grid(10, 150).most(1), 16, "a burst of sixteen");
-        let times = Pattern::Times(vec![0, 5, 6, 7, 20]);
+        let times = ArrivalPattern::Times(vec![0, 5, 6, 7, 20]);
         assert_eq!([1, 2, 3, 8, 9, 1000].map(|span| times.most(span)), [1, 2, 3, 4, 4, 5]);
-        assert_eq!(Pattern::Times(Vec::new()).most(5), 0);
+        assert_eq!(ArrivalPattern::Times(Vec::new()).most(5), 0);
     }
 
     #[test]
     fn distances_are_those_of_the_densest_place() {
-        let of = |pattern: &Pattern, jitter| {
-            let streams = [Stream { pattern, jitter }];
+        let of = |pattern: &ArrivalPattern, jitter| {
+            let streams = [DelayedPattern { pattern, jitter }];
             [1, 2, 3, 4].map(|nth| distance(&streams, nth, 1000))
         };
         assert_eq!(of(&grid(10, 0), 0), [0, 10, 20, 30]);
         assert_eq!(of(&grid(10, 5), 8), [0, 0, 7, 17]);
-        assert_eq!(of(&Pattern::Times(vec![0, 5, 6, 7, 20]), 0), [0, 1, 2, 7]);
-        let both = [Stream { pattern: &grid(10, 0), jitter: 0 }, Stream { pattern: &grid(15, 0), jitter: 0 }];
+        assert_eq!(of(&ArrivalPattern::Times(vec![0, 5, 6, 7, 20]), 0), [0, 1, 2, 7]);
+        let both =
+            [DelayedPattern { pattern: &grid(10, 0), jitter: 0 }, DelayedPattern { pattern: &grid(15, 0), jitter: 0 }];
         assert_eq!([1, 2, 3, 4, 5].map(|nth| distance(&both, nth, 1000)), [0, 0, 10, 15, 20]);
     }
 
@@ -123,8 +124,8 @@ mod tests {
                 delays.iter().enumerate().map(|(k, share)| k as i128 * interval + late(share)).collect();
             times.sort_unstable();
             let pattern = grid(interval, jitter);
-            let stream = Stream { pattern: &pattern, jitter: extra };
-            let seen = Pattern::Times(times).most(span);
+            let stream = DelayedPattern { pattern: &pattern, jitter: extra };
+            let seen = ArrivalPattern::Times(times).most(span);
             prop_assert!(seen <= stream.most(span));
         }
     }

@@ -20,7 +20,7 @@ use super::Task;
 
 /// Somebody less urgent who is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct Blocking {
     /// The index of the task that is waited for.
     pub by: usize,
     /// For how long.
@@ -29,17 +29,17 @@ pub struct Block {
 
 /// What delays the task of this index: of each instance the longest section, the longest execution of those that share its priority, and
 /// the execution of each that takes turns with one that is as urgent or more.
-pub fn blocks(tasks: &[Task], own: usize) -> Vec<Block> {
+pub fn blocks(tasks: &[Task], own: usize) -> Vec<Blocking> {
     let me = &tasks[own];
     let ceiling =
         |instance: usize| tasks.iter().filter(|task| task.instance == instance).map(|task| task.urgency).max();
-    let mut found: Vec<Block> = Vec::new();
+    let mut found: Vec<Blocking> = Vec::new();
     for (by, task) in tasks.iter().enumerate() {
         let lower = task.core == me.core && task.goes_after(me) && task.section > 0;
         if !lower || ceiling(task.instance) < Some(me.urgency) {
             continue;
         }
-        let block = Block { by, span: task.section };
+        let block = Blocking { by, span: task.section };
         match found.iter_mut().find(|block| tasks[block.by].instance == task.instance) {
             Some(longest) if longest.span < block.span => *longest = block,
             Some(_) => {}
@@ -48,22 +48,22 @@ pub fn blocks(tasks: &[Task], own: usize) -> Vec<Block> {
     }
     let begun = |task: &(usize, &Task)| task.1.shares_with(me) && task.1.goes_after(me) && me.waits;
     let longest = tasks.iter().enumerate().filter(begun).max_by_key(|(_, task)| task.execution);
-    found.extend(longest.map(|(by, task)| Block { by, span: task.execution }));
+    found.extend(longest.map(|(by, task)| Blocking { by, span: task.execution }));
     let ceiling = |turn: usize| tasks.iter().filter(|task| task.turn == Some(turn)).map(|task| task.urgency).max();
     let in_turns =
         |task: &Task| task.core == me.core && task.turn.is_some_and(|turn| ceiling(turn) >= Some(me.urgency));
     let delaying = tasks.iter().enumerate().filter(|(_, task)| task.goes_after(me) && in_turns(task));
-    found.extend(delaying.map(|(by, task)| Block { by, span: task.execution }));
+    found.extend(delaying.map(|(by, task)| Blocking { by, span: task.execution }));
     found
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Arrivals, Pattern};
+    use super::super::{ArrivalPattern, Arrivals};
     use super::*;
 
     fn task(instance: usize, urgency: u32, section: i128) -> Task {
-        let arrivals = Arrivals::Own(Pattern::Grid { interval: 100, jitter: 0 });
+        let arrivals = Arrivals::Own(ArrivalPattern::Grid { interval: 100, jitter: 0 });
         let (level, turn, execution) = (0, None, 10);
         Task { core: 0, instance, urgency, level, waits: true, turn, execution, section, wake: 0, arrivals }
     }

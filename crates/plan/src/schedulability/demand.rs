@@ -1,6 +1,6 @@
 //! What tasks ask of a core.
 
-use super::Stream;
+use super::DelayedPattern;
 use super::arrival::most;
 
 /// What a task asks of its core.
@@ -11,7 +11,7 @@ pub struct Demand<'a> {
     /// How late a thread may wake up.
     pub wake: i128,
     /// When its activations come.
-    pub streams: Vec<Stream<'a>>,
+    pub streams: Vec<DelayedPattern<'a>>,
 }
 
 impl Demand<'_> {

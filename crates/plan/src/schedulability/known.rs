@@ -16,7 +16,7 @@ const BURST: u64 = 16;
 
 /// What a run in real time has measured.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Measured {
+pub struct MeasuredRun {
     /// The bounds that are wanted are those of this run, not of a later one: what was never activated in it did not disturb
     /// it.
     pub this_run: bool,
@@ -91,7 +91,7 @@ impl KnownTask {
 
 /// Everything that is reckoned with.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub struct AnalysisInput {
     /// What is known of each task.
     pub tasks: Vec<KnownTask>,
     /// The worst wake-up latency of each task's core.
@@ -101,7 +101,7 @@ pub struct Known {
 }
 
 /// Puts together what the plan's rig and, if there is one, a run say.
-pub fn known(plan: &Plan, measured: Option<&Measured>) -> Known {
+pub fn known(plan: &Plan, measured: Option<&MeasuredRun>) -> AnalysisInput {
     let runs: Vec<Option<Seen>> = plan.tasks.iter().map(|task| Seen::of(plan, task, measured)).collect();
     let this_run = measured.is_some_and(|measured| measured.this_run);
     let mut tasks: Vec<KnownTask> =
@@ -115,7 +115,7 @@ pub fn known(plan: &Plan, measured: Option<&Measured>) -> Known {
             measured_wakeup(plan, &runs, task.cpu).map_or((WAKEUP, Origin::Default), |wakeup| (wakeup, Origin::Run))
         }
     };
-    Known {
+    AnalysisInput {
         wakeup: plan.tasks.iter().map(wakeup_of).collect(),
         overhead: overhead.map_or((OVERHEAD, Origin::Default), |overhead| (overhead, Origin::Rig)),
         tasks,
@@ -130,7 +130,7 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn of(plan: &Plan, task: &TaskPlan, measured: Option<&'a Measured>) -> Option<Seen<'a>> {
+    fn of(plan: &Plan, task: &TaskPlan, measured: Option<&'a MeasuredRun>) -> Option<Seen<'a>> {
         let name = &plan.fmus[task.fmu.0].name;
         let own = |clock: &&MeasuredClock| clock.fmu == *name && clock.clock == task.name && clock.activations > 0;
         let measured = measured?;

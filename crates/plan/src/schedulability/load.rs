@@ -3,7 +3,7 @@
 //! Whoever is loaded beyond 1 has no worst response: the work that waits grows for ever (C. L. Liu, J. W. Layland, Journal of
 //! the ACM 20 (1973)). At exactly 1 it still has, and sums of `f64` do not tell the two apart.
 
-use super::{Demand, Pattern};
+use super::{ArrivalPattern, Demand};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub fn load<'a>(tasks: impl IntoIterator<Item = &'a Demand<'a>>) -> Load {
     let mut work_by_interval: BTreeMap<i128, u128> = BTreeMap::new();
     for task in tasks {
         for stream in &task.streams {
-            if let Pattern::Grid { interval, .. } = stream.pattern {
+            if let ArrivalPattern::Grid { interval, .. } = stream.pattern {
                 *work_by_interval.entry(*interval).or_default() += task.execution as u128;
             }
         }

@@ -6,7 +6,7 @@
 //!
 //! - [`known`]: what is reckoned with, of the rig or of an earlier run, and what is not known;
 //! - [`Ticks`]: a unit of time in which all of that is whole;
-//! - [`arrival`](Pattern): how many activations can come within a span;
+//! - [`arrival`](ArrivalPattern): how many activations can come within a span;
 //! - [`blocking`](blocks): who, though less urgent, is waited for;
 //! - [`response`](bound): the worst response of one clock;
 //! - [`system`](solve): all clocks of all cores, with triggered clocks following those that tick them;
@@ -31,13 +31,13 @@ mod ticks;
 pub mod verdict;
 
 pub use crate::model::{Figures, HostFigures};
-pub use arrival::{Pattern, Stream};
-pub use blocking::{Block, blocks};
+pub use arrival::{ArrivalPattern, DelayedPattern};
+pub use blocking::{Blocking, blocks};
 pub use demand::Demand;
-pub use known::{Measured, MeasuredClock};
+pub use known::{MeasuredClock, MeasuredRun};
 pub use load::{Load, load};
 pub use model::{Arrivals, Task};
-pub use response::{Bound, Outcome, bound};
+pub use response::{ResponseBound, ResponseResult, bound};
 pub use system::solve;
 pub use ticks::Ticks;
 pub use verdict::{Analysis, analyse};

@@ -1,6 +1,6 @@
 //! A clock in numbers, all times in one unit. See [`super::Ticks`] for how they come about.
 
-use super::Pattern;
+use super::ArrivalPattern;
 
 /// A task as the analysis sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Task {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrivals {
     /// The task is activated by its own pattern.
-    Own(Pattern),
+    Own(ArrivalPattern),
     /// At most once in each activation of these tasks, by index, at any time until it has responded.
     By(Vec<usize>),
 }

@@ -13,18 +13,18 @@
 //! next is due, but a later one can be worse otherwise.
 //!
 //! Sources: the equation for q = 0, M. Joseph, P. Pandya, "Finding response times in a real-time system", The Computer Journal
-//! 29 (1986); with blocking and jitter, Audsley et al. (see [`super::Stream`]); with several activations, J. Lehoczky, "Fixed
+//! 29 (1986); with blocking and jitter, Audsley et al. (see [`super::DelayedPattern`]); with several activations, J. Lehoczky, "Fixed
 //! priority scheduling of periodic task sets with arbitrary deadlines", Real-Time Systems Symposium (1990), and K. Tindell,
 //! A. Burns, A. Wellings, "An extendible approach for analysing fixed priority hard real-time tasks", Real-Time Systems 6 (1994).
 
 use super::arrival::distance;
 use super::ticks::gcd;
-use super::{Demand, Pattern, Stream, load};
+use super::{ArrivalPattern, DelayedPattern, Demand, load};
 use std::cmp::Ordering;
 
 /// The worst response, and how it comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bound {
+pub struct ResponseBound {
     /// The time from the release to the end.
     pub response: i128,
     /// How many activations of the task its busy period has up to this one, itself included.
@@ -37,9 +37,9 @@ pub struct Bound {
 
 /// What is known of a worst response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ResponseResult {
     /// The worst response is this.
-    Bounded(Bound),
+    Bounded(ResponseBound),
     /// There is none: this task and what goes before it need more than the core has.
     Overloaded,
     /// None was found: the core is so full that a busy period has too many activations, or delays grow from task to task.
@@ -50,15 +50,15 @@ pub enum Outcome {
 const STEPS: usize = 30_000;
 
 /// The worst response of `own` among those that go before it, the equal ones included, with this blocking.
-pub fn bound(own: &Demand, others: &[Demand], blocking: i128) -> Outcome {
+pub fn bound(own: &Demand, others: &[Demand], blocking: i128) -> ResponseResult {
     let all = || others.iter().chain([own]);
     let full = match load(all()).against_one {
-        Ordering::Greater => return Outcome::Overloaded,
+        Ordering::Greater => return ResponseResult::Overloaded,
         full => full == Ordering::Equal,
     };
     let mut repeats = full.then(|| Repetition::of(own, others)).flatten();
     let mut steps = 0;
-    let mut worst: Option<Bound> = None;
+    let mut worst: Option<ResponseBound> = None;
     let mut window = 1;
     for activations in 1.. {
         let fixed = blocking + activations * own.execution;
@@ -69,7 +69,7 @@ pub fn bound(own: &Demand, others: &[Demand], blocking: i128) -> Outcome {
                 break;
             }
             if steps > STEPS {
-                return Outcome::NotFound;
+                return ResponseResult::NotFound;
             }
             window = next;
         }
@@ -77,14 +77,14 @@ pub fn bound(own: &Demand, others: &[Demand], blocking: i128) -> Outcome {
         let released = distance(&own.streams, activations, window + own.wake) - own.wake;
         let response = window - released;
         if worst.is_none_or(|worst| response > worst.response) {
-            worst = Some(Bound { response, activations, window, released });
+            worst = Some(ResponseBound { response, activations, window, released });
         }
         let over = own.most(window) <= activations;
         if over || repeats.as_mut().is_some_and(|repeats| repeats.after(activations, window, released + own.wake)) {
             break;
         }
     }
-    worst.map_or(Outcome::NotFound, Outcome::Bounded)
+    worst.map_or(ResponseResult::NotFound, ResponseResult::Bounded)
 }
 
 /// At a load of exactly 1 a busy period need not end. But once all bursts and lists are over it repeats: after the least
@@ -103,17 +103,17 @@ impl Repetition {
         let (mut multiple, mut lists) = (1i128, 0);
         for stream in others.iter().chain([own]).flat_map(|task| &task.streams) {
             match stream.pattern {
-                Pattern::Grid { interval, .. } => {
+                ArrivalPattern::Grid { interval, .. } => {
                     multiple = multiple.checked_mul(interval / gcd(multiple, *interval))?
                 }
-                Pattern::Times(times) => {
+                ArrivalPattern::Times(times) => {
                     lists = lists.max(times.last().zip(times.first()).map_or(0, |(last, first)| last - first));
                 }
             }
         }
-        let in_it = |stream: &Stream| match stream.pattern {
-            Pattern::Grid { interval, .. } => multiple / interval,
-            Pattern::Times(_) => 0,
+        let in_it = |stream: &DelayedPattern| match stream.pattern {
+            ArrivalPattern::Grid { interval, .. } => multiple / interval,
+            ArrivalPattern::Times(_) => 0,
         };
         let activations = own.streams.iter().map(in_it).sum();
         Some(Repetition { activations, lists, since: None })

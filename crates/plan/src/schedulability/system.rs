@@ -6,8 +6,8 @@
 //! schedulability analysis for distributed hard real-time systems", Microprocessing and Microprogramming 40 (1994)).
 
 use super::blocking::blocks;
-use super::response::{Bound, Outcome, bound};
-use super::{Arrivals, Demand, Stream, Task};
+use super::response::{ResponseBound, ResponseResult, bound};
+use super::{Arrivals, DelayedPattern, Demand, Task};
 
 /// How often responses and delays are reckoned anew, at most.
 const ROUNDS: usize = 50;
@@ -16,7 +16,7 @@ const ROUNDS: usize = 50;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stage<'a> {
     tasks: &'a [Task],
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<ResponseResult>,
     /// How long after its tick each task may be woken; `None`: nobody knows.
     late: Vec<Option<i128>>,
 }
@@ -26,7 +26,7 @@ pub(super) struct Stage<'a> {
 /// # Panics
 /// When tasks tick each other in a circle.
 pub(super) fn settle(tasks: &[Task]) -> Stage<'_> {
-    let nothing = Outcome::Bounded(Bound { response: 0, activations: 0, window: 0, released: 0 });
+    let nothing = ResponseResult::Bounded(ResponseBound { response: 0, activations: 0, window: 0, released: 0 });
     let mut stage = Stage { tasks, outcomes: vec![nothing; tasks.len()], late: vec![Some(0); tasks.len()] };
     for _ in 0..ROUNDS {
         let next = stage.next();
@@ -40,7 +40,7 @@ pub(super) fn settle(tasks: &[Task]) -> Stage<'_> {
     for _ in 0..=tasks.len() {
         let next = stage.next();
         for (own, next) in stage.outcomes.iter_mut().zip(next.outcomes).filter(|(own, next)| *own != next) {
-            *own = if next == Outcome::Overloaded { next } else { Outcome::NotFound };
+            *own = if next == ResponseResult::Overloaded { next } else { ResponseResult::NotFound };
         }
         stage.late = next.late;
     }
@@ -51,20 +51,20 @@ pub(super) fn settle(tasks: &[Task]) -> Stage<'_> {
 ///
 /// # Panics
 /// When tasks tick each other in a circle.
-pub fn solve(tasks: &[Task]) -> Vec<Outcome> {
+pub fn solve(tasks: &[Task]) -> Vec<ResponseResult> {
     settle(tasks).outcomes
 }
 
-fn response(outcome: &Outcome) -> Option<i128> {
+fn response(outcome: &ResponseResult) -> Option<i128> {
     match outcome {
-        Outcome::Bounded(bound) => Some(bound.response),
-        Outcome::Overloaded | Outcome::NotFound => None,
+        ResponseResult::Bounded(bound) => Some(bound.response),
+        ResponseResult::Overloaded | ResponseResult::NotFound => None,
     }
 }
 
 impl<'a> Stage<'a> {
     /// What became of each task.
-    pub fn outcome(&self, task: usize) -> Outcome {
+    pub fn outcome(&self, task: usize) -> ResponseResult {
         self.outcomes[task]
     }
 
@@ -78,15 +78,17 @@ impl<'a> Stage<'a> {
     }
 
     /// When a task is activated; `None`: one that ticks it has no bound.
-    pub fn streams(&self, task: usize) -> Option<Vec<Stream<'a>>> {
+    pub fn streams(&self, task: usize) -> Option<Vec<DelayedPattern<'a>>> {
         match &self.tasks[task].arrivals {
-            Arrivals::Own(pattern) => Some(vec![Stream { pattern, jitter: 0 }]),
+            Arrivals::Own(pattern) => Some(vec![DelayedPattern { pattern, jitter: 0 }]),
             Arrivals::By(causes) => {
                 let mut all = Vec::new();
                 for &cause in causes {
                     let later = response(&self.outcomes[cause])?;
                     let streams = self.streams(cause)?;
-                    all.extend(streams.into_iter().map(|stream| Stream { jitter: stream.jitter + later, ..stream }));
+                    all.extend(
+                        streams.into_iter().map(|stream| DelayedPattern { jitter: stream.jitter + later, ..stream }),
+                    );
                 }
                 Some(all)
             }
@@ -94,9 +96,9 @@ impl<'a> Stage<'a> {
     }
 
     /// The patterns that activate a task, whatever delays them.
-    pub fn roots(&self, task: usize) -> Vec<Stream<'a>> {
+    pub fn roots(&self, task: usize) -> Vec<DelayedPattern<'a>> {
         match &self.tasks[task].arrivals {
-            Arrivals::Own(pattern) => vec![Stream { pattern, jitter: 0 }],
+            Arrivals::Own(pattern) => vec![DelayedPattern { pattern, jitter: 0 }],
             Arrivals::By(causes) => causes.iter().flat_map(|&cause| self.roots(cause)).collect(),
         }
     }
@@ -115,10 +117,10 @@ impl<'a> Stage<'a> {
             .filter(move |&other| other != task && tasks[other].core == me.core && !tasks[other].goes_after(me))
     }
 
-    fn reckon(&self, task: usize) -> Outcome {
-        let Some(own) = self.demand(task) else { return Outcome::NotFound };
+    fn reckon(&self, task: usize) -> ResponseResult {
+        let Some(own) = self.demand(task) else { return ResponseResult::NotFound };
         let Some(others) = self.before(task).map(|other| self.demand(other)).collect::<Option<Vec<Demand>>>() else {
-            return Outcome::NotFound;
+            return ResponseResult::NotFound;
         };
         bound(&own, &others, blocks(self.tasks, task).iter().map(|block| block.span).sum())
     }

@@ -1,7 +1,7 @@
 //! The analysis as text: the table of `vecud check`, and why a rig is refused.
 
 use super::known::{Comes, Origin};
-use super::verdict::{Basis, ClockVerdict, Verdict, Worst, interval};
+use super::verdict::{Basis, ClockVerdict, ResponseTime, Worst, interval};
 use super::{Analysis, known};
 use crate::interval::interval_text;
 use crate::{Plan, TaskId};
@@ -74,8 +74,8 @@ pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
     };
     for (task, clock) in analysis.clocks.iter().enumerate() {
         match &clock.result {
-            Verdict::Bounded(worst) if clock.late().is_some() => paragraphs.push(miss(plan, TaskId(task), clock, worst)),
-            Verdict::NotFound if !full(task) => paragraphs.push(format!(
+            ResponseTime::Bounded(worst) if clock.late().is_some() => paragraphs.push(miss(plan, TaskId(task), clock, worst)),
+            ResponseTime::NotFound if !full(task) => paragraphs.push(format!(
                 "clock {} has no worst response that can be found: core {} is so full that its work hardly ever ends, or what \
                  its clocks trigger delays them more and more\n  the way out: shorter executions, longer intervals, \
                  min_interval_us for triggered clocks, or another core for one of the FMUs (cpu)",
@@ -140,7 +140,7 @@ fn rows(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
         let sum = |times: &mut dyn Iterator<Item = Nanos>| duration(times.fold(Nanos(0), Nanos::plus));
         let dash = || "–".to_owned();
         let (blocking, interference, response, slack) = match &clock.result {
-            Verdict::Bounded(worst) => (
+            ResponseTime::Bounded(worst) => (
                 sum(&mut worst.blocking.iter().map(|(_, time)| *time)),
                 sum(&mut worst.interference.iter().map(|(_, _, time)| *time)),
                 duration(worst.response),
@@ -149,9 +149,9 @@ fn rows(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
                     None => duration(deadline.minus(worst.response)),
                 }),
             ),
-            Verdict::Idle => (dash(), dash(), "never activated".to_owned(), dash()),
-            Verdict::Unknown => (dash(), dash(), "unknown".to_owned(), dash()),
-            Verdict::Overloaded | Verdict::NotFound => (dash(), dash(), "none".to_owned(), dash()),
+            ResponseTime::Idle => (dash(), dash(), "never activated".to_owned(), dash()),
+            ResponseTime::Unknown => (dash(), dash(), "unknown".to_owned(), dash()),
+            ResponseTime::Overloaded | ResponseTime::NotFound => (dash(), dash(), "none".to_owned(), dash()),
         };
         rows.push(vec![
             format!("  {}", name(plan, TaskId(task))),

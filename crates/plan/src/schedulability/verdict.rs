@@ -1,8 +1,10 @@
 //! A plan and what is known of it → the worst response of each clock, and who misses a deadline because of whom.
 
-use super::known::{Comes, Known, KnownTask, Origin, burst, burst_deadline, known};
+use super::known::{AnalysisInput, Comes, KnownTask, Origin, burst, burst_deadline, known};
 use super::system::{Stage, settle};
-use super::{Arrivals, Bound, Demand, Load, Measured, Outcome, Pattern, Task, Ticks, blocks, load};
+use super::{
+    ArrivalPattern, Arrivals, Demand, Load, MeasuredRun, ResponseBound, ResponseResult, Task, Ticks, blocks, load,
+};
 use crate::{Plan, TaskId};
 use std::collections::BTreeSet;
 use vecud_base::time::{Fraction, Nanos};
@@ -39,7 +41,7 @@ pub struct Worst {
 
 /// What became of a clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ResponseTime {
     /// Nothing activates it.
     Idle,
     /// Figures are missing, its own or others that matter to it.
@@ -48,7 +50,7 @@ pub enum Verdict {
     Bounded(Worst),
     /// None: it and what goes before it need more than the core has.
     Overloaded,
-    /// None was found: see [`Outcome::NotFound`].
+    /// None was found: see [`ResponseResult::NotFound`].
     NotFound,
 }
 
@@ -58,7 +60,7 @@ pub struct ClockVerdict {
     /// When its response must be over.
     pub deadline: Option<Nanos>,
     /// What became of it.
-    pub result: Verdict,
+    pub result: ResponseTime,
     /// How much longer the worst response is since the clock shares a FIFO priority with less urgent levels of its FMU;
     /// `None`: it shares none, or nobody knows.
     pub shared: Option<Nanos>,
@@ -68,7 +70,7 @@ impl ClockVerdict {
     /// How long after its deadline the clock may respond; `None`: it does not, or nobody knows.
     pub fn late(&self) -> Option<Nanos> {
         match (&self.result, self.deadline) {
-            (Verdict::Bounded(worst), Some(deadline)) if worst.response > deadline => {
+            (ResponseTime::Bounded(worst), Some(deadline)) if worst.response > deadline => {
                 Some(worst.response.minus(deadline))
             }
             _ => None,
@@ -78,7 +80,7 @@ impl ClockVerdict {
     /// The worst response of the clock, if it has one.
     pub fn worst(&self) -> Option<&Worst> {
         match &self.result {
-            Verdict::Bounded(worst) => Some(worst),
+            ResponseTime::Bounded(worst) => Some(worst),
             _ => None,
         }
     }
@@ -99,7 +101,7 @@ pub struct CoreLoad {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
     /// What it was made from.
-    pub known: Known,
+    pub known: AnalysisInput,
     /// The verdict on each task.
     pub clocks: Vec<ClockVerdict>,
     /// The cores that have partitions, in the order of their numbers.
@@ -114,26 +116,25 @@ impl Analysis {
 
     /// Whether nothing is known to miss its deadline.
     pub fn is_schedulable(&self) -> bool {
-        self.clocks
-            .iter()
-            .all(|clock| clock.late().is_none() && !matches!(clock.result, Verdict::Overloaded | Verdict::NotFound))
-            && self.cores.iter().all(|core| core.load.against_one.is_le())
+        self.clocks.iter().all(|clock| {
+            clock.late().is_none() && !matches!(clock.result, ResponseTime::Overloaded | ResponseTime::NotFound)
+        }) && self.cores.iter().all(|core| core.load.against_one.is_le())
     }
 }
 
 /// Analyses a plan, with what a run has measured where the rig says nothing.
-pub fn analyse(plan: &Plan, measured: Option<&Measured>) -> Analysis {
+pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
     let known = known(plan, measured);
     let system = System::of(plan, &known);
     let stage = settle(&system.tasks);
     let result = |task: usize| match system.place[task] {
-        _ if !known.tasks[task].active => Verdict::Idle,
-        None => Verdict::Unknown,
-        Some(_) if system.unknown[task] => Verdict::Unknown,
+        _ if !known.tasks[task].active => ResponseTime::Idle,
+        None => ResponseTime::Unknown,
+        Some(_) if system.unknown[task] => ResponseTime::Unknown,
         Some(place) => match stage.outcome(place) {
-            Outcome::Overloaded => Verdict::Overloaded,
-            Outcome::NotFound => Verdict::NotFound,
-            Outcome::Bounded(bound) => Verdict::Bounded(system.worst(place, &bound, &stage, &known)),
+            ResponseResult::Overloaded => ResponseTime::Overloaded,
+            ResponseResult::NotFound => ResponseTime::NotFound,
+            ResponseResult::Bounded(bound) => ResponseTime::Bounded(system.worst(place, &bound, &stage, &known)),
         },
     };
     let alone = system.alone();
@@ -142,7 +143,7 @@ pub fn analyse(plan: &Plan, measured: Option<&Measured>) -> Analysis {
     let shared = |task: usize| match (system.place[task], &alone) {
         (Some(place), Some(alone)) if system.tasks[place].waits && !system.unknown[task] => {
             match (stage.outcome(place), alone.outcome(place)) {
-                (Outcome::Bounded(bound), Outcome::Bounded(alone)) => {
+                (ResponseResult::Bounded(bound), ResponseResult::Bounded(alone)) => {
                     Some(system.ticks.to_nanos(bound.response).minus(system.ticks.to_nanos(alone.response)))
                 }
                 _ => None,
@@ -162,7 +163,7 @@ pub fn analyse(plan: &Plan, measured: Option<&Measured>) -> Analysis {
 }
 
 /// The rig's, else the interval, the shortest of those that cause it.
-fn deadline(plan: &Plan, known: &Known, task: usize) -> Option<Nanos> {
+fn deadline(plan: &Plan, known: &AnalysisInput, task: usize) -> Option<Nanos> {
     let given = plan.tasks[task].figures.deadline;
     given.or_else(|| {
         let interval = interval(&known.tasks, task, true)?;
@@ -201,7 +202,7 @@ struct System {
 }
 
 impl System {
-    fn of(plan: &Plan, known: &Known) -> System {
+    fn of(plan: &Plan, known: &AnalysisInput) -> System {
         let is_known = |task: &usize| known.tasks[*task].active && !known.tasks[*task].is_incomplete();
         let task: Vec<usize> = (0..plan.tasks.len()).filter(is_known).collect();
         let mut place = vec![None; plan.tasks.len()];
@@ -227,7 +228,7 @@ impl System {
         system
     }
 
-    fn in_numbers(&self, plan: &Plan, known: &Known, task: usize) -> Task {
+    fn in_numbers(&self, plan: &Plan, known: &AnalysisInput, task: usize) -> Task {
         let (planned, input, ticks) = (&plan.tasks[task], &known.tasks[task], self.ticks);
         let overhead = known.overhead.0;
         let execution = input.execution.map_or(Nanos(0), |(execution, _)| execution);
@@ -235,15 +236,15 @@ impl System {
         let section = if input.section.0 > Nanos(0) { input.section.0.plus(overhead) } else { Nanos(0) };
         let arrivals = match input.comes.as_ref().map(|(comes, _)| comes) {
             Some(Comes::Every(interval)) => {
-                Arrivals::Own(Pattern::Grid { interval: ticks.interval(*interval), jitter: 0 })
+                Arrivals::Own(ArrivalPattern::Grid { interval: ticks.interval(*interval), jitter: 0 })
             }
             Some(Comes::Bursts(interval)) => {
                 let interval = ticks.interval(*interval);
-                Arrivals::Own(Pattern::Grid { interval, jitter: burst(interval) })
+                Arrivals::Own(ArrivalPattern::Grid { interval, jitter: burst(interval) })
             }
             // The host, too, releases at whole nanoseconds.
             Some(Comes::Times(times)) => {
-                Arrivals::Own(Pattern::Times(times.iter().map(|time| ticks.nanos(*time)).collect()))
+                Arrivals::Own(ArrivalPattern::Times(times.iter().map(|time| ticks.nanos(*time)).collect()))
             }
             Some(Comes::By(causes)) => Arrivals::By(causes.iter().filter_map(|cause| self.place[cause.0]).collect()),
             None => Arrivals::By(Vec::new()),
@@ -267,7 +268,7 @@ impl System {
         self.tasks.iter().map(|task| Task { waits: false, ..task.clone() }).collect()
     }
 
-    fn worst(&self, place: usize, bound: &Bound, stage: &Stage, known: &Known) -> Worst {
+    fn worst(&self, place: usize, bound: &ResponseBound, stage: &Stage, known: &AnalysisInput) -> Worst {
         let nanos = |ticks: i128| self.ticks.to_nanos(ticks);
         let blocking = blocks(&self.tasks, place);
         let before: Vec<usize> = stage.before(place).collect();
@@ -291,7 +292,7 @@ impl System {
     }
 
     /// Where the figures of the tasks at these places come from.
-    fn basis(&self, places: &[usize], known: &Known) -> Basis {
+    fn basis(&self, places: &[usize], known: &AnalysisInput) -> Basis {
         let mut said = BTreeSet::from([known.overhead.1]);
         let mut open: Vec<usize> = places.to_vec();
         let mut seen: BTreeSet<usize> = open.iter().copied().collect();
@@ -325,7 +326,7 @@ impl System {
 }
 
 /// Whether something is missing that its bound depends on, for each task.
-fn unknown(plan: &Plan, known: &Known) -> Vec<bool> {
+fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
     let tasks = &plan.tasks;
     // A turn that is taken over cores waits for work on the other core, which is not reckoned with here.
     let turns = plan.turns();

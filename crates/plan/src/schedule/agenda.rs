@@ -22,11 +22,11 @@ mod groups;
 mod queue;
 mod shared_grids;
 
-use self::groups::Groups;
+use self::groups::DueTasks;
 pub use self::shared_grids::Instants;
 
 use self::shared_grids::SharedGrids;
-use super::{Dispatch, Due, Timeline};
+use super::{DispatchStamp, Due, Timeline};
 use crate::TaskId;
 use vecud_base::time::{Fraction, Instant, Nanos};
 
@@ -49,7 +49,7 @@ pub struct Agenda {
     /// Instants that something earlier came before, the earliest last.
     suspended: Vec<(Instant, Box<[u64]>)>,
     grids: SharedGrids,
-    groups: Groups,
+    groups: DueTasks,
     /// The activation that was taken last; those by shared grids are all the same within an instant, but for their `next`.
     taken: Due,
     taken_alone: bool,
@@ -83,7 +83,7 @@ impl Agenda {
             from: 0,
             suspended: Vec::new(),
             grids,
-            groups: Groups::new(tasks),
+            groups: DueTasks::new(tasks),
             taken: Due::own(Instant::ZERO),
             taken_alone: false,
         };
@@ -336,12 +336,12 @@ impl Agenda {
 
     /// A tick for a task; `root`: at the root of the chain that led to it.
     pub fn tick(&mut self, task: TaskId, time: Instant, root: Option<TaskId>) -> super::Tick {
-        self.change(task, |timeline| timeline.tick(time, Dispatch { wall: Nanos(0), time, root }))
+        self.change(task, |timeline| timeline.tick(time, DispatchStamp { wall: Nanos(0), time, root }))
     }
 
     /// A countdown is armed by an activation at `since`; `root`: at the root of the chain that led to it.
     pub fn arm(&mut self, task: TaskId, time: Instant, since: Instant, root: Option<TaskId>) -> super::Armed {
-        self.change(task, |timeline| timeline.arm(time, since, Dispatch { wall: Nanos(0), time, root }))
+        self.change(task, |timeline| timeline.arm(time, since, DispatchStamp { wall: Nanos(0), time, root }))
     }
 
     /// A changing clock, activated at `since`, ticks next after `interval`.

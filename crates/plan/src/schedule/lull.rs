@@ -10,25 +10,25 @@ use vecud_base::time::{Fraction, Instant, Nanos};
 
 /// The releases of the most frequent periodic clock of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Lull {
+pub struct QuietPoint {
     /// One of them.
     origin: Instant,
     interval: Fraction,
 }
 
-impl Lull {
+impl QuietPoint {
     /// Of a run; `None`: it has no clock whose period is known before.
-    pub fn of(plan: &Plan) -> Option<Lull> {
-        Lull::between(plan.tasks.iter().filter_map(|task| match task.release {
+    pub fn of(plan: &Plan) -> Option<QuietPoint> {
+        QuietPoint::between(plan.tasks.iter().filter_map(|task| match task.release {
             Release::Periodic { shift, interval } => Some((plan.start.after(shift), interval)),
             _ => None,
         }))
     }
 
     /// Of clocks with these origins and intervals; `None`: there are none.
-    fn between(clocks: impl Iterator<Item = (Instant, Fraction)>) -> Option<Lull> {
+    fn between(clocks: impl Iterator<Item = (Instant, Fraction)>) -> Option<QuietPoint> {
         let most_frequent = clocks.filter(|clock| clock.1.nanos().0 > 0).min_by_key(|clock| clock.1.nanos())?;
-        Some(Lull { origin: most_frequent.0, interval: most_frequent.1 })
+        Some(QuietPoint { origin: most_frequent.0, interval: most_frequent.1 })
     }
 
     /// How long to pause from `now` on: for `least`, and then on to an instant that is half of `least` away from the releases
@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn a_look_comes_in_the_midst_between_two_releases() {
-        let every = |interval| Lull::between([(Instant::ZERO, interval)].into_iter()).unwrap();
-        let at = |lull: Lull, now, least| now + lull.pause(Instant::from_nanos(Nanos(now)), Nanos(least)).0;
+        let every = |interval| QuietPoint::between([(Instant::ZERO, interval)].into_iter()).unwrap();
+        let at = |lull: QuietPoint, now, least| now + lull.pause(Instant::from_nanos(Nanos(now)), Nanos(least)).0;
         assert_eq!(at(every(milliseconds(1, 1)), 5_400_000, 2_000_000), 7_500_000);
         assert_eq!(at(every(milliseconds(1, 1)), 5_500_000, 2_000_000), 7_500_000);
         assert_eq!(at(every(milliseconds(1, 1)), 5_600_000, 2_000_000), 8_500_000);
@@ -74,9 +74,9 @@ mod tests {
     #[test]
     fn the_most_frequent_clock_counts() {
         let clocks = [(Instant::ZERO, milliseconds(10, 1)), (Instant::ZERO, milliseconds(1, 1))];
-        let lull = Lull::between(clocks.into_iter()).unwrap();
+        let lull = QuietPoint::between(clocks.into_iter()).unwrap();
         assert_eq!(lull.pause(Instant::ZERO, Nanos(2_000_000)), Nanos(2_500_000));
-        assert!(Lull::between(std::iter::empty()).is_none());
+        assert!(QuietPoint::between(std::iter::empty()).is_none());
     }
 
     proptest! {
@@ -90,7 +90,7 @@ mod tests {
         ) {
             let (interval, origin) = (milliseconds(numerator, denominator), Instant::from_nanos(Nanos(shift)));
             let period = interval.nanos().0;
-            let lull = Lull::between([(origin, interval)].into_iter()).unwrap();
+            let lull = QuietPoint::between([(origin, interval)].into_iter()).unwrap();
             let pause = lull.pause(Instant::from_nanos(Nanos(now)), Nanos(least)).0;
             prop_assert!(pause >= least && pause <= least + least.max(period) + least.min(period) / 2 + 1);
             let end = Instant::from_nanos(Nanos(now + pause));

@@ -93,7 +93,7 @@ impl Passed {
 mod tests {
     use super::*;
     use crate::Release;
-    use crate::schedule::{Kept, Timeline};
+    use crate::schedule::{LateRelease, Timeline};
     use proptest::prelude::*;
 
     fn at(nanos: i64) -> Instant {
@@ -169,7 +169,7 @@ mod tests {
                 let mut found = Vec::new();
                 if queues {
                     while let Some(kept) = timeline.keep(at(now)) {
-                        let (Kept::Waits(time) | Kept::Not(crate::schedule::Skipped { time })) = kept;
+                        let (LateRelease::Waits(time) | LateRelease::Not(crate::schedule::Skipped { time })) = kept;
                         found.push(time);
                     }
                 } else {

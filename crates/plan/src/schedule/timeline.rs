@@ -72,7 +72,7 @@ impl Due {
 
 /// When something was handed over, on both clocks, and what caused it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dispatch {
+pub struct DispatchStamp {
     /// CLOCK_MONOTONIC.
     pub wall: Nanos,
     /// The dispatch as simulation time.
@@ -90,7 +90,7 @@ pub struct Skipped {
 
 /// What became of a release that found the activation before it still running, where such releases wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum LateRelease {
     /// The tick waits, to be activated at its own time, which is this.
     Waits(Instant),
     /// The tick was left out, since [`QUEUE`] wait already.
@@ -231,7 +231,7 @@ impl Timeline {
             Learned::First(time) => match &mut self.source {
                 Instants::Changing { next } => *next = Some(time),
                 _ => {
-                    self.arm(time, start, Dispatch { wall: Nanos(0), time: start, root });
+                    self.arm(time, start, DispatchStamp { wall: Nanos(0), time: start, root });
                 }
             },
             Learned::Grid { shift, interval } => {
@@ -379,7 +379,7 @@ impl Timeline {
 
     /// What waits for `time`, or, when the clock has moved on, for the time of the dispatch: the first nanosecond from
     /// there on that is later than the last activation and that nothing else waits for.
-    fn waiting_for(&self, time: Instant, dispatch: Dispatch) -> Waiting {
+    fn waiting_for(&self, time: Instant, dispatch: DispatchStamp) -> Waiting {
         let Some(last) = self.last.filter(|last| time < *last) else {
             return Waiting { time, dispatched: dispatch.wall, retimed: false, root: dispatch.root };
         };
@@ -396,7 +396,7 @@ impl Timeline {
     }
 
     /// A tick at `time`.
-    pub fn tick(&mut self, time: Instant, dispatch: Dispatch) -> Tick {
+    pub fn tick(&mut self, time: Instant, dispatch: DispatchStamp) -> Tick {
         if self.was_activated_at(time) || self.waits_for(time) {
             return Tick::Coalesced;
         }
@@ -423,7 +423,7 @@ impl Timeline {
     /// A countdown clock is armed, by an activation at `since`, to tick at `time`. What was armed before is forgotten (FMI
     /// 3.0.2, 2.2.8.4: re-scheduled), unless that was to tick at `since` or before: it has, then, though it was not
     /// activated yet, and waits. `Coalesced` when the clock was activated at exactly `time`, or a tick waits for that.
-    pub fn arm(&mut self, time: Instant, since: Instant, dispatch: Dispatch) -> Armed {
+    pub fn arm(&mut self, time: Instant, since: Instant, dispatch: DispatchStamp) -> Armed {
         let Instants::Countdown { armed } = &mut self.source else { return Armed { tick: Tick::Queued, lost: None } };
         let reached = armed.take().filter(|armed| armed.time <= since);
         let lost = reached.filter(|reached| self.queue(*reached) == Tick::Full).map(|reached| reached.time);
@@ -465,7 +465,7 @@ impl Timeline {
     /// Keeps the releases of a periodic clock at or before `now`, since the activation before them ran until then: they are
     /// activated one after the other, at their times. Leaves out one for which there is no room. Tells of one after the
     /// other; to be called until it returns `None`.
-    pub fn keep(&mut self, now: Instant) -> Option<Kept> {
+    pub fn keep(&mut self, now: Instant) -> Option<LateRelease> {
         let stop = self.stop;
         let Instants::Grid { grid, backlog } = &mut self.source else { return None };
         if grid.next() > now || stop.is_some_and(|stop| grid.next() >= stop) {
@@ -473,10 +473,10 @@ impl Timeline {
         }
         let (time, _) = grid.pass();
         if backlog.len() == QUEUE {
-            return Some(Kept::Not(Skipped { time }));
+            return Some(LateRelease::Not(Skipped { time }));
         }
         backlog.push_back(time);
-        Some(Kept::Waits(time))
+        Some(LateRelease::Waits(time))
     }
 
     /// The next release of a periodic or changing clock if it is at or before `now`: its predecessor ran until then.

@@ -13,7 +13,7 @@ use crate::elements;
 use crate::inputs::start_values::start_of;
 use crate::resolved::Resolved;
 use crate::sizes::{is_resizable, lengths};
-use crate::{Batch, BatchItem, ConnectionId, OnTick};
+use crate::{BatchItem, BatchPlan, ConnectionId, OnTick};
 use std::collections::BTreeMap;
 use vecud_description::{Abi, Causality, Variable, VariableType};
 
@@ -77,8 +77,8 @@ fn by_output_clocks(
 /// What a task sets before and reads after its activation.
 #[derive(Clone, Default)]
 pub struct Batches {
-    pub set: Vec<Batch>,
-    pub get: Vec<Batch>,
+    pub set: Vec<BatchPlan>,
+    pub get: Vec<BatchPlan>,
 }
 
 /// The batches of all tasks, by candidate.
@@ -125,7 +125,7 @@ pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
         });
         let batches = |(clocks, variables): (Vec<usize>, Vec<usize>)| {
             let batches = read(resolved, fmu, variables).into_iter();
-            batches.map(move |batch| Batch { ticked: clocks.clone(), ..batch })
+            batches.map(move |batch| BatchPlan { ticked: clocks.clone(), ..batch })
         };
         if resolved.fmus[fmu].handles_events() {
             return Batches { set, get: read_in_event_mode(resolved, fmu, get) };
@@ -136,7 +136,7 @@ pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
 }
 
 /// Batches that set connected inputs.
-pub fn written(resolved: &Resolved, fmu: usize, variables: impl IntoIterator<Item = usize>) -> Vec<Batch> {
+pub fn written(resolved: &Resolved, fmu: usize, variables: impl IntoIterator<Item = usize>) -> Vec<BatchPlan> {
     written_with(resolved, fmu, variables, |variable, item| fill_written(resolved, (fmu, variable), item))
 }
 
@@ -147,28 +147,28 @@ fn written_with(
     fmu: usize,
     variables: impl IntoIterator<Item = usize>,
     fill: impl Fn(usize, &mut BatchItem),
-) -> Vec<Batch> {
+) -> Vec<BatchPlan> {
     let described = &resolved.fmus[fmu];
     let (discrete, others): (Vec<usize>, Vec<usize>) =
         variables.into_iter().partition(|&variable| resolved.is_set_in_event_mode((fmu, variable)));
     let mut batches = group(described, others, &fill);
     for (clocks, variables) in by_output_clocks(resolved, fmu, discrete.into_iter()) {
         let own = group(described, variables, &fill).into_iter();
-        batches.extend(own.map(|batch| Batch { in_event_mode: true, ticked: clocks.clone(), ..batch }));
+        batches.extend(own.map(|batch| BatchPlan { in_event_mode: true, ticked: clocks.clone(), ..batch }));
     }
     batches
 }
 
 /// Batches that read variables of an FMU whose events are handled between steps: continuous ones, and discrete ones by
 /// the clocks that they belong to.
-fn read_in_event_mode(resolved: &Resolved, fmu: usize, variables: Vec<usize>) -> Vec<Batch> {
+fn read_in_event_mode(resolved: &Resolved, fmu: usize, variables: Vec<usize>) -> Vec<BatchPlan> {
     let described = &resolved.fmus[fmu];
     let (discrete, others): (Vec<usize>, Vec<usize>) =
         variables.into_iter().partition(|&variable| described.changes_in_event_mode(&described.variables()[variable]));
     let mut batches = read(resolved, fmu, others);
     for (clocks, variables) in by_output_clocks(resolved, fmu, discrete.into_iter()) {
         let own = read(resolved, fmu, variables).into_iter();
-        batches.extend(own.map(|batch| Batch { in_event_mode: true, ticked: clocks.clone(), ..batch }));
+        batches.extend(own.map(|batch| BatchPlan { in_event_mode: true, ticked: clocks.clone(), ..batch }));
     }
     batches
 }
@@ -187,7 +187,7 @@ fn fill_written(resolved: &Resolved, (fmu, variable): VariableId, item: &mut Bat
 }
 
 /// Batches that read.
-pub fn read(resolved: &Resolved, fmu: usize, variables: impl IntoIterator<Item = usize>) -> Vec<Batch> {
+pub fn read(resolved: &Resolved, fmu: usize, variables: impl IntoIterator<Item = usize>) -> Vec<BatchPlan> {
     let (described, links) = (&resolved.fmus[fmu], &resolved.links);
     group(described, variables, |variable, item| {
         (item.connections, item.capacity) = carried(links, links.fed_by((fmu, variable)));
@@ -207,7 +207,7 @@ fn group(
     described: &DescribedFmu,
     variables: impl IntoIterator<Item = usize>,
     complete: impl Fn(usize, &mut BatchItem),
-) -> Vec<Batch> {
+) -> Vec<BatchPlan> {
     let mut by_type: BTreeMap<VariableType, Vec<BatchItem>> = BTreeMap::new();
     let mut resizable = Vec::new();
     for variable in variables {
@@ -225,7 +225,7 @@ fn group(
         complete(variable, &mut item);
         if item.connections.is_empty() && is_resizable(described, v) {
             let (variable_type, resizable_by) = (v.variable_type, Some(lengths(described, v)));
-            resizable.push(Batch {
+            resizable.push(BatchPlan {
                 variable_type,
                 items: vec![item],
                 resizable: resizable_by,
@@ -236,7 +236,7 @@ fn group(
         }
         by_type.entry(v.variable_type).or_default().push(item);
     }
-    let fixed = |(variable_type, items)| Batch {
+    let fixed = |(variable_type, items)| BatchPlan {
         variable_type,
         items,
         resizable: None,

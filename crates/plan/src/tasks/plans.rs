@@ -4,14 +4,14 @@ use super::batches::{self, Batches};
 use crate::clocks::candidates::{Candidate, InputClock};
 use crate::clocks::causes;
 use crate::described::{DescribedFmu, StepAbilities};
-use crate::priorities::Order;
+use crate::priorities::PriorityOrder;
 use crate::resolved::Resolved;
 use crate::{FmuId, InputClockPlan, RecordedClock, Retry, StepPlan, StepSize, TaskPlan, Work, integration, steps};
 use std::collections::HashSet;
 use vecud_description::IntervalVariability;
 
 /// All tasks, most urgent first.
-pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
+pub fn plans(resolved: &Resolved, order: &PriorityOrder) -> Vec<TaskPlan> {
     let Resolved { fmus, clocks, .. } = resolved;
     let candidates = || order.ranks.iter().map(|rank| &clocks.candidates[rank.candidate]);
     let names: Vec<String> = candidates().map(|candidate| candidate.name(&fmus[candidate.fmu])).collect();
@@ -50,7 +50,7 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
 }
 
 /// What the task of a candidate does.
-fn work(Resolved { rig, fmus, clocks, .. }: &Resolved, order: &Order, candidate: &Candidate) -> Work {
+fn work(Resolved { rig, fmus, clocks, .. }: &Resolved, order: &PriorityOrder, candidate: &Candidate) -> Work {
     let described = &fmus[candidate.fmu];
     let Some(own) = candidate.clock else {
         let own = described.steps();

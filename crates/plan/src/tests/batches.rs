@@ -2,10 +2,10 @@
 
 use super::initialisation::steps;
 use super::*;
-use crate::{Batch, SignalId, TaskPlan};
+use crate::{BatchPlan, SignalId, TaskPlan};
 
 /// All variables of these batches, by name.
-fn names(batches: &[Batch]) -> Vec<&str> {
+fn names(batches: &[BatchPlan]) -> Vec<&str> {
     batches.iter().flat_map(|batch| batch.items.iter().map(|item| item.name.as_str())).collect()
 }
 
@@ -54,7 +54,8 @@ fn only_what_is_needed_is_read_one_batch_per_type_and_those_of_output_clocks_by_
     assert_eq!(names(&task(&plan, "step").set), ["throttle"]);
     assert!(task(&plan, "fast").get.is_empty());
     let all = ecu_and_plant("[record]\n");
-    let (always, when_ticked): (Vec<&Batch>, Vec<_>) = task(&all, "slow").get.iter().partition(|b| b.ticked.is_empty());
+    let (always, when_ticked): (Vec<&BatchPlan>, Vec<_>) =
+        task(&all, "slow").get.iter().partition(|b| b.ticked.is_empty());
     assert_eq!(when_ticked.iter().map(|batch| batch.ticked.as_slice()).collect::<Vec<_>>(), [[0]]);
     let types: Vec<_> = always.iter().map(|batch| batch.variable_type).collect();
     assert!(types.windows(2).all(|pair| pair[0] < pair[1]), "{types:?}");
@@ -82,7 +83,7 @@ fn what_an_array_of_another_size_starts_with_only_the_fmu_knows_so_it_is_read_be
         );
         let plan = try_build(&text, &[description(xml)], &host()).unwrap();
         let recorded =
-            |batches: &[Batch]| batches.iter().flat_map(|b| &b.items).map(|i| i.signals.len()).sum::<usize>();
+            |batches: &[BatchPlan]| batches.iter().flat_map(|b| &b.items).map(|i| i.signals.len()).sum::<usize>();
         // As it is set, whatever its size.
         assert_eq!((recorded(&plan.tasks[0].set), recorded(&plan.tasks[0].get)), (n, 0), "n = {n}");
         assert_eq!(steps(&plan).contains("get a.u"), is_read, "{}", steps(&plan));

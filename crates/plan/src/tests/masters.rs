@@ -3,7 +3,7 @@
 use super::{host, try_build};
 use vecud_base::time::Fraction;
 use vecud_description::{ModelDescription, parse};
-use vecud_solver::master::{Class, Source};
+use vecud_solver::master::{SlaveClass, Source};
 
 /// An FMU for Co-Simulation with these flags.
 fn stepping(flags: &str) -> ModelDescription {
@@ -66,7 +66,7 @@ fn an_internal_step_is_how_far_an_fmu_can_step() {
                     [master.g]\nfmus = [\"a\", \"b\"]\nstep = \"1/100\"\nalgorithm = \"predictable\"\n";
         let plan = try_build(text, &[stepping(&flags), stepping(&flags)], &host()).unwrap();
         for own in plan.masters[0].classes.slaves() {
-            assert_eq!(own.class, Class::Predictable, "{internal}");
+            assert_eq!(own.class, SlaveClass::Predictable, "{internal}");
             assert_eq!(own.sources, [Source::InternalStep(Fraction::parse(most).unwrap())], "{internal}");
         }
         let refused = try_build(text, &[stepping(varies), stepping(varies)], &host()).unwrap_err();

@@ -1,8 +1,8 @@
 //! What of a plan is reckoned with.
 
 use super::*;
-use crate::schedulability::verdict::Verdict;
-use crate::schedulability::{Measured, MeasuredClock, analyse, table};
+use crate::schedulability::verdict::ResponseTime;
+use crate::schedulability::{MeasuredClock, MeasuredRun, analyse, table};
 use vecud_base::time::Nanos;
 
 const FIGURES: &str = "[host]\nwakeup_us = 20\noverhead_us = 5\n\
@@ -13,7 +13,7 @@ fn with(more: &str) -> Plan {
     ecu_and_plant(&format!("{FIGURES}{more}"))
 }
 
-fn measured(this_run: bool, clock: &str, shortest_interval: Option<u64>, activations: u64) -> Measured {
+fn measured(this_run: bool, clock: &str, shortest_interval: Option<u64>, activations: u64) -> MeasuredRun {
     let clock = MeasuredClock {
         fmu: "ecu".into(),
         clock: clock.into(),
@@ -24,7 +24,7 @@ fn measured(this_run: bool, clock: &str, shortest_interval: Option<u64>, activat
         shortest_interval,
         ..MeasuredClock::default()
     };
-    Measured { this_run, clocks: vec![clock] }
+    MeasuredRun { this_run, clocks: vec![clock] }
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn who_locks_unknown_long_is_named() {
 fn a_clock_that_nothing_ticks_disturbs_nobody() {
     let plan = with("");
     let analysis = analyse(&plan, None);
-    assert_eq!(analysis.clocks[0].result, Verdict::Idle);
+    assert_eq!(analysis.clocks[0].result, ResponseTime::Idle);
     assert_eq!(analysis.clocks[1].worst().unwrap().interference, []);
 }
 
@@ -65,7 +65,7 @@ fn what_is_missing_makes_unknown_whom_it_matters_to_and_nobody_else() {
     let plan = ecu_and_plant("[fmu.plant.clock.step]\nexecution_us = 100\n[host]\nfifo_priorities = [60, 69]\n");
     let unknown = |plan: &Plan| {
         let clocks = analyse(plan, None).clocks;
-        clocks.iter().map(|clock| matches!(clock.result, Verdict::Unknown)).collect::<Vec<_>>()
+        clocks.iter().map(|clock| matches!(clock.result, ResponseTime::Unknown)).collect::<Vec<_>>()
     };
     // The isr is never ticked; fast and slow, of which nothing is known, are less urgent than step and share no lock with it.
     // But the ceiling of their FMU is above: it might wait for them.
@@ -98,7 +98,7 @@ fn listed_times_and_datagrams_come_as_densely_as_they_can() {
 fn the_rig_goes_before_a_run_and_a_run_before_nothing() {
     let none = "[host]\nwakeup_us = 1\n[[trigger]]\nclock = \"ecu.isr\"\nudp = \"127.0.0.1:5005\"\n";
     let plan = ecu_and_plant(none);
-    let known = |plan: &Plan, measured: &Measured| analyse(plan, Some(measured)).known;
+    let known = |plan: &Plan, measured: &MeasuredRun| analyse(plan, Some(measured)).known;
     let run = measured(false, "isr", Some(5_000_000), 3);
     let isr = &known(&plan, &run).tasks[0];
     assert_eq!(isr.execution.unwrap().0, Nanos(30_000));
@@ -114,7 +114,8 @@ fn the_rig_goes_before_a_run_and_a_run_before_nothing() {
 #[test]
 fn what_did_not_happen_in_a_run_did_not_disturb_it() {
     let plan = with("[[trigger]]\nclock = \"ecu.isr\"\nudp = \"127.0.0.1:5005\"\n");
-    let idle = |this_run| analyse(&plan, Some(&measured(this_run, "isr", None, 0))).clocks[0].result == Verdict::Idle;
+    let idle =
+        |this_run| analyse(&plan, Some(&measured(this_run, "isr", None, 0))).clocks[0].result == ResponseTime::Idle;
     assert!(idle(true) && !idle(false));
 }
 

@@ -1,7 +1,7 @@
 //! Which FMUs make their steps one at a time (semantics S34), and what that does to worst responses.
 
 use super::*;
-use crate::schedulability::verdict::{Verdict, Worst};
+use crate::schedulability::verdict::{ResponseTime, Worst};
 use crate::schedulability::{analyse, table as schedule};
 use crate::{FmuId, TaskId, table};
 
@@ -121,7 +121,7 @@ fn what_cannot_take_turns_is_refused() {
 
 fn worst(plan: &Plan, task: usize) -> Option<Worst> {
     match &analyse(plan, None).clocks[task].result {
-        Verdict::Bounded(worst) => Some(worst.clone()),
+        ResponseTime::Bounded(worst) => Some(worst.clone()),
         _ => None,
     }
 }

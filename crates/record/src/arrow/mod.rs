@@ -32,7 +32,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use stream::Stream;
+use stream::ArrowStream;
 use vecud_base::time::Instant;
 use vecud_description::VariableType;
 use vecud_linux::files;
@@ -47,7 +47,7 @@ const ALIGNMENT: usize = 8;
 
 /// The file.
 pub(super) struct Arrow {
-    file: Stream<File>,
+    file: ArrowStream<File>,
     /// Makes messages of batches.
     writer: StreamWriter<Vec<u8>>,
     schema: SchemaRef,
@@ -83,7 +83,7 @@ impl Arrow {
         let options = IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5).map_err(Error::other)?;
         let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options).map_err(Error::other)?;
         let file = files::create_begun(path, |file| {
-            let mut file = Stream::new(file);
+            let mut file = ArrowStream::new(file);
             file.append(writer.get_mut())?;
             Ok(file)
         })?;

@@ -19,23 +19,23 @@ use std::io;
 const END: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
 
 /// The file.
-pub(super) struct Stream<M> {
+pub(super) struct ArrowStream<M> {
     file: M,
     /// Bytes of it, its mark included; 0: there is nothing yet.
     length: u64,
 }
 
-impl Stream<File> {
+impl ArrowStream<File> {
     /// The file, with what was appended.
     pub(super) fn into_written(self) -> Written {
         Written { file: self.file, length: self.length }
     }
 }
 
-impl<M: Medium> Stream<M> {
+impl<M: Medium> ArrowStream<M> {
     /// In an empty file.
-    pub(super) fn new(file: M) -> Stream<M> {
-        Stream { file, length: 0 }
+    pub(super) fn new(file: M) -> ArrowStream<M> {
+        ArrowStream { file, length: 0 }
     }
 
     /// Bytes of the file.
@@ -120,7 +120,7 @@ mod tests {
 
     /// A stream of values, and the crate's writer of its messages.
     struct IntegerStream {
-        stream: Stream<States>,
+        stream: ArrowStream<States>,
         writer: StreamWriter<Vec<u8>>,
         schema: Arc<Schema>,
     }
@@ -130,7 +130,7 @@ mod tests {
         fn new(file: &States) -> IntegerStream {
             let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::Int64, false)]));
             let writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
-            let mut values = IntegerStream { stream: Stream::new(file.clone()), writer, schema };
+            let mut values = IntegerStream { stream: ArrowStream::new(file.clone()), writer, schema };
             values.stream.append(values.writer.get_mut()).unwrap();
             values
         }

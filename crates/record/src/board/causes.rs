@@ -3,8 +3,8 @@
 
 use super::Board;
 use crate::LINE;
-use crate::histogram::{self, Recorder};
-use crate::moment::{self, Moment, MomentCells};
+use crate::histogram::{self, HistogramWriter};
+use crate::moment::{self, MomentCells, NotableActivation};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::{Mode, Plan, TaskId};
@@ -17,7 +17,7 @@ pub const OVERRUNS: usize = 8;
 /// A part of the response that has a histogram of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Part {
+pub enum ResponsePart {
     /// Other partitions of the rig ran on that core, between the first FMI call and the last get.
     Preempted,
     /// Waiting for the preemption lock, all of an activation together.
@@ -35,7 +35,7 @@ pub enum Part {
 /// By what the worst are the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum By {
+pub enum WorstBy {
     /// Release → last get done.
     Response,
     /// Release → first instruction after the sleep, without the rig's part of that time.
@@ -47,7 +47,7 @@ pub enum By {
 /// When the kernel is asked what it has counted for a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Asked {
+pub enum CounterReading {
     /// Before the first activation.
     Begin,
     /// After it, if that was at the start: later the thread makes no call but its sleeps.
@@ -73,9 +73,9 @@ pub struct Counted {
 
 /// An activation that was still running when the next one was due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overran {
+pub struct OverrunActivation {
     /// The activation that was still under way.
-    pub predecessor: Moment,
+    pub predecessor: NotableActivation,
     /// The interval of its clock then.
     pub period: Nanos,
     /// The first release that found it running.
@@ -88,9 +88,9 @@ pub struct Overran {
 
 const COUNTED: usize = 5;
 const OVERRAN: usize = moment::WORDS + 6;
-const USAGE: usize = Part::Count as usize * histogram::WORDS;
-const LISTS: usize = USAGE + Asked::Count as usize * COUNTED;
-const ROWS: usize = LISTS + By::Count as usize * WORST * moment::WORDS;
+const USAGE: usize = ResponsePart::Count as usize * histogram::WORDS;
+const LISTS: usize = USAGE + CounterReading::Count as usize * COUNTED;
+const ROWS: usize = LISTS + WorstBy::Count as usize * WORST * moment::WORDS;
 const OVERRUN_WORDS: usize = ROWS + 1;
 pub(crate) const WORDS: usize = (OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN).next_multiple_of(LINE);
 
@@ -124,17 +124,17 @@ impl<'a> CauseCells<'a> {
     }
 
     /// The histogram of a part.
-    pub fn histogram(&self, part: Part) -> Recorder<'a> {
-        Recorder::new(&self.words[part as usize * histogram::WORDS..])
+    pub fn histogram(&self, part: ResponsePart) -> HistogramWriter<'a> {
+        HistogramWriter::new(&self.words[part as usize * histogram::WORDS..])
     }
 
     /// A place of a list of the worst, in no order.
-    pub fn worst(&self, by: By, place: usize) -> MomentCells<'a> {
+    pub fn worst(&self, by: WorstBy, place: usize) -> MomentCells<'a> {
         MomentCells::new(&self.words[LISTS + (by as usize * WORST + place) * moment::WORDS..])
     }
 
     /// Notes what the kernel has counted.
-    pub fn set_counted(&self, when: Asked, counted: Counted) {
+    pub fn set_counted(&self, when: CounterReading, counted: Counted) {
         let at = USAGE + when as usize * COUNTED;
         let Counted { minor_faults, major_faults, voluntary, involuntary } = counted;
         for (i, value) in [minor_faults, major_faults, voluntary, involuntary].into_iter().enumerate() {
@@ -144,7 +144,7 @@ impl<'a> CauseCells<'a> {
     }
 
     /// What the kernel had counted then, if it was asked.
-    pub fn counted(&self, when: Asked) -> Option<Counted> {
+    pub fn counted(&self, when: CounterReading) -> Option<Counted> {
         let at = USAGE + when as usize * COUNTED;
         let get = |i: usize| self.words[at + i].load(Relaxed);
         (self.words[at].load(SeqCst) == 1).then(|| Counted {
@@ -156,7 +156,7 @@ impl<'a> CauseCells<'a> {
     }
 
     /// Notes an overrun: the first ones are kept, and the last ones.
-    pub fn overran(&self, overran: &Overran) {
+    pub fn overran(&self, overran: &OverrunActivation) {
         let number = self.words[ROWS].load(Relaxed) as usize;
         let words = self.row(if number < OVERRUNS { number } else { OVERRUNS + number % OVERRUNS });
         MomentCells::new(words).write(&overran.predecessor);
@@ -167,7 +167,7 @@ impl<'a> CauseCells<'a> {
     }
 
     /// The overruns that were kept, in their order, and how many there were.
-    pub fn overruns(&self, tasks: usize) -> (Vec<Overran>, u64) {
+    pub fn overruns(&self, tasks: usize) -> (Vec<OverrunActivation>, u64) {
         let number = self.words[ROWS].load(SeqCst);
         let last = |place: usize| OVERRUNS + place % OVERRUNS;
         let first = (0..OVERRUNS).take(number as usize);
@@ -176,7 +176,7 @@ impl<'a> CauseCells<'a> {
         let row = |place: usize| {
             let words = self.row(place);
             let get = |i: usize| words[moment::WORDS + i].load(Relaxed);
-            Some(Overran {
+            Some(OverrunActivation {
                 predecessor: MomentCells::new(words).read(tasks)?,
                 release: Instant::from_words([0, 1, 2].map(get)),
                 period: Nanos(get(3) as i64),
@@ -210,14 +210,14 @@ impl<'a> CauseCells<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::moment::Parts;
+    use crate::moment::ResponseBreakdown;
 
-    fn overran(number: u64) -> Overran {
-        Overran {
-            predecessor: Moment {
+    fn overran(number: u64) -> OverrunActivation {
+        OverrunActivation {
+            predecessor: NotableActivation {
                 time: Instant::ZERO,
                 release: number as i64,
-                parts: Parts::default(),
+                parts: ResponseBreakdown::default(),
                 rig: 0,
                 gate_waits: 0,
                 follows: false,
@@ -255,10 +255,10 @@ mod tests {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
         let cells = CauseCells { words: &words };
         let counted = Counted { minor_faults: 1, major_faults: 2, voluntary: 3, involuntary: 4 };
-        cells.set_counted(Asked::First, counted);
-        assert_eq!(Asked::Begin as usize, 0);
+        cells.set_counted(CounterReading::First, counted);
+        assert_eq!(CounterReading::Begin as usize, 0);
         assert_eq!(
-            [Asked::Begin, Asked::First, Asked::End].map(|when| cells.counted(when)),
+            [CounterReading::Begin, CounterReading::First, CounterReading::End].map(|when| cells.counted(when)),
             [None, Some(counted), None]
         );
     }

@@ -6,9 +6,9 @@
 //! might be true cannot be told from what is.
 
 use self::Range::{Any, Count, Fmu, Nanos, Task, Time, UpTo};
-use super::causes::{CauseCells, Part};
-use super::{Board, FMU_FINDINGS, FmuWord, Global, Layout, Metric, Phase, Scheduling, TaskWord, Threads};
-use crate::histogram::Recorder;
+use super::causes::{CauseCells, ResponsePart};
+use super::{Board, FMU_FINDINGS, FmuWord, Global, Layout, Metric, Phase, Scheduling, TaskWord, ThreadsState};
+use crate::histogram::HistogramWriter;
 use crate::unusable::Unusable;
 use crate::{findings, log};
 use std::sync::atomic::AtomicU64;
@@ -17,7 +17,7 @@ use vecud_plan::{ConnectionId, FmuId, Mode, Plan, TaskId};
 
 /// What is known of a run without the board.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct SupervisorView {
     /// How long it has taken, ns: nothing can have happened more often.
     pub elapsed: u64,
     /// How far it was.
@@ -93,7 +93,7 @@ const GLOBALS: [(Global, Range); Global::Count as usize] = [
     (Global::LogCut, UpTo(1)),
     (Global::LogNumber, Count),
     (Global::LogFollowed, Count),
-    (Global::Threads, UpTo(Threads::Seen as u64)),
+    (Global::Threads, UpTo(ThreadsState::Seen as u64)),
     (Global::ReceiverTid, UpTo(PIDS)),
     (Global::WatchdogTid, UpTo(PIDS)),
     (Global::TraceOrder, Count),
@@ -193,7 +193,7 @@ impl Board<'_> {
     pub fn settle(&self, plan: &Plan) {
         for fmu in (0..plan.fmus.len()).map(FmuId) {
             let cells = self.fmu(fmu);
-            [cells.hold(), cells.wait()].iter().for_each(Recorder::settle);
+            [cells.hold(), cells.wait()].iter().for_each(HistogramWriter::settle);
         }
         for task in (0..plan.tasks.len()).map(TaskId) {
             METRICS.iter().for_each(|(metric, _)| self.task(task).histogram(*metric).settle());
@@ -203,7 +203,7 @@ impl Board<'_> {
     }
 
     /// Puts what cannot be true to zero. What that was, by names; of a copy that nobody else has.
-    pub fn examine(&self, plan: &Plan, known: Known) -> Vec<String> {
+    pub fn examine(&self, plan: &Plan, known: SupervisorView) -> Vec<String> {
         let mut look = Inspection { board: self, plan, known, damage: Vec::new() };
         look.globals();
         (0..plan.fmus.len()).for_each(|fmu| look.fmu(FmuId(fmu)));
@@ -222,7 +222,7 @@ impl Board<'_> {
 struct Inspection<'b, 'a> {
     board: &'b Board<'a>,
     plan: &'b Plan,
-    known: Known,
+    known: SupervisorView,
     damage: Vec<String>,
 }
 
@@ -290,7 +290,7 @@ impl Inspection<'_, '_> {
         }
     }
 
-    fn histogram(&mut self, what: &str, name: &str, histogram: Recorder) {
+    fn histogram(&mut self, what: &str, name: &str, histogram: HistogramWriter) {
         if !histogram.is_possible(self.known.elapsed) {
             histogram.clear();
             self.damage.push(format!("{what}{name}"));
@@ -366,12 +366,12 @@ const METRICS: [(Metric, &str); Metric::Count as usize] = [
     (Metric::LockWait, "lock wait times"),
 ];
 
-const PARTS: [(Part, &str); Part::Count as usize] = [
-    (Part::Preempted, "time preempted"),
-    (Part::Blocked, "time blocked"),
-    (Part::SetGet, "time in set and get"),
-    (Part::Host, "the host's own time"),
-    (Part::WakeupMachine, "the machine's part of wake-up latencies"),
+const PARTS: [(ResponsePart, &str); ResponsePart::Count as usize] = [
+    (ResponsePart::Preempted, "time preempted"),
+    (ResponsePart::Blocked, "time blocked"),
+    (ResponsePart::SetGet, "time in set and get"),
+    (ResponsePart::Host, "the host's own time"),
+    (ResponsePart::WakeupMachine, "the machine's part of wake-up latencies"),
 ];
 
 #[cfg(test)]

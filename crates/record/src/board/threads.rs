@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::SeqCst;
 /// What was said last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-pub enum Threads {
+pub enum ThreadsState {
     /// Nothing yet.
     Unknown = 0,
     /// The runner: all threads are set up and wait.
@@ -27,15 +27,21 @@ pub enum Threads {
 
 impl Board<'_> {
     /// What was said last about the runner's threads.
-    pub fn threads(&self) -> Threads {
-        const ALL: [Threads; 6] =
-            [Threads::Unknown, Threads::SetUp, Threads::Scheduled, Threads::Refused, Threads::Leaving, Threads::Seen];
+    pub fn threads(&self) -> ThreadsState {
+        const ALL: [ThreadsState; 6] = [
+            ThreadsState::Unknown,
+            ThreadsState::SetUp,
+            ThreadsState::Scheduled,
+            ThreadsState::Refused,
+            ThreadsState::Leaving,
+            ThreadsState::Seen,
+        ];
         let said = self.global(Global::Threads).load(SeqCst);
-        ALL.into_iter().find(|known| *known as u64 == said).unwrap_or(Threads::Unknown)
+        ALL.into_iter().find(|known| *known as u64 == said).unwrap_or(ThreadsState::Unknown)
     }
 
     /// Says something about them.
-    pub fn set_threads(&self, said: Threads) {
+    pub fn set_threads(&self, said: ThreadsState) {
         self.global(Global::Threads).store(said as u64, SeqCst);
     }
 }

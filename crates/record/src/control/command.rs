@@ -61,11 +61,11 @@ fn payload(values: &Values) -> Vec<u64> {
 
 /// A command that is being read.
 #[derive(Clone, Copy)]
-pub struct Command<'a>(Record<'a>);
+pub struct ReceivedCommand<'a>(Record<'a>);
 
 /// One variable of a command.
 #[derive(Clone, Copy)]
-pub struct Item<'a> {
+pub struct CommandedVariable<'a> {
     /// The number that both sides know it by.
     pub variable: usize,
     /// How many values there are.
@@ -73,10 +73,10 @@ pub struct Item<'a> {
     payload: Record<'a>,
 }
 
-impl<'a> Command<'a> {
+impl<'a> ReceivedCommand<'a> {
     /// The command in a record.
-    pub fn new(record: Record<'a>) -> Command<'a> {
-        Command(record)
+    pub fn new(record: Record<'a>) -> ReceivedCommand<'a> {
+        ReceivedCommand(record)
     }
 
     /// The place of this command among all for the instance, counted from 1.
@@ -90,7 +90,7 @@ impl<'a> Command<'a> {
     }
 
     /// The variables that the command sets.
-    pub fn items(self) -> impl Iterator<Item = Item<'a>> {
+    pub fn items(self) -> impl Iterator<Item = CommandedVariable<'a>> {
         let record = self.0;
         let mut at = HEADER;
         (0..record.word(4)).map_while(move |_| {
@@ -100,12 +100,12 @@ impl<'a> Command<'a> {
             let [variable, elements, words] = [0, 1, 2].map(|i| record.word(at + i) as usize);
             let payload = record.part(at + ITEM_HEADER, words);
             at += ITEM_HEADER + payload.len();
-            Some(Item { variable, elements, payload })
+            Some(CommandedVariable { variable, elements, payload })
         })
     }
 }
 
-impl<'a> Item<'a> {
+impl<'a> CommandedVariable<'a> {
     /// The word of a number.
     #[inline]
     pub fn word(&self, element: usize) -> u64 {
@@ -132,11 +132,11 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::atomic::AtomicU64;
 
-    fn through_a_ring(words: &[u64], check: impl FnOnce(Command)) {
+    fn through_a_ring(words: &[u64], check: impl FnOnce(ReceivedCommand)) {
         let memory: Vec<_> = (0..Ring::words(words.len() + 1)).map(|_| AtomicU64::new(0)).collect();
         let ring = Ring::new(&memory);
         assert!(ring.push(words));
-        check(Command::new(ring.next().unwrap()));
+        check(ReceivedCommand::new(ring.next().unwrap()));
     }
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
         assert!(words.len() <= record_words([payload_words(2, None), payload_words(2, Some(14))].into_iter()));
         through_a_ring(&words, |command| {
             assert_eq!((command.order(), command.at()), (9, at));
-            let items: Vec<Item> = command.items().collect();
+            let items: Vec<CommandedVariable> = command.items().collect();
             assert_eq!((items[0].variable, items[0].elements, items[0].word(0)), (4, 2, u64::MAX));
             let texts: Vec<Vec<u8>> = items[1].texts().map(|(_, bytes)| bytes.collect()).collect();
             assert_eq!(texts, ["grün und blau".as_bytes(), b""]);

@@ -15,5 +15,5 @@
 mod command;
 mod ring;
 
-pub use command::{Command, Item, encode, payload_words, record_words};
-pub use ring::{OUTSTANDING, Outcome, Record, Ring, Verdict};
+pub use command::{CommandedVariable, ReceivedCommand, encode, payload_words, record_words};
+pub use ring::{CommandOutcome, CommandReply, OUTSTANDING, Record, Ring};

@@ -20,7 +20,7 @@ pub const OUTSTANDING: usize = 64;
 
 /// How a command went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CommandOutcome {
     /// The command was carried out.
     Applied,
     /// A call failed; the instance is at its end. Status and function as [`crate::board`] has them.
@@ -40,35 +40,35 @@ pub enum Verdict {
     Held,
 }
 
-impl Verdict {
+impl CommandOutcome {
     fn to_word(self) -> u64 {
         match self {
-            Verdict::Applied => 0,
-            Verdict::Failed { status, function } => 1 | u64::from(status) << 8 | u64::from(function) << 16,
-            Verdict::Resized => 2,
-            Verdict::Refused => 3,
-            Verdict::Full => 4,
-            Verdict::Held => 5,
+            CommandOutcome::Applied => 0,
+            CommandOutcome::Failed { status, function } => 1 | u64::from(status) << 8 | u64::from(function) << 16,
+            CommandOutcome::Resized => 2,
+            CommandOutcome::Refused => 3,
+            CommandOutcome::Full => 4,
+            CommandOutcome::Held => 5,
         }
     }
 
-    fn from_word(word: u64) -> Verdict {
+    fn from_word(word: u64) -> CommandOutcome {
         match word & 0xff {
-            0 => Verdict::Applied,
-            1 => Verdict::Failed { status: (word >> 8) as u8, function: (word >> 16) as u8 },
-            2 => Verdict::Resized,
-            4 => Verdict::Full,
-            5 => Verdict::Held,
-            _ => Verdict::Refused,
+            0 => CommandOutcome::Applied,
+            1 => CommandOutcome::Failed { status: (word >> 8) as u8, function: (word >> 16) as u8 },
+            2 => CommandOutcome::Resized,
+            4 => CommandOutcome::Full,
+            5 => CommandOutcome::Held,
+            _ => CommandOutcome::Refused,
         }
     }
 }
 
 /// What came of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Outcome {
+pub struct CommandReply {
     /// How it went.
-    pub verdict: Verdict,
+    pub verdict: CommandOutcome,
     /// Activation time of the activation before which it happened; of a reconfiguration the simulation time.
     pub time: Instant,
 }
@@ -136,10 +136,13 @@ impl<'a> Ring<'a> {
     }
 
     /// Writer: the outcome of a finished record, one of the last [`OUTSTANDING`]; records are numbered from 0.
-    pub fn outcome(&self, number: u64) -> Outcome {
+    pub fn outcome(&self, number: u64) -> CommandReply {
         let words = self.outcome_words(number);
         let word = |i: usize| words[i].load(Ordering::Relaxed);
-        Outcome { verdict: Verdict::from_word(word(0)), time: Instant::from_words([word(1), word(2), word(3)]) }
+        CommandReply {
+            verdict: CommandOutcome::from_word(word(0)),
+            time: Instant::from_words([word(1), word(2), word(3)]),
+        }
     }
 
     /// Reader: the oldest record that is not finished.
@@ -156,7 +159,7 @@ impl<'a> Ring<'a> {
     }
 
     /// Reader: [`Ring::next`] is finished.
-    pub fn finish(&self, outcome: Outcome) {
+    pub fn finish(&self, outcome: CommandReply) {
         let Some(record) = self.next() else { return };
         let done = self.header[DONE].load(Ordering::Relaxed);
         let [a, b, c] = outcome.time.to_words();
@@ -216,8 +219,8 @@ mod tests {
         (0..record.len()).map(|i| record.word(i)).collect()
     }
 
-    fn at(seconds: f64) -> Outcome {
-        Outcome { verdict: Verdict::Applied, time: Instant::from_f64(seconds).unwrap() }
+    fn at(seconds: f64) -> CommandReply {
+        CommandReply { verdict: CommandOutcome::Applied, time: Instant::from_f64(seconds).unwrap() }
     }
 
     #[test]
@@ -261,8 +264,10 @@ mod tests {
 
     #[test]
     fn verdicts_survive_their_word() {
-        for verdict in [Verdict::Applied, Verdict::Resized, Verdict::Failed { status: 3, function: 77 }] {
-            assert_eq!(Verdict::from_word(verdict.to_word()), verdict);
+        for verdict in
+            [CommandOutcome::Applied, CommandOutcome::Resized, CommandOutcome::Failed { status: 3, function: 77 }]
+        {
+            assert_eq!(CommandOutcome::from_word(verdict.to_word()), verdict);
         }
     }
 

@@ -3,7 +3,7 @@
 //! Any thread puts a line over the oldest of its kind, without waiting: a slot has one owner at a time, who has taken it by
 //! compare-and-swap, and a slot that somebody is at is left aside. A producer that a crash has stopped leaves its slot taken.
 
-use super::{BODY, Line, Speaker, TEXT, fitting, read, write};
+use super::{BODY, LogRecord, Speaker, TEXT, fitting, read, write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Lines of each kind.
@@ -57,7 +57,7 @@ impl<'a> Overflow<'a> {
     }
 
     /// For the consumer: takes all lines, the oldest first.
-    pub fn take(&self) -> Vec<Line> {
+    pub fn take(&self) -> Vec<LogRecord> {
         let slots = self.words.chunks(KIND).flat_map(|kind| kind[1..].chunks(SLOT));
         let line = |slot: &[AtomicU64]| {
             let (state, body) = slot.split_first()?;
@@ -66,7 +66,7 @@ impl<'a> Overflow<'a> {
             state.store(EMPTY, Ordering::Release);
             Some(line)
         };
-        let mut lines: Vec<Line> = slots.filter_map(line).collect();
+        let mut lines: Vec<LogRecord> = slots.filter_map(line).collect();
         lines.sort_by_key(|line| line.at);
         lines
     }
@@ -115,7 +115,7 @@ mod tests {
         let overflow = Overflow::new(&words);
         let each = if cfg!(miri) { 20 } else { 2000 };
         let is_whole =
-            |line: &Line| line.message.len() == 30 && line.message.chars().all(|c| line.message.starts_with(c));
+            |line: &LogRecord| line.message.len() == 30 && line.message.chars().all(|c| line.message.starts_with(c));
         std::thread::scope(|scope| {
             for thread in 0..4_u8 {
                 let text = [b'a' + thread; 30];

@@ -5,7 +5,7 @@
 //! itself is compared with what there is of it, before anything is read by that. The reader of the crate arrow-ipc panics where a
 //! batch says that a column reaches beyond its end; its descriptions of messages are checked, so these are read with it.
 
-use super::row::{ReadError, Row};
+use super::row::{RecordingError, Row};
 use super::{ARROW, text};
 use arrow_ipc::{Field, Message, Precision, Type};
 use std::collections::HashSet;
@@ -21,7 +21,7 @@ const HEAD: usize = 8;
 const LONGEST: u64 = 1 << 28;
 
 /// The rows of a file.
-pub(super) struct Rows<R> {
+pub(super) struct ArrowReader<R> {
     file: Messages<R>,
     /// All columns, that of the time included.
     types: Vec<VariableType>,
@@ -56,28 +56,28 @@ struct Column {
     values: Range<usize>,
 }
 
-impl<R: BufRead> Rows<R> {
+impl<R: BufRead> ArrowReader<R> {
     /// Reads the schema. Puts the names of the columns into `header`.
-    pub(super) fn new(input: R, header: &mut Row) -> Result<Rows<R>, ReadError> {
+    pub(super) fn new(input: R, header: &mut Row) -> Result<ArrowReader<R>, RecordingError> {
         let mut file =
             Messages { input, description: Vec::new(), body: Vec::new(), begin: 0, end: 0, broke_off: false };
         let missing = "ends before it names its columns, or is no Arrow stream, although it begins like one";
         if !file.next()? {
-            return Err(ReadError::of_file(missing));
+            return Err(RecordingError::of_file(missing));
         }
         let message = file.message()?;
-        let schema = message.header_as_schema().ok_or_else(|| ReadError::of_file(missing))?;
-        let fields = schema.fields().ok_or_else(|| ReadError::of_file(missing))?;
+        let schema = message.header_as_schema().ok_or_else(|| RecordingError::of_file(missing))?;
+        let fields = schema.fields().ok_or_else(|| RecordingError::of_file(missing))?;
         let (mut types, mut names) = (Vec::new(), HashSet::new());
         let (mut units, mut clocks) = (Vec::new(), Vec::new());
         for field in fields {
             let name = field.name().unwrap_or_default();
             if !names.insert(name) {
-                return Err(ReadError::of_file(format!("is damaged: it has two columns \"{name}\"")));
+                return Err(RecordingError::of_file(format!("is damaged: it has two columns \"{name}\"")));
             }
             types.push(variable_type(&field).ok_or_else(|| {
                 let what = field.type_type().variant_name().unwrap_or("unknown");
-                ReadError::of_file(format!(
+                RecordingError::of_file(format!(
                     "the column \"{name}\" is of type {what}: numbers, booleans, strings and binaries are read, as vecud writes them"
                 ))
             })?);
@@ -86,16 +86,16 @@ impl<R: BufRead> Rows<R> {
             header.append(name);
         }
         if types.is_empty() {
-            return Err(ReadError::of_file("has no columns: its first one has to be the time"));
+            return Err(RecordingError::of_file("has no columns: its first one has to be the time"));
         }
         header.undouble();
         units.remove(0);
         clocks.remove(0);
-        Ok(Rows { file, types, units, clocks, columns: Vec::new(), rows: 0..0 })
+        Ok(ArrowReader { file, types, units, clocks, columns: Vec::new(), rows: 0..0 })
     }
 
     /// Reads the next batch; `false`: there is none.
-    fn read_batch(&mut self) -> Result<bool, ReadError> {
+    fn read_batch(&mut self) -> Result<bool, RecordingError> {
         if !self.file.next()? {
             return Ok(false);
         }
@@ -104,7 +104,7 @@ impl<R: BufRead> Rows<R> {
             return Err(self.file.damaged("a message is no batch of rows"));
         };
         if batch.compression().is_some() {
-            return Err(ReadError::of_file("is compressed, which no recording of vecud's is"));
+            return Err(RecordingError::of_file("is compressed, which no recording of vecud's is"));
         }
         let rows = usize::try_from(batch.length()).unwrap_or(usize::MAX);
         let mut nodes = batch.nodes().into_iter().flatten();
@@ -166,8 +166,8 @@ impl<R: BufRead> Rows<R> {
     }
 }
 
-impl<R: BufRead> super::Rows for Rows<R> {
-    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+impl<R: BufRead> super::RowReader for ArrowReader<R> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, RecordingError> {
         while self.rows.is_empty() {
             if !self.read_batch()? {
                 return Ok(false);
@@ -204,7 +204,7 @@ impl<R: BufRead> super::Rows for Rows<R> {
 
 impl<R: BufRead> Messages<R> {
     /// Reads the next message; `false`: there is none.
-    fn next(&mut self) -> Result<bool, ReadError> {
+    fn next(&mut self) -> Result<bool, RecordingError> {
         self.begin = self.end;
         // Whoever has written the file has ended it with a mark.
         self.broke_off = true;
@@ -239,21 +239,21 @@ impl<R: BufRead> Messages<R> {
     }
 
     /// Reads so many bytes into `out`; `false`: there are fewer.
-    fn fill(&mut self, out: &mut Vec<u8>, length: u64) -> Result<bool, ReadError> {
+    fn fill(&mut self, out: &mut Vec<u8>, length: u64) -> Result<bool, RecordingError> {
         out.clear();
         let read = (&mut self.input).take(length).read_to_end(out);
-        let read = read.map_err(|error| ReadError::of_file(format!("cannot be read: {error}")))? as u64;
+        let read = read.map_err(|error| RecordingError::of_file(format!("cannot be read: {error}")))? as u64;
         self.end += read;
         Ok(read == length)
     }
 
     /// The message that was read last.
-    fn message(&self) -> Result<Message<'_>, ReadError> {
+    fn message(&self) -> Result<Message<'_>, RecordingError> {
         arrow_ipc::root_as_message(&self.description).map_err(|_| self.damaged("a message is none"))
     }
 
-    fn damaged(&self, what: &str) -> ReadError {
-        ReadError::of_file(format!("is damaged at byte {}: {what}", self.begin))
+    fn damaged(&self, what: &str) -> RecordingError {
+        RecordingError::of_file(format!("is damaged at byte {}: {what}", self.begin))
     }
 }
 

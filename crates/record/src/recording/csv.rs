@@ -9,7 +9,7 @@
 //! nor whether the last line was whole. A stimulus must be refused rather than guessed at, and a row that a killed program
 //! has left must be seen as one.
 
-use super::row::{Quotes, ReadError, Row, after};
+use super::row::{Quotes, RecordingError, Row, after};
 use std::io::{BufRead, Read};
 
 /// How a file is written.
@@ -45,7 +45,7 @@ impl Dialect {
 }
 
 /// The rows of a file. The first is the header.
-pub(super) struct Rows<R> {
+pub(super) struct CsvReader<R> {
     input: R,
     dialect: Dialect,
     separator: u8,
@@ -56,8 +56,8 @@ pub(super) struct Rows<R> {
     broke_off: bool,
 }
 
-impl<R: BufRead> super::Rows for Rows<R> {
-    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+impl<R: BufRead> super::RowReader for CsvReader<R> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, RecordingError> {
         if !self.read_line(row)? {
             return Ok(false);
         }
@@ -70,14 +70,14 @@ impl<R: BufRead> super::Rows for Rows<R> {
     }
 }
 
-impl<R: BufRead> Rows<R> {
-    pub(super) fn new(input: R, dialect: Dialect) -> Rows<R> {
+impl<R: BufRead> CsvReader<R> {
+    pub(super) fn new(input: R, dialect: Dialect) -> CsvReader<R> {
         let separator = dialect.separators[0];
-        Rows { input, dialect, separator, line: 0, width: 0, broke_off: false }
+        CsvReader { input, dialect, separator, line: 0, width: 0, broke_off: false }
     }
 
     /// Reads the next line that is not empty, but not what its time means; `false`: there is none.
-    pub(super) fn read_line(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+    pub(super) fn read_line(&mut self, row: &mut Row) -> Result<bool, RecordingError> {
         let mut bytes = row.restart();
         while bytes.trim_ascii().is_empty() {
             bytes.clear();
@@ -133,7 +133,7 @@ impl<R: BufRead> Rows<R> {
     }
 
     /// Appends the next line, a byte more of it than a row may have at most; `false`: there is none.
-    fn append_line(&mut self, bytes: &mut Vec<u8>) -> Result<bool, ReadError> {
+    fn append_line(&mut self, bytes: &mut Vec<u8>) -> Result<bool, RecordingError> {
         let room = (self.dialect.longest + 1).saturating_sub(bytes.len()) as u64;
         match (&mut self.input).take(room).read_until(b'\n', bytes) {
             Ok(read) => {
@@ -155,7 +155,7 @@ impl<R: BufRead> Rows<R> {
     }
 
     /// Finds the cells of a line, and reads on while a quoted one does. `false`: the file ends in one.
-    fn split(&mut self, bytes: &mut Vec<u8>, row: &mut Row) -> Result<bool, ReadError> {
+    fn split(&mut self, bytes: &mut Vec<u8>, row: &mut Row) -> Result<bool, RecordingError> {
         let (separator, line) = (self.separator, self.line);
         let is_blank = |byte: &&u8| **byte == b' ' || **byte == b'\t' && separator != b'\t';
         let mut at = 0;
@@ -237,7 +237,7 @@ fn without_end(line: &[u8]) -> usize {
 }
 
 /// What is wrong behind these bytes, which begin in `line`.
-fn wrong(before: &[u8], line: u64, message: impl Into<String>) -> ReadError {
+fn wrong(before: &[u8], line: u64, message: impl Into<String>) -> RecordingError {
     let (line, column) = after((line, 1), before);
-    ReadError { file: 0, line, column, message: message.into() }
+    RecordingError { file: 0, line, column, message: message.into() }
 }

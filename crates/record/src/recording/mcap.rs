@@ -7,7 +7,7 @@
 
 use super::names::{NAMES, SIGNALS, START, TYPES, UNITS, keys, split};
 use super::protobuf::{self, Field, Fields, Value, read_schema, take_varint};
-use super::row::{ReadError, Row};
+use super::row::{RecordingError, Row};
 use super::text;
 use lz4_flex::frame::FrameDecoder;
 use mcap::records::{Channel, MessageHeader, Record, op};
@@ -37,7 +37,7 @@ const CHUNK_HEAD: usize = 40;
 const DENSEST: u64 = 256;
 
 /// The rows of a file.
-pub(super) struct Rows<R> {
+pub(super) struct McapReader<R> {
     file: Records<R>,
     /// What is left of the chunk that was read last.
     chunk: Range<usize>,
@@ -102,10 +102,10 @@ struct Message {
     values: Vec<(usize, Range<usize>)>,
 }
 
-impl<R: BufRead> Rows<R> {
+impl<R: BufRead> McapReader<R> {
     /// Reads up to the first message. Puts the names of the columns into `header`.
-    pub(super) fn new(input: R, header: &mut Row) -> Result<Rows<R>, ReadError> {
-        let mut rows = Rows {
+    pub(super) fn new(input: R, header: &mut Row) -> Result<McapReader<R>, RecordingError> {
+        let mut rows = McapReader {
             file: Records { input, data: Vec::new(), begin: 0, end: 0, broke_off: false },
             chunk: 0..0,
             content: Content::default(),
@@ -117,7 +117,7 @@ impl<R: BufRead> Rows<R> {
         rows.file.magic()?;
         rows.read_message()?;
         let Some([names, start, _]) = &rows.content.columns else {
-            return Err(ReadError::of_file(
+            return Err(RecordingError::of_file(
                 "ends before it names its columns: its run was killed before its first values, or it is no recording of vecud's",
             ));
         };
@@ -128,7 +128,7 @@ impl<R: BufRead> Rows<R> {
     }
 
     /// Reads up to the next message.
-    fn read_message(&mut self) -> Result<(), ReadError> {
+    fn read_message(&mut self) -> Result<(), RecordingError> {
         self.has_next = false;
         while !self.has_next {
             if self.chunk.is_empty() {
@@ -150,7 +150,7 @@ impl<R: BufRead> Rows<R> {
     }
 }
 
-impl<R: BufRead> super::Rows for Rows<R> {
+impl<R: BufRead> super::RowReader for McapReader<R> {
     fn units(&self) -> &[String] {
         self.content.columns.as_ref().map_or(&[], |[_, _, units]| units)
     }
@@ -163,7 +163,7 @@ impl<R: BufRead> super::Rows for Rows<R> {
         self.file.broke_off
     }
 
-    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, RecordingError> {
         if !self.has_next {
             return Ok(false);
         }
@@ -195,24 +195,24 @@ impl<R: BufRead> super::Rows for Rows<R> {
 }
 
 impl<R: BufRead> Records<R> {
-    fn magic(&mut self) -> Result<(), ReadError> {
+    fn magic(&mut self) -> Result<(), RecordingError> {
         match self.fill(mcap::MAGIC.len() as u64)? && self.data == mcap::MAGIC {
             true => Ok(()),
-            false => Err(ReadError::of_file("is no MCAP file, although it begins like one")),
+            false => Err(RecordingError::of_file("is no MCAP file, although it begins like one")),
         }
     }
 
     /// Reads so many bytes into `data`; `false`: there are fewer.
-    fn fill(&mut self, length: u64) -> Result<bool, ReadError> {
+    fn fill(&mut self, length: u64) -> Result<bool, RecordingError> {
         self.data.clear();
         let read = (&mut self.input).take(length).read_to_end(&mut self.data);
-        let read = read.map_err(|error| ReadError::of_file(format!("cannot be read: {error}")))? as u64;
+        let read = read.map_err(|error| RecordingError::of_file(format!("cannot be read: {error}")))? as u64;
         self.end += read;
         Ok(read == length)
     }
 
     /// Reads the next record into `data`, and gives its opcode; `None`: there is none.
-    fn next(&mut self) -> Result<Option<u8>, ReadError> {
+    fn next(&mut self) -> Result<Option<u8>, RecordingError> {
         self.begin = self.end;
         let mut whole = self.fill(HEAD as u64)?;
         let mut opcode = 0;
@@ -238,7 +238,7 @@ impl<R: BufRead> Records<R> {
     }
 
     /// Where in `data` the records of a chunk are, when they are no longer compressed.
-    fn chunk(&mut self) -> Result<Range<usize>, ReadError> {
+    fn chunk(&mut self) -> Result<Range<usize>, RecordingError> {
         let (header, data) = match parse(op::CHUNK, &self.data) {
             Ok(Record::Chunk { header, data }) => (header, data),
             Ok(_) => return Err(self.damaged("a chunk is none")),
@@ -262,7 +262,7 @@ impl<R: BufRead> Records<R> {
                 let what = format!(
                     "the chunk from log_time {start} on is compressed by \"{other}\", which no recording of vecud's is"
                 );
-                return Err(ReadError::of_file(what));
+                return Err(RecordingError::of_file(what));
             }
         };
         let data = unpacked.as_deref().unwrap_or(&data);
@@ -278,8 +278,8 @@ impl<R: BufRead> Records<R> {
         Ok(0..length)
     }
 
-    fn damaged(&self, what: &str) -> ReadError {
-        ReadError::of_file(format!("is damaged at byte {}: {what}", self.begin))
+    fn damaged(&self, what: &str) -> RecordingError {
+        RecordingError::of_file(format!("is damaged at byte {}: {what}", self.begin))
     }
 }
 
@@ -345,22 +345,22 @@ fn skip_texts(opcode: u8, data: &[u8]) -> Option<&[u8]> {
 
 impl Content {
     /// Takes a record. Whether it was a message, which is then in `message`.
-    fn take(&mut self, opcode: u8, data: &[u8], message: &mut Message) -> Result<bool, ReadError> {
+    fn take(&mut self, opcode: u8, data: &[u8], message: &mut Message) -> Result<bool, RecordingError> {
         if ![op::METADATA, op::SCHEMA, op::CHANNEL, op::MESSAGE].contains(&opcode) {
             return Ok(false);
         }
-        match parse(opcode, data).map_err(|what| ReadError::of_file(format!("is damaged: {what}")))? {
+        match parse(opcode, data).map_err(|what| RecordingError::of_file(format!("is damaged: {what}")))? {
             // Once: rows have as many cells as there were then.
             Record::Metadata(record) if record.name == SIGNALS && self.columns.is_none() => {
                 let list = |key| {
                     let text: Option<&String> = record.metadata.get(key);
                     let list = text.and_then(|text| serde_json::from_str::<Vec<String>>(text).ok());
-                    list.ok_or_else(|| ReadError::of_file(format!("metadata {SIGNALS} has no list \"{key}\"")))
+                    list.ok_or_else(|| RecordingError::of_file(format!("metadata {SIGNALS} has no list \"{key}\"")))
                 };
                 let (names, mut start) = (list(NAMES)?, list(START)?);
                 let mut seen = HashSet::new();
                 if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
-                    return Err(ReadError::of_file(format!("is damaged: it has two columns \"{twice}\"")));
+                    return Err(RecordingError::of_file(format!("is damaged: it has two columns \"{twice}\"")));
                 }
                 start.resize(names.len(), String::new());
                 // What was recorded before there were units has none.
@@ -382,7 +382,7 @@ impl Content {
             }
             Record::Schema { header, data } if header.encoding == "protobuf" => {
                 let fields = read_schema(&data).map_err(|_| {
-                    ReadError::of_file(format!("is damaged: the schema {} is none of a recording", header.name))
+                    RecordingError::of_file(format!("is damaged: the schema {} is none of a recording", header.name))
                 })?;
                 let fields = fields.into_iter().map(|field| (field.number, field)).collect();
                 self.schemas.entry(header.id).or_insert(fields);
@@ -401,7 +401,7 @@ impl Content {
                     Some(Form::Json) | None => message.read_json(&data, columns, &self.strings),
                 };
                 read.and_then(|()| message.settle_time()).map_err(|what| {
-                    ReadError::of_file(format!("the message of log_time {} {what}", header.log_time))
+                    RecordingError::of_file(format!("the message of log_time {} {what}", header.log_time))
                 })?;
                 return Ok(true);
             }
@@ -411,10 +411,10 @@ impl Content {
     }
 
     /// Whether a message is one of vecud's, and follows the one before it on its channel.
-    fn check(&mut self, header: &MessageHeader) -> Result<(), ReadError> {
+    fn check(&mut self, header: &MessageHeader) -> Result<(), RecordingError> {
         if self.columns.is_none() {
             let what = format!("no recording of vecud's: it has no metadata \"{SIGNALS}\"");
-            return Err(ReadError::of_file(what));
+            return Err(RecordingError::of_file(what));
         }
         let Some(Topic { topic, last, .. }) = self.channels.get_mut(&header.channel_id) else { return Ok(()) };
         let before = mem::replace(last, header.sequence);
@@ -424,7 +424,7 @@ impl Content {
         }
         let (now, time) = (header.sequence, header.log_time);
         let what = format!("message {before} of {topic} is followed by message {now}, at log_time {time}");
-        Err(ReadError::of_file(format!("is damaged: {what}")))
+        Err(RecordingError::of_file(format!("is damaged: {what}")))
     }
 }
 

@@ -26,7 +26,7 @@ pub mod series;
 pub mod text;
 
 pub use csv::{Dialect, LastLine};
-pub use row::{ReadError, Row};
+pub use row::{RecordingError, Row};
 
 use std::collections::HashMap;
 use std::io::{self, BufRead};
@@ -49,9 +49,9 @@ pub struct Recording<R> {
 type Further<R> = Box<dyn Iterator<Item = io::Result<R>> + Send>;
 
 /// The rows of one file.
-trait Rows {
+trait RowReader {
     /// Reads the next row, as [`Recording::read`].
-    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError>;
+    fn read(&mut self, row: &mut Row) -> Result<bool, RecordingError>;
 
     /// The file has come to an end in the middle of something, which was left out.
     fn broke_off(&self) -> bool;
@@ -68,10 +68,10 @@ trait Rows {
 }
 
 enum Format<R> {
-    Csv(csv::Rows<R>),
-    Mcap(Box<mcap::Rows<R>>),
+    Csv(csv::CsvReader<R>),
+    Mcap(Box<mcap::McapReader<R>>),
     #[cfg(feature = "arrow")]
-    Arrow(Box<arrow::Rows<R>>),
+    Arrow(Box<arrow::ArrowReader<R>>),
 }
 
 /// Why [`Format::Arrow`](vecud_plan::Format) is refused by a program that was built without it, and what helps.
@@ -85,7 +85,7 @@ impl<R: BufRead> Recording<R> {
     ///
     /// # Errors
     /// The file is something else.
-    pub fn new(input: R) -> Result<Recording<R>, ReadError> {
+    pub fn new(input: R) -> Result<Recording<R>, RecordingError> {
         let recording = Recording::in_dialect(input, Dialect::RECORDING)?;
         match recording.header.cell(0) {
             "time" => Ok(recording),
@@ -98,7 +98,7 @@ impl<R: BufRead> Recording<R> {
     ///
     /// # Errors
     /// The file has no header.
-    pub fn in_dialect(input: R, dialect: Dialect) -> Result<Recording<R>, ReadError> {
+    pub fn in_dialect(input: R, dialect: Dialect) -> Result<Recording<R>, RecordingError> {
         let (format, header) = Format::begin(input, dialect)?;
         let names = header.values().map(str::to_owned).collect();
         Ok(Recording { format, dialect, header, names, further: None, file: 0, broke_off: false })
@@ -134,7 +134,7 @@ impl<R: BufRead> Recording<R> {
     ///
     /// # Errors
     /// The next one is no row, or a further file has other columns. Whether times are in order is the caller's concern.
-    pub fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+    pub fn read(&mut self, row: &mut Row) -> Result<bool, RecordingError> {
         row.file = self.file;
         while !self.format.rows_mut().read(row).map_err(|error| error.in_file(self.file))? {
             if !self.go_on()? {
@@ -146,15 +146,15 @@ impl<R: BufRead> Recording<R> {
     }
 
     /// Begins the next file, if there is one.
-    fn go_on(&mut self) -> Result<bool, ReadError> {
+    fn go_on(&mut self) -> Result<bool, RecordingError> {
         let Some(input) = self.further.as_mut().and_then(Iterator::next) else { return Ok(false) };
         self.broke_off |= self.format.rows().broke_off();
         self.file += 1;
-        let in_file = |error: ReadError| error.in_file(self.file);
-        let input = input.map_err(|error| in_file(ReadError::of_file(error.to_string())))?;
+        let in_file = |error: RecordingError| error.in_file(self.file);
+        let input = input.map_err(|error| in_file(RecordingError::of_file(error.to_string())))?;
         let (format, header) = Format::begin(input, self.dialect).map_err(in_file)?;
         if !header.values().eq(self.header.values()) {
-            return Err(in_file(ReadError::of_file(
+            return Err(in_file(RecordingError::of_file(
                 "has other columns than the file before it: they are of two recordings",
             )));
         }
@@ -171,17 +171,17 @@ impl<R: BufRead> Recording<R> {
 
 impl<R: BufRead> Format<R> {
     /// Begins to read a file, and reads its header.
-    fn begin(mut input: R, dialect: Dialect) -> Result<(Format<R>, Row), ReadError> {
-        let begin = input.fill_buf().map_err(|error| ReadError::of_file(format!("cannot be read: {error}")))?;
+    fn begin(mut input: R, dialect: Dialect) -> Result<(Format<R>, Row), RecordingError> {
+        let begin = input.fill_buf().map_err(|error| RecordingError::of_file(format!("cannot be read: {error}")))?;
         let mut header = Row::header();
         let format = match begin {
-            [mcap::FIRST_BYTE, ..] => Format::Mcap(Box::new(mcap::Rows::new(input, &mut header)?)),
+            [mcap::FIRST_BYTE, ..] => Format::Mcap(Box::new(mcap::McapReader::new(input, &mut header)?)),
             _ if begin.starts_with(&ARROW) => Format::arrow(input, &mut header)?,
             _ => {
-                let mut rows = csv::Rows::new(input, dialect);
+                let mut rows = csv::CsvReader::new(input, dialect);
                 if !rows.read_line(&mut header)? {
                     let what = "is empty: its first line has to name the columns, time first";
-                    return Err(ReadError::of_file(what));
+                    return Err(RecordingError::of_file(what));
                 }
                 Format::Csv(rows)
             }
@@ -190,16 +190,16 @@ impl<R: BufRead> Format<R> {
     }
 
     #[cfg(feature = "arrow")]
-    fn arrow(input: R, header: &mut Row) -> Result<Format<R>, ReadError> {
-        Ok(Format::Arrow(Box::new(arrow::Rows::new(input, header)?)))
+    fn arrow(input: R, header: &mut Row) -> Result<Format<R>, RecordingError> {
+        Ok(Format::Arrow(Box::new(arrow::ArrowReader::new(input, header)?)))
     }
 
     #[cfg(not(feature = "arrow"))]
-    fn arrow(_: R, _: &mut Row) -> Result<Format<R>, ReadError> {
-        Err(ReadError::of_file(format!("is an Arrow stream, and {WITHOUT_ARROW}")))
+    fn arrow(_: R, _: &mut Row) -> Result<Format<R>, RecordingError> {
+        Err(RecordingError::of_file(format!("is an Arrow stream, and {WITHOUT_ARROW}")))
     }
 
-    fn rows(&self) -> &dyn Rows {
+    fn rows(&self) -> &dyn RowReader {
         match self {
             Format::Csv(rows) => rows,
             Format::Mcap(rows) => rows.as_ref(),
@@ -208,7 +208,7 @@ impl<R: BufRead> Format<R> {
         }
     }
 
-    fn rows_mut(&mut self) -> &mut dyn Rows {
+    fn rows_mut(&mut self) -> &mut dyn RowReader {
         match self {
             Format::Csv(rows) => rows,
             Format::Mcap(rows) => rows.as_mut(),

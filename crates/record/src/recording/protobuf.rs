@@ -32,7 +32,7 @@ pub struct Field {
     /// What it is called in JSON; where it is a column's, the column.
     pub json_name: String,
     /// Its type, as schemas have it.
-    pub kind: Kind,
+    pub kind: FieldType,
     /// A list of such values.
     pub repeated: bool,
 }
@@ -40,7 +40,7 @@ pub struct Field {
 /// Types of fields: those numbers of `FieldDescriptorProto.Type` that recordings have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "they are called as in protobuf")]
-pub enum Kind {
+pub enum FieldType {
     Double = 1,
     Float = 2,
     Uint64 = 4,
@@ -52,52 +52,54 @@ pub enum Kind {
     Sint64 = 18,
 }
 
-impl Kind {
-    const ALL: [Kind; 9] = [
-        Kind::Double,
-        Kind::Float,
-        Kind::Uint64,
-        Kind::Bool,
-        Kind::String,
-        Kind::Bytes,
-        Kind::Uint32,
-        Kind::Sint32,
-        Kind::Sint64,
+impl FieldType {
+    const ALL: [FieldType; 9] = [
+        FieldType::Double,
+        FieldType::Float,
+        FieldType::Uint64,
+        FieldType::Bool,
+        FieldType::String,
+        FieldType::Bytes,
+        FieldType::Uint32,
+        FieldType::Sint32,
+        FieldType::Sint64,
     ];
 
     /// The type of a column's field.
-    pub fn of(variable_type: VariableType) -> Kind {
+    pub fn of(variable_type: VariableType) -> FieldType {
         match variable_type {
-            VariableType::Float64 => Kind::Double,
-            VariableType::Float32 => Kind::Float,
-            VariableType::Int8 | VariableType::Int16 | VariableType::Int32 => Kind::Sint32,
-            VariableType::Int64 | VariableType::Enumeration => Kind::Sint64,
-            VariableType::UInt8 | VariableType::UInt16 | VariableType::UInt32 => Kind::Uint32,
-            VariableType::UInt64 => Kind::Uint64,
-            VariableType::Boolean | VariableType::Clock => Kind::Bool,
-            VariableType::String => Kind::String,
-            VariableType::Binary => Kind::Bytes,
+            VariableType::Float64 => FieldType::Double,
+            VariableType::Float32 => FieldType::Float,
+            VariableType::Int8 | VariableType::Int16 | VariableType::Int32 => FieldType::Sint32,
+            VariableType::Int64 | VariableType::Enumeration => FieldType::Sint64,
+            VariableType::UInt8 | VariableType::UInt16 | VariableType::UInt32 => FieldType::Uint32,
+            VariableType::UInt64 => FieldType::Uint64,
+            VariableType::Boolean | VariableType::Clock => FieldType::Bool,
+            VariableType::String => FieldType::String,
+            VariableType::Binary => FieldType::Bytes,
         }
     }
 
     /// How values are in messages.
-    pub fn wire(self) -> Wire {
+    pub fn wire(self) -> WireType {
         match self {
-            Kind::Double => Wire::Eight,
-            Kind::Float => Wire::Four,
-            Kind::Uint64 | Kind::Bool | Kind::Uint32 | Kind::Sint32 | Kind::Sint64 => Wire::Varint,
-            Kind::String | Kind::Bytes => Wire::Bytes,
+            FieldType::Double => WireType::Eight,
+            FieldType::Float => WireType::Four,
+            FieldType::Uint64 | FieldType::Bool | FieldType::Uint32 | FieldType::Sint32 | FieldType::Sint64 => {
+                WireType::Varint
+            }
+            FieldType::String | FieldType::Bytes => WireType::Bytes,
         }
     }
 
     /// The type whose values have the same text, and their word from what a message has; `None`: it is of another type, or has none.
     fn word(self, value: Value) -> Option<(VariableType, u64)> {
         Some(match (self, value) {
-            (Kind::Double, Value::Eight(bits)) => (VariableType::Float64, bits),
-            (Kind::Float, Value::Four(bits)) => (VariableType::Float32, bits.into()),
-            (Kind::Uint64 | Kind::Uint32, Value::Varint(number)) => (VariableType::UInt64, number),
-            (Kind::Bool, Value::Varint(number)) => (VariableType::Boolean, number),
-            (Kind::Sint32 | Kind::Sint64, Value::Varint(number)) => {
+            (FieldType::Double, Value::Eight(bits)) => (VariableType::Float64, bits),
+            (FieldType::Float, Value::Four(bits)) => (VariableType::Float32, bits.into()),
+            (FieldType::Uint64 | FieldType::Uint32, Value::Varint(number)) => (VariableType::UInt64, number),
+            (FieldType::Bool, Value::Varint(number)) => (VariableType::Boolean, number),
+            (FieldType::Sint32 | FieldType::Sint64, Value::Varint(number)) => {
                 (VariableType::Int64, (number >> 1) ^ (number & 1).wrapping_neg())
             }
             _ => return None,
@@ -109,8 +111,8 @@ impl Field {
     /// Appends the value of such a field as `signals.csv` has it; `None`: it is of another type.
     pub fn write(&self, out: &mut String, value: Value) -> Option<()> {
         match (self.kind, value) {
-            (Kind::String, Value::Bytes(bytes)) => text::write_string(out, std::str::from_utf8(bytes).ok()?),
-            (Kind::Bytes, Value::Bytes(bytes)) => text::write_binary(out, bytes),
+            (FieldType::String, Value::Bytes(bytes)) => text::write_string(out, std::str::from_utf8(bytes).ok()?),
+            (FieldType::Bytes, Value::Bytes(bytes)) => text::write_binary(out, bytes),
             (kind, value) => {
                 let (variable_type, word) = kind.word(value)?;
                 word::write(out, word, variable_type).ok()?;
@@ -122,7 +124,7 @@ impl Field {
 
 /// How a value is in a message, by its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wire {
+pub enum WireType {
     /// Seven bits in each byte, the least first.
     Varint = 0,
     /// Eight bytes.
@@ -136,18 +138,18 @@ pub enum Wire {
 /// A value in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// [`Wire::Varint`].
+    /// [`WireType::Varint`].
     Varint(u64),
-    /// [`Wire::Eight`].
+    /// [`WireType::Eight`].
     Eight(u64),
-    /// [`Wire::Bytes`].
+    /// [`WireType::Bytes`].
     Bytes(&'a [u8]),
-    /// [`Wire::Four`].
+    /// [`WireType::Four`].
     Four(u32),
 }
 
 /// What is in front of a value: its field, and how it is there.
-pub fn tag(number: u32, wire: Wire) -> u64 {
+pub fn tag(number: u32, wire: WireType) -> u64 {
     u64::from(number) << 3 | wire as u64
 }
 
@@ -162,13 +164,13 @@ pub fn put_varint(out: &mut Vec<u8>, mut number: u64) {
 }
 
 fn put_number(out: &mut Vec<u8>, field: u32, number: u64) {
-    put_varint(out, tag(field, Wire::Varint));
+    put_varint(out, tag(field, WireType::Varint));
     put_varint(out, number);
 }
 
 /// Appends a field of bytes.
 pub fn put_bytes(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
-    put_varint(out, tag(field, Wire::Bytes));
+    put_varint(out, tag(field, WireType::Bytes));
     put_varint(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
@@ -280,7 +282,7 @@ fn bytes_of(message: &[u8], number: u32) -> Result<std::vec::IntoIter<&[u8]>, No
 
 fn read_field(descriptor: &[u8]) -> Result<Field, NoField> {
     let mut field =
-        Field { number: 0, name: String::new(), json_name: String::new(), kind: Kind::Double, repeated: false };
+        Field { number: 0, name: String::new(), json_name: String::new(), kind: FieldType::Double, repeated: false };
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| NoField);
     for part in Fields(descriptor) {
         match part? {
@@ -288,7 +290,7 @@ fn read_field(descriptor: &[u8]) -> Result<Field, NoField> {
             (3, Value::Varint(number)) => field.number = u32::try_from(number).map_err(|_| NoField)?,
             (4, Value::Varint(label)) => field.repeated = label == 3,
             (5, Value::Varint(number)) => {
-                let kind = Kind::ALL.into_iter().find(|kind| *kind as u64 == number);
+                let kind = FieldType::ALL.into_iter().find(|kind| *kind as u64 == number);
                 field.kind = kind.ok_or(NoField)?;
             }
             (10, Value::Bytes(bytes)) => field.json_name = text(bytes)?,
@@ -310,9 +312,9 @@ mod tests {
         assert_eq!(bytes, [0x08, 0x96, 0x01]);
         assert_eq!(Fields(&bytes).collect::<Vec<_>>(), [Ok((1, Value::Varint(150)))]);
         for (number, word) in [(0, 0), (1, -1i64), (2, 1), (3, -2), (u64::MAX, i64::MIN), (u64::MAX - 1, i64::MAX)] {
-            assert_eq!(Kind::Sint64.word(Value::Varint(number)), Some((VariableType::Int64, word as u64)));
+            assert_eq!(FieldType::Sint64.word(Value::Varint(number)), Some((VariableType::Int64, word as u64)));
         }
-        assert_eq!(Kind::Double.word(Value::Four(1)), None);
+        assert_eq!(FieldType::Double.word(Value::Four(1)), None);
     }
 
     #[test]
@@ -325,9 +327,9 @@ mod tests {
             repeated,
         };
         let fields = [
-            field(TIME, "time", "time", Kind::Double, false),
-            field(ABSENT, "absent", "absent", Kind::Uint32, true),
-            field(700, "map_3_", "map[3]", Kind::Sint32, false),
+            field(TIME, "time", "time", FieldType::Double, false),
+            field(ABSENT, "absent", "absent", FieldType::Uint32, true),
+            field(700, "map_3_", "map[3]", FieldType::Sint32, false),
         ];
         let set = schema("ecu", "fast", &fields);
         assert_eq!(read_schema(&set).unwrap(), fields);

@@ -90,18 +90,18 @@ impl Row {
     }
 
     /// What is wrong with a cell.
-    pub fn wrong_cell(&self, cell: usize, message: impl fmt::Display) -> ReadError {
+    pub fn wrong_cell(&self, cell: usize, message: impl fmt::Display) -> RecordingError {
         let (line, column) = self.places().nth(cell).unwrap_or((self.line, 0));
         self.wrong(line, column, message)
     }
 
     /// What is wrong with the row.
-    pub fn wrong_row(&self, message: impl fmt::Display) -> ReadError {
+    pub fn wrong_row(&self, message: impl fmt::Display) -> RecordingError {
         self.wrong(self.line, 0, message)
     }
 
     /// The fault of a row that has more or fewer cells than the header. Of more, its place is the first cell too many.
-    pub(super) fn wrong_length(&self, header: usize) -> ReadError {
+    pub(super) fn wrong_length(&self, header: usize) -> RecordingError {
         let s = if self.len() == 1 { "" } else { "s" };
         let what = format!("this row has {} cell{s}, and the header has {header}", self.len());
         match self.len() > header {
@@ -118,14 +118,14 @@ impl Row {
     }
 
     /// The fault of a separator at the end of a row that [ends with nothing](Row::ends_with_nothing).
-    pub fn wrong_end(&self, message: impl fmt::Display) -> ReadError {
+    pub fn wrong_end(&self, message: impl fmt::Display) -> RecordingError {
         let (before, separator) = self.text().trim_end_matches(' ').char_indices().last().unwrap_or_default();
         let (line, column) = after((self.line, 1), &self.text().as_bytes()[..before]);
         self.wrong(line, column, format!("{message}: leave out the {separator:?} at its end"))
     }
 
     /// Takes the first cell for the time.
-    pub(super) fn read_time(&mut self) -> Result<(), ReadError> {
+    pub(super) fn read_time(&mut self) -> Result<(), RecordingError> {
         match self.cell(0).parse::<f64>() {
             Ok(time) if time.is_finite() => {
                 self.time = time;
@@ -136,18 +136,18 @@ impl Row {
     }
 
     /// The error of a row whose first cell is no time that anybody can use.
-    pub fn no_time(&self) -> ReadError {
+    pub fn no_time(&self) -> RecordingError {
         let shown: String = self.cell(0).chars().take(40).collect();
         self.wrong_cell(0, format!("\"{shown}\" is no time in s; it should be a number like 0.25"))
     }
 
-    fn wrong(&self, line: u64, column: u32, message: impl fmt::Display) -> ReadError {
+    fn wrong(&self, line: u64, column: u32, message: impl fmt::Display) -> RecordingError {
         let message = match line {
             // Where there are no lines, the time is the place; a header has none.
             0 if !self.time.is_nan() => format!("at {} s: {message}", self.time),
             _ => message.to_string(),
         };
-        ReadError { file: self.file, line, column, message }
+        RecordingError { file: self.file, line, column, message }
     }
 
     /// To be a header.
@@ -213,7 +213,7 @@ pub(super) fn after(place: (u64, u32), bytes: &[u8]) -> (u64, u32) {
 
 /// Why a file cannot be read, or not any further.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReadError {
+pub struct RecordingError {
     /// Of several files one after the other, which one it is: counted from 0.
     pub file: u32,
     /// Counted from 1; 0: it is the file, or a place that the message names.
@@ -224,19 +224,19 @@ pub struct ReadError {
     pub message: String,
 }
 
-impl ReadError {
+impl RecordingError {
     /// An error of the file as a whole.
-    pub fn of_file(message: impl Into<String>) -> ReadError {
-        ReadError { file: 0, line: 0, column: 0, message: message.into() }
+    pub fn of_file(message: impl Into<String>) -> RecordingError {
+        RecordingError { file: 0, line: 0, column: 0, message: message.into() }
     }
 
     /// The error, of this one of several files.
-    pub(super) fn in_file(self, file: u32) -> ReadError {
-        ReadError { file, ..self }
+    pub(super) fn in_file(self, file: u32) -> RecordingError {
+        RecordingError { file, ..self }
     }
 }
 
-impl fmt::Display for ReadError {
+impl fmt::Display for RecordingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line > 0 {
             write!(f, "line {}", self.line)?;
@@ -249,4 +249,4 @@ impl fmt::Display for ReadError {
     }
 }
 
-impl std::error::Error for ReadError {}
+impl std::error::Error for RecordingError {}

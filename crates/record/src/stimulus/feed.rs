@@ -20,7 +20,7 @@
 //! fence overwrites; the reader reads, and after an acquire fence loads `FIRST`: whoever has read something new sees that
 //! the row is not valid any more. No allocation, no lock, no system call on either side.
 
-use super::rows::Row;
+use super::rows::StimulusRow;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicU64, fence};
 use vecud_base::time::Instant;
@@ -79,7 +79,7 @@ impl Shape {
 
 /// How far the reading of a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum FeedState {
     /// There may be more.
     Reading,
     /// Everything is there.
@@ -88,17 +88,17 @@ pub enum State {
     Broken,
 }
 
-impl State {
-    fn from_word(word: u64) -> State {
+impl FeedState {
+    fn from_word(word: u64) -> FeedState {
         match word {
-            0 => State::Reading,
-            1 => State::Ended,
-            _ => State::Broken,
+            0 => FeedState::Reading,
+            1 => FeedState::Ended,
+            _ => FeedState::Broken,
         }
     }
 
-    fn when_finished(broken: bool) -> State {
-        if broken { State::Broken } else { State::Ended }
+    fn when_finished(broken: bool) -> FeedState {
+        if broken { FeedState::Broken } else { FeedState::Ended }
     }
 }
 
@@ -190,7 +190,7 @@ impl Feed<'_> {
     }
 
     /// What a row says of a clock between steps, for whose tick there is room, if it counts as in [`Feed::push`].
-    pub fn push_between_steps(&self, tick: usize, row: &Row, begin: f64, stop: f64) {
+    pub fn push_between_steps(&self, tick: usize, row: &StimulusRow, begin: f64, stop: f64) {
         if row.ticks[tick] && row.time >= begin && row.time < stop {
             self.push_tick(tick, row.time);
         }
@@ -199,7 +199,7 @@ impl Feed<'_> {
 
     /// [`Feed::finish`] of what is read for a clock between steps.
     pub fn finish_between_steps(&self, tick: usize, broken: bool) {
-        self.ticks(tick)[3].store(State::when_finished(broken) as u64, SeqCst);
+        self.ticks(tick)[3].store(FeedState::when_finished(broken) as u64, SeqCst);
     }
 
     /// Gives up rows that nobody wants any more, if it has to; the first that is still valid.
@@ -222,7 +222,7 @@ impl Feed<'_> {
 
     /// Appends a row, for which there is room. `carried` has of each word of values the newest one, this row's included, where
     /// there has been one. Ticks count when they are in [`begin`, `stop`).
-    pub fn push(&self, row: &Row, carried: &[Option<u64>], begin: f64, stop: f64) {
+    pub fn push(&self, row: &StimulusRow, carried: &[Option<u64>], begin: f64, stop: f64) {
         let written = self.words[WRITTEN].load(Relaxed);
         let slot = self.row(written);
         slot[0].store(row.time.to_bits(), Relaxed);
@@ -245,7 +245,7 @@ impl Feed<'_> {
 
     /// There are no more rows, or none that can be read.
     pub fn finish(&self, broken: bool) {
-        self.words[STATE].store(State::when_finished(broken) as u64, SeqCst);
+        self.words[STATE].store(FeedState::when_finished(broken) as u64, SeqCst);
         if !broken {
             self.words[UNTIL].store(f64::INFINITY.to_bits(), SeqCst);
         }
@@ -295,15 +295,15 @@ impl Feed<'_> {
     }
 
     /// How far the reading is.
-    pub fn state(&self) -> State {
-        State::from_word(self.words[STATE].load(SeqCst))
+    pub fn state(&self) -> FeedState {
+        FeedState::from_word(self.words[STATE].load(SeqCst))
     }
 
     /// Of a clock between steps: how far the reading for it is, and up to which time its ticks are there, s.
-    pub fn ticks_known(&self, tick: usize) -> (State, f64) {
+    pub fn ticks_known(&self, tick: usize) -> (FeedState, f64) {
         let [_, _, until, state] = self.ticks(tick).first_chunk().expect("its header");
-        match State::from_word(state.load(SeqCst)) {
-            State::Ended => (State::Ended, f64::INFINITY),
+        match FeedState::from_word(state.load(SeqCst)) {
+            FeedState::Ended => (FeedState::Ended, f64::INFINITY),
             state => (state, f64::from_bits(until.load(SeqCst))),
         }
     }

@@ -1,6 +1,6 @@
 //! What an activation gets: of each column the value at its time.
 
-use super::feed::{Feed, State};
+use super::feed::{Feed, FeedState};
 use std::ops::Range;
 use vecud_description::VariableType;
 #[cfg(test)]
@@ -9,7 +9,7 @@ use vecud_plan::{Interpolation, StimulusPlan};
 
 /// What came of a look for the row of an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum RowLookup {
     /// The row is there, or there is none so early.
     Found,
     /// Not everything up to that time is there yet, or the row is gone: values are the nearest that there are.
@@ -37,7 +37,7 @@ pub struct Follower<'a> {
 
 /// Where a number is from one row to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
+pub struct LinearSegment {
     begin: f64,
     end: f64,
     from: f64,
@@ -45,7 +45,7 @@ pub struct Line {
     is_single: bool,
 }
 
-impl Line {
+impl LinearSegment {
     /// Whether it has one value alone.
     pub fn is_level(&self) -> bool {
         self.from == self.to
@@ -83,10 +83,10 @@ impl<'a> Follower<'a> {
 
     /// Goes to the row of an activation at `time`, s.
     #[inline]
-    pub fn look(&mut self, time: f64) -> Look {
+    pub fn look(&mut self, time: f64) -> RowLookup {
         // Before the rows: whatever it covers is there, then.
         let until = self.feed.until();
-        let is_followed = |rounding: f64| until > time + rounding || self.feed.state() != State::Reading;
+        let is_followed = |rounding: f64| until > time + rounding || self.feed.state() != FeedState::Reading;
         let fed = until >= time
             && self.on_lines.is_none_or(is_followed)
             && self.holds_for.is_none_or(|seconds| is_known_for(&self.feed, time, seconds.min(SOON)));
@@ -99,10 +99,10 @@ impl<'a> Follower<'a> {
             (self.row, self.time) = (found.map(|(row, _)| row), next);
         }
         match found {
-            _ if !fed && self.feed.state() == State::Broken => Look::Broken,
-            Some((_, false)) => Look::Starved,
-            _ if fed => Look::Found,
-            _ => Look::Starved,
+            _ if !fed && self.feed.state() == FeedState::Broken => RowLookup::Broken,
+            Some((_, false)) => RowLookup::Starved,
+            _ if fed => RowLookup::Found,
+            _ => RowLookup::Starved,
         }
     }
 
@@ -134,7 +134,7 @@ impl<'a> Follower<'a> {
     }
 
     /// The line that a number is on from the activation to the next row, whose word is at this place in a row; `None`: it is on none.
-    pub fn line(&self, value: usize, fed: VariableType) -> Option<Line> {
+    pub fn line(&self, value: usize, fed: VariableType) -> Option<LinearSegment> {
         let row = self.row.filter(|_| self.feed.known_from(value) <= self.time)?;
         if !self.linear || !self.feed.has(row + 1) {
             return None;
@@ -144,7 +144,7 @@ impl<'a> Follower<'a> {
             VariableType::Float64 => Some(f64::from_bits(word)),
             _ => None,
         };
-        Some(Line {
+        Some(LinearSegment {
             begin: self.feed.time(row),
             end: self.feed.time(row + 1),
             from: number(self.feed.value(row, value))?,
@@ -175,7 +175,7 @@ impl<'a> Follower<'a> {
 
 /// Whether all rows are there that come within so many seconds of this time, s, or as many as there is room for.
 pub fn is_known_for(feed: &Feed, time: f64, seconds: f64) -> bool {
-    feed.until() >= time + seconds || feed.state() != State::Reading || feed.is_full_at(time)
+    feed.until() >= time + seconds || feed.state() != FeedState::Reading || feed.is_full_at(time)
 }
 
 /// The point on the line from `a` to `b`; at 0 and between equal values exactly `a`.
@@ -191,8 +191,8 @@ fn line(a: f64, b: f64, share: f64) -> f64 {
 
 /// What [`Follower`] has to give of values and times as a file has them, in the simplest words.
 #[cfg(test)]
-pub(super) fn model(rows: &[super::Row], value: usize, fed: &FedValue, linear: bool, time: f64) -> Option<u64> {
-    let at = |row: &super::Row| {
+pub(super) fn model(rows: &[super::StimulusRow], value: usize, fed: &FedValue, linear: bool, time: f64) -> Option<u64> {
+    let at = |row: &super::StimulusRow| {
         let before = rows.iter().filter(|other| other.time <= row.time);
         before.filter_map(|row| row.values[value]).next_back()
     };

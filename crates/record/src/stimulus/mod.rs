@@ -1,6 +1,6 @@
 //! Stimuli: rows of a CSV file, or of an earlier recording, that feed inputs and tick clocks (semantics S15).
 //!
-//! Pure. [`Rows`] reads a file row by row, whatever its length, and refuses what does not fit with file, line and column.
+//! Pure. [`StimulusReader`] reads a file row by row, whatever its length, and refuses what does not fit with file, line and column.
 //! [`Feed`] is where rows wait, in shared memory, for activations to come: the process that reads the file puts them there
 //! ahead of time, and tells up to which time all of them are there. [`Follower`] says what an activation at some time gets.
 //!
@@ -18,6 +18,6 @@ mod feed;
 mod follow;
 mod rows;
 
-pub use feed::{Feed, Shape, Starved, State};
-pub use follow::{Follower, Line, Look, is_known_for};
-pub use rows::{Column, Course, Kind, Nan, Row, Rows, at_start, course, header};
+pub use feed::{Feed, FeedState, Shape, Starved};
+pub use follow::{Follower, LinearSegment, RowLookup, is_known_for};
+pub use rows::{Column, Nan, StimulusKind, StimulusReader, StimulusRow, TrajectorySummary, at_start, course, header};

@@ -4,13 +4,13 @@
 //! same time. Such rows of a recording are one: of each column the last value counts.
 
 use super::cell;
-use crate::recording::{self, Dialect, ReadError, Recording};
+use crate::recording::{self, Dialect, Recording, RecordingError};
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use vecud_base::time::StepGrid;
 use vecud_plan::StimulusInput;
 use vecud_plan::StimulusPlan;
-use vecud_plan::rig::{At, Interpolation, Place, Problem};
+use vecud_plan::rig::{At, Diagnostic, Interpolation, Place};
 
 /// Name of the first column.
 const TIME: &str = "time";
@@ -19,7 +19,7 @@ const SAMPLE: u32 = 4096;
 
 /// What feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum StimulusKind {
     /// A CSV file that was written for it.
     File,
     /// The same, of which two rows may have one time: what they feed jumps there.
@@ -29,7 +29,7 @@ pub enum Kind {
 }
 
 /// What the beginning of a file says.
-pub fn header(input: impl BufRead, file: &Path, kind: Kind) -> Result<StimulusInput, Problem> {
+pub fn header(input: impl BufRead, file: &Path, kind: StimulusKind) -> Result<StimulusInput, Diagnostic> {
     let problem = |error| problem(file, error);
     let mut recording = open(input, kind).map_err(problem)?;
     let header = recording.header();
@@ -64,7 +64,7 @@ pub fn header(input: impl BufRead, file: &Path, kind: Kind) -> Result<StimulusIn
                 first.get_or_insert(row.time);
                 (last, rows) = (row.time, rows + 1);
             }
-            Ok(false) if rows == 0 => return Err(problem(ReadError::of_file("names columns but has no row"))),
+            Ok(false) if rows == 0 => return Err(problem(RecordingError::of_file("names columns but has no row"))),
             _ => break,
         }
     }
@@ -73,10 +73,10 @@ pub fn header(input: impl BufRead, file: &Path, kind: Kind) -> Result<StimulusIn
     Ok(StimulusInput { file: file.to_owned(), columns, rate, start: Vec::new() })
 }
 
-fn open<R: BufRead>(input: R, kind: Kind) -> Result<Recording<R>, ReadError> {
+fn open<R: BufRead>(input: R, kind: StimulusKind) -> Result<Recording<R>, RecordingError> {
     match kind {
-        Kind::File | Kind::Trajectory => Recording::in_dialect(input, Dialect::STIMULUS),
-        Kind::Recording => Recording::in_dialect(input, Dialect::RECORDING),
+        StimulusKind::File | StimulusKind::Trajectory => Recording::in_dialect(input, Dialect::STIMULUS),
+        StimulusKind::Recording => Recording::in_dialect(input, Dialect::RECORDING),
     }
 }
 
@@ -84,8 +84,8 @@ fn place((line, column): (u64, u32)) -> Place {
     Place { line: u32::try_from(line).unwrap_or(u32::MAX), column }
 }
 
-fn problem(file: &Path, error: ReadError) -> Problem {
-    Problem::new(file, place((error.line, error.column)), error.message)
+fn problem(file: &Path, error: RecordingError) -> Diagnostic {
+    Diagnostic::new(file, place((error.line, error.column)), error.message)
 }
 
 /// What a column of a trajectory has between two rows.
@@ -103,7 +103,7 @@ pub enum Column {
 
 /// What is to be known of a trajectory before it is followed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Course {
+pub struct TrajectorySummary {
     /// When its rows jump, have another value in a held column, or the first one of any, s.
     pub events: Vec<f64>,
     /// Bytes of the longest cell.
@@ -115,10 +115,10 @@ pub struct Course {
 pub fn at_start(
     input: impl BufRead,
     file: &Path,
-    kind: Kind,
+    kind: StimulusKind,
     start: f64,
     interpolation: Interpolation,
-) -> Result<Vec<Option<At<String>>>, Problem> {
+) -> Result<Vec<Option<At<String>>>, Diagnostic> {
     let mut recording = open(input, kind).map_err(|error| problem(file, error))?;
     let mut now: Vec<Option<At<String>>> = vec![None; recording.header().values().len()];
     let (mut row, mut last) = (recording::Row::default(), None);
@@ -148,11 +148,11 @@ pub fn course(
     file: &Path,
     start: f64,
     column: impl Fn(&str) -> Column,
-) -> Result<Course, Problem> {
-    let mut recording = open(input, Kind::Trajectory).map_err(|error| problem(file, error))?;
+) -> Result<TrajectorySummary, Diagnostic> {
+    let mut recording = open(input, StimulusKind::Trajectory).map_err(|error| problem(file, error))?;
     let columns: Vec<Column> = recording.header().values().map(column).collect();
     let mut now: Vec<Option<String>> = vec![None; columns.len()];
-    let mut course = Course::default();
+    let mut course = TrajectorySummary::default();
     let (mut row, mut before) = (recording::Row::default(), None);
     while matches!(recording.read(&mut row), Ok(true)) {
         let mut is_event = before == Some(row.time);
@@ -189,7 +189,7 @@ fn at_share(before: &str, after: &str, share: f64) -> String {
 
 /// What one row says.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct StimulusRow {
     /// The time of the row, s.
     pub time: f64,
     /// Another row of this time may follow.
@@ -200,7 +200,7 @@ pub struct Row {
     pub ticks: Vec<bool>,
 }
 
-impl Row {
+impl StimulusRow {
     /// Up to which time everything is known with this row, s. Where another row of the same time may follow, what there is at that
     /// time is known with a later one.
     pub fn known_until(&self) -> f64 {
@@ -209,7 +209,7 @@ impl Row {
 }
 
 /// The rows of a file.
-pub struct Rows<R> {
+pub struct StimulusReader<R> {
     recording: Recording<R>,
     /// The file, or those of a recording that was rotated.
     files: Vec<PathBuf>,
@@ -219,36 +219,44 @@ pub struct Rows<R> {
     /// As text.
     cells: recording::Row,
     /// What came of reading the row that is in `cells`, where that has not been looked at.
-    ahead: Option<Result<bool, ReadError>>,
+    ahead: Option<Result<bool, RecordingError>>,
     last: Option<f64>,
-    row: Row,
+    row: StimulusRow,
     /// The first cell that feeds NaN, of which file, from when on, and how many there were.
-    nan: Option<(ReadError, f64, u64)>,
+    nan: Option<(RecordingError, f64, u64)>,
 }
 
 /// Cells that feed what is no number.
 #[derive(Clone, Debug)]
 pub struct Nan {
     /// The first of them.
-    pub first: Problem,
+    pub first: Diagnostic,
     /// From when on it is fed, s.
     pub from: f64,
     /// How many were read.
     pub count: u64,
 }
 
-impl<R: BufRead> Rows<R> {
+impl<R: BufRead> StimulusReader<R> {
     /// The rows of a file that has such columns. Its header is passed over.
-    pub fn new(input: R, file: &Path, kind: Kind, plan: &StimulusPlan) -> Result<Rows<R>, Problem> {
+    pub fn new(
+        input: R,
+        file: &Path,
+        kind: StimulusKind,
+        plan: &StimulusPlan,
+    ) -> Result<StimulusReader<R>, Diagnostic> {
         let recording = open(input, kind).map_err(|error| problem(file, error))?;
         // The file may be another one than when its header was read.
         if recording.header().len() != plan.cells {
             let what = format!("the header has {} columns, and had {}", recording.header().len(), plan.cells);
             return Err(problem(file, recording.header().wrong_row(what)));
         }
-        let (files, plan, joins) = (vec![file.to_owned()], plan.clone(), kind == Kind::Recording);
-        let (cells, row) = (recording::Row::default(), Row { may_jump: kind == Kind::Trajectory, ..Row::default() });
-        Ok(Rows { recording, files, plan, joins, cells, ahead: None, last: None, row, nan: None })
+        let (files, plan, joins) = (vec![file.to_owned()], plan.clone(), kind == StimulusKind::Recording);
+        let (cells, row) = (
+            recording::Row::default(),
+            StimulusRow { may_jump: kind == StimulusKind::Trajectory, ..StimulusRow::default() },
+        );
+        Ok(StimulusReader { recording, files, plan, joins, cells, ahead: None, last: None, row, nan: None })
     }
 
     /// Goes on in these files, whose names are known, when the first one ends.
@@ -256,13 +264,13 @@ impl<R: BufRead> Rows<R> {
         mut self,
         names: impl IntoIterator<Item = PathBuf>,
         further: impl Iterator<Item = io::Result<R>> + Send + 'static,
-    ) -> Rows<R> {
+    ) -> StimulusReader<R> {
         self.files.extend(names);
-        Rows { recording: self.recording.and(further), ..self }
+        StimulusReader { recording: self.recording.and(further), ..self }
     }
 
     /// The next row; `None`: there is none.
-    pub fn read(&mut self) -> Result<Option<&Row>, Problem> {
+    pub fn read(&mut self) -> Result<Option<&StimulusRow>, Diagnostic> {
         match self.next() {
             Ok(true) => Ok(Some(&self.row)),
             Ok(false) => Ok(None),
@@ -271,11 +279,11 @@ impl<R: BufRead> Rows<R> {
     }
 
     /// After the last row: what is to be known of a file that ends in the middle of something.
-    pub fn broken_off(&self) -> Option<Problem> {
+    pub fn broken_off(&self) -> Option<Diagnostic> {
         let what = "breaks off in the middle of a row, as runs that are killed and copies that are not finished do: what is whole \
                     was read, and inputs keep their last values";
         let file = self.files.last().expect("the first one");
-        self.recording.broke_off().then(|| problem(file, ReadError::of_file(what)))
+        self.recording.broke_off().then(|| problem(file, RecordingError::of_file(what)))
     }
 
     /// The cells so far that feed what is no number; `None`: there were none.
@@ -284,7 +292,7 @@ impl<R: BufRead> Rows<R> {
         Some(Nan { first: problem(&self.files[first.file as usize], first.clone()), from: *from, count: *count })
     }
 
-    fn next(&mut self) -> Result<bool, ReadError> {
+    fn next(&mut self) -> Result<bool, RecordingError> {
         if !self.ahead.take().unwrap_or_else(|| self.recording.read(&mut self.cells))? {
             return Ok(false);
         }
@@ -324,8 +332,8 @@ impl<R: BufRead> Rows<R> {
     }
 
     /// Adds what is in the cells to the row, which counts `from` there on.
-    fn take_cells(&mut self, from: f64) -> Result<(), ReadError> {
-        let Rows { plan, cells, row, nan, .. } = self;
+    fn take_cells(&mut self, from: f64) -> Result<(), RecordingError> {
+        let StimulusReader { plan, cells, row, nan, .. } = self;
         for fed in &plan.values {
             let (text, quoted) = (cells.cell(fed.cell), cells.is_quoted(fed.cell));
             let of_cell = |message: String| {

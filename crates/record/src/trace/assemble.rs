@@ -43,7 +43,7 @@ pub struct Activated {
     pub unfinished: bool,
     /// Locks and clock updates, by their begins; any two of these and of [`Activated::preempted`] are apart, or one lies
     /// inside of the other.
-    pub inside: Vec<Inside>,
+    pub inside: Vec<InnerSpan>,
     /// When others ran instead, by their begins.
     pub preempted: Vec<Preempted>,
     /// What brought it about: the number of a tick, or of an arming.
@@ -52,9 +52,9 @@ pub struct Activated {
 
 /// Something inside of an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Inside {
+pub struct InnerSpan {
     /// What.
-    pub section: Section,
+    pub section: SectionKind,
     /// The begin of what is inside.
     pub from: i64,
     /// The end of what is inside.
@@ -63,7 +63,7 @@ pub struct Inside {
 
 /// What can be inside of an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Section {
+pub enum SectionKind {
     /// FMU code held the preemption lock.
     Locked {
         /// How long it was waited for, ns.
@@ -90,7 +90,7 @@ pub struct Preempted {
 
 /// Something that a trace shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum TraceItem {
     /// An activation.
     Activated(Activated),
     /// An output clock has ticked for a task; `at` is inside an activation of `task`.
@@ -136,21 +136,21 @@ pub enum Item {
     },
 }
 
-impl Item {
+impl TraceItem {
     /// How many events of a file it becomes at most.
     pub fn events(&self) -> usize {
         match self {
-            Item::Activated(activated) => 3 + activated.inside.len() + activated.preempted.len(),
-            Item::Ticked { .. } | Item::Armed { .. } => 2,
-            Item::Skipped { .. } => 1,
+            TraceItem::Activated(activated) => 3 + activated.inside.len() + activated.preempted.len(),
+            TraceItem::Ticked { .. } | TraceItem::Armed { .. } => 2,
+            TraceItem::Skipped { .. } => 1,
         }
     }
 
     /// When it was over.
     pub fn at(&self) -> i64 {
         match self {
-            Item::Activated(activated) => activated.end,
-            Item::Ticked { at, .. } | Item::Armed { at, .. } | Item::Skipped { at, .. } => *at,
+            TraceItem::Activated(activated) => activated.end,
+            TraceItem::Ticked { at, .. } | TraceItem::Armed { at, .. } | TraceItem::Skipped { at, .. } => *at,
         }
     }
 }
@@ -160,9 +160,9 @@ pub struct Assembler {
     /// Per task: the index of its core; `None`: who preempts whom is not known.
     cores: Option<Vec<usize>>,
     /// Per task: what belongs to its next activation.
-    inside: Vec<Vec<Inside>>,
+    inside: Vec<Vec<InnerSpan>>,
     /// Not told yet.
-    waiting: Vec<(Item, u64)>,
+    waiting: Vec<(TraceItem, u64)>,
     /// Ticks and armings by target and flow.
     flows: HashMap<(TaskId, u64), u64>,
     /// Their keys, oldest first.
@@ -192,13 +192,13 @@ impl Assembler {
 
     /// The next note of a task. Instants are on the axis already; `clock` puts stamps there.
     pub fn take(&mut self, task: TaskId, note: Note, clock: Clock) {
-        let section = |section, since, until| Inside { section, from: clock(since), to: clock(until) };
+        let section = |section, since, until| InnerSpan { section, from: clock(since), to: clock(until) };
         match note {
             Note::Locked { since, until, waited, nested, leaked } => {
                 let waited = clock(since).saturating_sub(clock(since.wrapping_sub(waited)));
-                self.put_inside(task, section(Section::Locked { waited, nested, leaked }, since, until));
+                self.put_inside(task, section(SectionKind::Locked { waited, nested, leaked }, since, until));
             }
-            Note::Updated { since, until } => self.put_inside(task, section(Section::Updated, since, until)),
+            Note::Updated { since, until } => self.put_inside(task, section(SectionKind::Updated, since, until)),
             Note::Activated { time, release, woken, start, end, execution, flow, retimed } => {
                 let mut inside = std::mem::take(&mut self.inside[task.0]);
                 // What was over before is of one whose own note found no room.
@@ -217,22 +217,22 @@ impl Assembler {
                     preempted: Vec::new(),
                     flow: None,
                 };
-                self.waiting.push((Item::Activated(activated), flow));
+                self.waiting.push((TraceItem::Activated(activated), flow));
             }
             Note::Ticked { output, target, taken, time, at, flow } => {
-                self.waiting.push((Item::Ticked { task, output, target, taken, time, at, flow: 0 }, flow));
+                self.waiting.push((TraceItem::Ticked { task, output, target, taken, time, at, flow: 0 }, flow));
             }
             Note::Armed { target, time, at, flow } => {
-                self.waiting.push((Item::Armed { task, target, time, at, flow: 0 }, flow));
+                self.waiting.push((TraceItem::Armed { task, target, time, at, flow: 0 }, flow));
             }
             Note::Spent { .. } => (),
             Note::Skipped { time, release, at } => {
-                self.waiting.push((Item::Skipped { task, time, release, at }, 0));
+                self.waiting.push((TraceItem::Skipped { task, time, release, at }, 0));
             }
         }
     }
 
-    fn put_inside(&mut self, task: TaskId, section: Inside) {
+    fn put_inside(&mut self, task: TaskId, section: InnerSpan) {
         let inside = &mut self.inside[task.0];
         if inside.len() < REMEMBERED {
             inside.push(section);
@@ -255,11 +255,11 @@ impl Assembler {
             preempted: Vec::new(),
             flow: None,
         };
-        self.waiting.push((Item::Activated(activated), 0));
+        self.waiting.push((TraceItem::Activated(activated), 0));
     }
 
     /// What was over before `horizon`, by the ends.
-    pub fn ready(&mut self, horizon: i64) -> Vec<Item> {
+    pub fn ready(&mut self, horizon: i64) -> Vec<TraceItem> {
         let (mut ready, later): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.waiting).into_iter().partition(|(item, _)| item.at() < horizon);
         self.waiting = later;
@@ -268,15 +268,15 @@ impl Assembler {
             .into_iter()
             .map(|(mut item, key)| {
                 match &mut item {
-                    Item::Activated(activated) => {
+                    TraceItem::Activated(activated) => {
                         activated.flow = self.flows.remove(&(activated.task, key)).filter(|_| key != 0);
                         self.preemptions(activated);
                         nest(activated);
                     }
-                    Item::Ticked { target, taken: true, flow, .. } | Item::Armed { target, flow, .. } => {
+                    TraceItem::Ticked { target, taken: true, flow, .. } | TraceItem::Armed { target, flow, .. } => {
                         *flow = self.remember(*target, key);
                     }
-                    Item::Ticked { .. } | Item::Skipped { .. } => (),
+                    TraceItem::Ticked { .. } | TraceItem::Skipped { .. } => (),
                 }
                 item
             })
@@ -382,7 +382,7 @@ mod tests {
     fn ready(all: &mut Assembler, notes: &[(usize, Note)]) -> Vec<Activated> {
         notes.iter().for_each(|(task, note)| all.take(TaskId(*task), *note, &|stamp| stamp as i64));
         let activated = |item| match item {
-            Item::Activated(activated) => Some(activated),
+            TraceItem::Activated(activated) => Some(activated),
             _ => None,
         };
         all.ready(i64::MAX).into_iter().filter_map(activated).collect()
@@ -473,7 +473,7 @@ mod tests {
         );
         let inside = |a: &Activated| a.inside.iter().map(|inside| (inside.from, inside.to)).collect::<Vec<_>>();
         assert_eq!((inside(&ran[1]), by(&ran[1])), (vec![(10, 20), (30, 41)], vec![(1, 41, 50)]));
-        assert_eq!(ran[1].inside[0].section, Section::Locked { waited: 3, nested: 0, leaked: false });
+        assert_eq!(ran[1].inside[0].section, SectionKind::Locked { waited: 3, nested: 0, leaked: false });
         assert_eq!(inside(&ran[2]), [(70, 71)]);
     }
 }

@@ -3,35 +3,35 @@
 //! Numbers that count up with everything that is noted become offsets of [`STEP`] each from their instant, or of less where
 //! the next instant is nearer than that: what comes later never lies before.
 
-use super::assemble::{Activated, Item};
+use super::assemble::{Activated, TraceItem};
 
 /// From one event to the next one of the same instant, ns.
 pub const STEP: i64 = 1000;
 
 /// Holds the items of one instant back until the next one is known.
 #[derive(Debug, Default)]
-pub struct Axis {
+pub struct InstantSorter {
     /// The simulation time at which the run begins, ns.
     begin: i64,
-    held: Vec<Item>,
+    held: Vec<TraceItem>,
     /// Instant of what is held, since the start.
     instant: Option<i64>,
     /// First number of that instant.
     first: i64,
 }
 
-impl Axis {
+impl InstantSorter {
     /// An axis that begins at this simulation time, ns.
-    pub fn new(begin: i64) -> Axis {
-        Axis { begin, ..Axis::default() }
+    pub fn new(begin: i64) -> InstantSorter {
+        InstantSorter { begin, ..InstantSorter::default() }
     }
 
     /// The next items in their order; gives back those of instants that are over.
-    pub fn place(&mut self, items: Vec<Item>) -> Vec<Item> {
+    pub fn place(&mut self, items: Vec<TraceItem>) -> Vec<TraceItem> {
         let mut placed = Vec::new();
         for item in items {
             self.held.push(item);
-            let Some(Item::Activated(activated)) = self.held.last() else { continue };
+            let Some(TraceItem::Activated(activated)) = self.held.last() else { continue };
             let (instant, first) = (activated.time.saturating_sub(self.begin), activated.start);
             // What it ticked in its callbacks came before its own end, and belongs to its instant.
             if self.instant.is_none_or(|before| instant > before) {
@@ -45,22 +45,24 @@ impl Axis {
     }
 
     /// Everything that is held: there is nothing more.
-    pub fn finish(&mut self) -> Vec<Item> {
+    pub fn finish(&mut self) -> Vec<TraceItem> {
         self.flush(i64::MAX)
     }
 
-    fn flush(&mut self, gap: i64) -> Vec<Item> {
-        let last = self.held.iter().map(Item::at).max().unwrap_or(self.first);
+    fn flush(&mut self, gap: i64) -> Vec<TraceItem> {
+        let last = self.held.iter().map(TraceItem::at).max().unwrap_or(self.first);
         let step = (gap / (2 * (last - self.first + 2)).max(1)).clamp(1, STEP);
         let (instant, first) = (self.instant.unwrap_or(0), self.first);
         let at = |number: i64| instant.saturating_add((number - first).max(0).saturating_mul(step));
         let mut held = std::mem::take(&mut self.held);
         for item in &mut held {
             match item {
-                Item::Ticked { at: own, .. } | Item::Armed { at: own, .. } | Item::Skipped { at: own, .. } => {
+                TraceItem::Ticked { at: own, .. }
+                | TraceItem::Armed { at: own, .. }
+                | TraceItem::Skipped { at: own, .. } => {
                     *own = at(*own);
                 }
-                Item::Activated(Activated { release, woken, start, end, execution, inside, .. }) => {
+                TraceItem::Activated(Activated { release, woken, start, end, execution, inside, .. }) => {
                     (*start, *end, *execution) = (at(*start), at(*end), 0);
                     (*release, *woken) = (instant, instant);
                     for section in inside {
@@ -78,8 +80,8 @@ mod tests {
     use super::*;
     use vecud_plan::TaskId;
 
-    fn active(task: usize, time: i64, start: i64, end: i64) -> Item {
-        Item::Activated(Activated {
+    fn active(task: usize, time: i64, start: i64, end: i64) -> TraceItem {
+        TraceItem::Activated(Activated {
             task: TaskId(task),
             time,
             release: start,
@@ -95,13 +97,13 @@ mod tests {
         })
     }
 
-    fn tick(at: i64) -> Item {
-        Item::Ticked { task: TaskId(0), output: 0, target: TaskId(1), taken: true, time: 0, at, flow: 1 }
+    fn tick(at: i64) -> TraceItem {
+        TraceItem::Ticked { task: TaskId(0), output: 0, target: TaskId(1), taken: true, time: 0, at, flow: 1 }
     }
 
-    fn places(items: &[Item]) -> Vec<(i64, i64)> {
-        let place = |item: &Item| match item {
-            Item::Activated(activated) => (activated.start, activated.end),
+    fn places(items: &[TraceItem]) -> Vec<(i64, i64)> {
+        let place = |item: &TraceItem| match item {
+            TraceItem::Activated(activated) => (activated.start, activated.end),
             other => (other.at(), other.at()),
         };
         items.iter().map(place).collect()
@@ -109,7 +111,7 @@ mod tests {
 
     #[test]
     fn order_becomes_offsets_of_a_microsecond_from_each_instant() {
-        let mut axis = Axis::new(5_000_000_000);
+        let mut axis = InstantSorter::new(5_000_000_000);
         let first = [tick(2), active(0, 5_000_000_000, 1, 3), active(1, 5_000_000_000, 4, 5)];
         assert_eq!(axis.place(first.to_vec()), [], "the next instant may be near");
         let placed = axis.place(vec![tick(7), active(0, 5_010_000_000, 6, 8)]);
@@ -123,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_near_instant_is_not_reached() {
-        let mut axis = Axis::new(0);
+        let mut axis = InstantSorter::new(0);
         axis.place(vec![active(0, 0, 0, 9), active(0, 100, 10, 11)]);
         let placed = axis.place(vec![active(0, 200, 12, 13)]);
         assert!(placed.iter().all(|item| (100..200).contains(&item.at())), "{placed:?}");

@@ -12,7 +12,7 @@
 //! | tick → activation | arrow (`s`, `f`) | |
 //! | why the file was written | instant across all tracks | |
 
-use super::assemble::{Activated, Inside, Item, Section};
+use super::assemble::{Activated, InnerSpan, SectionKind, TraceItem};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -128,7 +128,7 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
     }
 
     /// Appends items; everything is in the file when this returns.
-    pub fn write<'i>(&mut self, items: impl IntoIterator<Item = &'i Item>) -> io::Result<()> {
+    pub fn write<'i>(&mut self, items: impl IntoIterator<Item = &'i TraceItem>) -> io::Result<()> {
         const PIECE: usize = 1 << 20;
         for item in items {
             self.item(item);
@@ -167,22 +167,22 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
         self.on_track(task, kind, r#""tick""#, at, format_args!(r#","cat":"tick","id":{number}{to}"#));
     }
 
-    fn item(&mut self, item: &Item) {
+    fn item(&mut self, item: &TraceItem) {
         match item {
-            Item::Activated(activated) => self.activated(activated),
-            Item::Ticked { task, output, target, taken, time, at, flow } => {
+            TraceItem::Activated(activated) => self.activated(activated),
+            TraceItem::Ticked { task, output, target, taken, time, at, flow } => {
                 let fmu = self.plan.tasks[task.0].fmu.0;
                 let name = self.ticks[fmu].get(*output as usize).map_or_else(|| r#""tick""#.to_owned(), String::clone);
                 let (target, time) = (self.names[target.0][1].clone(), Seconds(*time));
                 self.instant(*task, &name, *at, format_args!(r#""target":{target},"time_s":{time},"taken":{taken}"#));
                 self.begin_arrow(*task, *at, *flow);
             }
-            Item::Armed { task, target, time, at, flow } => {
+            TraceItem::Armed { task, target, time, at, flow } => {
                 let name = quoted(&format!("arm {}", self.plan.tasks[target.0].name));
                 self.instant(*task, &name, *at, format_args!(r#""time_s":{}"#, Seconds(*time)));
                 self.begin_arrow(*task, *at, *flow);
             }
-            Item::Skipped { task, time, release, at } => {
+            TraceItem::Skipped { task, time, release, at } => {
                 let (time, late) = (Seconds(*time), Us(at - release));
                 let args = format_args!(r#""time_s":{time},"left_out_after_us":{late}"#);
                 self.instant(*task, r#""skipped""#, *release, args);
@@ -232,13 +232,13 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
         if !matches!(planned.release, Release::Never) {
             self.instant(task, r#""release""#, activated.release, format_args!(r#""time_s":{time}"#));
         }
-        for Inside { section, from, to } in &activated.inside {
+        for InnerSpan { section, from, to } in &activated.inside {
             match section {
-                Section::Updated => {
+                SectionKind::Updated => {
                     let name = if draft { r#""intermediate update""# } else { r#""clock update""# };
                     self.slice(task, name, (*from, *to), format_args!(""));
                 }
-                Section::Locked { waited, nested, leaked } => {
+                SectionKind::Locked { waited, nested, leaked } => {
                     let waited = Us(*waited);
                     let args = format_args!(r#""waited_us":{waited},"nested":{nested},"leaked":{leaked}"#);
                     self.slice(task, r#""locked""#, (*from, *to), args);

@@ -121,7 +121,7 @@ fn switched(fields: &str) -> Option<What<'_>> {
 
 /// A stretch of time on a core, by the trace's clock, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct CoreSpan {
     /// The core.
     pub cpu: usize,
     /// Its beginning.
@@ -159,7 +159,7 @@ impl Core {
 #[derive(Debug)]
 pub struct WhatRan {
     /// Stretches with what ran in them and their places in the order in which they were asked for: by core and beginning.
-    stretches: Vec<(Stretch, Ran, usize)>,
+    stretches: Vec<(CoreSpan, Ran, usize)>,
     /// The longest of all stretches, ns.
     longest: i64,
     cores: BTreeMap<usize, Core>,
@@ -167,7 +167,7 @@ pub struct WhatRan {
 
 impl WhatRan {
     /// Asks for these stretches.
-    pub fn new(stretches: &[Stretch]) -> WhatRan {
+    pub fn new(stretches: &[CoreSpan]) -> WhatRan {
         let longest = stretches.iter().map(|stretch| stretch.to.saturating_sub(stretch.from)).max().unwrap_or(0);
         let mut stretches: Vec<_> =
             stretches.iter().enumerate().map(|(place, stretch)| (*stretch, Ran::new(), place)).collect();
@@ -259,15 +259,15 @@ CPU:0 [LOST 12 EVENTS]
           <idle>-0       [001] d.h1.   536.000300: reschedule_entry: vector=253
 ";
 
-    fn ran(text: &str, stretches: &[Stretch]) -> Vec<Vec<(String, u64)>> {
+    fn ran(text: &str, stretches: &[CoreSpan]) -> Vec<Vec<(String, u64)>> {
         let mut what = WhatRan::new(stretches);
         text.lines().for_each(|line| what.line(line));
         what.finish().into_iter().map(|ran| ran.into_iter().collect()).collect()
     }
 
-    fn stretch(cpu: usize, from_us: i64, to_us: i64) -> Stretch {
+    fn stretch(cpu: usize, from_us: i64, to_us: i64) -> CoreSpan {
         let at = |us| 536_000_000_000 + us * 1000;
-        Stretch { cpu, from: at(from_us), to: at(to_us) }
+        CoreSpan { cpu, from: at(from_us), to: at(to_us) }
     }
 
     fn us(all: &[(&str, u64)]) -> Vec<(String, u64)> {

@@ -21,7 +21,7 @@ pub mod kernel;
 pub mod note;
 pub mod ring;
 
-pub use assemble::{Activated, Assembler, Inside, Item, Preempted, Section};
+pub use assemble::{Activated, Assembler, InnerSpan, Preempted, SectionKind, TraceItem};
 pub use note::Note;
 pub use ring::NoteRing;
 

@@ -20,12 +20,12 @@ pub struct ClockComparison {
     /// What was counted: name, and the numbers of both.
     pub counts: Vec<(&'static str, [u64; 2])>,
     /// What was measured in both.
-    pub metrics: Vec<Metric>,
+    pub metrics: Vec<ComparedMetric>,
 }
 
 /// One thing that was measured of a clock.
 #[derive(Clone, Debug)]
-pub struct Metric {
+pub struct ComparedMetric {
     /// For people.
     pub name: &'static str,
     /// p50, p99, p99.9 and max of both, ns.
@@ -34,10 +34,10 @@ pub struct Metric {
     judged: bool,
 }
 
-/// The names of [`Metric::figures`].
+/// The names of [`ComparedMetric::figures`].
 pub const FIGURES: [&str; 4] = ["p50", "p99", "p99.9", "max"];
 
-impl Metric {
+impl ComparedMetric {
     /// The first over the second; `None`: both are 0.
     pub fn ratio(&self, figure: usize) -> Option<f64> {
         let [a, b] = self.figures[figure].map(|value| value as f64);
@@ -80,7 +80,7 @@ fn pair(a: &ClockResult, b: &ClockResult, no_latencies: bool) -> ClockComparison
     let metric = |name, judged, a: &Distribution, b: &Distribution| {
         let (a, b) = (a.figures, b.figures);
         let figures = [[a.p50, b.p50], [a.p99, b.p99], [a.p99_9, b.p99_9], [a.max, b.max]];
-        Metric { name, figures, counts: [a.count, b.count], judged }
+        ComparedMetric { name, figures, counts: [a.count, b.count], judged }
     };
     let mut metrics = vec![metric("execution", false, &a.execution, &b.execution)];
     if !no_latencies {
@@ -114,10 +114,11 @@ impl ClocksComparison {
     }
 
     /// Every figure whose ratio is beyond `limit`, the largest first: clock, metric, figure.
-    pub fn beyond(&self, limit: f64) -> Vec<(&ClockComparison, &Metric, usize)> {
+    pub fn beyond(&self, limit: f64) -> Vec<(&ClockComparison, &ComparedMetric, usize)> {
         let all = self.common.iter().flat_map(|clock| clock.metrics.iter().map(move |metric| (clock, metric)));
         let figures = all.flat_map(|(clock, metric)| metric.judged().map(move |figure| (clock, metric, figure)));
-        let ratio = |(_, metric, figure): &(&ClockComparison, &Metric, usize)| metric.ratio(*figure).unwrap_or(1.0);
+        let ratio =
+            |(_, metric, figure): &(&ClockComparison, &ComparedMetric, usize)| metric.ratio(*figure).unwrap_or(1.0);
         let mut beyond: Vec<_> = figures.filter(|figure| ratio(figure) > limit).collect();
         beyond.sort_by(|one, other| ratio(other).total_cmp(&ratio(one)));
         beyond
@@ -139,7 +140,7 @@ mod tests {
     fn a_run_has_the_ratio_1_to_itself() {
         let own = of(&sample(1), &sample(1));
         assert_eq!((own.common.len(), own.only.clone()), (7, [vec![], vec![]]));
-        let metrics: Vec<&Metric> = own.common.iter().flat_map(|clock| &clock.metrics).collect();
+        let metrics: Vec<&ComparedMetric> = own.common.iter().flat_map(|clock| &clock.metrics).collect();
         assert_eq!(metrics.len(), 35);
         assert!(metrics.iter().all(|metric| (0..4).all(|figure| metric.ratio(figure).is_none_or(|r| r == 1.0))));
         assert!(own.can_be_judged() && own.beyond(1.0).is_empty());

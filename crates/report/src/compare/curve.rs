@@ -3,19 +3,19 @@
 //! The curves have a fixed number of steps however long the recordings are; each step keeps the smallest and the largest
 //! value, so that no peak is lost.
 
-use super::signals::{SignalResult, SignalsComparison};
+use super::signals::{SignalComparison, SignalsComparison};
 use super::table::Table;
 use super::value::{deviation, number};
-use super::walk::{Course, Side, walk};
+use super::walk::{ComparedTimes, Side, walk};
 use std::io::BufRead;
-use vecud_record::recording::ReadError;
+use vecud_record::recording::RecordingError;
 
 /// Steps of a curve.
 pub const STEPS: usize = 400;
 
 /// One signal of both sides over time.
 #[derive(Clone, Debug)]
-pub struct Curve {
+pub struct ComparedCurve {
     /// The place of the signal in [`SignalsComparison::different`].
     pub signal: usize,
     /// First and last time, s.
@@ -33,21 +33,21 @@ pub struct Curve {
 pub fn curves<A: BufRead, B: BufRead>(
     a: &mut Table<A>,
     b: &mut Table<B>,
-    course: &Course,
+    course: &ComparedTimes,
     comparison: &SignalsComparison,
     most: usize,
-) -> Result<Vec<Curve>, (Side, ReadError)> {
+) -> Result<Vec<ComparedCurve>, (Side, RecordingError)> {
     let Some(times) = comparison.span.times else { return Ok(vec![]) };
-    let has_numbers = |(_, signal): &(usize, &SignalResult)| signal.largest_absolute.is_some();
-    let worst: Vec<(usize, &SignalResult)> =
+    let has_numbers = |(_, signal): &(usize, &SignalComparison)| signal.largest_absolute.is_some();
+    let worst: Vec<(usize, &SignalComparison)> =
         comparison.different.iter().enumerate().filter(has_numbers).take(most).collect();
-    let new = |(signal, _): &(usize, &SignalResult)| Curve {
+    let new = |(signal, _): &(usize, &SignalComparison)| ComparedCurve {
         signal: *signal,
         times,
         values: [vec![None; STEPS], vec![None; STEPS]],
         deviation: vec![None; STEPS],
     };
-    let mut curves: Vec<Curve> = worst.iter().map(new).collect();
+    let mut curves: Vec<ComparedCurve> = worst.iter().map(new).collect();
     if curves.is_empty() {
         return Ok(curves);
     }

@@ -18,14 +18,14 @@ mod terminal;
 mod value;
 mod walk;
 
-pub use clocks::{ClockComparison, ClocksComparison, FIGURES, Metric, clocks};
-pub use curve::{Curve, STEPS, curves};
-pub use signals::{Point, SignalResult, SignalsComparison, signals};
+pub use clocks::{ClockComparison, ClocksComparison, ComparedMetric, FIGURES, clocks};
+pub use curve::{ComparedCurve, STEPS, curves};
+pub use signals::{SamplePair, SignalComparison, SignalsComparison, signals};
 pub use table::Table;
 pub use terminal::comparison_summary;
 pub(super) use terminal::some;
 pub use value::{NamedTolerance, Tolerance, Tolerances, number};
-pub use walk::{Course, Side, Span};
+pub use walk::{ComparedTimes, Side, Span};
 
 use super::ReportFile;
 use super::format::{count, duration, plural};
@@ -42,7 +42,7 @@ pub struct Comparison {
     /// Their clocks; `None`: one of them has no report.
     pub clocks: Option<ClocksComparison>,
     /// What the worst signals look like.
-    pub curves: Vec<Curve>,
+    pub curves: Vec<ComparedCurve>,
     /// What latencies are judged by.
     pub ratio: Option<f64>,
     /// Times at which only one side has a row were left out.
@@ -57,7 +57,7 @@ impl Comparison {
         let mut excesses = Vec::new();
         if let Some(signals) = &self.signals {
             excesses.extend(too_short(signals));
-            let mut beyond: Vec<(&SignalResult, &Point)> =
+            let mut beyond: Vec<(&SignalComparison, &SamplePair)> =
                 signals.different.iter().filter_map(|signal| Some((signal, signal.first_beyond.as_ref()?))).collect();
             beyond.sort_by(|(_, one), (_, other)| one.time.total_cmp(&other.time));
             excesses.extend(beyond.into_iter().map(|(signal, point)| first_beyond(signal, point)));
@@ -134,7 +134,7 @@ fn too_short(signals: &SignalsComparison) -> Option<String> {
     }
 }
 
-fn first_beyond(signal: &SignalResult, point: &Point) -> String {
+fn first_beyond(signal: &SignalComparison, point: &SamplePair) -> String {
     let tolerance = match tolerance_text(&signal.judged_by()) {
         text if text == EXACT => text,
         text => format!("tolerance {text}"),

@@ -2,13 +2,13 @@
 
 use super::table::Table;
 use super::value::{Tolerance, Tolerances, deviation, number};
-use super::walk::{Course, Side, Span, walk};
+use super::walk::{ComparedTimes, Side, Span, walk};
 use std::io::BufRead;
-use vecud_record::recording::ReadError;
+use vecud_record::recording::RecordingError;
 
 /// A time and what both sides had there, as it is in the files; text that is empty is no value.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Point {
+pub struct SamplePair {
     /// s.
     pub time: f64,
     /// Value of the run.
@@ -17,7 +17,7 @@ pub struct Point {
     pub b: String,
 }
 
-impl Point {
+impl SamplePair {
     fn set(&mut self, time: f64, a: &str, b: &str) {
         self.time = time;
         a.clone_into(&mut self.a);
@@ -27,7 +27,7 @@ impl Point {
 
 /// What is known of one signal.
 #[derive(Clone, Debug)]
-pub struct SignalResult {
+pub struct SignalComparison {
     /// `fmu.variable`.
     pub name: String,
     /// The signal's columns in both files, the time not counted.
@@ -44,18 +44,18 @@ pub struct SignalResult {
     /// text.
     pub unlike: u64,
     /// The first difference.
-    pub first: Option<Point>,
+    pub first: Option<SamplePair>,
     /// The first one beyond the tolerance.
-    pub first_beyond: Option<Point>,
+    pub first_beyond: Option<SamplePair>,
     /// The largest absolute deviation.
-    pub largest_absolute: Option<(f64, Point)>,
+    pub largest_absolute: Option<(f64, SamplePair)>,
     /// The largest relative deviation.
-    pub largest_relative: Option<(f64, Point)>,
+    pub largest_relative: Option<(f64, SamplePair)>,
     /// The largest value of either side since they differ, without its sign; of rows that are equal as a whole, none.
     magnitude: f64,
 }
 
-impl SignalResult {
+impl SignalComparison {
     fn take(&mut self, time: f64, both: bool, a: &str, b: &str) {
         let Some(apart) = deviation(a, b) else {
             if self.differing > 0 {
@@ -91,7 +91,7 @@ impl SignalResult {
 
     /// What is to be said of it when it was compared with a reference of this name; `None`: it is within its tolerance.
     pub fn deviation_from(&self, reference: &str) -> Option<String> {
-        let Point { time, a, b } = self.first_beyond.as_ref()?;
+        let SamplePair { time, a, b } = self.first_beyond.as_ref()?;
         let largest = match &self.largest_absolute {
             Some((most, point)) => format!(", the largest deviation is {most:e} at {} s", point.time),
             None => String::new(),
@@ -116,7 +116,7 @@ impl SignalResult {
     }
 
     /// Which of two is worse, the worst first.
-    fn rank(&self, other: &SignalResult) -> std::cmp::Ordering {
+    fn rank(&self, other: &SignalComparison) -> std::cmp::Ordering {
         let extent = || other.extent().total_cmp(&self.extent());
         (other.beyond > 0).cmp(&(self.beyond > 0)).then_with(extent).then_with(|| self.name.cmp(&other.name))
     }
@@ -128,7 +128,7 @@ pub struct SignalsComparison {
     /// What was looked at.
     pub span: Span,
     /// The signals that differ, the worst first.
-    pub different: Vec<SignalResult>,
+    pub different: Vec<SignalComparison>,
     /// Names of those that are equal, in the order of the run's file.
     pub equal: Vec<String>,
     /// Names that only one side has.
@@ -154,9 +154,9 @@ impl SignalsComparison {
 pub fn signals<A: BufRead, B: BufRead>(
     a: &mut Table<A>,
     b: &mut Table<B>,
-    course: &Course,
+    course: &ComparedTimes,
     tolerances: &Tolerances,
-) -> Result<SignalsComparison, (Side, ReadError)> {
+) -> Result<SignalsComparison, (Side, RecordingError)> {
     let place = |columns: &[String]| -> std::collections::HashMap<String, usize> {
         let named = columns.iter().enumerate().filter(|(_, name)| !name.is_empty());
         named.map(|(place, name)| (name.clone(), place)).collect()
@@ -167,7 +167,7 @@ pub fn signals<A: BufRead, B: BufRead>(
     };
     let only = [only(a.columns(), &in_b), only(b.columns(), &in_a)];
     let common = a.columns().iter().filter_map(|name| Some((name, [*in_a.get(name)?, *in_b.get(name)?])));
-    let new = |(name, columns): (&String, [usize; 2])| SignalResult {
+    let new = |(name, columns): (&String, [usize; 2])| SignalComparison {
         name: name.clone(),
         columns,
         tolerance: tolerances.of(name),
@@ -181,7 +181,7 @@ pub fn signals<A: BufRead, B: BufRead>(
         largest_relative: None,
         magnitude: 0.0,
     };
-    let mut results: Vec<SignalResult> = common.map(new).collect();
+    let mut results: Vec<SignalComparison> = common.map(new).collect();
     let same_columns = a.columns() == b.columns();
     let span = walk(a, b, course, |time, both, a, b| {
         // Most rows of equal recordings are equal as a whole.
@@ -193,6 +193,6 @@ pub fn signals<A: BufRead, B: BufRead>(
         }
     })?;
     let (equal, mut different): (Vec<_>, Vec<_>) = results.into_iter().partition(|signal| signal.differing == 0);
-    different.sort_by(SignalResult::rank);
+    different.sort_by(SignalComparison::rank);
     Ok(SignalsComparison { span, different, equal: equal.into_iter().map(|signal| signal.name).collect(), only })
 }

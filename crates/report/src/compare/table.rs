@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 use std::mem;
-use vecud_record::recording::{Dialect, ReadError, Recording, Row};
+use vecud_record::recording::{Dialect, Recording, RecordingError, Row};
 
 /// A file that is being read: the row of the time reached, and the one after it.
 pub struct Table<R> {
@@ -24,7 +24,7 @@ impl<R: BufRead> Table<R> {
     pub fn of_run(
         input: R,
         further: impl Iterator<Item = io::Result<R>> + Send + 'static,
-    ) -> Result<Table<R>, ReadError> {
+    ) -> Result<Table<R>, RecordingError> {
         Table::new(Recording::new(input)?.and(further))
     }
 
@@ -32,11 +32,11 @@ impl<R: BufRead> Table<R> {
     ///
     /// # Errors
     /// The file is empty, has no time column, names a column twice, or its first row is none.
-    pub fn of_tool(input: R) -> Result<Table<R>, ReadError> {
+    pub fn of_tool(input: R) -> Result<Table<R>, RecordingError> {
         Table::new(Recording::in_dialect(input, Dialect::FOREIGN)?)
     }
 
-    fn new(recording: Recording<R>) -> Result<Table<R>, ReadError> {
+    fn new(recording: Recording<R>) -> Result<Table<R>, RecordingError> {
         check(recording.header())?;
         let mut table = Table { recording, now: Row::default(), next: Row::default(), has_next: false };
         table.read_next()?;
@@ -87,7 +87,7 @@ impl<R: BufRead> Table<R> {
     ///
     /// # Errors
     /// The row after it is none.
-    pub fn advance(&mut self) -> Result<(), ReadError> {
+    pub fn advance(&mut self) -> Result<(), RecordingError> {
         let time = self.next_time();
         while time.is_some() && self.next_time() == time {
             mem::swap(&mut self.now, &mut self.next);
@@ -96,7 +96,7 @@ impl<R: BufRead> Table<R> {
         Ok(())
     }
 
-    fn read_next(&mut self) -> Result<(), ReadError> {
+    fn read_next(&mut self) -> Result<(), RecordingError> {
         let before = self.time();
         self.has_next = self.recording.read(&mut self.next)?;
         let time = self.next.time;
@@ -110,7 +110,7 @@ impl<R: BufRead> Table<R> {
 }
 
 /// Whether the first column is the time, and no column is there twice.
-fn check(header: &Row) -> Result<(), ReadError> {
+fn check(header: &Row) -> Result<(), RecordingError> {
     if !is_time(header.cell(0)) {
         let first: String = header.cell(0).chars().take(40).collect();
         return Err(header.wrong_row(format!(
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use std::io;
 
-    fn rows(text: &str) -> Result<Vec<(f64, Vec<String>)>, ReadError> {
+    fn rows(text: &str) -> Result<Vec<(f64, Vec<String>)>, RecordingError> {
         let mut table = Table::of_tool(text.as_bytes())?;
         let mut rows = Vec::new();
         while table.next_time().is_some() {

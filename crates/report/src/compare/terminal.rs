@@ -60,7 +60,7 @@ fn of_signals(signals: &SignalsComparison, screen: Screen) -> Vec<String> {
     let titles = ["signal", "differs", "beyond", "first at", "largest", "at", "relative", "at"];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
     for signal in signals.different.iter().take(MOST) {
-        let largest = |of: &Option<(f64, super::Point)>, scale: f64, unit: &str| match of {
+        let largest = |of: &Option<(f64, super::SamplePair)>, scale: f64, unit: &str| match of {
             Some((most, point)) => [round(most * scale) + unit, format!("{} s", point.time)],
             None => [shown_unlike(signal), String::new()],
         };
@@ -96,7 +96,7 @@ fn of_signals(signals: &SignalsComparison, screen: Screen) -> Vec<String> {
 }
 
 /// Why there is no deviation: the first values that have none.
-fn shown_unlike(signal: &super::SignalResult) -> String {
+fn shown_unlike(signal: &super::SignalComparison) -> String {
     let first = signal.first.as_ref();
     first.map(|point| format!("{} / {}", shown(&point.a), shown(&point.b))).unwrap_or_default()
 }

@@ -3,15 +3,15 @@ use crate::{Run, Screen, json, sample};
 use proptest::prelude::*;
 use std::fmt::Write;
 
-const COURSE: Course = Course { same_time: 1e-9, common_only: false, until: None, ends: [None, None] };
+const COURSE: ComparedTimes = ComparedTimes { same_time: 1e-9, common_only: false, until: None, ends: [None, None] };
 
-fn compare(a: &str, b: &str, course: &Course, tolerances: &Tolerances) -> SignalsComparison {
+fn compare(a: &str, b: &str, course: &ComparedTimes, tolerances: &Tolerances) -> SignalsComparison {
     let (mut a, mut b) = (Table::of_tool(a.as_bytes()).unwrap(), Table::of_tool(b.as_bytes()).unwrap());
     signals(&mut a, &mut b, course, tolerances).unwrap()
 }
 
-fn point(time: f64, a: &str, b: &str) -> Point {
-    Point { time, a: a.into(), b: b.into() }
+fn point(time: f64, a: &str, b: &str) -> SamplePair {
+    SamplePair { time, a: a.into(), b: b.into() }
 }
 
 /// A comparison of these recordings and runs.
@@ -81,7 +81,7 @@ fn tolerances_decide_what_is_beyond() {
 #[test]
 fn a_recording_that_ends_early_is_not_equal() {
     let (short, long) = ("time,x\n0,1\n1,1\n", "time,x\n0,1\n1,1\n2,1\n3,1\n");
-    let excesses = |a, b, course: &Course| {
+    let excesses = |a, b, course: &ComparedTimes| {
         let result = compare(a, b, course, &Tolerances::default());
         comparison(Some(result), [None, None], None).excesses()
     };
@@ -90,8 +90,8 @@ fn a_recording_that_ends_early_is_not_equal() {
         ["the recording ends at 1 s; the reference goes on until 3 s (2 rows more)"]
     );
     assert!(excesses(long, short, &COURSE).is_empty());
-    assert!(excesses(short, long, &Course { until: Some(1.5), ..COURSE }).is_empty());
-    assert!(excesses(short, long, &Course { ends: [Some(4.0), None], ..COURSE }).is_empty());
+    assert!(excesses(short, long, &ComparedTimes { until: Some(1.5), ..COURSE }).is_empty());
+    assert!(excesses(short, long, &ComparedTimes { ends: [Some(4.0), None], ..COURSE }).is_empty());
     assert_eq!(excesses("time,x\n", long, &COURSE), ["the recording has no rows; the reference has some, until 3 s"]);
     assert!(excesses("time,x\n", "time,x\n", &COURSE).is_empty());
 }
@@ -103,7 +103,7 @@ fn differences_between_rows_only_are_said_to_be_such() {
     assert!(result.only_between_rows());
     let notes = comparison(Some(result), [None, None], None).all_notes();
     assert!(notes.iter().any(|note| note.contains("--common-times")), "{notes:?}");
-    let common = Course { common_only: true, ..COURSE };
+    let common = ComparedTimes { common_only: true, ..COURSE };
     let result = compare(thinned, "time,x\n0,1\n1,2\n2,3\n", &common, &Tolerances::default());
     assert!(result.different.is_empty() && result.span.moments == 2);
 }
@@ -205,7 +205,7 @@ proptest! {
     #[test]
     fn a_recording_is_equal_to_itself(rows in recording(), common_only: bool) {
         let text = text(&rows);
-        let result = compare(&text, &text, &Course { common_only, ..COURSE }, &Tolerances::default());
+        let result = compare(&text, &text, &ComparedTimes { common_only, ..COURSE }, &Tolerances::default());
         prop_assert!(result.different.is_empty());
         prop_assert_eq!(result.span.moments, rows.len() as u64);
         prop_assert!(comparison(Some(result), [None, None], None).excesses().is_empty());

@@ -2,12 +2,12 @@
 //!
 //! Recordings of the same run may have different rows: one was thinned out, or keeps changes only, or comes from a tool
 //! with other steps. So both are looked at whenever *either* has a row, and each has the value of its last row (zero-order
-//! hold). Times at most [`Course::same_time`] apart are the same time. A recording has no values before its first row, and
+//! hold). Times at most [`ComparedTimes::same_time`] apart are the same time. A recording has no values before its first row, and
 //! none after its end: the end of its run where that is known, else its last row.
 
 use super::table::Table;
 use std::io::BufRead;
-use vecud_record::recording::ReadError;
+use vecud_record::recording::RecordingError;
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Side {
 
 /// Which times are looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Course {
+pub struct ComparedTimes {
     /// Times that are no more than this apart are the same, s.
     pub same_time: f64,
     /// Only those at which both have a row.
@@ -31,9 +31,10 @@ pub struct Course {
     pub ends: [Option<f64>; 2],
 }
 
-impl Course {
+impl ComparedTimes {
     /// The times at which a simulation and its reference both have a row.
-    pub const OF_A_REFERENCE: Course = Course { same_time: 1e-9, common_only: true, until: None, ends: [None, None] };
+    pub const OF_A_REFERENCE: ComparedTimes =
+        ComparedTimes { same_time: 1e-9, common_only: true, until: None, ends: [None, None] };
 }
 
 /// What was looked at.
@@ -62,9 +63,9 @@ pub struct Span {
 pub fn walk<A: BufRead, B: BufRead>(
     a: &mut Table<A>,
     b: &mut Table<B>,
-    course: &Course,
+    course: &ComparedTimes,
     mut visit: impl FnMut(f64, bool, &Table<A>, &Table<B>),
-) -> Result<Span, (Side, ReadError)> {
+) -> Result<Span, (Side, RecordingError)> {
     let mut span = Span::default();
     let in_a = |error| (Side::A, error);
     let in_b = |error| (Side::B, error);
@@ -120,9 +121,10 @@ pub fn walk<A: BufRead, B: BufRead>(
 mod tests {
     use super::*;
 
-    const COURSE: Course = Course { same_time: 1e-9, common_only: false, until: None, ends: [None, None] };
+    const COURSE: ComparedTimes =
+        ComparedTimes { same_time: 1e-9, common_only: false, until: None, ends: [None, None] };
 
-    fn seen(a: &str, b: &str, course: &Course) -> (Vec<String>, Span) {
+    fn seen(a: &str, b: &str, course: &ComparedTimes) -> (Vec<String>, Span) {
         let table = |rows: &str| {
             let rows: String = rows.split_whitespace().map(|row| format!("{}\n", row.replace(':', ","))).collect();
             format!("time,x\n{rows}")
@@ -141,9 +143,9 @@ mod tests {
         let (moments, span) = seen("0:1 2:2 4:3", "0:1 1:5 2:6 4:7", &COURSE);
         assert_eq!(moments, ["0:1=1", "1:1~5", "2:2=6", "4:3=7"]);
         assert_eq!((span.moments, span.times, span.ends), (4, Some((0.0, 4.0)), [Some(4.0); 2]));
-        let (moments, _) = seen("0:1 2:2 4:3", "0:1 1:5 2:6 4:7", &Course { common_only: true, ..COURSE });
+        let (moments, _) = seen("0:1 2:2 4:3", "0:1 1:5 2:6 4:7", &ComparedTimes { common_only: true, ..COURSE });
         assert_eq!(moments, ["0:1=1", "2:2=6", "4:3=7"]);
-        let (moments, span) = seen("0:1 2:2 4:3", "0:1 1:5 2:6 4:7", &Course { until: Some(2.0), ..COURSE });
+        let (moments, span) = seen("0:1 2:2 4:3", "0:1 1:5 2:6 4:7", &ComparedTimes { until: Some(2.0), ..COURSE });
         assert_eq!((moments.len(), span.ends), (2, [Some(2.0); 2]));
     }
 
@@ -151,7 +153,7 @@ mod tests {
     fn times_that_differ_by_rounding_are_the_same() {
         let (moments, _) = seen("0:1 0.3:2 0.6:3", "0:1 0.30000000000000004:2 0.6000000000000001:3", &COURSE);
         assert_eq!(moments, ["0:1=1", "0.3:2=2", "0.6:3=3"]);
-        let coarse = Course { same_time: 0.01, ..COURSE };
+        let coarse = ComparedTimes { same_time: 0.01, ..COURSE };
         assert_eq!(seen("0:1 0.299:2", "0:1 0.305:2", &coarse).0.len(), 2);
     }
 
@@ -161,7 +163,8 @@ mod tests {
         assert_eq!(moments, ["1:1=1", "2:2=2"]);
         assert_eq!((span.before, span.beyond, span.ends), ([0, 2], [0, 2], [Some(2.0), Some(4.0)]));
         // A recording of changes only is silent when nothing changes: its run went on until 4 s.
-        let (moments, span) = seen("1:1 2:2", "0:0 1:1 2:2 3:3 4:4", &Course { ends: [Some(4.0), None], ..COURSE });
+        let (moments, span) =
+            seen("1:1 2:2", "0:0 1:1 2:2 3:3 4:4", &ComparedTimes { ends: [Some(4.0), None], ..COURSE });
         assert_eq!(moments, ["1:1=1", "2:2=2", "3:2~3"]);
         assert_eq!((span.before, span.beyond, span.ends), ([0, 1], [0, 1], [Some(4.0); 2]));
         let (moments, span) = seen("", "0:0 1:1", &COURSE);

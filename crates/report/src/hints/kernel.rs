@@ -2,7 +2,7 @@
 
 use super::{NOTABLE, TIMES, name};
 use crate::format::{count, duration, plural, seconds};
-use crate::{ClockResult, CoreCounts, KernelWork, Moment, Run, Served};
+use crate::{ActivationResult, ClockResult, CoreCounts, KernelWork, Run, Served};
 
 /// Devices whose interrupts come less often than this are no word worth, 1/s.
 const OFTEN: f64 = 10.0;
@@ -79,11 +79,11 @@ pub(super) fn wakeup(clock: &ClockResult, hints: &mut Vec<String>) {
 
 /// Who had the core in the longest of a clock's responses that the kernel has traced and of which others than the rig had half.
 pub(super) fn response(clock: &ClockResult, hints: &mut Vec<String>) {
-    let others = |moment: &Moment| -> u64 {
+    let others = |moment: &ActivationResult| -> u64 {
         let others = moment.kernel.iter().filter(|work| !work.rig && work.what != "idle");
         others.map(|work| work.ns).sum()
     };
-    let late = |moment: &&Moment| {
+    let late = |moment: &&ActivationResult| {
         let others = others(moment);
         // What only the wake-up had is told there.
         others >= NOTABLE && others >= moment.response / 2 && moment.wakeup_machine() < others / 2

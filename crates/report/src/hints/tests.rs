@@ -1,4 +1,4 @@
-use super::super::causes::{Causes, Counts, OtherClock, ThreadCounts};
+use super::super::causes::{Causes, KernelCounters, OtherClock, ThreadCounts};
 use super::super::sample;
 use super::*;
 use crate::{CoreCounts, Distribution, KernelWork, MemoryOverTime, Served};
@@ -6,8 +6,9 @@ use crate::{CoreCounts, Distribution, KernelWork, MemoryOverTime, Served};
 const TASK: usize = 4; // ecu.task_1ms in the sample; plant.step is before it and more urgent.
 
 /// A moment whose parts add up.
-fn moment(change: impl FnOnce(&mut Moment)) -> Moment {
-    let mut moment = Moment { wakeup: 3_000, gate: 500, executing: 20_000, set_get: 900, ..Moment::default() };
+fn moment(change: impl FnOnce(&mut ActivationResult)) -> ActivationResult {
+    let mut moment =
+        ActivationResult { wakeup: 3_000, gate: 500, executing: 20_000, set_get: 900, ..ActivationResult::default() };
     change(&mut moment);
     moment.response = moment.parts().iter().map(|(_, part)| part).sum();
     moment
@@ -18,7 +19,7 @@ fn other(clock: &str, overlap: u64, under_way: bool) -> OtherClock {
 }
 
 /// The ten worst: some of these, the others as always.
-fn ten(worst: Vec<Moment>) -> Vec<Moment> {
+fn ten(worst: Vec<ActivationResult>) -> Vec<ActivationResult> {
     let usual = std::iter::repeat_with(|| moment(|_| ()));
     worst.into_iter().chain(usual).take(10).collect()
 }
@@ -36,11 +37,16 @@ fn run(causes: Causes) -> Run {
     run
 }
 
-fn counts(faults: u64, disk: u64, involuntary: u64) -> Counts {
-    Counts { minor_faults: faults, major_faults: disk, voluntary_switches: 10_000, involuntary_switches: involuntary }
+fn counts(faults: u64, disk: u64, involuntary: u64) -> KernelCounters {
+    KernelCounters {
+        minor_faults: faults,
+        major_faults: disk,
+        voluntary_switches: 10_000,
+        involuntary_switches: involuntary,
+    }
 }
 
-fn thread(first: Counts, later: Counts) -> Causes {
+fn thread(first: KernelCounters, later: KernelCounters) -> Causes {
     Causes { thread: Some(ThreadCounts { first: Some(first), later }), ..Causes::default() }
 }
 
@@ -67,8 +73,8 @@ fn virtual_time_has_none() {
 
 #[test]
 fn each_hint_states_its_evidence() {
-    let worst_wakeups = |worst: Vec<Moment>| Causes { worst_wakeups: ten(worst), ..Causes::default() };
-    let worst_responses = |worst: Vec<Moment>| Causes { worst_responses: ten(worst), ..Causes::default() };
+    let worst_wakeups = |worst: Vec<ActivationResult>| Causes { worst_wakeups: ten(worst), ..Causes::default() };
+    let worst_responses = |worst: Vec<ActivationResult>| Causes { worst_responses: ten(worst), ..Causes::default() };
     let late = |wakeup: u64, others: Vec<OtherClock>| moment(|m| (m.wakeup, m.others) = (wakeup, others));
     for (causes, words) in [
         (
@@ -87,14 +93,14 @@ fn each_hint_states_its_evidence() {
         ),
         (
             // The sample's more urgent clocks of core 2 run 31,000 times.
-            thread(Counts::default(), counts(0, 0, 31_003)),
+            thread(KernelCounters::default(), counts(0, 0, 31_003)),
             "ecu.task_1ms lost core 2 31,003 times, more urgent clocks of the rig account for 31,000 at most: other \
              real-time threads or the kernel's own took it",
         ),
         (
             Causes {
                 worst_responses: ten(vec![moment(|m| (m.first, m.executing) = (true, 200_000))]),
-                ..thread(counts(30, 1, 0), Counts::default())
+                ..thread(counts(30, 1, 0), KernelCounters::default())
             },
             "the worst response of ecu.task_1ms, 204 µs, is its first activation, with 31 page faults; the median is 24.0 µs",
         ),
@@ -182,10 +188,11 @@ fn the_machine_is_named_once_for_all_clocks_of_a_core() {
 
 #[test]
 fn wakes_of_more_urgent_threads_explain_switches() {
-    let mut run = run(thread(Counts::default(), counts(0, 0, 31_500)));
+    let mut run = run(thread(KernelCounters::default(), counts(0, 0, 31_500)));
     assert_eq!(hints(&run).len(), 1);
     // A countdown clock sleeps twice for each activation.
-    run.clocks[1].causes = thread(Counts::default(), Counts { voluntary_switches: 14_000, ..Counts::default() });
+    run.clocks[1].causes =
+        thread(KernelCounters::default(), KernelCounters { voluntary_switches: 14_000, ..KernelCounters::default() });
     assert_eq!(hints(&run), [""; 0]);
 }
 
@@ -197,7 +204,7 @@ fn faults_of_a_first_activation_that_nobody_knows_apart_are_no_evidence() {
 
 #[test]
 fn ordinary_threads_lose_their_core_all_the_time() {
-    let mut run = run(thread(Counts::default(), counts(0, 0, 40_000)));
+    let mut run = run(thread(KernelCounters::default(), counts(0, 0, 40_000)));
     run.host.scheduling = Scheduling::Cooperative;
     assert_eq!(hints(&run), [""; 0]);
 }

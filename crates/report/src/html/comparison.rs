@@ -2,7 +2,9 @@
 
 use super::deviations::{deviations, tables};
 use super::{breakable, escape, name, page};
-use crate::compare::{ClocksComparison, Comparison, FIGURES, Metric, SignalsComparison, ratio_text, round, some};
+use crate::compare::{
+    ClocksComparison, ComparedMetric, Comparison, FIGURES, SignalsComparison, ratio_text, round, some,
+};
 use crate::format::{count, micros, plural, seconds};
 use crate::words::Word;
 use crate::{Run, passed};
@@ -101,7 +103,7 @@ fn tiles(comparison: &Comparison) -> String {
         }
     }
     if let Some(clocks) = comparison.clocks.as_ref().filter(|clocks| !clocks.no_latencies) {
-        let start = |metric: &&Metric| metric.name == "start latency";
+        let start = |metric: &&ComparedMetric| metric.name == "start latency";
         let of = clocks.common.iter().filter_map(|clock| Some((clock, clock.metrics.iter().find(start)?.ratio(1)?)));
         if let Some((clock, ratio)) = of.max_by(|one, other| one.1.total_cmp(&other.1)) {
             let name = format!("{}.{}", clock.fmu, clock.clock);

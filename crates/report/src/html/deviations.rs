@@ -2,7 +2,9 @@
 
 use super::svg::{Frame, marker, value_ticks};
 use super::{breakable, escape, fold};
-use crate::compare::{Curve, EXACT, Point, STEPS, SignalResult, SignalsComparison, round, shown_pair, tolerance_text};
+use crate::compare::{
+    ComparedCurve, EXACT, STEPS, SamplePair, SignalComparison, SignalsComparison, round, shown_pair, tolerance_text,
+};
 use crate::format::{count, plural};
 
 /// More signals than this are not listed one by one.
@@ -63,12 +65,12 @@ fn different(signals: &SignalsComparison) -> String {
     out
 }
 
-fn row(signal: &SignalResult, with_tolerance: bool) -> String {
+fn row(signal: &SignalComparison, with_tolerance: bool) -> String {
     let beyond = match signal.beyond {
         0 => "<td class=\"n zero\">0</td>".to_owned(),
         n => format!("<td class=\"n alarm\">{}</td>", count(n)),
     };
-    let first = signal.first.as_ref().map_or("<td></td><td></td><td></td>".to_owned(), |Point { time, a, b }| {
+    let first = signal.first.as_ref().map_or("<td></td><td></td><td></td>".to_owned(), |SamplePair { time, a, b }| {
         let (a, b) = shown_pair(a, b);
         let (a, b) = (escape(&a), escape(&b));
         format!("<td class=\"n first\">{time}</td><td class=\"n\">{a}</td><td class=\"n\">{b}</td>")
@@ -111,7 +113,7 @@ fn list(title: &str, names: &[String], open: bool) -> String {
 }
 
 /// The worst signals, drawn.
-pub fn deviations(signals: &SignalsComparison, curves: &[Curve]) -> String {
+pub fn deviations(signals: &SignalsComparison, curves: &[ComparedCurve]) -> String {
     if curves.is_empty() {
         return String::new();
     }
@@ -124,7 +126,7 @@ pub fn deviations(signals: &SignalsComparison, curves: &[Curve]) -> String {
     )
 }
 
-fn figure(signal: &SignalResult, curve: &Curve) -> String {
+fn figure(signal: &SignalComparison, curve: &ComparedCurve) -> String {
     let (largest, at) = match &signal.largest_absolute {
         Some((largest, point)) => (*largest, point.time),
         None => (0.0, curve.times.0),
@@ -146,7 +148,7 @@ fn share(time: f64, (from, to): (f64, f64)) -> f64 {
     if to > from { (time - from) / (to - from) } else { 0.5 }
 }
 
-fn values(signal: &SignalResult, curve: &Curve) -> String {
+fn values(signal: &SignalComparison, curve: &ComparedCurve) -> String {
     let all = curve.values.iter().flatten().flatten();
     let (low, high) = all.fold((f64::MAX, f64::MIN), |(low, high), (l, h)| (low.min(*l), high.max(*h)));
     let (low, high) = if low <= high { (low, high) } else { (0.0, 0.0) };
@@ -166,7 +168,7 @@ fn values(signal: &SignalResult, curve: &Curve) -> String {
     VALUES.svg(&format!("{} of the run and of the reference", escape(&signal.name)), &out)
 }
 
-fn apart(signal: &SignalResult, curve: &Curve, largest: f64, at: f64) -> String {
+fn apart(signal: &SignalComparison, curve: &ComparedCurve, largest: f64, at: f64) -> String {
     let top = if largest > 0.0 { largest } else { 1.0 };
     let place = |value: f64| value / top / 1.08;
     let times: Vec<(f64, String, String)> =
@@ -181,7 +183,7 @@ fn apart(signal: &SignalResult, curve: &Curve, largest: f64, at: f64) -> String 
 }
 
 /// Since when they differ.
-fn since(signal: &SignalResult, curve: &Curve, frame: &Frame) -> String {
+fn since(signal: &SignalComparison, curve: &ComparedCurve, frame: &Frame) -> String {
     let Some(first) = &signal.first else { return String::new() };
     let (x, top, bottom) = (frame.x(share(first.time, curve.times)), frame.y(1.0), frame.y(0.0));
     format!("<path class=\"limit\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>\n")
@@ -211,7 +213,7 @@ fn steps(values: &[Option<(f64, f64)>], frame: &Frame, place: impl Fn(f64) -> f6
     path
 }
 
-fn time_ticks(curve: &Curve) -> Vec<(f64, String)> {
+fn time_ticks(curve: &ComparedCurve) -> Vec<(f64, String)> {
     let (from, to) = curve.times;
     if to <= from {
         return vec![(0.5, format!("{from}"))];

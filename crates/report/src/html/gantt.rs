@@ -10,7 +10,7 @@ use crate::format::{duration, plural, seconds, short_duration};
 use crate::{ClockResult, KernelTrace, Picture, Run, TraceFile};
 use std::fmt::Write;
 use vecud_plan::{Mode, TaskId, TraceMode};
-use vecud_record::trace::{Activated, Inside, Item, Section};
+use vecud_record::trace::{Activated, InnerSpan, SectionKind, TraceItem};
 
 /// Lanes that fit on a page.
 const LANES: usize = 20;
@@ -120,20 +120,23 @@ fn lane_height(frame: &Frame) -> f64 {
     LANE + if frame.is_narrow() { ABOVE } else { 0.0 }
 }
 
-fn task_of(item: &Item) -> usize {
+fn task_of(item: &TraceItem) -> usize {
     match item {
-        Item::Activated(activated) => activated.task.0,
-        Item::Ticked { task, .. } | Item::Armed { task, .. } | Item::Skipped { task, .. } => task.0,
+        TraceItem::Activated(activated) => activated.task.0,
+        TraceItem::Ticked { task, .. } | TraceItem::Armed { task, .. } | TraceItem::Skipped { task, .. } => task.0,
     }
 }
 
 fn has_something(picture: &Picture, task: usize) -> bool {
-    picture.items.iter().any(|item| task_of(item) == task && !matches!(item, Item::Ticked { .. } | Item::Armed { .. }))
+    picture
+        .items
+        .iter()
+        .any(|item| task_of(item) == task && !matches!(item, TraceItem::Ticked { .. } | TraceItem::Armed { .. }))
 }
 
 fn activations(picture: &Picture) -> impl Iterator<Item = &Activated> {
     picture.items.iter().filter_map(|item| match item {
-        Item::Activated(activated) => Some(activated),
+        TraceItem::Activated(activated) => Some(activated),
         _ => None,
     })
 }
@@ -232,7 +235,7 @@ impl Drawing<'_> {
         let _ = writeln!(out, "<path class=\"axis\" d=\"M{left:.1} {base:.1}H{right:.1}\"/>");
         let own = || self.picture.items.iter().filter(|item| task_of(item) == task);
         for item in own() {
-            if let Item::Activated(activated) = item {
+            if let TraceItem::Activated(activated) = item {
                 self.block(out, activated, base);
             }
         }
@@ -240,14 +243,14 @@ impl Drawing<'_> {
         for item in own() {
             match item {
                 // The arrow of its tick shows its release.
-                Item::Activated(activated) if self.tail(activated).is_none() => {
+                TraceItem::Activated(activated) if self.tail(activated).is_none() => {
                     let x = self.x(activated.release);
                     if (left..=right).contains(&x) && self.picture.from <= activated.release {
                         release(out, x, base, x - last >= APART || last == f64::MIN);
                     }
                     last = x;
                 }
-                Item::Skipped { release, time, .. } if *release >= self.picture.from => {
+                TraceItem::Skipped { release, time, .. } if *release >= self.picture.from => {
                     let (x, y) = (self.x(*release), base - 11.0);
                     let title = format!("release at {} left out", time_text(*time));
                     let _ = writeln!(
@@ -326,10 +329,10 @@ impl Drawing<'_> {
             }
             from = gap_to;
         }
-        for Inside { section, from, to } in &activated.inside {
+        for InnerSpan { section, from, to } in &activated.inside {
             match section {
-                Section::Locked { .. } => *out += &bar("locked", place(*from), place(*to), 5.0, 0.0),
-                Section::Updated => *out += &bar("updated", place(*from), place(*to), 5.0, BLOCK - 5.0),
+                SectionKind::Locked { .. } => *out += &bar("locked", place(*from), place(*to), 5.0, 0.0),
+                SectionKind::Updated => *out += &bar("updated", place(*from), place(*to), 5.0, BLOCK - 5.0),
             }
         }
         *out += "</g>\n";
@@ -363,7 +366,7 @@ impl Drawing<'_> {
     fn tail(&self, activated: &Activated) -> Option<(TaskId, i64)> {
         let number = activated.flow?;
         self.picture.items.iter().find_map(|item| match item {
-            Item::Ticked { task, at, flow, .. } | Item::Armed { task, at, flow, .. } if *flow == number => {
+            TraceItem::Ticked { task, at, flow, .. } | TraceItem::Armed { task, at, flow, .. } if *flow == number => {
                 Some((*task, *at))
             }
             _ => None,
@@ -376,7 +379,9 @@ impl Drawing<'_> {
         let is_virtual = self.spread > 1.0;
         // In virtual time to its begin, since everything else is at one instant.
         let source = self.picture.items.iter().find_map(|item| match item {
-            Item::Activated(source) if source.task == from && (source.start..=source.end).contains(&at) => Some(source),
+            TraceItem::Activated(source) if source.task == from && (source.start..=source.end).contains(&at) => {
+                Some(source)
+            }
             _ => None,
         });
         let tail = self.beside(at, source.filter(|_| is_virtual).map_or(at, |source| source.release));
@@ -401,10 +406,11 @@ impl Drawing<'_> {
     }
 
     fn legend(&self) -> String {
-        let any = |test: &dyn Fn(&Item) -> bool| self.picture.items.iter().any(test);
+        let any = |test: &dyn Fn(&TraceItem) -> bool| self.picture.items.iter().any(test);
         let active = |test: &dyn Fn(&Activated) -> bool| activations(self.picture).any(test);
-        let inside =
-            |locked: bool| active(&|a| a.inside.iter().any(|i| matches!(i.section, Section::Locked { .. }) == locked));
+        let inside = |locked: bool| {
+            active(&|a| a.inside.iter().any(|i| matches!(i.section, SectionKind::Locked { .. }) == locked))
+        };
         let key = |drawing: &str, text: &str| {
             format!(
                 "<li><svg class=\"key\" viewBox=\"0 0 28 12\" aria-hidden=\"true\">{drawing}</svg><span>{text}</span></li>\n"
@@ -429,7 +435,7 @@ impl Drawing<'_> {
             (inside(false), bar("bar s0", 0, 12) + &bar("updated", 0, 5), "clock update"),
             (active(&|a| self.tail(a).is_some()), tick.to_owned(), "tick, and what it triggers"),
             (
-                any(&|item| matches!(item, Item::Skipped { .. })),
+                any(&|item| matches!(item, TraceItem::Skipped { .. })),
                 "<path class=\"skip\" d=\"M9 1l10 10m0-10l-10 10\"/>".to_owned(),
                 "release left out",
             ),

@@ -2,18 +2,18 @@
 
 use super::{escape, fold};
 use crate::format::{cores, plural};
-use crate::{DoctorFinding, DoctorResult, Ended, Fact, Host, MemoryOverTime, Run, Scheduling};
+use crate::{DoctorFinding, DoctorResult, Ended, Fact, HostResult, MemoryOverTime, Run, Scheduling};
 use vecud_base::priority::FifoPriority;
 use vecud_plan::Mode;
 
 /// By which clock releases come, and how threads wait for them.
-fn clock_words(host: &Host) -> String {
+fn clock_words(host: &HostResult) -> String {
     let clock = format!("CLOCK_{}", host.clock.to_uppercase());
     if host.spin_us > 0.0 { format!("{clock}, polled for the last {} µs", host.spin_us) } else { clock }
 }
 
 /// `55 to 60, limited: the rig asks for 51 to 89`
-pub(super) fn bands(host: &Host) -> String {
+pub(super) fn bands(host: &HostResult) -> String {
     let text = |(low, high): (FifoPriority, FifoPriority)| format!("{} to {}", low.get(), high.get());
     match host.fifo_band_used {
         Some(used) if host.is_limited() => {
@@ -25,7 +25,7 @@ pub(super) fn bands(host: &Host) -> String {
 }
 
 /// `8 of 20 MiB`
-pub(super) fn locked(host: &Host) -> String {
+pub(super) fn locked(host: &HostResult) -> String {
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     format!("{:.1} of {:.1} MiB", mib(host.memory_locked_bytes), mib(host.memory_wanted_bytes))
 }

@@ -141,7 +141,7 @@ mod tests {
         let mut run = sample(1);
         run.overview = Some(overview(&run));
         assert!(!section(&run).contains("overran"));
-        let overran = crate::Overran { release_s: 2.5, ..Default::default() };
+        let overran = crate::OverrunResult { release_s: 2.5, ..Default::default() };
         run.clocks.iter_mut().find(|clock| clock.fmu == "ecu").unwrap().causes.overran.push(overran);
         let section = section(&run);
         let (plant, ecu) = section.split_once("<h3>ecu</h3>").unwrap();

@@ -5,7 +5,7 @@ use crate::{
 use crate::{Distribution, Ended, Fact};
 use vecud_plan::{Interpolation, Mode, TaskId, TraceMode};
 use vecud_record::recording::envelope::Overview;
-use vecud_record::trace::{Activated, Inside, Item, Preempted, Section};
+use vecud_record::trace::{Activated, InnerSpan, Preempted, SectionKind, TraceItem};
 
 /// Files beside the page.
 const BESIDE: [&str; 6] =
@@ -424,10 +424,10 @@ fn paper_has_a_sheet_for_each_fmu_and_no_cut_figure() {
 
 /// A comparison of recordings with one signal, and of runs.
 fn compared(a: &str, b: &str, runs: [Option<&crate::Run>; 2], ratio: Option<f64>) -> String {
-    use crate::compare::{Comparison, Course, Table, Tolerances, clocks, curves, signals};
+    use crate::compare::{ComparedTimes, Comparison, Table, Tolerances, clocks, curves, signals};
     let table = |text: &str| format!("time,plant.\"x\"&<y>\n{text}").replace("plant.\"x\"", "plant.x").into_bytes();
     let (a, b) = (table(a), table(b));
-    let course = Course { same_time: 1e-9, common_only: false, until: None, ends: [None; 2] };
+    let course = ComparedTimes { same_time: 1e-9, common_only: false, until: None, ends: [None; 2] };
     let open = || (Table::of_tool(&a[..]).unwrap(), Table::of_tool(&b[..]).unwrap());
     let (mut one, mut other) = open();
     let signals = signals(&mut one, &mut other, &course, &Tolerances::default()).unwrap();
@@ -501,21 +501,21 @@ fn active(task: usize, start: i64, end: i64) -> Activated {
 
 /// Clock 3 ticks clock 0 and is preempted by it, with a lock and a callback; clock 4 leaves out a release and crashes.
 fn picture(why: Option<&str>) -> Picture {
-    let locked = Section::Locked { waited: 0, nested: 0, leaked: false };
+    let locked = SectionKind::Locked { waited: 0, nested: 0, leaked: false };
     let source = Activated {
         inside: vec![
-            Inside { section: locked, from: 300_000, to: 400_000 },
-            Inside { section: Section::Updated, from: 450_000, to: 800_000 },
+            InnerSpan { section: locked, from: 300_000, to: 400_000 },
+            InnerSpan { section: SectionKind::Updated, from: 450_000, to: 800_000 },
         ],
         preempted: vec![Preempted { by: TaskId(0), from: 500_000, to: 700_000 }],
         ..active(3, 200_000, 900_000)
     };
     let items = vec![
-        Item::Ticked { task: TaskId(3), output: 0, target: TaskId(0), taken: true, time: 0, at: 460_000, flow: 7 },
-        Item::Activated(Activated { flow: Some(7), release: 460_000, ..active(0, 500_000, 700_000) }),
-        Item::Activated(source),
-        Item::Skipped { task: TaskId(4), time: 0, release: 100_000, at: 950_000 },
-        Item::Activated(Activated { unfinished: true, ..active(4, 950_000, 5_000_000) }),
+        TraceItem::Ticked { task: TaskId(3), output: 0, target: TaskId(0), taken: true, time: 0, at: 460_000, flow: 7 },
+        TraceItem::Activated(Activated { flow: Some(7), release: 460_000, ..active(0, 500_000, 700_000) }),
+        TraceItem::Activated(source),
+        TraceItem::Skipped { task: TaskId(4), time: 0, release: 100_000, at: 950_000 },
+        TraceItem::Activated(Activated { unfinished: true, ..active(4, 950_000, 5_000_000) }),
     ];
     Picture { why: why.map(str::to_owned), from: 0, to: 1_000_000, items }
 }
@@ -599,7 +599,7 @@ fn odd_traces_are_drawn_too() {
         Picture { to: 0, ..whole.clone() },
         Picture { to: 1, ..whole.clone() },
         Picture { from: i64::MAX / 4, to: i64::MAX / 2, ..whole.clone() },
-        Picture { items: vec![Item::Activated(active(2, 7, 7))], from: 7, to: 8, why: None },
+        Picture { items: vec![TraceItem::Activated(active(2, 7, 7))], from: 7, to: 8, why: None },
     ];
     for case in cases {
         for mode in [Mode::RealTime, Mode::Virtual] {

@@ -3,7 +3,7 @@
 use super::figure::{Drawing, captioned, key};
 use super::svg::{Frame, Scale, class, duration_ticks, log_duration_ticks, marker};
 use super::{breakable, escape, name, page};
-use crate::Figures;
+use crate::Statistics;
 use crate::format::{count, duration, plural, short_duration};
 use crate::trends::{TrendClock, TrendPoint, TrendRun, Trends};
 use std::fmt::Write;
@@ -16,7 +16,7 @@ const DRAWN: usize = 60;
 const MARKED: usize = 30;
 
 /// A line of a figure.
-type Line = (&'static str, fn(&Figures) -> u64);
+type Line = (&'static str, fn(&Statistics) -> u64);
 /// The lines of each figure.
 const LINES: [Line; 4] =
     [("p50", |own| own.p50), ("p99", |own| own.p99), ("p99.9", |own| own.p99_9), ("max", |own| own.max)];
@@ -25,7 +25,7 @@ const LINES: [Line; 4] =
 struct Metric {
     title: &'static str,
     sentence: &'static str,
-    figures: fn(&TrendPoint) -> Option<Figures>,
+    figures: fn(&TrendPoint) -> Option<Statistics>,
     limit: fn(&TrendPoint) -> Option<u64>,
 }
 
@@ -105,7 +105,7 @@ fn section(clock: &TrendClock, runs: &[TrendRun]) -> String {
 
 /// The figure of a metric; `None`: no run has measured it.
 fn figure(metric: &Metric, clock: &TrendClock, runs: &[TrendRun]) -> Option<String> {
-    let points: Vec<Option<Figures>> =
+    let points: Vec<Option<Statistics>> =
         clock.points.iter().map(|point| point.as_ref().and_then(metric.figures)).collect();
     let last = points.iter().flatten().last()?;
     let limits: Vec<Option<u64>> = clock.points.iter().map(|point| point.as_ref().and_then(metric.limit)).collect();
@@ -119,7 +119,7 @@ fn figure(metric: &Metric, clock: &TrendClock, runs: &[TrendRun]) -> Option<Stri
 }
 
 /// Draws the lines: a run after the other to the right, gaps where a run has nothing.
-fn draw(points: &[Option<Figures>], limits: &[Option<u64>], runs: &[TrendRun], frame: Frame) -> Drawing {
+fn draw(points: &[Option<Statistics>], limits: &[Option<u64>], runs: &[TrendRun], frame: Frame) -> Drawing {
     let highest = limits.iter().flatten().copied().max().unwrap_or(0);
     let max = points.iter().flatten().map(|own| own.max).max().unwrap_or(0).max(1000) as f64;
     let mut medians: Vec<u64> = points.iter().flatten().map(|own| own.p50).collect();
@@ -168,7 +168,7 @@ fn draw(points: &[Option<Figures>], limits: &[Option<u64>], runs: &[TrendRun], f
         before = limit.or(before);
     }
     for (style, (name, value)) in LINES.iter().enumerate() {
-        let at = |run: usize, own: &Figures| (frame.x(share(run)), frame.y(ys.share(value(own) as f64)));
+        let at = |run: usize, own: &Statistics| (frame.x(share(run)), frame.y(ys.share(value(own) as f64)));
         let (mut path, mut marks, mut connected) = (String::new(), String::new(), false);
         for (run, own) in points.iter().enumerate() {
             if let Some(own) = own {
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_no_line() {
-        let figures = |max| Some(Figures { count: 1, p50: max, p99: max, p99_9: max, max, ..Figures::default() });
+        let figures = |max| Some(Statistics { count: 1, p50: max, p99: max, p99_9: max, max, ..Statistics::default() });
         let runs = of(|_, _| {}, 1);
         assert!(runs.contains("1 run ·"), "one run is drawn, too");
         let run = TrendRun {

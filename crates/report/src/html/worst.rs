@@ -2,7 +2,7 @@
 
 use super::{escape, fold, name};
 use crate::format::{count, duration, micros, plural};
-use crate::{ClockResult, Counts, Moment, Run};
+use crate::{ActivationResult, ClockResult, KernelCounters, Run};
 
 /// With more clocks than this, the tables are folded up on the screen.
 const UNFOLDED: usize = 3;
@@ -47,7 +47,7 @@ pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
 /// What the kernel has counted for the thread.
 fn thread(clock: &ClockResult) -> String {
     let Some(thread) = &clock.causes.thread else { return String::new() };
-    let faults = |counts: &Counts| plural(counts.minor_faults + counts.major_faults, "page fault");
+    let faults = |counts: &KernelCounters| plural(counts.minor_faults + counts.major_faults, "page fault");
     let pages = match &thread.first {
         Some(first) => format!("{} in the first activation, {} after it", faults(first), faults(&thread.later)),
         None => faults(&thread.later),
@@ -60,13 +60,13 @@ fn thread(clock: &ClockResult) -> String {
     )
 }
 
-fn table(title: &str, moments: &[Moment], start: i64) -> String {
+fn table(title: &str, moments: &[ActivationResult], start: i64) -> String {
     if moments.is_empty() {
         return String::new();
     }
     let mut out = format!("<h4>{title}</h4>\n<div class=\"scroll\"><table>\n<thead><tr><th>Activation time</th>");
     out += "<th class=\"n\">at</th><th class=\"n first\">response</th>";
-    for (part, _) in Moment::default().parts() {
+    for (part, _) in ActivationResult::default().parts() {
         out += &format!("<th class=\"n\">{part}</th>");
     }
     out += "<th class=\"also\">Also at work</th></tr></thead>\n<tbody>\n";
@@ -91,7 +91,7 @@ fn table(title: &str, moments: &[Moment], start: i64) -> String {
 }
 
 /// Who else was at work, and what is peculiar.
-fn company(moment: &Moment) -> String {
+fn company(moment: &ActivationResult) -> String {
     let mut words = Vec::new();
     if moment.first {
         words.push("first activation".to_owned());

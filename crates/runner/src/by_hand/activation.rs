@@ -1,12 +1,12 @@
 //! A model partition that is called, and what is asked while it is activated.
 
 use super::instance::{Caller, Life, Result, product, receive};
-use super::protocol::{Given, Place, Request, State, Why};
+use super::protocol::{FmiState, ReplyContent, Request, RequestFailure, VariableHandle};
 use super::variables::{TEXT, empty, length, needed};
 use crate::values;
 use std::os::unix::net::UnixStream;
 use vecud_description::{ValueReference, Values, VariableType};
-use vecud_fmi::{Getting, Health};
+use vecud_fmi::{AfterActivation, Health};
 
 impl Caller {
     /// Activates a model partition, and answers what can be asked of it then. Gives the first request that is another one.
@@ -30,49 +30,53 @@ impl Caller {
         time: f64,
         from: &mut UnixStream,
     ) -> Result<Option<Request>> {
-        let Life::Clocks(control, partitions) = life else { return Err(Why::NotHere) };
+        let Life::Clocks(control, partitions) = life else { return Err(RequestFailure::NotHere) };
         if control.health() != Health::Healthy {
-            return Err(Why::NotHere);
+            return Err(RequestFailure::NotHere);
         }
         let own = partitions.iter_mut().find(|partition| partition.clock() == clock);
-        let partition = own.ok_or_else(|| Why::Refused("it is no input clock".to_owned()))?;
+        let partition = own.ok_or_else(|| RequestFailure::Refused("it is no input clock".to_owned()))?;
         let mut getting = partition.begin().activate(time).map_err(|failure| self.failed(failure))?;
         self.time = time;
-        self.over(State::PartitionActivated, Ok(Given::Nothing));
+        self.over(FmiState::PartitionActivated, Ok(ReplyContent::Nothing));
         loop {
             let result = match receive(from) {
-                Some(Request::Get { place }) => self.get_activated(&mut getting, place).map(Given::Values),
+                Some(Request::Get { place }) => self.get_activated(&mut getting, place).map(ReplyContent::Values),
                 Some(Request::GetInterval { clock: own, fraction }) if own == clock => {
-                    let given = getting.get_interval(fraction).map(|(interval, qualifier)| Given::Interval {
+                    let given = getting.get_interval(fraction).map(|(interval, qualifier)| ReplyContent::Interval {
                         length: length(interval),
                         qualifier: Some(qualifier),
                     });
                     given.map_err(|failure| self.failed(failure))
                 }
-                Some(Request::GetInterval { .. }) => {
-                    Err(Why::Refused("after an activation only its own clock is asked for an interval".to_owned()))
-                }
+                Some(Request::GetInterval { .. }) => Err(RequestFailure::Refused(
+                    "after an activation only its own clock is asked for an interval".to_owned(),
+                )),
                 Some(Request::GetDerivative { adjoint, unknowns, knowns, seed }) => self
                     .matrix_of(&unknowns, &knowns)
                     .and_then(|of| self.derived(product(&mut getting, &of, adjoint, &seed))),
-                Some(other) if !other.verb().states().contains(&State::PartitionActivated) => Err(Why::NotHere),
+                Some(other) if !other.verb().states().contains(&FmiState::PartitionActivated) => {
+                    Err(RequestFailure::NotHere)
+                }
                 other => return Ok(other),
             };
             let state = match control.health() {
-                Health::Healthy => State::PartitionActivated,
-                Health::Failed => State::Failed,
-                Health::Fatal | Health::Freed => State::Fatal,
+                Health::Healthy => FmiState::PartitionActivated,
+                Health::Failed => FmiState::Failed,
+                Health::Fatal | Health::Freed => FmiState::Fatal,
             };
             self.over(state, result);
-            if state != State::PartitionActivated {
+            if state != FmiState::PartitionActivated {
                 return Ok(receive(from));
             }
         }
     }
 
-    fn get_activated(&self, getting: &mut Getting, place: Place) -> Result<Values> {
+    fn get_activated(&self, getting: &mut AfterActivation, place: VariableHandle) -> Result<Values> {
         if place.variable_type == VariableType::Clock {
-            return Err(Why::Refused("in Scheduled Execution clocks are read when the FMU calls back".to_owned()));
+            return Err(RequestFailure::Refused(
+                "in Scheduled Execution clocks are read when the FMU calls back".to_owned(),
+            ));
         }
         let mut room = TEXT;
         loop {
@@ -80,7 +84,7 @@ impl Caller {
             getting.get(&mut batch).map_err(|failure| self.failed(failure))?;
             match needed(&batch) {
                 Some(more) => room = more,
-                None => return values::load(&batch, 0).ok_or(Why::NotHere),
+                None => return values::load(&batch, 0).ok_or(RequestFailure::NotHere),
             }
         }
     }

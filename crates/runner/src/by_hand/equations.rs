@@ -1,14 +1,14 @@
 //! What an instance for Model Exchange is asked for: its equations, their implicit form, and how large they are.
 
 use super::instance::{Caller, Life, Result};
-use super::protocol::{Given, Request, Why};
+use super::protocol::{ReplyContent, Request, RequestFailure};
 use vecud_description::{Causality, ModelDescription, Variable};
 use vecud_fmi::{Attempt, Function, ImplicitForm, Numbers};
 
 impl Caller {
     /// How many states and event indicators there are, as the instance says. Where the description says otherwise that is told.
     fn ask_numbers(&mut self) -> Result<Numbers> {
-        let Life::Equations(_, model) = &mut self.life else { return Err(Why::NotHere) };
+        let Life::Equations(_, model) = &mut self.life else { return Err(RequestFailure::NotHere) };
         let numbers = model.numbers();
         let numbers = numbers.map_err(|failure| self.failed(failure))?;
         (self.numbers, self.has_told_numbers) = (numbers, true);
@@ -50,23 +50,23 @@ impl Caller {
     }
 
     /// What only Model Exchange has.
-    pub(super) fn equations(&mut self, request: Request) -> Result<Given> {
+    pub(super) fn equations(&mut self, request: Request) -> Result<ReplyContent> {
         self.tell_of_none(&request)?;
         let Numbers { states, event_indicators } = match request {
             Request::GetNumbers => {
                 let Numbers { states, event_indicators } = self.ask_numbers()?;
-                return Ok(Given::Numbers { states, event_indicators });
+                return Ok(ReplyContent::Numbers { states, event_indicators });
             }
             _ => self.numbers,
         };
-        let Life::Equations(_, model) = &mut self.life else { return Err(Why::NotHere) };
+        let Life::Equations(_, model) = &mut self.life else { return Err(RequestFailure::NotHere) };
         if request == Request::GetStateValueReferences {
             let mut references = vec![0; states];
             let done = model.state_references(&mut references);
             self.nothing(done)?;
-            return Ok(Given::References(references));
+            return Ok(ReplyContent::References(references));
         }
-        let mut continuous = model.continuous_time().ok_or(Why::NotHere)?;
+        let mut continuous = model.continuous_time().ok_or(RequestFailure::NotHere)?;
         let vector = |length: usize| vec![0.0; length];
         let (attempt, given) = match request {
             Request::SetTime { time } => {
@@ -74,35 +74,35 @@ impl Caller {
                 if let Ok(Attempt::Done(_)) = attempt {
                     self.time = time;
                 }
-                (attempt, Given::Nothing)
+                (attempt, ReplyContent::Nothing)
             }
             Request::SetContinuousStates { states: values } => {
                 if values.len() != states {
                     let words = format!("the instance has {states} continuous states, not {}", values.len());
-                    return Err(Why::Refused(words));
+                    return Err(RequestFailure::Refused(words));
                 }
-                (continuous.set_states(&values), Given::Nothing)
+                (continuous.set_states(&values), ReplyContent::Nothing)
             }
             Request::GetContinuousStates => {
                 let mut values = vector(states);
-                (continuous.states(&mut values).map(Attempt::Done), Given::Vector(values))
+                (continuous.states(&mut values).map(Attempt::Done), ReplyContent::Vector(values))
             }
             Request::GetNominalsOfContinuousStates => {
                 let mut values = vector(states);
-                (continuous.nominals(&mut values).map(Attempt::Done), Given::Vector(values))
+                (continuous.nominals(&mut values).map(Attempt::Done), ReplyContent::Vector(values))
             }
             Request::GetContinuousStateDerivatives => {
                 let mut values = vector(states);
-                (continuous.derivatives(&mut values), Given::Vector(values))
+                (continuous.derivatives(&mut values), ReplyContent::Vector(values))
             }
             Request::GetEventIndicators => {
                 let mut values = vector(event_indicators);
-                (continuous.indicators(&mut values), Given::Vector(values))
+                (continuous.indicators(&mut values), ReplyContent::Vector(values))
             }
             Request::CompletedIntegratorStep { no_set_fmu_state_prior_to_current_point } => {
                 let completed = continuous.completed_integrator_step(no_set_fmu_state_prior_to_current_point);
                 let said = completed.map_err(|failure| self.failed(failure))?;
-                return Ok(Given::Completed {
+                return Ok(ReplyContent::Completed {
                     enter_event_mode: said.enter_event_mode,
                     terminate_simulation: said.terminate_simulation,
                 });
@@ -111,10 +111,10 @@ impl Caller {
                 let form = form(&self.description)?;
                 if derivatives.len() != form.states() {
                     let words = format!("there are {} continuous states, not {}", form.states(), derivatives.len());
-                    return Err(Why::Refused(words));
+                    return Err(RequestFailure::Refused(words));
                 }
                 let mut values = vector(form.states());
-                (form.residual(&mut continuous, &derivatives, &mut values), Given::Vector(values))
+                (form.residual(&mut continuous, &derivatives, &mut values), ReplyContent::Vector(values))
             }
             Request::Jacobian { by_differences } => {
                 let form = form(&self.description)?;
@@ -124,9 +124,9 @@ impl Caller {
                 let done = form.jacobian(&mut continuous, &mut elements);
                 let attempt = self.derived(done)?;
                 self.attempted(Ok(attempt))?;
-                return Ok(Given::Matrix { rows, columns, elements, calls });
+                return Ok(ReplyContent::Matrix { rows, columns, elements, calls });
             }
-            _ => return Err(Why::NotHere),
+            _ => return Err(RequestFailure::NotHere),
         };
         self.attempted(attempt)?;
         Ok(given)
@@ -134,5 +134,5 @@ impl Caller {
 }
 
 fn form(description: &ModelDescription) -> Result<ImplicitForm> {
-    ImplicitForm::of(description).map_err(|error| Why::Refused(error.to_string()))
+    ImplicitForm::of(description).map_err(|error| RequestFailure::Refused(error.to_string()))
 }

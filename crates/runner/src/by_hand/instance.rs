@@ -3,8 +3,8 @@
 //! The types of `vecud_fmi` are the state machine. A request that they have no room for in the present state is refused before anything is
 //! called; which these are is said once, in [`Verb::states`](super::Verb::states).
 
-use super::protocol::{Answer, Given, Message, Place, Request, State, Subject, Why};
-use super::slot::{Mode, Slot};
+use super::protocol::{FmiState, LoadRequest, Message, Reply, ReplyContent, Request, RequestFailure, VariableHandle};
+use super::slot::{Slot, StateMode};
 use super::{Mouth, protocol};
 use crate::surroundings::finding;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub(super) enum Life {
     Terminated(Instance<Terminated>),
 }
 
-pub(super) type Result<T> = std::result::Result<T, Why>;
+pub(super) type Result<T> = std::result::Result<T, RequestFailure>;
 
 /// What the last iteration of an event has said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,14 +51,14 @@ pub(super) enum Iterated {
 
 /// Takes requests.
 pub(super) struct Caller {
-    pub(super) subject: Subject,
+    pub(super) subject: LoadRequest,
     pub(super) description: ModelDescription,
     pub(super) mouth: Arc<Mouth>,
     library: Option<Arc<Library>>,
     pub(super) life: Life,
     pub(super) slots: BTreeMap<String, Slot>,
     /// Bytes of states, with their mode and time.
-    pub(super) serialized: BTreeMap<String, (Vec<u8>, Mode, f64)>,
+    pub(super) serialized: BTreeMap<String, (Vec<u8>, StateMode, f64)>,
     /// The time that the instance has come to, in its unit of time.
     pub(super) time: f64,
     event_mode_used: bool,
@@ -76,7 +76,7 @@ pub(super) struct Caller {
 macro_rules! at_rest {
     ($caller:ident, |$instance:ident| $work:expr) => {
         match std::mem::replace(&mut $caller.life, Life::None) {
-            Life::None => Err(Why::NotHere),
+            Life::None => Err(RequestFailure::NotHere),
             Life::Instantiated($instance) => {
                 let done = $work;
                 $caller.life = Life::Instantiated($instance);
@@ -111,7 +111,7 @@ macro_rules! at_rest {
 macro_rules! consumed {
     ($caller:ident, |$instance:ident| $work:expr) => {
         match std::mem::replace(&mut $caller.life, Life::None) {
-            Life::None => return Err(Why::NotHere),
+            Life::None => return Err(RequestFailure::NotHere),
             Life::Instantiated($instance) => $work,
             Life::Configuration($instance) => $work,
             Life::Initialization($instance) => $work,
@@ -136,15 +136,15 @@ impl Life {
                 (control.join(vec![stepper]), in_event_mode)
             }
             Life::Equations(control, model) => (control.join(vec![model]), false),
-            _ => return Err(Why::NotHere),
+            _ => return Err(RequestFailure::NotHere),
         };
-        let instance = joined.0.map_err(|error| Why::Refused(error.to_string()))?;
+        let instance = joined.0.map_err(|error| RequestFailure::Refused(error.to_string()))?;
         Ok((instance, joined.1))
     }
 }
 
 impl Caller {
-    pub(super) fn new(subject: Subject, description: ModelDescription, mouth: Arc<Mouth>) -> Caller {
+    pub(super) fn new(subject: LoadRequest, description: ModelDescription, mouth: Arc<Mouth>) -> Caller {
         let elements = |variable: &Variable| description.elements(variable) as usize;
         let (states, event_indicators) = description.numbers_of_equations(elements);
         Caller {
@@ -184,9 +184,9 @@ impl Caller {
     }
 
     /// A request is over, and no FMU code runs. What it has changed for all code of the process is as before.
-    pub(super) fn over(&self, state: State, result: Result<Given>) {
+    pub(super) fn over(&self, state: FmiState, result: Result<ReplyContent>) {
         self.put_back("");
-        self.mouth.say(&Message::Over(Answer { state, time: self.time, result }));
+        self.mouth.say(&Message::Over(Reply { state, time: self.time, result }));
     }
 
     /// Puts back what FMU code has changed for all code of the process, and says so: when it did.
@@ -197,32 +197,33 @@ impl Caller {
         });
     }
 
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> FmiState {
         let (state, health) = match &self.life {
-            Life::None => return State::NoInstance,
-            Life::Instantiated(instance) => (State::Instantiated, instance.health()),
-            Life::Configuration(instance) => (State::ConfigurationMode, instance.health()),
-            Life::Initialization(instance) => (State::InitializationMode, instance.health()),
-            Life::Clocks(control, _) => (State::ClockActivationMode, control.health()),
+            Life::None => return FmiState::NoInstance,
+            Life::Instantiated(instance) => (FmiState::Instantiated, instance.health()),
+            Life::Configuration(instance) => (FmiState::ConfigurationMode, instance.health()),
+            Life::Initialization(instance) => (FmiState::InitializationMode, instance.health()),
+            Life::Clocks(control, _) => (FmiState::ClockActivationMode, control.health()),
             Life::Steps(control, stepper) => {
-                (if stepper.is_in_event_mode() { State::EventMode } else { State::StepMode }, control.health())
+                (if stepper.is_in_event_mode() { FmiState::EventMode } else { FmiState::StepMode }, control.health())
             }
-            Life::Equations(control, model) => {
-                (if model.is_in_event_mode() { State::EventMode } else { State::ContinuousTimeMode }, control.health())
-            }
-            Life::Terminated(instance) => (State::Terminated, instance.health()),
+            Life::Equations(control, model) => (
+                if model.is_in_event_mode() { FmiState::EventMode } else { FmiState::ContinuousTimeMode },
+                control.health(),
+            ),
+            Life::Terminated(instance) => (FmiState::Terminated, instance.health()),
         };
         match health {
             Health::Healthy => state,
-            Health::Failed => State::Failed,
-            Health::Fatal | Health::Freed => State::Fatal,
+            Health::Failed => FmiState::Failed,
+            Health::Fatal | Health::Freed => FmiState::Fatal,
         }
     }
 
     /// What failed, in the words of the FMU's version.
-    pub(super) fn failed(&self, failure: Failure) -> Why {
+    pub(super) fn failed(&self, failure: Failure) -> RequestFailure {
         let words = failure.in_words_of(self.subject.abi, self.subject.interface);
-        if failure.refused { Why::Refused(words) } else { Why::Failed(words) }
+        if failure.refused { RequestFailure::Refused(words) } else { RequestFailure::Failed(words) }
     }
 
     /// What a function is called in messages.
@@ -230,8 +231,8 @@ impl Caller {
         function.word_of(self.subject.abi, self.subject.interface)
     }
 
-    pub(super) fn nothing<T>(&self, done: std::result::Result<T, Failure>) -> Result<Given> {
-        done.map(|_outcome_is_told| Given::Nothing).map_err(|failure| self.failed(failure))
+    pub(super) fn nothing<T>(&self, done: std::result::Result<T, Failure>) -> Result<ReplyContent> {
+        done.map(|_outcome_is_told| ReplyContent::Nothing).map_err(|failure| self.failed(failure))
     }
 
     pub(super) fn attempted(&self, attempt: std::result::Result<Attempt, Failure>) -> Result<()> {
@@ -244,14 +245,15 @@ impl Caller {
     pub(super) fn derived<T>(&self, done: std::result::Result<T, DerivativeError>) -> Result<T> {
         done.map_err(|error| match error {
             DerivativeError::Failed(failure) => self.failed(failure),
-            error => Why::Refused(error.to_string()),
+            error => RequestFailure::Refused(error.to_string()),
         })
     }
 
     fn offer(&self) -> Result<&InterfaceOffer> {
         let offers = &self.description.interfaces;
         let offer = offers.iter().find(|offer| offer.interface() == self.subject.interface);
-        offer.ok_or_else(|| Why::Invalid(format!("the FMU does not offer {}", self.subject.interface.name())))
+        offer
+            .ok_or_else(|| RequestFailure::Invalid(format!("the FMU does not offer {}", self.subject.interface.name())))
     }
 
     pub(super) fn common(&self) -> Result<&InterfaceType> {
@@ -264,14 +266,15 @@ impl Caller {
         }
         for file in &self.subject.preload {
             let file = Path::new(OsStr::from_bytes(file));
-            let told =
-                |words| Why::Invalid(format!("{} cannot be loaded before it (preload): {words}", file.display()));
+            let told = |words| {
+                RequestFailure::Invalid(format!("{} cannot be loaded before it (preload): {words}", file.display()))
+            };
             preload(file).map_err(told)?;
         }
         let path = Path::new(OsStr::from_bytes(&self.subject.library));
         let loaded = Library::load(path, self.subject.abi, self.subject.interface);
         self.put_back(" when its library was loaded");
-        let library = Arc::new(loaded.map_err(|error| Why::Invalid(error.to_string()))?);
+        let library = Arc::new(loaded.map_err(|error| RequestFailure::Invalid(error.to_string()))?);
         library.stays(0);
         self.library = Some(library.clone());
         Ok(library)
@@ -301,14 +304,14 @@ impl Caller {
         }
     }
 
-    fn answer(&mut self, request: Request) -> Result<Given> {
+    fn answer(&mut self, request: Request) -> Result<ReplyContent> {
         if !request.verb().states().contains(&self.state()) {
-            return Err(Why::NotHere);
+            return Err(RequestFailure::NotHere);
         }
         match request {
             Request::GetVersion => {
                 let library = self.library()?;
-                Ok(Given::Text(library.version()))
+                Ok(ReplyContent::Text(library.version()))
             }
             Request::Instantiate { name, logging_on, event_mode_used, early_return_allowed } => {
                 self.instantiate(&name, logging_on, event_mode_used, early_return_allowed)
@@ -323,7 +326,7 @@ impl Caller {
             | Request::EnterInitializationMode { .. }
             | Request::ExitInitializationMode => self.go_on(request),
             Request::Set { place, values } => self.set(place, &values),
-            Request::Get { place } => self.get(place).map(Given::Values),
+            Request::Get { place } => self.get(place).map(ReplyContent::Values),
             Request::SetClock { clocks } => {
                 let clocks = InputClocks::ticking(&clocks);
                 let done = match &mut self.life {
@@ -331,7 +334,7 @@ impl Caller {
                     Life::Equations(_, model) => model.event_mode().map(|mut event| event.set_clocks(&clocks)),
                     _ => None,
                 };
-                self.nothing(done.ok_or(Why::NotHere)?)
+                self.nothing(done.ok_or(RequestFailure::NotHere)?)
             }
             Request::GetClock { clocks } => {
                 let clocks: Vec<_> = clocks.into_iter().map(|clock| (ValueReference(clock), 1)).collect();
@@ -341,15 +344,15 @@ impl Caller {
                     Life::Equations(_, model) => model.event_mode().map(|mut event| event.get_clocks(&mut clocks)),
                     _ => None,
                 };
-                self.nothing(done.ok_or(Why::NotHere)?)?;
-                Ok(Given::Clocks(clocks.active().iter().map(|active| *active != 0).collect()))
+                self.nothing(done.ok_or(RequestFailure::NotHere)?)?;
+                Ok(ReplyContent::Clocks(clocks.active().iter().map(|active| *active != 0).collect()))
             }
             Request::GetInterval { .. }
             | Request::SetInterval { .. }
             | Request::GetShift { .. }
             | Request::SetShift { .. } => self.clock(request),
             // Those of an instance whose partitions wait are activated by whoever serves requests.
-            Request::ActivateModelPartition { .. } => Err(Why::NotHere),
+            Request::ActivateModelPartition { .. } => Err(RequestFailure::NotHere),
             Request::DoStep { point, size } => self.step(point, size),
             Request::EnterEventMode { .. }
             | Request::EnterStepMode
@@ -368,7 +371,7 @@ impl Caller {
                     }
                     _ => None,
                 };
-                self.derived(given.ok_or(Why::NotHere)?)
+                self.derived(given.ok_or(RequestFailure::NotHere)?)
             }
             Request::GetFmuState { slot } => self.take_state(slot),
             Request::SetFmuState { slot } => self.set_state(&slot),
@@ -385,10 +388,10 @@ impl Caller {
                 let reset = consumed!(self, |instance| instance.reset());
                 self.life = Life::Instantiated(reset.map_err(|failure| self.failed(failure))?);
                 self.time = 0.0;
-                Ok(Given::Nothing)
+                Ok(ReplyContent::Nothing)
             }
             Request::FreeInstance => {
-                let is_fatal = self.state() == State::Fatal;
+                let is_fatal = self.state() == FmiState::Fatal;
                 self.slots.clear();
                 let begun = Instant::now();
                 let ended = consumed!(self, |instance| instance.end());
@@ -403,7 +406,13 @@ impl Caller {
         }
     }
 
-    fn instantiate(&mut self, name: &str, logging_on: bool, event_mode: bool, early_return: bool) -> Result<Given> {
+    fn instantiate(
+        &mut self,
+        name: &str,
+        logging_on: bool,
+        event_mode: bool,
+        early_return: bool,
+    ) -> Result<ReplyContent> {
         let library = self.library()?;
         let made_for = match self.subject.interface {
             Interface::ScheduledExecution => MadeFor::ScheduledExecution,
@@ -425,11 +434,11 @@ impl Caller {
         self.event_mode_used = event_mode;
         (self.numbers, self.has_told_numbers) = (self.described, false);
         self.life = Life::Instantiated(instance);
-        Ok(Given::Nothing)
+        Ok(ReplyContent::Nothing)
     }
 
     /// What leads from one state of the initialisation to the next.
-    fn go_on(&mut self, request: Request) -> Result<Given> {
+    fn go_on(&mut self, request: Request) -> Result<ReplyContent> {
         let next = match (std::mem::replace(&mut self.life, Life::None), request) {
             (Life::Instantiated(instance), Request::EnterConfigurationMode) => {
                 instance.enter_configuration_mode().map(Life::Configuration)
@@ -449,11 +458,11 @@ impl Caller {
             (Life::Initialization(instance), Request::ExitInitializationMode) => self.leave(instance),
             (life, _) => {
                 self.life = life;
-                return Err(Why::NotHere);
+                return Err(RequestFailure::NotHere);
             }
         };
         self.life = next.map_err(|failure| self.failed(failure))?;
-        Ok(Given::Nothing)
+        Ok(ReplyContent::Nothing)
     }
 
     fn leave(&mut self, instance: Instance<Initialization>) -> std::result::Result<Life, Failure> {
@@ -462,14 +471,14 @@ impl Caller {
         Ok(self.split(running, self.event_mode_used))
     }
 
-    fn step(&mut self, point: Option<f64>, size: f64) -> Result<Given> {
-        let Life::Steps(_, stepper) = &mut self.life else { return Err(Why::NotHere) };
+    fn step(&mut self, point: Option<f64>, size: f64) -> Result<ReplyContent> {
+        let Life::Steps(_, stepper) = &mut self.life else { return Err(RequestFailure::NotHere) };
         let point = point.unwrap_or(self.time);
         match stepper.begin().step(point, size) {
             Ok(after) => {
                 let said = after.said();
                 self.time = said.reached;
-                Ok(Given::Step {
+                Ok(ReplyContent::Step {
                     reached: said.reached,
                     early_return: said.early_return,
                     event_handling_needed: said.event_handling_needed,
@@ -480,8 +489,8 @@ impl Caller {
                 let (failure, reached) = (not_made.failure, not_made.reached);
                 let why = self.failed(failure);
                 match why {
-                    Why::Failed(words) if failure.status == vecud_fmi::Status::Discard => {
-                        Err(Why::Failed(format!("{words}; it has come to {reached:?}")))
+                    RequestFailure::Failed(words) if failure.status == vecud_fmi::Status::Discard => {
+                        Err(RequestFailure::Failed(format!("{words}; it has come to {reached:?}")))
                     }
                     why => Err(why),
                 }
@@ -500,15 +509,15 @@ impl Caller {
     }
 
     /// What changes between Event Mode and the mode beside it, and the iterations there.
-    fn event(&mut self, request: Request) -> Result<Given> {
+    fn event(&mut self, request: Request) -> Result<ReplyContent> {
         let time = self.time;
         let done = match (&mut self.life, request) {
             (Life::Steps(..), Request::EnterEventMode { .. }) if !self.event_mode_used => {
                 let words = "the instance was made without eventModeUsed: Instantiate eventModeUsed=true";
-                return Err(Why::Refused(words.to_owned()));
+                return Err(RequestFailure::Refused(words.to_owned()));
             }
             (_, Request::EnterStepMode | Request::EnterContinuousTimeMode) if self.event != Iterated::Done => {
-                return Err(Why::Refused(self.still_in_event()));
+                return Err(RequestFailure::Refused(self.still_in_event()));
             }
             (Life::Steps(_, stepper), Request::EnterEventMode { .. }) => stepper.enter_event_mode(time),
             (Life::Steps(_, stepper), Request::EnterStepMode) => stepper.enter_step_mode(),
@@ -522,13 +531,13 @@ impl Caller {
                     Life::Equations(_, model) => model.event_mode().map(|mut event| event.update()),
                     _ => None,
                 };
-                let said = updated.ok_or(Why::NotHere)?.map_err(|failure| self.failed(failure))?;
+                let said = updated.ok_or(RequestFailure::NotHere)?.map_err(|failure| self.failed(failure))?;
                 self.event = match (said.terminate_simulation, said.needs_update) {
                     (true, _) => Iterated::Over,
                     (false, true) => Iterated::Again,
                     (false, false) => Iterated::Done,
                 };
-                return Ok(Given::Update {
+                return Ok(ReplyContent::Update {
                     needs_update: said.needs_update,
                     terminate_simulation: said.terminate_simulation,
                     nominals_changed: said.nominals_of_continuous_states_changed,
@@ -536,15 +545,17 @@ impl Caller {
                     next_event_time: said.next_event_time,
                 });
             }
-            _ => return Err(Why::NotHere),
+            _ => return Err(RequestFailure::NotHere),
         };
         // The next event begins with an iteration.
         self.event = Iterated::Again;
         self.nothing(done)
     }
 
-    pub(super) fn matrix_of(&self, unknowns: &[Place], knowns: &[Place]) -> Result<Jacobian> {
-        let all = |places: &[Place]| places.iter().map(|place| (place.reference, place.elements)).collect::<Vec<_>>();
+    pub(super) fn matrix_of(&self, unknowns: &[VariableHandle], knowns: &[VariableHandle]) -> Result<Jacobian> {
+        let all = |places: &[VariableHandle]| {
+            places.iter().map(|place| (place.reference, place.elements)).collect::<Vec<_>>()
+        };
         Ok(Jacobian::new(Provides::from(self.common()?), &all(unknowns), &all(knowns)))
     }
 }
@@ -560,12 +571,12 @@ pub(super) fn product(
     of: &Jacobian,
     adjoint: bool,
     seed: &[f64],
-) -> std::result::Result<Given, DerivativeError> {
+) -> std::result::Result<ReplyContent, DerivativeError> {
     let mut product = vec![0.0; if adjoint { of.columns() } else { of.rows() }];
     if adjoint {
         at.adjoint_derivative(of, seed, &mut product)?;
     } else {
         at.directional_derivative(of, seed, &mut product)?;
     }
-    Ok(Given::Vector(product))
+    Ok(ReplyContent::Vector(product))
 }

@@ -13,7 +13,8 @@ mod slot;
 mod variables;
 
 pub use protocol::{
-    Answer, Call, Given, Length, Message, Place, Request, State, Subject, Verb, Why, length, read, send,
+    Call, FmiState, IntervalValue, LoadRequest, Message, Reply, ReplyContent, Request, RequestFailure, VariableHandle,
+    Verb, length, read, send,
 };
 
 use self::instance::Caller;
@@ -21,7 +22,9 @@ use crate::leave::leave;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use vecud_description::{Abi, Interface, ValueReference};
-use vecud_fmi::{CallCounts, Called, ForeignCall, Function, InstanceHost, Shown, Status, ThreadHost, set_thread_host};
+use vecud_fmi::{
+    CallCounts, CallIndicator, ForeignCall, Function, InstanceHost, ReturnedCall, Status, ThreadHost, set_thread_host,
+};
 use vecud_linux::shared_memory::SharedMemory;
 use vecud_linux::{confine, crash, memory, process, surroundings, thread};
 
@@ -90,7 +93,7 @@ impl InstanceHost for Mouth {
         true
     }
 
-    fn called(&self, call: &Called, arguments: &dyn Fn() -> String) {
+    fn called(&self, call: &ReturnedCall, arguments: &dyn Fn() -> String) {
         let status = match Status::from_raw(call.status) {
             Some(status) => status.name_in(self.abi).to_owned(),
             None => format!("{} (no status)", call.status),
@@ -102,7 +105,7 @@ impl InstanceHost for Mouth {
         // Others are only put on it: it is none of their arguments.
         let takes_time =
             [Function::SetTime, Function::DoStep, Function::ActivateModelPartition].contains(&call.function);
-        let own = Called { time: call.time.filter(|_| takes_time), ..*call };
+        let own = ReturnedCall { time: call.time.filter(|_| takes_time), ..*call };
         self.say(&Message::Called(Call {
             function: self.name(call.function).to_owned(),
             arguments: super::initialise::told_arguments(&own, arguments()),
@@ -115,7 +118,7 @@ impl InstanceHost for Mouth {
 /// Serves the FMU code on the only thread.
 struct Server {
     mouth: Arc<Mouth>,
-    shown: Shown,
+    shown: CallIndicator,
 }
 
 impl ThreadHost for Server {
@@ -132,7 +135,7 @@ impl ThreadHost for Server {
     // The status is told with the call.
     fn warned(&self, _: Function) {}
 
-    fn shown(&'static self) -> Option<&'static Shown> {
+    fn shown(&'static self) -> Option<&'static CallIndicator> {
         Some(&self.shown)
     }
 }
@@ -155,7 +158,7 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     const NOT_BY_HAND: &str = "this process is started by `vecud call`, not by hand";
     let inherited = |number| process::inherited(number).map_err(|error| format!("{NOT_BY_HAND} ({error})"));
     let mut stream = UnixStream::from(inherited(CONVERSATION_FD)?);
-    let subject: Option<Subject> =
+    let subject: Option<LoadRequest> =
         protocol::receive(&mut stream).map_err(|error| format!("the FMU is unreadable: {error}"))?;
     let subject = subject.ok_or(NOT_BY_HAND)?;
     // It lives as long as the process: FMU code may be called until its very end.
@@ -185,7 +188,7 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     surroundings::keep();
     let listening = stream.try_clone().map_err(|error| error.to_string())?;
     let mouth = Arc::new(Mouth { stream: Mutex::new(stream), abi: subject.abi, interface: subject.interface });
-    let shown = Shown::new(vecud_fmi::Place { word, tag: 0, calls });
+    let shown = CallIndicator::new(vecud_fmi::CallProbe { word, tag: 0, calls });
     let server: &'static Server = Box::leak(Box::new(Server { mouth: mouth.clone(), shown }));
     set_thread_host(Some(server));
     Ok((Caller::new(subject, description, mouth), listening))

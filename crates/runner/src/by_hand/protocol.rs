@@ -7,7 +7,7 @@ use vecud_description::{Abi, Interface, ValueReference, Values, VariableType};
 
 /// What the process is told first: of which FMU it makes instances.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Subject {
+pub struct LoadRequest {
     /// `modelDescription.xml`.
     pub description: String,
     /// As which it is read.
@@ -29,7 +29,7 @@ pub struct Subject {
 /// Where an instance stands. The standard's states, as far as importers tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)] // the standard's words
-pub enum State {
+pub enum FmiState {
     NoInstance,
     Instantiated,
     ConfigurationMode,
@@ -47,38 +47,38 @@ pub enum State {
     Fatal,
 }
 
-impl State {
+impl FmiState {
     /// All of them.
-    pub const ALL: [State; 12] = [
-        State::NoInstance,
-        State::Instantiated,
-        State::ConfigurationMode,
-        State::InitializationMode,
-        State::ClockActivationMode,
-        State::PartitionActivated,
-        State::StepMode,
-        State::EventMode,
-        State::ContinuousTimeMode,
-        State::Terminated,
-        State::Failed,
-        State::Fatal,
+    pub const ALL: [FmiState; 12] = [
+        FmiState::NoInstance,
+        FmiState::Instantiated,
+        FmiState::ConfigurationMode,
+        FmiState::InitializationMode,
+        FmiState::ClockActivationMode,
+        FmiState::PartitionActivated,
+        FmiState::StepMode,
+        FmiState::EventMode,
+        FmiState::ContinuousTimeMode,
+        FmiState::Terminated,
+        FmiState::Failed,
+        FmiState::Fatal,
     ];
 
     /// How people call it.
     pub fn name(self) -> &'static str {
         match self {
-            State::NoInstance => "no instance",
-            State::Instantiated => "Instantiated",
-            State::ConfigurationMode => "Configuration Mode",
-            State::InitializationMode => "Initialization Mode",
-            State::ClockActivationMode => "Clock Activation Mode",
-            State::PartitionActivated => "Partition Activated",
-            State::StepMode => "Step Mode",
-            State::EventMode => "Event Mode",
-            State::ContinuousTimeMode => "Continuous-Time Mode",
-            State::Terminated => "Terminated",
-            State::Failed => "failed",
-            State::Fatal => "fatal",
+            FmiState::NoInstance => "no instance",
+            FmiState::Instantiated => "Instantiated",
+            FmiState::ConfigurationMode => "Configuration Mode",
+            FmiState::InitializationMode => "Initialization Mode",
+            FmiState::ClockActivationMode => "Clock Activation Mode",
+            FmiState::PartitionActivated => "Partition Activated",
+            FmiState::StepMode => "Step Mode",
+            FmiState::EventMode => "Event Mode",
+            FmiState::ContinuousTimeMode => "Continuous-Time Mode",
+            FmiState::Terminated => "Terminated",
+            FmiState::Failed => "failed",
+            FmiState::Fatal => "fatal",
         }
     }
 }
@@ -133,11 +133,11 @@ pub enum Verb {
 
 impl Verb {
     /// The states in which it can be asked for.
-    pub fn states(self) -> &'static [State] {
-        use State::*;
+    pub fn states(self) -> &'static [FmiState] {
+        use FmiState::*;
         match self {
             Verb::Instantiate => &[NoInstance],
-            Verb::GetVersion => &State::ALL,
+            Verb::GetVersion => &FmiState::ALL,
             Verb::EnterConfigurationMode | Verb::EnterInitializationMode => &[Instantiated],
             Verb::ExitConfigurationMode => &[ConfigurationMode],
             Verb::ExitInitializationMode | Verb::SetInterval | Verb::GetShift | Verb::SetShift => &[InitializationMode],
@@ -207,7 +207,7 @@ impl Verb {
                 Terminated,
                 Failed,
             ],
-            Verb::FreeInstance => &State::ALL[1..],
+            Verb::FreeInstance => &FmiState::ALL[1..],
         }
     }
 }
@@ -215,14 +215,14 @@ impl Verb {
 /// An interval or a shift of a clock: in the FMU's unit of time, or counter and resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // the standard's words
-pub enum Length {
+pub enum IntervalValue {
     Decimal(f64),
     Fraction { counter: u64, resolution: u64 },
 }
 
 /// A variable, as the C interface knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct VariableHandle {
     /// The value reference of the variable.
     pub reference: ValueReference,
     /// By whose functions it is set and read.
@@ -255,11 +255,11 @@ pub enum Request {
     },
     ExitInitializationMode,
     Set {
-        place: Place,
+        place: VariableHandle,
         values: Values,
     },
     Get {
-        place: Place,
+        place: VariableHandle,
     },
     SetClock {
         clocks: Vec<u32>,
@@ -273,7 +273,7 @@ pub enum Request {
     },
     SetInterval {
         clock: ValueReference,
-        interval: Length,
+        interval: IntervalValue,
     },
     GetShift {
         clock: ValueReference,
@@ -281,7 +281,7 @@ pub enum Request {
     },
     SetShift {
         clock: ValueReference,
-        shift: Length,
+        shift: IntervalValue,
     },
     ActivateModelPartition {
         clock: ValueReference,
@@ -316,8 +316,8 @@ pub enum Request {
     },
     GetDerivative {
         adjoint: bool,
-        unknowns: Vec<Place>,
-        knowns: Vec<Place>,
+        unknowns: Vec<VariableHandle>,
+        knowns: Vec<VariableHandle>,
         seed: Vec<f64>,
     },
     Residual {
@@ -399,14 +399,14 @@ impl Request {
 /// What a request has given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // the standard's names
-pub enum Given {
+pub enum ReplyContent {
     Nothing,
     Text(String),
     Values(Values),
     Clocks(Vec<bool>),
     /// `qualifier`: as C has it; none of a shift.
     Interval {
-        length: Length,
+        length: IntervalValue,
         qualifier: Option<i32>,
     },
     Numbers {
@@ -444,7 +444,7 @@ pub enum Given {
 
 /// Why a request has given nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Why {
+pub enum RequestFailure {
     /// It cannot be asked for in this state; nothing was called.
     NotHere,
     /// It cannot be done, in words; nothing was called.
@@ -457,13 +457,13 @@ pub enum Why {
 
 /// The end of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct Reply {
     /// Where the instance stands now.
-    pub state: State,
+    pub state: FmiState,
     /// The time that it has come to, in its unit of time.
     pub time: f64,
     /// What has come of the request.
-    pub result: Result<Given, Why>,
+    pub result: Result<ReplyContent, RequestFailure>,
 }
 
 /// A call of FMU code that has returned.
@@ -498,7 +498,7 @@ pub enum Message {
     /// What should be known of what is given.
     Noted(String),
     /// The request is over.
-    Over(Answer),
+    Over(Reply),
 }
 
 /// Longer frames are refused: this is none.

@@ -3,7 +3,7 @@
 use vecud_fmi::{Configuration, FmuState, Initialization, Instantiated, Running};
 
 /// A state that was taken, by the mode to which it leads back.
-pub(super) enum Saved {
+pub(super) enum SavedState {
     Instantiated(FmuState<Instantiated>),
     Configuration(FmuState<Configuration>),
     Initialization(FmuState<Initialization>),
@@ -13,13 +13,13 @@ pub(super) enum Saved {
 
 /// A state that was taken or made of bytes, and the time of it.
 pub(super) struct Slot {
-    pub(super) saved: Saved,
+    pub(super) saved: SavedState,
     pub(super) time: f64,
 }
 
 /// To which mode serialised bytes lead back.
 #[derive(Clone, Copy)]
-pub(super) enum Mode {
+pub(super) enum StateMode {
     Instantiated,
     Configuration,
     Initialization,

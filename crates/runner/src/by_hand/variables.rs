@@ -1,7 +1,7 @@
 //! What is set in an instance that is called, and read from it: variables, and intervals of clocks.
 
 use super::instance::{Caller, Life, Result};
-use super::protocol::{Given, Length, Place, Request, Why};
+use super::protocol::{IntervalValue, ReplyContent, Request, RequestFailure, VariableHandle};
 use crate::values;
 use vecud_description::{Values, VariableType};
 use vecud_fmi::{Attempt, Batch, Interval};
@@ -10,17 +10,18 @@ use vecud_fmi::{Attempt, Batch, Interval};
 pub(super) const TEXT: usize = 4096;
 
 impl Caller {
-    pub(super) fn set(&mut self, place: Place, values: &Values) -> Result<Given> {
-        let Place { reference, variable_type, .. } = place;
+    pub(super) fn set(&mut self, place: VariableHandle, values: &Values) -> Result<ReplyContent> {
+        let VariableHandle { reference, variable_type, .. } = place;
         if variable_type == VariableType::Clock {
-            return Err(Why::Refused("clocks are set by SetClock".to_owned()));
+            return Err(RequestFailure::Refused("clocks are set by SetClock".to_owned()));
         }
         let done = match &mut self.life {
             Life::Instantiated(instance) => instance.set_values(reference, variable_type, values),
             Life::Configuration(instance) => instance.set_values(reference, variable_type, values),
             Life::Initialization(instance) => instance.set_values(reference, variable_type, values),
             Life::Clocks(_, partitions) => {
-                let partition = partitions.first_mut().ok_or(Why::Refused("the FMU has no input clock".to_owned()))?;
+                let partition =
+                    partitions.first_mut().ok_or(RequestFailure::Refused("the FMU has no input clock".to_owned()))?;
                 partition.begin().set(&filled(place, values))
             }
             Life::Steps(_, stepper) => match stepper.event_mode() {
@@ -31,19 +32,19 @@ impl Caller {
                 Some(mut continuous) => {
                     let attempt = continuous.set(&filled(place, values));
                     self.attempted(attempt)?;
-                    return Ok(Given::Nothing);
+                    return Ok(ReplyContent::Nothing);
                 }
-                None => model.event_mode().ok_or(Why::NotHere)?.set(&filled(place, values)),
+                None => model.event_mode().ok_or(RequestFailure::NotHere)?.set(&filled(place, values)),
             },
-            Life::None | Life::Terminated(_) => return Err(Why::NotHere),
+            Life::None | Life::Terminated(_) => return Err(RequestFailure::NotHere),
         };
         self.nothing(done)
     }
 
-    pub(super) fn get(&mut self, place: Place) -> Result<Values> {
-        let Place { reference, variable_type, elements } = place;
+    pub(super) fn get(&mut self, place: VariableHandle) -> Result<Values> {
+        let VariableHandle { reference, variable_type, elements } = place;
         if variable_type == VariableType::Clock {
-            return Err(Why::Refused("clocks are read by GetClock".to_owned()));
+            return Err(RequestFailure::Refused("clocks are read by GetClock".to_owned()));
         }
         let early = match &self.life {
             Life::Instantiated(instance) => Some(instance.get_values(reference, variable_type, elements)),
@@ -60,9 +61,9 @@ impl Caller {
             }),
             Life::Equations(_, model) => match model.continuous_time() {
                 Some(mut continuous) => Ok(continuous.get(batch)),
-                None => Ok(model.event_mode().ok_or(Why::NotHere)?.get(batch).map(Attempt::Done)),
+                None => Ok(model.event_mode().ok_or(RequestFailure::NotHere)?.get(batch).map(Attempt::Done)),
             },
-            _ => Err(Why::NotHere),
+            _ => Err(RequestFailure::NotHere),
         };
         let mut room = TEXT;
         loop {
@@ -71,14 +72,14 @@ impl Caller {
             self.attempted(attempt)?;
             match needed(&batch) {
                 Some(more) => room = more,
-                None => return values::load(&batch, 0).ok_or(Why::NotHere),
+                None => return values::load(&batch, 0).ok_or(RequestFailure::NotHere),
             }
         }
     }
 
     /// Intervals and shifts.
-    pub(super) fn clock(&mut self, request: Request) -> Result<Given> {
-        let interval = |(interval, qualifier): (Interval, i32)| Given::Interval {
+    pub(super) fn clock(&mut self, request: Request) -> Result<ReplyContent> {
+        let interval = |(interval, qualifier): (Interval, i32)| ReplyContent::Interval {
             length: length(interval),
             qualifier: Some(qualifier),
         };
@@ -87,28 +88,28 @@ impl Caller {
                 instance.get_interval(clock, fraction).map(interval)
             }
             (Life::Steps(_, stepper), Request::GetInterval { clock, fraction }) => {
-                stepper.event_mode().ok_or(Why::NotHere)?.get_interval(clock, fraction).map(interval)
+                stepper.event_mode().ok_or(RequestFailure::NotHere)?.get_interval(clock, fraction).map(interval)
             }
             (Life::Equations(_, model), Request::GetInterval { clock, fraction }) => {
-                model.event_mode().ok_or(Why::NotHere)?.get_interval(clock, fraction).map(interval)
+                model.event_mode().ok_or(RequestFailure::NotHere)?.get_interval(clock, fraction).map(interval)
             }
             (Life::Initialization(instance), Request::SetInterval { clock, interval }) => {
-                instance.set_interval(clock, of_length(interval)).map(|_told| Given::Nothing)
+                instance.set_interval(clock, of_length(interval)).map(|_told| ReplyContent::Nothing)
             }
             (Life::Initialization(instance), Request::GetShift { clock, fraction }) => instance
                 .get_shift(clock, fraction)
-                .map(|shift| Given::Interval { length: length(shift), qualifier: None }),
+                .map(|shift| ReplyContent::Interval { length: length(shift), qualifier: None }),
             (Life::Initialization(instance), Request::SetShift { clock, shift }) => {
-                instance.set_shift(clock, of_length(shift)).map(|_told| Given::Nothing)
+                instance.set_shift(clock, of_length(shift)).map(|_told| ReplyContent::Nothing)
             }
-            _ => return Err(Why::NotHere),
+            _ => return Err(RequestFailure::NotHere),
         };
         given.map_err(|failure| self.failed(failure))
     }
 }
 
 /// A batch of one variable; `room`: bytes of each string or binary.
-pub(super) fn empty(Place { reference, variable_type, elements }: Place, room: usize) -> Batch {
+pub(super) fn empty(VariableHandle { reference, variable_type, elements }: VariableHandle, room: usize) -> Batch {
     match variable_type {
         VariableType::String | VariableType::Binary => {
             Batch::awaiting_bytes(variable_type, &[(reference, elements, room)]).all_enabled()
@@ -117,7 +118,7 @@ pub(super) fn empty(Place { reference, variable_type, elements }: Place, room: u
     }
 }
 
-fn filled(place: Place, values: &Values) -> Batch {
+fn filled(place: VariableHandle, values: &Values) -> Batch {
     let longest = match values {
         Values::String(all) => all.iter().map(String::len).max(),
         Values::Binary(all) => all.iter().map(Vec::len).max(),
@@ -133,16 +134,16 @@ pub(super) fn needed(batch: &Batch) -> Option<usize> {
     batch.elements(0).filter_map(|element| batch.bytes(element).err()).max()
 }
 
-pub(super) fn length(interval: Interval) -> Length {
+pub(super) fn length(interval: Interval) -> IntervalValue {
     match interval {
-        Interval::Decimal(value) => Length::Decimal(value),
-        Interval::Fraction { counter, resolution } => Length::Fraction { counter, resolution },
+        Interval::Decimal(value) => IntervalValue::Decimal(value),
+        Interval::Fraction { counter, resolution } => IntervalValue::Fraction { counter, resolution },
     }
 }
 
-fn of_length(length: Length) -> Interval {
+fn of_length(length: IntervalValue) -> Interval {
     match length {
-        Length::Decimal(value) => Interval::Decimal(value),
-        Length::Fraction { counter, resolution } => Interval::Fraction { counter, resolution },
+        IntervalValue::Decimal(value) => Interval::Decimal(value),
+        IntervalValue::Fraction { counter, resolution } => Interval::Fraction { counter, resolution },
     }
 }

@@ -4,19 +4,19 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use vecud_description::VariableType;
 use vecud_fmi::Batch;
 
-/// The values of a batch as they were set last. Nothing is allocated after [`Seen::new`].
-pub struct Seen {
+/// The values of a batch as they were set last. Nothing is allocated after [`LastSet::new`].
+pub struct LastSet {
     /// Of each element its word, or of a string or binary a hash of it; `None`: it was not set yet.
     elements: Vec<Option<u64>>,
     /// Of each element whether it had another value when this was asked last than before.
     changed: Vec<bool>,
 }
 
-impl Seen {
+impl LastSet {
     /// Nothing of the batch was set yet.
-    pub fn new(batch: &Batch) -> Seen {
+    pub fn new(batch: &Batch) -> LastSet {
         let elements = (0..batch.items()).map(|item| batch.elements(item).end).max().unwrap_or(0);
-        Seen { elements: vec![None; elements], changed: vec![false; elements] }
+        LastSet { elements: vec![None; elements], changed: vec![false; elements] }
     }
 
     /// Of the elements of one item of the batch what was set last.
@@ -79,7 +79,7 @@ mod tests {
     fn the_first_value_and_every_other_one_is_a_change() {
         let variables = vec![(ValueReference(1), 1), (ValueReference(2), 2)];
         let mut batch = Batch::new(VariableType::Int32, variables);
-        let mut seen = Seen::new(&batch);
+        let mut seen = LastSet::new(&batch);
         assert!(seen.has_changed(&batch) && !seen.has_changed(&batch));
         batch.set_word(2, 7);
         assert!(seen.has_changed(&batch) && !seen.has_changed(&batch));
@@ -89,13 +89,13 @@ mod tests {
     fn what_is_put_back_is_no_change() {
         let mut batch = Batch::new(VariableType::Int32, vec![(ValueReference(1), 1), (ValueReference(2), 2)]);
         batch.set_word(2, 7);
-        let mut seen = Seen::new(&batch);
+        let mut seen = LastSet::new(&batch);
         assert!(seen.has_changed(&batch));
-        let mut other = Seen::new(&batch);
+        let mut other = LastSet::new(&batch);
         (0..2).for_each(|item| other.put_back(&batch, item, &seen.of_item(&batch, item)));
         assert!(!other.has_changed(&batch));
         // Of another size it is nothing.
-        let mut other = Seen::new(&batch);
+        let mut other = LastSet::new(&batch);
         (0..2).for_each(|item| other.put_back(&batch, item, &[]));
         assert!(other.has_changed(&batch));
     }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn what_is_not_enabled_is_no_change() {
         let mut batch = Batch::awaiting(VariableType::Float64, vec![(ValueReference(1), 1)]);
-        let mut seen = Seen::new(&batch);
+        let mut seen = LastSet::new(&batch);
         assert!(!seen.has_changed(&batch));
         batch.enable(0);
         assert!(seen.has_changed(&batch));
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn texts_are_compared_as_a_whole() {
         let mut batch = Batch::awaiting_bytes(VariableType::String, &[(ValueReference(1), 1, 16)]).all_enabled();
-        let mut seen = Seen::new(&batch);
+        let mut seen = LastSet::new(&batch);
         batch.set_bytes(0, b"one");
         assert!(seen.has_changed(&batch) && !seen.has_changed(&batch));
         batch.set_bytes(0, b"two");

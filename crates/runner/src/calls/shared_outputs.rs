@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use vecud_description::{ValueReference, VariableType};
-use vecud_plan::{Batch, Plan, TaskPlan};
+use vecud_plan::{BatchPlan, Plan, TaskPlan};
 
 /// Which variables several tasks of an instance read.
 pub struct SharedOutputs {
@@ -27,7 +27,7 @@ impl SharedOutputs {
     /// Whether other partitions may disturb what this task reads and publishes.
     pub fn disturb(&self, task: &TaskPlan) -> bool {
         // What an FMU returns of strings and binaries is lost with the next call to it, by whomever.
-        let fleeting = |batch: &Batch| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
+        let fleeting = |batch: &BatchPlan| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
         self.tasks[task.fmu.0] > 1 && task.get.iter().any(fleeting)
             || feeds(task).any(|reference| self.readers[&(task.fmu.0, reference)] > 1)
     }

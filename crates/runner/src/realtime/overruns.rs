@@ -5,7 +5,7 @@ use crate::measure::Measure;
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Instant, Nanos};
-use vecud_plan::schedule::{Kept, Skipped, Timeline};
+use vecud_plan::schedule::{LateRelease, Skipped, Timeline};
 use vecud_plan::{Overrun, Release};
 use vecud_record::board::promise::Break;
 use vecud_record::board::{Global, Metric, TaskWord};
@@ -93,8 +93,8 @@ fn find(own: &Own, timeline: &mut Timeline, now: i64, measure: Option<&Measure>)
             }
             while let Some(release) = timeline.keep(time) {
                 match release {
-                    Kept::Waits(release) => overrun(release),
-                    Kept::Not(release) => skipped(release),
+                    LateRelease::Waits(release) => overrun(release),
+                    LateRelease::Not(release) => skipped(release),
                 }
             }
         }

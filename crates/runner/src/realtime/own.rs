@@ -2,7 +2,7 @@
 //! it in the processor's caches, and each look through a table is one more miss.
 
 use crate::serial::Serial;
-use crate::site::Site;
+use crate::site::TaskTelemetry;
 use crate::thread_host::PartitionHost;
 use crate::world::{CoreState, InstanceState, TaskState, World};
 use vecud_description::IntervalVariability;
@@ -24,7 +24,7 @@ pub struct Own {
     /// What others tell the thread.
     pub state: &'static TaskState,
     /// Where activations leave their marks.
-    pub site: &'static Site,
+    pub site: &'static TaskTelemetry,
     /// The counters and times of the task.
     pub cells: TaskCells<'static>,
     /// Where each activation leaves two notes.

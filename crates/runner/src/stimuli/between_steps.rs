@@ -9,7 +9,7 @@ use super::{broken, ticked_by};
 use vecud_base::time::{Instant, StepGrid};
 use vecud_plan::schedule::Timeline;
 use vecud_plan::{Release, TaskId};
-use vecud_record::stimulus::{Feed, State};
+use vecud_record::stimulus::{Feed, FeedState};
 
 /// The ticks of one clock.
 pub struct StepFeed {
@@ -56,7 +56,7 @@ impl StepFeed {
             }
         });
         let next = timeline.fed_after(begin).filter(|next| *next < end);
-        if state == State::Broken && next.is_none() && until < end.seconds() {
+        if state == FeedState::Broken && next.is_none() && until < end.seconds() {
             broken(world, self.stimulus);
             return false;
         }

@@ -6,7 +6,7 @@ use super::{broken, ticked_by};
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::TaskId;
 use vecud_plan::schedule::Timeline;
-use vecud_record::stimulus::{Feed, State};
+use vecud_record::stimulus::{Feed, FeedState};
 
 /// A look so long before what is known ends finds what was read meanwhile, ns.
 const AHEAD: i64 = 20_000_000;
@@ -62,12 +62,12 @@ impl<'a> TickFeed<'a> {
             }
         }
         self.known = until;
-        if !timeline.is_hungry() || state == State::Ended {
+        if !timeline.is_hungry() || state == FeedState::Ended {
             return Fed::Nothing;
         }
         let known = Instant::from_f64(until).unwrap_or(self.world.begin);
         let end = self.world.wall(known).0;
-        if state == State::Broken && end <= now {
+        if state == FeedState::Broken && end <= now {
             broken(self.world, self.stimulus);
         }
         Fed::Until { known, look: end.saturating_sub(AHEAD).max(now + PAUSE) }

@@ -10,7 +10,7 @@ use vecud_base::time::Instant;
 use vecud_plan::schedule::Agenda;
 use vecud_plan::{FedClock, Plan, TaskId};
 use vecud_record::board::Global;
-use vecud_record::stimulus::{Feed, State, is_known_for};
+use vecud_record::stimulus::{Feed, FeedState, is_known_for};
 
 /// How long the run waits before it looks again.
 const PAUSE: Duration = Duration::from_micros(50);
@@ -49,7 +49,7 @@ impl FedSteps {
     fn is_known(&self, time: Instant) -> bool {
         let (state, until) = self.feed.ticks_known(self.tick);
         // A ring that is full has the tick at which the step ends.
-        state != State::Reading || until >= time.seconds() + self.ahead || !self.feed.has_room_for_tick(self.tick)
+        state != FeedState::Reading || until >= time.seconds() + self.ahead || !self.feed.has_room_for_tick(self.tick)
     }
 }
 
@@ -120,7 +120,7 @@ impl VirtualStimuli {
                     continue;
                 }
                 let ends_here = |(feed, ticks): (&Feed, &bool)| {
-                    *ticks && feed.state() == State::Broken && feed.until() == self.until
+                    *ticks && feed.state() == FeedState::Broken && feed.until() == self.until
                 };
                 if let Some(stimulus) = self.feeds.iter().zip(&self.ticks).position(ends_here) {
                     broken(world, stimulus);
@@ -146,9 +146,9 @@ impl VirtualStimuli {
 /// find out for themselves; but nobody knows what it would have ticked.
 fn known((feed, ticks): (&Feed, &bool), on_lines: Option<f64>) -> f64 {
     match (feed.state(), on_lines) {
-        (State::Broken, _) if !ticks => f64::INFINITY,
+        (FeedState::Broken, _) if !ticks => f64::INFINITY,
         // An activation at that time wants the row after it as well.
-        (State::Reading, Some(beyond)) => (feed.until() - beyond).next_down(),
+        (FeedState::Reading, Some(beyond)) => (feed.until() - beyond).next_down(),
         _ => feed.until(),
     }
 }

@@ -4,7 +4,7 @@
 //! All memory is taken when a run is prepared.
 
 use super::PartitionHost;
-use crate::slopes::{HIGHEST, Slopes, taylor};
+use crate::slopes::{CarriedDerivatives, HIGHEST, taylor};
 use crate::values;
 use crate::world::World;
 use std::time::Duration;
@@ -122,7 +122,7 @@ impl Rows {
 
 impl PartitionHost {
     /// Inputs of the batch are on their curves from `time` on; whether this FMU asks for them in the midst of its steps.
-    pub fn follow_curves(&self, time: Instant, batch: &Batch, slopes: &Slopes) -> bool {
+    pub fn follow_curves(&self, time: Instant, batch: &Batch, slopes: &CarriedDerivatives) -> bool {
         let mut midst = self.midst.borrow_mut();
         let Some(Midst { unit, curves: Some(curves), .. }) = &mut *midst else { return false };
         curves.since = Some(unit.value(time));

@@ -10,7 +10,7 @@ use crate::world::World;
 use vecud_base::time::Instant;
 use vecud_fmi::{Batch, ClockUpdate, Failure};
 use vecud_plan::{FmuId, SignalId, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::samples::NewRecord;
 
 /// Buffers of one thread for one instance, and what its callbacks have read since its activation began.
@@ -104,7 +104,7 @@ impl PartitionHost {
                 if let Some(size) = output.publish(self.world, now, &on_tick.values, None, |_| false) {
                     let (task, reference) = (self.task(), Some(output.reference));
                     let seen = Occurrence { task, reference, time: Some(self.time()), value: size as u64 };
-                    self.world.board.fmu(self.fmu).findings().note(Finding::OversizedValue, seen);
+                    self.world.board.fmu(self.fmu).findings().note(FindingKind::OversizedValue, seen);
                 }
             }
         }

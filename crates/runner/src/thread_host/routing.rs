@@ -13,7 +13,7 @@ use vecud_fmi::{ElementIntervals, Failure, Interval, OutputClocks, Qualifier};
 use vecud_linux::prefetch::prefetch;
 use vecud_plan::{FmuId, OutputClock, TaskId, TriggerTime};
 use vecud_record::board::TaskWord;
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::trace::NoteRing;
 
 /// Buffers for one clock update.
@@ -93,7 +93,7 @@ impl PartitionHost {
             _ if ticker == self.task() => (said.unwrap_or(self.time()), self.root()),
             Some(task) => (said.unwrap_or(self.world.board.task(task).time()), self.world.root(task)),
             None => {
-                self.note(Finding::TickReadLate, Some(clock.reference), 0);
+                self.note(FindingKind::TickReadLate, Some(clock.reference), 0);
                 (said.unwrap_or(self.time()), self.root())
             }
         }
@@ -113,7 +113,7 @@ impl PartitionHost {
     /// the time of every activation under way: nothing can tick before it began.
     fn said(&self, time: f64) -> Instant {
         let illegal = |instead| {
-            self.note(Finding::IllegalTickTime, None, time.to_bits());
+            self.note(FindingKind::IllegalTickTime, None, time.to_bits());
             instead
         };
         let own = self.time();
@@ -129,7 +129,7 @@ impl PartitionHost {
     }
 
     /// Notes an offence against the standard, in the name of the activation under way.
-    pub(super) fn note(&self, finding: Finding, reference: Option<ValueReference>, value: u64) {
+    pub(super) fn note(&self, finding: FindingKind, reference: Option<ValueReference>, value: u64) {
         let seen = Occurrence { task: self.task(), reference, time: Some(self.time()), value };
         self.world.board.fmu(self.fmu).findings().note(finding, seen);
     }
@@ -154,7 +154,7 @@ impl PartitionHost {
     fn dispatch_tick(&self, output: usize, target: TaskId, stamp: TickStamp) {
         let TickStamp { time, root, .. } = stamp;
         if self.closes_a_cycle(target, time) {
-            self.note(Finding::CutCycle, self.world.plan.tasks[target.0].clock(), 0);
+            self.note(FindingKind::CutCycle, self.world.plan.tasks[target.0].clock(), 0);
         } else {
             let by = self.task().map_or(0, |own| own.0 as u64 + 1);
             self.world.tasks[target.0].ticked_by.store(by, Relaxed);
@@ -236,7 +236,7 @@ impl PartitionHost {
                 let delay = clocks.delays.as_ref().map_or(Ok(Fraction::ZERO), |delays| delays.after(index));
                 let delay = delay.unwrap_or_else(|illegal| {
                     // The clock has ticked, whatever it says of its delay.
-                    self.note(Finding::IllegalInterval, Some(clock.reference), illegal.to_bits());
+                    self.note(FindingKind::IllegalInterval, Some(clock.reference), illegal.to_bits());
                     Fraction::ZERO
                 });
                 let ticker = self.ticker(clock);
@@ -287,10 +287,10 @@ impl PartitionHost {
         match Qualifier::from_raw(qualifier) {
             Some(Qualifier::Changed) => match duration(read, self.unit()) {
                 Ok(interval) => self.dispatch_deadline(target, self.time().after(interval), now),
-                Err(_) => illegal(Finding::IllegalInterval, roughly(read, self.unit()).to_bits()),
+                Err(_) => illegal(FindingKind::IllegalInterval, roughly(read, self.unit()).to_bits()),
             },
             Some(Qualifier::NotYetKnown | Qualifier::Unchanged) => (),
-            None => illegal(Finding::IllegalQualifier, qualifier as u64),
+            None => illegal(FindingKind::IllegalQualifier, qualifier as u64),
         }
     }
 }

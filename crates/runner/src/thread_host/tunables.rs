@@ -5,7 +5,7 @@ use crate::halt::Halt;
 use crate::intervals::period;
 use vecud_base::time::{Fraction, Instant};
 use vecud_description::IntervalVariability;
-use vecud_fmi::{Function, Qualifier, Setting};
+use vecud_fmi::{BeforeActivation, Function, Qualifier};
 use vecud_plan::{Release, TaskId};
 use vecud_record::unusable::Unusable;
 
@@ -14,7 +14,7 @@ impl PartitionHost {
     /// called between the last set and the activation. What has changed does so at `from`, the time of that activation.
     ///
     /// Allocates nothing. An interval that no clock can have is a failure of the FMU, which the board keeps.
-    pub fn reread_tunable_intervals(&self, setting: &mut Setting<'_>, from: Instant) -> Result<(), Halt> {
+    pub fn reread_tunable_intervals(&self, setting: &mut BeforeActivation<'_>, from: Instant) -> Result<(), Halt> {
         // Under the lock: readings, and what becomes of them, stay in the order of the changes.
         let unit = self.world.plan.fmus[self.fmu.0].time_unit;
         self.locked(|| {

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Instant, TimeUnit};
 use vecud_plan::TaskId;
 use vecud_record::board::{TaskCells, TaskWord};
-use vecud_record::findings::{Finding, FindingCells, Occurrence};
-use vecud_solver::Counts;
+use vecud_record::findings::{FindingCells, FindingKind, Occurrence};
+use vecud_solver::WorkCounts;
 
 /// The figures of the steps of one task; written by its thread only.
 pub struct StepFigures {
@@ -73,21 +73,21 @@ impl StepFigures {
     #[inline]
     pub fn off_the_point(&self, point: Option<Instant>, reached: f64) {
         let (task, value) = (Some(self.task), reached.to_bits());
-        self.findings.note_alone(Finding::OffThePoint, || Occurrence { task, reference: None, time: point, value });
+        self.findings.note_alone(FindingKind::OffThePoint, || Occurrence { task, reference: None, time: point, value });
     }
 
     /// At this communication point the FMU has told a time event that is over by then.
     #[cold]
     pub fn event_is_over(&self, point: Instant, event: Instant) {
         let (task, value) = (Some(self.task), event.seconds().to_bits());
-        self.findings.note(Finding::PastEvent, Occurrence { task, reference: None, time: Some(point), value });
+        self.findings.note(FindingKind::PastEvent, Occurrence { task, reference: None, time: Some(point), value });
     }
 
     /// At this communication point the FMU has told a time event for the same time but for rounding, after more than so many in a row.
     #[cold]
     pub fn time_creeps(&self, point: Instant, most: u32) {
         let (task, value) = (Some(self.task), u64::from(most));
-        self.findings.note(Finding::CreepingTime, Occurrence { task, reference: None, time: Some(point), value });
+        self.findings.note(FindingKind::CreepingTime, Occurrence { task, reference: None, time: Some(point), value });
     }
 
     #[cold]
@@ -102,7 +102,7 @@ impl StepFigures {
 pub struct IntegrationFigures {
     cells: TaskCells<'static>,
     /// What was counted already.
-    counted: Counts,
+    counted: WorkCounts,
     /// Right-hand sides in this release.
     in_release: u64,
 }
@@ -110,7 +110,7 @@ pub struct IntegrationFigures {
 impl IntegrationFigures {
     /// The figures of what is integrated, in the name of this task.
     pub fn new(world: &World, task: TaskId) -> IntegrationFigures {
-        IntegrationFigures { cells: world.board.task(task), counted: Counts::default(), in_release: 0 }
+        IntegrationFigures { cells: world.board.task(task), counted: WorkCounts::default(), in_release: 0 }
     }
 
     /// A release begins.
@@ -119,7 +119,7 @@ impl IntegrationFigures {
     }
 
     /// So much was worked, all in all.
-    pub fn note(&mut self, now: Counts) {
+    pub fn note(&mut self, now: WorkCounts) {
         let before = std::mem::replace(&mut self.counted, now);
         let right_hand_sides = now.right_hand_sides - before.right_hand_sides;
         self.in_release += right_hand_sides;

@@ -77,13 +77,13 @@ impl PartitionUnit {
 
 /// Before the model partition is activated.
 struct Before<'a> {
-    setting: vecud_fmi::Setting<'a>,
+    setting: vecud_fmi::BeforeActivation<'a>,
     clock: &'a mut Clock,
 }
 
 /// The model partition was activated.
 struct After<'a> {
-    getting: vecud_fmi::Getting<'a>,
+    getting: vecud_fmi::AfterActivation<'a>,
     clock: &'a mut Clock,
 }
 

@@ -12,16 +12,16 @@ use crate::calls::{Calls, Getting, Recorded, Setting, Strode};
 use crate::exchange::Stamp;
 use crate::halt::Halt;
 use crate::inbox::Settable;
-use crate::site::Site;
-use crate::slopes::Slopes;
+use crate::site::TaskTelemetry;
+use crate::slopes::CarriedDerivatives;
 use crate::thread_host::{PartitionHost, gives_state};
 use crate::world::{Ending, World};
 use std::time::Duration;
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::{AfterStep, Batch, BeforeStep, Failure, Outcome, Stepper, Unusual};
+use vecud_fmi::{AfterStep, Batch, BeforeStep, Failure, FastPathExit, Outcome, Stepper};
 use vecud_plan::schedule::Due;
 use vecud_plan::{OnError, Retry, StepPlan, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 
 /// How long a step may be pending in a run of this plan.
 pub fn patience(world: &World) -> Duration {
@@ -100,7 +100,11 @@ impl StepUnit {
     }
 
     /// [`super::Unit::usual_steps`].
-    pub fn usual_steps(&mut self, host: &'static PartitionHost, site: &'static Site) -> Option<UsualSteps<'_>> {
+    pub fn usual_steps(
+        &mut self,
+        host: &'static PartitionHost,
+        site: &'static TaskTelemetry,
+    ) -> Option<UsualSteps<'_>> {
         UsualSteps::new(&mut self.stepper, &mut self.stepping, host, site)
     }
 
@@ -115,7 +119,7 @@ impl StepUnit {
 
     /// [`super::Unit::settle_step`].
     #[cold]
-    pub fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) -> Strode {
+    pub fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) -> Strode {
         let StepUnit { stepper, stepping, .. } = self;
         let (point, size) = stepping.told_usual(&due.time, seconds, &end);
         let outcome = go_on_from(stepper.settle(unusual), stepping, None, due, (end, point, size))?.outcome;
@@ -161,9 +165,9 @@ impl StepUnit {
 #[cold]
 pub fn end(world: &World, host: &PartitionHost, stepping: &Stepping) {
     let findings = world.board.fmu(host.fmu()).findings();
-    if findings.count(Finding::AskedForEnd) == 0 {
+    if findings.count(FindingKind::AskedForEnd) == 0 {
         let seen = Occurrence { task: Some(stepping.task()), time: stepping.reached, ..Occurrence::default() };
-        findings.note(Finding::AskedForEnd, seen);
+        findings.note(FindingKind::AskedForEnd, seen);
     }
     if world.plan.on_error == OnError::Stop {
         world.end(Ending::Discard);
@@ -204,7 +208,7 @@ impl<'a> Setting for Before<'a> {
         host: &PartitionHost,
         time: Instant,
         batch: &Batch,
-        slopes: &Slopes,
+        slopes: &CarriedDerivatives,
     ) -> Result<Outcome, Failure> {
         if host.follow_curves(time, batch, slopes) {
             return Ok(Outcome::Ok);
@@ -348,7 +352,7 @@ impl Getting for After<'_> {
         self.after.get(batch)
     }
 
-    fn get_slopes(&mut self, slopes: &mut Slopes) -> Result<Outcome, Failure> {
+    fn get_slopes(&mut self, slopes: &mut CarriedDerivatives) -> Result<Outcome, Failure> {
         self.after.get_derivatives(slopes.derivatives_mut())
     }
 }

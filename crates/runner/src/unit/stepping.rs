@@ -11,7 +11,7 @@ use std::time::Duration;
 #[cfg(debug_assertions)]
 use vecud_base::time::Nanos;
 use vecud_base::time::{Fraction, Instant, ROUNDING, Stride, TimeUnit, is_same};
-use vecud_fmi::Said;
+use vecud_fmi::StepResult;
 use vecud_plan::schedule::{Due, first_after};
 use vecud_plan::{Mode, Overrun, Retry, StepPlan, StepSize, TaskId};
 use vecud_record::board::TaskWord;
@@ -449,7 +449,7 @@ impl Stepping {
 
     /// The time that a step over this interval has reached, which was to come to `point`. Off that point without an early return
     /// is worth a note, and the grid stays.
-    pub fn come_to(&mut self, said: &Said, (from, to): (Instant, Instant), point: f64) -> Instant {
+    pub fn come_to(&mut self, said: &StepResult, (from, to): (Instant, Instant), point: f64) -> Instant {
         if !said.early_return {
             self.arrive(said, to, point);
             return to;
@@ -468,7 +468,7 @@ impl Stepping {
 
     /// [`Stepping::come_to`] without an early return.
     #[inline(always)] // the instant stays in registers
-    pub fn arrive(&mut self, said: &Said, to: Instant, point: f64) {
+    pub fn arrive(&mut self, said: &StepResult, to: Instant, point: f64) {
         self.is_over |= said.terminate_simulation;
         let off = (said.reached - point).abs();
         self.figures.deviates(off);

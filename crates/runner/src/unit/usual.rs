@@ -2,18 +2,18 @@
 //! calls of [`StepUnit`](super::step::StepUnit), with all that they need at hand.
 
 use super::stepping::Stepping;
-use crate::site::Site;
+use crate::site::TaskTelemetry;
 use crate::thread_host::PartitionHost;
 use vecud_base::time::Instant;
-use vecud_fmi::{Stepper, Strider, Striding};
+use vecud_fmi::{BatchStepper, FastPath, Stepper};
 use vecud_linux::crash::label_thread;
 use vecud_record::board::{TaskCells, TaskWord};
 
 /// Makes the usual steps of one task.
 pub struct UsualSteps<'a> {
-    strider: Strider<'a>,
+    strider: BatchStepper<'a>,
     host: &'static PartitionHost,
-    site: &'static Site,
+    site: &'static TaskTelemetry,
     cells: TaskCells<'static>,
     label: u64,
     /// How far a step has been off its point, and may be.
@@ -28,7 +28,7 @@ impl<'a> UsualSteps<'a> {
         stepper: &'a mut Stepper,
         stepping: &'a mut Stepping,
         host: &'static PartitionHost,
-        site: &'static Site,
+        site: &'static TaskTelemetry,
     ) -> Option<UsualSteps<'a>> {
         stepping.note();
         let (strider, cells, label) = (stepper.strider(host)?, site.cells, site.task.0 as u64 + 1);
@@ -39,7 +39,7 @@ impl<'a> UsualSteps<'a> {
     /// Makes and counts the step of the release at `time` to its `end`; `seconds` are both as the FMU is told them. `false`: it was made
     /// and is not usual, so that its activation is still under way.
     #[inline(always)] // in the one loop there is
-    pub fn step(&mut self, striding: &mut Striding, time: &Instant, seconds: (f64, f64), end: Instant) -> bool {
+    pub fn step(&mut self, striding: &mut FastPath, time: &Instant, seconds: (f64, f64), end: Instant) -> bool {
         label_thread(self.label);
         self.site.begin(time);
         let (point, next) = seconds;

@@ -4,7 +4,7 @@
 use super::stepping::Stepping;
 use crate::calls::Calls;
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::{AfterStep, BeforeStep, Failure, Function, NoStep, Outcome, Said, Status};
+use vecud_fmi::{AfterStep, BeforeStep, Failure, Function, NoStep, Outcome, Status, StepResult};
 use vecud_plan::Retry;
 
 /// How often a step that is discarded is made shorter (semantics S23).
@@ -35,7 +35,7 @@ pub enum Came<'a> {
     /// Nowhere: there is to be another one.
     Nowhere(BeforeStep<'a>),
     /// It was made.
-    Further(AfterStep<'a>, Said),
+    Further(AfterStep<'a>, StepResult),
 }
 
 impl Way {

@@ -13,7 +13,7 @@ use super::{Lane, Moment};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Instant, Nanos};
-use vecud_fmi::{Striding, Unusual};
+use vecud_fmi::{FastPath, FastPathExit};
 use vecud_linux::crash::label_thread;
 use vecud_plan::TaskId;
 use vecud_plan::schedule::{Agenda, Due, Instants};
@@ -151,8 +151,8 @@ impl Strides {
         mut all: Vec<UsualSteps>,
         stretch: &mut Instants,
         moment: &mut Moment,
-    ) -> (u64, Option<(usize, Unusual)>) {
-        let (mut striding, mut instants, mut unusual) = (Striding::begin(), 0, None);
+    ) -> (u64, Option<(usize, FastPathExit)>) {
+        let (mut striding, mut instants, mut unusual) = (FastPath::begin(), 0, None);
         while !self.is_asked() && world.ending() != Ending::Discard {
             let end = stretch.next();
             moment.come_to(&stretch.due().time, self.begin, self.complete);
@@ -267,7 +267,7 @@ impl Lane<'_> {
 
     /// Does and counts what is to be done where that step was made and is `unusual`.
     #[cold]
-    fn settle_step(&mut self, task: TaskId, unusual: Unusual, due: &Due, seconds: f64, end: Instant) {
+    fn settle_step(&mut self, task: TaskId, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) {
         label_thread(task.0 as u64 + 1);
         let strode = self.activation.settle_step(unusual, due, seconds, end);
         self.strode(strode);

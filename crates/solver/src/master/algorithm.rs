@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How a group makes its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Algorithm {
+pub enum MasterAlgorithm {
     /// All inputs are set from outputs at the beginning of the step; then all slaves step.
     Jacobi,
     /// One slave after the other gets its inputs and steps: what it is fed by stands at the end of the step already, if that stepped before.
@@ -16,9 +16,9 @@ pub enum Algorithm {
     Predictable,
 }
 
-impl Algorithm {
+impl MasterAlgorithm {
     /// Whether slaves are taken back to the beginning of a step.
     pub fn takes_back(self) -> bool {
-        matches!(self, Algorithm::Rollback | Algorithm::Predictable)
+        matches!(self, MasterAlgorithm::Rollback | MasterAlgorithm::Predictable)
     }
 }

@@ -3,14 +3,14 @@
 //! Guarantees: every slave has exactly one class, and it is known why; of [`Classes`] at most one is legacy, and where the algorithm
 //! is rollback all are. What does not hold is told with all slaves that are against it, and with the way out.
 
-use super::{Algorithm, Source};
+use super::{MasterAlgorithm, Source};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use vecud_base::time::Fraction;
 
 /// What a slave can do for a master.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Class {
+pub enum SlaveClass {
     /// C_P: accepts every step up to one that it tells in advance (A4).
     Predictable,
     /// C_R: can be taken back to the beginning of a step.
@@ -76,18 +76,18 @@ pub struct Abilities {
 
 /// A slave that is to have a class.
 #[derive(Clone, Debug)]
-pub struct Candidate<'a> {
+pub struct UnclassifiedSlave<'a> {
     /// As the user knows it.
     pub name: &'a str,
     /// What it can do.
     pub abilities: Abilities,
     /// What the user has said that it is.
-    pub wish: Option<Class>,
+    pub wish: Option<SlaveClass>,
 }
 
 /// Why a slave has its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Why {
+pub enum ClassReason {
     /// Predictable: its largest step is known from there.
     Known(Source),
     /// Predictable: it has one step size, which is that of the group, and nobody makes that shorter.
@@ -110,9 +110,9 @@ pub enum Why {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Classified {
     /// Its class.
-    pub class: Class,
+    pub class: SlaveClass,
     /// Why it has that one.
-    pub why: Why,
+    pub why: ClassReason,
     /// Where its largest step is known from.
     pub sources: Vec<Source>,
     /// How it is taken back, if its class is rollback.
@@ -134,15 +134,15 @@ impl Classes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
     /// More than one is legacy: these, by name.
-    Legacy(Vec<(String, Why)>),
+    Legacy(Vec<(String, ClassReason)>),
     /// The algorithm rollback needs a way back of all; these have none, by name.
-    CannotGoBack(Vec<(String, Why)>),
+    CannotGoBack(Vec<(String, ClassReason)>),
     /// The user wants one to be what it cannot be.
     Wish {
         /// Its name.
         name: String,
         /// What it should be.
-        wish: Class,
+        wish: SlaveClass,
         /// What it lacks beside a source of its largest step.
         lacks: Lack,
     },
@@ -166,68 +166,72 @@ pub enum Lack {
 /// * else rollback, if it handles steps of any size and can be taken back;
 /// * else legacy.
 ///
-/// With [`Algorithm::Rollback`] whoever can be taken back is rollback, and all have to be. The algorithms without a way back
+/// With [`MasterAlgorithm::Rollback`] whoever can be taken back is rollback, and all have to be. The algorithms without a way back
 /// ask for no class; they are told it for the report, and refuse nobody.
-pub fn classify(candidates: &[Candidate], algorithm: Algorithm, step: Fraction) -> Result<Classes, Unfit> {
+pub fn classify(
+    candidates: &[UnclassifiedSlave],
+    algorithm: MasterAlgorithm,
+    step: Fraction,
+) -> Result<Classes, Unfit> {
     let mut classes = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         classes.push(alone(candidate, algorithm)?);
     }
     let is_shortened = candidates.iter().zip(&classes).any(|(candidate, own)| can_shorten(candidate, own, step));
-    for (candidate, own) in candidates.iter().zip(&mut classes).filter(|(_, own)| own.why == Why::OneStepSize) {
+    for (candidate, own) in candidates.iter().zip(&mut classes).filter(|(_, own)| own.why == ClassReason::OneStepSize) {
         if !candidate.abilities.sources.contains(&Source::ConstantStep(step)) {
-            own.why = Why::OtherStepSize;
-        } else if !is_shortened && algorithm != Algorithm::Rollback {
-            (own.class, own.why) = (Class::Predictable, Why::StepOfGroup);
+            own.why = ClassReason::OtherStepSize;
+        } else if !is_shortened && algorithm != MasterAlgorithm::Rollback {
+            (own.class, own.why) = (SlaveClass::Predictable, ClassReason::StepOfGroup);
         }
     }
-    let named = |is_it: &dyn Fn(&Classified) -> bool| -> Vec<(String, Why)> {
+    let named = |is_it: &dyn Fn(&Classified) -> bool| -> Vec<(String, ClassReason)> {
         let these = candidates.iter().zip(&classes).filter(|(_, own)| is_it(own));
-        let mut named: Vec<(String, Why)> = these.map(|(one, own)| (one.name.to_owned(), own.why)).collect();
+        let mut named: Vec<(String, ClassReason)> = these.map(|(one, own)| (one.name.to_owned(), own.why)).collect();
         named.sort_by(|(a, _), (b, _)| a.cmp(b));
         named
     };
     match algorithm {
-        Algorithm::Rollback => {
-            let stay = named(&|own| own.class != Class::Rollback);
+        MasterAlgorithm::Rollback => {
+            let stay = named(&|own| own.class != SlaveClass::Rollback);
             if !stay.is_empty() {
                 return Err(Unfit::CannotGoBack(stay));
             }
         }
-        Algorithm::Predictable => {
-            let legacy = named(&|own| own.class == Class::Legacy);
+        MasterAlgorithm::Predictable => {
+            let legacy = named(&|own| own.class == SlaveClass::Legacy);
             if legacy.len() > 1 {
                 return Err(Unfit::Legacy(legacy));
             }
         }
-        Algorithm::Jacobi | Algorithm::GaussSeidel => {}
+        MasterAlgorithm::Jacobi | MasterAlgorithm::GaussSeidel => {}
     }
     Ok(Classes(classes))
 }
 
 /// The class that a slave has whatever the others are.
-fn alone(candidate: &Candidate, algorithm: Algorithm) -> Result<Classified, Unfit> {
+fn alone(candidate: &UnclassifiedSlave, algorithm: MasterAlgorithm) -> Result<Classified, Unfit> {
     let Abilities { varies_step, may_return_early, way_back, ref sources } = candidate.abilities;
     let (way_back, no_way_back) = (way_back.ok().filter(|_| varies_step), way_back.err());
     let is_promise = |source: &&Source| matches!(source, Source::GetMaxStepSize | Source::Rig(_));
     let known = sources.iter().find(|source| !may_return_early || is_promise(source)).filter(|_| varies_step);
     let classified = |class, why| {
-        let way_back = way_back.filter(|_| class == Class::Rollback);
+        let way_back = way_back.filter(|_| class == SlaveClass::Rollback);
         Ok(Classified { class, why, sources: sources.clone(), way_back })
     };
     if let Some(wish) = candidate.wish {
         let can_be = match wish {
-            Class::Legacy => true,
-            Class::Rollback => way_back.is_some(),
+            SlaveClass::Legacy => true,
+            SlaveClass::Rollback => way_back.is_some(),
             // The user vouches for that it does not return early.
-            Class::Predictable => varies_step && !sources.is_empty(),
+            SlaveClass::Predictable => varies_step && !sources.is_empty(),
         };
         return match can_be {
-            true => classified(wish, Why::Wished),
+            true => classified(wish, ClassReason::Wished),
             false => {
                 let lacks = match (varies_step, no_way_back) {
                     (false, _) => Lack::StepSizes,
-                    (true, Some(none)) if wish == Class::Rollback => Lack::WayBack(none),
+                    (true, Some(none)) if wish == SlaveClass::Rollback => Lack::WayBack(none),
                     (true, _) => Lack::Source,
                 };
                 Err(Unfit::Wish { name: candidate.name.to_owned(), wish, lacks })
@@ -235,66 +239,68 @@ fn alone(candidate: &Candidate, algorithm: Algorithm) -> Result<Classified, Unfi
         };
     }
     match (known, way_back) {
-        (_, Some(way_back)) if algorithm == Algorithm::Rollback => classified(Class::Rollback, Why::GoesBack(way_back)),
-        (Some(&source), _) => classified(Class::Predictable, Why::Known(source)),
-        (None, Some(way_back)) => classified(Class::Rollback, Why::GoesBack(way_back)),
-        (None, None) if !varies_step => classified(Class::Legacy, Why::OneStepSize),
+        (_, Some(way_back)) if algorithm == MasterAlgorithm::Rollback => {
+            classified(SlaveClass::Rollback, ClassReason::GoesBack(way_back))
+        }
+        (Some(&source), _) => classified(SlaveClass::Predictable, ClassReason::Known(source)),
+        (None, Some(way_back)) => classified(SlaveClass::Rollback, ClassReason::GoesBack(way_back)),
+        (None, None) if !varies_step => classified(SlaveClass::Legacy, ClassReason::OneStepSize),
         (None, None) => {
             let none = no_way_back.unwrap_or(NoWayBack::State);
-            let why = sources.first().map(|&source| Why::MayReturnEarly(source, none));
-            classified(Class::Legacy, why.unwrap_or(Why::NothingKnown(none)))
+            let why = sources.first().map(|&source| ClassReason::MayReturnEarly(source, none));
+            classified(SlaveClass::Legacy, why.unwrap_or(ClassReason::NothingKnown(none)))
         }
     }
 }
 
 /// Whether a slave may end the steps of its group earlier.
-fn can_shorten(candidate: &Candidate, own: &Classified, step: Fraction) -> bool {
+fn can_shorten(candidate: &UnclassifiedSlave, own: &Classified, step: Fraction) -> bool {
     let is_limited = own.sources.iter().any(|source| source.can_shorten(step));
-    candidate.abilities.may_return_early || (own.class == Class::Predictable && is_limited)
+    candidate.abilities.may_return_early || (own.class == SlaveClass::Predictable && is_limited)
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for SlaveClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Class::Predictable => "predictable",
-            Class::Rollback => "rollback",
-            Class::Legacy => "legacy",
+            SlaveClass::Predictable => "predictable",
+            SlaveClass::Rollback => "rollback",
+            SlaveClass::Legacy => "legacy",
         })
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for ClassReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Known(source) => write!(f, "its largest step is known from {source}"),
-            Why::StepOfGroup => f.write_str("its only step size is the group's, and nobody makes steps shorter"),
-            Why::GoesBack(WayBack::StatesOfModels) => {
+            ClassReason::Known(source) => write!(f, "its largest step is known from {source}"),
+            ClassReason::StepOfGroup => f.write_str("its only step size is the group's, and nobody makes steps shorter"),
+            ClassReason::GoesBack(WayBack::StatesOfModels) => {
                 f.write_str("states of all that are integrated can be saved (canGetAndSetFMUState)")
             }
-            Why::GoesBack(WayBack::State) => f.write_str("its state can be saved (canGetAndSetFMUState)"),
-            Why::GoesBack(WayBack::RejectedStep) => f.write_str("its steps can be rejected (canRejectSteps)"),
-            Why::GoesBack(WayBack::ContinuousStates) => {
+            ClassReason::GoesBack(WayBack::State) => f.write_str("its state can be saved (canGetAndSetFMUState)"),
+            ClassReason::GoesBack(WayBack::RejectedStep) => f.write_str("its steps can be rejected (canRejectSteps)"),
+            ClassReason::GoesBack(WayBack::ContinuousStates) => {
                 f.write_str("its continuous states are set back, before an internal step is completed")
             }
-            Why::OneStepSize => f.write_str(
+            ClassReason::OneStepSize => f.write_str(
                 "it has one step size (canHandleVariableCommunicationStepSize is not true), and can make no shorter step",
             ),
-            Why::OtherStepSize => f.write_str(
+            ClassReason::OtherStepSize => f.write_str(
                 "it has one step size (canHandleVariableCommunicationStepSize is not true), which is not that of the group",
             ),
-            Why::NothingKnown(none) => write!(f, "nothing tells how far it can step, and {none}"),
-            Why::MayReturnEarly(source, none) => write!(
+            ClassReason::NothingKnown(none) => write!(f, "nothing tells how far it can step, and {none}"),
+            ClassReason::MayReturnEarly(source, none) => write!(
                 f,
                 "its largest step would be known from {source}, but it may return earlier (mightReturnEarlyFromDoStep), and {none}"
             ),
-            Why::Wished => f.write_str("the rig says so (class)"),
+            ClassReason::Wished => f.write_str("the rig says so (class)"),
         }
     }
 }
 
 impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let each = |f: &mut fmt::Formatter, these: &[(String, Why)]| {
+        let each = |f: &mut fmt::Formatter, these: &[(String, ClassReason)]| {
             these.iter().enumerate().try_for_each(|(number, (name, why))| {
                 let separator = if number == 0 { "" } else { "; " };
                 write!(f, "{separator}{name}: {why}")

@@ -1,8 +1,8 @@
 //! Small dense linear systems: factored in place, with partial pivoting.
 
-/// A square matrix, row by row, and after [`Dense::factor`] its factors L and U in its place.
+/// A square matrix, row by row, and after [`LuMatrix::factor`] its factors L and U in its place.
 #[derive(Clone, Debug)]
-pub struct Dense {
+pub struct LuMatrix {
     order: usize,
     elements: Vec<f64>,
     /// With which row each row was exchanged when its column was eliminated.
@@ -16,10 +16,10 @@ pub struct Singular {
     pub column: usize,
 }
 
-impl Dense {
+impl LuMatrix {
     /// A matrix of zeros with so many rows, and as many columns.
-    pub fn new(order: usize) -> Dense {
-        Dense { order, elements: vec![0.0; order * order], exchanged: vec![0; order] }
+    pub fn new(order: usize) -> LuMatrix {
+        LuMatrix { order, elements: vec![0.0; order * order], exchanged: vec![0; order] }
     }
 
     /// How many rows and columns it has.
@@ -99,8 +99,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn matrix(rows: &[&[f64]]) -> Dense {
-        let mut matrix = Dense::new(rows.len());
+    fn matrix(rows: &[&[f64]]) -> LuMatrix {
+        let mut matrix = LuMatrix::new(rows.len());
         for (row, values) in rows.iter().enumerate() {
             values.iter().enumerate().for_each(|(column, &value)| matrix.set(row, column, value));
         }
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(matrix(&last).factor(1e-12), Err(Singular { column: 2 }));
         assert_eq!(matrix(&[&[0.0]]).factor(0.0), Err(Singular { column: 0 }));
         assert_eq!(matrix(&[&[1.0, f64::NAN], &[0.0, 1.0]]).factor(0.0), Err(Singular { column: 1 }));
-        assert_eq!(Dense::new(0).factor(0.0), Ok(()));
+        assert_eq!(LuMatrix::new(0).factor(0.0), Ok(()));
     }
 
     proptest! {
@@ -150,7 +150,7 @@ mod tests {
                 Just((0..n).collect::<Vec<usize>>()).prop_shuffle(),
             )),
         ) {
-            let mut a = Dense::new(n);
+            let mut a = LuMatrix::new(n);
             let mut b = vec![0.0; n];
             for row in 0..n {
                 for column in 0..n {
@@ -172,7 +172,7 @@ mod tests {
         fn a_dependent_column_is_found(
             elements in prop::collection::vec(-1.0..1.0f64, 25), factors in prop::collection::vec(-2.0..2.0f64, 5), dependent in 0..5usize,
         ) {
-            let mut a = Dense::new(5);
+            let mut a = LuMatrix::new(5);
             for row in 0..5 {
                 for column in 0..5 {
                     a.set(row, column, elements[row * 5 + column] + if row == column { 6.0 } else { 0.0 });

@@ -18,7 +18,7 @@ pub struct Update {
 
 /// What follows an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum EventDecision {
     /// Another iteration, of all.
     Again,
     /// All leave Event Mode.
@@ -65,13 +65,13 @@ impl Iteration {
     }
 
     /// The end of this iteration.
-    pub fn verdict(&mut self) -> Verdict {
+    pub fn verdict(&mut self) -> EventDecision {
         self.left = self.left.saturating_sub(1);
         match (self.terminates, self.again.take()) {
-            (Some(slave), _) => Verdict::Terminate(slave),
-            (None, None) => Verdict::Leave,
-            (None, Some(slave)) if self.left == 0 => Verdict::Restless(slave),
-            (None, Some(_)) => Verdict::Again,
+            (Some(slave), _) => EventDecision::Terminate(slave),
+            (None, None) => EventDecision::Leave,
+            (None, Some(slave)) if self.left == 0 => EventDecision::Restless(slave),
+            (None, Some(_)) => EventDecision::Again,
         }
     }
 
@@ -95,7 +95,7 @@ mod tests {
     const AGAIN: Update = Update { needs_update: true, ..QUIET };
 
     /// The verdict after an iteration in which the slaves, by number, say this.
-    fn after(iteration: &mut Iteration, updates: &[Update]) -> Verdict {
+    fn after(iteration: &mut Iteration, updates: &[Update]) -> EventDecision {
         updates.iter().enumerate().for_each(|(slave, update)| iteration.note(slave, *update));
         iteration.verdict()
     }
@@ -103,33 +103,33 @@ mod tests {
     #[test]
     fn one_that_needs_an_update_keeps_all() {
         let mut iteration = Iteration::new(100);
-        assert_eq!(after(&mut iteration, &[QUIET, AGAIN, QUIET]), Verdict::Again);
-        assert_eq!(after(&mut iteration, &[AGAIN, QUIET, QUIET]), Verdict::Again, "who needs it may change");
-        assert_eq!(after(&mut iteration, &[QUIET, QUIET, QUIET]), Verdict::Leave);
+        assert_eq!(after(&mut iteration, &[QUIET, AGAIN, QUIET]), EventDecision::Again);
+        assert_eq!(after(&mut iteration, &[AGAIN, QUIET, QUIET]), EventDecision::Again, "who needs it may change");
+        assert_eq!(after(&mut iteration, &[QUIET, QUIET, QUIET]), EventDecision::Leave);
     }
 
     #[test]
     fn one_that_ends_the_run_ends_it_although_others_need_an_update() {
         let end = Update { terminate_simulation: true, ..QUIET };
-        assert_eq!(after(&mut Iteration::new(100), &[AGAIN, QUIET, end, end]), Verdict::Terminate(2));
+        assert_eq!(after(&mut Iteration::new(100), &[AGAIN, QUIET, end, end]), EventDecision::Terminate(2));
     }
 
     #[test]
     fn a_tick_brings_another_iteration() {
         let mut iteration = Iteration::new(100);
         iteration.ticked(1);
-        assert_eq!(after(&mut iteration, &[QUIET, QUIET]), Verdict::Again);
-        assert_eq!(after(&mut iteration, &[QUIET, QUIET]), Verdict::Leave);
+        assert_eq!(after(&mut iteration, &[QUIET, QUIET]), EventDecision::Again);
+        assert_eq!(after(&mut iteration, &[QUIET, QUIET]), EventDecision::Leave);
     }
 
     #[test]
     fn who_never_comes_to_rest_is_named_after_the_last_iteration() {
         let mut iteration = Iteration::new(3);
-        assert_eq!(after(&mut iteration, &[AGAIN, AGAIN]), Verdict::Again);
-        assert_eq!(after(&mut iteration, &[AGAIN, AGAIN]), Verdict::Again);
-        assert_eq!(after(&mut iteration, &[QUIET, AGAIN, AGAIN]), Verdict::Restless(1));
+        assert_eq!(after(&mut iteration, &[AGAIN, AGAIN]), EventDecision::Again);
+        assert_eq!(after(&mut iteration, &[AGAIN, AGAIN]), EventDecision::Again);
+        assert_eq!(after(&mut iteration, &[QUIET, AGAIN, AGAIN]), EventDecision::Restless(1));
         let mut iteration = Iteration::new(1);
-        assert_eq!(after(&mut iteration, &[QUIET]), Verdict::Leave, "the last one may be quiet");
+        assert_eq!(after(&mut iteration, &[QUIET]), EventDecision::Leave, "the last one may be quiet");
     }
 
     #[test]

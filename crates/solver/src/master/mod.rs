@@ -11,7 +11,7 @@
 //! | doStep(s, h) = (s', h') | [`Slaves::do_step`]: h' < h is a *rejection*, the step has ended earlier |
 //! | r := m, m := r | [`Slaves::save`], [`Slaves::restore`] |
 //! | getMaxStepSize(s) | the earliest of a slave's [`Source`]s |
-//! | C_P, C_R, C_L | [`Class`]: predictable, rollback, legacy |
+//! | C_P, C_R, C_L | [`SlaveClass`]: predictable, rollback, legacy |
 //! | A0 | 0 ≤ h' ≤ h |
 //! | A1 | a step that is shorter than an accepted one is accepted |
 //! | A4 | a predictable slave accepts every step up to its largest |
@@ -23,8 +23,8 @@
 //! How a group is made and run:
 //!
 //! 1. [`Dependencies::order`] puts variables in order (Algorithm 1); [`Dependencies::exchanges`] makes connections of that, with
-//!    algebraic loops among them, which [`Exchange::without_loops`] cuts or [`Newton`] solves.
-//! 2. [`classify`] gives each slave its [`Class`] and says why, or refuses the group.
+//!    algebraic loops among them, which [`ExchangeStep::without_loops`] cuts or [`Newton`] solves.
+//! 2. [`classify`] gives each slave its [`SlaveClass`] and says why, or refuses the group.
 //! 3. [`Setup::new`] with both; [`Setup::step`] with an implementation of [`Slaves`], until the end of the release is reached.
 //! 4. Between steps, [`Iteration`] says when Event Mode is left.
 //!
@@ -99,14 +99,17 @@ mod order;
 mod source;
 mod step;
 
-pub use algorithm::Algorithm;
-pub use classes::{Abilities, Candidate, Class, Classes, Classified, Lack, NoWayBack, Unfit, WayBack, Why, classify};
-pub use dense::{Dense, Singular};
-pub use events::{Iteration, Update, Verdict};
-pub use newton::{Circle, Newton, Refused, Solved, TOLERANCE, Unsolved};
-pub use order::{Block, Dependencies, Exchange};
+pub use algorithm::MasterAlgorithm;
+pub use classes::{
+    Abilities, ClassReason, Classes, Classified, Lack, NoWayBack, SlaveClass, UnclassifiedSlave, Unfit, WayBack,
+    classify,
+};
+pub use dense::{LuMatrix, Singular};
+pub use events::{EventDecision, Iteration, Update};
+pub use newton::{Circle, LoopError, Newton, Solved, TOLERANCE, Unsolved};
+pub use order::{Block, Dependencies, ExchangeStep};
 pub use source::{Limit, Source};
-pub use step::{Assumption, Cause, Setup, Shortened, Slaves, Stepped, Stop, Violation};
+pub use step::{Assumption, EarlyEnd, Setup, Shortened, Slaves, Stepped, Stop, Violation};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@
 //! Guarantees: of what is solved, the last step was shorter than the tolerance; what is not solved is named by a variable; the
 //! amount of work is bounded; nothing is allocated after [`Newton::new`].
 
-use super::dense::Dense;
+use super::dense::LuMatrix;
 
 /// To what part of themselves inputs of loops between FMUs are found.
 pub const TOLERANCE: f64 = 1e-12;
@@ -21,7 +21,7 @@ const ROUNDING: f64 = 1e-13;
 
 /// Why a loop has no values at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused<F> {
+pub enum LoopError<F> {
     /// Not at this point, but elsewhere perhaps (`fmi3Discard`).
     Discard,
     /// Not at all.
@@ -34,12 +34,12 @@ pub trait Circle {
     type Failure;
 
     /// Sets the inputs of the loop to `u`, and reads for each of them what its connection brings then into `back`. Values that are not
-    /// finite count as [`Refused::Discard`].
-    fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), Refused<Self::Failure>>;
+    /// finite count as [`LoopError::Discard`].
+    fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), LoopError<Self::Failure>>;
 
     /// Sets the element (i, j) of `jacobian`, which is full of zeros, to the partial derivative of what comes back for input i with
     /// respect to input j, at the inputs that were set last. `false`: that is not known, and difference quotients will do.
-    fn jacobian(&mut self, _jacobian: &mut Dense) -> Result<bool, Refused<Self::Failure>> {
+    fn jacobian(&mut self, _jacobian: &mut LuMatrix) -> Result<bool, LoopError<Self::Failure>> {
         Ok(false)
     }
 }
@@ -81,11 +81,11 @@ impl<F> Unsolved<F> {
     }
 }
 
-impl<F> From<Refused<F>> for Unsolved<F> {
-    fn from(refused: Refused<F>) -> Unsolved<F> {
+impl<F> From<LoopError<F>> for Unsolved<F> {
+    fn from(refused: LoopError<F>) -> Unsolved<F> {
         match refused {
-            Refused::Discard => Unsolved::Discarded,
-            Refused::Failed(failure) => Unsolved::Failed(failure),
+            LoopError::Discard => Unsolved::Discarded,
+            LoopError::Failed(failure) => Unsolved::Failed(failure),
         }
     }
 }
@@ -113,7 +113,7 @@ impl Newton {
         let usable = |nominal: &f64| if nominal.is_finite() && *nominal > 0.0 { *nominal } else { 1.0 };
         Newton {
             measure: Measure { nominals: nominals.iter().map(usable).collect() },
-            linear: Linear { matrix: Dense::new(n), scales: vec![1.0; n], moved: vec![0.0; n] },
+            linear: Linear { matrix: LuMatrix::new(n), scales: vec![1.0; n], moved: vec![0.0; n] },
             tolerance,
             trial: vec![0.0; n],
             back: vec![0.0; n],
@@ -169,8 +169,8 @@ impl Newton {
                         return Ok(false);
                     }
                 }
-                Err(Refused::Discard) => {}
-                Err(Refused::Failed(failure)) => return Err(Unsolved::Failed(failure)),
+                Err(LoopError::Discard) => {}
+                Err(LoopError::Failed(failure)) => return Err(Unsolved::Failed(failure)),
             }
             part /= 2.0;
         }
@@ -178,17 +178,17 @@ impl Newton {
     }
 
     /// What comes back at the trial.
-    fn evaluate<C: Circle>(&mut self, circle: &mut C) -> Result<(), Refused<C::Failure>> {
+    fn evaluate<C: Circle>(&mut self, circle: &mut C) -> Result<(), LoopError<C::Failure>> {
         self.evaluations += 1;
         evaluate(circle, &self.trial, &mut self.back)
     }
 }
 
-fn evaluate<C: Circle>(circle: &mut C, u: &[f64], back: &mut [f64]) -> Result<(), Refused<C::Failure>> {
+fn evaluate<C: Circle>(circle: &mut C, u: &[f64], back: &mut [f64]) -> Result<(), LoopError<C::Failure>> {
     circle.evaluate(u, back)?;
     match back.iter().all(|value| value.is_finite()) {
         true => Ok(()),
-        false => Err(Refused::Discard),
+        false => Err(LoopError::Discard),
     }
 }
 
@@ -220,7 +220,7 @@ impl Measure {
 #[derive(Clone, Debug)]
 struct Linear {
     /// In nominal values, each column divided by its scale.
-    matrix: Dense,
+    matrix: LuMatrix,
     /// The largest of what the elements of a column were subtracted from each other: a pivot is small or not compared to that.
     scales: Vec<f64>,
     /// What comes back where one input is moved.
@@ -269,7 +269,7 @@ impl Linear {
         trial: &mut [f64],
         back: &[f64],
         measure: &Measure,
-    ) -> Result<u32, Refused<C::Failure>> {
+    ) -> Result<u32, LoopError<C::Failure>> {
         let mut evaluations = 0;
         trial.copy_from_slice(u);
         for column in 0..u.len() {
@@ -277,8 +277,8 @@ impl Linear {
             trial[column] = u[column] + distance;
             evaluations += 1;
             if let Err(refused) = evaluate(circle, trial, &mut self.moved) {
-                if let Refused::Failed(failure) = refused {
-                    return Err(Refused::Failed(failure));
+                if let LoopError::Failed(failure) = refused {
+                    return Err(LoopError::Failed(failure));
                 }
                 trial[column] = u[column] - distance;
                 evaluations += 1;
@@ -318,15 +318,15 @@ mod tests {
         calls: u32,
     }
 
-    impl<F: FnMut(&[f64], &mut [f64]) -> Result<(), Refused<&'static str>>> Circle for Function<F> {
+    impl<F: FnMut(&[f64], &mut [f64]) -> Result<(), LoopError<&'static str>>> Circle for Function<F> {
         type Failure = &'static str;
 
-        fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), Refused<&'static str>> {
+        fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), LoopError<&'static str>> {
             self.calls += 1;
             (self.function)(u, back)
         }
 
-        fn jacobian(&mut self, jacobian: &mut Dense) -> Result<bool, Refused<&'static str>> {
+        fn jacobian(&mut self, jacobian: &mut LuMatrix) -> Result<bool, LoopError<&'static str>> {
             let Some(rows) = &self.jacobian else { return Ok(false) };
             for (row, values) in rows.iter().enumerate() {
                 let known = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
@@ -341,7 +341,7 @@ mod tests {
     /// Searches from `u` with nominal values of 1.
     fn solve(
         u: &mut [f64],
-        function: impl FnMut(&[f64], &mut [f64]) -> Result<(), Refused<&'static str>>,
+        function: impl FnMut(&[f64], &mut [f64]) -> Result<(), LoopError<&'static str>>,
     ) -> (Found, u32) {
         let mut circle = Function { function, jacobian: None, calls: 0 };
         let found = Newton::new(&vec![1.0; u.len()], 1e-12).solve(&mut circle, u);
@@ -479,7 +479,7 @@ mod tests {
     fn where_the_loop_has_no_values_the_search_turns_back() {
         let root = |u: &[f64], back: &mut [f64]| {
             if u[0] < 0.0 {
-                return Err(Refused::Discard);
+                return Err(LoopError::Discard);
             }
             back[0] = 0.1 * u[0] + 1e-3 - 0.5 * u[0].sqrt() + 0.02;
             Ok(())
@@ -503,7 +503,7 @@ mod tests {
         let mut u = [1.0];
         let (found, _) = solve(&mut u, |u, back| {
             if u[0] > 1.0 {
-                return Err(Refused::Discard);
+                return Err(LoopError::Discard);
             }
             back[0] = 0.5 * u[0];
             Ok(())
@@ -553,7 +553,7 @@ mod tests {
         let (found, calls) = solve(&mut [0.0], |_, back| {
             count += 1;
             back[0] = 1.0;
-            if count < 2 { Ok(()) } else { Err(Refused::Failed("no more")) }
+            if count < 2 { Ok(()) } else { Err(LoopError::Failed("no more")) }
         });
         assert_eq!((found, calls), (Err(Unsolved::Failed("no more")), 2));
     }

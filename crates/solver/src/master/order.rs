@@ -31,21 +31,23 @@ pub enum Block {
 
 /// What is done in line 1 of a master step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Exchange {
+pub enum ExchangeStep {
     /// `u := P(u)` for the connection of this number.
     Connection(usize),
     /// The connections of these numbers are one algebraic loop.
     Loop(Vec<usize>),
 }
 
-impl Exchange {
+impl ExchangeStep {
     /// All connections one by one: in loops the inputs get what the outputs have so far, in the order of their names.
-    pub fn without_loops(exchanges: &[Exchange]) -> Vec<Exchange> {
+    pub fn without_loops(exchanges: &[ExchangeStep]) -> Vec<ExchangeStep> {
         let mut all = Vec::new();
         for exchange in exchanges {
             match exchange {
-                Exchange::Connection(connection) => all.push(Exchange::Connection(*connection)),
-                Exchange::Loop(connections) => all.extend(connections.iter().copied().map(Exchange::Connection)),
+                ExchangeStep::Connection(connection) => all.push(ExchangeStep::Connection(*connection)),
+                ExchangeStep::Loop(connections) => {
+                    all.extend(connections.iter().copied().map(ExchangeStep::Connection))
+                }
             }
         }
         all
@@ -87,7 +89,7 @@ impl<N: Ord> Dependencies<'_, N> {
     }
 
     /// The connections in the order of the inputs that they feed; those whose both ends are in a loop are together.
-    pub fn exchanges(&self, order: &[Block]) -> Vec<Exchange> {
+    pub fn exchanges(&self, order: &[Block]) -> Vec<ExchangeStep> {
         let rank_of = inverse(&self.by_rank());
         let mut into = vec![Vec::new(); self.names.len()];
         for (number, &(output, input)) in self.connections.iter().enumerate() {
@@ -98,7 +100,7 @@ impl<N: Ord> Dependencies<'_, N> {
         for block in order {
             match block {
                 Block::Variable(variable) => {
-                    exchanges.extend(into[*variable].iter().map(|&(_, number)| Exchange::Connection(number)));
+                    exchanges.extend(into[*variable].iter().map(|&(_, number)| ExchangeStep::Connection(number)));
                 }
                 Block::Loop(variables) => {
                     variables.iter().for_each(|&variable| is_in_loop[variable] = true);
@@ -106,8 +108,8 @@ impl<N: Ord> Dependencies<'_, N> {
                     let (inside, before): (Vec<usize>, Vec<usize>) =
                         connections.partition(|&number| is_in_loop[self.connections[number].0]);
                     variables.iter().for_each(|&variable| is_in_loop[variable] = false);
-                    exchanges.extend(before.into_iter().map(Exchange::Connection));
-                    exchanges.push(Exchange::Loop(inside));
+                    exchanges.extend(before.into_iter().map(ExchangeStep::Connection));
+                    exchanges.push(ExchangeStep::Loop(inside));
                 }
             }
         }

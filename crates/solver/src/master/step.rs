@@ -8,9 +8,9 @@
 //! earlier each time, and it is repeated a bounded number of times. No step has no length: FMI knows none, and it would change
 //! nothing, so that slaves which are to stay are set back and not called. Nothing is allocated after [`Setup::new`].
 
-use super::algorithm::Algorithm;
-use super::classes::{Class, Classes, Classified, Why};
-use super::order::Exchange;
+use super::algorithm::MasterAlgorithm;
+use super::classes::{ClassReason, Classes, Classified, SlaveClass};
+use super::order::ExchangeStep;
 use super::source::{Limit, Source};
 use std::fmt;
 use vecud_base::graph::constrained;
@@ -29,7 +29,7 @@ pub trait Slaves {
     /// `u := P(u)`: reads the output of this connection and sets its input.
     fn exchange(&mut self, connection: usize) -> Result<(), Self::Failure>;
 
-    /// Solves the algebraic loop of this number among the [`Exchange::Loop`]s of the setup, and sets its inputs.
+    /// Solves the algebraic loop of this number among the [`ExchangeStep::Loop`]s of the setup, and sets its inputs.
     fn solve(&mut self, circle: usize) -> Result<(), Self::Failure>;
 
     /// `r[c] := m[c]`: keeps the state of a slave. Called of rollback slaves alone.
@@ -85,7 +85,7 @@ pub struct Violation {
 
 /// Why a step ended earlier than asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum EarlyEnd {
     /// A predictable slave cannot step farther.
     Limit(Source),
     /// A slave has rejected the step.
@@ -98,7 +98,7 @@ pub struct Shortened {
     /// The slave; the first by name of several.
     pub slave: usize,
     /// Why.
-    pub cause: Cause,
+    pub cause: EarlyEnd,
 }
 
 /// A step that was made.
@@ -150,9 +150,9 @@ struct Turn {
 /// What is known of a group before it steps.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    algorithm: Algorithm,
+    algorithm: MasterAlgorithm,
     /// x, as connections.
-    exchanges: Vec<Exchange>,
+    exchanges: Vec<ExchangeStep>,
     /// C by name, as all sets here.
     all: Vec<usize>,
     /// C_P, with where the largest steps are known from.
@@ -175,21 +175,22 @@ impl Setup {
     /// # Panics
     /// If there are not as many names as classes, or numbers without a slave.
     pub fn new(
-        algorithm: Algorithm,
+        algorithm: MasterAlgorithm,
         names: &[&str],
         classes: &Classes,
-        exchanges: Vec<Exchange>,
+        exchanges: Vec<ExchangeStep>,
         ends: &[(usize, usize)],
     ) -> Setup {
         let slaves = classes.slaves();
         assert_eq!(names.len(), slaves.len(), "a name for each slave");
         let mut all: Vec<usize> = (0..names.len()).collect();
         all.sort_by_key(|&slave| names[slave]);
-        let of = |class: Class| all.iter().copied().filter(move |&slave| slaves[slave].class == class);
-        let predictable = of(Class::Predictable).map(|slave| (slave, slaves[slave].sources.clone())).collect();
-        let (rollback, legacy) = (of(Class::Rollback).collect(), of(Class::Legacy).next());
+        let of = |class: SlaveClass| all.iter().copied().filter(move |&slave| slaves[slave].class == class);
+        let predictable = of(SlaveClass::Predictable).map(|slave| (slave, slaves[slave].sources.clone())).collect();
+        let (rollback, legacy) = (of(SlaveClass::Rollback).collect(), of(SlaveClass::Legacy).next());
         let turns = turns(&all, &exchanges, ends);
-        let is_integrated = |own: &Classified| matches!(own.why, Why::GoesBack(way_back) if !way_back.repeats());
+        let is_integrated =
+            |own: &Classified| matches!(own.why, ClassReason::GoesBack(way_back) if !way_back.repeats());
         let integrated = slaves.iter().position(is_integrated);
         Setup { algorithm, exchanges, predictable, rollback, legacy, integrated, turns, all }
     }
@@ -199,10 +200,10 @@ impl Setup {
         let integrated = self.integrated.map(|slave| (slave, None));
         let mut step = Step { slaves, from, integrated, rejections: 0, restores: 0, shortened: None, violation: None };
         let to = match self.algorithm {
-            Algorithm::Jacobi => self.jacobi(&mut step, to)?,
-            Algorithm::GaussSeidel => self.gauss_seidel(&mut step, to)?,
-            Algorithm::Rollback => self.with_rollback(&mut step, to)?,
-            Algorithm::Predictable => self.with_prediction(&mut step, to)?,
+            MasterAlgorithm::Jacobi => self.jacobi(&mut step, to)?,
+            MasterAlgorithm::GaussSeidel => self.gauss_seidel(&mut step, to)?,
+            MasterAlgorithm::Rollback => self.with_rollback(&mut step, to)?,
+            MasterAlgorithm::Predictable => self.with_prediction(&mut step, to)?,
         };
         let Step { rejections, restores, shortened, violation, .. } = step;
         Ok(Stepped { to, rejections, restores, shortened, violation })
@@ -337,8 +338,8 @@ impl Setup {
         let mut loops = 0;
         for exchange in &self.exchanges {
             match exchange {
-                Exchange::Connection(connection) => slaves.exchange(*connection)?,
-                Exchange::Loop(_) => {
+                ExchangeStep::Connection(connection) => slaves.exchange(*connection)?,
+                ExchangeStep::Loop(_) => {
                     slaves.solve(loops)?;
                     loops += 1;
                 }
@@ -349,13 +350,13 @@ impl Setup {
 }
 
 /// The turns of all slaves: who feeds others comes before them; where they feed each other in a circle, by name.
-fn turns(all: &[usize], exchanges: &[Exchange], ends: &[(usize, usize)]) -> Vec<Turn> {
+fn turns(all: &[usize], exchanges: &[ExchangeStep], ends: &[(usize, usize)]) -> Vec<Turn> {
     let mut rank_of = vec![0; all.len()];
     all.iter().enumerate().for_each(|(rank, &slave)| rank_of[slave] = rank);
     let feeds: Vec<(usize, usize)> = ends.iter().map(|&(from, to)| (rank_of[from], rank_of[to])).collect();
     let mut connections = vec![Vec::new(); all.len()];
-    for exchange in Exchange::without_loops(exchanges) {
-        if let Exchange::Connection(connection) = exchange {
+    for exchange in ExchangeStep::without_loops(exchanges) {
+        if let ExchangeStep::Connection(connection) = exchange {
             connections[ends[connection].1].push(connection);
         }
     }
@@ -446,7 +447,7 @@ impl<S: Slaves> Step<'_, S> {
     /// The end of the step after a slave has reached that instant.
     fn earlier(&mut self, h: Instant, reached: Instant, slave: usize) -> Instant {
         if reached < h {
-            self.shortened = Some(Shortened { slave, cause: Cause::Rejected });
+            self.shortened = Some(Shortened { slave, cause: EarlyEnd::Rejected });
         }
         h.min(reached)
     }
@@ -456,7 +457,7 @@ impl<S: Slaves> Step<'_, S> {
         let told = if source.is_asked() { self.slaves.latest(slave, source, self.from)? } else { None };
         match source.limit(self.from, told) {
             Limit { until: Some(until), source } if until < h => {
-                self.shortened = Some(Shortened { slave, cause: Cause::Limit(source) });
+                self.shortened = Some(Shortened { slave, cause: EarlyEnd::Limit(source) });
                 Ok(until)
             }
             _ => Ok(h),

@@ -39,7 +39,7 @@ fn what_is_between_steps_of_dopri5_is_of_order_four() {
 }
 
 /// The largest error of an oscillation over ten seconds.
-fn error_of_oscillation(method: Method) -> (f64, Counts) {
+fn error_of_oscillation(method: Method) -> (f64, WorkCounts) {
     let mut model = smooth(oscillation);
     let drive = solved(method, &mut model, &[0.0, 1.0], 10.0);
     let exact = [10f64.sin(), 10f64.cos()];
@@ -198,7 +198,7 @@ fn who_refuses_to_be_in_the_midst_of_a_step_gets_another_one() {
             z[0] = x[0] - 0.01;
             if (t == 0.5 || t == 3.0) && refusals < 2 {
                 refusals += 1;
-                return Err(Refused::Discard("not now"));
+                return Err(ModelError::Discard("not now"));
             }
             Ok(())
         });
@@ -226,7 +226,7 @@ fn work_that_ends_while_an_event_is_looked_for_leaves_no_step_that_is_half_made(
             let mut events = Vec::new();
             for row in 1..=10 {
                 let goal = Goal { limit: 1.0, ..Goal::end(0.0, 0.1 * f64::from(row)) };
-                let mut bound = Bound { events: 9, right_hand_sides };
+                let mut bound = WorkBudget { events: 9, right_hand_sides };
                 loop {
                     match drive.to(&mut model, &goal, &mut bound) {
                         Ok(Reached::Event { .. }) => {
@@ -286,7 +286,7 @@ fn a_first_step_is_never_shorter_than_time_can_tell() {
         drive.states_mut()[0] = 1.0;
         drive.restart(&mut model, 1e6).unwrap();
         let goal = Goal { steps: true, ..Goal::end(1e6, 1e6 + 1e-6) };
-        let (mut before, mut bound) = (1e6, Bound { events: 0, right_hand_sides: 10_000 });
+        let (mut before, mut bound) = (1e6, WorkBudget { events: 0, right_hand_sides: 10_000 });
         while let Ok(Reached::Step) = drive.to(&mut model, &goal, &mut bound) {
             assert!(drive.time() > before);
             before = drive.time();

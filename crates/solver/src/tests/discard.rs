@@ -14,7 +14,7 @@ const METHODS: [Method; 5] = [
 /// A tank that runs empty, x' = -sqrt(x), whose derivative is refused where there is nothing: its closed form is (1 - t/2)².
 fn tank(_: f64, x: &[f64], dx: &mut [f64]) -> Answered {
     if x[0] < 0.0 {
-        return Err(Refused::Discard("an empty tank"));
+        return Err(ModelError::Discard("an empty tank"));
     }
     dx[0] = -x[0].sqrt();
     Ok(())
@@ -39,7 +39,7 @@ fn a_wall_is_approached_and_then_named() {
         // x' = 1, and nothing is said of x > 1.
         let mut model = smooth(|_, x, dx| {
             dx[0] = 1.0;
-            if x[0] > 1.0 { Err(Refused::Discard("beyond")) } else { Ok(()) }
+            if x[0] > 1.0 { Err(ModelError::Discard("beyond")) } else { Ok(()) }
         });
         let mut drive = started(method, &mut model, &[0.1], 0);
         let stopped = drive.to(&mut model, &Goal::end(0.0, 2.0), &mut PLENTY.clone()).unwrap_err();
@@ -56,7 +56,7 @@ fn a_failure_is_not_tried_again() {
     let mut model = smooth(|t, _, dx| {
         asked.set(asked.get() + 1);
         dx[0] = 1.0;
-        if t > 0.3 { Err(Refused::Failed("broken")) } else { Ok(()) }
+        if t > 0.3 { Err(ModelError::Failed("broken")) } else { Ok(()) }
     });
     let mut drive = started(METHODS[0], &mut model, &[0.0], 0);
     let stopped = drive.to(&mut model, &Goal::end(0.0, 2.0), &mut PLENTY.clone()).unwrap_err();
@@ -103,7 +103,7 @@ fn what_is_refused_during_a_search_makes_the_step_smaller() {
     for method in METHODS {
         let mut model = with_indicators(clock, |_, x, z| {
             z[0] = 0.38 - x[0];
-            if x[0] > 0.37 && x[0] < 0.379 { Err(Refused::Discard("not here")) } else { Ok(()) }
+            if x[0] > 0.37 && x[0] < 0.379 { Err(ModelError::Discard("not here")) } else { Ok(()) }
         });
         let mut drive = started(method, &mut model, &[0.0], 1);
         // It cannot be located to the last places, but the domain does change behind.
@@ -122,7 +122,7 @@ fn an_event_is_reached_though_the_step_to_it_is_refused_again_and_again() {
     let f = |_: f64, x: &[f64], dx: &mut [f64]| {
         asked += 1;
         (dx[0], dx[1]) = (x[1], -x[0]);
-        if asked.is_multiple_of(13) { Err(Refused::Discard("now and then")) } else { Ok(()) }
+        if asked.is_multiple_of(13) { Err(ModelError::Discard("now and then")) } else { Ok(()) }
     };
     let z = |_: f64, x: &[f64], z: &mut [f64]| {
         z[0] = x[0] - threshold;
@@ -130,7 +130,7 @@ fn an_event_is_reached_though_the_step_to_it_is_refused_again_and_again() {
     };
     let mut model = with_indicators(f, z);
     let mut drive = started(Method::Dopri5 { tolerance: 1e-5 }, &mut model, &[0.0, 1.0], 1);
-    let mut bound = Bound { events: 1, right_hand_sides: 1000 };
+    let mut bound = WorkBudget { events: 1, right_hand_sides: 1000 };
     let mut point = 0.0;
     for length in [0.5864273472217336, 0.6051115316349226, 0.18505050764303763] {
         let goal = Goal { limit: point + length, ..Goal::end(point, point + length) };
@@ -153,7 +153,7 @@ fn a_model_without_states_may_refuse_as_well() {
             |_, _, _| unreachable!("it has no states"),
             |t, _, z| {
                 if t > from.get() + 0.3 {
-                    return Err(Refused::Discard("too far"));
+                    return Err(ModelError::Discard("too far"));
                 }
                 from.set(t);
                 z[0] = 1.0;
@@ -172,11 +172,11 @@ fn a_goal_at_which_the_model_refuses_to_be_is_named_after_as_many_steps_that_end
         for steps in [false, true] {
             let mut model = with_indicators(decay, |t, _, z| {
                 z[0] = 1.0;
-                if t == 0.3 { Err(Refused::Discard("not at 0.3 s")) } else { Ok(()) }
+                if t == 0.3 { Err(ModelError::Discard("not at 0.3 s")) } else { Ok(()) }
             });
             let mut drive = started(method, &mut model, &[1.0], 1);
             let goal = Goal { limit: 1.0, steps, ..Goal::end(0.0, 0.3) };
-            let mut bound = Bound { events: 9, right_hand_sides: 10_000 };
+            let mut bound = WorkBudget { events: 9, right_hand_sides: 10_000 };
             let stopped = loop {
                 match drive.to(&mut model, &goal, &mut bound) {
                     Ok(reached) => assert_eq!(reached, Reached::Step, "{method:?}"),

@@ -1,7 +1,7 @@
 //! How many right-hand sides an error costs, beside CVode.
 
 use super::*;
-use crate::Dense;
+use crate::SquareMatrix;
 
 /// Van der Pol's oscillator with mu = 1, which gives its Jacobian itself.
 struct Oscillator([f64; 2]);
@@ -9,18 +9,18 @@ struct Oscillator([f64; 2]);
 impl Equations for Oscillator {
     type Failure = ();
 
-    fn tell(&mut self, _: f64, x: &[f64]) -> Result<(), Refused<()>> {
+    fn tell(&mut self, _: f64, x: &[f64]) -> Result<(), ModelError<()>> {
         self.0.copy_from_slice(x);
         Ok(())
     }
 
-    fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), Refused<()>> {
+    fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), ModelError<()>> {
         let [x, v] = self.0;
         (dx[0], dx[1]) = (v, (1.0 - x * x) * v - x);
         Ok(())
     }
 
-    fn jacobian(&mut self, matrix: &mut Dense) -> Result<bool, Refused<()>> {
+    fn jacobian(&mut self, matrix: &mut SquareMatrix) -> Result<bool, ModelError<()>> {
         let [x, v] = self.0;
         (matrix[(0, 0)], matrix[(0, 1)]) = (0.0, 1.0);
         (matrix[(1, 0)], matrix[(1, 1)]) = (-2.0 * x * v - 1.0, 1.0 - x * x);
@@ -29,7 +29,7 @@ impl Equations for Oscillator {
 }
 
 impl Indicators for Oscillator {
-    fn indicators(&mut self, _: &mut [f64]) -> Result<(), Refused<()>> {
+    fn indicators(&mut self, _: &mut [f64]) -> Result<(), ModelError<()>> {
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ fn height(_: f64, x: &[f64], z: &mut [f64]) -> Answered {
 }
 
 /// Lets a ball bounce from rest at 1 m until a time, or until nothing may be worked any more, and gives the times of its bounces.
-fn bounces(method: Method, restitution: f64, until: f64, bound: &mut Bound) -> (Vec<f64>, Drive, bool) {
+fn bounces(method: Method, restitution: f64, until: f64, bound: &mut WorkBudget) -> (Vec<f64>, Drive, bool) {
     let mut ball = with_indicators(fall, height);
     let mut drive = started(method, &mut ball, &[1.0, 0.0], 1);
     let (mut times, mut all_located) = (Vec::new(), true);
@@ -108,7 +108,7 @@ fn bounces_without_end_are_located_as_often_as_may_be_and_the_goal_is_reached() 
         (Method::Dopri5 { tolerance: 1e-6 }, 40 * 30),
         (Method::Bdf { tolerance: 1e-6 }, 40 * 60),
     ] {
-        let mut bound = Bound { events: 40, ..PLENTY };
+        let mut bound = WorkBudget { events: 40, ..PLENTY };
         let (times, drive, all_located) = bounces(method, 0.7, 5.0, &mut bound);
         assert!(!all_located);
         assert_eq!(bound.events, 0);
@@ -121,7 +121,7 @@ fn bounces_without_end_are_located_as_often_as_may_be_and_the_goal_is_reached() 
 fn work_that_is_bounded_ends_and_says_so() {
     let mut ball = with_indicators(fall, height);
     let mut drive = started(Method::Rk4 { internal_step: 0.01 }, &mut ball, &[1.0, 0.0], 1);
-    let mut bound = Bound { events: 9, right_hand_sides: 30 };
+    let mut bound = WorkBudget { events: 9, right_hand_sides: 30 };
     let stopped = drive.to(&mut ball, &Goal::end(0.0, 5.0), &mut bound).unwrap_err();
     assert_eq!(stopped, Stopped::NoWorkLeft { t: drive.time() + 0.5 * 0.01 });
     assert!(stopped.to_string().ends_with(" s the derivatives have been computed as often as is allowed in one step"));

@@ -10,12 +10,12 @@ mod properties;
 mod stiff;
 mod tolerance;
 
-use super::{Bound, Counts, Drive, Equations, Goal, Indicators, Method, Reached, Refused, Stopped};
+use super::{Drive, Equations, Goal, Indicators, Method, ModelError, Reached, Stopped, WorkBudget, WorkCounts};
 
 /// Enough for any test that is not about bounds.
-pub const PLENTY: Bound = Bound { events: u32::MAX, right_hand_sides: u64::MAX };
+pub const PLENTY: WorkBudget = WorkBudget { events: u32::MAX, right_hand_sides: u64::MAX };
 
-pub type Answered = Result<(), Refused<&'static str>>;
+pub type Answered = Result<(), ModelError<&'static str>>;
 
 /// A model of closures over the point that it has been told.
 pub struct Problem<F, Z> {

@@ -59,7 +59,7 @@ proptest! {
         let f = |_: f64, x: &[f64], dx: &mut [f64]| {
             asked += 1;
             (dx[0], dx[1]) = (x[1], -x[0]);
-            if asked.is_multiple_of(way.refuses) { Err(Refused::Discard("now and then")) } else { Ok(()) }
+            if asked.is_multiple_of(way.refuses) { Err(ModelError::Discard("now and then")) } else { Ok(()) }
         };
         let z = |_: f64, x: &[f64], z: &mut [f64]| {
             z.iter_mut().zip(&way.thresholds).for_each(|(z, threshold)| *z = x[0] - threshold);
@@ -70,7 +70,7 @@ proptest! {
         let mut point = 0.0;
         for length in &way.lengths {
             let goal = Goal { steps: way.steps, limit: point + length + way.ahead, ..Goal::end(point, point + length) };
-            let mut bound = Bound { events: way.events, right_hand_sides: 100_000 };
+            let mut bound = WorkBudget { events: way.events, right_hand_sides: 100_000 };
             loop {
                 let before = drive.time();
                 let positive: Vec<bool> = way.thresholds.iter().map(|threshold| drive.states()[0] - threshold > 0.0).collect();

@@ -2,7 +2,7 @@
 
 use super::oracle::foretold;
 use super::*;
-use crate::{Dense, Structure};
+use crate::{SquareMatrix, Structure};
 use ivp::prelude::Method as Oracle;
 
 type Derivatives<'a> = &'a dyn Fn(f64, &[f64], &mut [f64]);
@@ -128,7 +128,7 @@ fn problems() -> [Measured<'static>; 4] {
 }
 
 /// The largest error at the problem's times, relative to the size of each state, and what was worked for it.
-fn measure(problem: &Measured, method: Method) -> (f64, Counts) {
+fn measure(problem: &Measured, method: Method) -> (f64, WorkCounts) {
     let mut model = smooth(|t, x, dx| {
         (problem.f)(t, x, dx);
         Ok(())
@@ -276,7 +276,7 @@ impl Equations for Linear {
         Ok(())
     }
 
-    fn jacobian(&mut self, matrix: &mut Dense) -> Result<bool, Refused<&'static str>> {
+    fn jacobian(&mut self, matrix: &mut SquareMatrix) -> Result<bool, ModelError<&'static str>> {
         for (row, elements) in self.matrix.iter().enumerate().filter(|_| self.is_given) {
             matrix.row_mut(row).copy_from_slice(elements);
         }

@@ -6,7 +6,7 @@ use crate::model::{
 };
 use crate::units::Units;
 use crate::xml::{Attribute, Element};
-use types::Types;
+use types::TypeDefinitions;
 mod clocks;
 mod dialect;
 mod interface;
@@ -86,8 +86,8 @@ fn read_as<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDe
         root.kept(Err::<(), _>(root.error("has none of <ModelExchange>, <CoSimulation>, <ScheduledExecution>")))?;
     }
     let units = sections.map("UnitDefinitions", Units::read)?.unwrap_or_default();
-    let types = sections.map("TypeDefinitions", |list| Types::read(list, &units))?;
-    let types = types.unwrap_or_else(|| Types::none(sections.are_partial()));
+    let types = sections.map("TypeDefinitions", |list| TypeDefinitions::read(list, &units))?;
+    let types = types.unwrap_or_else(|| TypeDefinitions::none(sections.are_partial()));
     let log_categories = sections.map("LogCategories", sections::log_categories)?.unwrap_or_default();
     let mut default_experiment = sections.map("DefaultExperiment", sections::default_experiment)?.unwrap_or_default();
     let Some(list) = sections.get("ModelVariables") else {
@@ -154,7 +154,7 @@ fn version(attribute: Attribute<'_>) -> Result<&str, DescriptionError> {
 fn read_variables<'a>(
     list: Element<'a>,
     elements: Vec<Element<'a>>,
-    types: &Types<'a>,
+    types: &TypeDefinitions<'a>,
     units: &Units,
     scheduled_execution: bool,
     others: bool,

@@ -1,7 +1,7 @@
 //! What variables say of each other: names, value references, clocks, dimensions, derivatives, previous values
 //! (FMI 3.0, 2.4.7). One pass, no look-up scans.
 
-use super::types::Types;
+use super::types::TypeDefinitions;
 use crate::model::{
     Causality, DescriptionError, Dimension, Index, ValueReference, Values, Variability, Variable, VariableType,
 };
@@ -21,7 +21,7 @@ struct All<'a> {
 pub(super) fn check(
     variables: &mut [Variable],
     elements: &[Element<'_>],
-    types: &Types<'_>,
+    types: &TypeDefinitions<'_>,
 ) -> Result<Index, DescriptionError> {
     let index = unique(variables, elements)?;
     let all = All { variables, elements, index: &index };

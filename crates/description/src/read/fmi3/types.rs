@@ -25,7 +25,7 @@ pub(super) fn attribute_names(variable_type: VariableType, dialect: Abi) -> &'st
 
 /// The types with an index by name.
 #[derive(Default)]
-pub(super) struct Types<'a> {
+pub(super) struct TypeDefinitions<'a> {
     pub(super) list: Vec<TypeDefinition>,
     by_name: HashMap<&'a str, usize>,
     clocks: HashMap<&'a str, WrittenClock<'a>>,
@@ -34,14 +34,14 @@ pub(super) struct Types<'a> {
     is_partial: bool,
 }
 
-impl<'a> Types<'a> {
+impl<'a> TypeDefinitions<'a> {
     /// No types; `is_partial`: there may be some that could not be read.
-    pub(super) fn none(is_partial: bool) -> Types<'a> {
-        Types { is_partial, ..Types::default() }
+    pub(super) fn none(is_partial: bool) -> TypeDefinitions<'a> {
+        TypeDefinitions { is_partial, ..TypeDefinitions::default() }
     }
 
-    pub(super) fn read(definitions: Element<'a>, units: &Units) -> Result<Types<'a>, DescriptionError> {
-        let mut types = Types::default();
+    pub(super) fn read(definitions: Element<'a>, units: &Units) -> Result<TypeDefinitions<'a>, DescriptionError> {
+        let mut types = TypeDefinitions::default();
         for_each(definitions.children(), |element| {
             let Some(variable_type) = element.name().strip_suffix("Type").and_then(variable_type) else {
                 if element.name() != "Annotations" {

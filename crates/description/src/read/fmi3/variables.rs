@@ -5,7 +5,7 @@
 //! tables in [`crate::rules`]), the declared type's attributes inherited; combinations that the tables do not allow are
 //! errors.
 
-use super::types::{self, Types};
+use super::types::{self, TypeDefinitions};
 use crate::model::{Alias, Causality, Clock, DescriptionError, Dimension, Initial, ValueReference};
 use crate::model::{Values, Variability, Variable, VariableType};
 use crate::read::draft;
@@ -33,7 +33,7 @@ const FLOAT: [&str; 2] = ["derivative", "reinit"];
 pub(super) fn read<'a>(
     list: Element<'a>,
     elements: Vec<Element<'a>>,
-    types: &Types<'a>,
+    types: &TypeDefinitions<'a>,
     units: &Units,
 ) -> Result<(Vec<Variable>, Vec<Element<'a>>), DescriptionError> {
     let mut variables = Vec::with_capacity(elements.len());
@@ -72,7 +72,7 @@ fn check_attributes(element: Element<'_>, variable_type: VariableType) {
 fn read_one<'a>(
     element: Element<'a>,
     variable_type: VariableType,
-    types: &Types<'a>,
+    types: &TypeDefinitions<'a>,
     units: &Units,
     list: &mut Vec<Variable>,
 ) -> Result<(), DescriptionError> {
@@ -248,7 +248,7 @@ fn classification(
 
 fn clock<'a>(
     element: Element<'a>,
-    types: &Types<'a>,
+    types: &TypeDefinitions<'a>,
     declared: Option<&str>,
     causality: Causality,
 ) -> Result<Clock, DescriptionError> {

@@ -5,7 +5,7 @@ fn document(content: &str) -> String {
     format!("<fmiBuildDescription fmiVersion=\"3.0\">\n{content}\n</fmiBuildDescription>")
 }
 
-fn one(set: &str) -> Result<Configuration, String> {
+fn one(set: &str) -> Result<BuildConfiguration, String> {
     let text = document(&format!("<BuildConfiguration modelIdentifier=\"m\">{set}</BuildConfiguration>"));
     parse(&text, "m", &BuildChoices::default(), |_| true).map_err(|e| e.to_string())
 }
@@ -88,7 +88,7 @@ fn the_standards_second_example_reads_completely() {
     .unwrap();
     assert_eq!(found.sets.len(), 2);
     let cpp = &found.sets[1];
-    assert_eq!(cpp.language, Language::parse("C++11"));
+    assert_eq!(cpp.language, SourceLanguage::parse("C++11"));
     assert_eq!(cpp.compiler.as_deref(), Some("clang++"));
     assert_eq!(cpp.options, ["-fno-rtti"]);
     assert_eq!(cpp.definitions, ["FMI_VERSION=3", "LOG_LEVEL=0"]);

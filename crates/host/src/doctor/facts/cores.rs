@@ -6,7 +6,7 @@ use vecud_linux::affinity;
 
 /// All cores, and those in use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cores {
+pub struct CoreFacts {
     /// Switched on.
     pub online: BTreeSet<usize>,
     /// Isolated by `isolcpus=`.
@@ -19,11 +19,11 @@ pub struct Cores {
     pub used: Vec<Core>,
 }
 
-impl Cores {
+impl CoreFacts {
     /// Reads what there is of these cores.
-    pub fn read(tree: &Tree, cpus: &[usize]) -> Cores {
+    pub fn read(tree: &Tree, cpus: &[usize]) -> CoreFacts {
         let list = |path| affinity::parse_list(&tree.text(path).unwrap_or_default());
-        Cores {
+        CoreFacts {
             online: list(affinity::ONLINE),
             isolated_at_boot: list(affinity::ISOLATED_AT_BOOT),
             isolated_by_group: list(affinity::ISOLATED_BY_GROUP),

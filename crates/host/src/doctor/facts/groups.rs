@@ -4,7 +4,7 @@ use crate::doctor::Tree;
 
 /// Limits of the groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Groups {
+pub struct CgroupLimits {
     /// Ordinary threads get so much of a period, in some group.
     pub quota: Option<Quota>,
     /// Real-time threads of this group get so much of a period (version 1, RT_GROUP_SCHED).
@@ -22,11 +22,11 @@ pub struct Quota {
     pub period_us: i64,
 }
 
-impl Groups {
+impl CgroupLimits {
     /// Reads them.
-    pub fn read(tree: &Tree) -> Groups {
+    pub fn read(tree: &Tree) -> CgroupLimits {
         let groups = tree.text("/proc/self/cgroup").unwrap_or_default();
-        let mut found = Groups::default();
+        let mut found = CgroupLimits::default();
         for line in groups.lines() {
             let Some((controllers, path)) = line.split_once(':').and_then(|(_, rest)| rest.split_once(':')) else {
                 continue;

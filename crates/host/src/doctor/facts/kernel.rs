@@ -4,7 +4,7 @@ use crate::doctor::Tree;
 
 /// The kernel, and how it was started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kernel {
+pub struct KernelFacts {
     /// `6.18.0`.
     pub release: String,
     /// `#1 SMP PREEMPT_RT ...`.
@@ -17,12 +17,12 @@ pub struct Kernel {
     pub command_line: String,
 }
 
-impl Kernel {
+impl KernelFacts {
     /// Reads it.
-    pub fn read(tree: &Tree) -> Kernel {
+    pub fn read(tree: &Tree) -> KernelFacts {
         let text = |path| tree.text(path).unwrap_or_default();
         let version = text("/proc/sys/kernel/version");
-        Kernel {
+        KernelFacts {
             release: text("/proc/sys/kernel/osrelease"),
             preempt_rt: tree.text("/sys/kernel/realtime").as_deref() == Some("1") || version.contains("PREEMPT_RT"),
             preemption: tree.text("/sys/kernel/debug/sched/preempt").and_then(|modes| chosen(&modes, ('(', ')'))),
@@ -125,16 +125,17 @@ mod tests {
     #[test]
     fn only_options_that_matter_are_shown() {
         let line = "root=/dev/sda1 isolcpus=2,3 quiet nohz_full=2,3 token=secret processor.max_cstate=1";
-        let kernel = Kernel { command_line: line.into(), ..Kernel::default() };
+        let kernel = KernelFacts { command_line: line.into(), ..KernelFacts::default() };
         assert_eq!(kernel.real_time_options(), ["isolcpus=2,3", "nohz_full=2,3", "processor.max_cstate=1"]);
         assert_eq!(kernel.option("isolcpus"), Some("2,3"));
         assert_eq!((kernel.option("quiet"), kernel.option("nohz")), (Some(""), None));
-        assert!(Kernel { command_line: "quiet".into(), ..Kernel::default() }.real_time_options().is_empty());
+        assert!(KernelFacts { command_line: "quiet".into(), ..KernelFacts::default() }.real_time_options().is_empty());
     }
 
     #[test]
     fn releases_are_compared_by_number() {
-        let at_least = |release: &str| Kernel { release: release.into(), ..Kernel::default() }.at_least(6, 12);
+        let at_least =
+            |release: &str| KernelFacts { release: release.into(), ..KernelFacts::default() }.at_least(6, 12);
         assert_eq!(["6.12.0", "6.9.1-rt", "7.0", "5.10"].map(at_least), [true, false, true, false].map(Some));
         assert_eq!(["", "x.y", "6", "99999999999.1"].map(at_least), [None; 4]);
     }

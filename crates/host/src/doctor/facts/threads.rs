@@ -6,7 +6,7 @@ use vecud_linux::affinity;
 
 /// A real-time policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
+pub enum RealTimePolicy {
     /// `SCHED_FIFO`.
     Fifo,
     /// `SCHED_RR`.
@@ -25,7 +25,7 @@ pub struct Thread {
     /// The thread is the kernel's.
     pub kernel: bool,
     /// The thread's policy.
-    pub policy: Policy,
+    pub policy: RealTimePolicy,
     /// The thread's priority; 0 with `SCHED_DEADLINE`.
     pub priority: u8,
     /// Where it may run; empty when that is not known.
@@ -66,9 +66,9 @@ fn parse(stat: &str) -> Option<Thread> {
     // From the third field on.
     let fields: Vec<&str> = stat.get(end + 1..)?.split_whitespace().collect();
     let policy = match fields.get(38)?.parse::<u32>().ok()? {
-        1 => Policy::Fifo,
-        2 => Policy::RoundRobin,
-        6 => Policy::Deadline,
+        1 => RealTimePolicy::Fifo,
+        2 => RealTimePolicy::RoundRobin,
+        6 => RealTimePolicy::Deadline,
         _ => return None,
     };
     Some(Thread {
@@ -98,7 +98,7 @@ mod tests {
         let thread = parse(&stat("migration/0", 0x0420_8040, 99, 1)).unwrap();
         assert_eq!((thread.tid, thread.name.as_str(), thread.kernel, thread.priority), (18, "migration/0", true, 99));
         let odd = parse(&stat("a) 1 (b", 0, 40, 2)).unwrap();
-        assert_eq!((odd.name.as_str(), odd.kernel, odd.policy), ("a) 1 (b", false, Policy::RoundRobin));
+        assert_eq!((odd.name.as_str(), odd.kernel, odd.policy), ("a) 1 (b", false, RealTimePolicy::RoundRobin));
         assert_eq!(parse(&stat("bash", 0, 0, 0)), None);
         for nonsense in ["", "18", "18 )(", "18 (x", "18 (x) S 1", "(((", "x (y) z"] {
             assert_eq!(parse(nonsense), None, "{nonsense}");

@@ -2,7 +2,7 @@
 
 use super::named;
 use crate::doctor::finding::{LIMITS, Needs, UDEV};
-use crate::doctor::trials::Refusal;
+use crate::doctor::trials::TrialFailure;
 use crate::doctor::{Case, Finding, Fix};
 
 /// A sleep state that takes longer to leave counts, µs.
@@ -16,7 +16,7 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
 }
 
 /// The refusal's own words, and the file for a group of people.
-fn for_people(refusal: &Refusal) -> Fix {
+fn for_people(refusal: &TrialFailure) -> Fix {
     let words =
         format!("{}; for everybody in the group vecud: sh rt-config/install limits, and log in again", refusal.fix);
     Fix::words(words, Needs::Login).lasting(LIMITS)
@@ -91,7 +91,7 @@ fn cores(case: &Case) -> Vec<Finding> {
     if refused.is_empty() {
         return vec![Finding::ok("affinity", format!("threads can be pinned to {}", named(&case.target.cpus)))];
     }
-    let one = |(cpu, refusal): &(usize, Refusal)| {
+    let one = |(cpu, refusal): &(usize, TrialFailure)| {
         let why = "partitions of that core cannot run there: a run is refused";
         Finding::problem("affinity", &refusal.cause, why).of(*cpu).fixed_by(Fix::words(&refusal.fix, Needs::Host))
     };

@@ -1,7 +1,7 @@
 //! Other real-time threads on the cores in use, and what killed runs have left there.
 
 use super::{few, list, named};
-use crate::doctor::facts::{Policy, Thread};
+use crate::doctor::facts::{RealTimePolicy, Thread};
 use crate::doctor::finding::{Action, Needs};
 use crate::doctor::{Case, Finding, Fix};
 
@@ -29,9 +29,9 @@ fn here(case: &Case, which: impl Fn(&Thread) -> bool) -> Vec<&Thread> {
 
 fn describe(thread: &&Thread) -> String {
     let policy = match thread.policy {
-        Policy::Fifo => format!("FIFO {}", thread.priority),
-        Policy::RoundRobin => format!("RR {}", thread.priority),
-        Policy::Deadline => "DEADLINE".to_owned(),
+        RealTimePolicy::Fifo => format!("FIFO {}", thread.priority),
+        RealTimePolicy::RoundRobin => format!("RR {}", thread.priority),
+        RealTimePolicy::Deadline => "DEADLINE".to_owned(),
     };
     let whose = if thread.kernel { "the kernel's " } else { "" };
     format!("{whose}{} ({policy}, {})", thread.name, thread.tid)
@@ -39,7 +39,8 @@ fn describe(thread: &&Thread) -> String {
 
 fn in_the_band(case: &Case) -> Finding {
     let (low, high) = case.target.band;
-    let inside = here(case, |thread| thread.policy != Policy::Deadline && (low..=high).contains(&thread.priority));
+    let inside =
+        here(case, |thread| thread.policy != RealTimePolicy::Deadline && (low..=high).contains(&thread.priority));
     if inside.is_empty() {
         return Finding::ok("band", format!("no other thread has a priority of {low} to {high}"));
     }
@@ -50,7 +51,7 @@ fn in_the_band(case: &Case) -> Finding {
                they like";
     let below = low.saturating_sub(1).max(1);
     let lower = |thread: &&Thread| match thread.policy {
-        Policy::RoundRobin => Action::Run(format!("chrt -r -p {below} {}", thread.tid)),
+        RealTimePolicy::RoundRobin => Action::Run(format!("chrt -r -p {below} {}", thread.tid)),
         _ => Action::Run(format!("chrt -f -p {below} {}", thread.tid)),
     };
     let words = "or take them off these cores (taskset -pc), or choose another band (fifo_priorities in [host])";
@@ -64,7 +65,8 @@ fn in_the_band(case: &Case) -> Finding {
 /// The kernel's own threads above the band (migration/N at 99) are what they must be; those of others are not.
 fn above(case: &Case) -> Finding {
     let high = case.target.band.1;
-    let inside = here(case, |thread| !thread.kernel && (thread.policy == Policy::Deadline || thread.priority > high));
+    let inside =
+        here(case, |thread| !thread.kernel && (thread.policy == RealTimePolicy::Deadline || thread.priority > high));
     if inside.is_empty() {
         return Finding::ok("above_band", format!("no other program's thread is above {high}"));
     }

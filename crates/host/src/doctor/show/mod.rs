@@ -10,7 +10,7 @@ mod text;
 
 pub use json::json;
 pub use script::script;
-pub use text::{Page, text};
+pub use text::{TextStyle, text};
 
 use super::{Finding, Level};
 

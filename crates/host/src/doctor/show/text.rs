@@ -9,7 +9,7 @@ use vecud_report::format::{count, duration, plural};
 
 /// Where the text is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Page {
+pub struct TextStyle {
     /// Characters per line.
     pub columns: usize,
     /// Whether escape codes for colours may be used.
@@ -26,8 +26,8 @@ const INDENT: usize = 10;
 const COMMANDS: usize = 4;
 
 /// The whole page; each line ends in a line feed.
-pub fn text(case: &Case, findings: &[Finding], against: Option<&Changes>, page: Page) -> String {
-    let page = Page { columns: page.columns.clamp(NARROWEST, WIDEST), ..page };
+pub fn text(case: &Case, findings: &[Finding], against: Option<&Changes>, page: TextStyle) -> String {
+    let page = TextStyle { columns: page.columns.clamp(NARROWEST, WIDEST), ..page };
     let mut lines = head(case, page);
     if let Some(probe) = &case.probe {
         lines.push(String::new());
@@ -51,7 +51,7 @@ pub fn text(case: &Case, findings: &[Finding], against: Option<&Changes>, page: 
     lines.join("\n") + "\n"
 }
 
-fn head(case: &Case, page: Page) -> Vec<String> {
+fn head(case: &Case, page: TextStyle) -> Vec<String> {
     let (facts, target) = (&case.facts, &case.target);
     let whose = target.rig.as_deref().map_or("vecud's defaults".to_owned(), plain);
     let (low, high) = target.band;
@@ -69,7 +69,7 @@ fn head(case: &Case, page: Page) -> Vec<String> {
 }
 
 /// The probe: a line per core. A narrow screen gets a short one.
-fn table(probe: &Probe, page: Page) -> Vec<String> {
+fn table(probe: &Probe, page: TextStyle) -> Vec<String> {
     let cut = if probe.cut_short { ", ended early" } else { "" };
     let title = format!("Wake-up latency, every ms for {:.1} s on all these cores at once{cut}", probe.seconds);
     let mut lines: Vec<String> = wrapped(&title, page.columns);
@@ -109,7 +109,7 @@ fn table(probe: &Probe, page: Page) -> Vec<String> {
 }
 
 /// What differs from a saved answer: a line for each figure of a core, which every screen has room for.
-fn compared(comparison: &Changes, case: &Case, page: Page) -> Vec<String> {
+fn compared(comparison: &Changes, case: &Case, page: TextStyle) -> Vec<String> {
     let (saved, facts) = (&comparison.saved, &case.facts);
     let mut title = format!("Against {}", plain(&comparison.file));
     if saved.machine.kernel != plain(&facts.kernel.release) {
@@ -154,7 +154,7 @@ fn compared(comparison: &Changes, case: &Case, page: Page) -> Vec<String> {
     lines
 }
 
-fn one(finding: &Finding, page: Page) -> Vec<String> {
+fn one(finding: &Finding, page: TextStyle) -> Vec<String> {
     let cpu = finding.cpu.map_or(String::new(), |cpu| format!("core {cpu}: "));
     let word = if finding.level == Level::Problem { "PROBLEM" } else { "advice" };
     let mut lines = labelled(word, style(finding.level), &format!("{cpu}{}", finding.found), page);
@@ -194,7 +194,7 @@ fn fine_text(fine: &[&Finding]) -> String {
     fine.iter().map(say).collect::<Vec<_>>().join("; ")
 }
 
-fn end(case: &Case, findings: &[Finding], page: Page) -> Vec<String> {
+fn end(case: &Case, findings: &[Finding], page: TextStyle) -> Vec<String> {
     let (problems, advice) = (number(findings, Level::Problem), number(findings, Level::Advice));
     let verdict = match (problems, advice) {
         (0, 0) => "fit for real time: nothing to change".to_owned(),
@@ -225,11 +225,11 @@ fn pieces(advice: u64) -> String {
 }
 
 /// Text beside a label, all of its lines moved in by as much.
-fn labelled(label: &str, color: Style, text: &str, page: Page) -> Vec<String> {
+fn labelled(label: &str, color: Style, text: &str, page: TextStyle) -> Vec<String> {
     styled(label, color, text, PLAIN, page)
 }
 
-fn styled(label: &str, color: Style, text: &str, style: Style, page: Page) -> Vec<String> {
+fn styled(label: &str, color: Style, text: &str, style: Style, page: TextStyle) -> Vec<String> {
     let lines = wrapped(text, page.columns - INDENT);
     let lines = lines.iter().enumerate().map(|(index, line)| {
         let label = if index == 0 { label } else { "" };
@@ -286,7 +286,7 @@ fn style(level: Level) -> Style {
 }
 
 impl Style {
-    fn on(self, text: &str, page: Page) -> String {
+    fn on(self, text: &str, page: TextStyle) -> String {
         match page.color && !text.is_empty() && !self.0.is_empty() {
             // What moves a label in stays plain.
             true => {

@@ -11,7 +11,7 @@ pub(super) const NEAR: usize = 64;
 
 /// The tasks that are due at each instant.
 #[derive(Clone, Debug)]
-pub(super) struct Groups {
+pub(super) struct DueTasks {
     /// `None`: no group.
     times: Vec<Option<Instant>>,
     /// Bits of the tasks, `width` words for each group.
@@ -26,10 +26,10 @@ pub(super) struct Groups {
     enough: usize,
 }
 
-impl Groups {
+impl DueTasks {
     /// None, of so many tasks.
-    pub(super) fn new(tasks: usize) -> Groups {
-        Groups {
+    pub(super) fn new(tasks: usize) -> DueTasks {
+        DueTasks {
             times: Vec::new(),
             due: Vec::new(),
             width: tasks.div_ceil(64),
@@ -69,7 +69,7 @@ impl Groups {
     fn found(&mut self, time: Instant) -> usize {
         // Tasks leave groups that nobody is in any more, over and over again when a far deadline is put off.
         if self.in_use() > self.enough {
-            let Groups { times, due, width, free, queue, .. } = self;
+            let DueTasks { times, due, width, free, queue, .. } = self;
             queue.retain(|group| {
                 let is_used = due[group * *width..(group + 1) * *width].iter().any(|word| *word != 0);
                 if !is_used {

@@ -10,7 +10,7 @@ use super::super::{Due, Timeline};
 use super::queue::Queue;
 use crate::TaskId;
 use std::collections::HashMap;
-use vecud_base::time::{Instant, Parts};
+use vecud_base::time::{Instant, Subdivision};
 
 /// A grid, and who is released by it. Instants are numbers of parts.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct Instants {
     /// The first of them, by its number.
     first: u64,
     interval: u64,
-    parts: Parts,
+    parts: Subdivision,
     due: Due,
     left: u64,
 }
@@ -78,7 +78,7 @@ pub(super) struct SharedGrids {
     all: Vec<SharedGrid>,
     /// The grids that have instants before their stop.
     queue: Queue<u64>,
-    parts: Parts,
+    parts: Subdivision,
     /// An instant that was reached, and its number.
     reached: (Instant, u64),
 }
@@ -87,7 +87,7 @@ impl SharedGrids {
     /// The grids of these tasks; and for each of them the one that it shares, as long as it can.
     pub(super) fn of(timelines: &[Timeline]) -> (SharedGrids, Vec<Option<usize>>) {
         let begins = timelines.iter().filter_map(|timeline| Some(timeline.nothing_but_grid()?.0.next()));
-        let mut parts = begins.min().and_then(Parts::from).unwrap_or_default();
+        let mut parts = begins.min().and_then(Subdivision::from).unwrap_or_default();
         for (grid, _) in timelines.iter().filter_map(Timeline::nothing_but_grid) {
             let [_, _, resolution] = grid.next().to_words();
             let with = parts.with(resolution).and_then(|parts| parts.with(grid.interval().resolution()));

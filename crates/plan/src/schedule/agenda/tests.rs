@@ -170,12 +170,12 @@ proptest! {
             match step {
                 Step::Tick(task, millis) => {
                     let (task, time) = (TaskId(task % tasks), at(millis));
-                    let dispatch = Dispatch { wall: Nanos(0), time, root: None };
+                    let dispatch = DispatchStamp { wall: Nanos(0), time, root: None };
                     prop_assert_eq!(agenda.tick(task, time, None), expected.0[task.0].tick(time, dispatch));
                 }
                 Step::Arm(task, millis) => {
                     let (task, time, since) = (TaskId(task % tasks), at(millis), at(0));
-                    let dispatch = Dispatch { wall: Nanos(0), time, root: None };
+                    let dispatch = DispatchStamp { wall: Nanos(0), time, root: None };
                     let outcome = agenda.arm(task, time, since, None);
                     prop_assert_eq!(outcome, expected.0[task.0].arm(time, since, dispatch));
                 }

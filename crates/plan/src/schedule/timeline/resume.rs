@@ -82,7 +82,7 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Dispatch;
+    use super::super::DispatchStamp;
     use super::*;
     use proptest::prelude::*;
     use vecud_base::time::Fraction;
@@ -126,7 +126,7 @@ mod tests {
         let _taken: Vec<_> = (0..3).map(|_| left.take()).collect();
         let time = left.next().unwrap();
         assert_eq!(left.could_be_left(time, 1), Ok(()));
-        let dispatch = |root| Dispatch { wall: Nanos(0), time, root };
+        let dispatch = |root| DispatchStamp { wall: Nanos(0), time, root };
         let mut ticked = left.clone();
         assert_eq!(ticked.tick(at(0.3), dispatch(Some(TaskId(1)))), super::super::Tick::Queued);
         assert_eq!((ticked.could_be_left(time, 2), ticked.could_be_left(time, 1).is_err()), (Ok(()), true));
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_deadline_and_a_grid_beyond_the_stop_are_there_in_the_next_run() {
         let mut countdown = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(1.0)));
-        countdown.arm(at(1.5), at(0.9), Dispatch { wall: Nanos(7), time: at(0.9), root: None });
+        countdown.arm(at(1.5), at(0.9), DispatchStamp { wall: Nanos(7), time: at(0.9), root: None });
         assert_eq!((countdown.next(), countdown.next_ever()), (None, Some(at(1.5))));
         let mut later = countdown.resume(&Release::Countdown, Some(at(2.0))).unwrap();
         let due = later.take().unwrap();
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_tick_after_the_stop_waits_for_the_next_run() {
         let never = |stop| Timeline::new(&Release::Never, Instant::ZERO, Some(at(stop)));
-        let dispatch = Dispatch { wall: Nanos(0), time: at(0.9), root: None };
+        let dispatch = DispatchStamp { wall: Nanos(0), time: at(0.9), root: None };
         assert_eq!(never(1.0).tick(at(1.25), dispatch), super::super::Tick::AfterStop);
         let mut left = never(1.0).keeping();
         assert_eq!(left.tick(at(1.25), dispatch), super::super::Tick::Queued);
@@ -206,7 +206,7 @@ mod tests {
                     parts = through_bytes(&parts).resume(release, stop).unwrap();
                 }
                 let time = at(f64::from(millis) / 1000.0);
-                let dispatch = Dispatch { wall: Nanos(0), time, root: None };
+                let dispatch = DispatchStamp { wall: Nanos(0), time, root: None };
                 let interval = Fraction::new(u64::from(millis) + 1, 7000).unwrap();
                 match event {
                     0 => prop_assert_eq!(whole.tick(time, dispatch), parts.tick(time, dispatch)),

@@ -15,8 +15,8 @@ fn ticked() -> Timeline {
     Timeline::new(&Release::Never, Instant::ZERO, Some(at(1000.0)))
 }
 
-fn dispatched(seconds: f64) -> Dispatch {
-    Dispatch { wall: at(seconds).nanos(), time: at(seconds), root: None }
+fn dispatched(seconds: f64) -> DispatchStamp {
+    DispatchStamp { wall: at(seconds).nanos(), time: at(seconds), root: None }
 }
 
 #[test]
@@ -43,13 +43,13 @@ fn times(timeline: &mut Timeline) -> Vec<f64> {
 fn sixteen_releases_are_kept_at_their_times_and_the_rest_is_left_out() {
     let mut timeline = periodic("0.01", "0", 0.3);
     timeline.take();
-    let kept: Vec<Kept> = std::iter::from_fn(|| timeline.keep(at(0.185))).collect();
-    assert!(kept[..16].iter().copied().eq((1..=16).map(|k| Kept::Waits(at(f64::from(k) / 100.0)))));
-    assert_eq!(kept[16..], [0.17, 0.18].map(|time| Kept::Not(Skipped { time: at(time) })));
+    let kept: Vec<LateRelease> = std::iter::from_fn(|| timeline.keep(at(0.185))).collect();
+    assert!(kept[..16].iter().copied().eq((1..=16).map(|k| LateRelease::Waits(at(f64::from(k) / 100.0)))));
+    assert_eq!(kept[16..], [0.17, 0.18].map(|time| LateRelease::Not(Skipped { time: at(time) })));
     assert_eq!(timeline.take().unwrap().time, at(0.01));
-    assert_eq!(timeline.keep(at(0.19)), Some(Kept::Waits(at(0.19))), "there is room for one again");
+    assert_eq!(timeline.keep(at(0.19)), Some(LateRelease::Waits(at(0.19))), "there is room for one again");
     assert_eq!(timeline.keep(at(0.19)), None);
-    assert_eq!(timeline.keep(at(0.2)), Some(Kept::Not(Skipped { time: at(0.2) })));
+    assert_eq!(timeline.keep(at(0.2)), Some(LateRelease::Not(Skipped { time: at(0.2) })));
     let rest = times(&mut timeline);
     assert_eq!(rest.len(), 16 + 9);
     assert_eq!((rest[14], rest[15], rest[16], rest[24]), (0.16, 0.19, 0.21, 0.29));
@@ -135,7 +135,7 @@ fn a_retuned_timeline_keeps_what_was_released_before() {
     timeline.take();
     assert_eq!(
         (timeline.keep(at(0.025)), timeline.keep(at(0.025))),
-        (Some(Kept::Waits(at(0.01))), Some(Kept::Waits(at(0.02))))
+        (Some(LateRelease::Waits(at(0.01))), Some(LateRelease::Waits(at(0.02))))
     );
     timeline.retune(Fraction::parse("0.03").unwrap(), at(0.022));
     assert_eq!(times(&mut timeline), [0.01, 0.02, 0.05, 0.08]);
@@ -429,7 +429,7 @@ proptest! {
         let find = |timeline: &mut Timeline, now: Instant| match policy {
             0 => std::iter::from_fn(|| timeline.skip(now)).count(),
             1 => std::iter::from_fn(|| timeline.skip_to_last(now)).count(),
-            _ => std::iter::from_fn(|| timeline.keep(now)).filter(|kept| matches!(kept, Kept::Not(_))).count(),
+            _ => std::iter::from_fn(|| timeline.keep(now)).filter(|kept| matches!(kept, LateRelease::Not(_))).count(),
         };
         for (late, execution) in activations {
             let Some(next) = timeline.next() else { break };

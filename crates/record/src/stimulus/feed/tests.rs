@@ -1,5 +1,5 @@
 use super::super::follow::model;
-use super::super::{Follower, Look};
+use super::super::{Follower, RowLookup};
 use super::*;
 use proptest::prelude::*;
 use vecud_description::VariableType;
@@ -31,13 +31,13 @@ fn memory(plan: &StimulusPlan) -> Vec<AtomicU64> {
     (0..Shape::of(plan).words()).map(|_| AtomicU64::new(0)).collect()
 }
 
-fn row(time: f64, value: f64, tick: bool) -> Row {
-    Row { time, may_jump: false, values: vec![Some(value.to_bits())], ticks: vec![tick] }
+fn row(time: f64, value: f64, tick: bool) -> StimulusRow {
+    StimulusRow { time, may_jump: false, values: vec![Some(value.to_bits())], ticks: vec![tick] }
 }
 
 const ALWAYS: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
-fn push(feed: Feed, row: &Row) {
+fn push(feed: Feed, row: &StimulusRow) {
     feed.push(row, &row.values, ALWAYS.0, ALWAYS.1);
 }
 
@@ -58,12 +58,15 @@ fn a_row_that_somebody_may_want_is_not_given_up() {
     assert!(feed.has_room(), "from 1 on nobody wants the first");
     push(feed, &row(4.0, 4.0, false));
     let mut follower = Follower::new(feed, &plan);
-    assert_eq!((follower.look(1.5), follower.value(0, VariableType::Float64)), (Look::Found, Some(1f64.to_bits())));
-    assert_eq!(follower.look(4.5), Look::Starved, "what comes after 4 is not known");
+    assert_eq!(
+        (follower.look(1.5), follower.value(0, VariableType::Float64)),
+        (RowLookup::Found, Some(1f64.to_bits()))
+    );
+    assert_eq!(follower.look(4.5), RowLookup::Starved, "what comes after 4 is not known");
     assert_eq!(follower.value(0, VariableType::Float64), Some(4f64.to_bits()), "the nearest that there is");
     feed.finish(false);
-    assert_eq!(follower.look(1e9), Look::Found);
-    assert_eq!(follower.look(0.5), Look::Starved, "that row is gone");
+    assert_eq!(follower.look(1e9), RowLookup::Found);
+    assert_eq!(follower.look(0.5), RowLookup::Starved, "that row is gone");
 }
 
 /// Who is to follow a line wants the row after an activation too, and takes one that is after it by rounding alone for its own.
@@ -75,11 +78,11 @@ fn a_line_begins_at_an_activation_and_ends_at_the_next_row() {
     feed.reset(0.0);
     let mut follower = Follower::new(feed, &plan).on_lines(Some(1e-9));
     push(feed, &row(1.0, 10.0, false));
-    assert_eq!((follower.look(0.5), follower.next_row()), (Look::Found, Some(1.0)));
+    assert_eq!((follower.look(0.5), follower.next_row()), (RowLookup::Found, Some(1.0)));
     assert_eq!(follower.line(0, VariableType::Float64), None, "no row so far");
-    assert_eq!(follower.look(1.0), Look::Starved, "nobody knows where to it goes on from 1");
+    assert_eq!(follower.look(1.0), RowLookup::Starved, "nobody knows where to it goes on from 1");
     push(feed, &row(2.0, 30.0, false));
-    assert_eq!((follower.look(1.0), follower.next_row()), (Look::Found, Some(2.0)));
+    assert_eq!((follower.look(1.0), follower.next_row()), (RowLookup::Found, Some(2.0)));
     let line = follower.line(0, VariableType::Float64).unwrap();
     let at = |time: f64| f64::from_bits(line.word(time));
     assert_eq!([at(1.0), at(1.25), at(2.0), at(3.0)], [10.0, 15.0, 30.0, 30.0]);
@@ -88,7 +91,7 @@ fn a_line_begins_at_an_activation_and_ends_at_the_next_row() {
     assert_eq!(follower.value(0, VariableType::Float64), Some(30f64.to_bits()));
     assert!(follower.line(0, VariableType::Float64).unwrap().is_level());
     feed.finish(false);
-    assert_eq!((follower.look(3.0), follower.next_row()), (Look::Found, None));
+    assert_eq!((follower.look(3.0), follower.next_row()), (RowLookup::Found, None));
     assert_eq!(follower.line(0, VariableType::Float64), None);
 }
 
@@ -101,8 +104,8 @@ fn what_cannot_be_read_is_told_to_those_who_want_it_only() {
     push(feed, &row(1.0, 7.0, false));
     feed.finish(true);
     let mut follower = Follower::new(feed, &plan);
-    assert_eq!((follower.look(0.5), follower.value(0, VariableType::Float64)), (Look::Found, None));
-    assert_eq!((follower.look(1.0), follower.look(1.1)), (Look::Found, Look::Broken));
+    assert_eq!((follower.look(0.5), follower.value(0, VariableType::Float64)), (RowLookup::Found, None));
+    assert_eq!((follower.look(1.0), follower.look(1.1)), (RowLookup::Found, RowLookup::Broken));
 }
 
 #[test]
@@ -134,24 +137,24 @@ fn ticks_between_steps_are_known_apart_from_rows() {
     let memory = memory(&plan);
     let feed = Feed::new(&memory, Shape::of(&plan));
     feed.reset(0.0);
-    let row = |time: f64, ticks: [bool; 2]| Row { ticks: ticks.to_vec(), ..row(time, time, false) };
+    let row = |time: f64, ticks: [bool; 2]| StimulusRow { ticks: ticks.to_vec(), ..row(time, time, false) };
     (0..4).for_each(|number| push(feed, &row(f64::from(number), [false, true])));
     assert!(!feed.has_room() && feed.take_tick(1).is_none(), "rows bring the ticks of tasks alone");
-    assert_eq!(feed.ticks_known(1), (State::Reading, f64::NEG_INFINITY));
+    assert_eq!(feed.ticks_known(1), (FeedState::Reading, f64::NEG_INFINITY));
     for number in -1..20 {
         assert!(!feed.is_ahead(1, 18.5));
         feed.push_between_steps(1, &row(f64::from(number), [true, number % 6 == 5 || number < 0]), 0.0, 18.0);
     }
-    assert_eq!(feed.ticks_known(1), (State::Reading, 19.0));
+    assert_eq!(feed.ticks_known(1), (FeedState::Reading, 19.0));
     assert!(feed.is_ahead(1, 18.5) && !feed.is_ahead(1, 19.0) && feed.has_room_for_tick(1));
     assert_eq!([feed.take_tick(1), feed.take_tick(1), feed.take_tick(1)], [Some(5.0), Some(11.0), Some(17.0)]);
     assert_eq!((feed.take_tick(1), feed.take_tick(0)), (None, None));
     feed.finish_between_steps(1, true);
-    assert_eq!(feed.ticks_known(1), (State::Broken, 19.0));
+    assert_eq!(feed.ticks_known(1), (FeedState::Broken, 19.0));
     feed.reset(0.0);
     feed.finish_between_steps(1, false);
-    assert_eq!(feed.ticks_known(1), (State::Ended, f64::INFINITY));
-    assert_eq!(feed.state(), State::Reading);
+    assert_eq!(feed.ticks_known(1), (FeedState::Ended, f64::INFINITY));
+    assert_eq!(feed.state(), FeedState::Reading);
 }
 
 #[test]
@@ -186,7 +189,7 @@ fn readers_on_other_threads_get_the_rows_of_their_times() {
                     while feed.until() < time as f64 {
                         std::thread::yield_now();
                     }
-                    assert_eq!(follower.look(time as f64), Look::Found);
+                    assert_eq!(follower.look(time as f64), RowLookup::Found);
                     assert_eq!(follower.value(0, VariableType::Float64), Some((time as f64).to_bits()));
                     time += step;
                     next[reader].store(time, SeqCst);
@@ -209,14 +212,14 @@ fn readers_on_other_threads_get_the_rows_of_their_times() {
     });
 }
 
-fn files() -> impl Strategy<Value = Vec<Row>> {
+fn files() -> impl Strategy<Value = Vec<StimulusRow>> {
     let cell = prop::option::weighted(0.6, -1000i32..1000);
     prop::collection::vec((1u32..400, cell.clone(), cell), 1..60).prop_map(|rows| {
         let mut millis = -200;
         let mut row = |(step, a, b): (u32, Option<i32>, Option<i32>)| {
             millis += step as i32;
             let word = |value: Option<i32>| value.map(|value| f64::from(value).to_bits());
-            Row {
+            StimulusRow {
                 time: f64::from(millis) / 1000.0,
                 may_jump: false,
                 values: vec![word(a), word(b)],
@@ -264,7 +267,7 @@ proptest! {
                 feed.set_floor(time.min(feed.until()));
             }
             feed.set_floor(time);
-            prop_assert_eq!(follower.look(time), Look::Found);
+            prop_assert_eq!(follower.look(time), RowLookup::Found);
             for value in 0..2 {
                 let expected = model(&rows, value, &plan.values[value], linear, time);
                 prop_assert_eq!(follower.value(value, VariableType::Float64), expected, "at {}", time);

@@ -15,12 +15,12 @@ use crate::world::World;
 use vecud_base::time::{Fraction, Instant, Nanos, TimeUnit};
 use vecud_description::{IntervalVariability, ValueReference};
 use vecud_fmi::{ElementIntervals, EventMode, Failure, Function, InputClocks, OutputClocks, Qualifier};
-use vecud_plan::schedule::{Dispatch, Learned, Tick, Timeline};
+use vecud_plan::schedule::{DispatchStamp, Learned, Tick, Timeline};
 use vecud_plan::snapshot::BetweenSteps;
 use vecud_plan::{FmuId, TaskId};
 use vecud_record::board::TaskWord;
 use vecud_record::board::promise::Break;
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 
 /// The clocks of one FMU.
 pub struct StepClocks {
@@ -160,7 +160,7 @@ impl StepClocks {
             input.pending = input.pending.max(1);
             return;
         }
-        let outcome = input.timeline.tick(time, Dispatch { wall: Nanos(0), time, root: None });
+        let outcome = input.timeline.tick(time, DispatchStamp { wall: Nanos(0), time, root: None });
         if outcome == Tick::Full {
             world.board.task(self.task).count_shared(TaskWord::RefusedTicks, 1);
         }
@@ -206,7 +206,7 @@ impl StepClocks {
             // The clock has ticked, whatever it says of its delay.
             if let Err(illegal) = delays.after(place) {
                 let seen = (plan.output_clocks[place].reference, point, illegal.to_bits());
-                note(world, self.fmu, self.task, Finding::IllegalInterval, seen);
+                note(world, self.fmu, self.task, FindingKind::IllegalInterval, seen);
             }
         }
         Ok(())
@@ -240,7 +240,7 @@ impl StepClocks {
                             Ok(interval) if interval.is_zero() => input.pending += 1,
                             Ok(interval) => {
                                 let time = point.after(interval);
-                                let dispatch = Dispatch { wall: Nanos(0), time, root: None };
+                                let dispatch = DispatchStamp { wall: Nanos(0), time, root: None };
                                 let _one_at_a_time = input.timeline.arm(time, point, dispatch);
                             }
                             Err(_) => {
@@ -249,7 +249,7 @@ impl StepClocks {
                                     world,
                                     self.fmu,
                                     self.task,
-                                    Finding::IllegalInterval,
+                                    FindingKind::IllegalInterval,
                                     (input.reference, point, value),
                                 );
                             }
@@ -261,7 +261,7 @@ impl StepClocks {
                                 world,
                                 self.fmu,
                                 self.task,
-                                Finding::IllegalQualifier,
+                                FindingKind::IllegalQualifier,
                                 (input.reference, point, value),
                             );
                         }
@@ -275,7 +275,13 @@ impl StepClocks {
                         None => {
                             let function = Function::get_interval(input.fraction);
                             let value = roughly(read, self.unit).to_bits();
-                            note(world, self.fmu, self.task, Finding::IllegalInterval, (input.reference, point, value));
+                            note(
+                                world,
+                                self.fmu,
+                                self.task,
+                                FindingKind::IllegalInterval,
+                                (input.reference, point, value),
+                            );
                             let (status, clock) = (vecud_fmi::Status::Error, Some(input.reference));
                             let time = Some(self.unit.value(point));
                             return Err(Failure { function, status, clock, time, answer: None, refused: false });
@@ -298,7 +304,7 @@ fn note(
     world: &World,
     fmu: FmuId,
     task: TaskId,
-    finding: Finding,
+    finding: FindingKind,
     (reference, time, value): (ValueReference, Instant, u64),
 ) {
     let seen = Occurrence { task: Some(task), reference: Some(reference), time: Some(time), value };

@@ -9,14 +9,14 @@ use super::exchange::Exchange;
 use super::group::{Failed, Group};
 use super::joint::{Joint, failed};
 use super::member::{Anew, NO_MODE};
-use crate::room::{Handover, Part, Room, integrated};
+use crate::room::{BufferSwap, CoupledFmu, IntegrationBuffers, integrated};
 use crate::unit::figures::IntegrationFigures;
 use crate::world::World;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
 use vecud_plan::{FmuId, IntegrationPlan, Mode, Plan, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
-use vecud_solver::{Bound, Goal, Reached, Stopped};
+use vecud_record::findings::{FindingKind, Occurrence};
+use vecud_solver::{Goal, Reached, Stopped, WorkBudget};
 
 /// So many right-hand sides are computed until it is looked whether somebody has asked for the end of the run.
 const STRETCH: u64 = 1000;
@@ -31,7 +31,7 @@ pub struct Continuous {
     integration: IntegrationPlan,
     /// The FMU whose task makes the steps of all.
     leader: FmuId,
-    room: Room,
+    room: IntegrationBuffers,
     figures: IntegrationFigures,
     /// Each step of the solver is stopped at: some FMU is to be told that it is complete.
     stops_at_steps: bool,
@@ -67,7 +67,7 @@ impl Continuous {
     pub fn of(world: &World, task: TaskId) -> Option<Continuous> {
         let plan = &world.plan;
         let (members, integration) = integrated(plan, task)?;
-        let room = Room::of(plan, task, |fmu| world.described_now(fmu))?;
+        let room = IntegrationBuffers::of(plan, task, |fmu| world.described_now(fmu))?;
         let looks_ahead = is_alone(world, &members);
         Some(Continuous {
             integration,
@@ -169,7 +169,7 @@ impl Continuous {
         if !self.room.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
             return Ok(false);
         }
-        let Room { drive, parts, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, .. } = &mut self.room;
         let between = [(drive.time(), &point); 2];
         let mut joint = Joint { group, exchange: exchange.as_deref_mut(), parts, between };
         let has_event = drive.after_inputs(&mut joint).map_err(|stopped| failed(stopped, parts, group))?;
@@ -203,9 +203,9 @@ impl Continuous {
 
     /// Goes on with other numbers, if there is room for them. What was not changed is as before.
     #[cold]
-    fn move_to(&mut self, group: &mut Group, handover: &Handover) {
+    fn move_to(&mut self, group: &mut Group, handover: &BufferSwap) {
         let is_replaced = handover.replace(&mut self.room, |new, old| {
-            let Room { drive, parts, nominals, .. } = new;
+            let IntegrationBuffers { drive, parts, nominals, .. } = new;
             for (own, before) in parts.iter_mut().zip(&old.parts) {
                 own.seen = before.seen;
                 if own.states.len() == before.states.len() {
@@ -224,7 +224,7 @@ impl Continuous {
     /// Goes on after events, with what the FMUs have now.
     fn restart(&mut self, group: &mut Group, exchange: Option<&mut Exchange>, point: Instant) -> Result<(), Failed> {
         self.follow_sizes(group);
-        let Room { drive, parts, nominals, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, nominals, .. } = &mut self.room;
         let mut has_nominals = false;
         for part in parts.iter() {
             let (states, nominals) = (&mut drive.states_mut()[part.states.clone()], &mut nominals[part.states.clone()]);
@@ -242,7 +242,7 @@ impl Continuous {
                     for nominal in nominals.iter().filter(|nominal| nominal.is_nan() || **nominal <= 0.0) {
                         let (task, time, value) = (Some(task), Some(point), nominal.to_bits());
                         let seen = Occurrence { task, reference: None, time, value };
-                        world.board.fmu(host.fmu()).findings().note(Finding::IllegalNominal, seen);
+                        world.board.fmu(host.fmu()).findings().note(FindingKind::IllegalNominal, seen);
                     }
                 }
                 Ok(())
@@ -252,7 +252,7 @@ impl Continuous {
             drive.set_nominals(nominals);
         }
         let now = self.now(point);
-        let Room { drive, parts, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, .. } = &mut self.room;
         drive
             .restart(&mut Joint { group, exchange, parts, between: [(now, &point); 2] }, now)
             .map_err(|stopped| failed(stopped, parts, group))
@@ -293,8 +293,8 @@ impl Continuous {
         loop {
             // One step may need a few for each state.
             let right_hand_sides = STRETCH + 10 * self.room.nominals.len() as u64;
-            let mut bound = Bound { events: self.events, right_hand_sides };
-            let Room { drive, parts, .. } = &mut self.room;
+            let mut bound = WorkBudget { events: self.events, right_hand_sides };
+            let IntegrationBuffers { drive, parts, .. } = &mut self.room;
             let reached =
                 drive.to(&mut Joint { group, exchange: exchange.as_deref_mut(), parts, between }, &goal, &mut bound);
             self.events = bound.events;
@@ -354,7 +354,7 @@ impl Continuous {
 
     /// Keeps the communication point at which all stand, [settled](Continuous::settle).
     pub fn save(&mut self) {
-        let Room { drive, saved, .. } = &mut self.room;
+        let IntegrationBuffers { drive, saved, .. } = &mut self.room;
         (saved.time, saved.pace) = (drive.time(), drive.pace());
         saved.states.copy_from_slice(drive.states());
     }
@@ -363,7 +363,7 @@ impl Continuous {
     /// since.
     pub fn restore(&mut self, group: &mut Group, exchange: Option<&mut Exchange>) -> Result<(), Failed> {
         self.settled = Some(false);
-        let Room { drive, parts, saved, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, saved, .. } = &mut self.room;
         drive.states_mut().copy_from_slice(&saved.states);
         let point = Instant::not_before(saved.time).unwrap_or(Instant::ZERO);
         drive
@@ -397,7 +397,7 @@ impl Continuous {
         to: Instant,
         between: [(f64, &Instant); 2],
     ) -> Result<Instant, Failed> {
-        let Room { drive, parts, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, .. } = &mut self.room;
         // What the FMUs were told last may be another point.
         let told = drive.after_inputs(&mut Joint { group, exchange, parts, between });
         let _nothing_follows = told.map_err(|stopped| failed(stopped, parts, group))?;
@@ -442,13 +442,13 @@ impl Continuous {
         let (task, fmu) = (group.task(part.member), group.host(part.member).fmu());
         let value = u64::from(self.integration.max_events);
         let seen = Occurrence { task: Some(task), reference: None, time: Some(time), value };
-        group.world.board.fmu(fmu).findings().note(Finding::TooManyEvents, seen);
+        group.world.board.fmu(fmu).findings().note(FindingKind::TooManyEvents, seen);
     }
 }
 
 /// Whether each step of the solver is stopped at: some FMU is to be told, or there are no states, so no right-hand sides after which it is
 /// looked whether the run is to end.
-fn stops_at_steps(parts: &[Part]) -> bool {
+fn stops_at_steps(parts: &[CoupledFmu]) -> bool {
     parts.iter().all(|part| part.states.is_empty()) || parts.iter().any(|part| part.needs_completed_steps)
 }
 

@@ -1,7 +1,9 @@
 //! What computes of an FMU with Event Mode: its steps, which it makes itself, or its equations, which the host integrates.
 
-use crate::slopes::Slopes;
-use vecud_fmi::{Attempt, Batch, EventMode, Failure, Function, Model, Numbers, Outcome, Part, Reasons, Stepper};
+use crate::slopes::CarriedDerivatives;
+use vecud_fmi::{
+    Attempt, Batch, ComputeHandle, EventMode, Failure, Function, Model, Numbers, Outcome, Reasons, Stepper,
+};
 
 /// What computes of one FMU.
 pub enum Engine {
@@ -86,7 +88,7 @@ impl Engine {
     }
 
     /// Sets slopes of what was set between events. Only steps have any.
-    pub fn set_slopes(&mut self, slopes: &Slopes) -> Result<Outcome, Failure> {
+    pub fn set_slopes(&mut self, slopes: &CarriedDerivatives) -> Result<Outcome, Failure> {
         match self {
             Engine::Steps(stepper) => stepper.begin().set_derivatives(slopes.derivatives()),
             Engine::Equations(_) => Ok(Outcome::Ok),
@@ -105,7 +107,7 @@ impl Engine {
     }
 
     /// Reads slopes of outputs. Only steps have any.
-    pub fn get_slopes(&mut self, slopes: &mut Slopes) -> Result<Outcome, Failure> {
+    pub fn get_slopes(&mut self, slopes: &mut CarriedDerivatives) -> Result<Outcome, Failure> {
         match self {
             Engine::Steps(stepper) => stepper.get_derivatives(slopes.derivatives_mut()),
             Engine::Equations(_) => Ok(Outcome::Ok),
@@ -145,8 +147,8 @@ impl Engine {
     }
 }
 
-impl From<Engine> for Part {
-    fn from(engine: Engine) -> Part {
+impl From<Engine> for ComputeHandle {
+    fn from(engine: Engine) -> ComputeHandle {
         match engine {
             Engine::Steps(stepper) => stepper.into(),
             Engine::Equations(model) => model.into(),

@@ -11,13 +11,13 @@ use vecud_base::time::Instant;
 use vecud_fmi::{Failure, Function, Status};
 use vecud_plan::{MasterPlan, Plan, TaskId};
 use vecud_record::unusable::Unusable;
-use vecud_solver::master::{self, Circle, Dense, Newton, TOLERANCE};
+use vecud_solver::master::{self, Circle, LuMatrix, Newton, TOLERANCE};
 
 /// The values between the FMUs of a group.
 pub struct Exchange {
     wires: Vec<Wire>,
     /// What is exchanged before a step, and at each time that is integrated to.
-    inner: Vec<master::Exchange>,
+    inner: Vec<master::ExchangeStep>,
     loops: Vec<Loop>,
     members: Vec<State>,
     /// Wires whose inputs change in Event Mode alone.
@@ -63,8 +63,8 @@ impl Exchange {
         let discrete = master.wires.iter().enumerate().filter(|(_, wire)| wire.in_event_mode);
         let jumping = master.wires.iter().enumerate().filter(|(_, wire)| wire.takes_jumps);
         let loops = master.exchanges.iter().filter_map(|exchange| match exchange {
-            master::Exchange::Loop(own) => Some(own.clone()),
-            master::Exchange::Connection(_) => None,
+            master::ExchangeStep::Loop(own) => Some(own.clone()),
+            master::ExchangeStep::Connection(_) => None,
         });
         let newton = |own: Vec<usize>| {
             let nominals: Vec<f64> =
@@ -79,9 +79,9 @@ impl Exchange {
         };
         let is_integrated = |task: &TaskId| plan.tasks[task.0].integration().is_some();
         let state = |task| State { is_read: false, is_pending: true, is_integrated: is_integrated(task) };
-        let of_inner = |exchange: &master::Exchange| match exchange {
-            master::Exchange::Connection(wire) => vec![*wire],
-            master::Exchange::Loop(wires) => wires.clone(),
+        let of_inner = |exchange: &master::ExchangeStep| match exchange {
+            master::ExchangeStep::Connection(wire) => vec![*wire],
+            master::ExchangeStep::Loop(wires) => wires.clone(),
         };
         Exchange {
             flowing: master.inner.iter().flat_map(of_inner).collect(),
@@ -265,8 +265,8 @@ impl Exchange {
         let mut loops = 0;
         for place in 0..self.inner.len() {
             match self.inner[place] {
-                master::Exchange::Connection(wire) => self.carry(group, wire, time)?,
-                master::Exchange::Loop(_) => {
+                master::ExchangeStep::Connection(wire) => self.carry(group, wire, time)?,
+                master::ExchangeStep::Loop(_) => {
                     self.solve(group, loops, time)?;
                     loops += 1;
                 }
@@ -360,11 +360,11 @@ impl Around<'_, '_> {
 impl Circle for Around<'_, '_> {
     type Failure = Failed;
 
-    fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), master::Refused<Failed>> {
+    fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), master::LoopError<Failed>> {
         self.put(u);
         let refused = |failed: Failed| match is_discard(&failed) {
-            true => master::Refused::Discard,
-            false => master::Refused::Failed(failed),
+            true => master::LoopError::Discard,
+            false => master::LoopError::Failed(failed),
         };
         for &wire in self.wires {
             self.exchange.set(self.group, self.exchange.wires[wire].to, self.time).map_err(refused)?;
@@ -381,7 +381,7 @@ impl Circle for Around<'_, '_> {
         Ok(())
     }
 
-    fn jacobian(&mut self, jacobian: &mut Dense) -> Result<bool, master::Refused<Failed>> {
+    fn jacobian(&mut self, jacobian: &mut LuMatrix) -> Result<bool, master::LoopError<Failed>> {
         for own in self.slopes.iter_mut() {
             if !own.read(self.group, &self.exchange.wires, jacobian)? {
                 return Ok(false);

@@ -5,18 +5,18 @@ use super::exchange::{Exchange, is_discard};
 use super::group::{Failed, Group};
 use super::member::NO_MODE;
 use crate::halt::Halt;
-use crate::room::{Part, PatternRead};
+use crate::room::{CoupledFmu, PatternRead};
 use vecud_base::time::{Instant, TimeUnit};
 use vecud_fmi::{Attempt, ContinuousTime, DerivativeError, Failure, Function, Outcome, Status};
 use vecud_record::unusable::Unusable;
-use vecud_solver::{Answer, Dense, Equations, Indicators, Refused, Stopped};
+use vecud_solver::{Answer, Equations, Indicators, ModelError, SquareMatrix, Stopped};
 
 /// The FMUs as one system of equations.
 pub struct Joint<'g, 'w, 'p> {
     pub group: &'g mut Group<'w>,
     /// The values between those that a master steps.
     pub exchange: Option<&'g mut Exchange>,
-    pub parts: &'p mut [Part],
+    pub parts: &'p mut [CoupledFmu],
     /// Two communication points in seconds and as instants, between which all times are; each FMU is told them rounded once in its unit.
     pub between: [(f64, &'p Instant); 2],
 }
@@ -27,7 +27,7 @@ impl Joint<'_, '_, '_> {
         &mut self,
         part: usize,
         ask: impl FnOnce(&mut ContinuousTime) -> Result<Attempt, Failure>,
-    ) -> Result<(), Refused<Failed>> {
+    ) -> Result<(), ModelError<Failed>> {
         let number = self.parts[part].member;
         let attempt = self.group.with(number, |member, calls, _, _| {
             let Engine::Equations(model) = &mut member.engine else { return Ok(Attempt::Done(Outcome::Ok)) };
@@ -41,7 +41,7 @@ impl Joint<'_, '_, '_> {
     }
 
     /// Brings the inputs of one FMU to where they are on their lines at this time.
-    fn follow_lines(&mut self, part: usize, t: f64) -> Result<(), Refused<Failed>> {
+    fn follow_lines(&mut self, part: usize, t: f64) -> Result<(), ModelError<Failed>> {
         let number = self.parts[part].member;
         let attempt = self.group.with(number, |member, calls, _, _| {
             let Engine::Equations(model) = &mut member.engine else { return Ok(Attempt::Done(Outcome::Ok)) };
@@ -57,19 +57,19 @@ impl Joint<'_, '_, '_> {
 }
 
 /// What an FMU has answered that may refuse for where it was asked.
-fn answered(member: usize, attempt: Result<Attempt, Failed>) -> Result<(), Refused<Failed>> {
-    match attempt.map_err(Refused::Failed)? {
+fn answered(member: usize, attempt: Result<Attempt, Failed>) -> Result<(), ModelError<Failed>> {
+    match attempt.map_err(ModelError::Failed)? {
         Attempt::Done(_) => Ok(()),
-        Attempt::Discarded(failure) => Err(Refused::Discard(Failed { member, halt: Halt::Call(failure) })),
+        Attempt::Discarded(failure) => Err(ModelError::Discard(Failed { member, halt: Halt::Call(failure) })),
     }
 }
 
 impl Equations for Joint<'_, '_, '_> {
     type Failure = Failed;
 
-    fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), Refused<Failed>> {
+    fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), ModelError<Failed>> {
         for part in 0..self.parts.len() {
-            let Part { unit, member, ref states, .. } = self.parts[part];
+            let CoupledFmu { unit, member, ref states, .. } = self.parts[part];
             let states = &x[states.clone()];
             let time = if unit.is_second() { t } else { in_unit(t, unit, &self.between) };
             let time = self.group.member(member).0.stepping.value_between(t, time);
@@ -87,14 +87,14 @@ impl Equations for Joint<'_, '_, '_> {
         let time = *self.between[0].1;
         let Some(exchange) = &mut self.exchange else { return Ok(()) };
         exchange.follow(self.group, time).map_err(|failed| match is_discard(&failed) {
-            true => Refused::Discard(failed),
-            false => Refused::Failed(failed),
+            true => ModelError::Discard(failed),
+            false => ModelError::Failed(failed),
         })
     }
 
-    fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), Refused<Failed>> {
+    fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), ModelError<Failed>> {
         for part in 0..self.parts.len() {
-            let Part { unit, ref states, .. } = self.parts[part];
+            let CoupledFmu { unit, ref states, .. } = self.parts[part];
             let own = &mut dx[states.clone()];
             self.ask(part, |now| now.derivatives(own))?;
             if !unit.is_second() {
@@ -105,12 +105,12 @@ impl Equations for Joint<'_, '_, '_> {
         Ok(())
     }
 
-    fn jacobian(&mut self, matrix: &mut Dense) -> Result<bool, Refused<Failed>> {
+    fn jacobian(&mut self, matrix: &mut SquareMatrix) -> Result<bool, ModelError<Failed>> {
         if self.parts.iter().any(|part| part.pattern.is_none() && !part.states.is_empty()) {
             return Ok(false);
         }
         matrix.fill(0.0);
-        for Part { member, states, unit, pattern, .. } in self.parts.iter_mut() {
+        for CoupledFmu { member, states, unit, pattern, .. } in self.parts.iter_mut() {
             let Some(PatternRead { pattern, values }) = pattern else { continue };
             let number = *member;
             let read = self.group.with(number, |member, calls, _, _| {
@@ -125,11 +125,11 @@ impl Equations for Joint<'_, '_, '_> {
                     Err(_) => Ok(Err(None)),
                 }
             });
-            match read.map_err(Refused::Failed)? {
+            match read.map_err(ModelError::Failed)? {
                 Ok(()) => (),
                 Err(None) => return Ok(false),
                 Err(Some(failure)) => {
-                    return Err(Refused::Discard(Failed { member: number, halt: Halt::Call(failure) }));
+                    return Err(ModelError::Discard(Failed { member: number, halt: Halt::Call(failure) }));
                 }
             }
             for (value, &(row, column)) in values.iter().zip(pattern.places()) {
@@ -141,7 +141,7 @@ impl Equations for Joint<'_, '_, '_> {
 }
 
 impl Indicators for Joint<'_, '_, '_> {
-    fn indicators(&mut self, z: &mut [f64]) -> Result<(), Refused<Failed>> {
+    fn indicators(&mut self, z: &mut [f64]) -> Result<(), ModelError<Failed>> {
         for part in 0..self.parts.len() {
             let own = &mut z[self.parts[part].indicators.clone()];
             self.ask(part, |now| now.indicators(own))?;
@@ -163,7 +163,7 @@ fn in_unit(t: f64, unit: TimeUnit, between: &[(f64, &Instant); 2]) -> f64 {
 }
 
 /// In whose name the integration has ended.
-pub fn failed(stopped: Stopped<Failed>, parts: &[Part], group: &mut Group) -> Failed {
+pub fn failed(stopped: Stopped<Failed>, parts: &[CoupledFmu], group: &mut Group) -> Failed {
     match stopped {
         Stopped::Failed { failure, .. } | Stopped::Refused { failure, .. } => failure,
         Stopped::NotFinite { t, answer } => {
@@ -172,7 +172,7 @@ pub fn failed(stopped: Stopped<Failed>, parts: &[Part], group: &mut Group) -> Fa
                 Answer::State(number) => (Function::SetContinuousStates, number),
                 Answer::Indicator(number) => (Function::GetEventIndicators, number),
             };
-            let range = |part: &Part| match answer {
+            let range = |part: &CoupledFmu| match answer {
                 Answer::Derivative(_) | Answer::State(_) => part.states.clone(),
                 Answer::Indicator(_) => part.indicators.clone(),
             };

@@ -17,10 +17,10 @@ use vecud_base::time::Instant;
 use vecud_fmi::{Failure, Function};
 use vecud_plan::schedule::Due;
 use vecud_plan::{FmuId, MasterPlan, Plan, SlavePlan, TaskId};
-use vecud_record::findings::{Finding, Occurrence};
+use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::unusable::Unusable;
 use vecud_solver::master::{
-    Algorithm, Assumption, Class, Classes, Setup, Slaves, Source, Stepped, Stop, Violation, WayBack,
+    Assumption, Classes, MasterAlgorithm, Setup, SlaveClass, Slaves, Source, Stepped, Stop, Violation, WayBack,
 };
 
 /// What makes the steps of a group.
@@ -55,7 +55,7 @@ impl Master {
         let slave = |(place, slave): (usize, &SlavePlan)| Slave {
             members: slave.tasks.iter().map(number).collect(),
             way_back: classes.slaves()[place].way_back.filter(|_| algorithm.takes_back()),
-            tells_max_step: algorithm == Algorithm::Predictable && tells_max_step(classes, place),
+            tells_max_step: algorithm == MasterAlgorithm::Predictable && tells_max_step(classes, place),
         };
         let master = Master {
             setup: Setup::new(algorithm, &names, classes, exchanges.clone(), &plan.ends()),
@@ -156,7 +156,7 @@ impl Master {
         let (task, host) = (group.task(member), group.host(member));
         let value = violation.reached.seconds().to_bits();
         let seen = Occurrence { task: Some(task), reference: None, time: Some(violation.from), value };
-        group.world.board.fmu(host.fmu()).findings().note(Finding::ShorterThanAccepted, seen);
+        group.world.board.fmu(host.fmu()).findings().note(FindingKind::ShorterThanAccepted, seen);
     }
 
     /// A slave contradicts what the algorithm is built on, and nobody knows where it stands.
@@ -190,7 +190,7 @@ fn meets_others(plan: &Plan, members: &[TaskId]) -> bool {
 /// Whether a slave is predictable by its own word.
 fn tells_max_step(classes: &Classes, slave: usize) -> bool {
     let own = &classes.slaves()[slave];
-    own.class == Class::Predictable && own.sources.contains(&Source::GetMaxStepSize)
+    own.class == SlaveClass::Predictable && own.sources.contains(&Source::GetMaxStepSize)
 }
 
 /// A step has ended before the next instant of the grid: there may be so many in a release.

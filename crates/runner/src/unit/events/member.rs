@@ -14,7 +14,7 @@ use crate::unit::way::{Came, Way};
 use crate::values::Publishing;
 use crate::world::World;
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::{Batch, EventMode, Failure, Function, Outcome, Part, Reasons, Status};
+use vecud_fmi::{Batch, ComputeHandle, EventMode, Failure, Function, Outcome, Reasons, Status};
 use vecud_plan::schedule::{Due, Learned};
 use vecud_plan::snapshot::BetweenSteps;
 use vecud_plan::{Retry, StepPlan, TaskId};
@@ -608,7 +608,7 @@ impl Member {
     }
 
     /// Gives back its part of the instance, so that this can be ended.
-    pub fn into_part(self) -> Part {
+    pub fn into_part(self) -> ComputeHandle {
         self.engine.into()
     }
 }

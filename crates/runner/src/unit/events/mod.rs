@@ -31,7 +31,7 @@ use crate::halt::Halt;
 use crate::thread_host::PartitionHost;
 use crate::world::World;
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::Part;
+use vecud_fmi::ComputeHandle;
 use vecud_plan::schedule::{Due, Learned};
 use vecud_plan::{StepPlan, TaskId};
 
@@ -174,7 +174,7 @@ impl EventUnit {
     }
 
     /// Gives back its own FMU's part of the instance, so that this can be ended.
-    pub fn into_part(self) -> Part {
+    pub fn into_part(self) -> ComputeHandle {
         self.member.into_part()
     }
 

@@ -5,13 +5,13 @@ use super::group::{Failed, Group};
 use super::wires::Wire;
 use crate::halt::Halt;
 use vecud_description::ValueReference;
-use vecud_fmi::{DerivativeError, Jacobian, Pattern, Provides, Status};
-use vecud_solver::master::{Dense, Refused};
+use vecud_fmi::{DerivativeError, Jacobian, Provides, SparsityPattern, Status};
+use vecud_solver::master::{LoopError, LuMatrix};
 
 /// What one FMU of a loop makes of its inputs there. All memory is taken when it is made.
 pub struct Slopes {
     member: usize,
-    pattern: Pattern,
+    pattern: SparsityPattern,
     values: Vec<f64>,
     /// Of each value of the pattern: an element of the loop's matrix, and the wire that leads to its row. One output may lead to several.
     elements: Vec<(usize, (usize, usize), usize)>,
@@ -66,12 +66,17 @@ impl Slopes {
             }
         }
         let provides = Provides { directional: true, ..Provides::default() };
-        let pattern = Pattern::new(Jacobian::new(provides, &unknowns, &knowns), places);
+        let pattern = SparsityPattern::new(Jacobian::new(provides, &unknowns, &knowns), places);
         Slopes { member, values: vec![0.0; pattern.places().len()], pattern, elements }
     }
 
     /// Its elements of the loop's matrix. `false`: they are not to be had.
-    pub fn read(&mut self, group: &mut Group, wires: &[Wire], matrix: &mut Dense) -> Result<bool, Refused<Failed>> {
+    pub fn read(
+        &mut self,
+        group: &mut Group,
+        wires: &[Wire],
+        matrix: &mut LuMatrix,
+    ) -> Result<bool, LoopError<Failed>> {
         let Slopes { member, pattern, values, elements } = self;
         let read = group.with(*member, |own, calls, _, _| {
             let Engine::Equations(model) = &mut own.engine else { return Ok(Ok(false)) };
@@ -84,7 +89,7 @@ impl Slopes {
                 Err(_) => Ok(Ok(false)),
             }
         });
-        match read.map_err(Refused::Failed)? {
+        match read.map_err(LoopError::Failed)? {
             Ok(true) => {
                 for &(value, place, wire) in elements.iter() {
                     matrix.set(place.0, place.1, wires[wire].derivative(values[value]));
@@ -92,7 +97,7 @@ impl Slopes {
                 Ok(true)
             }
             Ok(false) => Ok(false),
-            Err(()) => Err(Refused::Discard),
+            Err(()) => Err(LoopError::Discard),
         }
     }
 }

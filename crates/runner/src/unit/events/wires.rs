@@ -42,9 +42,9 @@ struct End {
 
 impl End {
     /// Where a connection is among the batches of a task.
-    fn of(batches: &[vecud_plan::Batch], connection: ConnectionId, runs: &[Range<usize>]) -> End {
+    fn of(batches: &[vecud_plan::BatchPlan], connection: ConnectionId, runs: &[Range<usize>]) -> End {
         let in_batch =
-            |batch: &vecud_plan::Batch| batch.items.iter().position(|item| item.connections.contains(&connection));
+            |batch: &vecud_plan::BatchPlan| batch.items.iter().position(|item| item.connections.contains(&connection));
         let found = batches.iter().enumerate().find_map(|(call, batch)| Some((call, in_batch(batch)?)));
         let (call, item) = found.expect("both tasks of a connection read and set it");
         let own = &batches[call].items[item];

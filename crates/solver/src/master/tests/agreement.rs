@@ -1,7 +1,7 @@
 //! Random groups: both algorithms give the same, in whatever order the slaves stand in the rig, and keep to the slides' rules.
 
 use super::model::{Call, Case, Group, State, Stepper, at, groups, right};
-use crate::master::{Algorithm, Class};
+use crate::master::{MasterAlgorithm, SlaveClass};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -41,45 +41,45 @@ fn keeps_the_rules(case: &Case, group: &Group, from: Instant, end: Instant) -> R
         return complain("not all are at the end of the step");
     }
     let class = |slave: usize| case.models[slave].class;
-    let asked_all = case.algorithm == Algorithm::Rollback;
+    let asked_all = case.algorithm == MasterAlgorithm::Rollback;
     let place = |wanted: &dyn Fn(&Call) -> bool| group.calls.iter().position(wanted);
-    let places = |wanted: Class| -> Vec<usize> {
+    let places = |wanted: SlaveClass| -> Vec<usize> {
         let is_one = |call: &Call| matches!(call, Call::Step { slave, .. } if class(*slave) == wanted);
         (0..group.calls.len()).filter(|&place| is_one(&group.calls[place])).collect()
     };
     let first_step = place(&|call| matches!(call, Call::Step { .. })).unwrap_or(group.calls.len());
-    for (slave, _) in case.models.iter().enumerate().filter(|(_, model)| model.class == Class::Rollback) {
+    for (slave, _) in case.models.iter().enumerate().filter(|(_, model)| model.class == SlaveClass::Rollback) {
         let saves = group.calls.iter().filter(|call| **call == Call::Save(slave)).count();
         if saves != 1 || place(&|call| *call == Call::Save(slave)) > Some(first_step) {
             return complain("a rollback slave is saved once, before the first step");
         }
     }
-    let restored = |call: &Call| matches!(call, Call::Restore(slave) if class(*slave) != Class::Rollback);
+    let restored = |call: &Call| matches!(call, Call::Restore(slave) if class(*slave) != SlaveClass::Rollback);
     if group.calls.iter().any(restored) {
         return complain("only rollback slaves are taken back");
     }
     if asked_all || end == from {
         return Ok(());
     }
-    let (rollback, predictable) = (places(Class::Rollback), places(Class::Predictable));
-    let number = |class: Class| case.models.iter().filter(|model| model.class == class).count();
-    if predictable.len() != number(Class::Predictable) {
+    let (rollback, predictable) = (places(SlaveClass::Rollback), places(SlaveClass::Predictable));
+    let number = |class: SlaveClass| case.models.iter().filter(|model| model.class == class).count();
+    if predictable.len() != number(SlaveClass::Predictable) {
         return complain("a predictable slave steps once");
     }
-    let others = rollback.iter().chain(&places(Class::Legacy)).copied().max();
+    let others = rollback.iter().chain(&places(SlaveClass::Legacy)).copied().max();
     if predictable.first().is_some_and(|first| Some(*first) < others) {
         return complain("predictable slaves step last");
     }
-    let legacy = places(Class::Legacy);
-    if legacy.len() != number(Class::Legacy) {
+    let legacy = places(SlaveClass::Legacy);
+    if legacy.len() != number(SlaveClass::Legacy) {
         return complain("a legacy slave steps once");
     }
     if let Some(&legacy) = legacy.first() {
         // The last steps of all rollback slaves before it went where it was asked to go, with nobody in between who stopped.
         let Call::Step { to: asked, .. } = group.calls[legacy] else { unreachable!("it is a step") };
         let before = group.calls[..legacy].iter().rev();
-        let agreed = before.take(number(Class::Rollback)).all(
-            |call| matches!(call, Call::Step { slave, to, reached } if class(*slave) == Class::Rollback && (*to, *reached) == (asked, asked)),
+        let agreed = before.take(number(SlaveClass::Rollback)).all(
+            |call| matches!(call, Call::Step { slave, to, reached } if class(*slave) == SlaveClass::Rollback && (*to, *reached) == (asked, asked)),
         );
         if !agreed {
             return complain("a legacy slave steps when all rollback ones have agreed");
@@ -91,8 +91,8 @@ fn keeps_the_rules(case: &Case, group: &Group, from: Instant, end: Instant) -> R
 /// What a random group does otherwise than it should.
 fn check_one(stepper: Stepper, case: &Case, places: &[usize]) -> Result<(), String> {
     let mixed = run(stepper, case)?;
-    let two = run(stepper, &case.all(Algorithm::Rollback, Class::Rollback))?;
-    let three = run(stepper, &case.all(Algorithm::Predictable, Class::Rollback))?;
+    let two = run(stepper, &case.all(MasterAlgorithm::Rollback, SlaveClass::Rollback))?;
+    let three = run(stepper, &case.all(MasterAlgorithm::Predictable, SlaveClass::Rollback))?;
     if mixed.steps != two.steps || two.steps != three.steps {
         return Err(format!("classes make a difference:\n{:?}\n{:?}\n{:?}", mixed.steps, two.steps, three.steps));
     }
@@ -128,8 +128,8 @@ proptest! {
     fn without_a_way_back_the_order_in_the_rig_makes_no_difference_either(
         case in groups(), places in Just((0..6usize).collect::<Vec<_>>()).prop_shuffle(), seidel in any::<bool>(),
     ) {
-        let algorithm = if seidel { Algorithm::GaussSeidel } else { Algorithm::Jacobi };
-        let case = case.all(algorithm, Class::Legacy);
+        let algorithm = if seidel { MasterAlgorithm::GaussSeidel } else { MasterAlgorithm::Jacobi };
+        let case = case.all(algorithm, SlaveClass::Legacy);
         let places: Vec<usize> = places.into_iter().filter(|&place| place < case.models.len()).collect();
         let once = |case: &Case| {
             let mut group = Group::new(case, Instant::ZERO);

@@ -1,8 +1,8 @@
 //! Slaves that contradict what is assumed of them: A0, A1 and A4 are told with the one that does.
 
 use super::model::{Call, Case, Group, Lie, Model, Stepper, at, groups, model, once, right};
-use crate::master::Algorithm::{self, Predictable, Rollback};
-use crate::master::{Assumption, Class, Stepped, Stop, Violation};
+use crate::master::MasterAlgorithm::{self, Predictable, Rollback};
+use crate::master::{Assumption, SlaveClass, Stepped, Stop, Violation};
 use proptest::prelude::*;
 use vecud_base::time::Instant;
 
@@ -14,7 +14,13 @@ struct Lies {
     to: Option<f64>,
 }
 
-fn lies(name: &'static str, algorithm: Algorithm, models: &[Model], violation: Violation, to: Option<f64>) -> Lies {
+fn lies(
+    name: &'static str,
+    algorithm: MasterAlgorithm,
+    models: &[Model],
+    violation: Violation,
+    to: Option<f64>,
+) -> Lies {
     Lies { name, case: Case::new(algorithm, models), violation, to }
 }
 
@@ -24,9 +30,9 @@ fn violation(assumption: Assumption, slave: usize, asked: f64, reached: Instant)
 
 fn all() -> Vec<Lies> {
     use Assumption::{A0, A1, A4};
-    let rollback = |name, stops: &[f64]| model(name, Class::Rollback, stops);
-    let predictable = |name, stops: &[f64]| model(name, Class::Predictable, stops);
-    let legacy = |name, stops: &[f64]| model(name, Class::Legacy, stops);
+    let rollback = |name, stops: &[f64]| model(name, SlaveClass::Rollback, stops);
+    let predictable = |name, stops: &[f64]| model(name, SlaveClass::Predictable, stops);
+    let legacy = |name, stops: &[f64]| model(name, SlaveClass::Legacy, stops);
     let (always, once) = (Lie::RejectsShorter { once: false }, Lie::RejectsShorter { once: true });
     let beyond = at(1.000_000_001);
     vec![
@@ -136,8 +142,8 @@ fn every_violation_is_told_with_its_slave() {
 #[test]
 fn the_end_of_a_step_is_strictly_earlier_each_time() {
     let models = [
-        model("b", Class::Rollback, &[]).lying(Lie::RejectsShorter { once: false }),
-        model("a", Class::Rollback, &[0.5]),
+        model("b", SlaveClass::Rollback, &[]).lying(Lie::RejectsShorter { once: false }),
+        model("a", SlaveClass::Rollback, &[0.5]),
     ];
     let (_, group) = once(right, &Case::new(Predictable, &models));
     let ends = ends(&group, 1);
@@ -152,7 +158,7 @@ proptest! {
     fn any_liars_are_survived_or_named(
         case in groups(), lies in prop::collection::vec(prop::option::weighted(0.3, lie()), 6), rollback in any::<bool>(),
     ) {
-        let mut case = if rollback { case.all(Rollback, Class::Rollback) } else { case };
+        let mut case = if rollback { case.all(Rollback, SlaveClass::Rollback) } else { case };
         case.models.iter_mut().zip(lies).for_each(|(model, lie)| model.lie = lie);
         let (stepped, group) = once(right, &case);
         match stepped {
@@ -191,7 +197,8 @@ fn ends(group: &Group, of: usize) -> Vec<Instant> {
 /// Whoever fails is said to by the slave itself, and nobody is called afterwards.
 #[test]
 fn a_failure_ends_the_step() {
-    let case = Case::new(Predictable, &[model("b", Class::Predictable, &[]), model("a", Class::Rollback, &[])]);
+    let case =
+        Case::new(Predictable, &[model("b", SlaveClass::Predictable, &[]), model("a", SlaveClass::Rollback, &[])]);
     let mut group = Group::new(&case, at(0.5));
     let stepped = right(&case, &mut group, at(0.0), at(1.0));
     assert!(matches!(&stepped, Err(Stop::Failed(failure)) if failure.starts_with("a is at")), "{stepped:?}");

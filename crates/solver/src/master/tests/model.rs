@@ -1,8 +1,8 @@
 //! Groups of model slaves, which write down how they are called.
 
 use crate::master::{
-    Abilities, Algorithm, Candidate, Class, Classes, Dependencies, Exchange, NoWayBack, Setup, Slaves, Source, Stepped,
-    Stop, WayBack, classify,
+    Abilities, Classes, Dependencies, ExchangeStep, MasterAlgorithm, NoWayBack, Setup, SlaveClass, Slaves, Source,
+    Stepped, Stop, UnclassifiedSlave, WayBack, classify,
 };
 use proptest::prelude::*;
 use vecud_base::time::{Fraction, Instant};
@@ -39,7 +39,7 @@ pub enum Lie {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     pub name: &'static str,
-    pub class: Class,
+    pub class: SlaveClass,
     pub room: Room,
     pub lie: Option<Lie>,
     /// Whether its output depends on its input.
@@ -48,7 +48,7 @@ pub struct Model {
     pub state: u64,
 }
 
-pub fn model(name: &'static str, class: Class, stops: &[f64]) -> Model {
+pub fn model(name: &'static str, class: SlaveClass, stops: &[f64]) -> Model {
     let room = Room::Until(stops.iter().copied().map(at).collect());
     Model { name, class, room, lie: None, feeds_through: false, state: 1 }
 }
@@ -62,13 +62,13 @@ impl Model {
 /// A group as it is described: slaves in the rig's order, and which feeds which.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    pub algorithm: Algorithm,
+    pub algorithm: MasterAlgorithm,
     pub models: Vec<Model>,
     pub connections: Vec<(usize, usize)>,
 }
 
 impl Case {
-    pub fn new(algorithm: Algorithm, models: &[Model]) -> Case {
+    pub fn new(algorithm: MasterAlgorithm, models: &[Model]) -> Case {
         Case { algorithm, models: models.to_vec(), connections: Vec::new() }
     }
 
@@ -85,13 +85,13 @@ impl Case {
     }
 
     /// The same group with all slaves of this class.
-    pub fn all(&self, algorithm: Algorithm, class: Class) -> Case {
+    pub fn all(&self, algorithm: MasterAlgorithm, class: SlaveClass) -> Case {
         let models = self.models.iter().map(|model| Model { class, ..model.clone() }).collect();
         Case { algorithm, models, connections: self.connections.clone() }
     }
 
     /// What is set in line 1: Algorithm 1 over an input and an output of each slave.
-    pub fn exchanges(&self) -> Vec<Exchange> {
+    pub fn exchanges(&self) -> Vec<ExchangeStep> {
         let (input, output) = (|slave: usize| 2 * slave, |slave: usize| 2 * slave + 1);
         let names: Vec<(&str, bool)> = self.models.iter().flat_map(|m| [(m.name, false), (m.name, true)]).collect();
         let through = (0..self.models.len()).filter(|&slave| self.models[slave].feeds_through);
@@ -99,18 +99,19 @@ impl Case {
         let connections: Vec<(usize, usize)> =
             self.connections.iter().map(|&(from, to)| (output(from), input(to))).collect();
         let dependencies = Dependencies { names: &names, direct: &direct, connections: &connections };
-        Exchange::without_loops(&dependencies.exchanges(&dependencies.order()))
+        ExchangeStep::without_loops(&dependencies.exchanges(&dependencies.order()))
     }
 
     pub fn classes(&self) -> Classes {
         let abilities = |class| Abilities {
             varies_step: true,
-            may_return_early: class != Class::Predictable,
-            way_back: if class == Class::Rollback { Ok(WayBack::State) } else { Err(NoWayBack::State) },
-            sources: if class == Class::Predictable { vec![Source::NextEventTime] } else { Vec::new() },
+            may_return_early: class != SlaveClass::Predictable,
+            way_back: if class == SlaveClass::Rollback { Ok(WayBack::State) } else { Err(NoWayBack::State) },
+            sources: if class == SlaveClass::Predictable { vec![Source::NextEventTime] } else { Vec::new() },
         };
-        let candidate = |model: &Model| Candidate { name: model.name, abilities: abilities(model.class), wish: None };
-        let candidates: Vec<Candidate> = self.models.iter().map(candidate).collect();
+        let candidate =
+            |model: &Model| UnclassifiedSlave { name: model.name, abilities: abilities(model.class), wish: None };
+        let candidates: Vec<UnclassifiedSlave> = self.models.iter().map(candidate).collect();
         let classes = classify(&candidates, self.algorithm, Fraction::SECOND).unwrap();
         let of = |slave: usize| classes.slaves()[slave].class;
         assert!((0..self.models.len()).all(|slave| of(slave) == self.models[slave].class));
@@ -259,7 +260,7 @@ impl Slaves for Group {
     fn save(&mut self, slave: usize) -> Result<(), String> {
         self.calls.push(Call::Save(slave));
         match self.case.models[slave].class {
-            Class::Rollback => self.saved[slave] = Some(self.slaves[slave].clone()),
+            SlaveClass::Rollback => self.saved[slave] = Some(self.slaves[slave].clone()),
             class => return Err(format!("{} is {class}", self.case.models[slave].name)),
         }
         Ok(())
@@ -326,14 +327,14 @@ pub fn once(stepper: Stepper, case: &Case) -> (Result<Stepped, Stop<String>>, Gr
 pub fn groups() -> impl Strategy<Value = Case> {
     const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
     let names = Just(NAMES.to_vec()).prop_shuffle();
-    let classes = prop::collection::vec(prop_oneof![Just(Class::Rollback), Just(Class::Predictable)], 1..7);
+    let classes = prop::collection::vec(prop_oneof![Just(SlaveClass::Rollback), Just(SlaveClass::Predictable)], 1..7);
     let sources = prop::collection::vec(prop::option::of(0..6usize), 6);
     let (states, through) = (prop::collection::vec(any::<u64>(), 6), prop::collection::vec(any::<bool>(), 6));
     (names, classes, prop::option::of(0..6usize), states, through, sources).prop_map(
         |(names, mut classes, legacy, states, through, sources)| {
             let n = classes.len();
             if let Some(legacy) = legacy.filter(|&legacy| legacy < n) {
-                classes[legacy] = Class::Legacy;
+                classes[legacy] = SlaveClass::Legacy;
             }
             let of = |slave: usize| Model {
                 name: names[slave],
@@ -345,7 +346,7 @@ pub fn groups() -> impl Strategy<Value = Case> {
             };
             let fed = |to: usize| sources[to].filter(|&from| from < n).map(|from| (from, to));
             let connections = (0..n).filter_map(fed).collect();
-            Case { algorithm: Algorithm::Predictable, models: (0..n).map(of).collect(), connections }
+            Case { algorithm: MasterAlgorithm::Predictable, models: (0..n).map(of).collect(), connections }
         },
     )
 }

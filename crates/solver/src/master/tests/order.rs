@@ -1,6 +1,6 @@
 //! Algorithm 1.
 
-use crate::master::{Block, Dependencies, Exchange};
+use crate::master::{Block, Dependencies, ExchangeStep};
 use proptest::prelude::*;
 
 /// Orders variables that are called as they are written.
@@ -20,9 +20,11 @@ fn ordered(names: &[&str], direct: &[(&str, &str)], connections: &[(&str, &str)]
         }
     };
     let connection = |connection: &usize| format!("{} := {}", connections[*connection].1, connections[*connection].0);
-    let exchange = |exchange: &Exchange| match exchange {
-        Exchange::Connection(number) => connection(number),
-        Exchange::Loop(numbers) => format!("loop: {}", numbers.iter().map(connection).collect::<Vec<_>>().join(", ")),
+    let exchange = |exchange: &ExchangeStep| match exchange {
+        ExchangeStep::Connection(number) => connection(number),
+        ExchangeStep::Loop(numbers) => {
+            format!("loop: {}", numbers.iter().map(connection).collect::<Vec<_>>().join(", "))
+        }
     };
     (order.iter().map(block).collect(), dependencies.exchanges(&order).iter().map(exchange).collect())
 }
@@ -91,8 +93,8 @@ fn of_ways_around_that_are_as_short_the_one_with_the_smaller_name_is_told() {
 fn what_feeds_a_loop_from_outside_is_set_before_it() {
     let (_, exchanges) = ordered(&["a.u", "a.y", "b.y"], &[("a.u", "a.y")], &[("a.y", "a.u"), ("b.y", "a.u")]);
     assert_eq!(exchanges, ["a.u := b.y", "loop: a.u := a.y"]);
-    let all = [Exchange::Connection(1), Exchange::Loop(vec![2, 0])];
-    assert_eq!(Exchange::without_loops(&all), [1, 2, 0].map(Exchange::Connection));
+    let all = [ExchangeStep::Connection(1), ExchangeStep::Loop(vec![2, 0])];
+    assert_eq!(ExchangeStep::without_loops(&all), [1, 2, 0].map(ExchangeStep::Connection));
 }
 
 #[test]
@@ -110,7 +112,7 @@ fn a_hundred_thousand_variables_are_ordered_at_once() {
     let ring = Dependencies { direct: &[(n - 1, 0)], ..chain };
     let order = ring.order();
     assert!(matches!(&order[..], [Block::Loop(all)] if all.iter().copied().eq((0..n).rev())));
-    assert_eq!(ring.exchanges(&order), [Exchange::Loop((0..n - 1).rev().collect())]);
+    assert_eq!(ring.exchanges(&order), [ExchangeStep::Loop((0..n - 1).rev().collect())]);
 }
 
 /// Who reaches whom, by definition.
@@ -170,8 +172,8 @@ proptest! {
         let exchanges = dependencies.exchanges(&order);
         let mut all = Vec::new();
         exchanges.iter().for_each(|exchange| match exchange {
-            Exchange::Connection(number) => all.push(*number),
-            Exchange::Loop(numbers) => all.extend(numbers),
+            ExchangeStep::Connection(number) => all.push(*number),
+            ExchangeStep::Loop(numbers) => all.extend(numbers),
         });
         prop_assert!(all.is_sorted_by_key(|&number| place[connections[number].1]));
         all.sort_unstable();

@@ -1,9 +1,10 @@
 //! The calls of a step, as literal lists, beside the lines of the slides. Slaves stand in the rig against their names' order.
 
 use super::model::{Call, Case, Group, Lie, Model, Room, Stepper, at, model, once, right};
-use crate::master::Algorithm::{GaussSeidel, Jacobi, Predictable, Rollback};
+use crate::master::MasterAlgorithm::{GaussSeidel, Jacobi, Predictable, Rollback};
 use crate::master::{
-    Abilities, Candidate, Cause, Class, Exchange, NoWayBack, Setup, Shortened, Slaves, Source, Stepped, Stop, classify,
+    Abilities, EarlyEnd, ExchangeStep, NoWayBack, Setup, Shortened, SlaveClass, Slaves, Source, Stepped, Stop,
+    UnclassifiedSlave, classify,
 };
 use vecud_base::time::{Fraction, Instant};
 
@@ -16,15 +17,15 @@ struct Trace {
 }
 
 fn rollback(name: &'static str, stops: &[f64]) -> Model {
-    model(name, Class::Rollback, stops)
+    model(name, SlaveClass::Rollback, stops)
 }
 
 fn predictable(name: &'static str, stops: &[f64]) -> Model {
-    model(name, Class::Predictable, stops)
+    model(name, SlaveClass::Predictable, stops)
 }
 
 fn legacy(name: &'static str, stops: &[f64]) -> Model {
-    model(name, Class::Legacy, stops)
+    model(name, SlaveClass::Legacy, stops)
 }
 
 fn connected(case: Case, connections: &[(usize, usize)]) -> Case {
@@ -263,18 +264,18 @@ fn who_has_shortened_a_step_is_told_with_the_counts() {
             &[predictable("d", &[]), rollback("c", &[0.75]), rollback("b", &[]), legacy("a", &[0.25])],
         ),
     );
-    let by_legacy = Shortened { slave: 3, cause: Cause::Rejected };
+    let by_legacy = Shortened { slave: 3, cause: EarlyEnd::Rejected };
     let expected = Stepped { to: at(0.25), rejections: 2, restores: 4, shortened: Some(by_legacy), violation: None };
     assert_eq!(stepped, Ok(expected));
     let (stepped, _) = once(
         right,
         &Case::new(Predictable, &[predictable("d", &[0.37]), predictable("c", &[0.37]), rollback("b", &[0.37])]),
     );
-    let by_event = Shortened { slave: 1, cause: Cause::Limit(Source::NextEventTime) };
+    let by_event = Shortened { slave: 1, cause: EarlyEnd::Limit(Source::NextEventTime) };
     let expected = Stepped { to: at(0.37), rejections: 0, restores: 0, shortened: Some(by_event), violation: None };
     assert_eq!(stepped, Ok(expected), "the first by name of two");
     let (stepped, _) = once(right, &Case::new(Rollback, &[rollback("b", &[0.5]), rollback("a", &[0.5])]));
-    assert_eq!(stepped.unwrap().shortened, Some(Shortened { slave: 1, cause: Cause::Rejected }));
+    assert_eq!(stepped.unwrap().shortened, Some(Shortened { slave: 1, cause: EarlyEnd::Rejected }));
     let (stepped, _) = once(right, &Case::new(Rollback, &[rollback("a", &[])]));
     assert_eq!(stepped.unwrap().shortened, None);
 }
@@ -370,14 +371,18 @@ fn loops_are_solved_by_number_and_only_what_is_told_is_asked_for() {
     let half = Source::Rig(Fraction::new(1, 2).unwrap());
     let sources = vec![Source::Unlimited, half, Source::ClockTick, Source::InternalStep(Fraction::SECOND)];
     let abilities = Abilities { varies_step: true, may_return_early: false, way_back: Err(NoWayBack::State), sources };
-    let candidate = Candidate { name: "it", abilities, wish: None };
+    let candidate = UnclassifiedSlave { name: "it", abilities, wish: None };
     let classes = classify(&[candidate], Predictable, Fraction::SECOND).unwrap();
-    let exchanges =
-        vec![Exchange::Loop(vec![0]), Exchange::Connection(3), Exchange::Loop(vec![1, 2]), Exchange::Connection(4)];
+    let exchanges = vec![
+        ExchangeStep::Loop(vec![0]),
+        ExchangeStep::Connection(3),
+        ExchangeStep::Loop(vec![1, 2]),
+        ExchangeStep::Connection(4),
+    ];
     let setup = Setup::new(Predictable, &["it"], &classes, exchanges, &[(0, 0); 5]);
     let mut told = Told(Vec::new());
     let stepped = setup.step(&mut told, at(0.0), at(1.0)).unwrap();
-    assert_eq!(stepped.shortened, Some(Shortened { slave: 0, cause: Cause::Limit(half) }));
+    assert_eq!(stepped.shortened, Some(Shortened { slave: 0, cause: EarlyEnd::Limit(half) }));
     let calls = ["solve 0", "exchange 3", "solve 1", "exchange 4", "0 by the next tick of its clocks", "step 0 to 0.5"];
     assert_eq!(told.0, calls);
 }

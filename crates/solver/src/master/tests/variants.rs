@@ -3,7 +3,8 @@
 use super::model::{Case, Group, Stepper, groups, right};
 use super::{agreement, liars, traces};
 use crate::master::{
-    Algorithm, Assumption, Cause, Class, Exchange, Shortened, Slaves, Source, Stepped, Stop, Violation,
+    Assumption, EarlyEnd, ExchangeStep, MasterAlgorithm, Shortened, SlaveClass, Slaves, Source, Stepped, Stop,
+    Violation,
 };
 use proptest::prelude::*;
 use vecud_base::time::Instant;
@@ -93,7 +94,7 @@ impl Transcript<'_> {
     }
 
     /// The slaves of a class, or all, by name.
-    fn these(&self, class: Option<Class>) -> Vec<usize> {
+    fn these(&self, class: Option<SlaveClass>) -> Vec<usize> {
         let all = 0..self.case.models.len();
         let mut these: Vec<usize> =
             all.filter(|&slave| class.is_none_or(|class| self.case.models[slave].class == class)).collect();
@@ -108,7 +109,7 @@ impl Transcript<'_> {
             true => (0..self.case.connections.len()).collect(),
             false => {
                 let number =
-                    |exchange| if let Exchange::Connection(number) = exchange { number } else { unreachable!() };
+                    |exchange| if let ExchangeStep::Connection(number) = exchange { number } else { unreachable!() };
                 self.case.exchanges().into_iter().map(number).collect()
             }
         };
@@ -137,7 +138,7 @@ impl Transcript<'_> {
         }
         let from = if self.is(Wrong::TakesNobodyBack) { self.group.slaves[slave].time } else { self.from };
         let reached = self.group.do_step(slave, from, to)?;
-        if self.is(Wrong::SavesTooLate) && self.case.models[slave].class == Class::Rollback {
+        if self.is(Wrong::SavesTooLate) && self.case.models[slave].class == SlaveClass::Rollback {
             self.group.save(slave)?;
         }
         self.stepped.rejections += u32::from(reached < to);
@@ -150,7 +151,7 @@ impl Transcript<'_> {
     /// The smaller of both ends.
     fn smaller(&mut self, h: Instant, reached: Instant, asked: Instant, slave: usize) -> Instant {
         if reached < h {
-            self.stepped.shortened = Some(Shortened { slave, cause: Cause::Rejected });
+            self.stepped.shortened = Some(Shortened { slave, cause: EarlyEnd::Rejected });
         }
         if self.is(Wrong::TheLastRejectionCounts) && reached < asked { reached } else { h.min(reached) }
     }
@@ -183,14 +184,14 @@ impl Transcript<'_> {
     }
 
     fn algorithm_3(&mut self, h_max: Instant) -> Result<Instant, Stopped> {
-        let (c_r, c_p) = (self.these(Some(Class::Rollback)), self.these(Some(Class::Predictable)));
-        let c_l = self.these(Some(Class::Legacy)).first().copied();
+        let (c_r, c_p) = (self.these(Some(SlaveClass::Rollback)), self.these(Some(SlaveClass::Predictable)));
+        let c_l = self.these(Some(SlaveClass::Legacy)).first().copied();
         self.set_inputs()?;
         let mut h = h_max;
         let asked = if self.is(Wrong::IgnoresLimits) { &[] } else { &c_p[..] };
         for &c in asked {
             if let Some(until) = self.group.latest(c, Source::NextEventTime, self.from)?.filter(|until| *until < h) {
-                self.stepped.shortened = Some(Shortened { slave: c, cause: Cause::Limit(Source::NextEventTime) });
+                self.stepped.shortened = Some(Shortened { slave: c, cause: EarlyEnd::Limit(Source::NextEventTime) });
                 h = until;
             }
         }
@@ -285,9 +286,9 @@ fn transcribed(
     let stepped = Stepped { to, rejections: 0, restores: 0, shortened: None, violation: None };
     let mut transcript = Transcript { case, group, wrong, from, stepped };
     let end = match case.algorithm {
-        Algorithm::Rollback => transcript.algorithm_2(to)?,
-        Algorithm::Predictable => transcript.algorithm_3(to)?,
-        Algorithm::Jacobi | Algorithm::GaussSeidel => return right(case, transcript.group, from, to),
+        MasterAlgorithm::Rollback => transcript.algorithm_2(to)?,
+        MasterAlgorithm::Predictable => transcript.algorithm_3(to)?,
+        MasterAlgorithm::Jacobi | MasterAlgorithm::GaussSeidel => return right(case, transcript.group, from, to),
     };
     let asked = wrong == Some(Wrong::TellsTheEndAskedFor);
     Ok(Stepped { to: if asked { to } else { end }, ..transcript.stepped })
@@ -334,7 +335,7 @@ proptest! {
     /// The transcript without a mistake does the same as the algorithms of this room, call by call.
     #[test]
     fn the_transcript_is_the_algorithm(case in groups(), rollback in any::<bool>()) {
-        let case = if rollback { case.all(Algorithm::Rollback, Class::Rollback) } else { case };
+        let case = if rollback { case.all(MasterAlgorithm::Rollback, SlaveClass::Rollback) } else { case };
         let by = |stepper: Stepper| {
             let (stepped, group) = super::model::once(stepper, &case);
             (stepped, group.trace(), group.by_name())
