@@ -54,9 +54,9 @@
 //! | plan | the rig resolved against the descriptions of its FMUs | [`plan::Plan`] |
 //! | described FMU | an FMU of the rig with its description, while a plan is made | `plan::described` |
 //! | candidate | a task that has no place in the order of all tasks yet | `plan::clocks::candidates` |
-//! | task | what the schedule releases; so far a model partition | [`plan::TaskPlan`] |
+//! | task | what the schedule releases; so far a model partition | [`plan::UnitPlan`] |
 //! | release | the instant at which a task should start, or what brings it | [`plan::Release`] |
-//! | level | priority within an instance, 0 the most urgent; levels of an instance may share a FIFO priority | [`plan::TaskPlan::level`] |
+//! | level | priority within an instance, 0 the most urgent; levels of an instance may share a FIFO priority | [`plan::UnitPlan::level`] |
 //! | class | candidates of one level, while the order is made | `plan::priorities` |
 //! | connection, link | an output that feeds an input; a link is one whose ends are found | [`plan::ConnectionPlan`] |
 //! | batch | variables of one type that travel in one FMI call | [`plan::Batch`], [`ffi::Batch`] |

@@ -2,14 +2,14 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
-use vecud_plan::{Plan, TaskId};
+use vecud_plan::{Plan, UnitId};
 use vecud_record::board::causes::{Asked, By, Counted, Part, WORST};
 use vecud_record::board::{Board, Global, TaskWord};
 use vecud_record::{board, moment};
 use vecud_report::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts, overrun_cause};
 
 /// The histograms that only this part has.
-pub fn parts(board: Board, task: TaskId) -> PartsResult {
+pub fn parts(board: Board, task: UnitId) -> PartsResult {
     let Some(cells) = board.causes(task) else { return PartsResult::default() };
     let read = |part| cells.histogram(part).read().into();
     PartsResult {
@@ -22,13 +22,13 @@ pub fn parts(board: Board, task: TaskId) -> PartsResult {
 }
 
 /// Everything else.
-pub fn causes(plan: &Plan, board: Board, task: TaskId) -> Causes {
+pub fn causes(plan: &Plan, board: Board, task: UnitId) -> Causes {
     let words = board.task(task);
     let (other_core, demoted) = (words.get(TaskWord::WrongCore), words.get(TaskWord::Demoted) == 1);
     let Some(cells) = board.causes(task) else { return Causes::default() };
     let names = Names { plan, board };
     let worst = |by: By| {
-        let all = (0..WORST).filter_map(|place| cells.worst(by, place).read(plan.tasks.len()));
+        let all = (0..WORST).filter_map(|place| cells.worst(by, place).read(plan.units.len()));
         let mut all: Vec<Moment> = all.map(|moment| names.moment(&moment)).collect();
         all.sort_by_key(|moment| {
             let key = if by == By::Wakeup { moment.wakeup_machine() } else { moment.response };
@@ -36,7 +36,7 @@ pub fn causes(plan: &Plan, board: Board, task: TaskId) -> Causes {
         });
         all
     };
-    let (rows, overran_total) = cells.overruns(plan.tasks.len());
+    let (rows, overran_total) = cells.overruns(plan.units.len());
     let [begin, first, end] = [Asked::Begin, Asked::First, Asked::End].map(|when| cells.counted(when));
     let thread = match (begin, first, end) {
         (Some(begin), Some(first), Some(end)) => {
@@ -85,13 +85,13 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn name(&self, task: TaskId) -> String {
-        self.plan.full_name(&self.plan.tasks[task.0])
+    fn name(&self, task: UnitId) -> String {
+        self.plan.full_name(&self.plan.units[task.0])
     }
 
     /// The clock of a thread.
     fn of_thread(&self, tid: u32) -> Option<String> {
-        let mut tasks = (0..self.plan.tasks.len()).map(TaskId).filter(|_| tid != 0);
+        let mut tasks = (0..self.plan.units.len()).map(UnitId).filter(|_| tid != 0);
         tasks.find(|task| self.board.task(*task).get(TaskWord::Tid) == u64::from(tid)).map(|task| self.name(task))
     }
 

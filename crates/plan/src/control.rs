@@ -7,7 +7,7 @@ use crate::described::{DescribedFmu, ELEMENTS};
 use crate::priorities::Order;
 use crate::resolved::Resolved;
 use crate::sizes::{is_resizable, lengths, sizes};
-use crate::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SignalId, TaskId};
+use crate::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SignalId, UnitId};
 use vecud_description::{Causality, Values, Variability, Variable, VariableType};
 
 pub use crate::model::length::elements;
@@ -54,7 +54,7 @@ pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &Order) -> ControlPla
 }
 
 impl ControlPlan {
-    fn lane(&mut self, tasks: &[TaskId]) -> usize {
+    fn lane(&mut self, tasks: &[UnitId]) -> usize {
         self.lanes.iter().position(|lane| lane.tasks == tasks).unwrap_or_else(|| {
             self.lanes.push(LanePlan { tasks: tasks.to_vec() });
             self.lanes.len() - 1

@@ -9,7 +9,7 @@ use super::findings::Findings;
 use super::groups::members;
 use super::resolved::Resolved;
 use super::steps;
-use super::{ConnectionId, FmuId, MasterPlan, SlavePlan, TaskId, TaskPlan, WirePlan};
+use super::{ConnectionId, FmuId, MasterPlan, SlavePlan, UnitId, UnitPlan, WirePlan};
 use crate::rig::{self, Loops, MasterClass, Place, RigMaster};
 use vecud_base::time::Fraction;
 use vecud_description::{Causality, InterfaceOffer, Unknown, VariableType};
@@ -65,16 +65,16 @@ fn abilities(described: &DescribedFmu, clocks: &Clocks, fmu: usize, step: Fracti
 }
 
 /// The groups. What cannot be one, and loops, are told.
-pub(super) fn plans(resolved: &Resolved, tasks: &[TaskPlan], findings: &mut Findings) -> Vec<MasterPlan> {
+pub(super) fn plans(resolved: &Resolved, tasks: &[UnitPlan], findings: &mut Findings) -> Vec<MasterPlan> {
     resolved.rig.masters.iter().filter_map(|master| plan(resolved, master, tasks, findings)).collect()
 }
 
-fn plan(resolved: &Resolved, master: &RigMaster, tasks: &[TaskPlan], findings: &mut Findings) -> Option<MasterPlan> {
+fn plan(resolved: &Resolved, master: &RigMaster, tasks: &[UnitPlan], findings: &mut Findings) -> Option<MasterPlan> {
     let Resolved { fmus, clocks, .. } = resolved;
     let members = members(fmus, master);
     let task_of = |fmu: usize| {
-        let its = |task: &TaskPlan| task.fmu == FmuId(fmu) && task.makes_steps();
-        tasks.iter().position(its).map(TaskId)
+        let its = |task: &UnitPlan| task.fmu == FmuId(fmu) && task.makes_steps();
+        tasks.iter().position(its).map(UnitId)
     };
     let leader = task_of(*members.first()?)?;
     let step = clocks.candidates[clocks.steps_of(*members.first()?)?].period?;
@@ -91,7 +91,7 @@ fn plan(resolved: &Resolved, master: &RigMaster, tasks: &[TaskPlan], findings: &
     check_ticks(resolved, master, &slaves, findings);
     let wires = wires(resolved, &members, &task_of);
     let is_inner = |wire: &&WirePlan| {
-        let is_integrated = |task: TaskId| integrated.contains(&tasks[task.0].fmu.0);
+        let is_integrated = |task: UnitId| integrated.contains(&tasks[task.0].fmu.0);
         is_integrated(wire.from) && is_integrated(wire.to)
     };
     let order = Order::of(resolved, master, &wires, findings);
@@ -243,7 +243,7 @@ fn check_ticks(resolved: &Resolved, master: &RigMaster, slaves: &[(SlavePlan, Ve
 }
 
 /// The connections inside of a group, in the order of the rig.
-fn wires(resolved: &Resolved, members: &[usize], task_of: &impl Fn(usize) -> Option<TaskId>) -> Vec<WirePlan> {
+fn wires(resolved: &Resolved, members: &[usize], task_of: &impl Fn(usize) -> Option<UnitId>) -> Vec<WirePlan> {
     let Resolved { fmus, links, .. } = resolved;
     let inside = links
         .iter()

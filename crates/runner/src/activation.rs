@@ -10,7 +10,7 @@ use super::unit::{Unit, UsualSteps};
 use super::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::Unusual;
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 use vecud_plan::schedule::Due;
 
 /// A task with its FMU code and its buffers; belongs to one thread.
@@ -24,7 +24,7 @@ pub struct Activation {
 
 impl Activation {
     /// The buffers of a task.
-    pub fn new(world: &World, task: TaskId, unit: Unit, shared: &SharedOutputs) -> Activation {
+    pub fn new(world: &World, task: UnitId, unit: Unit, shared: &SharedOutputs) -> Activation {
         let calls = Calls::new(world, task, unit.asks_nothing(), shared);
         let recorded = if unit.records() { None } else { Recorded::of(world, task) };
         let stimuli = calls.stimuli(world);
@@ -82,14 +82,14 @@ impl Activation {
 
     /// Gives the FMU code back, so that instances can be ended, and tells whose task it was: its own, and that of those who
     /// compute together with it.
-    pub fn into_units(self) -> Vec<(TaskId, Unit)> {
+    pub fn into_units(self) -> Vec<(UnitId, Unit)> {
         self.unit.apart(self.calls.task())
     }
 
     /// Makes the tasks that are led by others part of those.
     pub fn group(world: &World, mut all: Vec<Activation>) -> Vec<Activation> {
         for leader in 0..all.len() {
-            for led in world.plan.led_by(TaskId(leader)) {
+            for led in world.plan.led_by(UnitId(leader)) {
                 let husk = Activation::led(&all[led.0]);
                 let Activation { unit, calls, stimuli, .. } = std::mem::replace(&mut all[led.0], husk);
                 all[leader].unit.lead(unit, calls, stimuli);

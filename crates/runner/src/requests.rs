@@ -16,7 +16,7 @@ use crate::exchange::TickStamp;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::schedule::{Agenda, Tick};
-use vecud_plan::{RequestedClock, TaskId};
+use vecud_plan::{RequestedClock, UnitId};
 use vecud_record::board::TaskWord;
 use vecud_record::control::{Outcome, Ring, Verdict};
 
@@ -82,7 +82,7 @@ impl Requests {
         number: usize,
         stamp: TickStamp,
         taken: Verdict,
-        queue: impl FnOnce(TaskId) -> bool,
+        queue: impl FnOnce(UnitId) -> bool,
     ) -> Verdict {
         // FMU code can write anywhere, also here.
         let Some(RequestedClock { task, clock, .. }) = world.plan.requests.get(number) else { return Verdict::Refused };
@@ -102,7 +102,7 @@ impl Requests {
             self.last[number] = stamp.time.nanos();
             return taken;
         }
-        match world.instances[world.plan.tasks[task.0].fmu.0].failed.load(SeqCst) {
+        match world.instances[world.plan.units[task.0].fmu.0].failed.load(SeqCst) {
             true => Verdict::Refused,
             false => Verdict::Full,
         }

@@ -30,7 +30,7 @@ use vecud_linux::process::Log;
 use vecud_linux::wake::monotonic_now;
 use vecud_plan::schedule::Timeline;
 use vecud_plan::snapshot::Snapshot;
-use vecud_plan::{FmuId, OnError, TaskId, TaskPlan};
+use vecud_plan::{FmuId, OnError, UnitId, UnitPlan};
 use vecud_record::board::{Board, Global, Phase, Scheduling};
 use vecud_record::log::LONGEST;
 
@@ -175,9 +175,9 @@ impl Sequence<'_> {
                 &*Box::leak(Box::new(host))
             })
             .collect();
-        for leader in world.plan.tasks.iter().filter_map(TaskPlan::leader) {
-            let others = world.plan.tasks.iter().filter(|other| other.leader() == Some(leader));
-            hosts[world.plan.tasks[leader.0].fmu.0].lead(others.map(|other| hosts[other.fmu.0]).collect());
+        for leader in world.plan.units.iter().filter_map(UnitPlan::leader) {
+            let others = world.plan.units.iter().filter(|other| other.leader() == Some(leader));
+            hosts[world.plan.units[leader.0].fmu.0].lead(others.map(|other| hosts[other.fmu.0]).collect());
         }
         let resumed = self.resumed.as_ref();
         let mut underway = Underway::new(kept);
@@ -203,7 +203,7 @@ impl Sequence<'_> {
         world.tell_grids(&timelines);
         let mut controls = Vec::new();
         let mut reconfigurable = Vec::new();
-        let mut units: Vec<(TaskId, Unit)> = Vec::new();
+        let mut units: Vec<(UnitId, Unit)> = Vec::new();
         for (fmu, Ready { control, units: own }) in underway.ready.into_iter().enumerate() {
             if world.board.structure(FmuId(fmu)).is_some() {
                 reconfigurable.push(Reconfigurable::new(world, FmuId(fmu), control.reconfiguration()));

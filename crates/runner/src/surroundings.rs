@@ -6,7 +6,7 @@
 
 use super::world::World;
 use vecud_linux::surroundings::{self, Surrounding};
-use vecud_plan::{FmuId, TaskId};
+use vecud_plan::{FmuId, UnitId};
 use vecud_record::findings::{Finding, Occurrence, When};
 
 /// So far apart looks from outside are at least, ns.
@@ -24,20 +24,20 @@ pub fn look(world: &World, fmu: FmuId, when: When) {
 /// The calling thread has come back from an activation of this task and of those that it leads.
 #[cold]
 #[inline(never)]
-pub fn look_after(world: &World, task: TaskId) {
+pub fn look_after(world: &World, task: UnitId) {
     surroundings::restore(|what| {
         note_all(world, &suspects(world, task).collect::<Vec<_>>(), what);
     });
 }
 
 /// Whether activations of this task can change anything.
-pub fn is_suspect(world: &World, task: TaskId) -> bool {
+pub fn is_suspect(world: &World, task: UnitId) -> bool {
     suspects(world, task).next().is_some()
 }
 
 /// The FMUs of a task and of those that it leads that can change something.
-fn suspects(world: &World, task: TaskId) -> impl Iterator<Item = FmuId> {
-    let own = world.plan.tasks.iter().enumerate();
+fn suspects(world: &World, task: UnitId) -> impl Iterator<Item = FmuId> {
+    let own = world.plan.units.iter().enumerate();
     let own = own.filter(move |(index, other)| *index == task.0 || other.leader() == Some(task));
     own.map(|(_, other)| other.fmu).filter(|fmu| world.plan.fmus[fmu.0].changes_process)
 }

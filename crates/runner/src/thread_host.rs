@@ -26,7 +26,7 @@ use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{Failure, Function, InStep, Intermediate, Outcome, Place, Shown, Status, ThreadHost, Wishes};
 use vecud_linux::preemption::{LockMember, Locked, PreemptionLock, Unlocked};
 use vecud_plan::schedule::Due;
-use vecud_plan::{FmuId, OnWarning, TaskId};
+use vecud_plan::{FmuId, OnWarning, UnitId};
 use vecud_record::board::{Failed, FmuWord, Global, Metric, OutsideCall, TaskWord};
 use vecud_record::findings::{Finding, Occurrence};
 use vecud_record::histogram::Recorder;
@@ -40,11 +40,11 @@ const RECORDED: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// A tick for a task.
-    Tick(TaskId, Instant, Option<TaskId>),
+    Tick(UnitId, Instant, Option<UnitId>),
     /// A countdown clock is armed for this time.
-    Arm(TaskId, Instant, Option<TaskId>),
+    Arm(UnitId, Instant, Option<UnitId>),
     /// A tunable clock was given another interval at this time.
-    Retune(TaskId, Fraction, Instant),
+    Retune(UnitId, Fraction, Instant),
 }
 
 /// Where ticks go.
@@ -127,7 +127,7 @@ impl PartitionHost {
             last_hold: Cell::new(RECORDED),
             longest_own: Cell::new(0),
             lock: &world.instances[fmu.0].lock,
-            to_wake: world.plan.tasks.chunks(64).map(|_| Cell::new(0)).collect(),
+            to_wake: world.plan.units.chunks(64).map(|_| Cell::new(0)).collect(),
             clocks: RefCell::new(clocks),
             on_ticks: RefCell::new(OnTicks::new(world, fmu)),
             has_midst: midst.is_some(),
@@ -180,7 +180,7 @@ impl PartitionHost {
 
     /// In the activation that begins, clocks can be ticked or armed.
     #[inline(never)] // most FMUs have none
-    fn may_tick(&self, task: TaskId, due: &Due) {
+    fn may_tick(&self, task: UnitId, due: &Due) {
         self.due.set(Some(*due));
         self.world.tasks[task.0].root.store(due.root.unwrap_or(task).0 as u64 + 1, Relaxed);
         self.world.tasks[task.0].forget_ticked();
@@ -203,7 +203,7 @@ impl PartitionHost {
     }
 
     /// The task whose activation is under way; `None` outside of activations.
-    fn task(&self) -> Option<TaskId> {
+    fn task(&self) -> Option<UnitId> {
         self.site.get().map(|site| site.task)
     }
 
@@ -305,10 +305,10 @@ impl PartitionHost {
             let failed = as_noted(failure);
             // Before the run, the clock that was asked for something.
             let asked = || {
-                let mut tasks = self.world.plan.tasks.iter();
+                let mut tasks = self.world.plan.units.iter();
                 tasks
                     .position(|task| task.fmu == self.fmu && failure.clock.is_some() && task.clock() == failure.clock)
-                    .map(TaskId)
+                    .map(UnitId)
             };
             let task = self.task().or_else(asked);
             let time = self.evaluated_at(failure).unwrap_or_else(|| self.time());
@@ -325,7 +325,7 @@ impl PartitionHost {
 
     /// Notes that a call went well, but gave what nothing can be done with, for `task` at `time`: for a clock what no clock can have,
     /// or a derivative that is not finite.
-    pub fn fail_reading(&self, function: Function, task: TaskId, time: Instant, reading: Unusable) -> Halt {
+    pub fn fail_reading(&self, function: Function, task: UnitId, time: Instant, reading: Unusable) -> Halt {
         let failed = Failed { status: Status::Error as u64, function: function as u64, answer: None };
         self.world.board.fmu(self.fmu).fail(failed, Some(task), time, Some(reading));
         self.world.instance_failed(self.fmu);
@@ -391,7 +391,7 @@ impl PartitionHost {
         }
     }
 
-    fn wake_later(&self, target: TaskId) {
+    fn wake_later(&self, target: UnitId) {
         let word = &self.to_wake[target.0 / 64];
         word.set(word.get() | 1 << (target.0 % 64));
     }
@@ -478,8 +478,8 @@ impl ThreadHost for PartitionHost {
 /// Whether an instance whose steps may have to be undone has given its state, for which it was asked before the first release of `task`.
 /// One that is still healthy without is not asked again, which is a finding; of another one the failure is noted, behind which everything
 /// is refused.
-pub fn gives_state(world: &World, task: TaskId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
-    let board = world.board.fmu(world.plan.tasks[task.0].fmu);
+pub fn gives_state(world: &World, task: UnitId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
+    let board = world.board.fmu(world.plan.units[task.0].fmu);
     match given {
         Ok(_) => return true,
         Err(_) if is_healthy => {

@@ -27,7 +27,7 @@ use super::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{ClockElement, Failure, Instance, InstanceControl, Numbers, Part, Running, Unusual};
 use vecud_plan::schedule::{Due, Learned};
-use vecud_plan::{FmuId, Release, TaskId, Work};
+use vecud_plan::{FmuId, Release, UnitId, Work};
 
 /// The FMU code of one task; belongs to one thread.
 #[expect(
@@ -51,21 +51,21 @@ pub struct Ready {
     /// Ends it.
     pub control: InstanceControl,
     /// The tasks, each with its part of the instance.
-    pub units: Vec<(TaskId, Unit)>,
+    pub units: Vec<(UnitId, Unit)>,
 }
 
 impl Unit {
     /// Takes an instance apart: its tasks with their units, and what [joins](join) them again. `learned`: what it has said of
     /// clocks that are no tasks, by their places.
     pub fn all_of(world: &World, fmu: FmuId, instance: Instance<Running>, learned: &[Learned]) -> Ready {
-        let tasks = world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
+        let tasks = world.plan.units.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
         let (mut partitions, mut step) = (Vec::new(), None);
         for (task, plan) in tasks {
             match (&plan.work, &plan.release) {
                 (Work::Partition(own), _) => {
-                    partitions.push((TaskId(task), ClockElement { clock: own.clock, element: own.element }));
+                    partitions.push((UnitId(task), ClockElement { clock: own.clock, element: own.element }));
                 }
-                (Work::Step(own), Release::Periodic { interval, .. }) => step = Some((TaskId(task), *own, *interval)),
+                (Work::Step(own), Release::Periodic { interval, .. }) => step = Some((UnitId(task), *own, *interval)),
                 (Work::Step(_), _) => unreachable!("steps are periodic"),
             }
         }
@@ -90,7 +90,7 @@ impl Unit {
         }
         let clocks: Vec<ClockElement> = partitions.iter().map(|(_, clock)| *clock).collect();
         let (control, own) = instance.into_parts(&clocks);
-        let unit = |((task, _), partition): (&(TaskId, ClockElement), _)| {
+        let unit = |((task, _), partition): (&(UnitId, ClockElement), _)| {
             (*task, Unit::Partition(PartitionUnit::new(world, *task, partition)))
         };
         Ready { control, units: partitions.iter().zip(own).map(unit).collect() }
@@ -164,7 +164,7 @@ impl Unit {
     }
 
     /// Itself, which is of this task, and the others whose steps it makes, each with its task; none if another one makes its own.
-    pub fn apart(self, task: TaskId) -> Vec<(TaskId, Unit)> {
+    pub fn apart(self, task: UnitId) -> Vec<(UnitId, Unit)> {
         match self {
             Unit::Events(mut unit) => {
                 let other = |LedMember { member, calls, .. }| (calls.task(), Unit::Events(Box::new(member.into())));

@@ -26,7 +26,7 @@ use vecud_base::time::{Instant, Nanos, ToNanos};
 use vecud_description::IntervalVariability;
 use vecud_fmi::{change_thread_host, set_thread_host};
 use vecud_linux::crash::label_thread;
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 use vecud_plan::schedule::{Agenda, Due, Timeline};
 use vecud_record::board::{Global, TaskWord};
 use vecud_record::control::Verdict;
@@ -66,12 +66,12 @@ struct Rare {
 impl Lane<'_> {
     fn new<'a>(
         world: &'static World,
-        task: TaskId,
+        task: UnitId,
         activation: &'a mut Activation,
         host: &'static PartitionHost,
         reconfigurable: &[Reconfigurable],
     ) -> Lane<'a> {
-        let (plan, site) = (&world.plan.tasks[task.0], &world.sites[task.0]);
+        let (plan, site) = (&world.plan.units[task.0], &world.sites[task.0]);
         let rare = Rare {
             tunable: plan.has_clock(IntervalVariability::Tunable),
             changing: plan.release == vecud_plan::Release::Changing,
@@ -140,8 +140,8 @@ pub fn run(
     let [stop_request, pause_request] =
         [Global::StopRequest, Global::PauseRequest].map(|word| world.board.global(word));
     let mut stimuli = VirtualStimuli::new(world);
-    let host = |task: usize| hosts[world.plan.tasks[task].fmu.0];
-    let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, host(task), reconfigurable);
+    let host = |task: usize| hosts[world.plan.units[task].fmu.0];
+    let lane = |(task, activation)| Lane::new(world, UnitId(task), activation, host(task), reconfigurable);
     let mut lanes: Vec<Lane> = activations.iter_mut().enumerate().map(lane).collect();
     let mut strides = Strides::new(world, &lanes, &stimuli);
     let mut requests = Requests::of(world);
@@ -298,7 +298,7 @@ impl Lane<'_> {
 
     /// Runs the activation `due`, which is so many `seconds`, and counts it.
     #[inline(always)] // in the one loop there is
-    fn activate(&mut self, world: &'static World, task: TaskId, due: &Due, seconds: f64) -> Result<(), Halt> {
+    fn activate(&mut self, world: &'static World, task: UnitId, due: &Due, seconds: f64) -> Result<(), Halt> {
         let Lane { host, site, .. } = *self;
         label_thread(task.0 as u64 + 1);
         host.begin(site, due);

@@ -1,6 +1,6 @@
 //! FMUs that make their steps together (semantics S24).
 
-use super::{ConnectionId, TaskId};
+use super::{ConnectionId, UnitId};
 use serde::{Deserialize, Serialize};
 use vecud_solver::master::{Algorithm, Classes, Exchange};
 
@@ -10,7 +10,7 @@ pub struct MasterPlan {
     /// NAME of `[master.NAME]`.
     pub name: String,
     /// The task that makes the steps of all.
-    pub leader: TaskId,
+    pub leader: UnitId,
     /// Who of them steps when, and how far.
     pub algorithm: Algorithm,
     /// Who steps: an FMU for Co-Simulation, or all that are integrated together. By name.
@@ -35,7 +35,7 @@ pub struct SlavePlan {
     /// Its name: that of its FMU, or of the first that is integrated.
     pub name: String,
     /// Its tasks: one of Co-Simulation, or all that are integrated.
-    pub tasks: Vec<TaskId>,
+    pub tasks: Vec<UnitId>,
 }
 
 /// A connection inside of a group.
@@ -44,9 +44,9 @@ pub struct WirePlan {
     /// Which one.
     pub connection: ConnectionId,
     /// The task of the FMU that it comes from.
-    pub from: TaskId,
+    pub from: UnitId,
     /// The task of the FMU that it leads to.
-    pub to: TaskId,
+    pub to: UnitId,
     /// Its input changes in Event Mode alone.
     pub in_event_mode: bool,
     /// Its input may change at any time, and in Event Mode where it jumps.
@@ -59,7 +59,7 @@ pub struct WirePlan {
 
 impl MasterPlan {
     /// The slave that a task belongs to, by its place.
-    pub fn slave_of(&self, task: TaskId) -> Option<usize> {
+    pub fn slave_of(&self, task: UnitId) -> Option<usize> {
         self.slaves.iter().position(|slave| slave.tasks.contains(&task))
     }
 

@@ -1,15 +1,15 @@
 //! Who runs: the activations of a clock, or the steps of an FMU or of a group.
 
-use super::{Batch, Figures, FmuId, InputClockPlan, RecordedClock, Release, TaskId};
+use super::{Batch, Figures, FmuId, InputClockPlan, RecordedClock, Release, UnitId};
 use crate::rig::{Limits, Overrun, Solver, StepSize};
 use serde::{Deserialize, Serialize};
 use vecud_base::priority::{FifoPriority, FmiPriority};
 use vecud_base::time::{Fraction, Instant, StepGrid};
 use vecud_description::{IntervalVariability, ValueReference};
 
-/// A task: what the schedule releases. Nothing but [`TaskPlan::work`] depends on what kind of task it is.
+/// A task: what the schedule releases. Nothing but [`UnitPlan::work`] depends on what kind of task it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TaskPlan {
+pub struct UnitPlan {
     /// The instance that it belongs to.
     pub fmu: FmuId,
     /// Unique name within the instance: of a partition its clock's, with `[i]` for an element of an array clock.
@@ -19,7 +19,7 @@ pub struct TaskPlan {
     /// What releases it.
     pub release: Release,
     /// The tasks that may tick a triggered clock, or arm a countdown clock; empty for other clocks.
-    pub caused_by: Vec<TaskId>,
+    pub caused_by: Vec<UnitId>,
     /// `priority` of the clock that it belongs to; `None`: it belongs to none.
     pub urgency: Option<FmiPriority>,
     /// Priority level within the instance: 0 is the most urgent, equal levels never preempt each other.
@@ -58,7 +58,7 @@ pub enum Work {
 pub struct StepPlan {
     /// The task that makes these steps together with its own, since clocks connect the two FMUs (semantics S22): this one has
     /// neither a thread nor releases. `None`: it makes them itself.
-    pub leader: Option<TaskId>,
+    pub leader: Option<UnitId>,
     /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
     /// shorter.
     pub is_variable: bool,
@@ -143,7 +143,7 @@ impl TaskKind {
     }
 }
 
-impl TaskPlan {
+impl UnitPlan {
     /// What it is.
     pub fn kind(&self) -> TaskKind {
         match &self.work {
@@ -168,7 +168,7 @@ impl TaskPlan {
     }
 
     /// The task that does its work together with its own; `None`: it does it itself.
-    pub fn leader(&self) -> Option<TaskId> {
+    pub fn leader(&self) -> Option<UnitId> {
         match &self.work {
             Work::Step(step) => step.leader,
             Work::Partition(_) => None,

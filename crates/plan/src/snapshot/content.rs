@@ -68,7 +68,7 @@ impl BetweenSteps {
         }
         for (timeline, (name, input)) in self.clocks.iter().zip(inputs) {
             let resumed = timeline.clone().resume(&input.release, plan.stop);
-            let left = resumed.and_then(|_| timeline.could_be_left(snapshot.time, plan.tasks.len()));
+            let left = resumed.and_then(|_| timeline.could_be_left(snapshot.time, plan.units.len()));
             left.map_err(|why| format!("clock {}.{name} {why}", fmu.name))?;
         }
         Ok(())
@@ -81,7 +81,7 @@ impl Snapshot {
     pub fn fits(&self, plan: &Plan) -> Result<(), String> {
         let counts = [
             ("FMUs", self.states.len(), plan.fmus.len()),
-            ("clocks", self.timelines.len(), plan.tasks.len()),
+            ("clocks", self.timelines.len(), plan.units.len()),
             ("lists of sizes", self.sizes.len(), plan.fmus.len()),
             ("events to come", self.between.len(), plan.fmus.len()),
             ("connections", self.connections.len(), plan.connections.len()),
@@ -104,9 +104,9 @@ impl Snapshot {
         for (between, fmu) in self.between.iter().zip(&plan.fmus) {
             between.fits(fmu, self, plan)?;
         }
-        for (timeline, task) in self.timelines.iter().zip(&plan.tasks) {
+        for (timeline, task) in self.timelines.iter().zip(&plan.units) {
             let resumed = timeline.clone().resume(&task.release, plan.stop);
-            let left = resumed.and_then(|_| timeline.could_be_left(self.time, plan.tasks.len()));
+            let left = resumed.and_then(|_| timeline.could_be_left(self.time, plan.units.len()));
             left.map_err(|why| format!("{} {why}", plan.told_name(task)))?;
         }
         Ok(())

@@ -6,12 +6,12 @@ use crate::clocks::causes;
 use crate::described::{DescribedFmu, StepAbilities};
 use crate::priorities::Order;
 use crate::resolved::Resolved;
-use crate::{FmuId, InputClockPlan, RecordedClock, Retry, StepPlan, StepSize, TaskPlan, Work, integration, steps};
+use crate::{FmuId, InputClockPlan, RecordedClock, Retry, StepPlan, StepSize, UnitPlan, Work, integration, steps};
 use std::collections::HashSet;
 use vecud_description::IntervalVariability;
 
 /// All tasks, most urgent first.
-pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
+pub fn plans(resolved: &Resolved, order: &Order) -> Vec<UnitPlan> {
     let Resolved { fmus, clocks, .. } = resolved;
     let candidates = || order.ranks.iter().map(|rank| &clocks.candidates[rank.candidate]);
     let names: Vec<String> = candidates().map(|candidate| candidate.name(&fmus[candidate.fmu])).collect();
@@ -22,7 +22,7 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
     for ((rank, name), thread) in order.ranks.iter().zip(names).zip(threads) {
         let candidate = &clocks.candidates[rank.candidate];
         let Batches { set, get } = std::mem::take(&mut batches[rank.candidate]);
-        tasks.push(TaskPlan {
+        tasks.push(UnitPlan {
             fmu: FmuId(candidate.fmu),
             name,
             work: work(resolved, order, candidate),
@@ -42,7 +42,7 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
         });
     }
     for task in 0..tasks.len() {
-        if let Some(TaskPlan { fifo, thread, .. }) = tasks[task].leader().map(|leader| tasks[leader.0].clone()) {
+        if let Some(UnitPlan { fifo, thread, .. }) = tasks[task].leader().map(|leader| tasks[leader.0].clone()) {
             (tasks[task].fifo, tasks[task].thread) = (fifo, thread);
         }
     }

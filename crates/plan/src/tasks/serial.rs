@@ -7,7 +7,7 @@
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
 use crate::rig::Rig;
-use crate::{FmuId, Plan, SerialPlan, TaskId, TaskPlan};
+use crate::{FmuId, Plan, SerialPlan, UnitId, UnitPlan};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
@@ -15,14 +15,14 @@ use std::path::Path;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Common<'a> {
     /// The thread that makes their steps: no reason by itself, but both have the other's reasons.
-    Thread(TaskId),
+    Thread(UnitId),
     Library(&'a Path),
     /// `serialise` names both.
     Key,
 }
 
 /// The FMUs that take turns.
-pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[TaskPlan], findings: &mut Findings) -> Vec<SerialPlan> {
+pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[UnitPlan], findings: &mut Findings) -> Vec<SerialPlan> {
     check(rig, fmus, findings);
     // The thread that makes the steps of an FMU: those of one thread need no turns.
     let threads = threads(tasks);
@@ -35,7 +35,7 @@ pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[TaskPlan], findin
     };
     // The first FMU that has something in common with one, of which the group has the number; and whose steps that is about.
     let mut first_of: HashMap<Common, usize> = HashMap::new();
-    let mut threads_of: HashMap<Common, BTreeSet<TaskId>> = HashMap::new();
+    let mut threads_of: HashMap<Common, BTreeSet<UnitId>> = HashMap::new();
     let mut group_of: Vec<usize> = (0..fmus.len()).collect();
     for (&fmu, &thread) in &threads {
         for common in reasons(fmu.0).chain([Common::Thread(thread)]) {
@@ -64,18 +64,18 @@ fn group(group_of: &mut [usize], mut fmu: usize) -> usize {
 }
 
 /// The FMUs that make steps, each with [its thread](thread).
-fn threads(tasks: &[TaskPlan]) -> BTreeMap<FmuId, TaskId> {
+fn threads(tasks: &[UnitPlan]) -> BTreeMap<FmuId, UnitId> {
     let mut threads = BTreeMap::new();
     for (id, task) in tasks.iter().enumerate().filter(|(_, task)| task.is_contiguous()) {
-        threads.entry(task.fmu).or_insert_with(|| task.leader().unwrap_or(TaskId(id)));
+        threads.entry(task.fmu).or_insert_with(|| task.leader().unwrap_or(UnitId(id)));
     }
     threads
 }
 
 /// The task on whose thread the steps of an FMU are made; `None`: it makes none.
-fn thread(tasks: &[TaskPlan], fmu: FmuId) -> Option<TaskId> {
+fn thread(tasks: &[UnitPlan], fmu: FmuId) -> Option<UnitId> {
     let own = tasks.iter().position(|task| task.fmu == fmu && task.is_contiguous())?;
-    Some(tasks[own].leader().unwrap_or(TaskId(own)))
+    Some(tasks[own].leader().unwrap_or(UnitId(own)))
 }
 
 /// Refuses FMUs that cannot take turns, and keys that contradict each other.
@@ -109,20 +109,20 @@ fn check(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) {
 
 impl Plan {
     /// The turn of the steps that a task makes: an index into [`Plan::serials`]. `None`: they may be made at any time.
-    pub fn serial_of(&self, task: TaskId) -> Option<usize> {
-        let leader = self.tasks[task.0].leader().unwrap_or(task);
-        self.serials.iter().position(|serial| serial.fmus.iter().any(|fmu| thread(&self.tasks, *fmu) == Some(leader)))
+    pub fn serial_of(&self, task: UnitId) -> Option<usize> {
+        let leader = self.units[task.0].leader().unwrap_or(task);
+        self.serials.iter().position(|serial| serial.fmus.iter().any(|fmu| thread(&self.units, *fmu) == Some(leader)))
     }
 
     /// [`Plan::serial_of`] of all tasks, in one pass.
     pub(crate) fn turns(&self) -> Vec<Option<usize>> {
-        let threads = threads(&self.tasks);
+        let threads = threads(&self.units);
         let of_fmus =
             self.serials.iter().enumerate().flat_map(|(turn, own)| own.fmus.iter().map(move |fmu| (turn, fmu)));
-        let turn_of: HashMap<TaskId, usize> =
+        let turn_of: HashMap<UnitId, usize> =
             of_fmus.filter_map(|(turn, fmu)| Some((*threads.get(fmu)?, turn))).collect();
-        let leader = |(id, task): (usize, &TaskPlan)| task.leader().unwrap_or(TaskId(id));
-        self.tasks.iter().enumerate().map(|own| turn_of.get(&leader(own)).copied()).collect()
+        let leader = |(id, task): (usize, &UnitPlan)| task.leader().unwrap_or(UnitId(id));
+        self.units.iter().enumerate().map(|own| turn_of.get(&leader(own)).copied()).collect()
     }
 
     /// Whether the FMUs of a turn are on several cores.
@@ -175,11 +175,11 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
     };
     // Instances whose steps are made on one thread are never in each other's way.
     let is_apart = |instances: &&Vec<FmuId>| {
-        let is_alone = |fmu: &FmuId| thread(&plan.tasks, *fmu).is_none() || plan.threads_of(instances).len() > 1;
+        let is_alone = |fmu: &FmuId| thread(&plan.units, *fmu).is_none() || plan.threads_of(instances).len() > 1;
         !plan.take_turns(instances) && instances.iter().any(is_alone)
     };
     let apart = |instances: &Vec<FmuId>| {
-        let is_scheduled = instances.iter().any(|fmu| thread(&plan.tasks, *fmu).is_none());
+        let is_scheduled = instances.iter().any(|fmu| thread(&plan.units, *fmu).is_none());
         let why = match is_scheduled {
             true => "partitions take no turns, and lockPreemption holds for each instance alone",
             false => "parallel = true",
@@ -194,7 +194,7 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
 }
 
 impl Plan {
-    fn threads_of(&self, fmus: &[FmuId]) -> BTreeSet<TaskId> {
-        fmus.iter().filter_map(|fmu| thread(&self.tasks, *fmu)).collect()
+    fn threads_of(&self, fmus: &[FmuId]) -> BTreeSet<UnitId> {
+        fmus.iter().filter_map(|fmu| thread(&self.units, *fmu)).collect()
     }
 }

@@ -49,7 +49,7 @@ fn one_step_size_is_for_groups_that_keep_it() {
 fn a_group_is_a_task_with_its_name() {
     let plan = build("gauss-seidel", RETURNS).unwrap();
     let master = &plan.masters[0];
-    assert_eq!(plan.full_name(&plan.tasks[master.leader.0]), "fixed.g");
+    assert_eq!(plan.full_name(&plan.units[master.leader.0]), "fixed.g");
     let names: Vec<&str> = master.slaves.iter().map(|slave| slave.name.as_str()).collect();
     assert_eq!(names, ["fixed", "other"]);
     assert_eq!(plan.led_by(master.leader).len(), 1);

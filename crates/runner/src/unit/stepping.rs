@@ -13,7 +13,7 @@ use vecud_base::time::Nanos;
 use vecud_base::time::{Fraction, Instant, ROUNDING, Stride, TimeUnit, is_same};
 use vecud_fmi::Said;
 use vecud_plan::schedule::{Due, first_after};
-use vecud_plan::{Mode, Overrun, Retry, StepPlan, StepSize, TaskId};
+use vecud_plan::{Mode, Overrun, Retry, StepPlan, StepSize, UnitId};
 use vecud_record::board::TaskWord;
 
 /// A communication point at which the FMU is told the time of its own next event, which is the same but for rounding (semantics S22).
@@ -75,7 +75,7 @@ impl Shows {
 
 /// How far an instance is, and how it goes on.
 pub struct Stepping {
-    task: TaskId,
+    task: UnitId,
     /// One step.
     stride: Stride,
     /// The length of a step in the FMU's unit of time, rounded once.
@@ -126,8 +126,8 @@ pub struct Stepping {
 
 impl Stepping {
     /// The steps of this task, `plan`, each over `step`.
-    pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction) -> Stepping {
-        let own = &world.plan.tasks[task.0];
+    pub fn new(world: &World, task: UnitId, plan: StepPlan, step: Fraction) -> Stepping {
+        let own = &world.plan.units[task.0];
         let unit = world.plan.fmus[own.fmu.0].time_unit;
         Stepping {
             task,
@@ -160,7 +160,7 @@ impl Stepping {
     }
 
     /// The task.
-    pub fn task(&self) -> TaskId {
+    pub fn task(&self) -> UnitId {
         self.task
     }
 

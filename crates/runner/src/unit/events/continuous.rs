@@ -14,7 +14,7 @@ use crate::unit::figures::IntegrationFigures;
 use crate::world::World;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
-use vecud_plan::{FmuId, IntegrationPlan, Mode, Plan, TaskId};
+use vecud_plan::{FmuId, IntegrationPlan, Mode, Plan, UnitId};
 use vecud_record::findings::{Finding, Occurrence};
 use vecud_solver::{Bound, Goal, Reached, Stopped};
 
@@ -64,14 +64,14 @@ pub struct Continuous {
 
 impl Continuous {
     /// What is integrated in the unit of this task; `None`: there is nothing.
-    pub fn of(world: &World, task: TaskId) -> Option<Continuous> {
+    pub fn of(world: &World, task: UnitId) -> Option<Continuous> {
         let plan = &world.plan;
         let (members, integration) = integrated(plan, task)?;
         let room = Room::of(plan, task, |fmu| world.described_now(fmu))?;
         let looks_ahead = is_alone(world, &members);
         Some(Continuous {
             integration,
-            leader: plan.tasks[task.0].fmu,
+            leader: plan.units[task.0].fmu,
             stops_at_steps: stops_at_steps(&room.parts),
             figures: IntegrationFigures::new(world, members[room.parts.first().map_or(0, |part| part.member)]),
             room,
@@ -80,12 +80,12 @@ impl Continuous {
             target: None,
             events: integration.max_events,
             counted_from: f64::NEG_INFINITY,
-            bounds_all: !members.iter().any(|task| plan.tasks[task.0].shows_events()),
+            bounds_all: !members.iter().any(|task| plan.units[task.0].shows_events()),
             is_counted: false,
             is_told: false,
             looks_ahead,
             is_by_itself: looks_ahead && members.len() == 1 && is_by_itself(plan, task),
-            goes_back: members.iter().any(|task| plan.tasks[task.0].goes_back()),
+            goes_back: members.iter().any(|task| plan.units[task.0].goes_back()),
             settled: None,
         })
     }
@@ -453,9 +453,9 @@ fn stops_at_steps(parts: &[Part]) -> bool {
 }
 
 /// Whether nobody else is told what these tasks compute, and nothing is set in them.
-fn is_alone(world: &World, members: &[TaskId]) -> bool {
+fn is_alone(world: &World, members: &[UnitId]) -> bool {
     let plan = &world.plan;
-    let is_set = |task: &TaskId| !plan.tasks[task.0].set.is_empty();
+    let is_set = |task: &UnitId| !plan.units[task.0].set.is_empty();
     let is_controlled = plan.fmus.iter().any(|fmu| !fmu.control.variables.is_empty());
     plan.mode == Mode::Virtual
         && plan.connections.is_empty()
@@ -465,6 +465,6 @@ fn is_alone(world: &World, members: &[TaskId]) -> bool {
 }
 
 /// Whether the FMU of this task has no clocks, and no master makes its steps.
-fn is_by_itself(plan: &Plan, task: TaskId) -> bool {
-    plan.fmus[plan.tasks[task.0].fmu.0].output_clocks.is_empty() && plan.master_of(task).is_none()
+fn is_by_itself(plan: &Plan, task: UnitId) -> bool {
+    plan.fmus[plan.units[task.0].fmu.0].output_clocks.is_empty() && plan.master_of(task).is_none()
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
 use vecud_fmi::set_thread_host;
 use vecud_linux::crash::label_thread;
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 use vecud_plan::schedule::Due;
 use vecud_record::board::{Global, TaskWord};
 
@@ -68,7 +68,7 @@ impl Group<'_> {
     }
 
     /// Its task.
-    pub fn task(&mut self, number: usize) -> TaskId {
+    pub fn task(&mut self, number: usize) -> UnitId {
         self.member(number).1.task()
     }
 
@@ -79,7 +79,7 @@ impl Group<'_> {
             return self.host;
         }
         let task = self.task(number);
-        self.host.of(self.world.plan.tasks[task.0].fmu)
+        self.host.of(self.world.plan.units[task.0].fmu)
     }
 
     /// Does something with one of them, whose calls come back to what serves it.

@@ -17,7 +17,7 @@ use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{Batch, EventMode, Failure, Function, Outcome, Part, Reasons, Status};
 use vecud_plan::schedule::{Due, Learned};
 use vecud_plan::snapshot::BetweenSteps;
-use vecud_plan::{Retry, StepPlan, TaskId};
+use vecud_plan::{Retry, StepPlan, UnitId};
 use vecud_solver::master::WayBack;
 
 /// One FMU with Event Mode.
@@ -97,13 +97,13 @@ impl Member {
     /// The FMU whose steps `task` makes; `learned`: what it has said of its clocks, by their places.
     pub fn new(
         world: &World,
-        task: TaskId,
+        task: UnitId,
         mut plan: StepPlan,
         step: Fraction,
         mut engine: Engine,
         learned: &[Learned],
     ) -> Member {
-        let fmu = world.plan.tasks[task.0].fmu;
+        let fmu = world.plan.units[task.0].fmu;
         let is_resumed = world.begin > world.plan.start;
         // A state that it was given has it in Step Mode, where steps end.
         let has_state = world.plan.fmus[fmu.0].initial_state.is_some();

@@ -33,7 +33,7 @@ use crate::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::Part;
 use vecud_plan::schedule::{Due, Learned};
-use vecud_plan::{StepPlan, TaskId};
+use vecud_plan::{StepPlan, UnitId};
 
 /// What makes the steps of an FMU, and of those that make them together with it.
 pub struct EventUnit {
@@ -54,7 +54,7 @@ impl EventUnit {
     /// The steps of this task, `plan`, each over `step`; `learned`: what the FMU has said of its clocks, by their places.
     pub fn new(
         world: &World,
-        task: TaskId,
+        task: UnitId,
         plan: StepPlan,
         step: Fraction,
         engine: Engine,
@@ -164,7 +164,7 @@ impl EventUnit {
         self.member.finish(calls, world, host, point);
         for (place, LedMember { member, calls, .. }) in self.followers.iter_mut().enumerate() {
             member.note_jump(keeps_jump(place + 1));
-            member.finish(calls, world, host.of(world.plan.tasks[calls.task().0].fmu), point);
+            member.finish(calls, world, host.of(world.plan.units[calls.task().0].fmu), point);
         }
     }
 
