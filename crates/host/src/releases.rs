@@ -13,7 +13,7 @@ use vecud_report::{ClockResult, Kind, Problem, Subject};
 const HALF: u64 = 2_000_000_000;
 
 /// How many releases a task has had from the start of the run up to `end`. `None`: its grid does not tell, since it has none, its interval
-/// has changed, or steps end beside it as well; a leader counts for all that it leads; or its instance has failed, of which nothing counts
+/// has changed, or steps end beside it as well; the first member of a group counts for all; or its instance has failed, of which nothing counts
 /// from there on; or there are more of them than [`Passed`] counts.
 fn releases(plan: &Plan, board: Board, task: UnitId, end: Instant) -> Option<u64> {
     let planned = &plan.units[task.0];
@@ -28,7 +28,7 @@ fn releases(plan: &Plan, board: Board, task: UnitId, end: Instant) -> Option<u64
     if returned_early
         || has_points
         || planned.leaves_its_grid()
-        || planned.leader().is_some()
+        || !plan.is_first(task)
         || has_failed(planned.fmu)
         || unbegun::grid(board, task) != Some((origin, interval))
     {

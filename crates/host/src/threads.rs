@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_linux::scheduling::{self, Policy};
 use vecud_linux::{SysError, affinity};
-use vecud_plan::{FmuId, Plan, UnitId};
+use vecud_plan::{FmuId, Plan, TaskPlan, UnitId};
 use vecud_record::board::{Board, Global, Phase, Scheduling, TaskWord, Threads as Said};
 use vecud_report::FindingResult;
 
@@ -160,8 +160,8 @@ impl Threads {
             ceilings[planned.fmu.0] = planned.fifo.get().max(ceilings[planned.fmu.0]);
         }
         let mut all = true;
-        for (index, planned) in plan.units.iter().enumerate().filter(|(_, planned)| planned.leader().is_none()) {
-            let task = UnitId(index);
+        for task in plan.tasks.iter().map(TaskPlan::first) {
+            let planned = &plan.units[task.0];
             let scheduled = own(board.task(task).get(TaskWord::Tid)).and_then(|tid| {
                 if fifo {
                     scheduling::set_fifo_of(tid, planned.fifo.get())?;

@@ -43,8 +43,8 @@ pub fn build(
     let initialisation = initialisation::plan(&resolved, &mut findings);
     findings.refuse()?;
 
-    let units = tasks::plans(&resolved, &order);
-    let masters = masters::plans(&resolved, &units, &mut findings);
+    let (mut tasks, units) = tasks::plans(&resolved, &order);
+    masters::join(&resolved, &mut tasks, &units, &mut findings);
     let instances = instances::plans(&resolved, &order, &cpus, &units, &times);
     let connections = connected::plans(&resolved, &units, &instances, &mut findings);
     let serials = tasks::serial::plans(rig, &fmus, &units, &mut findings);
@@ -70,8 +70,8 @@ pub fn build(
         fmus: instances,
         initialisation,
         receiver: datagrams::receiver(rig.mode, &datagrams, &units, machine),
+        tasks,
         units,
-        masters,
         serials,
         libraries: Vec::new(),
         connections,

@@ -28,7 +28,7 @@ pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &Order) -> ControlPla
         let id = (fmu, index);
         let connected = !links.feeding(id).is_empty() || !links.fed_by(id).is_empty();
         let fed = resolved.stimuli.feeds(id);
-        let tasks = order.tasks(&resolved.setting(id));
+        let tasks = order.units(&resolved.setting(id));
         let number = settable(described, v, (connected, fed), tasks.is_empty()).map(|structural| {
             let kind = match structural {
                 true => ControlKind::Structural {

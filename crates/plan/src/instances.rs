@@ -45,8 +45,8 @@ fn plan(
             reference: v.value_reference,
             name: candidates::element_name(&v.name, output.element),
             aperiodic: v.clock.as_ref().is_some_and(|c| c.interval_variability == IntervalVariability::Triggered),
-            ticked_by: order.tasks(&output.ticked_by),
-            targets: order.tasks(&output.targets),
+            ticked_by: order.units(&output.ticked_by),
+            targets: order.units(&output.targets),
             clocks: output.clocks.iter().map(|&(fmu, clock)| StepClock { fmu: FmuId(fmu), clock }).collect(),
             input: output.input.as_ref().and_then(|input| {
                 let clock = tasks::input_clock(described, input.clock?);

@@ -190,10 +190,10 @@ fn through(plan: &Plan, id: UnitId, tasks: &[Option<String>]) -> Option<String> 
     })
 }
 
-/// The tasks whose steps are made together with those of this one.
+/// The units whose steps are made together with those of this one.
 fn together(plan: &Plan, id: UnitId) -> Vec<UnitId> {
-    let leader = |id: UnitId| plan.units[id.0].leader().unwrap_or(id);
-    (0..plan.units.len()).map(UnitId).filter(|other| *other != id && leader(*other) == leader(id)).collect()
+    let is_together = |other: &UnitId| *other != id && plan.units[other.0].task == plan.units[id.0].task;
+    (0..plan.units.len()).map(UnitId).filter(is_together).collect()
 }
 
 /// The tasks that may tick a clock between the steps of this one.

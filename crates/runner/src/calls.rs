@@ -273,13 +273,6 @@ impl Calls {
         Calls { task, on_warning, set, get, computed: false, has_read: false, beside }
     }
 
-    /// The calls of a task whose work another one does: none.
-    pub fn led(&self) -> Calls {
-        let Calls { task, on_warning, .. } = *self;
-        let (set, get) = (Vec::new(), Vec::new());
-        Calls { task, on_warning, set, get, computed: false, has_read: false, beside: None }
-    }
-
     /// Whether there are none but the one that computes.
     pub fn are_none(&self) -> bool {
         self.is_plain() && self.set.is_empty() && self.get.is_empty()

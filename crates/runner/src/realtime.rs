@@ -32,8 +32,8 @@ use vecud_linux::affinity::{self, current_cpu};
 use vecud_linux::preemption::LockMember;
 use vecud_linux::wake::{self, Wakening};
 use vecud_linux::{SysError, memory, thread};
+use vecud_plan::UnitId;
 use vecud_plan::schedule::{self, Due, QUEUE, Timeline};
-use vecud_plan::{UnitId, UnitPlan};
 use vecud_record::board::promise::Break;
 use vecud_record::board::{Metric, Scheduling, TaskWord};
 use vecud_record::findings::{Finding, Occurrence};
@@ -77,9 +77,8 @@ impl PartitionThread {
         let plan = &world.plan.units[task.0];
         let fifo = world.scheduling == Scheduling::Fifo;
         let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get())).sharing(world.tasks[task.0].shared);
-        let led = (0..world.plan.units.len()).filter(|other| world.plan.units[*other].leader() == Some(task));
-        for own in std::iter::once(task).chain(led.map(UnitId)) {
-            world.board.task(own).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
+        for own in world.plan.task_of(task).units() {
+            world.board.task(*own).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
         }
         vecud_linux::crash::label_thread(task.0 as u64 + 1);
         let set_up = self.set_up().map(|unrefined| SetUp { task, demotion: member.demotion(), stack, unrefined });
@@ -89,7 +88,7 @@ impl PartitionThread {
             // For ever: FMU code may call back as long as this thread lives, and the process ends with the run.
             let host: &'static PartitionHost =
                 Box::leak(Box::new(PartitionHost::new(world, plan.fmu, member, Dispatch::Threads)));
-            host.lead(followers(world, task));
+            host.join(other_hosts(world, task));
             set_thread_host(Some(host));
             self.serve(host, &mut timeline);
             let refused = host.member().counts().raise_refused;
@@ -407,14 +406,14 @@ impl PartitionThread {
     }
 }
 
-/// Serve the FMUs whose steps the thread of `task` makes together with its own.
-fn followers(world: &'static World, task: UnitId) -> Vec<&'static PartitionHost> {
-    let own = world.plan.units.iter().filter(|other| other.leader() == Some(task));
-    let host = |other: &UnitPlan| {
-        let host = PartitionHost::new(world, other.fmu, LockMember::outside(), Dispatch::Threads);
+/// Serve the FMUs of the other members on the thread of a group.
+fn other_hosts(world: &'static World, task: UnitId) -> Vec<&'static PartitionHost> {
+    let host = |other: &UnitId| {
+        let fmu = world.plan.units[other.0].fmu;
+        let host = PartitionHost::new(world, fmu, LockMember::outside(), Dispatch::Threads);
         &*Box::leak(Box::new(host))
     };
-    own.map(host).collect()
+    world.plan.task_of(task).others().iter().map(host).collect()
 }
 
 /// Takes the next activation off the timeline.

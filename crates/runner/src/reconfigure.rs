@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(2);
 pub struct Reconfigurable {
     /// The instance.
     fmu: FmuId,
-    /// The instance whose thread calls it: its own, or that of the FMU which makes its steps together with its own.
+    /// The instance whose thread calls it: its own, or that of the first member of its group.
     called_by: FmuId,
     /// The task that makes its steps.
     steps: Option<UnitId>,
@@ -39,8 +39,7 @@ impl Reconfigurable {
     /// This instance, by `calls`.
     pub fn new(world: &World, fmu: FmuId, calls: Reconfiguration) -> Reconfigurable {
         let steps = world.instances[fmu.0].steps;
-        let leader = steps.and_then(|task| world.plan.units[task.0].leader());
-        let called_by = leader.map_or(fmu, |leader| world.plan.units[leader.0].fmu);
+        let called_by = steps.map_or(fmu, |unit| world.plan.units[world.plan.task_of(unit).first().0].fmu);
         Reconfigurable { fmu, called_by, steps, calls }
     }
 
@@ -124,8 +123,8 @@ impl Reconfigurable {
             let reading = Unusable::Number(said as u64, described as u64);
             return Err(host.fail_reading(function, task, time, reading));
         }
-        let leader = world.plan.units[task.0].leader().unwrap_or(task);
-        world.instances[self.called_by.0].room.make(&world.plan, leader, |fmu| world.described_now(fmu));
+        let first = world.plan.task_of(task).first();
+        world.instances[self.called_by.0].room.make(&world.plan, first, |fmu| world.described_now(fmu));
         Ok(())
     }
 

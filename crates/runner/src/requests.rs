@@ -66,7 +66,7 @@ impl Requests {
             let Some(time) = agenda.peek() else { return };
             let stamp = TickStamp { time, dispatched: world.wall(time), root: None };
             let verdict = self.tick(world, record.word(0) as usize, stamp, taken, |task| {
-                let outcome = agenda.tick(task, time, None);
+                let outcome = agenda.tick(world.task_of[task.0], time, None);
                 world.count(task, stamp, outcome);
                 // Of two ticks at one time the clock makes one.
                 matches!(outcome, Tick::Queued | Tick::Coalesced)

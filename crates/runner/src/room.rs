@@ -106,7 +106,7 @@ pub fn described(fmu: &FmuPlan) -> Numbers {
 
 /// The FMUs of the unit of this task, and how they are integrated; `None`: none is.
 pub fn integrated(plan: &Plan, task: UnitId) -> Option<(Vec<UnitId>, IntegrationPlan)> {
-    let members: Vec<UnitId> = [task].into_iter().chain(plan.led_by(task)).collect();
+    let members: Vec<UnitId> = plan.task_of(task).units().to_vec();
     let integration = members.iter().find_map(|member| plan.units[member.0].integration())?;
     Some((members, integration))
 }

@@ -100,7 +100,7 @@ pub struct PartitionHost {
     section: Cell<Section>,
     waits: Waits,
     /// Serve the FMUs whose steps are made together with those of this one.
-    followers: RefCell<Vec<&'static PartitionHost>>,
+    others: RefCell<Vec<&'static PartitionHost>>,
 }
 
 impl PartitionHost {
@@ -135,18 +135,18 @@ impl PartitionHost {
             midst: RefCell::new(midst),
             section: Cell::default(),
             waits: Waits::default(),
-            followers: RefCell::default(),
+            others: RefCell::default(),
         }
     }
 
     /// The steps of these are made on this thread, together with those of its own instance.
-    pub fn lead(&self, followers: Vec<&'static PartitionHost>) {
-        *self.followers.borrow_mut() = followers;
+    pub fn join(&self, others: Vec<&'static PartitionHost>) {
+        *self.others.borrow_mut() = others;
     }
 
     /// What serves an instance whose steps are made on this thread.
     pub fn of(&'static self, fmu: FmuId) -> &'static PartitionHost {
-        self.followers.borrow().iter().copied().find(|follower| follower.fmu == fmu).unwrap_or(self)
+        self.others.borrow().iter().copied().find(|other| other.fmu == fmu).unwrap_or(self)
     }
 
     /// The instance.
@@ -283,7 +283,7 @@ impl PartitionHost {
     #[inline]
     pub fn has_events(&self) -> bool {
         let own = matches!(&self.dispatch, Dispatch::Events(events) if !events.borrow().is_empty());
-        own || self.followers.borrow().iter().any(|follower| follower.has_events())
+        own || self.others.borrow().iter().any(|other| other.has_events())
     }
 
     /// Events since the last call, in virtual time, of those too whose steps are made on this thread.
@@ -292,8 +292,8 @@ impl PartitionHost {
         if let Dispatch::Events(events) = &self.dispatch {
             events.borrow_mut().drain(..).for_each(&mut take);
         }
-        for follower in self.followers.borrow().iter() {
-            if let Dispatch::Events(events) = &follower.dispatch {
+        for other in self.others.borrow().iter() {
+            if let Dispatch::Events(events) = &other.dispatch {
                 events.borrow_mut().drain(..).for_each(&mut take);
             }
         }

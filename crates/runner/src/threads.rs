@@ -17,8 +17,8 @@ use std::time::Duration;
 use vecud_base::time::{Instant, Nanos};
 use vecud_linux::clock::{self, Clock, monotonic_now};
 use vecud_linux::{affinity, crash, memory, thread};
-use vecud_plan::UnitId;
 use vecud_plan::schedule::{Lull, Timeline};
+use vecud_plan::{TaskPlan, UnitId};
 use vecud_record::board::{Global, Phase, Scheduling, TaskWord, Threads};
 
 /// What a thread gives back.
@@ -50,18 +50,14 @@ pub fn run(
     say: &dyn Fn(u8, &str),
 ) -> Result<(Vec<Activation>, Vec<Timeline>), Vec<Activation>> {
     let (ready, is_ready) = unbounded();
-    let (mut threads, mut led) = (Vec::new(), Vec::new());
+    let mut threads = Vec::new();
     let mut problems = Vec::new();
     problems.extend(memory::admit_stacks().err().map(|error| error.to_string()));
-    for (index, (activation, timeline)) in activations.into_iter().zip(timelines).enumerate() {
-        let task = UnitId(index);
-        let plan = &world.plan.units[index];
-        if plan.leader().is_some() {
-            // Another thread does its work.
-            world.left(task);
-            led.push((index, (activation, timeline)));
-            continue;
-        }
+    for ((planned, activation), timeline) in world.plan.tasks.iter().zip(activations).zip(timelines) {
+        let task = planned.first();
+        let plan = &world.plan.units[task.0];
+        // Nothing is released for them.
+        planned.others().iter().for_each(|member| world.left(*member));
         let body = PartitionThread { world, task, activation, measure: None, ready: ready.clone() };
         match thread::spawn_deep(&plan.thread, world.plan.host.stack_kib * 1024, |stack| body.run(timeline, stack)) {
             Ok(thread) => threads.push(thread),
@@ -127,21 +123,18 @@ pub fn run(
     let asked = watch(world, receiver.as_ref()) - world.clock.ahead();
     receiver.iter().for_each(Receiver::close);
     world.board.set_phase(Phase::Stopping);
-    let mut left = join(world, threads, reconfigurer, asked);
-    for (index, husk) in led {
-        left.insert(index.min(left.len()), husk);
-    }
+    let left = join(world, threads, reconfigurer, asked);
     let (activations, mut timelines): (Vec<_>, Vec<_>) = left.into_iter().unzip();
     receiver.into_iter().for_each(Receiver::join);
-    for (task, state) in world.tasks.iter().enumerate() {
+    for (task, unit) in world.plan.tasks.iter().map(TaskPlan::first).enumerate() {
         // Ticks of partitions, and of the receiver, that were still running when the thread that they were for had left.
         if world.saves
             && let Some(timeline) = timelines.get_mut(task)
         {
-            take_mail(world, UnitId(task), timeline);
+            take_mail(world, unit, timeline);
         }
-        let left = std::iter::from_fn(|| state.ticks.pop()).count();
-        world.board.task(UnitId(task)).count_shared(TaskWord::Discarded, left as u64);
+        let left = std::iter::from_fn(|| world.tasks[unit.0].ticks.pop()).count();
+        world.board.task(unit).count_shared(TaskWord::Discarded, left as u64);
     }
     if world.ending() == Ending::Discard && !world.saves {
         let reached = state::end_together(world, &mut timelines);
@@ -276,7 +269,7 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
         };
         missing().min_by_key(|&task| (!is_given_up(task), !holds(task), !active(task)))
     };
-    let exist = threads.len() == world.plan.units.iter().filter(|task| task.leader().is_none()).count();
+    let exist = threads.len() == world.plan.tasks.len();
     let reconfigures = || reconfigurer.as_ref().is_some_and(|thread| !thread.has_left());
     // What was given up was waited for already.
     let is_awaited = || reconfigures() || missing().any(|task| !is_given_up(task));

@@ -68,9 +68,11 @@ impl World {
         }
     }
 
-    /// [`World::tell_grid`] of all tasks, before the run.
+    /// [`World::tell_grid`] of all units, before the run.
     pub fn tell_grids(&self, timelines: &[Timeline]) {
-        timelines.iter().enumerate().for_each(|(task, timeline)| self.put_grid(UnitId(task), timeline.grid()));
+        for (task, timeline) in self.plan.tasks.iter().zip(timelines) {
+            task.units().iter().for_each(|unit| self.put_grid(*unit, timeline.grid()));
+        }
     }
 
     fn put_grid(&self, task: UnitId, grid: Option<(Instant, Fraction)>) {

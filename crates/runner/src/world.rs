@@ -15,7 +15,7 @@ use vecud_linux::prefetch::prefetch;
 use vecud_linux::wake::WakeWord;
 use vecud_plan::schedule::{Armed, Tick};
 use vecud_plan::snapshot::BetweenSteps;
-use vecud_plan::{FmuId, Length, Mode, OnError, Overrun, Plan, StepClock, UnitId, control};
+use vecud_plan::{FmuId, Length, Mode, OnError, Overrun, Plan, StepClock, TaskId, UnitId, control};
 use vecud_record::board::promise::Break;
 use vecud_record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use vecud_record::trace::{Note, NoteRing};
@@ -57,7 +57,9 @@ pub struct World {
     pub board: Board<'static>,
     /// What the threads of an instance share, by [`FmuId`].
     pub instances: Vec<InstanceState>,
-    /// Per task, each on cache lines of its own: threads on other cores write to them all the time.
+    /// Per unit: its task. Apart from the plan, since who hands on a tick looks here each time.
+    pub task_of: Box<[TaskId]>,
+    /// Per unit, each on cache lines of its own: threads on other cores write to them all the time.
     pub tasks: Vec<CachePadded<TaskState>>,
     /// Connections whose values travel together.
     pub cables: Cables,
@@ -360,6 +362,7 @@ impl World {
             instances,
             tasks,
             cables: Cables::lay(&plan),
+            task_of: plan.units.iter().map(|unit| unit.task).collect(),
             serials: plan.serials.iter().map(|_| PiWord::new()).collect(),
             plan,
             cells,
@@ -427,7 +430,7 @@ impl World {
         self.plan.stop.map_or(time, |stop| stop.min(time))
     }
 
-    /// The thread of a task has left its loop, or another one does its work: nothing of it is still to come.
+    /// The thread of a task has left its loop, or it is a group's, and this its member: nothing of it is still to come.
     pub fn left(&self, task: UnitId) {
         self.board.task(task).word(TaskWord::Left).store(1, SeqCst);
         self.tasks[task.0].next.store(i64::MAX, SeqCst);

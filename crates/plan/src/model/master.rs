@@ -4,13 +4,11 @@ use super::{ConnectionId, UnitId};
 use serde::{Deserialize, Serialize};
 use vecud_solver::master::{Algorithm, Classes, Exchange};
 
-/// A group of FMUs whose steps one task makes.
+/// How the FMUs of a [group](super::GroupPlan) make their steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MasterPlan {
     /// NAME of `[master.NAME]`.
     pub name: String,
-    /// The task that makes the steps of all.
-    pub leader: UnitId,
     /// Who of them steps when, and how far.
     pub algorithm: Algorithm,
     /// Who steps: an FMU for Co-Simulation, or all that are integrated together. By name.
@@ -34,8 +32,8 @@ pub struct MasterPlan {
 pub struct SlavePlan {
     /// Its name: that of its FMU, or of the first that is integrated.
     pub name: String,
-    /// Its tasks: one of Co-Simulation, or all that are integrated.
-    pub tasks: Vec<UnitId>,
+    /// Its members: one of Co-Simulation, or all that are integrated.
+    pub members: Vec<UnitId>,
 }
 
 /// A connection inside of a group.
@@ -43,9 +41,9 @@ pub struct SlavePlan {
 pub struct WirePlan {
     /// Which one.
     pub connection: ConnectionId,
-    /// The task of the FMU that it comes from.
+    /// The steps of the FMU that it comes from.
     pub from: UnitId,
-    /// The task of the FMU that it leads to.
+    /// The steps of the FMU that it leads to.
     pub to: UnitId,
     /// Its input changes in Event Mode alone.
     pub in_event_mode: bool,
@@ -58,14 +56,14 @@ pub struct WirePlan {
 }
 
 impl MasterPlan {
-    /// The slave that a task belongs to, by its place.
-    pub fn slave_of(&self, task: UnitId) -> Option<usize> {
-        self.slaves.iter().position(|slave| slave.tasks.contains(&task))
+    /// The slave that a unit belongs to, by its place.
+    pub fn slave_of(&self, unit: UnitId) -> Option<usize> {
+        self.slaves.iter().position(|slave| slave.members.contains(&unit))
     }
 
     /// The two slaves at the ends of each wire.
     pub fn ends(&self) -> Vec<(usize, usize)> {
-        let slave = |task| self.slave_of(task).expect("a wire is between FMUs of the group");
+        let slave = |unit| self.slave_of(unit).expect("a wire is between FMUs of the group");
         self.wires.iter().map(|wire| (slave(wire.from), slave(wire.to))).collect()
     }
 }

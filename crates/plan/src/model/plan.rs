@@ -2,7 +2,7 @@
 
 use super::{
     ConnectionPlan, DatagramSource, FmuId, FmuPlan, HostPlan, InitialStep, MasterPlan, ReceiverPlan, Release,
-    RequestedClock, SerialPlan, SignalPlan, StepClock, StimulusPlan, TracePlan, UnitId, UnitPlan,
+    RequestedClock, SerialPlan, SignalPlan, StepClock, StimulusPlan, TaskPlan, TracePlan, UnitId, UnitPlan,
 };
 use crate::rig::{Format, Mode, OnError, OnNan, RigReport, Rotation, TriggerTime};
 use serde::{Deserialize, Serialize};
@@ -35,10 +35,10 @@ pub struct Plan {
     pub fmus: Vec<FmuPlan>,
     /// How all instances are initialised, step by step: each enters once.
     pub initialisation: Vec<InitialStep>,
+    /// What is released, in merged order.
+    pub tasks: Vec<TaskPlan>,
     /// All that computes, in merged order: most urgent first; ties in virtual time are broken by this order.
     pub units: Vec<UnitPlan>,
-    /// The groups of FMUs that make their steps together by an algorithm (`[master.NAME]`).
-    pub masters: Vec<MasterPlan>,
     /// FMUs of which one at a time makes steps, in the order of the rig; each is in one of these at most.
     pub serials: Vec<SerialPlan>,
     /// Libraries with variables of their own, by their names, that these FMUs bring and that are loaded once.
@@ -76,20 +76,22 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The tasks that `leader` does together with its own: of a group by a master by the names of their FMUs, on which the order of
-    /// everything depends there.
-    pub fn led_by(&self, leader: UnitId) -> Vec<UnitId> {
-        let is_its = |other: &UnitId| self.units[other.0].leader() == Some(leader);
-        let mut led: Vec<UnitId> = (0..self.units.len()).map(UnitId).filter(is_its).collect();
-        if self.master_of(leader).is_some() {
-            led.sort_by_key(|task| &self.fmus[self.units[task.0].fmu.0].name);
-        }
-        led
+    /// The task that a unit computes in.
+    pub fn task_of(&self, unit: UnitId) -> &TaskPlan {
+        &self.tasks[self.units[unit.0].task.0]
     }
 
-    /// The group whose steps this task makes.
-    pub fn master_of(&self, leader: UnitId) -> Option<&MasterPlan> {
-        self.masters.iter().find(|master| master.leader == leader)
+    /// Whether the figures of its task's releases are those of this unit.
+    pub fn is_first(&self, unit: UnitId) -> bool {
+        self.task_of(unit).first() == unit
+    }
+
+    /// The algorithm of the group that a unit is in, if a master makes its steps.
+    pub fn master_of(&self, unit: UnitId) -> Option<&MasterPlan> {
+        match self.task_of(unit) {
+            TaskPlan::Group(group) => group.master.as_ref(),
+            TaskPlan::Partition(_) | TaskPlan::Step(_) => None,
+        }
     }
 
     /// No release of a task comes at this time or later: the stop time, or the last instant of the grid of steps, if nothing but

@@ -14,8 +14,8 @@ use vecud_base::priority::FifoPriority;
 pub struct Order {
     /// Candidates, most urgent first, with what the order gives each.
     pub ranks: Vec<Rank>,
-    /// The task of each candidate, whose number is its place in the order.
-    task_of: Vec<UnitId>,
+    /// The unit of each candidate, whose number is its place in the order.
+    unit_of: Vec<UnitId>,
     /// The FIFO priorities that partitions use here, lowest and highest.
     pub band: Band,
     /// Why `SCHED_FIFO` is of no use here, although there is some.
@@ -40,21 +40,21 @@ impl Order {
             let level = levels[placed.class];
             ranks.extend(class.members.iter().map(|&candidate| Rank { candidate, level, placed, cpu: class.cpu }));
         }
-        let mut task_of = vec![UnitId(0); ranks.len()];
-        ranks.iter().enumerate().for_each(|(id, rank)| task_of[rank.candidate] = UnitId(id));
-        Order { ranks, task_of, band, cooperative }
+        let mut unit_of = vec![UnitId(0); ranks.len()];
+        ranks.iter().enumerate().for_each(|(id, rank)| unit_of[rank.candidate] = UnitId(id));
+        Order { ranks, unit_of, band, cooperative }
     }
 
-    /// The task that a candidate becomes.
-    pub fn task(&self, candidate: usize) -> UnitId {
-        self.task_of[candidate]
+    /// The unit that a candidate becomes.
+    pub fn unit(&self, candidate: usize) -> UnitId {
+        self.unit_of[candidate]
     }
 
-    /// The tasks that these candidates become, most urgent first.
-    pub fn tasks(&self, candidates: &[usize]) -> Vec<UnitId> {
-        let mut tasks: Vec<UnitId> = candidates.iter().map(|&candidate| self.task(candidate)).collect();
-        tasks.sort_unstable();
-        tasks
+    /// The units that these candidates become, most urgent first.
+    pub fn units(&self, candidates: &[usize]) -> Vec<UnitId> {
+        let mut units: Vec<UnitId> = candidates.iter().map(|&candidate| self.unit(candidate)).collect();
+        units.sort_unstable();
+        units
     }
 }
 

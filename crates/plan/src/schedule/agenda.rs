@@ -27,7 +27,7 @@ pub use self::shared_grids::Instants;
 
 use self::shared_grids::SharedGrids;
 use super::{Dispatch, Due, Timeline};
-use crate::UnitId;
+use crate::{TaskId, UnitId};
 use vecud_base::time::{Fraction, Instant, Nanos};
 
 /// What comes next among all tasks.
@@ -87,13 +87,13 @@ impl Agenda {
             taken: Due::own(Instant::ZERO),
             taken_alone: false,
         };
-        (0..tasks).filter(|task| shared[*task].is_none()).for_each(|task| agenda.note(UnitId(task)));
+        (0..tasks).filter(|task| shared[*task].is_none()).for_each(|task| agenda.note(TaskId(task)));
         agenda
     }
 
     /// Notes the next activation of a task that shares no grid.
     #[inline]
-    fn note(&mut self, task: UnitId) {
+    fn note(&mut self, task: TaskId) {
         let time = self.timelines[task.0].next();
         let (word, bit) = (task.0 / 64, 1 << (task.0 % 64));
         match self.noted[task.0] {
@@ -129,7 +129,7 @@ impl Agenda {
     }
 
     /// A task gets a timeline of its own, as if it had had one all along.
-    fn leave_grid(&mut self, task: UnitId) {
+    fn leave_grid(&mut self, task: TaskId) {
         let Noted::Grid(grid) = self.noted[task.0] else { return };
         let (word, bit) = (task.0 / 64, 1 << (task.0 % 64));
         let is_due = self.sets().any(|set| set[word] & bit != 0);
@@ -143,7 +143,7 @@ impl Agenda {
     }
 
     /// A task whose timeline is nothing but the grid again that it has left shares that again. Whether it is.
-    fn rejoin_grid(&mut self, task: UnitId) -> bool {
+    fn rejoin_grid(&mut self, task: TaskId) -> bool {
         let Some((grid, _)) = self.shared[task.0] else { return false };
         let Some((own, _)) = self.timelines[task.0].nothing_but_grid() else { return false };
         let Some(passed) = self.grids.rejoin(grid, task, own) else { return false };
@@ -225,10 +225,10 @@ impl Agenda {
     /// Takes the next activation: the earliest, and of equal ones the most urgent. What it is, [`Agenda::due`] says, but for
     /// [`Due::next`], which is the business of few: that, [`Agenda::tell_next`] finds out.
     #[inline(always)]
-    pub fn take(&mut self) -> Option<UnitId> {
+    pub fn take(&mut self) -> Option<TaskId> {
         let bits = self.advance()?;
         self.due[self.from] = bits & (bits - 1);
-        let task = UnitId(self.from * 64 + bits.trailing_zeros() as usize);
+        let task = TaskId(self.from * 64 + bits.trailing_zeros() as usize);
         match self.noted[task.0] {
             Noted::Grid(_) if self.taken_alone => {
                 (self.taken, self.taken_alone) = (Due::own(self.taken.time), false);
@@ -241,7 +241,7 @@ impl Agenda {
     }
 
     #[inline(never)]
-    fn take_alone(&mut self, task: UnitId) {
+    fn take_alone(&mut self, task: TaskId) {
         let due = self.timelines[task.0].take().expect("its timeline says so");
         self.noted[task.0] = Noted::Nowhere;
         if !self.rejoin_grid(task) {
@@ -259,14 +259,14 @@ impl Agenda {
 
     /// The tasks that are released at each instant of a stretch, in their order.
     #[inline]
-    pub fn released(&self, stretch: &Instants) -> impl Iterator<Item = UnitId> {
+    pub fn released(&self, stretch: &Instants) -> impl Iterator<Item = TaskId> {
         self.grids.released(stretch).flat_map(|(word, bits)| {
             let mut bits = *bits;
             std::iter::from_fn(move || {
                 let bit = bits.trailing_zeros() as usize;
                 (bits != 0).then(|| {
                     bits &= bits - 1;
-                    UnitId(word * 64 + bit)
+                    TaskId(word * 64 + bit)
                 })
             })
         })
@@ -282,7 +282,7 @@ impl Agenda {
     }
 
     /// Finds out the next instant of the grid or list of the activation of `task` that was taken last.
-    pub fn tell_next(&mut self, task: UnitId) {
+    pub fn tell_next(&mut self, task: TaskId) {
         if let Noted::Grid(grid) = self.noted[task.0]
             && !self.taken_alone
         {
@@ -309,58 +309,58 @@ impl Agenda {
     }
 
     /// How many times of a stimulus a task would take now.
-    pub fn room(&self, task: UnitId) -> usize {
+    pub fn room(&self, task: TaskId) -> usize {
         self.timelines[task.0].room()
     }
 
     /// Whether nothing that a stimulus has handed over waits for a task.
-    pub fn is_hungry(&self, task: UnitId) -> bool {
+    pub fn is_hungry(&self, task: TaskId) -> bool {
         self.timelines[task.0].is_hungry()
     }
 
     /// The next time of a stimulus, while there is room.
-    pub fn feed(&mut self, task: UnitId, time: Instant) {
+    pub fn feed(&mut self, task: TaskId, time: Instant) {
         self.change(task, |timeline| timeline.feed(time));
     }
 
     /// The timelines as they are now, by task.
     pub fn into_timelines(mut self) -> Vec<Timeline> {
-        (0..self.timelines.len()).for_each(|task| self.leave_grid(UnitId(task)));
+        (0..self.timelines.len()).for_each(|task| self.leave_grid(TaskId(task)));
         self.timelines
     }
 
     /// The grid of a periodic clock.
-    pub fn grid(&self, task: UnitId) -> Option<(Instant, Fraction)> {
+    pub fn grid(&self, task: TaskId) -> Option<(Instant, Fraction)> {
         self.timelines[task.0].grid()
     }
 
-    /// A tick for a task; `root`: at the root of the chain that led to it.
-    pub fn tick(&mut self, task: UnitId, time: Instant, root: Option<UnitId>) -> super::Tick {
+    /// A tick for a task; `root`: at the root of its chain.
+    pub fn tick(&mut self, task: TaskId, time: Instant, root: Option<UnitId>) -> super::Tick {
         self.change(task, |timeline| timeline.tick(time, Dispatch { wall: Nanos(0), time, root }))
     }
 
-    /// A countdown is armed by an activation at `since`; `root`: at the root of the chain that led to it.
-    pub fn arm(&mut self, task: UnitId, time: Instant, since: Instant, root: Option<UnitId>) -> super::Armed {
+    /// A countdown is armed by an activation at `since`; `root`: at the root of its chain.
+    pub fn arm(&mut self, task: TaskId, time: Instant, since: Instant, root: Option<UnitId>) -> super::Armed {
         self.change(task, |timeline| timeline.arm(time, since, Dispatch { wall: Nanos(0), time, root }))
     }
 
     /// A changing clock, activated at `since`, ticks next after `interval`.
-    pub fn follow(&mut self, task: UnitId, interval: Fraction, since: Instant) {
+    pub fn follow(&mut self, task: TaskId, interval: Fraction, since: Instant) {
         self.change(task, |timeline| timeline.follow(interval, since));
     }
 
     /// A periodic task has a release at this time too, before the next one of its grid.
-    pub fn beside(&mut self, task: UnitId, time: Instant) {
+    pub fn beside(&mut self, task: TaskId, time: Instant) {
         self.change(task, |timeline| timeline.beside(time));
     }
 
     /// The interval of a periodic clock has changed at `from`.
-    pub fn retune(&mut self, task: UnitId, interval: Fraction, from: Instant) {
+    pub fn retune(&mut self, task: TaskId, interval: Fraction, from: Instant) {
         self.change(task, |timeline| timeline.retune(interval, from));
     }
 
     /// Something that concerns one task alone.
-    fn change<T>(&mut self, task: UnitId, change: impl FnOnce(&mut Timeline) -> T) -> T {
+    fn change<T>(&mut self, task: TaskId, change: impl FnOnce(&mut Timeline) -> T) -> T {
         self.leave_grid(task);
         let outcome = change(&mut self.timelines[task.0]);
         self.note(task);

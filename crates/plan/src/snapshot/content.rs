@@ -81,7 +81,7 @@ impl Snapshot {
     pub fn fits(&self, plan: &Plan) -> Result<(), String> {
         let counts = [
             ("FMUs", self.states.len(), plan.fmus.len()),
-            ("clocks", self.timelines.len(), plan.units.len()),
+            ("clocks", self.timelines.len(), plan.tasks.len()),
             ("lists of sizes", self.sizes.len(), plan.fmus.len()),
             ("events to come", self.between.len(), plan.fmus.len()),
             ("connections", self.connections.len(), plan.connections.len()),
@@ -104,10 +104,11 @@ impl Snapshot {
         for (between, fmu) in self.between.iter().zip(&plan.fmus) {
             between.fits(fmu, self, plan)?;
         }
-        for (timeline, task) in self.timelines.iter().zip(&plan.units) {
-            let resumed = timeline.clone().resume(&task.release, plan.stop);
+        for (timeline, task) in self.timelines.iter().zip(&plan.tasks) {
+            let first = &plan.units[task.first().0];
+            let resumed = timeline.clone().resume(&first.release, plan.stop);
             let left = resumed.and_then(|_| timeline.could_be_left(self.time, plan.units.len()));
-            left.map_err(|why| format!("{} {why}", plan.told_name(task)))?;
+            left.map_err(|why| format!("{} {why}", plan.told_name(first)))?;
         }
         Ok(())
     }

@@ -7,15 +7,15 @@
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
 use crate::rig::Rig;
-use crate::{FmuId, Plan, SerialPlan, UnitId, UnitPlan};
+use crate::{FmuId, Plan, SerialPlan, TaskId, UnitId, UnitPlan};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 /// What FMUs can have together that take turns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Common<'a> {
-    /// The thread that makes their steps: no reason by itself, but both have the other's reasons.
-    Thread(UnitId),
+    /// The task that makes their steps: no reason by itself, but both have the other's reasons.
+    Task(TaskId),
     Library(&'a Path),
     /// `serialise` names both.
     Key,
@@ -35,10 +35,10 @@ pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[UnitPlan], findin
     };
     // The first FMU that has something in common with one, of which the group has the number; and whose steps that is about.
     let mut first_of: HashMap<Common, usize> = HashMap::new();
-    let mut threads_of: HashMap<Common, BTreeSet<UnitId>> = HashMap::new();
+    let mut threads_of: HashMap<Common, BTreeSet<TaskId>> = HashMap::new();
     let mut group_of: Vec<usize> = (0..fmus.len()).collect();
     for (&fmu, &thread) in &threads {
-        for common in reasons(fmu.0).chain([Common::Thread(thread)]) {
+        for common in reasons(fmu.0).chain([Common::Task(thread)]) {
             let (one, other) = (group(&mut group_of, fmu.0), *first_of.entry(common).or_insert(fmu.0));
             let other = group(&mut group_of, other);
             group_of[one.max(other)] = one.min(other);
@@ -64,18 +64,17 @@ fn group(group_of: &mut [usize], mut fmu: usize) -> usize {
 }
 
 /// The FMUs that make steps, each with [its thread](thread).
-fn threads(tasks: &[UnitPlan]) -> BTreeMap<FmuId, UnitId> {
+fn threads(units: &[UnitPlan]) -> BTreeMap<FmuId, TaskId> {
     let mut threads = BTreeMap::new();
-    for (id, task) in tasks.iter().enumerate().filter(|(_, task)| task.is_contiguous()) {
-        threads.entry(task.fmu).or_insert_with(|| task.leader().unwrap_or(UnitId(id)));
+    for unit in units.iter().filter(|unit| unit.is_contiguous()) {
+        threads.entry(unit.fmu).or_insert(unit.task);
     }
     threads
 }
 
 /// The task on whose thread the steps of an FMU are made; `None`: it makes none.
-fn thread(tasks: &[UnitPlan], fmu: FmuId) -> Option<UnitId> {
-    let own = tasks.iter().position(|task| task.fmu == fmu && task.is_contiguous())?;
-    Some(tasks[own].leader().unwrap_or(UnitId(own)))
+fn thread(units: &[UnitPlan], fmu: FmuId) -> Option<TaskId> {
+    units.iter().find(|unit| unit.fmu == fmu && unit.is_contiguous()).map(|unit| unit.task)
 }
 
 /// Refuses FMUs that cannot take turns, and keys that contradict each other.
@@ -108,21 +107,20 @@ fn check(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) {
 }
 
 impl Plan {
-    /// The turn of the steps that a task makes: an index into [`Plan::serials`]. `None`: they may be made at any time.
-    pub fn serial_of(&self, task: UnitId) -> Option<usize> {
-        let leader = self.units[task.0].leader().unwrap_or(task);
-        self.serials.iter().position(|serial| serial.fmus.iter().any(|fmu| thread(&self.units, *fmu) == Some(leader)))
+    /// The turn of the steps of a unit: an index into [`Plan::serials`]. `None`: they may be made at any time.
+    pub fn serial_of(&self, unit: UnitId) -> Option<usize> {
+        let own = Some(self.units[unit.0].task);
+        self.serials.iter().position(|serial| serial.fmus.iter().any(|fmu| thread(&self.units, *fmu) == own))
     }
 
-    /// [`Plan::serial_of`] of all tasks, in one pass.
+    /// [`Plan::serial_of`] of all units, in one pass.
     pub(crate) fn turns(&self) -> Vec<Option<usize>> {
         let threads = threads(&self.units);
         let of_fmus =
             self.serials.iter().enumerate().flat_map(|(turn, own)| own.fmus.iter().map(move |fmu| (turn, fmu)));
-        let turn_of: HashMap<UnitId, usize> =
+        let turn_of: HashMap<TaskId, usize> =
             of_fmus.filter_map(|(turn, fmu)| Some((*threads.get(fmu)?, turn))).collect();
-        let leader = |(id, task): (usize, &UnitPlan)| task.leader().unwrap_or(UnitId(id));
-        self.units.iter().enumerate().map(|own| turn_of.get(&leader(own)).copied()).collect()
+        self.units.iter().map(|own| turn_of.get(&own.task).copied()).collect()
     }
 
     /// Whether the FMUs of a turn are on several cores.
@@ -194,7 +192,7 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
 }
 
 impl Plan {
-    fn threads_of(&self, fmus: &[FmuId]) -> BTreeSet<UnitId> {
+    fn threads_of(&self, fmus: &[FmuId]) -> BTreeSet<TaskId> {
         fmus.iter().filter_map(|fmu| thread(&self.units, *fmu)).collect()
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_base::time::Instant;
 use vecud_plan::schedule::Agenda;
-use vecud_plan::{FedClock, Plan, UnitId};
+use vecud_plan::{FedClock, Plan, TaskId, UnitId, UnitPlan};
 use vecud_record::board::Global;
 use vecud_record::stimulus::{Feed, State, is_known_for};
 
@@ -27,7 +27,7 @@ pub struct VirtualStimuli {
     /// Stimuli whose values end steps where they change, and how long those are, s.
     holding: Vec<(Feed<'static>, f64)>,
     /// Task, stimulus, and which of its ticks.
-    ticking: Vec<(UnitId, usize, usize)>,
+    ticking: Vec<(TaskId, usize, usize)>,
     /// Everything up to this time is there, s.
     until: f64,
 }
@@ -57,7 +57,7 @@ impl VirtualStimuli {
     /// The stimuli of the plan.
     pub fn new(world: &'static World) -> VirtualStimuli {
         let plan = &world.plan;
-        let ticked = |task: usize| ticked_by(&plan.units[task].release).map(|(s, tick)| (UnitId(task), s, tick));
+        let ticked = |unit: &UnitPlan| ticked_by(&unit.release).map(|(s, tick)| (unit.task, s, tick));
         let feeds: Vec<_> = (0..plan.stimuli.len()).map(|stimulus| world.board.stimulus(stimulus)).collect();
         let between_steps = feeds.iter().zip(&plan.stimuli).flat_map(|(feed, stimulus)| {
             let ticks = stimulus.ticks.iter().enumerate();
@@ -72,7 +72,7 @@ impl VirtualStimuli {
             feeds,
             ticks: plan.stimuli.iter().map(ticks_tasks).collect(),
             on_lines: (0..plan.stimuli.len()).map(|stimulus| longest(plan, stimulus, lines::rounding)).collect(),
-            ticking: (0..plan.units.len()).filter_map(ticked).collect(),
+            ticking: plan.units.iter().filter_map(ticked).collect(),
         }
     }
 

@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 use vecud_fmi::set_thread_host;
 use vecud_linux::preemption::LockMember;
 use vecud_linux::{memory, thread};
-use vecud_plan::UnitId;
+use vecud_plan::TaskId;
 use vecud_plan::schedule::{Agenda, Timeline};
 use vecud_record::board::Global;
 
 /// How long a thread waits for the others to begin at the same time.
 const TOGETHER: Duration = Duration::from_millis(1);
 /// The only task of an agenda.
-const ONLY: UnitId = UnitId(0);
+const ONLY: TaskId = TaskId(0);
 
 /// The progress of the threads.
 struct Together {
@@ -39,7 +39,7 @@ impl Together {
     }
 
     /// `task` comes to a turn: waits until the others have come to it, but not for ever, as one of them may be in a long step.
-    fn meet(&self, task: UnitId, turn: u64) {
+    fn meet(&self, task: TaskId, turn: u64) {
         self.turns[task.0].store(turn, SeqCst);
         let from = Instant::now();
         while self.turns.iter().any(|other| other.load(SeqCst) < turn) && from.elapsed() < TOGETHER {
@@ -55,7 +55,7 @@ impl Together {
     }
 
     /// `task` is done.
-    fn leave(&self, task: UnitId, world: &World) {
+    fn leave(&self, task: TaskId, world: &World) {
         self.turns[task.0].store(u64::MAX, SeqCst);
         self.complete[task.0].store(u64::MAX, SeqCst);
         self.tell(world);
@@ -73,13 +73,13 @@ pub fn run(
     memory::admit_stacks().map_err(|error| error.to_string())?;
     let mut threads = Vec::new();
     for (task, (activation, timeline)) in activations.into_iter().zip(timelines).enumerate() {
-        let (task, together) = (UnitId(task), Arc::clone(&together));
+        let (task, together) = (TaskId(task), Arc::clone(&together));
         let body = move |_| {
             let done = serve(world, task, activation, timeline, &together);
             together.leave(task, world);
             done
         };
-        let name = &world.plan.units[task.0].thread;
+        let name = &world.plan.units[world.plan.tasks[task.0].first().0].thread;
         threads.push(thread::spawn_deep(name, 0, body).map_err(|error| error.to_string())?);
     }
     let (mut activations, mut timelines) = (Vec::new(), Vec::new());
@@ -95,20 +95,21 @@ pub fn run(
 /// Runs the activations of a task until there are no more.
 fn serve(
     world: &'static World,
-    task: UnitId,
+    task: TaskId,
     mut activation: Activation,
     timeline: Timeline,
     together: &Together,
 ) -> (Activation, Agenda) {
     let events = Dispatch::Events(RefCell::default());
-    let host = PartitionHost::new(world, world.plan.units[task.0].fmu, LockMember::outside(), events);
+    let unit = world.plan.tasks[task.0].first();
+    let host = PartitionHost::new(world, world.plan.units[unit.0].fmu, LockMember::outside(), events);
     // As long as the process: FMU code may call back until its very end.
     let host: &'static PartitionHost = Box::leak(Box::new(host));
     set_thread_host(Some(host));
-    let mut lane = Lane::new(world, task, &mut activation, host, &[]);
+    let mut lane = Lane::new(world, unit, &mut activation, host, &[]);
     let (mut agenda, mut moment) = (Agenda::new(vec![timeline]), Moment::default());
     let [reached, stop_request] = [Global::Reached, Global::StopRequest].map(|word| world.board.global(word));
-    let (begin, tasks) = (world.plan.start.nanos(), world.plan.units.len() as u64);
+    let (begin, tasks) = (world.plan.start.nanos(), world.plan.tasks.len() as u64);
     for count in 0.. {
         if !goes_on(world, &mut agenda, stop_request) || lane.failed.load(Relaxed) || agenda.take().is_none() {
             break;
@@ -116,7 +117,7 @@ fn serve(
         moment.follow(&agenda, begin, &together.complete[task.0]);
         together.tell(world);
         together.meet(task, count + task.0 as u64);
-        let result = lane.activate(world, task, agenda.due(), moment.seconds);
+        let result = lane.activate(world, agenda.due(), moment.seconds);
         // Nobody is there that it could tick.
         host.take_events(|_| ());
         if let Some(point) = lane.activation.take_point() {

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Instant, Nanos};
 use vecud_fmi::{Striding, Unusual};
 use vecud_linux::crash::label_thread;
-use vecud_plan::UnitId;
+use vecud_plan::TaskId;
 use vecud_plan::schedule::{Agenda, Due, Instants};
 use vecud_record::board::{Global, TaskWord};
 
@@ -35,11 +35,11 @@ pub(super) struct Strides {
     /// Ask for the end, or for a pause.
     requests: [&'static AtomicU64; 2],
     /// The tasks that make their steps in the present go.
-    tasks: Vec<UnitId>,
+    tasks: Vec<TaskId>,
     /// So many instants are made one by one before any are made at once.
     apart: u64,
     /// Releases beside the grid that steps of the last instant have asked for.
-    beside: Vec<(UnitId, Instant)>,
+    beside: Vec<(TaskId, Instant)>,
 }
 
 impl Strides {
@@ -136,7 +136,7 @@ impl Strides {
         self.apart = AFTERWARDS;
         let (task, end) = (self.tasks[place], stretch.next());
         let lane = &mut lanes[task.0];
-        lane.settle_step(task, unusual, stretch.due(), moment.seconds, end);
+        lane.settle_step(unusual, stretch.due(), moment.seconds, end);
         self.reached.store(moment.since_start, Relaxed);
         self.beside.extend(lane.activation.take_point().map(|point| (task, point)));
         self.make_instant(world, lanes, place + 1, stretch.due(), end, moment, served);
@@ -228,7 +228,7 @@ impl Strides {
                 continue;
             }
             lane.serve(served);
-            if lane.stride(*task, due, moment.seconds, end) {
+            if lane.stride(due, moment.seconds, end) {
                 goes_on = false;
                 self.beside.extend(lane.activation.take_point().map(|point| (*task, point)));
             }
@@ -239,9 +239,9 @@ impl Strides {
 }
 
 /// What makes the usual steps of these tasks, in their order, which is that of their numbers; `None`: one can make none now.
-fn usual_steps<'a>(lanes: &'a mut [Lane], tasks: &[UnitId]) -> Option<Vec<UsualSteps<'a>>> {
+fn usual_steps<'a>(lanes: &'a mut [Lane], tasks: &[TaskId]) -> Option<Vec<UsualSteps<'a>>> {
     let (mut rest, mut passed) = (lanes, 0);
-    let own = |task: &UnitId| {
+    let own = |task: &TaskId| {
         let (lane, behind) = std::mem::take(&mut rest).split_at_mut(task.0 - passed).1.split_first_mut()?;
         (rest, passed) = (behind, task.0 + 1);
         lane.activation.usual_steps(lane.host, lane.site)
@@ -258,8 +258,8 @@ impl Lane<'_> {
     /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`, and counts it. Tells whether
     /// something else comes than the next one.
     #[inline(always)] // in the one loop there is
-    fn stride(&mut self, task: UnitId, due: &Due, seconds: f64, end: Instant) -> bool {
-        label_thread(task.0 as u64 + 1);
+    fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> bool {
+        label_thread(self.unit.0 as u64 + 1);
         self.site.begin(&due.time);
         let strode = self.activation.stride(due, seconds, end);
         self.strode(strode)
@@ -267,8 +267,8 @@ impl Lane<'_> {
 
     /// Does and counts what is to be done where that step was made and is `unusual`.
     #[cold]
-    fn settle_step(&mut self, task: UnitId, unusual: Unusual, due: &Due, seconds: f64, end: Instant) {
-        label_thread(task.0 as u64 + 1);
+    fn settle_step(&mut self, unusual: Unusual, due: &Due, seconds: f64, end: Instant) {
+        label_thread(self.unit.0 as u64 + 1);
         let strode = self.activation.settle_step(unusual, due, seconds, end);
         self.strode(strode);
     }

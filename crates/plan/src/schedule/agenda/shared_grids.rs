@@ -8,7 +8,7 @@
 use super::super::grid::Grid;
 use super::super::{Due, Timeline};
 use super::queue::Queue;
-use crate::UnitId;
+use crate::TaskId;
 use std::collections::HashMap;
 use vecud_base::time::{Instant, Parts};
 
@@ -195,7 +195,7 @@ impl SharedGrids {
     }
 
     /// A task is released by a grid no more; how many instants that has passed.
-    pub(super) fn leave(&mut self, grid: usize, task: UnitId) -> u64 {
+    pub(super) fn leave(&mut self, grid: usize, task: TaskId) -> u64 {
         let (word, bit) = (task.0 / 64, 1 << (task.0 % 64));
         let grid = &mut self.all[grid];
         grid.words().filter(|(of, _)| *of == word).for_each(|(_, bits)| *bits &= !bit);
@@ -203,7 +203,7 @@ impl SharedGrids {
     }
 
     /// A task that has left a grid comes back to it, if its `own` one is the same from here on; how many instants the grid has passed.
-    pub(super) fn rejoin(&mut self, grid: usize, task: UnitId, own: &Grid) -> Option<u64> {
+    pub(super) fn rejoin(&mut self, grid: usize, task: TaskId, own: &Grid) -> Option<u64> {
         let (next, interval) = (self.next_of(grid), self.parts.length(own.interval()));
         let grid = &mut self.all[grid];
         if grid.next >= grid.stop || interval != Some(grid.interval) || next != own.next() {

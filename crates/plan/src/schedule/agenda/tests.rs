@@ -16,7 +16,7 @@ fn every(interval: &str) -> Timeline {
     timeline(Release::Periodic { shift: Fraction::ZERO, interval: Fraction::parse(interval).unwrap() })
 }
 
-fn take(agenda: &mut Agenda) -> Option<(UnitId, Due)> {
+fn take(agenda: &mut Agenda) -> Option<(TaskId, Due)> {
     let task = agenda.take()?;
     agenda.tell_next(task);
     Some((task, *agenda.due()))
@@ -36,17 +36,17 @@ fn equal_times_come_in_merged_order() {
 #[test]
 fn a_triggered_task_runs_at_the_time_of_its_tick_before_less_urgent_ones() {
     let mut agenda = Agenda::new(vec![timeline(Release::Never), every("0.02"), every("0.02")]);
-    assert_eq!(agenda.take().unwrap(), UnitId(1));
-    agenda.tick(UnitId(0), at(0.0), None);
-    assert_eq!(agenda.take().unwrap(), UnitId(0));
-    assert_eq!(agenda.take().unwrap(), UnitId(2));
+    assert_eq!(agenda.take().unwrap(), TaskId(1));
+    agenda.tick(TaskId(0), at(0.0), None);
+    assert_eq!(agenda.take().unwrap(), TaskId(0));
+    assert_eq!(agenda.take().unwrap(), TaskId(2));
 }
 
 #[test]
 fn a_retuned_task_comes_at_the_times_of_its_new_grid_only() {
     let mut agenda = Agenda::new(vec![every("0.01"), every("0.03")]);
-    assert_eq!(agenda.take().unwrap(), UnitId(0));
-    agenda.retune(UnitId(1), Fraction::parse("0.02").unwrap(), at(0.0));
+    assert_eq!(agenda.take().unwrap(), TaskId(0));
+    agenda.retune(TaskId(1), Fraction::parse("0.02").unwrap(), at(0.0));
     assert_eq!(take(&mut agenda).unwrap().1.time, at(0.0), "released already");
     let expected = [(0, 0.01), (0, 0.02), (1, 0.02), (0, 0.03), (0, 0.04), (1, 0.04)];
     assert_eq!(order(&mut agenda), expected);
@@ -55,9 +55,9 @@ fn a_retuned_task_comes_at_the_times_of_its_new_grid_only() {
 #[test]
 fn a_changing_task_comes_when_it_said() {
     let mut agenda = Agenda::new(vec![timeline(Release::Changing), every("0.02")]);
-    agenda.follow(UnitId(0), Fraction::ZERO, at(0.0)); // as the first tick
-    assert_eq!(agenda.take().unwrap(), UnitId(0));
-    agenda.follow(UnitId(0), Fraction::parse("0.03").unwrap(), at(0.0));
+    agenda.follow(TaskId(0), Fraction::ZERO, at(0.0)); // as the first tick
+    assert_eq!(agenda.take().unwrap(), TaskId(0));
+    agenda.follow(TaskId(0), Fraction::parse("0.03").unwrap(), at(0.0));
     assert_eq!(order(&mut agenda), [(1, 0.0), (1, 0.02), (0, 0.03), (1, 0.04)]);
 }
 
@@ -65,11 +65,11 @@ fn a_changing_task_comes_when_it_said() {
 fn groups_that_everybody_has_left_do_not_pile_up() {
     let mut agenda = Agenda::new(vec![timeline(Release::Countdown), every("0.001")]);
     for k in 0..40 {
-        agenda.arm(UnitId(0), at(0.049).after_many(Fraction::NANOSECOND, k), at(0.0), None);
+        agenda.arm(TaskId(0), at(0.049).after_many(Fraction::NANOSECOND, k), at(0.0), None);
     }
     let mut heap = 0;
     for k in 0..10_000 {
-        agenda.arm(UnitId(0), at(0.049).after_many(Fraction::NANOSECOND, 10_000 - k), at(0.0), None);
+        agenda.arm(TaskId(0), at(0.049).after_many(Fraction::NANOSECOND, 10_000 - k), at(0.0), None);
         heap = heap.max(agenda.groups.queue.len());
     }
     assert!(heap <= 2 * 2 + NEAR + 1, "{heap} groups for two tasks");
@@ -80,17 +80,17 @@ fn groups_that_everybody_has_left_do_not_pile_up() {
 fn what_one_task_was_ticked_with_is_nothing_to_those_that_share_a_grid() {
     let mut agenda = Agenda::new(vec![timeline(Release::Never), every("1/48"), every("1/11")]);
     let interval = Fraction::parse("1/48").unwrap();
-    agenda.tick(UnitId(0), at(0.0), None);
-    assert_eq!(agenda.take(), Some(UnitId(0)));
+    agenda.tick(TaskId(0), at(0.0), None);
+    assert_eq!(agenda.take(), Some(TaskId(0)));
     assert!(agenda.due().dispatched.is_some());
     let first = Due { next: Some(Instant::ZERO.after(interval)), ..Due::own(Instant::ZERO) };
-    assert_eq!(take(&mut agenda), Some((UnitId(1), first)));
-    assert_eq!(take(&mut agenda).unwrap().0, UnitId(2));
+    assert_eq!(take(&mut agenda), Some((TaskId(1), first)));
+    assert_eq!(take(&mut agenda).unwrap().0, TaskId(2));
     // At an instant of the grid, told in other parts than its own.
     let time = Instant::ZERO.after(interval);
-    agenda.tick(UnitId(0), time, None);
-    assert_eq!(agenda.take(), Some(UnitId(0)));
-    assert_eq!(take(&mut agenda), Some((UnitId(1), Due { next: Some(time.after(interval)), ..Due::own(time) })));
+    agenda.tick(TaskId(0), time, None);
+    assert_eq!(agenda.take(), Some(TaskId(0)));
+    assert_eq!(take(&mut agenda), Some((TaskId(1), Due { next: Some(time.after(interval)), ..Due::own(time) })));
 }
 
 /// Every timeline for itself, looked at one by one.
@@ -101,9 +101,9 @@ impl OneByOne {
         self.0.iter().enumerate().filter_map(|(task, timeline)| Some((timeline.next()?, task))).min()
     }
 
-    fn take(&mut self) -> Option<(UnitId, Due)> {
+    fn take(&mut self) -> Option<(TaskId, Due)> {
         let (_, task) = self.next()?;
-        Some((UnitId(task), self.0[task].take()?))
+        Some((TaskId(task), self.0[task].take()?))
     }
 }
 
@@ -132,15 +132,15 @@ fn step() -> impl Strategy<Value = Step> {
 #[test]
 fn after_a_release_beside_it_a_task_shares_its_grid_again() {
     let mut agenda = Agenda::new(vec![every("0.01"), every("0.01")]);
-    assert_eq!(agenda.take().unwrap(), UnitId(0));
-    agenda.beside(UnitId(0), at(0.005));
-    assert_eq!(agenda.take().unwrap(), UnitId(1));
+    assert_eq!(agenda.take().unwrap(), TaskId(0));
+    agenda.beside(TaskId(0), at(0.005));
+    assert_eq!(agenda.take().unwrap(), TaskId(1));
     assert!(agenda.next_instants().is_none(), "one of them comes before the grid does");
-    assert_eq!((agenda.take().unwrap(), agenda.due().time), (UnitId(0), at(0.005)));
+    assert_eq!((agenda.take().unwrap(), agenda.due().time), (TaskId(0), at(0.005)));
     let mut next = || (agenda.take().unwrap(), agenda.due().time);
-    assert_eq!([next(), next()], [(UnitId(0), at(0.01)), (UnitId(1), at(0.01))]);
+    assert_eq!([next(), next()], [(TaskId(0), at(0.01)), (TaskId(1), at(0.01))]);
     let stretch = agenda.next_instants().unwrap();
-    assert_eq!((stretch.left(), agenda.released(&stretch).collect::<Vec<_>>()), (2, vec![UnitId(0), UnitId(1)]));
+    assert_eq!((stretch.left(), agenda.released(&stretch).collect::<Vec<_>>()), (2, vec![TaskId(0), TaskId(1)]));
     let expected = [(0, 0.02), (1, 0.02), (0, 0.03), (1, 0.03), (0, 0.04), (1, 0.04)];
     assert_eq!(order(&mut agenda), expected);
 }
@@ -169,24 +169,24 @@ proptest! {
             let at = |millis: u64| at(millis as f64 / 1000.0);
             match step {
                 Step::Tick(task, millis) => {
-                    let (task, time) = (UnitId(task % tasks), at(millis));
+                    let (task, time) = (TaskId(task % tasks), at(millis));
                     let dispatch = Dispatch { wall: Nanos(0), time, root: None };
                     prop_assert_eq!(agenda.tick(task, time, None), expected.0[task.0].tick(time, dispatch));
                 }
                 Step::Arm(task, millis) => {
-                    let (task, time, since) = (UnitId(task % tasks), at(millis), at(0));
+                    let (task, time, since) = (TaskId(task % tasks), at(millis), at(0));
                     let dispatch = Dispatch { wall: Nanos(0), time, root: None };
                     let outcome = agenda.arm(task, time, since, None);
                     prop_assert_eq!(outcome, expected.0[task.0].arm(time, since, dispatch));
                 }
                 Step::Retune(task, millis) => {
-                    let (task, interval) = (UnitId(task % tasks), interval((1 + millis, 1000)));
+                    let (task, interval) = (TaskId(task % tasks), interval((1 + millis, 1000)));
                     agenda.retune(task, interval, at(millis));
                     expected.0[task.0].retune(interval, at(millis));
                 }
                 // One at a time.
                 Step::Beside(task, tenths) if expected.0[task % tasks].nothing_but_grid().is_some() => {
-                    let (task, time) = (UnitId(task % tasks), at_tenths(tenths));
+                    let (task, time) = (TaskId(task % tasks), at_tenths(tenths));
                     agenda.beside(task, time);
                     expected.0[task.0].beside(time);
                 }
@@ -223,8 +223,8 @@ proptest! {
 #[test]
 fn a_replaced_deadline_does_not_come_twice() {
     let mut agenda = Agenda::new(vec![timeline(Release::Countdown)]);
-    agenda.arm(UnitId(0), at(0.03), at(0.0), None);
-    agenda.arm(UnitId(0), at(0.02), at(0.0), None);
-    agenda.arm(UnitId(0), at(0.03), at(0.0), None);
+    agenda.arm(TaskId(0), at(0.03), at(0.0), None);
+    agenda.arm(TaskId(0), at(0.02), at(0.0), None);
+    agenda.arm(TaskId(0), at(0.03), at(0.0), None);
     assert_eq!(order(&mut agenda), [(0, 0.03)]);
 }

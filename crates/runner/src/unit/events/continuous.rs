@@ -29,8 +29,8 @@ const TOGETHER_OF_A_ROW: f64 = 1e-6;
 /// All that is integrated in one unit.
 pub struct Continuous {
     integration: IntegrationPlan,
-    /// The FMU whose task makes the steps of all.
-    leader: FmuId,
+    /// The FMU of the unit's first member.
+    first: FmuId,
     room: Room,
     figures: IntegrationFigures,
     /// Each step of the solver is stopped at: some FMU is to be told that it is complete.
@@ -71,7 +71,7 @@ impl Continuous {
         let looks_ahead = is_alone(world, &members);
         Some(Continuous {
             integration,
-            leader: plan.units[task.0].fmu,
+            first: plan.units[task.0].fmu,
             stops_at_steps: stops_at_steps(&room.parts),
             figures: IntegrationFigures::new(world, members[room.parts.first().map_or(0, |part| part.member)]),
             room,
@@ -197,7 +197,7 @@ impl Continuous {
             }
         }
         if has_changed {
-            self.move_to(group, &instances[self.leader.0].room);
+            self.move_to(group, &instances[self.first.0].room);
         }
     }
 
@@ -346,7 +346,7 @@ impl Continuous {
     /// The communication point, s, of something that is known: the end of the step, or a later instant of the grid, where that is the same but
     /// for rounding. So a step of the solver ends there, and is complete before an event is handled.
     fn point_of(&self, group: &Group, known: &Instant, to: &Instant) -> f64 {
-        let stepping = &group.leader.0.stepping;
+        let stepping = &group.first.0.stepping;
         let grid = stepping.on_grid(self.from, known.seconds());
         let point = [to, &grid].into_iter().find(|point| stepping.is_same(*known, **point)).unwrap_or(known);
         point.seconds().max(to.seconds())

@@ -148,7 +148,7 @@ impl Member {
             from: None,
             largest: None,
             steps_instead: false,
-            is_mastered: plan.is_grouped,
+            is_mastered: plan.membership.is_mastered(),
             has_jump: left.as_ref().is_some_and(|left| left.has_jump),
             is_set: false,
         }
