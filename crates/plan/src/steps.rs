@@ -310,8 +310,9 @@ pub(super) fn internal_step(described: &DescribedFmu) -> Option<Fraction> {
 pub(super) fn retry(rig: &Rig, described: &DescribedFmu) -> Retry {
     let can = described.steps().map_or(Retry::Never, |own| own.retry);
     match described.rig.retry_steps.as_ref().map(|at| at.value) {
-        Some(false) => Retry::Never,
-        None if can == Retry::FromState && rig.mode == Mode::RealTime => Retry::Never,
+        _ if can == Retry::Never => Retry::Never,
+        Some(false) => Retry::Unwanted,
+        None if can == Retry::FromState && rig.mode == Mode::RealTime => Retry::Unwanted,
         _ => can,
     }
 }

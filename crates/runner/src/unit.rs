@@ -27,7 +27,7 @@ use super::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{ClockElement, Failure, Instance, InstanceControl, Numbers, Part, Running, Unusual};
 use vecud_plan::schedule::{Due, Learned};
-use vecud_plan::{FmuId, Release, UnitId, Work};
+use vecud_plan::{FmuId, Release, StepEngine, UnitId, Work};
 
 /// The FMU code of one task; belongs to one thread.
 #[expect(
@@ -67,18 +67,18 @@ impl Unit {
             }
         }
         if let Some((task, own, interval)) = step {
-            let (control, engine) = match own.integration {
-                Some(_) => {
+            let (control, engine) = match own.engine {
+                StepEngine::Equations(_) => {
                     let (control, model) = instance.into_model(world.described_now(fmu));
                     (control, Engine::Equations(model))
                 }
-                None => {
+                StepEngine::Steps | StepEngine::StepsAndEvents => {
                     let (control, stepper) = instance.into_stepper();
                     (control, Engine::Steps(stepper.with_patience(patience(world))))
                 }
             };
             let unit = match engine {
-                Engine::Steps(stepper) if !own.handles_events && !own.membership.is_mastered() => {
+                Engine::Steps(stepper) if own.engine == StepEngine::Steps && !own.membership.is_mastered() => {
                     Unit::Step(StepUnit::new(world, task, own, interval, stepper))
                 }
                 engine => Unit::Events(Box::new(EventUnit::new(world, task, own, interval, engine, learned))),

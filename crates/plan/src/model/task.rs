@@ -88,12 +88,10 @@ pub struct StepPlan {
     pub is_variable: bool,
     /// How long the FMU is told that a step is.
     pub step_size: StepSize,
-    /// Events are handled in Event Mode.
-    pub handles_events: bool,
-    /// An event, also one at the stop time, is recorded as two rows of its time, one from before and one from after it.
-    pub rows_of_events: bool,
-    /// One row is recorded for so many steps; above 0.
-    pub steps_per_row: u32,
+    /// What makes the steps, and where its events are handled.
+    pub engine: StepEngine,
+    /// Which rows are recorded of it.
+    pub rows: StepRows,
     /// `mightReturnEarlyFromDoStep`.
     pub may_return_early: bool,
     /// A step is taken back where another FMU of the same task has returned early, and made anew to where that has come
@@ -101,12 +99,31 @@ pub struct StepPlan {
     pub goes_back: bool,
     /// How a step that is discarded is tried in parts.
     pub retry: Retry,
-    /// The rig can say that it is.
-    pub may_retry: bool,
     /// `fixedInternalStepSize`, in the FMU's unit of time.
     pub internal_step: Option<f64>,
-    /// What integrates the FMU over its steps; `None`: it does that itself (Co-Simulation).
-    pub integration: Option<IntegrationPlan>,
+}
+
+/// What makes the steps of an FMU, and where its events are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum StepEngine {
+    /// The FMU itself, which has no Event Mode, or is not to use it.
+    Steps,
+    /// The FMU itself, with Event Mode between its steps.
+    StepsAndEvents,
+    /// An integration of its equations, with Event Mode between communication points (Model Exchange).
+    Equations(IntegrationPlan),
+}
+
+/// Which rows are recorded of the steps of an FMU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StepRows {
+    /// One for each release.
+    Releases,
+    /// One for so many steps, above 0; and an event, also one at the stop time, has two of its time, one from before and one from after it.
+    Events {
+        /// Steps from one row to the next.
+        steps_per_row: u32,
+    },
 }
 
 /// With whom an FMU makes its steps.
@@ -126,8 +143,10 @@ pub enum Membership {
 /// How a step that is discarded is tried in parts, of an FMU that can vary its steps (semantics S23).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Retry {
-    /// Discard counts as Error.
+    /// Not at all: it cannot be. Discard counts as Error.
     Never,
+    /// Not at all, though it could be: the rig does not want it, or real time.
+    Unwanted,
     /// The FMU is as it was (FMI 3.0).
     Again,
     /// The FMU goes back to its state from before the step, which is taken before each (FMI 2.0, `canGetAndSetFMUstate`).
@@ -249,7 +268,7 @@ impl UnitPlan {
 
     /// Whether the FMU whose steps it makes handles events in Event Mode.
     pub fn handles_events(&self) -> bool {
-        matches!(&self.work, Work::Step(step) if step.handles_events)
+        matches!(&self.work, Work::Step(step) if step.engine != StepEngine::Steps)
     }
 
     /// Whether its FMU may be taken back to the beginning of a step by a state of its own.
@@ -259,19 +278,18 @@ impl UnitPlan {
 
     /// Whether each event of its steps has rows of its own.
     pub fn shows_events(&self) -> bool {
-        matches!(&self.work, Work::Step(step) if step.rows_of_events)
+        matches!(&self.work, Work::Step(step) if step.rows != StepRows::Releases)
     }
 
     /// Whether its steps end where rows of a stimulus come that its inputs hold: what these change is an event of its FMU (semantics S22).
     pub fn ends_at_rows(&self) -> bool {
-        let jumps = |step: &StepPlan| step.handles_events && step.integration.is_none();
-        let ends = |step: &StepPlan| step.is_variable && !step.membership.is_mastered() && !step.rows_of_events;
-        matches!(&self.work, Work::Step(step) if jumps(step) && ends(step))
+        let jumps = |step: &StepPlan| step.engine == StepEngine::StepsAndEvents && step.rows == StepRows::Releases;
+        matches!(&self.work, Work::Step(step) if jumps(step) && step.is_variable && !step.membership.is_mastered())
     }
 
     /// Whether a step of its FMU that is discarded could be tried in parts, and is not.
     pub fn may_retry(&self) -> bool {
-        matches!(&self.work, Work::Step(step) if step.retry == Retry::Never && step.may_retry)
+        matches!(&self.work, Work::Step(step) if step.retry == Retry::Unwanted)
     }
 
     /// Whether a state of its FMU is taken before each step.
@@ -281,16 +299,17 @@ impl UnitPlan {
 
     /// What integrates its FMU; `None`: it does not.
     pub fn integration(&self) -> Option<IntegrationPlan> {
-        match &self.work {
-            Work::Step(step) => step.integration,
-            Work::Partition(_) => None,
+        match self.work {
+            Work::Step(StepPlan { engine: StepEngine::Equations(integration), .. }) => Some(integration),
+            Work::Step(_) | Work::Partition(_) => None,
         }
     }
 
     /// Whether it is released at other instants than its grid has: communication points where an event is, or where a step
     /// has returned early.
     pub fn leaves_its_grid(&self) -> bool {
-        matches!(&self.work, Work::Step(step) if step.handles_events || step.may_return_early || step.membership.is_mastered())
+        let leaves = |step: &StepPlan| step.may_return_early || step.membership.is_mastered();
+        self.handles_events() || matches!(&self.work, Work::Step(step) if leaves(step))
     }
 
     /// Whether what it does has no holes in time: what was missed is made up (semantics S21).

@@ -7,9 +7,10 @@ use crate::clocks::causes;
 use crate::described::{DescribedFmu, StepAbilities};
 use crate::priorities::Order;
 use crate::resolved::Resolved;
+use crate::rig::StepWishes;
 use crate::{
-    FmuId, GroupPlan, InputClockPlan, Membership, RecordedClock, Retry, StepPlan, StepSize, TaskId, TaskPlan, UnitId,
-    UnitPlan, Work, integration, steps,
+    FmuId, GroupPlan, InputClockPlan, Membership, RecordedClock, StepEngine, StepPlan, StepRows, StepSize, TaskId,
+    TaskPlan, UnitId, UnitPlan, Work, integration, steps,
 };
 use std::collections::HashSet;
 use vecud_description::IntervalVariability;
@@ -98,9 +99,15 @@ fn work(resolved: &Resolved, candidate: &Candidate, task: &TaskPlan, unit: UnitI
             },
             is_variable: own.is_some() && steps::may_vary(fmus, clocks, candidate.fmu),
             step_size: described.rig.step_size.as_ref().map_or(default_step_size(own), |at| at.value),
-            handles_events: described.handles_events(),
-            rows_of_events: described.rig.wishes.rows_of_events,
-            steps_per_row: described.rig.wishes.steps_per_row,
+            engine: match described.model_exchange().zip(candidate.period) {
+                Some((_, step)) => StepEngine::Equations(integration::plan(described, step)),
+                None if described.handles_events() => StepEngine::StepsAndEvents,
+                None => StepEngine::Steps,
+            },
+            rows: match described.rig.wishes {
+                StepWishes { rows_of_events: true, steps_per_row, .. } => StepRows::Events { steps_per_row },
+                _ => StepRows::Releases,
+            },
             may_return_early: own.is_some_and(|own| own.may_return_early),
             goes_back: own.is_some_and(|own| own.goes_back)
                 && match described.master {
@@ -108,12 +115,7 @@ fn work(resolved: &Resolved, candidate: &Candidate, task: &TaskPlan, unit: UnitI
                     None => steps::may_be_cut_short(fmus, clocks, candidate.fmu),
                 },
             retry: steps::retry(rig, described),
-            may_retry: own.is_some_and(|own| own.retry != Retry::Never),
             internal_step: own.and_then(|own| own.internal_step),
-            integration: described
-                .model_exchange()
-                .zip(candidate.period)
-                .map(|(_, step)| integration::plan(described, step)),
         });
     };
     Work::Partition(input_clock(described, own))
