@@ -53,17 +53,18 @@
 //! | rig | one TOML file: FMUs, how they are connected, where they run | [`rig::Rig`] |
 //! | plan | the rig resolved against the descriptions of its FMUs | [`plan::Plan`] |
 //! | described FMU | an FMU of the rig with its description, while a plan is made | `plan::described` |
-//! | candidate | a task that has no place in the order of all tasks yet | `plan::clocks::candidates` |
-//! | task | what the schedule releases; so far a model partition | [`plan::TaskPlan`] |
+//! | candidate | a unit that has no place in the order of all units yet | `plan::clocks::candidates` |
+//! | task | what the schedule releases: a model partition, the steps of an FMU, or those of a group | [`plan::TaskPlan`] |
+//! | group, member | FMUs that make their steps together, in one task; the steps of one of them | [`plan::GroupPlan`] |
+//! | unit | what computes, and has figures and samples: a partition, or the steps of one FMU; its code, which sets, computes and gets | [`plan::UnitPlan`], `runner::unit` |
 //! | release | the instant at which a task should start, or what brings it | [`plan::Release`] |
-//! | level | priority within an instance, 0 the most urgent; levels of an instance may share a FIFO priority | [`plan::TaskPlan::level`] |
+//! | level | priority within an instance, 0 the most urgent; levels of an instance may share a FIFO priority | [`plan::UnitPlan::level`] |
 //! | class | candidates of one level, while the order is made | `plan::priorities` |
 //! | connection, link | an output that feeds an input; a link is one whose ends are found | [`plan::ConnectionPlan`] |
 //! | batch | variables of one type that travel in one FMI call | [`plan::BatchPlan`], [`ffi::Batch`] |
 //! | lane | tasks that may set the same variables | [`plan::LanePlan`] |
 //! | stimulus | a file whose rows feed inputs and tick clocks | [`stimulus`] |
 //! | word | a value as 64 bits, whatever its type | [`exchange::word`] |
-//! | unit | the FMU code of one task: it sets, computes and gets | `runner::unit` |
 //! | cable | where numbers travel that are read in the same calls, and set in the same calls | `runner::cables` |
 //! | cell | where the value of one connection lies: its initial one, or a string or binary | [`exchange::Latest`] |
 //! | board | shared memory in which the runner writes down what is measured, and the supervisor reads it | [`record::board`] |

@@ -116,7 +116,7 @@ fn figures(folder: &Path, prepared: &Prepared) -> Result<MeasuredRun, Error> {
     }
     let measured = report.measured();
     let is_there = |(fmu, clock): (&str, &str)| measured.clocks.iter().any(|own| own.fmu == fmu && own.clock == clock);
-    if !plan.tasks.iter().any(|task| is_there((&plan.fmus[task.fmu.0].name, &task.name))) {
+    if !plan.units.iter().any(|task| is_there((&plan.fmus[task.fmu.0].name, &task.name))) {
         return wrong("this run had none of the clocks of the rig; name a run of the rig as it is now".to_owned());
     }
     Ok(measured)

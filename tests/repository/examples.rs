@@ -39,6 +39,6 @@ fn every_example_has_a_plan() {
         let host = HostFacts { allowed_cpus: vec![0, 1], isolated_cpus: vec![], ..HostFacts::default() };
         let plan = plan::build(&rig, &inputs, &[], &host).unwrap_or_else(|error| panic!("{error}"));
         println!("{}", plan::table::render(&plan));
-        assert!(!plan.tasks.is_empty(), "{}", file.display());
+        assert!(!plan.units.is_empty(), "{}", file.display());
     }
 }

@@ -6,7 +6,7 @@
 
 use vecud_fmi::Function;
 use vecud_linux::process::{ProcessState, standing};
-use vecud_plan::{FmuId, Mode, Plan, TaskId};
+use vecud_plan::{FmuId, Mode, Plan, UnitId};
 use vecud_record::board::{Board, OutsideCall, Phase, TaskWord};
 
 /// Between two looks, ns.
@@ -27,7 +27,7 @@ pub enum CallLocation {
         function: u64,
     },
     /// In an activation in virtual time.
-    Activation(TaskId),
+    Activation(UnitId),
     /// Stopped by a signal.
     Stopped,
 }
@@ -121,7 +121,7 @@ fn under_way(plan: &Plan, board: Board, phase: Phase, standing: ProcessState) ->
     if plan.mode != Mode::Virtual {
         return None;
     }
-    let task = (0..plan.tasks.len()).map(TaskId).find(|task| board.task(*task).get(TaskWord::Function) != 0)?;
+    let task = (0..plan.units.len()).map(UnitId).find(|task| board.task(*task).get(TaskWord::Function) != 0)?;
     let words = [TaskWord::Function, TaskWord::Activations, TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
     Some(Call { place: CallLocation::Activation(task), mark: words.map(|word| board.task(task).get(word)) })
 }

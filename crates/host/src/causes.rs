@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
-use vecud_plan::{Plan, TaskId};
+use vecud_plan::{Plan, UnitId};
 use vecud_record::board::causes::{Counted, CounterReading, ResponsePart, WORST, WorstBy};
 use vecud_record::board::{Board, Global, TaskWord};
 use vecud_record::{board, moment};
@@ -11,7 +11,7 @@ use vecud_report::{
 };
 
 /// The histograms that only this part has.
-pub fn parts(board: Board, task: TaskId) -> PartsResult {
+pub fn parts(board: Board, task: UnitId) -> PartsResult {
     let Some(cells) = board.causes(task) else { return PartsResult::default() };
     let read = |part| cells.histogram(part).read().into();
     PartsResult {
@@ -24,13 +24,13 @@ pub fn parts(board: Board, task: TaskId) -> PartsResult {
 }
 
 /// Everything else.
-pub fn causes(plan: &Plan, board: Board, task: TaskId) -> Causes {
+pub fn causes(plan: &Plan, board: Board, task: UnitId) -> Causes {
     let words = board.task(task);
     let (other_core, demoted) = (words.get(TaskWord::WrongCore), words.get(TaskWord::Demoted) == 1);
     let Some(cells) = board.causes(task) else { return Causes::default() };
     let names = Names { plan, board };
     let worst = |by: WorstBy| {
-        let all = (0..WORST).filter_map(|place| cells.worst(by, place).read(plan.tasks.len()));
+        let all = (0..WORST).filter_map(|place| cells.worst(by, place).read(plan.units.len()));
         let mut all: Vec<ActivationResult> = all.map(|moment| names.moment(&moment)).collect();
         all.sort_by_key(|moment| {
             let key = if by == WorstBy::Wakeup { moment.wakeup_machine() } else { moment.response };
@@ -38,7 +38,7 @@ pub fn causes(plan: &Plan, board: Board, task: TaskId) -> Causes {
         });
         all
     };
-    let (rows, overran_total) = cells.overruns(plan.tasks.len());
+    let (rows, overran_total) = cells.overruns(plan.units.len());
     let [begin, first, end] =
         [CounterReading::Begin, CounterReading::First, CounterReading::End].map(|when| cells.counted(when));
     let thread = match (begin, first, end) {
@@ -88,13 +88,13 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn name(&self, task: TaskId) -> String {
-        self.plan.full_name(&self.plan.tasks[task.0])
+    fn name(&self, task: UnitId) -> String {
+        self.plan.full_name(&self.plan.units[task.0])
     }
 
     /// The clock of a thread.
     fn of_thread(&self, tid: u32) -> Option<String> {
-        let mut tasks = (0..self.plan.tasks.len()).map(TaskId).filter(|_| tid != 0);
+        let mut tasks = (0..self.plan.units.len()).map(UnitId).filter(|_| tid != 0);
         tasks.find(|task| self.board.task(*task).get(TaskWord::Tid) == u64::from(tid)).map(|task| self.name(task))
     }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::SystemTime;
 use vecud_base::priority::FifoPriority;
 use vecud_base::time::{Instant, Nanos};
-use vecud_plan::{FmuId, OnError, OnNan, TaskId};
+use vecud_plan::{FmuId, OnError, OnNan, UnitId};
 use vecud_record::board::{Board, Global, TaskWord};
 use vecud_record::findings::FindingKind;
 use vecud_report::{
@@ -26,7 +26,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
     let global = |word: Global| board.global(word).load(SeqCst);
     let scheduling = scheduling(board);
     let mut clocks: Vec<ClockResult> =
-        (0..plan.tasks.len()).map(|task| tasks::clock(plan, board, TaskId(task), scheduling, &facts.dropped)).collect();
+        (0..plan.units.len()).map(|task| tasks::clock(plan, board, UnitId(task), scheduling, &facts.dropped)).collect();
     let mut notes = plan.notes.clone();
     notes.extend(facts.pauses.note());
     let shared = schedulability::predict(plan, scheduling, &mut clocks, &mut notes);
@@ -69,8 +69,8 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
     problems.extend(lasting(plan, board, facts));
     for (task, clock) in clocks.iter().enumerate() {
         let (subject, measured) =
-            (tasks::subject(plan, TaskId(task)), tasks::measured(board, TaskId(task), clock, facts));
-        problems.extend(judge(&plan.tasks[task].limits, &measured, &subject));
+            (tasks::subject(plan, UnitId(task)), tasks::measured(board, UnitId(task), clock, facts));
+        problems.extend(judge(&plan.units[task].limits, &measured, &subject));
     }
     // The plan words them: as warnings of `vecud check` they come before any run.
     problems.extend(shared.into_iter().map(|words| Problem::told(Severity::Warning, words, &fmus, &clocks)));
@@ -130,7 +130,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
     let (began, said) = (global(Global::StartMonotonic) as i64, global(Global::Ended) as i64);
     let ended = if said > 0 { said } else { facts.gone };
     let samples_dropped =
-        (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
+        (0..plan.units.len()).map(|task| board.task(UnitId(task)).get(TaskWord::SamplesDropped)).sum();
     Run {
         rig: plan.rig.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

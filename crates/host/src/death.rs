@@ -14,7 +14,7 @@ use vecud_base::time::Nanos;
 use vecud_fmi::Function;
 use vecud_linux::crash::FAULTS;
 use vecud_linux::process::signal_name;
-use vecud_plan::{FmuId, Mode, Plan, TaskId};
+use vecud_plan::{FmuId, Mode, Plan, UnitId};
 use vecud_record::board::{Board, Global, OutsideCall, Phase, TaskWord};
 use vecud_report::{FmuStatus, Kind, LimitKey, Problem, Severity, Subject};
 
@@ -63,9 +63,9 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
         if let (Some(function), Some(own)) =
             (function(board.task(task).get(TaskWord::Function)), facts.unreturned[task.0])
         {
-            let fmu = plan.tasks[task.0].fmu;
+            let fmu = plan.units[task.0].fmu;
             let limit =
-                facts.hangs.given_up.iter().find(|given| plan.tasks[given.task.0].fmu == fmu).map(|own| own.limit);
+                facts.hangs.given_up.iter().find(|given| plan.units[given.task.0].fmu == fmu).map(|own| own.limit);
             let problem = hung(plan, facts, task, function, &own, limit);
             return Some(ExitCause::of(Some(fmu), FmuStatus::Hung, problem));
         }
@@ -79,19 +79,19 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
             None => Subject::Run,
         };
         let problem = died(true, subject, message);
-        return Some(ExitCause::of(Some(plan.tasks[task.0].fmu), FmuStatus::Hung, problem));
+        return Some(ExitCause::of(Some(plan.units[task.0].fmu), FmuStatus::Hung, problem));
     }
     if let Some(task) = board.named_task(global(Global::StarvedTask)) {
-        let cpu = plan.tasks[task.0].cpu;
-        let has_begun = |own: &TaskId| board.task(*own).get(TaskWord::Activations) > 0;
-        let of_core = (0..plan.tasks.len()).map(TaskId).filter(|own| plan.tasks[own.0].cpu == cpu && has_begun(own));
+        let cpu = plan.units[task.0].cpu;
+        let has_begun = |own: &UnitId| board.task(*own).get(TaskWord::Activations) > 0;
+        let of_core = (0..plan.units.len()).map(UnitId).filter(|own| plan.units[own.0].cpu == cpu && has_begun(own));
         let last = of_core.map(|own| unbegun::last_time(board, own)).max().unwrap_or(plan.start);
         let message = format!(
             "{} got no core: other programs of the same or a higher priority had core {cpu}, on which nothing of the rig has begun since \
              {:.3} s, and it was not through within {} s after the \
              end of the run (rig: shutdown_timeout); keep them off that core, or say another one (cpus in [host]) or a higher \
              priority (fifo_priorities in [host])",
-            plain(&plan.told_name(&plan.tasks[task.0])),
+            plain(&plan.told_name(&plan.units[task.0])),
             last.seconds(),
             plan.shutdown_timeout.seconds()
         );
@@ -154,7 +154,7 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
     // While partitions run, only a reconfiguration is in FMU code in the name of no task.
     let outside = board.outside_call();
     let in_a_call = outside.function != 0
-        || (0..plan.tasks.len()).any(|task| board.task(TaskId(task)).get(TaskWord::Function) != 0);
+        || (0..plan.units.len()).any(|task| board.task(UnitId(task)).get(TaskWord::Function) != 0);
     // `_exit` leaves no word of its thread, nor does a fault where FMU code has taken our handlers away. Where none of our
     // threads was in FMU code, it was another one.
     let unseen = !in_a_call
@@ -172,8 +172,8 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
     });
     Some(match task {
         Some(task) => {
-            let (name, at_work) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, at_work(plan, board, task));
-            let (fmu, words) = (plan.tasks[task.0].fmu, format!("fmu `{name}` {how}: {at_work}"));
+            let (name, at_work) = (&plan.fmus[plan.units[task.0].fmu.0].name, at_work(plan, board, task));
+            let (fmu, words) = (plan.units[task.0].fmu, format!("fmu `{name}` {how}: {at_work}"));
             ExitCause::of(Some(fmu), status, died(by_itself, subject(plan, fmu), words))
         }
         None => match outside.fmu {
@@ -210,13 +210,13 @@ fn more_stack(plan: &Plan, board: Board) -> &'static str {
 fn hung(
     plan: &Plan,
     facts: &RunFacts,
-    task: TaskId,
+    task: UnitId,
     function: Function,
     own: &OngoingActivation,
     limit: Option<LimitKey>,
 ) -> Problem {
     let kind = Kind::Hung {
-        function: told(plan, plan.tasks[task.0].fmu, function).to_owned(),
+        function: told(plan, plan.units[task.0].fmu, function).to_owned(),
         time_s: own.time.seconds(),
         since_s: own.since.seconds(),
         running: own.running.max(0) as u64,
@@ -235,10 +235,10 @@ fn recorded(plan: &Plan, facts: &RunFacts, own: &OngoingActivation) -> Option<f6
 
 /// Of a run that goes on: activations that last, and were not given up for it.
 pub fn lasting(plan: &Plan, board: Board, facts: &RunFacts) -> Vec<Problem> {
-    let is_given_up = |task: &TaskId| facts.hangs.given_up.iter().any(|given| given.task == *task);
-    let under_way = |task: TaskId| Some((task, facts.unreturned[task.0].filter(|own| facts.hangs.lasts(task, own))?));
-    let tasks = (0..plan.tasks.len()).map(TaskId).filter(|task| facts.goes_on && !is_given_up(task));
-    let problem = |(task, own): (TaskId, OngoingActivation)| {
+    let is_given_up = |task: &UnitId| facts.hangs.given_up.iter().any(|given| given.task == *task);
+    let under_way = |task: UnitId| Some((task, facts.unreturned[task.0].filter(|own| facts.hangs.lasts(task, own))?));
+    let tasks = (0..plan.units.len()).map(UnitId).filter(|task| facts.goes_on && !is_given_up(task));
+    let problem = |(task, own): (UnitId, OngoingActivation)| {
         let kind = Kind::Lasts {
             function: name(plan, board, task).to_owned(),
             time_s: own.time.seconds(),
@@ -254,7 +254,7 @@ pub fn lasting(plan: &Plan, board: Board, facts: &RunFacts) -> Vec<Problem> {
 /// What FMUs were given up for that have not ended the process.
 pub fn given_up(plan: &Plan, facts: &RunFacts, died: Option<&ExitCause>) -> Vec<Problem> {
     let culprit = died.and_then(|died| died.culprit);
-    let others = facts.hangs.given_up.iter().filter(|own| Some(plan.tasks[own.task.0].fmu) != culprit);
+    let others = facts.hangs.given_up.iter().filter(|own| Some(plan.units[own.task.0].fmu) != culprit);
     let problem = |own: &GivenUp| {
         let still = facts.unreturned[own.task.0].filter(|last| last.started == own.under_way.started);
         hung(plan, facts, own.task, own.function, &still.unwrap_or(own.under_way), Some(own.limit))
@@ -304,12 +304,12 @@ fn overdue(plan: &Plan, board: Board, facts: &RunFacts, place: CallLocation) -> 
     let limit = plan.call_timeout.map_or(0.0, Nanos::seconds);
     let culprit = match place {
         CallLocation::Outside { fmu, .. } => fmu.or_else(|| one(&whose_code(plan, board))),
-        CallLocation::Activation(task) => Some(plan.tasks[task.0].fmu),
+        CallLocation::Activation(task) => Some(plan.units[task.0].fmu),
         CallLocation::Stopped => board
             .outside_call()
             .fmu
             .filter(|_| board.outside_call().function != 0)
-            .or_else(|| running(plan, board, phase).map(|task| plan.tasks[task.0].fmu)),
+            .or_else(|| running(plan, board, phase).map(|task| plan.units[task.0].fmu)),
     };
     let what = has_been(plan, board, phase, place);
     let message = format!("{what} for {limit} s, and the run was ended ({call_limit})");
@@ -319,13 +319,13 @@ fn overdue(plan: &Plan, board: Board, facts: &RunFacts, place: CallLocation) -> 
 
 /// Where the runner has been for some time in this phase: `fmu a has been in fmi3Terminate`.
 pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: CallLocation) -> String {
-    let of_task = |task: TaskId| {
-        let clock = match plan.tasks[task.0].clock() {
-            Some(_) => format!(" for clock {}", plain(&plan.tasks[task.0].name)),
+    let of_task = |task: UnitId| {
+        let clock = match plan.units[task.0].clock() {
+            Some(_) => format!(" for clock {}", plain(&plan.units[task.0].name)),
             None => String::new(),
         };
         let name = name(plan, board, task);
-        let (fmu, time) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, board.task(task).time().seconds());
+        let (fmu, time) = (&plan.fmus[plan.units[task.0].fmu.0].name, board.task(task).time().seconds());
         format!("fmu `{fmu}` has been in {name}{clock} at {time} s")
     };
     match place {
@@ -371,8 +371,8 @@ fn outside_place(plan: &Plan, board: Board, fmu: Option<FmuId>, word: u64) -> St
 }
 
 /// The task whose FMU code was running, or was running last.
-fn running(plan: &Plan, board: Board, phase: Phase) -> Option<TaskId> {
-    let tasks = || (0..plan.tasks.len()).map(TaskId);
+fn running(plan: &Plan, board: Board, phase: Phase) -> Option<UnitId> {
+    let tasks = || (0..plan.units.len()).map(UnitId);
     tasks().find(|task| board.task(*task).get(TaskWord::Function) != 0).or_else(|| {
         tasks()
             .filter(|task| phase == Phase::Running && board.task(*task).get(TaskWord::StartedAt) > 0)
@@ -386,10 +386,10 @@ fn told(plan: &Plan, fmu: FmuId, function: Function) -> &'static str {
 }
 
 /// `clock task_10ms was in fmi3ActivateModelPartition at 0.25 s`.
-fn at_work(plan: &Plan, board: Board, task: TaskId) -> String {
+fn at_work(plan: &Plan, board: Board, task: UnitId) -> String {
     let cells = board.task(task);
     let time = cells.time().seconds();
-    let who = plain(&plan.told_name(&plan.tasks[task.0]));
+    let who = plain(&plan.told_name(&plan.units[task.0]));
     match function(cells.get(TaskWord::Function)) {
         Some(_) => format!("{who} was in {} at {time} s", name(plan, board, task)),
         None => format!("no FMU code was running; last was {who} at {time} s"),
@@ -397,7 +397,7 @@ fn at_work(plan: &Plan, board: Board, task: TaskId) -> String {
 }
 
 /// The function that the task is in, as its FMU's version of the standard calls it.
-fn name(plan: &Plan, board: Board, task: TaskId) -> &'static str {
+fn name(plan: &Plan, board: Board, task: UnitId) -> &'static str {
     function(board.task(task).get(TaskWord::Function))
-        .map_or("its code", |function| told(plan, plan.tasks[task.0].fmu, function))
+        .map_or("its code", |function| told(plan, plan.units[task.0].fmu, function))
 }

@@ -10,7 +10,7 @@ use super::threads::ThreadWatcher;
 use super::under_way::OngoingActivation;
 use std::process::ExitStatus;
 use std::time::SystemTime;
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 use vecud_record::board::Phase;
 use vecud_report::{CoreCounts, DoctorResult, Pauses};
 
@@ -39,7 +39,7 @@ pub struct RunFacts {
     /// Samples that came after their row.
     pub late_samples: u64,
     /// For each task that datagrams activate: how many of them the kernel has thrown away.
-    pub dropped: Vec<(TaskId, u64)>,
+    pub dropped: Vec<(UnitId, u64)>,
     /// When the run has paused.
     pub pauses: Pauses,
     /// With several runs: which it is.

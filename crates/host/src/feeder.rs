@@ -46,7 +46,7 @@ impl Extract {
     fn all_of(stimulus: &StimulusPlan, plan: &Plan) -> impl Iterator<Item = Extract> {
         let rows = Extract::Rows { carried: vec![None; stimulus.words()] };
         let ticks = stimulus.ticks.iter().enumerate().filter_map(|(tick, own)| {
-            let ahead = AHEAD + 2.0 * own.ahead(&plan.tasks)?;
+            let ahead = AHEAD + 2.0 * own.ahead(&plan.units)?;
             Some(Extract::Ticks { tick, ahead })
         });
         std::iter::once(rows).chain(ticks)

@@ -120,7 +120,7 @@ impl OutputFolder {
     /// A file system that cannot set room aside is used without.
     pub fn take_room(&mut self, plan: &Plan, freed: u64) -> Result<(), Error> {
         // More than twice what a report usually has: last words and problems may be long.
-        let (tasks, fmus) = (plan.tasks.len() as u64, plan.fmus.len() as u64);
+        let (tasks, fmus) = (plan.units.len() as u64, plan.fmus.len() as u64);
         // In real time there are the worst activations, the course of the latencies, and histograms by intervals as well.
         let (each, others) = if plan.mode == Mode::RealTime { (30, 176) } else { (2, 96) };
         let each = each + if plan.trace.kernel { 8 } else { 0 };

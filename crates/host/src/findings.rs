@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::plain::plain;
 use vecud_base::time::Instant;
 use vecud_fmi::{Function, Status};
-use vecud_plan::{DatagramSource, FmuId, OnNan, OnWarning, Plan, Release, TaskId, TaskPlan};
+use vecud_plan::{DatagramSource, FmuId, OnNan, OnWarning, Plan, Release, UnitId, UnitPlan};
 use vecud_record::board::{Board, FmuWord, Global, TaskWord};
 use vecud_record::findings::{FindingKind, Occurrence, When};
 use vecud_record::unusable::Unusable;
@@ -156,7 +156,7 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: FindingKind, count: u64, fi
             "refused {} from a thread (thread {value}) that makes no step of it",
             some(count, "intermediate update")
         ),
-        FindingKind::TooManyEvents if prepared.plan.tasks.iter().any(TaskPlan::shows_events) => format!(
+        FindingKind::TooManyEvents if prepared.plan.units.iter().any(UnitPlan::shows_events) => format!(
             "had more than {value} events within a billionth of a second (or of the time), or a millionth of the interval of rows: what \
              came after those was handled at the next row"
         ),
@@ -183,7 +183,7 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: FindingKind, count: u64, fi
         }
         FindingKind::StarvedThreads => {
             let (plan, own) = (&prepared.plan, &prepared.plan.fmus[fmu.0].name);
-            let task = first.task.map(|task| &plan.tasks[task.0]);
+            let task = first.task.map(|task| &plan.units[task.0]);
             let (held_by, cpu) =
                 task.map_or(("a partition".to_owned(), 0), |task| (plain(&plan.told_name(task)), task.cpu));
             format!(
@@ -194,7 +194,7 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: FindingKind, count: u64, fi
             )
         }
         FindingKind::CreepingTime => {
-            let is_simulated = prepared.plan.tasks.iter().any(TaskPlan::shows_events);
+            let is_simulated = prepared.plan.units.iter().any(UnitPlan::shows_events);
             format!(
                 "told {} more after {value} in a row that time has hardly gone on for (nextEventTime): each of them was handled at \
                  {}",
@@ -243,7 +243,7 @@ fn changed(prepared: &Prepared, fmu: FmuId, what: &str, count: u64, when: u64) -
 /// `, first in clock ecu.fast at 0.25 s`
 fn place(prepared: &Prepared, first: Occurrence, count: u64) -> String {
     let mut place = String::new();
-    if let Some(task) = first.task.and_then(|task| prepared.plan.tasks.get(task.0)) {
+    if let Some(task) = first.task.and_then(|task| prepared.plan.units.get(task.0)) {
         let what = if task.clock().is_some() { "clock " } else { "" };
         place += &format!(" in {what}{}", plain(&task.name));
     }
@@ -273,24 +273,24 @@ pub fn irregularities(
         }
     };
     for (index, clock) in clocks.iter().enumerate() {
-        let (own, release) = (&tasks::subject(plan, TaskId(index)), &plan.tasks[index].release);
+        let (own, release) = (&tasks::subject(plan, UnitId(index)), &plan.units[index].release);
         counted(clock.overruns, own, Kind::Overruns { count: clock.overruns, queues: queues(release) });
         counted(clock.retimed, own, Kind::Retimed(clock.retimed));
-        let source = plan.datagrams.iter().find(|source| source.task == TaskId(index));
+        let source = plan.datagrams.iter().find(|source| source.task == UnitId(index));
         if let (Some(datagrams), Some(DatagramSource { name: address, max_rate, .. })) = (&clock.datagrams, source) {
             let (address, max_rate) = (address.clone(), *max_rate);
             let (limited, dropped) = (datagrams.rate_limited, datagrams.dropped);
             counted(limited, own, Kind::RateLimited { count: limited, address: address.clone(), max_rate });
             counted(dropped, own, Kind::KernelDropped { count: dropped, address });
         }
-        let elsewhere = board.task(TaskId(index)).get(TaskWord::WrongCore);
+        let elsewhere = board.task(UnitId(index)).get(TaskWord::WrongCore);
         counted(elsewhere, own, Kind::OtherCore { count: elsewhere, planned: clock.cpu });
-        let refused = board.task(TaskId(index)).get(TaskWord::RaiseRefused);
+        let refused = board.task(UnitId(index)).get(TaskWord::RaiseRefused);
         counted(refused, own, Kind::LockUnprotected(refused));
     }
     for (index, fmu) in fmus.iter().enumerate().filter(|(index, _)| plan.fmus[*index].on_warning != OnWarning::Ignore) {
-        let own = plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
-        let of_tasks: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
+        let own = plan.units.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
+        let of_tasks: u64 = own.map(|(task, _)| board.task(UnitId(task)).get(TaskWord::Warnings)).sum();
         let warnings = of_tasks + board.fmu(FmuId(index)).word(FmuWord::Warnings).load(SeqCst);
         let status = Status::Warning.name_in(plan.fmus[index].abi).to_owned();
         let in_run_log = facts.has_run_log;
@@ -298,7 +298,7 @@ pub fn irregularities(
     }
     let [foreign, panicked] = [Global::ForeignCalls, Global::Panicked].map(|word| board.global(word).load(SeqCst));
     let unlogged = board.log().dropped();
-    let dropped: u64 = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
+    let dropped: u64 = (0..plan.units.len()).map(|task| board.task(UnitId(task)).get(TaskWord::SamplesDropped)).sum();
     counted(foreign, &Subject::Run, Kind::ForeignCalls(foreign));
     counted(panicked, &Subject::Run, Kind::Panicked);
     counted(unlogged, &Subject::Run, Kind::LogDropped(unlogged));
@@ -399,7 +399,7 @@ pub fn stopped_by_overrun(plan: &Plan, board: Board) -> Option<Problem> {
     let kind = Kind::StoppedByOverrun {
         due_s: Instant::from_words(time).seconds(),
         late: global(Global::OverrunLate),
-        queues: queues(&plan.tasks[task.0].release),
+        queues: queues(&plan.units[task.0].release),
     };
     Some(Problem { severity: Severity::Limit, subject: tasks::subject(plan, task), kind })
 }

@@ -11,7 +11,7 @@ use vecud_base::plain::plain;
 use vecud_base::time::Instant;
 use vecud_description::Abi;
 use vecud_fmi::{Function, Status};
-use vecud_plan::{FmuId, Plan, TaskId};
+use vecud_plan::{FmuId, Plan, UnitId};
 use vecud_record::board::{Board, FmuWord, FunctionCalls, Metric, Phase, TaskWord};
 use vecud_report::{CallResult, FailureKey, FmuResult, FmuStatus, Kind, LockResult, Problem, Subject};
 
@@ -47,8 +47,8 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, lines:
     let function = function(get(FmuWord::FailureFunction));
     let time = Instant::from_words([FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].map(get));
     let place = match board.named_task(get(FmuWord::FailureTask)) {
-        Some(task) => match plan.tasks[task.0].clock() {
-            Some(_) => format!(" for clock {} at {} s", plain(&plan.tasks[task.0].name), time.seconds()),
+        Some(task) => match plan.units[task.0].clock() {
+            Some(_) => format!(" for clock {} at {} s", plain(&plan.units[task.0].name), time.seconds()),
             None => format!(" at {} s", time.seconds()),
         },
         // Beside partitions nothing is called during a run but this; Terminate comes after it.
@@ -83,12 +83,12 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, lines:
 
 /// Whether a state of an instance is taken before each of its steps.
 fn takes_states(plan: &Plan, fmu: FmuId) -> bool {
-    plan.tasks.iter().any(|task| task.fmu == fmu && task.takes_states())
+    plan.units.iter().any(|task| task.fmu == fmu && task.takes_states())
 }
 
 /// Whether a key of the rig has steps of an instance, whose Discard is an error, tried in parts.
 fn may_retry(plan: &Plan, fmu: FmuId) -> bool {
-    plan.tasks.iter().any(|task| task.fmu == fmu && task.may_retry())
+    plan.units.iter().any(|task| task.fmu == fmu && task.may_retry())
 }
 
 /// The functions of an instance that were called.
@@ -122,8 +122,8 @@ pub fn lock(plan: &Plan, board: Board, fmu: FmuId) -> LockResult {
         unbalanced: get(FmuWord::LockUnbalanced),
         ..LockResult::default()
     };
-    for (task, _) in plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
-        let cells = board.task(TaskId(task));
+    for (task, _) in plan.units.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
+        let cells = board.task(UnitId(task));
         lock.nested += cells.get(TaskWord::LockNested);
         lock.leaked += cells.get(TaskWord::LockLeaked);
         lock.unbalanced += cells.get(TaskWord::LockUnbalanced);

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
 use vecud_fmi::Function;
 use vecud_linux::process;
-use vecud_plan::{Limits, Mode, OnError, Overrun, Plan, TaskId};
+use vecud_plan::{Limits, Mode, OnError, Overrun, Plan, UnitId};
 use vecud_record::board::promise::Break;
 use vecud_record::board::{Board, FmuWord, Global, Metric, Phase, TaskWord};
 use vecud_report::LimitKey;
@@ -46,7 +46,7 @@ struct Watched {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overdue {
     /// Whose release it was.
-    pub task: TaskId,
+    pub task: UnitId,
     /// When it was due.
     pub time: Instant,
     /// How late that was seen, ns.
@@ -57,7 +57,7 @@ pub struct Overdue {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GivenUp {
     /// Whose activation it was.
-    pub task: TaskId,
+    pub task: UnitId,
     /// The limit.
     pub limit: LimitKey,
     /// The function that it was in.
@@ -70,7 +70,7 @@ pub struct GivenUp {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HangAction {
     /// Somebody should hear that it runs, for so many seconds by now.
-    Tell(TaskId, OngoingActivation, i64),
+    Tell(UnitId, OngoingActivation, i64),
     /// It has overrun, and the run ends.
     Overdue(Overdue),
     /// Its FMU is given up.
@@ -95,7 +95,7 @@ pub struct Hangs {
 impl Hangs {
     /// Nothing was seen yet.
     pub fn new(plan: &Plan) -> Hangs {
-        let tasks = plan.tasks.len();
+        let tasks = plan.units.len();
         let (overdue, given_up, stands) = Default::default();
         Hangs { looked: None, tasks: vec![None; tasks], told: vec![false; tasks], overdue, given_up, stands }
     }
@@ -124,7 +124,7 @@ impl Hangs {
             return Vec::new();
         };
         let standings: Vec<TaskProgress> =
-            (0..plan.tasks.len()).map(|task| standing(plan, board, Some(time_base), TaskId(task))).collect();
+            (0..plan.units.len()).map(|task| standing(plan, board, Some(time_base), UnitId(task))).collect();
         let is_long = |own: &TaskProgress| own.under_way.is_some_and(|own| own.running >= LONG);
         // What is read from files is read only where somebody may be hanging.
         let stands_still = standings.iter().any(is_long) && {
@@ -132,7 +132,7 @@ impl Hangs {
             standing.stopped || standing.traced
         };
         let mut verdicts = Vec::new();
-        for task in (0..plan.tasks.len()).map(TaskId) {
+        for task in (0..plan.units.len()).map(UnitId) {
             let Some(under_way) = standings[task.0].under_way else {
                 self.tasks[task.0] = None;
                 continue;
@@ -153,11 +153,11 @@ impl Hangs {
     fn stop_by_overrun(
         &mut self,
         plan: &Plan,
-        task: TaskId,
+        task: UnitId,
         under_way: &OngoingActivation,
         verdicts: &mut Vec<HangAction>,
     ) {
-        let stops = plan.tasks[task.0].overrun == Overrun::Stop && self.overdue.is_none();
+        let stops = plan.units[task.0].overrun == Overrun::Stop && self.overdue.is_none();
         if let Some(passed) = under_way.passed.filter(|_| stops) {
             let overdue = Overdue { task, time: passed.first, late: under_way.late };
             self.overdue = Some(overdue);
@@ -169,18 +169,18 @@ impl Hangs {
         &mut self,
         plan: &Plan,
         board: Board,
-        task: TaskId,
+        task: UnitId,
         overruns: u64,
         under_way: &OngoingActivation,
         verdicts: &mut Vec<HangAction>,
     ) {
-        let (planned, cells) = (&plan.tasks[task.0], board.task(task));
+        let (planned, cells) = (&plan.units[task.0], board.task(task));
         let Some(own) = &mut self.tasks[task.0] else { return };
         let demoted = cells.get(TaskWord::Demoted) == 1;
         let Some(limit) = own.hangs(&planned.limits, overruns, under_way, demoted, plan.shutdown_timeout) else {
             return;
         };
-        if self.given_up.iter().any(|given| plan.tasks[given.task.0].fmu == planned.fmu) {
+        if self.given_up.iter().any(|given| plan.units[given.task.0].fmu == planned.fmu) {
             return;
         }
         let function = function(cells.get(TaskWord::Function)).unwrap_or(Function::ActivateModelPartition);
@@ -189,7 +189,7 @@ impl Hangs {
         verdicts.push(HangAction::GiveUp(given_up));
     }
 
-    fn tell(&mut self, task: TaskId, under_way: &OngoingActivation, verdicts: &mut Vec<HangAction>) {
+    fn tell(&mut self, task: UnitId, under_way: &OngoingActivation, verdicts: &mut Vec<HangAction>) {
         let (Some(own), told) = (&mut self.tasks[task.0], &mut self.told[task.0]) else { return };
         let times = under_way.running / TOLD;
         let first = under_way.running >= FIRST_TOLD && under_way.passed.is_some() && !*told;
@@ -215,19 +215,19 @@ impl Hangs {
     }
 
     /// What the activation of a task that is under way has run by itself, ns.
-    pub fn ran(&self, task: TaskId, under_way: &OngoingActivation) -> i64 {
+    pub fn ran(&self, task: UnitId, under_way: &OngoingActivation) -> i64 {
         self.tasks[task.0].filter(|own| own.started == under_way.started).map_or(0, |own| own.ran)
     }
 
     /// Whether an activation under way has run by itself for so long that somebody who reads of the run should know it.
-    pub fn lasts(&self, task: TaskId, under_way: &OngoingActivation) -> bool {
+    pub fn lasts(&self, task: UnitId, under_way: &OngoingActivation) -> bool {
         let ran = self.ran(task, under_way);
         ran >= TOLD || (ran >= FIRST_TOLD && under_way.passed.is_some())
     }
 
     /// An activation under way that is over a limit, also one that has ended the run by an overrun.
-    pub fn over_limit(&self) -> Option<(TaskId, LimitKey)> {
-        let own = |(task, own): (usize, &Option<Watched>)| Some((TaskId(task), own.as_ref()?.over?.0));
+    pub fn over_limit(&self) -> Option<(UnitId, LimitKey)> {
+        let own = |(task, own): (usize, &Option<Watched>)| Some((UnitId(task), own.as_ref()?.over?.0));
         let overdue = self.overdue.map(|overdue| (overdue.task, LimitKey::Overruns));
         self.tasks.iter().enumerate().find_map(own).or(overdue)
     }
@@ -292,19 +292,19 @@ fn exceeded(
 }
 
 /// What all other tasks of a core have executed, ns.
-fn executed_by_others(plan: &Plan, board: Board, task: TaskId) -> u64 {
-    let cpu = plan.tasks[task.0].cpu;
-    let others = (0..plan.tasks.len()).filter(|other| *other != task.0 && plan.tasks[*other].cpu == cpu);
-    others.fold(0, |sum, other| sum.saturating_add(board.task(TaskId(other)).histogram(Metric::Execution).sum()))
+fn executed_by_others(plan: &Plan, board: Board, task: UnitId) -> u64 {
+    let cpu = plan.units[task.0].cpu;
+    let others = (0..plan.units.len()).filter(|other| *other != task.0 && plan.units[*other].cpu == cpu);
+    others.fold(0, |sum, other| sum.saturating_add(board.task(UnitId(other)).histogram(Metric::Execution).sum()))
 }
 
 /// What tells one activation in virtual time from another, and, where equations are integrated in it, from itself when it has come
 /// further.
 fn mark(plan: &Plan, board: Board) -> Option<[u64; 6]> {
-    let task = (0..plan.tasks.len()).find(|task| board.task(TaskId(*task)).get(TaskWord::Active) == 1)?;
+    let task = (0..plan.units.len()).find(|task| board.task(UnitId(*task)).get(TaskWord::Active) == 1)?;
     let [activations, time @ ..] = [TaskWord::Activations, TaskWord::Time, TaskWord::Time1, TaskWord::Time2]
-        .map(|word| board.task(TaskId(task)).get(word));
-    let tasks = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::RightHandSides));
+        .map(|word| board.task(UnitId(task)).get(word));
+    let tasks = (0..plan.units.len()).map(|task| board.task(UnitId(task)).get(TaskWord::RightHandSides));
     Some([task as u64, activations, time[0], time[1], time[2], tasks.fold(0, u64::wrapping_add)])
 }
 
@@ -316,7 +316,7 @@ pub fn tell_the_runner(plan: &Plan, board: Board, verdict: &HangAction) {
             board.global(Global::OverdueTask).store(task.0 as u64 + 1, SeqCst);
         }
         HangAction::GiveUp(GivenUp { task, .. }) => {
-            board.fmu(plan.tasks[task.0].fmu).word(FmuWord::GivenUp).store(task.0 as u64 + 1, SeqCst);
+            board.fmu(plan.units[task.0].fmu).word(FmuWord::GivenUp).store(task.0 as u64 + 1, SeqCst);
         }
     }
 }

@@ -28,7 +28,7 @@ use std::time::SystemTime;
 use vecud_base::time::Nanos;
 use vecud_linux::files::Folder;
 use vecud_linux::wake::monotonic_now;
-use vecud_plan::{Mode, TaskId};
+use vecud_plan::{Mode, UnitId};
 use vecud_record::board::{Global, Phase, SupervisorView};
 use vecud_record::recording::envelope::Overview;
 use vecud_report::{ClockResult, DoctorResult, Run};
@@ -58,7 +58,7 @@ pub(super) struct Sight {
     pub began: i64,
     pub phase: Phase,
     pub late_samples: u64,
-    pub dropped: Vec<(TaskId, u64)>,
+    pub dropped: Vec<(UnitId, u64)>,
     pub repetition: Option<u32>,
     /// Somebody wants the files of a report.
     pub is_report: bool,

@@ -21,7 +21,7 @@ use std::thread::{self, JoinHandle};
 use vecud_base::plain::plain;
 use vecud_linux::files;
 use vecud_linux::wake::monotonic_now;
-use vecud_plan::{Plan, TaskPlan};
+use vecud_plan::{Plan, UnitPlan};
 use vecud_record::board::Phase;
 use vecud_record::trace::kernel::{CoreSpan, WhatRan, instant, lost};
 use vecud_record::written::Written;
@@ -169,7 +169,7 @@ impl KernelTracer {
     /// what is to be warned of, and what others have taken away.
     pub(super) fn finish(mut self, plan: &Plan, out: &Path, report: &mut Run) -> (Vec<String>, Vec<String>) {
         if matches!(self.state, State::On(_))
-            && (!plan.tasks.iter().any(TaskPlan::has_limit) || is_over_a_limit(report))
+            && (!plan.units.iter().any(UnitPlan::has_limit) || is_over_a_limit(report))
         {
             self.write(plan, out, false);
         }
@@ -203,7 +203,7 @@ impl KernelTracer {
             Some(Ok(kept)) => {
                 trace.why = match &self.first {
                     Some(first) => plain(&first.why),
-                    None if plan.tasks.iter().any(TaskPlan::has_limit) => {
+                    None if plan.units.iter().any(UnitPlan::has_limit) => {
                         "a limit was exceeded, and nobody saw when".to_owned()
                     }
                     None => "the end of the run: no clock has a limit that would stop it".to_owned(),

@@ -10,7 +10,7 @@
 //! known of the interval without its longest instant. All of it is looked at when an interval begins or ends.
 
 use std::sync::atomic::Ordering::SeqCst;
-use vecud_plan::{Mode, Plan, TaskId};
+use vecud_plan::{Mode, Plan, UnitId};
 use vecud_record::board::{Board, Global, Metric};
 use vecud_record::histogram::HistogramCursor;
 use vecud_report::{OverTime, Peaks};
@@ -89,8 +89,8 @@ impl Course {
 impl IntervalMaxima {
     /// Nothing yet.
     pub fn new(plan: &Plan) -> IntervalMaxima {
-        let finest = (plan.mode == Mode::RealTime).then(|| FINEST * plan.tasks.len().div_ceil(100).max(1) as i64);
-        IntervalMaxima { finest, each: 1, start: 0, looked: 0, clocks: vec![Default::default(); plan.tasks.len()] }
+        let finest = (plan.mode == Mode::RealTime).then(|| FINEST * plan.units.len().div_ceil(100).max(1) as i64);
+        IntervalMaxima { finest, each: 1, start: 0, looked: 0, clocks: vec![Default::default(); plan.units.len()] }
     }
 
     /// Looks at the run, if one of the finest intervals has ended. `now`: CLOCK_MONOTONIC, ns; up to then all notes are in the histograms.
@@ -106,7 +106,7 @@ impl IntervalMaxima {
         let until = ((now - start) / finest) as u64;
         if until > self.looked {
             self.take(until, |task, metric, seen, least| {
-                board.task(TaskId(task)).histogram(metric).longest_since(seen, least)
+                board.task(UnitId(task)).histogram(metric).longest_since(seen, least)
             });
         }
     }
@@ -116,7 +116,7 @@ impl IntervalMaxima {
         let Some(finest) = self.finest.filter(|_| self.start != 0) else { return vec![None; self.clocks.len()] };
         for (task, clock) in self.clocks.iter_mut().enumerate() {
             for (metric, course) in METRICS.into_iter().zip(clock) {
-                let value = board.task(TaskId(task)).histogram(metric).longest_since(&mut course.seen, 0);
+                let value = board.task(UnitId(task)).histogram(metric).longest_since(&mut course.seen, 0);
                 course.note(value, self.looked);
             }
         }

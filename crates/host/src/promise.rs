@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::Instant;
 use vecud_plan::promise::Promise;
-use vecud_plan::{ConnectionId, FmuId, Mode, OnError, Plan, TaskId, Timing, timing};
+use vecud_plan::{ConnectionId, FmuId, Mode, OnError, Plan, Timing, UnitId, timing};
 use vecud_record::board::promise::Break;
 use vecud_record::board::{Board, FmuWord, TaskWord};
 use vecud_report::{ConnectionResult, Kind, Problem, PromiseResult, Subject};
@@ -60,10 +60,10 @@ fn failed(plan: &Plan, board: Board, fmu: FmuId, promise: &Promise) -> Option<(I
     if get(FmuWord::FailureStatus) == 0 {
         return None;
     }
-    let met = |task: &TaskId| plan.tasks[task.0].fmu == fmu || plan.on_error == OnError::Stop;
-    let others = (0..plan.tasks.len()).map(TaskId).filter(|task| *task != by && promise.covers(*task) && met(task));
+    let met = |task: &UnitId| plan.units[task.0].fmu == fmu || plan.on_error == OnError::Stop;
+    let others = (0..plan.units.len()).map(UnitId).filter(|task| *task != by && promise.covers(*task) && met(task));
     // Whatever a task has begun before its last activation is whole.
-    let begun = |task: TaskId| match board.task(task).get(TaskWord::Activations) {
+    let begun = |task: UnitId| match board.task(task).get(TaskWord::Activations) {
         0 => plan.start,
         _ => board.task(task).time(),
     };
@@ -77,7 +77,7 @@ pub fn promise(plan: &Plan, board: Board, late_samples: u64, problems: &mut Vec<
     // From when on, why, and whether an overrun is why.
     let mut breaks: Vec<(Instant, String, bool)> = Vec::new();
     let mut dropped = late_samples;
-    for task in (0..plan.tasks.len()).map(TaskId).filter(|task| promise.covers(*task)) {
+    for task in (0..plan.units.len()).map(UnitId).filter(|task| promise.covers(*task)) {
         let name = timing::told_name(plan, task);
         dropped += board.task(task).get(TaskWord::SamplesDropped);
         // In virtual time a queue that is full is so in every run.

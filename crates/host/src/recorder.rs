@@ -14,7 +14,7 @@ use vecud_base::plain::{self, Plain};
 use vecud_base::time::{Instant, Nanos};
 use vecud_description::{ModelDescription, VariableType};
 use vecud_linux::wake::monotonic_now;
-use vecud_plan::{FmuId, Plan, SignalId, TaskId};
+use vecud_plan::{FmuId, Plan, SignalId, UnitId};
 use vecud_record::board::{Board, Global, Phase};
 use vecud_record::log::{self, LogRecord};
 use vecud_record::recording::envelope::Overview;
@@ -313,14 +313,14 @@ impl<'a> Recorder<'a> {
             return; // they wait in their rings
         }
         let Some(writer) = &mut self.signals else { return };
-        for task in (0..self.plan.tasks.len()).map(TaskId) {
+        for task in (0..self.plan.units.len()).map(UnitId) {
             let ring = self.board.samples(task);
             let (waiting, room) = ring.waiting();
             self.pace.saw((waiting, room));
             let broken = ring.mend();
             // What comes meanwhile waits: in virtual time it would never end.
             if !writer.take(task, ring, waiting) || broken {
-                let task = &self.plan.tasks[task.0];
+                let task = &self.plan.units[task.0];
                 self.damage.insert(format!("samples of {}", self.plan.told_name(task)));
             }
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Fraction, Instant, Nanos};
 use vecud_fmi::Status;
 use vecud_plan::schedule::Passed;
-use vecud_plan::{FmuId, Mode, Plan, Release, TaskId};
+use vecud_plan::{FmuId, Mode, Plan, Release, UnitId};
 use vecud_record::board::{Board, FmuWord, Global, TaskWord};
 use vecud_report::{ClockResult, Kind, Problem, Subject};
 
@@ -13,10 +13,10 @@ use vecud_report::{ClockResult, Kind, Problem, Subject};
 const HALF: u64 = 2_000_000_000;
 
 /// How many releases a task has had from the start of the run up to `end`. `None`: its grid does not tell, since it has none, its interval
-/// has changed, or steps end beside it as well; a leader counts for all that it leads; or its instance has failed, of which nothing counts
+/// has changed, or steps end beside it as well; the first member of a group counts for all; or its instance has failed, of which nothing counts
 /// from there on; or there are more of them than [`Passed`] counts.
-fn releases(plan: &Plan, board: Board, task: TaskId, end: Instant) -> Option<u64> {
-    let planned = &plan.tasks[task.0];
+fn releases(plan: &Plan, board: Board, task: UnitId, end: Instant) -> Option<u64> {
+    let planned = &plan.units[task.0];
     let Release::Periodic { shift, interval } = planned.release else { return None };
     let origin = plan.start.after(shift);
     let failure = |fmu: FmuId| board.fmu(fmu).word(FmuWord::FailureStatus).load(SeqCst);
@@ -28,7 +28,7 @@ fn releases(plan: &Plan, board: Board, task: TaskId, end: Instant) -> Option<u64
     if returned_early
         || has_points
         || planned.leaves_its_grid()
-        || planned.leader().is_some()
+        || !plan.is_first(task)
         || has_failed(planned.fmu)
         || unbegun::grid(board, task) != Some((origin, interval))
     {
@@ -49,13 +49,13 @@ pub fn discard(plan: &Plan, board: Board) {
     if plan.mode == Mode::RealTime {
         return;
     }
-    let word = |task: TaskId, word| board.task(task).get(word);
-    let tasks = || (0..plan.tasks.len()).map(TaskId);
+    let word = |task: UnitId, word| board.task(task).get(word);
+    let tasks = || (0..plan.units.len()).map(UnitId);
     let counted = |task| -> u64 {
         [TaskWord::Activations, TaskWord::Skipped, TaskWord::Discarded].map(|own| word(task, own)).iter().sum()
     };
     let said = plan.start.nanos().plus(Nanos(board.global(Global::Reached).load(SeqCst) as i64));
-    let is_beyond = |task: &TaskId| {
+    let is_beyond = |task: &UnitId| {
         releases(plan, board, *task, Instant::from_nanos(said)).is_some_and(|releases| counted(*task) > releases)
     };
     let end = tasks().filter(is_beyond).map(|task| unbegun::last_time(board, task).nanos()).fold(said, Ord::max);
@@ -77,7 +77,7 @@ pub fn account(plan: &Plan, board: Board, end: Instant, clocks: &mut [ClockResul
     }
     let mut wrong = Vec::new();
     for (task, clock) in clocks.iter_mut().enumerate() {
-        clock.releases = releases(plan, board, TaskId(task), end);
+        clock.releases = releases(plan, board, UnitId(task), end);
         let [activations, skipped, discarded] = [clock.activations, clock.skipped, clock.discarded];
         let sum = activations.saturating_add(skipped).saturating_add(discarded);
         if let Some(releases) = clock.releases.filter(|releases| *releases != sum) {

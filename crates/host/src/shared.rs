@@ -21,7 +21,7 @@ use vecud_linux::thread::{current_tid, waits_for_disk};
 use vecud_linux::wake::monotonic_now;
 use vecud_linux::zeroed::zeroed;
 use vecud_plan::schedule::QuietPoint;
-use vecud_plan::{Mode, Plan, TaskId};
+use vecud_plan::{Mode, Plan, UnitId};
 use vecud_record::board::{Board, Global, Layout, Metric, Pause, TaskWord};
 use vecud_report::{ClockResult, Live, LiveActivation, LiveRow};
 
@@ -46,7 +46,7 @@ pub struct SharedRig {
     stands: AtomicI64,
     preempt_rt: bool,
     /// For each task that datagrams activate, how many of them the kernel has thrown away by the last look.
-    dropped: Mutex<Vec<(TaskId, u64)>>,
+    dropped: Mutex<Vec<(UnitId, u64)>>,
     /// The pauses of the run.
     pub(super) paused: Paused,
     /// How much was recorded by the last look.
@@ -86,7 +86,7 @@ impl SharedRig {
         let (dropped, paused, recorded) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
         let lull = QuietPoint::of(&prepared.plan);
-        let told_overruns = prepared.plan.tasks.iter().map(|_| AtomicU64::default()).collect();
+        let told_overruns = prepared.plan.units.iter().map(|_| AtomicU64::default()).collect();
         Ok(SharedRig {
             prepared,
             memory,
@@ -220,7 +220,7 @@ impl SharedRig {
     }
 
     /// The activation of a task that has not returned for a while.
-    fn running(&self, task: TaskId, standings: &[TaskProgress]) -> Option<LiveActivation> {
+    fn running(&self, task: UnitId, standings: &[TaskProgress]) -> Option<LiveActivation> {
         let (plan, board) = (self.plan(), self.board());
         let running = match plan.mode {
             Mode::RealTime => standings[task.0].under_way?.running,
@@ -252,14 +252,14 @@ impl SharedRig {
         let (plan, board) = (self.plan(), self.board());
         let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let clock = |(task, overruns)| {
-            let own = tasks::clock(plan, board, TaskId(task), scheduling(board), &dropped);
+            let own = tasks::clock(plan, board, UnitId(task), scheduling(board), &dropped);
             ClockResult { overruns, ..own }
         };
         self.overruns().into_iter().enumerate().map(clock).collect()
     }
 
     /// So many datagrams of each task that they activate were thrown away by the kernel so far.
-    pub fn set_dropped(&self, dropped: Vec<(TaskId, u64)>) {
+    pub fn set_dropped(&self, dropped: Vec<(UnitId, u64)>) {
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = dropped;
     }
 
@@ -278,7 +278,7 @@ impl SharedRig {
     fn standings(&self) -> Vec<TaskProgress> {
         let (plan, board) = (self.plan(), self.board());
         let time_base = TimeBase::now(plan, board, self.prepared.begin());
-        (0..plan.tasks.len()).map(|task| standing(plan, board, time_base, TaskId(task))).collect()
+        (0..plan.units.len()).map(|task| standing(plan, board, time_base, UnitId(task))).collect()
     }
 
     /// The overruns of each task, with those that the activation under way, or the one that is overdue, will have found. No look has fewer
@@ -294,12 +294,12 @@ impl SharedRig {
         let (plan, board) = (self.plan(), self.board());
         let standings = self.standings();
         let row = |(task, planned)| {
-            let cells = board.task(TaskId(task));
+            let cells = board.task(UnitId(task));
             LiveRow {
                 name: plan.full_name(planned),
                 activations: cells.get(TaskWord::Activations),
                 overruns: standings[task].overruns(),
-                under_way: self.running(TaskId(task), &standings),
+                under_way: self.running(UnitId(task), &standings),
                 wakeup: cells.histogram(Metric::Wakeup).read(),
                 start: cells.histogram(Metric::Start).read(),
                 execution: cells.histogram(Metric::Execution).read(),
@@ -312,7 +312,7 @@ impl SharedRig {
             stop: plan.stop.map(|stop| stop.nanos().minus(plan.start.nanos()).seconds()),
             scheduling: scheduling(board),
             preempt_rt: self.preempt_rt,
-            clocks: plan.tasks.iter().enumerate().map(row).collect(),
+            clocks: plan.units.iter().enumerate().map(row).collect(),
             values: Vec::new(),
         }
     }

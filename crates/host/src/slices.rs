@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
-use vecud_plan::{FmuId, Mode, Plan, TaskId};
+use vecud_plan::{FmuId, Mode, Plan, UnitId};
 use vecud_record::board::causes::ResponsePart;
 use vecud_record::board::{Board, Global, Metric};
 use vecud_record::histogram::SparseHistogram;
@@ -58,7 +58,7 @@ struct Mark {
 impl Slices {
     /// Nothing yet.
     pub fn new(plan: &Plan) -> Slices {
-        let tasks: Vec<FmuId> = plan.tasks.iter().map(|task| task.fmu).collect();
+        let tasks: Vec<FmuId> = plan.units.iter().map(|task| task.fmu).collect();
         let histograms = tasks.len() * (METRICS.len() + PARTS.len() + 1) + 2 * plan.fmus.len();
         let most = (ENTRIES / histograms.max(1)).min(MOST);
         // The last interval ends with the run, and needs no mark. In virtual time nothing is late.
@@ -98,9 +98,9 @@ impl Slices {
 
     fn of(&self, board: Board, at: u64) -> Mark {
         let task = |task| -> Vec<SparseHistogram> {
-            let cells = board.task(TaskId(task));
+            let cells = board.task(UnitId(task));
             let metrics = METRICS.map(|metric| cells.histogram(metric).counts());
-            let causes = board.causes(TaskId(task));
+            let causes = board.causes(UnitId(task));
             let parts = PARTS
                 .map(|part| causes.as_ref().map_or_else(SparseHistogram::default, |own| own.histogram(part).counts()));
             metrics.into_iter().chain(parts).collect()
@@ -109,7 +109,7 @@ impl Slices {
             let words = board.fmu(FmuId(fmu));
             let mut lock = [words.hold().counts(), words.wait().counts()];
             for (task, _) in self.tasks.iter().enumerate().filter(|(_, own)| own.0 == fmu) {
-                let cells = board.task(TaskId(task));
+                let cells = board.task(UnitId(task));
                 for (sum, metric) in lock.iter_mut().zip([Metric::LockHold, Metric::LockWait]) {
                     sum.add(&cells.histogram(metric).counts());
                 }

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use vecud_linux::SysError;
 use vecud_linux::datagram::{DatagramSocket, SocketFile};
 use vecud_plan::rig::{At, DatagramAddress, Place};
-use vecud_plan::{DatagramSource, TaskId};
+use vecud_plan::{DatagramSource, UnitId};
 use vecud_record::board::{Board, TaskWord};
 
 /// All sockets of a run, in the order of the plan's sources.
@@ -18,7 +18,7 @@ pub struct Sockets(Vec<Socket>);
 
 struct Socket {
     socket: DatagramSocket,
-    task: TaskId,
+    task: UnitId,
     /// What the kernel has thrown away up to the last look. The kernel's own counter begins anew after 2^32.
     dropped: u64,
     /// How many of them were before this run.
@@ -56,13 +56,13 @@ impl Sockets {
 
     /// For each task with a socket how many datagrams the kernel has thrown away in this run, until the runner ceased to read
     /// them, or until now if it has not yet.
-    pub fn dropped(&mut self, board: Board) -> Vec<(TaskId, u64)> {
+    pub fn dropped(&mut self, board: Board) -> Vec<(UnitId, u64)> {
         self.look();
         self.0.iter().map(|socket| (socket.task, socket.total(board).saturating_sub(socket.before))).collect()
     }
 
     /// The same of a run that is over: what comes from now on is counted for the next one.
-    pub fn dropped_at_end(&mut self, board: Board) -> Vec<(TaskId, u64)> {
+    pub fn dropped_at_end(&mut self, board: Board) -> Vec<(UnitId, u64)> {
         let dropped = self.dropped(board);
         for socket in &mut self.0 {
             socket.before = socket.total(board);

@@ -3,20 +3,20 @@
 use super::facts::RunFacts;
 use super::{causes, schedulability};
 use vecud_base::time::{Fraction, Nanos};
-use vecud_plan::{Mode, Plan, Release, TaskId, TaskPlan};
+use vecud_plan::{Mode, Plan, Release, UnitId, UnitPlan};
 use vecud_record::board::{Board, Metric, TaskCells, TaskWord};
 use vecud_report::{
     ClockResult, DatagramCounts, Distribution, IntegrationCounts, Measured, Scheduling, StepCounts, Subject, Unreturned,
 };
 
 /// Whom problems of a task are about.
-pub fn subject(plan: &Plan, task: TaskId) -> Subject {
-    let planned = &plan.tasks[task.0];
+pub fn subject(plan: &Plan, task: UnitId) -> Subject {
+    let planned = &plan.units[task.0];
     Subject::task(&plan.fmus[planned.fmu.0].name, &planned.name, planned.kind())
 }
 
 /// What a task has measured, as far as limits are about it.
-pub fn measured(board: Board, task: TaskId, result: &ClockResult, facts: &RunFacts) -> Measured {
+pub fn measured(board: Board, task: UnitId, result: &ClockResult, facts: &RunFacts) -> Measured {
     let unreturned = facts.unreturned[task.0]
         .map(|own| Unreturned { ran: facts.hangs.ran(task, &own).max(0) as u64, running: own.running.max(0) as u64 });
     Measured {
@@ -32,11 +32,11 @@ pub fn measured(board: Board, task: TaskId, result: &ClockResult, facts: &RunFac
 pub fn clock(
     plan: &Plan,
     board: Board,
-    task: TaskId,
+    task: UnitId,
     scheduling: Scheduling,
-    dropped: &[(TaskId, u64)],
+    dropped: &[(UnitId, u64)],
 ) -> ClockResult {
-    let (planned, cells) = (&plan.tasks[task.0], board.task(task));
+    let (planned, cells) = (&plan.units[task.0], board.task(task));
     let fmu = &plan.fmus[planned.fmu.0];
     let asked = [TaskWord::AskedCounter, TaskWord::AskedResolution].map(|word| cells.get(word));
     let interval = match &planned.release {
@@ -87,7 +87,7 @@ pub fn clock(
 }
 
 /// The figures that only steps have.
-fn steps(planned: &TaskPlan, cells: TaskCells) -> StepCounts {
+fn steps(planned: &UnitPlan, cells: TaskCells) -> StepCounts {
     // FMU code may have written over it.
     let deviation = f64::from_bits(cells.get(TaskWord::Deviation));
     StepCounts {

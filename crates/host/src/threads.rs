@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_linux::scheduling::{self, Policy};
 use vecud_linux::{SysError, affinity};
-use vecud_plan::{FmuId, Plan, TaskId};
+use vecud_plan::{FmuId, Plan, TaskPlan, UnitId};
 use vecud_record::board::{Board, Global, Phase, Scheduling, TaskWord, ThreadsState as Said};
 use vecud_report::FindingResult;
 
@@ -48,7 +48,7 @@ impl State {
 
 #[derive(Clone)]
 struct Watched {
-    task: TaskId,
+    task: UnitId,
     tid: u32,
     given: State,
     /// The highest priority of its instance, which the preemption lock gives a holder for the time of a section.
@@ -67,7 +67,7 @@ pub struct ThreadWatcher {
     next: usize,
     looked: i64,
     /// What was found, by task.
-    changed: BTreeMap<TaskId, String>,
+    changed: BTreeMap<UnitId, String>,
 }
 
 /// What the runner is told.
@@ -126,10 +126,10 @@ impl ThreadWatcher {
 
     /// What FMU code has changed, as findings about an instance's tasks.
     pub fn findings(&self, plan: &Plan, fmu: FmuId) -> Option<FindingResult> {
-        let mut own = self.changed.iter().filter(|(task, _)| plan.tasks[task.0].fmu == fmu);
+        let mut own = self.changed.iter().filter(|(task, _)| plan.units[task.0].fmu == fmu);
         let count = own.clone().count() as u64;
         let (task, what) = own.next()?;
-        let planned = &plan.tasks[task.0];
+        let planned = &plan.units[task.0];
         let more = match count {
             1 => String::new(),
             _ => format!(", and so for {} more of its threads", count - 1),
@@ -156,12 +156,12 @@ impl ThreadWatcher {
             })
         };
         let mut ceilings = vec![0; plan.fmus.len()];
-        for planned in plan.tasks.iter().filter(|_| fifo) {
+        for planned in plan.units.iter().filter(|_| fifo) {
             ceilings[planned.fmu.0] = planned.fifo.get().max(ceilings[planned.fmu.0]);
         }
         let mut all = true;
-        for (index, planned) in plan.tasks.iter().enumerate().filter(|(_, planned)| planned.leader().is_none()) {
-            let task = TaskId(index);
+        for task in plan.tasks.iter().map(TaskPlan::first) {
+            let planned = &plan.units[task.0];
             let scheduled = own(board.task(task).get(TaskWord::Tid)).and_then(|tid| {
                 if fifo {
                     scheduling::set_fifo_of(tid, planned.fifo.get())?;

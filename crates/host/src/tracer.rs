@@ -26,7 +26,7 @@ use vecud_base::time::Instant;
 use vecud_linux::clock::SystemClock;
 use vecud_linux::cycles::Ruler;
 use vecud_linux::files;
-use vecud_plan::{Mode, Plan, TaskId, TraceMode};
+use vecud_plan::{Mode, Plan, TraceMode, UnitId};
 use vecud_record::board::{Board, Global, Scheduling, TaskWord};
 use vecud_record::figures::TaskFigures;
 use vecud_record::trace::axis::InstantSorter;
@@ -44,7 +44,7 @@ pub struct Tracer<'a> {
     plan: &'a Plan,
     board: Board<'a>,
     /// Per task: its notes, and what becomes of them in real time. Empty in virtual time when nothing is traced.
-    rings: Vec<(TaskId, NoteRing<'a>, Option<TaskFigures<'a>>)>,
+    rings: Vec<(UnitId, NoteRing<'a>, Option<TaskFigures<'a>>)>,
     /// Simulation time of the run's start, ns.
     begin: i64,
     ruler: Ruler,
@@ -87,7 +87,7 @@ impl<'a> Tracer<'a> {
     pub fn new(plan: &'a Plan, board: Board<'a>, begin: Instant) -> Self {
         let ruler = Ruler::new(SystemClock::tai_if(plan.keeps_tai()));
         let (begin, problems) = (begin.nanos().0, Vec::new());
-        let tasks = (0..plan.tasks.len()).map(TaskId);
+        let tasks = (0..plan.units.len()).map(UnitId);
         let rings = tasks.filter_map(|task| Some((task, board.notes(task)?, TaskFigures::of(board, task)))).collect();
         let (made, pace) = (ruler.now(), PollInterval::new(plan));
         Tracer {
@@ -130,7 +130,7 @@ impl<'a> Tracer<'a> {
             axis: is_virtual.then(|| InstantSorter::new(self.begin)),
             sink,
             gallery: Gallery::new(self.plan),
-            ended: vec![i64::MIN; self.plan.tasks.len()],
+            ended: vec![i64::MIN; self.plan.units.len()],
         });
     }
 
@@ -163,7 +163,7 @@ impl<'a> Tracer<'a> {
     /// Takes what there is. `over`: nothing comes after it.
     fn take(&mut self, over: bool, meanwhile: &mut dyn FnMut()) {
         let is_virtual = self.plan.mode == Mode::Virtual;
-        let possible = Possible { tasks: self.plan.tasks.len(), is_virtual, from: self.made, now: self.ruler.now() };
+        let possible = Possible { tasks: self.plan.units.len(), is_virtual, from: self.made, now: self.ruler.now() };
         let (plan, damaged, over_limits) = (self.plan, &mut self.damaged, &mut self.over);
         let Some(work) = &mut self.at_work else {
             if self.plan.trace.mode == TraceMode::Off {
@@ -215,7 +215,7 @@ impl<'a> Tracer<'a> {
     /// What was under way when the process ended: nobody notes it any more.
     fn unfinished(&mut self, gone: i64) {
         let Some(work) = &mut self.at_work else { return };
-        for task in (0..self.plan.tasks.len()).map(TaskId) {
+        for task in (0..self.plan.units.len()).map(UnitId) {
             let cells = self.board.task(task);
             if cells.get(TaskWord::Active) == 0 {
                 continue;

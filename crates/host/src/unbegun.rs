@@ -5,7 +5,7 @@
 use super::time_base::TimeBase;
 use vecud_base::time::{Fraction, Instant};
 use vecud_plan::schedule::Passed;
-use vecud_plan::{Overrun, Plan, TaskId};
+use vecud_plan::{Overrun, Plan, UnitId};
 use vecud_record::board::promise::Break;
 use vecud_record::board::{Board, Metric, TaskWord};
 
@@ -24,8 +24,8 @@ pub struct Unbegun {
 
 impl Unbegun {
     /// Looks at a task of which no activation is under way.
-    pub fn of(plan: &Plan, board: Board, time_base: TimeBase, task: TaskId) -> Option<Unbegun> {
-        let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+    pub fn of(plan: &Plan, board: Board, time_base: TimeBase, task: UnitId) -> Option<Unbegun> {
+        let (cells, planned) = (board.task(task), &plan.units[task.0]);
         if cells.get(TaskWord::Left) != 0 {
             return None;
         }
@@ -85,22 +85,22 @@ const TIME: [TaskWord; 3] = [TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
 const ORIGIN: [TaskWord; 3] = [TaskWord::Origin, TaskWord::Origin1, TaskWord::Origin2];
 
 /// The grid of a periodic clock, as its thread has it: an instant of it, and its interval.
-pub fn grid(board: Board, task: TaskId) -> Option<(Instant, Fraction)> {
+pub fn grid(board: Board, task: UnitId) -> Option<(Instant, Fraction)> {
     Some((instant(board, task, ORIGIN), interval(board, task)?))
 }
 
 /// The time of the last activation that a task has begun.
-pub fn last_time(board: Board, task: TaskId) -> Instant {
+pub fn last_time(board: Board, task: UnitId) -> Instant {
     instant(board, task, TIME)
 }
 
-fn instant(board: Board, task: TaskId, words: [TaskWord; 3]) -> Instant {
+fn instant(board: Board, task: UnitId, words: [TaskWord; 3]) -> Instant {
     Instant::from_words(words.map(|word| board.task(task).get(word)))
 }
 
 /// How many releases wait behind the activation of this time, which is under way: they had come when the one before it returned.
-pub fn waiting_behind(plan: &Plan, board: Board, time_base: TimeBase, task: TaskId, time: Instant) -> u64 {
-    let (planned, finished) = (&plan.tasks[task.0], board.task(task).get(TaskWord::FinishedAt) as i64);
+pub fn waiting_behind(plan: &Plan, board: Board, time_base: TimeBase, task: UnitId, time: Instant) -> u64 {
+    let (planned, finished) = (&plan.units[task.0], board.task(task).get(TaskWord::FinishedAt) as i64);
     let returned = time_base.returned(finished).filter(|_| planned.overrun == Overrun::Queue);
     let found = returned.zip(interval(board, task));
     let found =
@@ -109,15 +109,15 @@ pub fn waiting_behind(plan: &Plan, board: Board, time_base: TimeBase, task: Task
 }
 
 /// The interval of a periodic clock, as its thread has it.
-pub fn interval(board: Board, task: TaskId) -> Option<Fraction> {
+pub fn interval(board: Board, task: UnitId) -> Option<Fraction> {
     let cells = board.task(task);
     Fraction::new(cells.get(TaskWord::IntervalCounter), cells.get(TaskWord::IntervalResolution)).ok()
 }
 
 /// Counts releases that have found an activation running, or waiting, as its thread would have done at its end. `late`: how late the
 /// first of them is, ns.
-pub fn count_overruns(plan: &Plan, board: Board, task: TaskId, passed: Passed, late: i64) {
-    let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+pub fn count_overruns(plan: &Plan, board: Board, task: UnitId, passed: Passed, late: i64) {
+    let (cells, planned) = (board.task(task), &plan.units[task.0]);
     if planned.overrun == Overrun::Stop {
         return cells.count_shared(TaskWord::Overruns, 1);
     }
@@ -141,8 +141,8 @@ pub fn count_overruns(plan: &Plan, board: Board, task: TaskId, passed: Passed, l
 }
 
 /// The run is over: so many activations that wait, or are under way, never are complete, and neither is what waits behind them.
-pub fn count_discarded(plan: &Plan, board: Board, task: TaskId, number: u64, passed: Option<Passed>) {
-    let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+pub fn count_discarded(plan: &Plan, board: Board, task: UnitId, number: u64, passed: Option<Passed>) {
+    let (cells, planned) = (board.task(task), &plan.units[task.0]);
     let behind = passed.map_or(0, |passed| passed.count);
     let waits = match planned.overrun {
         Overrun::Skip => 0,

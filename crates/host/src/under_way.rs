@@ -10,7 +10,7 @@ use super::unbegun::{self, Unbegun};
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
 use vecud_base::time::Instant;
 use vecud_plan::schedule::Passed;
-use vecud_plan::{Overrun, Plan, TaskId};
+use vecud_plan::{Overrun, Plan, UnitId};
 use vecud_record::board::{Board, Global, Metric, Scheduling, TaskWord};
 
 /// An activation in real time that has not returned.
@@ -52,7 +52,7 @@ impl TaskProgress {
 }
 
 /// Looks at a task. A release counts once, whoever has counted it: what is read belongs to one activation.
-pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: TaskId) -> TaskProgress {
+pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: UnitId) -> TaskProgress {
     /// A thread that comes so far between two loads needs no looking after.
     const LOOKS: usize = 3;
     let cells = board.task(task);
@@ -71,14 +71,14 @@ pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: Ta
 }
 
 /// What tells one activation of a task from another, and whether it has returned.
-fn mark(board: Board, task: TaskId) -> [u64; 6] {
+fn mark(board: Board, task: UnitId) -> [u64; 6] {
     const WORDS: [TaskWord; 6] =
         [TaskWord::Active, TaskWord::StartedAt, TaskWord::FinishedAt, TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
     WORDS.map(|word| board.task(task).word(word).load(Acquire))
 }
 
 /// Whether an activation has neither returned nor begun since `copy` was made of the board: what the copy has of it belongs together.
-pub fn is_as_copied(board: Board, copy: Board, task: TaskId) -> bool {
+pub fn is_as_copied(board: Board, copy: Board, task: UnitId) -> bool {
     mark(board, task) == mark(copy, task)
 }
 
@@ -86,7 +86,7 @@ fn under_way(
     plan: &Plan,
     board: Board,
     time_base: TimeBase,
-    task: TaskId,
+    task: UnitId,
     mark: [u64; 6],
 ) -> Option<OngoingActivation> {
     let [active, started, finished, time @ ..] = mark;
@@ -96,7 +96,7 @@ fn under_way(
     if !has_started || time < time_base.begin || time > time_base.simulation(time_base.now) {
         return None;
     }
-    let planned = &plan.tasks[task.0];
+    let planned = &plan.units[task.0];
     let counted = if finished > 0 { time_base.simulation(finished) } else { time_base.begin };
     let (now, until) = (time_base.simulation(time_base.now), plan.released_until(planned));
     let released = unbegun::interval(board, task).and_then(|interval| Passed::of(time, interval, counted, now, until));
@@ -115,17 +115,17 @@ fn under_way(
 
 /// The activation that keeps one from running that has not returned either: more urgent, on the same core, and begun later.
 /// `None`: nothing of the rig does.
-pub fn held_up_by(plan: &Plan, board: Board, standings: &[TaskProgress], task: TaskId) -> Option<TaskId> {
+pub fn held_up_by(plan: &Plan, board: Board, standings: &[TaskProgress], task: UnitId) -> Option<UnitId> {
     let fifo = board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
     let started = standings[task.0].under_way?.started;
-    let planned = &plan.tasks[task.0];
+    let planned = &plan.units[task.0];
     let holds = |other: &usize| {
-        let theirs = &plan.tasks[*other];
+        let theirs = &plan.units[*other];
         theirs.cpu == planned.cpu
             && theirs.fifo.get() > planned.fifo.get()
             && standings[*other].under_way.is_some_and(|own| own.started > started)
     };
-    (0..plan.tasks.len()).filter(|_| fifo).find(holds).map(TaskId)
+    (0..plan.units.len()).filter(|_| fifo).find(holds).map(UnitId)
 }
 
 /// The activations that had not returned by `now` (CLOCK_MONOTONIC, ns), or by the end of the run where the runner has said when that
@@ -136,7 +136,7 @@ pub fn settle(
     board: Board,
     begin: Instant,
     now: i64,
-    counts: impl Fn(TaskId) -> bool,
+    counts: impl Fn(UnitId) -> bool,
 ) -> Vec<Option<OngoingActivation>> {
     let standings = settled(plan, board, time_base(plan, board, begin, now), counts);
     standings.into_iter().map(|own| own.under_way).collect()
@@ -145,10 +145,10 @@ pub fn settle(
 /// [`settle`] of a run that is over, whose runner could not say what has become of all releases: what has not begun by then never does,
 /// and what has not returned is not complete.
 pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Option<OngoingActivation>> {
-    let Some(time_base) = time_base(plan, board, begin, now) else { return vec![None; plan.tasks.len()] };
+    let Some(time_base) = time_base(plan, board, begin, now) else { return vec![None; plan.units.len()] };
     let standings = settled(plan, board, Some(time_base), |_| true);
     for (task, own) in standings.iter().enumerate() {
-        let task = TaskId(task);
+        let task = UnitId(task);
         let (number, passed) = match (own.under_way, own.unbegun) {
             (Some(own), _) => {
                 let behind = unbegun::waiting_behind(plan, board, time_base, task, own.time);
@@ -179,7 +179,7 @@ fn note_reached(plan: &Plan, board: Board, time: Instant) {
 /// milliseconds how far the run is.
 pub fn note_last_activation(plan: &Plan, board: Board, begin: Instant, now: i64) {
     let Some(time_base) = TimeBase::at(plan, board, begin, now) else { return };
-    let begun = (0..plan.tasks.len()).map(|task| mark(board, TaskId(task))).filter(|[_, started, ..]| *started > 0);
+    let begun = (0..plan.units.len()).map(|task| mark(board, UnitId(task))).filter(|[_, started, ..]| *started > 0);
     // FMU code can write anywhere.
     let is_possible = |time: &Instant| *time >= begin && *time <= time_base.instant();
     let last = begun.map(|[_, _, _, time @ ..]| Instant::from_words(time)).filter(is_possible).max();
@@ -196,11 +196,11 @@ fn settled(
     plan: &Plan,
     board: Board,
     time_base: Option<TimeBase>,
-    counts: impl Fn(TaskId) -> bool,
+    counts: impl Fn(UnitId) -> bool,
 ) -> Vec<TaskProgress> {
     let look = |task| Some(task).filter(|task| counts(*task)).map(|task| standing(plan, board, time_base, task));
     let standings: Vec<TaskProgress> =
-        (0..plan.tasks.len()).map(|task| look(TaskId(task)).unwrap_or_default()).collect();
+        (0..plan.units.len()).map(|task| look(UnitId(task)).unwrap_or_default()).collect();
     for (task, own) in standings.iter().enumerate() {
         let passed = match (own.under_way, own.unbegun) {
             (Some(own), _) => own.passed.map(|passed| (passed, own.late)),
@@ -210,7 +210,7 @@ fn settled(
             _ => None,
         };
         if let Some((passed, late)) = passed {
-            unbegun::count_overruns(plan, board, TaskId(task), passed, late);
+            unbegun::count_overruns(plan, board, UnitId(task), passed, late);
         }
     }
     standings

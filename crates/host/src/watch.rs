@@ -406,7 +406,7 @@ impl<'a> Supervision<'a> {
             }
             board.set_phase(Phase::Stopping);
         }
-        let mut unreturned = vec![None; plan.tasks.len()];
+        let mut unreturned = vec![None; plan.units.len()];
         if did_not_return || died {
             let all = under_way::settle_all(plan, board, begin, gone);
             unreturned = if did_not_return { all } else { unreturned };

@@ -43,19 +43,19 @@ pub fn build(
     let initialisation = initialisation::plan(&resolved, &mut findings);
     findings.refuse()?;
 
-    let tasks = tasks::plans(&resolved, &order);
-    let masters = masters::plans(&resolved, &tasks, &mut findings);
-    let instances = instances::plans(&resolved, &order, &cpus, &tasks, &times);
-    let connections = connected::plans(&resolved, &tasks, &instances, &mut findings);
-    let serials = tasks::serial::plans(rig, &fmus, &tasks, &mut findings);
-    waiting::check(&tasks, rig, &mut findings);
+    let (mut tasks, units) = tasks::plans(&resolved, &order);
+    masters::join(&resolved, &mut tasks, &units, &mut findings);
+    let instances = instances::plans(&resolved, &order, &cpus, &units, &times);
+    let connections = connected::plans(&resolved, &units, &instances, &mut findings);
+    let serials = tasks::serial::plans(rig, &fmus, &units, &mut findings);
+    waiting::check(&units, rig, &mut findings);
     host::without_effect(rig, &mut findings);
-    findings.notes.extend(TracePlan::note(rig, &tasks).map(str::to_owned));
+    findings.notes.extend(TracePlan::note(rig, &units).map(str::to_owned));
     findings.refuse()?;
 
-    let datagrams = datagrams::sources(rig, &tasks, &instances);
-    let requests = requests::clocks(&tasks, &instances);
-    let stimuli = resolved.stimuli.plans(&tasks, &instances, &times);
+    let datagrams = datagrams::sources(rig, &units, &instances);
+    let requests = requests::clocks(&units, &instances);
+    let stimuli = resolved.stimuli.plans(&units, &instances, &times);
     Ok(Plan {
         rig: rig.name.clone(),
         mode: rig.mode,
@@ -69,9 +69,9 @@ pub fn build(
         host: HostPlan::of(rig, &order, &fmus),
         fmus: instances,
         initialisation,
-        receiver: datagrams::receiver(rig.mode, &datagrams, &tasks, machine),
+        receiver: datagrams::receiver(rig.mode, &datagrams, &units, machine),
         tasks,
-        masters,
+        units,
         serials,
         libraries: Vec::new(),
         connections,

@@ -5,12 +5,12 @@ use super::connections::links::Link;
 use super::described::VariableId;
 use super::findings::Findings;
 use super::resolved::Resolved;
-use super::{ConnectionPlan, FmuPlan, TaskPlan};
+use super::{ConnectionPlan, FmuPlan, UnitPlan};
 
 /// What the plan says of all connections. `fmus`: the instances that they are between.
 pub(super) fn plans(
     resolved: &Resolved,
-    tasks: &[TaskPlan],
+    tasks: &[UnitPlan],
     fmus: &[FmuPlan],
     findings: &mut Findings,
 ) -> Vec<ConnectionPlan> {

@@ -7,7 +7,7 @@ use crate::described::{DescribedFmu, ELEMENTS};
 use crate::priorities::PriorityOrder;
 use crate::resolved::Resolved;
 use crate::sizes::{is_resizable, lengths, sizes};
-use crate::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SignalId, TaskId};
+use crate::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SignalId, UnitId};
 use vecud_description::{Causality, Values, Variability, Variable, VariableType};
 
 pub use crate::model::length::elements;
@@ -28,7 +28,7 @@ pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &PriorityOrder) -> Co
         let id = (fmu, index);
         let connected = !links.feeding(id).is_empty() || !links.fed_by(id).is_empty();
         let fed = resolved.stimuli.feeds(id);
-        let tasks = order.tasks(&resolved.setting(id));
+        let tasks = order.units(&resolved.setting(id));
         let number = settable(described, v, (connected, fed), tasks.is_empty()).map(|structural| {
             let kind = match structural {
                 true => ControlKind::Structural {
@@ -54,7 +54,7 @@ pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &PriorityOrder) -> Co
 }
 
 impl ControlPlan {
-    fn lane(&mut self, tasks: &[TaskId]) -> usize {
+    fn lane(&mut self, tasks: &[UnitId]) -> usize {
         self.lanes.iter().position(|lane| lane.tasks == tasks).unwrap_or_else(|| {
             self.lanes.push(LanePlan { tasks: tasks.to_vec() });
             self.lanes.len() - 1

@@ -103,12 +103,12 @@ pub(super) fn steps(rig: &Rig, fmus: &[DescribedFmu], own: &mut [Option<At<Fract
 }
 
 /// The FMUs of each group make their steps together, as those do whose clocks are connected, which are all in one group therefore.
-pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], leaders: &mut [usize], findings: &mut Findings) {
+pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], firsts: &mut [usize], findings: &mut Findings) {
     for master in &rig.masters {
         let members = members(fmus, master);
         let Some(&first) = members.first() else { continue };
         for fmu in 0..fmus.len() {
-            let with = members.iter().find(|member| leaders[**member] == leaders[fmu]);
+            let with = members.iter().find(|member| firsts[**member] == firsts[fmu]);
             if let (Some(&with), false) = (with, members.contains(&fmu)) {
                 let (name, other, group) = (fmus[fmu].name(), fmus[with].name(), &master.name.value);
                 findings.rig(master.name.place, format!(
@@ -117,6 +117,6 @@ pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], leaders: &mut [usize], find
                 ));
             }
         }
-        members.iter().for_each(|member| leaders[*member] = first);
+        members.iter().for_each(|member| firsts[*member] = first);
     }
 }

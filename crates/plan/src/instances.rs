@@ -7,7 +7,7 @@ use super::tasks::{self, batches};
 use super::timetable::Timetable;
 use super::{
     CallWatch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan,
-    StepClock, StepClockPlan, TaskId, TaskPlan, control, dialect, integration, intermediate, logging, sizes,
+    StepClock, StepClockPlan, UnitId, UnitPlan, control, dialect, integration, intermediate, logging, sizes,
 };
 use vecud_base::time::{Instant, StepGrid};
 use vecud_description::{InterfaceOffer, IntervalVariability};
@@ -17,11 +17,11 @@ pub(super) fn plans(
     resolved: &Resolved,
     order: &PriorityOrder,
     cpus: &[usize],
-    planned: &[TaskPlan],
+    planned: &[UnitPlan],
     times: &Timetable,
 ) -> Vec<FmuPlan> {
     let mut tasks = vec![Vec::new(); cpus.len()];
-    planned.iter().enumerate().for_each(|(id, task)| tasks[task.fmu.0].push(TaskId(id)));
+    planned.iter().enumerate().for_each(|(id, task)| tasks[task.fmu.0].push(UnitId(id)));
     let own = cpus.iter().zip(&tasks).enumerate();
     own.map(|(fmu, (&cpu, tasks))| plan(resolved, order, (fmu, cpu, tasks), planned, times)).collect()
 }
@@ -30,8 +30,8 @@ pub(super) fn plans(
 fn plan(
     resolved: &Resolved,
     order: &PriorityOrder,
-    (fmu, cpu, tasks_of_fmu): (usize, usize, &[TaskId]),
-    planned: &[TaskPlan],
+    (fmu, cpu, tasks_of_fmu): (usize, usize, &[UnitId]),
+    planned: &[UnitPlan],
     times: &Timetable,
 ) -> FmuPlan {
     let described = &resolved.fmus[fmu];
@@ -45,8 +45,8 @@ fn plan(
             reference: v.value_reference,
             name: candidates::element_name(&v.name, output.element),
             aperiodic: v.clock.as_ref().is_some_and(|c| c.interval_variability == IntervalVariability::Triggered),
-            ticked_by: order.tasks(&output.ticked_by),
-            targets: order.tasks(&output.targets),
+            ticked_by: order.units(&output.ticked_by),
+            targets: order.units(&output.targets),
             clocks: output.clocks.iter().map(|&(fmu, clock)| StepClock { fmu: FmuId(fmu), clock }).collect(),
             input: output.input.as_ref().and_then(|input| {
                 let clock = tasks::input_clock(described, input.clock?);

@@ -9,7 +9,7 @@ use super::findings::Findings;
 use super::groups::members;
 use super::resolved::Resolved;
 use super::steps;
-use super::{ConnectionId, FmuId, MasterPlan, SlavePlan, TaskId, TaskPlan, WirePlan};
+use super::{ConnectionId, FmuId, MasterPlan, SlavePlan, TaskId, TaskPlan, UnitId, UnitPlan, WirePlan};
 use crate::rig::{self, Loops, MasterClass, Place, RigMaster};
 use vecud_base::time::Fraction;
 use vecud_description::{Causality, InterfaceOffer, Unknown, VariableType};
@@ -64,34 +64,45 @@ fn abilities(described: &DescribedFmu, clocks: &ClockNetwork, fmu: usize, step: 
     }
 }
 
-/// The groups. What cannot be one, and loops, are told.
-pub(super) fn plans(resolved: &Resolved, tasks: &[TaskPlan], findings: &mut Findings) -> Vec<MasterPlan> {
-    resolved.rig.masters.iter().filter_map(|master| plan(resolved, master, tasks, findings)).collect()
+/// Tells the groups of their masters. What cannot be one, and loops, are told.
+pub(super) fn join(resolved: &Resolved, tasks: &mut [TaskPlan], units: &[UnitPlan], findings: &mut Findings) {
+    for master in &resolved.rig.masters {
+        if let Some((task, own)) = plan(resolved, master, units, findings)
+            && let TaskPlan::Group(group) = &mut tasks[task.0]
+        {
+            group.master = Some(own);
+        }
+    }
 }
 
-fn plan(resolved: &Resolved, master: &RigMaster, tasks: &[TaskPlan], findings: &mut Findings) -> Option<MasterPlan> {
+fn plan(
+    resolved: &Resolved,
+    master: &RigMaster,
+    units: &[UnitPlan],
+    findings: &mut Findings,
+) -> Option<(TaskId, MasterPlan)> {
     let Resolved { fmus, clocks, .. } = resolved;
     let members = members(fmus, master);
-    let task_of = |fmu: usize| {
-        let its = |task: &TaskPlan| task.fmu == FmuId(fmu) && task.makes_steps();
-        tasks.iter().position(its).map(TaskId)
+    let steps_of = |fmu: usize| {
+        let its = |task: &UnitPlan| task.fmu == FmuId(fmu) && task.makes_steps();
+        units.iter().position(its).map(UnitId)
     };
-    let leader = task_of(*members.first()?)?;
+    let task = units[steps_of(*members.first()?)?.0].task;
     let step = clocks.candidates[clocks.steps_of(*members.first()?)?].period?;
     let (integrated, stepping): (Vec<usize>, Vec<usize>) =
         members.iter().copied().partition(|fmu| fmus[*fmu].model_exchange().is_some());
     let mut slaves: Vec<(SlavePlan, Vec<usize>)> = Vec::new();
     for these in stepping.iter().map(|fmu| vec![*fmu]).chain((!integrated.is_empty()).then(|| integrated.clone())) {
-        let tasks = these.iter().filter_map(|fmu| task_of(*fmu)).collect();
-        slaves.push((SlavePlan { name: fmus[these[0]].name().to_owned(), tasks }, these));
+        let members = these.iter().filter_map(|fmu| steps_of(*fmu)).collect();
+        slaves.push((SlavePlan { name: fmus[these[0]].name().to_owned(), members }, these));
     }
     slaves.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
     let algorithm = algorithm(master.algorithm);
     let classes = classes(resolved, master, &slaves, algorithm, step, findings)?;
     check_ticks(resolved, master, &slaves, findings);
-    let wires = wires(resolved, &members, &task_of);
+    let wires = wires(resolved, &members, &steps_of);
     let is_inner = |wire: &&WirePlan| {
-        let is_integrated = |task: TaskId| integrated.contains(&tasks[task.0].fmu.0);
+        let is_integrated = |task: UnitId| integrated.contains(&units[task.0].fmu.0);
         is_integrated(wire.from) && is_integrated(wire.to)
     };
     let order = Order::of(resolved, master, &wires, findings);
@@ -111,9 +122,8 @@ fn plan(resolved: &Resolved, master: &RigMaster, tasks: &[TaskPlan], findings: &
             .collect::<Vec<_>>()
     };
     let (exchanges, inner) = (among(false), among(true));
-    Some(MasterPlan {
+    let own = MasterPlan {
         name: master.name.value.clone(),
-        leader,
         algorithm,
         slaves: slaves.into_iter().map(|(slave, _)| slave).collect(),
         classes,
@@ -121,7 +131,8 @@ fn plan(resolved: &Resolved, master: &RigMaster, tasks: &[TaskPlan], findings: &
         exchanges,
         inner,
         max_events: master.integration.max_events.as_ref().map_or(REPEATS, |at| at.value),
-    })
+    };
+    Some((task, own))
 }
 
 /// What `algorithm` is to whoever steps.
@@ -244,7 +255,7 @@ fn check_ticks(resolved: &Resolved, master: &RigMaster, slaves: &[(SlavePlan, Ve
 }
 
 /// The connections inside of a group, in the order of the rig.
-fn wires(resolved: &Resolved, members: &[usize], task_of: &impl Fn(usize) -> Option<TaskId>) -> Vec<WirePlan> {
+fn wires(resolved: &Resolved, members: &[usize], steps_of: &impl Fn(usize) -> Option<UnitId>) -> Vec<WirePlan> {
     let Resolved { fmus, links, .. } = resolved;
     let inside = links
         .iter()
@@ -254,8 +265,8 @@ fn wires(resolved: &Resolved, members: &[usize], task_of: &impl Fn(usize) -> Opt
         let (fmu, variable) = link.target;
         Some(WirePlan {
             connection: ConnectionId(number),
-            from: task_of(link.source.0)?,
-            to: task_of(fmu)?,
+            from: steps_of(link.source.0)?,
+            to: steps_of(fmu)?,
             in_event_mode: resolved.is_set_in_event_mode(link.target),
             takes_jumps: fmus[fmu].takes_jumps_in_event_mode() && !resolved.is_set_in_event_mode(link.target),
             nominal: fmus[fmu].variables()[variable].nominal.unwrap_or(1.0),

@@ -6,7 +6,7 @@
 //! that FMUs which take turns leave nothing to each other, and that none keeps anything for one thread.
 
 use super::connections::timing::name;
-use super::{FmuId, Plan, Release, SignalId, TaskId, TaskPlan, TriggerTime};
+use super::{FmuId, Plan, Release, SignalId, TriggerTime, UnitId, UnitPlan};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is covered, and why the rest is not.
@@ -32,20 +32,20 @@ pub struct Promise {
 impl Promise {
     /// What a plan promises.
     pub fn of(plan: &Plan) -> Promise {
-        let roots = super::roots(&plan.tasks);
+        let roots = super::roots(&plan.units);
         let mut tasks: Vec<Option<String>> =
-            (0..plan.tasks.len()).map(|id| of_itself(plan, TaskId(id), &roots)).collect();
+            (0..plan.units.len()).map(|id| of_itself(plan, UnitId(id), &roots)).collect();
         // What depends on something that is not covered is not either.
         while let Some((id, why)) = (0..tasks.len())
             .filter(|id| tasks[*id].is_none())
-            .find_map(|id| Some((id, through(plan, TaskId(id), &tasks)?)))
+            .find_map(|id| Some((id, through(plan, UnitId(id), &tasks)?)))
         {
             tasks[id] = Some(why);
         }
         let signals = signals(plan, &tasks);
-        let several = |fmu: &FmuId| plan.tasks.iter().filter(|task| task.fmu == *fmu).count() > 1;
+        let several = |fmu: &FmuId| plan.units.iter().filter(|task| task.fmu == *fmu).count() > 1;
         let covered = |fmu: &FmuId| {
-            let columns = plan.tasks.iter().zip(&tasks).filter(|(task, why)| task.fmu == *fmu && why.is_none());
+            let columns = plan.units.iter().zip(&tasks).filter(|(task, why)| task.fmu == *fmu && why.is_none());
             columns
                 .flat_map(|(task, _)| task.recorded())
                 .filter(|signal| plan.is_recorded(*signal))
@@ -68,14 +68,14 @@ impl Promise {
     }
 
     /// Whether something that is covered comes from this task.
-    pub fn covers(&self, task: TaskId) -> bool {
+    pub fn covers(&self, task: UnitId) -> bool {
         self.tasks[task.0].is_none()
     }
 }
 
 /// Why a task is not covered, whatever the others are.
-fn of_itself(plan: &Plan, id: TaskId, roots: &[Vec<TaskId>]) -> Option<String> {
-    let task = &plan.tasks[id.0];
+fn of_itself(plan: &Plan, id: UnitId, roots: &[Vec<UnitId>]) -> Option<String> {
+    let task = &plan.units[id.0];
     let own = name(plan, id);
     if let Some(source) = plan.datagrams.iter().find(|source| source.task == id) {
         let what = if source.clock.is_some() { "has a clock that is ticked" } else { "is activated" };
@@ -90,7 +90,7 @@ fn of_itself(plan: &Plan, id: TaskId, roots: &[Vec<TaskId>]) -> Option<String> {
             return Some(format!("several partitions may tick {own}, in the order in which they run"));
         }
         Release::Countdown => {
-            let arming: Vec<TaskId> = task.caused_by.iter().copied().filter(|by| *by != id).collect();
+            let arming: Vec<UnitId> = task.caused_by.iter().copied().filter(|by| *by != id).collect();
             if arming.len() > 1 {
                 return Some(format!("several partitions may arm {own}, in the order in which they run"));
             }
@@ -106,11 +106,11 @@ fn of_itself(plan: &Plan, id: TaskId, roots: &[Vec<TaskId>]) -> Option<String> {
     }
     let inputs = task.set.iter().flat_map(|batch| &batch.items);
     if let Some(item) = inputs.clone().filter(|item| !item.stimuli.is_empty()).find(|item| {
-        let sets = |other: &TaskPlan| {
+        let sets = |other: &UnitPlan| {
             let mut items = other.set.iter().flat_map(|batch| &batch.items);
             other.fmu == task.fmu && items.any(|set| set.reference == item.reference)
         };
-        plan.tasks.iter().filter(|other| sets(other)).count() > 1
+        plan.units.iter().filter(|other| sets(other)).count() > 1
     }) {
         let fmu = &plan.fmus[task.fmu.0].name;
         return Some(format!("several partitions set {fmu}.{}, which belongs to no clock alone", item.name));
@@ -131,9 +131,9 @@ fn of_itself(plan: &Plan, id: TaskId, roots: &[Vec<TaskId>]) -> Option<String> {
                 return Some(format!("several partitions may compute {}", planned.from));
             }
             for producer in &delay.producers {
-                let release = &plan.tasks[producer.task.0].release;
+                let release = &plan.units[producer.task.0].release;
                 let chained = !release.has_instants() && !matches!(release, Release::Changing | Release::Never);
-                let known = |root: &TaskId| plan.tasks[root.0].release.has_instants();
+                let known = |root: &UnitId| plan.units[root.0].release.has_instants();
                 if chained && !matches!(roots[producer.task.0].as_slice(), [root] if known(root)) {
                     let producer = name(plan, producer.task);
                     return Some(format!(
@@ -148,30 +148,30 @@ fn of_itself(plan: &Plan, id: TaskId, roots: &[Vec<TaskId>]) -> Option<String> {
 }
 
 /// Whether none of these can come in the midst of another one.
-fn of_one_level(plan: &Plan, tasks: &[TaskId]) -> bool {
-    tasks.windows(2).all(|pair| plan.tasks[pair[0].0].level == plan.tasks[pair[1].0].level)
+fn of_one_level(plan: &Plan, tasks: &[UnitId]) -> bool {
+    tasks.windows(2).all(|pair| plan.units[pair[0].0].level == plan.units[pair[1].0].level)
 }
 
 /// A more urgent partition of the same FMU than `arming` that may update clocks, as far as the description says who does:
 /// whoever may tick an output clock or arm a countdown, but for the countdown `armed` itself.
-fn updates_within(plan: &Plan, arming: TaskId, armed: TaskId) -> Option<TaskId> {
-    let own = &plan.tasks[arming.0];
-    let of_fmu = |id: &TaskId| plan.tasks[id.0].fmu == own.fmu;
-    let more_urgent = |id: &TaskId| plan.tasks[id.0].level < own.level;
+fn updates_within(plan: &Plan, arming: UnitId, armed: UnitId) -> Option<UnitId> {
+    let own = &plan.units[arming.0];
+    let of_fmu = |id: &UnitId| plan.units[id.0].fmu == own.fmu;
+    let more_urgent = |id: &UnitId| plan.units[id.0].level < own.level;
     let fmu = &plan.fmus[own.fmu.0];
     let countdowns = fmu.countdowns().iter().filter(|other| **other != armed);
     let said = fmu.output_clocks.iter().map(|clock| &clock.ticked_by);
-    let mut by = said.chain(countdowns.map(|other| &plan.tasks[other.0].caused_by));
+    let mut by = said.chain(countdowns.map(|other| &plan.units[other.0].caused_by));
     by.find_map(|tasks| match tasks.is_empty() {
-        true => (0..plan.tasks.len()).map(TaskId).filter(of_fmu).find(more_urgent),
+        true => (0..plan.units.len()).map(UnitId).filter(of_fmu).find(more_urgent),
         false => tasks.iter().copied().find(more_urgent),
     })
 }
 
 /// Why a task is not covered since another one is not.
-fn through(plan: &Plan, id: TaskId, tasks: &[Option<String>]) -> Option<String> {
-    let task = &plan.tasks[id.0];
-    let uncovered = |other: &&TaskId| tasks[other.0].is_some();
+fn through(plan: &Plan, id: UnitId, tasks: &[Option<String>]) -> Option<String> {
+    let task = &plan.units[id.0];
+    let uncovered = |other: &&UnitId| tasks[other.0].is_some();
     if let Some(by) = task.caused_by.iter().find(uncovered) {
         return Some(format!("{} follows {}, which is not covered", name(plan, id), name(plan, *by)));
     }
@@ -190,15 +190,15 @@ fn through(plan: &Plan, id: TaskId, tasks: &[Option<String>]) -> Option<String> 
     })
 }
 
-/// The tasks whose steps are made together with those of this one.
-fn together(plan: &Plan, id: TaskId) -> Vec<TaskId> {
-    let leader = |id: TaskId| plan.tasks[id.0].leader().unwrap_or(id);
-    (0..plan.tasks.len()).map(TaskId).filter(|other| *other != id && leader(*other) == leader(id)).collect()
+/// The units whose steps are made together with those of this one.
+fn together(plan: &Plan, id: UnitId) -> Vec<UnitId> {
+    let is_together = |other: &UnitId| *other != id && plan.units[other.0].task == plan.units[id.0].task;
+    (0..plan.units.len()).map(UnitId).filter(is_together).collect()
 }
 
 /// The tasks that may tick a clock between the steps of this one.
-fn ticking(plan: &Plan, id: TaskId) -> Vec<TaskId> {
-    let task = &plan.tasks[id.0];
+fn ticking(plan: &Plan, id: UnitId) -> Vec<UnitId> {
+    let task = &plan.units[id.0];
     let clocks = plan.fmus[task.fmu.0].output_clocks.iter().filter(|_| task.is_contiguous());
     let sources = clocks.filter_map(|clock| match clock.input.as_ref()?.release {
         Release::Triggered { fmu, output_clock } => Some(&plan.fmus[fmu.0].output_clocks[output_clock].ticked_by),
@@ -208,14 +208,14 @@ fn ticking(plan: &Plan, id: TaskId) -> Vec<TaskId> {
 }
 
 fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
-    let mut by: Vec<Vec<TaskId>> = vec![Vec::new(); plan.signals.len()];
-    for (id, task) in plan.tasks.iter().enumerate() {
-        task.recorded().filter(|signal| plan.is_recorded(*signal)).for_each(|signal| by[signal.0].push(TaskId(id)));
+    let mut by: Vec<Vec<UnitId>> = vec![Vec::new(); plan.signals.len()];
+    for (id, task) in plan.units.iter().enumerate() {
+        task.recorded().filter(|signal| plan.is_recorded(*signal)).for_each(|signal| by[signal.0].push(UnitId(id)));
     }
     for fmu in &plan.fmus {
         for on_tick in fmu.on_ticks() {
             let columns = on_tick.batch.items.iter().flat_map(|item| item.signals.iter().copied());
-            let tickers: BTreeSet<TaskId> =
+            let tickers: BTreeSet<UnitId> =
                 on_tick.clocks.iter().flat_map(|clock| fmu.output_clocks[*clock].ticked_by.iter().copied()).collect();
             // Who updates clocks in the midst of the only ticker reads them as well.
             let within = tickers.first().and_then(|by| updates_within(plan, *by, *by));
@@ -223,12 +223,12 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
                 by[signal.0].extend(tickers.iter().chain(&within));
                 if tickers.is_empty() {
                     // Nobody knows which: as if several did.
-                    by[signal.0].extend([TaskId(usize::MAX), TaskId(usize::MAX)]);
+                    by[signal.0].extend([UnitId(usize::MAX), UnitId(usize::MAX)]);
                 }
             }
         }
     }
-    let of = |by: &Vec<TaskId>| match by.as_slice() {
+    let of = |by: &Vec<UnitId>| match by.as_slice() {
         [] => None,
         [task] => tasks[task.0].clone(),
         _ => Some("several partitions compute it: it belongs to no clock, or to several".to_owned()),
@@ -241,12 +241,12 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
 /// Why the columns of clocks are not covered. Partitions of one level that may tick the same clock do so one after the other, and
 /// the row has what any of them has ticked.
 fn clocks(plan: &Plan, tasks: &[Option<String>]) -> BTreeMap<SignalId, Option<String>> {
-    let mut tickers: BTreeMap<SignalId, Vec<TaskId>> = BTreeMap::new();
-    for (id, task) in plan.tasks.iter().enumerate() {
+    let mut tickers: BTreeMap<SignalId, Vec<UnitId>> = BTreeMap::new();
+    for (id, task) in plan.units.iter().enumerate() {
         let clocks = task.ticks.iter().filter(|clock| plan.is_recorded(clock.signal));
-        clocks.for_each(|clock| tickers.entry(clock.signal).or_default().push(TaskId(id)));
+        clocks.for_each(|clock| tickers.entry(clock.signal).or_default().push(UnitId(id)));
     }
-    let why = |by: &[TaskId]| match of_one_level(plan, by) {
+    let why = |by: &[UnitId]| match of_one_level(plan, by) {
         true => by.iter().find_map(|task| tasks[task.0].clone()),
         false => Some("several partitions may tick it, in the order in which they run".to_owned()),
     };

@@ -69,7 +69,7 @@ pub(super) fn candidates(
         candidates.push(Candidate {
             fmu,
             clock: None,
-            leads_group: leads,
+            is_group: leads,
             in_steps: false,
             priority: None,
             release: Release::Periodic { shift: Fraction::ZERO, interval: step.value },
@@ -85,24 +85,24 @@ pub(super) fn candidates(
 /// The FMUs of a `[master.NAME]` make their steps together (semantics S24), and so do those whose clocks are connected: on the shortest
 /// step of them, which the others' must be multiples of (S22).
 pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut ClockNetwork, findings: &mut Findings) {
-    let leader = |leaders: &[usize], mut fmu: usize| {
-        while leaders[fmu] != fmu {
-            fmu = leaders[fmu];
+    let first = |firsts: &[usize], mut fmu: usize| {
+        while firsts[fmu] != fmu {
+            fmu = firsts[fmu];
         }
         fmu
     };
     for (from, described) in fmus.iter().enumerate() {
         for to in clocks.outputs[from].iter().flat_map(|output| &output.clocks).map(|(to, _)| *to) {
             if described.steps().is_some() {
-                let (a, b) = (leader(&clocks.leaders, from), leader(&clocks.leaders, to));
-                clocks.leaders[a.max(b)] = a.min(b);
+                let (a, b) = (first(&clocks.firsts, from), first(&clocks.firsts, to));
+                clocks.firsts[a.max(b)] = a.min(b);
             }
         }
     }
-    clocks.leaders = (0..fmus.len()).map(|fmu| leader(&clocks.leaders, fmu)).collect();
-    groups::join(rig, fmus, &mut clocks.leaders, findings);
-    for (fmu, leader) in clocks.leaders.iter().enumerate() {
-        clocks.groups.entry(*leader).or_default().push(fmu);
+    clocks.firsts = (0..fmus.len()).map(|fmu| first(&clocks.firsts, fmu)).collect();
+    groups::join(rig, fmus, &mut clocks.firsts, findings);
+    for (fmu, first) in clocks.firsts.iter().enumerate() {
+        clocks.groups.entry(*first).or_default().push(fmu);
     }
     clocks.groups.retain(|_, members| members.len() > 1);
     for (first, members) in clocks.groups.clone() {
@@ -191,7 +191,7 @@ pub(super) fn may_be_cut_short(fmus: &[DescribedFmu], clocks: &ClockNetwork, fmu
 pub(super) fn cores(clocks: &ClockNetwork, fmus: &[DescribedFmu], cpus: Vec<usize>) -> Vec<usize> {
     let of = |fmu: usize| {
         let named = clocks.group(fmu).iter().find(|other| fmus[**other].cpu().is_some()).map(|other| cpus[*other]);
-        named.unwrap_or(cpus[clocks.leaders[fmu]])
+        named.unwrap_or(cpus[clocks.firsts[fmu]])
     };
     (0..cpus.len()).map(of).collect()
 }
@@ -310,8 +310,9 @@ pub(super) fn internal_step(described: &DescribedFmu) -> Option<Fraction> {
 pub(super) fn retry(rig: &Rig, described: &DescribedFmu) -> Retry {
     let can = described.steps().map_or(Retry::Never, |own| own.retry);
     match described.rig.retry_steps.as_ref().map(|at| at.value) {
-        Some(false) => Retry::Never,
-        None if can == Retry::FromState && rig.mode == Mode::RealTime => Retry::Never,
+        _ if can == Retry::Never => Retry::Never,
+        Some(false) => Retry::Unwanted,
+        None if can == Retry::FromState && rig.mode == Mode::RealTime => Retry::Unwanted,
         _ => can,
     }
 }

@@ -5,7 +5,7 @@
 use super::connections::timing;
 use super::elements::shape_text;
 use super::{
-    Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, TaskPlan, Timing, promise, tasks,
+    Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, Timing, UnitPlan, promise, tasks,
 };
 use crate::rig::Mode;
 use bytesize::ByteSize;
@@ -62,7 +62,7 @@ fn cells(texts: &[&str]) -> Vec<String> {
 fn tasks(plan: &Plan) -> String {
     let head = ["FMU", "clock", "kind", "activated", "FMI priority", "level", "FIFO", "core", "thread", "limits"];
     let mut rows = vec![cells(&head)];
-    rows.extend(plan.tasks.iter().map(|task| {
+    rows.extend(plan.units.iter().map(|task| {
         vec![
             plan.fmus[task.fmu.0].name.clone(),
             task.name.clone(),
@@ -113,7 +113,7 @@ pub fn release(plan: &Plan, release: &Release) -> String {
     }
 }
 
-fn limits(task: &TaskPlan) -> String {
+fn limits(task: &UnitPlan) -> String {
     let limits = task.limits;
     let micros = |name: &str, nanos: vecud_base::time::Nanos| format!("{name} {} µs", nanos.0 as f64 / 1e3);
     let all = [
@@ -131,9 +131,9 @@ fn limits(task: &TaskPlan) -> String {
 
 /// The tasks and FMUs of each core. How loaded the cores are is part of the schedulability.
 fn cores(plan: &Plan) -> String {
-    let cpus: BTreeSet<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
+    let cpus: BTreeSet<usize> = plan.units.iter().map(|task| task.cpu).collect();
     let line = |cpu: usize| {
-        let here: Vec<&TaskPlan> = plan.tasks.iter().filter(|task| task.cpu == cpu).collect();
+        let here: Vec<&UnitPlan> = plan.units.iter().filter(|task| task.cpu == cpu).collect();
         let fmus: BTreeSet<usize> = here.iter().map(|task| task.fmu.0).collect();
         let fmus: Vec<&str> = fmus.into_iter().map(|fmu| plan.fmus[fmu].name.as_str()).collect();
         let tasks = format!("{} task{}", here.len(), if here.len() == 1 { "" } else { "s" });
@@ -184,7 +184,7 @@ fn units(connection: &super::ConnectionPlan) -> String {
 }
 
 fn triggers(plan: &Plan) -> String {
-    let name = |id: &super::TaskId| plan.full_name(&plan.tasks[id.0]);
+    let name = |id: &super::UnitId| plan.full_name(&plan.units[id.0]);
     let mut rows = Vec::new();
     for fmu in &plan.fmus {
         for clock in &fmu.output_clocks {
@@ -233,7 +233,7 @@ fn stimuli(plan: &Plan) -> String {
         }
         for tick in &stimulus.ticks {
             let to =
-                tick.clock.map_or_else(|| plan.full_name(&plan.tasks[tick.task.0]), |clock| plan.clock_name(clock));
+                tick.clock.map_or_else(|| plan.full_name(&plan.units[tick.task.0]), |clock| plan.clock_name(clock));
             columns.push((tick.cell, cells(&[&stimulus.file, &tick.column, "→", &to, "ticks"])));
         }
         columns.sort();

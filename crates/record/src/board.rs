@@ -16,7 +16,7 @@ use crate::stimulus::Shape;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::Instant;
-use vecud_plan::{FmuId, Mode, Plan, Release, SignalId, SignalPlan, TaskId};
+use vecud_plan::{FmuId, Mode, Plan, Release, SignalId, SignalPlan, UnitId};
 
 mod call_counts;
 mod calls;
@@ -394,9 +394,9 @@ impl Layout {
     pub fn of(plan: &Plan) -> Layout {
         let fmus = Global::Count as usize;
         let tasks = (fmus + plan.fmus.len() * FMU_WORDS).next_multiple_of(LINE);
-        let histograms = tasks + plan.tasks.len() * TASK_WORDS;
-        let calls = (histograms + plan.tasks.len() * TASK_HISTOGRAMS).next_multiple_of(LINE);
-        let log = calls + (plan.tasks.len() + plan.fmus.len()) * call_counts::WORDS;
+        let histograms = tasks + plan.units.len() * TASK_WORDS;
+        let calls = (histograms + plan.units.len() * TASK_HISTOGRAMS).next_multiple_of(LINE);
+        let log = calls + (plan.units.len() + plan.fmus.len()) * call_counts::WORDS;
         let initial = log + LOG_WORDS;
         let mut next = initial;
         let start = |signal: &SignalPlan| {
@@ -406,10 +406,10 @@ impl Layout {
         };
         let starts = plan.columns().map(start).collect();
         // Of inputs alone that nobody sets nothing is ever read, and their recording has its rows.
-        let has_values = plan.tasks.iter().any(|task| plan.sample_words(task) > 0);
+        let has_values = plan.units.iter().any(|task| plan.sample_words(task) > 0);
         let has_rows_of_time = plan.rows_of_time || !plan.signals.is_empty() && !has_values;
         let rings = plan
-            .tasks
+            .units
             .iter()
             .map(|task| {
                 let values = plan.sample_words(task);
@@ -464,7 +464,7 @@ fn records(plan: &Plan, release: &Release, values: usize) -> usize {
     let wanted = match release {
         Release::Periodic { interval, .. } => {
             let seconds = (2.0 / interval.seconds()).ceil() as usize;
-            let share = if plan.mode == Mode::Virtual { ALL / plan.tasks.len() / record } else { 0 };
+            let share = if plan.mode == Mode::Virtual { ALL / plan.units.len() / record } else { 0 };
             seconds.max(share.min(MANY))
         }
         _ => MANY,
@@ -511,7 +511,7 @@ impl<'a> Board<'a> {
     }
 
     /// The words of a task.
-    pub fn task(&self, task: TaskId) -> TaskCells<'a> {
+    pub fn task(&self, task: UnitId) -> TaskCells<'a> {
         let words = self.layout.tasks + task.0 * TASK_WORDS;
         let histograms = self.layout.histograms + task.0 * TASK_HISTOGRAMS;
         TaskCells {
@@ -555,7 +555,7 @@ impl<'a> Board<'a> {
     }
 
     /// The samples of a task.
-    pub fn samples(&self, task: TaskId) -> SampleRing<'a> {
+    pub fn samples(&self, task: UnitId) -> SampleRing<'a> {
         let (start, records, values) = self.layout.rings[task.0];
         SampleRing::new(&self.words[start..start + SampleRing::words(records, values)], records, values)
     }
@@ -600,7 +600,7 @@ impl<'a> FmuCells<'a> {
 
     /// Notes a failure, if it is the first one of this instance. `reading`: the call itself went well, but what it gave is
     /// of no use.
-    pub fn fail(&self, failed: FailedCall, task: Option<TaskId>, time: Instant, reading: Option<Unusable>) {
+    pub fn fail(&self, failed: FailedCall, task: Option<UnitId>, time: Instant, reading: Option<Unusable>) {
         let FailedCall { status, function, answer } = failed;
         if self.word(FmuWord::FailureStatus).compare_exchange(0, status, SeqCst, SeqCst).is_ok() {
             let set = |word: FmuWord, value: u64| self.word(word).store(value, Relaxed);

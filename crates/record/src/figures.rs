@@ -8,7 +8,7 @@
 use super::board::causes::{CauseCells, ResponsePart};
 use super::board::{Board, Metric, TaskCells};
 use super::trace::Note;
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 
 /// The histograms of one task.
 #[derive(Clone, Copy)]
@@ -19,7 +19,7 @@ pub struct TaskFigures<'a> {
 
 impl<'a> TaskFigures<'a> {
     /// The figures of a task; `None` in virtual time, where nothing is late.
-    pub fn of(board: Board<'a>, task: TaskId) -> Option<TaskFigures<'a>> {
+    pub fn of(board: Board<'a>, task: UnitId) -> Option<TaskFigures<'a>> {
         Some(TaskFigures { cells: board.task(task), causes: board.causes(task)? })
     }
 

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::Instant;
 use vecud_description::ValueReference;
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 
 /// Kinds of findings. Each is counted for each instance by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -156,7 +156,7 @@ pub enum When {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Occurrence {
     /// The task whose activation was under way.
-    pub task: Option<TaskId>,
+    pub task: Option<UnitId>,
     /// The clock or variable that it is about.
     pub reference: Option<ValueReference>,
     /// Activation time.
@@ -223,7 +223,7 @@ impl<'a> FindingCells<'a> {
         let cells = self.of(finding);
         let word = |at: usize| cells[at].load(SeqCst);
         (word(1) == 1).then(|| Occurrence {
-            task: word(2).checked_sub(1).map(|task| TaskId(task as usize)),
+            task: word(2).checked_sub(1).map(|task| UnitId(task as usize)),
             reference: word(3).checked_sub(1).map(|reference| ValueReference(reference as u32)),
             time: (word(4) == 1).then(|| Instant::from_words([word(5), word(6), word(7)])),
             value: word(8),
@@ -240,7 +240,7 @@ mod tests {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
         let cells = FindingCells::new(&words);
         let first = Occurrence {
-            task: Some(TaskId(3)),
+            task: Some(UnitId(3)),
             reference: Some(ValueReference(0)),
             time: Instant::from_f64(-0.5),
             value: f64::NAN.to_bits(),

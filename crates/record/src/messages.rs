@@ -33,7 +33,7 @@ use vecud_base::time::{Instant, Nanos, ToNanos};
 use vecud_description::VariableType;
 use vecud_description::word;
 use vecud_linux::files;
-use vecud_plan::{MessageEncoding, Mode, Plan, SignalId, TaskId};
+use vecud_plan::{MessageEncoding, Mode, Plan, SignalId, UnitId};
 
 /// A chunk is written after so long ...
 const CHUNK_TIME: Duration = Duration::from_millis(250);
@@ -96,7 +96,7 @@ impl Messages {
             Ok(file)
         })?;
         let mut sources: Vec<MessageChannel> = plan
-            .tasks
+            .units
             .iter()
             .map(|task| {
                 let fmu = &plan.fmus[task.fmu.0].name;
@@ -118,7 +118,7 @@ impl Messages {
             keys,
             names,
             sources,
-            tasks: plan.tasks.len(),
+            tasks: plan.units.len(),
             zero,
             since: None,
             look_at: BETWEEN_LOOKS,
@@ -220,7 +220,7 @@ impl SampleSink for Messages {
         Ok(())
     }
 
-    fn activation(&mut self, task: TaskId, time: Instant, values: Sample) -> io::Result<()> {
+    fn activation(&mut self, task: UnitId, time: Instant, values: Sample) -> io::Result<()> {
         self.message(task.0, time, values)
     }
 
@@ -351,8 +351,8 @@ mod tests {
         let mut messages =
             Box::new(Messages::create(&path, &plan, MessageEncoding::Protobuf, &Texts::default()).unwrap());
         messages.begin(&vec![None; plan.signals.len()]).unwrap();
-        let recorded = |task: usize| Some((TaskId(task), plan.recorded(&plan.tasks[task]).next()?));
-        let (task, column) = (0..plan.tasks.len()).find_map(recorded).unwrap();
+        let recorded = |task: usize| Some((UnitId(task), plan.recorded(&plan.units[task]).next()?));
+        let (task, column) = (0..plan.units.len()).find_map(recorded).unwrap();
         for ms in 0..8 {
             let (time, value) = (Instant::from_nanos(Nanos(ms * 1_000_000)), Some((0.5 * ms as f64).to_bits()));
             messages.activation(task, time, Sample::Some(&[(column, value)])).unwrap();
@@ -412,8 +412,8 @@ mod tests {
         let path = folder.path().join("signals.mcap");
         let mut messages = Messages::create(&path, &plan, MessageEncoding::Json, &Texts::default()).unwrap();
         messages.begin(&vec![None; plan.signals.len()]).unwrap();
-        let recorded = |task: usize| Some((TaskId(task), plan.recorded(&plan.tasks[task]).next()?));
-        let (task, column) = (0..plan.tasks.len()).find_map(recorded).unwrap();
+        let recorded = |task: usize| Some((UnitId(task), plan.recorded(&plan.units[task]).next()?));
+        let (task, column) = (0..plan.units.len()).find_map(recorded).unwrap();
         let mut write = |time: i64| {
             let time = Instant::from_nanos(Nanos(time));
             messages.activation(task, time, Sample::Some(&[(column, Some(0))])).unwrap();

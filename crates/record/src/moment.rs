@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::Instant;
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 
 /// Where the time of one activation went, ns. Together the parts are its response: from its release to its last get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl ResponseBreakdown {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Other {
     /// The task that was at work.
-    pub task: TaskId,
+    pub task: UnitId,
     /// Time between the release and the end in which its activation was under way, ns. Of one that had not ended by then, so
     /// was itself interrupted or lent its time: that before the wake-up.
     pub overlap: i64,
@@ -154,7 +154,7 @@ impl<'a> MomentCells<'a> {
             let task = get(FIRST_OTHER + 2 * i).checked_sub(1).filter(|task| *task < tasks as u64)?;
             let overlap = get(FIRST_OTHER + 2 * i + 1);
             let under_way = overlap & UNDER_WAY != 0;
-            Some(Other { task: TaskId(task as usize), overlap: (overlap & !UNDER_WAY) as i64, under_way })
+            Some(Other { task: UnitId(task as usize), overlap: (overlap & !UNDER_WAY) as i64, under_way })
         };
         Some(NotableActivation {
             time: Instant::from_words([1, 2, 3].map(get)),
@@ -177,8 +177,8 @@ mod tests {
 
     fn moment() -> NotableActivation {
         let mut others = [None; OTHERS];
-        others[0] = Some(Other { task: TaskId(0), overlap: 77, under_way: true });
-        others[1] = Some(Other { task: TaskId(4), overlap: 5, under_way: false });
+        others[0] = Some(Other { task: UnitId(0), overlap: 77, under_way: true });
+        others[1] = Some(Other { task: UnitId(4), overlap: 5, under_way: false });
         NotableActivation {
             time: Instant::from_f64(1.25).unwrap(),
             release: 99,
@@ -225,6 +225,6 @@ mod tests {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
         MomentCells::new(&words).write(&moment());
         let read = MomentCells::new(&words).read(4).unwrap();
-        assert_eq!((read.others[0].map(|other| other.task), read.others[1]), (Some(TaskId(0)), None));
+        assert_eq!((read.others[0].map(|other| other.task), read.others[1]), (Some(UnitId(0)), None));
     }
 }

@@ -6,7 +6,7 @@ use super::texts::Texts;
 use crate::recording::protobuf::{self as wire, Field, FieldType, WireType};
 use std::collections::BTreeSet;
 use vecud_base::time::Instant;
-use vecud_plan::{Plan, SignalId, TaskPlan};
+use vecud_plan::{Plan, SignalId, UnitPlan};
 
 /// How values of columns are written.
 pub(super) struct Protobuf {
@@ -45,7 +45,7 @@ const TIME: std::ops::Range<usize> = 1..9;
 
 impl Template {
     /// That of a task, if all of its values are always as long.
-    fn of(plan: &Plan, task: &TaskPlan, columns: &[Column]) -> Option<Template> {
+    fn of(plan: &Plan, task: &UnitPlan, columns: &[Column]) -> Option<Template> {
         let mut template = Template { message: vec![wire::tag(wire::TIME, WireType::Eight) as u8], places: Vec::new() };
         template.message.resize(TIME.end, 0);
         for SignalId(column) in plan.written(task) {
@@ -93,7 +93,7 @@ impl Protobuf {
             Column { tag, length: bytes.len(), kind }
         };
         let columns: Vec<Column> = plan.signals.iter().enumerate().map(column).collect();
-        let templates = plan.tasks.iter().map(|task| Template::of(plan, task, &columns)).collect();
+        let templates = plan.units.iter().map(|task| Template::of(plan, task, &columns)).collect();
         Protobuf { columns, templates, keys, texts: texts.clone() }
     }
 }

@@ -3,7 +3,7 @@
 use super::written::Written;
 use std::io;
 use vecud_base::time::Instant;
-use vecud_plan::{SignalId, TaskId};
+use vecud_plan::{SignalId, UnitId};
 
 /// A column gets this value, or none any more. Of a string or binary it is the number that stands for it.
 pub(super) type Change = (SignalId, Option<u64>);
@@ -42,7 +42,7 @@ pub(super) trait SampleSink {
     }
 
     /// What is kept of one activation, in the order of time, then of the tasks.
-    fn activation(&mut self, _task: TaskId, _time: Instant, _values: Sample) -> io::Result<()> {
+    fn activation(&mut self, _task: UnitId, _time: Instant, _values: Sample) -> io::Result<()> {
         Ok(())
     }
 

@@ -27,7 +27,7 @@ use vecud_base::time::Instant;
 use vecud_description::bytes;
 use vecud_description::word;
 use vecud_description::{Values, VariableType};
-use vecud_plan::{Format, Plan, SignalId, SignalPlan, TaskId};
+use vecud_plan::{Format, Plan, SignalId, SignalPlan, UnitId};
 
 /// Room for so many values of samples is kept between two looks: 2 MiB, four rings of the largest kind.
 const KEPT: usize = 1 << 18;
@@ -139,7 +139,7 @@ impl Columns {
 /// A sample that was taken from its ring; its values lie beside those of others.
 struct Taken {
     time: Instant,
-    task: TaskId,
+    task: UnitId,
     order: u64,
     values: Range<usize>,
 }
@@ -147,7 +147,7 @@ struct Taken {
 /// A sample of which something is kept.
 struct Part {
     order: u64,
-    task: TaskId,
+    task: UnitId,
     /// `None`: all of its values.
     kept: Option<Range<usize>>,
     values: Range<usize>,
@@ -155,7 +155,7 @@ struct Part {
 
 /// A sample whose time was not complete when it was taken.
 struct Later {
-    task: TaskId,
+    task: UnitId,
     order: u64,
     values: Box<[u64]>,
 }
@@ -251,7 +251,7 @@ impl<'a> SignalWriter<'a> {
     }
 
     fn nowhere(plan: &'a Plan, texts: Texts) -> Self {
-        let columns = plan.tasks.iter().map(|task| {
+        let columns = plan.units.iter().map(|task| {
             let signals: Vec<SignalId> = plan.recorded(task).collect();
             let mut thinning: Vec<Thinning> = signals.iter().map(|id| Thinning::new(plan.column(*id))).collect();
             if thinning.iter().all(Thinning::keeps_all) {
@@ -325,7 +325,7 @@ impl<'a> SignalWriter<'a> {
     }
 
     /// Takes samples of a task out of their ring, at most so many. Whether all of them were some: FMU code can write over them.
-    pub fn take(&mut self, task: TaskId, ring: SampleRing, most: usize) -> bool {
+    pub fn take(&mut self, task: UnitId, ring: SampleRing, most: usize) -> bool {
         let mut whole = true;
         for _ in 0..most {
             let begin = self.values.len();

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use vecud_plan::schedulability::Analysis;
 use vecud_plan::schedulability::verdict::ResponseTime;
 use vecud_plan::table::release;
-use vecud_plan::{FmuId, OutputClock, Plan, Release, TaskId, timing};
+use vecud_plan::{FmuId, OutputClock, Plan, Release, UnitId, timing};
 
 /// The version of the format of `vecud check --json`; see [`super::FORMAT_VERSION`].
 const FORMAT_VERSION: u64 = 1;
@@ -165,7 +165,7 @@ fn planned<'a>(plan: &'a Plan, analysis: Option<&Analysis>) -> Planned<'a> {
         stop_time: plan.stop.map(|stop| stop.seconds()),
         on_error: plan.on_error.word(),
         fmus: plan.fmus.iter().map(fmu).collect(),
-        tasks: (0..plan.tasks.len()).map(|at| task(plan, at, analysis)).collect(),
+        tasks: (0..plan.units.len()).map(|at| task(plan, at, analysis)).collect(),
         cores: cpus.into_iter().map(|cpu| core(plan, cpu, analysis)).collect(),
         turns: plan.serials.iter().map(|serial| names(plan, &serial.fmus)).collect(),
         connections: connections.collect(),
@@ -182,7 +182,7 @@ fn planned<'a>(plan: &'a Plan, analysis: Option<&Analysis>) -> Planned<'a> {
 }
 
 fn task<'a>(plan: &'a Plan, at: usize, analysis: Option<&Analysis>) -> Task<'a> {
-    let task = &plan.tasks[at];
+    let task = &plan.units[at];
     let nanos = |nanos: i64| nanos.max(0) as u64;
     let verdict = analysis.map(|analysis| &analysis.clocks[at]);
     let worst = verdict.and_then(|verdict| verdict.worst());
@@ -233,7 +233,7 @@ fn core<'a>(plan: &'a Plan, cpu: usize, analysis: Option<&Analysis>) -> Core<'a>
 
 fn trigger(plan: &Plan, fmu: &str, clock: &OutputClock) -> Trigger {
     let names =
-        |tasks: &[TaskId]| -> Vec<String> { tasks.iter().map(|task| plan.full_name(&plan.tasks[task.0])).collect() };
+        |tasks: &[UnitId]| -> Vec<String> { tasks.iter().map(|task| plan.full_name(&plan.units[task.0])).collect() };
     let mut to: Vec<String> = names(&clock.targets);
     to.extend(clock.clocks.iter().map(|clock| plan.clock_name(*clock)));
     Trigger { from: format!("{fmu}.{}", clock.name), ticked_by: names(&clock.ticked_by), to }

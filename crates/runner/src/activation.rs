@@ -10,10 +10,10 @@ use super::unit::{Unit, UsualSteps};
 use super::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::FastPathExit;
-use vecud_plan::TaskId;
 use vecud_plan::schedule::Due;
+use vecud_plan::{TaskPlan, UnitId};
 
-/// A task with its FMU code and its buffers; belongs to one thread.
+/// A task with its FMU code and its buffers, those of all members if it is a group; belongs to one thread.
 pub struct Activation {
     unit: Unit,
     calls: Calls,
@@ -24,7 +24,7 @@ pub struct Activation {
 
 impl Activation {
     /// The buffers of a task.
-    pub fn new(world: &World, task: TaskId, unit: Unit, shared: &SharedOutputs) -> Activation {
+    pub fn new(world: &World, task: UnitId, unit: Unit, shared: &SharedOutputs) -> Activation {
         let calls = Calls::new(world, task, unit.asks_nothing(), shared);
         let recorded = if unit.records() { None } else { Recorded::of(world, task) };
         let stimuli = calls.stimuli(world);
@@ -51,17 +51,12 @@ impl Activation {
     /// Whether there are stimuli for it.
     #[inline]
     pub fn is_stimulated(&self) -> bool {
-        !self.stimuli.is_empty() || self.unit.is_fed() || self.unit.has_followers()
+        !self.stimuli.is_empty() || self.unit.is_fed() || self.unit.is_group()
     }
 
-    /// Whether another one does its work, and counts it.
-    pub fn is_led(&self) -> bool {
-        matches!(self.unit, Unit::Led)
-    }
-
-    /// Whether it makes the steps of others as well.
-    pub fn has_followers(&self) -> bool {
-        self.unit.has_followers()
+    /// Whether it is that of a group of several.
+    pub fn is_group(&self) -> bool {
+        self.unit.is_group()
     }
 
     /// Whether it can be released beside its grid.
@@ -80,27 +75,23 @@ impl Activation {
         self.unit.take_next()
     }
 
-    /// Gives the FMU code back, so that instances can be ended, and tells whose task it was: its own, and that of those who
-    /// compute together with it.
-    pub fn into_units(self) -> Vec<(TaskId, Unit)> {
+    /// Gives the FMU code back, so that instances can be ended, with the number of each unit.
+    pub fn into_units(self) -> Vec<(UnitId, Unit)> {
         self.unit.apart(self.calls.task())
     }
 
-    /// Makes the tasks that are led by others part of those.
-    pub fn group(world: &World, mut all: Vec<Activation>) -> Vec<Activation> {
-        for leader in 0..all.len() {
-            for led in world.plan.led_by(TaskId(leader)) {
-                let husk = Activation::led(&all[led.0]);
-                let Activation { unit, calls, stimuli, .. } = std::mem::replace(&mut all[led.0], husk);
-                all[leader].unit.lead(unit, calls, stimuli);
+    /// The activations of all tasks, of those of all units.
+    pub fn of_tasks(world: &World, units: Vec<Activation>) -> Vec<Activation> {
+        let mut units: Vec<Option<Activation>> = units.into_iter().map(Some).collect();
+        let mut take = |unit: UnitId| units[unit.0].take().expect("a unit computes in one task");
+        let mut of_task = |task: &TaskPlan| {
+            let mut own = take(task.first());
+            for Activation { unit, calls, stimuli, .. } in task.others().iter().map(|other| take(*other)) {
+                own.unit.join(unit, calls, stimuli);
             }
-        }
-        all
-    }
-
-    /// What is left of an activation whose work another one does.
-    fn led(own: &Activation) -> Activation {
-        Activation { unit: Unit::Led, calls: own.calls.led(), stimuli: Vec::new(), recorded: None }
+            own
+        };
+        world.plan.tasks.iter().map(&mut of_task).collect()
     }
 
     /// Treats the instance as failed.
@@ -124,7 +115,7 @@ impl Activation {
         if let Some(member) = self.unit.member() {
             member.follow_rows(&self.stimuli);
         }
-        own && self.unit.take_fed(world, due) && self.unit.stimulate_followers(world, due, is_held)
+        own && self.unit.take_fed(world, due) && self.unit.stimulate_others(world, due, is_held)
     }
 
     /// Runs it for the release `due`, which is so many `seconds`. When a call fails, or another partition of the instance has,

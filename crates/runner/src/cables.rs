@@ -23,11 +23,11 @@ impl SignalBundles {
     /// Lays the cables of a plan: one for all connections that the same calls read, and the same calls set.
     pub fn lay(plan: &Plan) -> SignalBundles {
         let on_ticks = plan.fmus.iter().flat_map(|fmu| fmu.on_ticks()).map(|on_tick| &on_tick.batch);
-        let reading = calls(plan, plan.tasks.iter().flat_map(|task| &task.get).chain(on_ticks));
-        let setting = calls(plan, plan.tasks.iter().flat_map(|task| &task.set));
+        let reading = calls(plan, plan.units.iter().flat_map(|task| &task.get).chain(on_ticks));
+        let setting = calls(plan, plan.units.iter().flat_map(|task| &task.set));
         let mut groups: BTreeMap<(&[usize], &[usize]), Vec<ConnectionId>> = BTreeMap::new();
         // In the order in which consumers set them.
-        let set = plan.tasks.iter().flat_map(|task| &task.set).flat_map(|batch| &batch.items);
+        let set = plan.units.iter().flat_map(|task| &task.set).flat_map(|batch| &batch.items);
         for &connection in set.flat_map(|item| &item.connections) {
             let planned = &plan.connections[connection.0];
             let is_number = !matches!(planned.variable_type, VariableType::String | VariableType::Binary);

@@ -25,12 +25,12 @@ use vecud_fmi::{Attempt, Batch, Failure, Outcome, TimeDerivatives};
 use vecud_linux::prefetch::prefetch_all;
 use vecud_plan::schedule::Due;
 use vecud_plan::snapshot::BetweenSteps;
-use vecud_plan::{BatchItem, ConnectionId, FedElement, Interpolation, OnWarning, Plan, TaskId};
+use vecud_plan::{BatchItem, ConnectionId, FedElement, Interpolation, OnWarning, Plan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 
 /// What a task hands to its FMU and takes from it, and where that comes from and goes.
 pub struct Calls {
-    task: TaskId,
+    task: UnitId,
     on_warning: OnWarning,
     set: Vec<(Batch, Inputs)>,
     get: Vec<(Batch, Outputs)>,
@@ -192,8 +192,8 @@ impl Outputs {
 }
 
 /// Elements of a batch that `task` sets of which each change is a jump, each with its item, while others of its array are continuous.
-fn jumping(plan: &Plan, task: TaskId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Vec<(usize, usize)> {
-    let own = &plan.tasks[task.0];
+fn jumping(plan: &Plan, task: UnitId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Vec<(usize, usize)> {
+    let own = &plan.units[task.0];
     if planned.in_event_mode || !own.handles_events() || own.integration().is_some() {
         return Vec::new();
     }
@@ -213,8 +213,8 @@ fn jumping(plan: &Plan, task: TaskId, planned: &vecud_plan::BatchPlan, values: &
 
 impl Calls {
     /// The calls of a task. `asks_nothing`: [`Getting::ask`] asks for nothing.
-    pub fn new(world: &World, task: TaskId, asks_nothing: bool, shared: &SharedOutputs) -> Calls {
-        let plan = &world.plan.tasks[task.0];
+    pub fn new(world: &World, task: UnitId, asks_nothing: bool, shared: &SharedOutputs) -> Calls {
+        let plan = &world.plan.units[task.0];
         let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
         // Of a run that goes on.
         let BetweenSteps { seen: left, jumps, .. } = world.instances[plan.fmu.0].between_steps();
@@ -271,13 +271,6 @@ impl Calls {
         let beside = (!plain).then(|| Box::new(beside));
         let on_warning = world.plan.fmus[plan.fmu.0].on_warning;
         Calls { task, on_warning, set, get, computed: false, has_read: false, beside }
-    }
-
-    /// The calls of a task whose work another one does: none.
-    pub fn led(&self) -> Calls {
-        let Calls { task, on_warning, .. } = *self;
-        let (set, get) = (Vec::new(), Vec::new());
-        Calls { task, on_warning, set, get, computed: false, has_read: false, beside: None }
     }
 
     /// Whether there are none but the one that computes.
@@ -350,7 +343,7 @@ impl Calls {
     }
 
     /// The task that they are made for.
-    pub fn task(&self) -> TaskId {
+    pub fn task(&self) -> UnitId {
         self.task
     }
 
@@ -438,7 +431,7 @@ impl Calls {
     /// The values that were set last of variables that are set when they have changed, for a run that goes on: [`BetweenSteps::seen`].
     pub fn seen(&self, world: &World) -> Vec<(u32, Vec<Option<u64>>)> {
         let mut all = Vec::new();
-        for (planned, (values, inputs)) in world.plan.tasks[self.task.0].set.iter().zip(&self.set) {
+        for (planned, (values, inputs)) in world.plan.units[self.task.0].set.iter().zip(&self.set) {
             let discrete = inputs.discrete.as_ref().map(|discrete| &discrete.seen);
             let Some(seen) = discrete.or(inputs.jumping.as_ref().map(|(seen, _)| seen)) else { continue };
             for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {

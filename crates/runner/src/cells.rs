@@ -4,7 +4,7 @@
 use crate::exchange::{LaneShape, Latest, Versions};
 use vecud_description::VariableType;
 use vecud_description::bytes;
-use vecud_plan::{ConnectionPlan, Plan, Release, TaskId};
+use vecud_plan::{ConnectionPlan, Plan, Release, UnitId};
 
 /// The cell of a connection.
 pub fn cell(connection: &ConnectionPlan) -> Latest {
@@ -14,7 +14,7 @@ pub fn cell(connection: &ConnectionPlan) -> Latest {
 /// The versions of a delayed connection.
 pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
     let delay = connection.delay.as_ref()?;
-    let grid = |task: &TaskId| match plan.tasks[task.0].release {
+    let grid = |task: &UnitId| match plan.units[task.0].release {
         Release::Periodic { shift, interval } => Some((plan.start.after(shift), interval)),
         _ => None,
     };

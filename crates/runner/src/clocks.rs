@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use vecud_description::IntervalVariability;
 use vecud_fmi::{Failure, Function, Initialization, Instance, Interval, Qualifier};
 use vecud_plan::schedule::Learned;
-use vecud_plan::{FmuId, InputClockPlan, Release, TaskId};
+use vecud_plan::{FmuId, InputClockPlan, Release, UnitId};
 use vecud_record::board::TaskWord;
 use vecud_record::unusable::Unusable;
 
@@ -40,18 +40,18 @@ pub fn initialise(
     host: &PartitionHost,
     learned: &mut [Learned],
 ) -> Result<(), Halt> {
-    for (index, task) in world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
+    for (index, task) in world.plan.units.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
         let Some(partition) = task.partition() else { continue };
         match clock(world, fmu, &task.release, partition, instance) {
             Ok(known) => learned[index] = known,
             Err(Refused::Call(failure)) => return Err(failure.into()),
             Err(Refused::Reading(function, reading)) => {
                 instance.fail();
-                return Err(host.fail_reading(function, TaskId(index), world.plan.start, reading));
+                return Err(host.fail_reading(function, UnitId(index), world.plan.start, reading));
             }
         }
         if let Learned::Grid { interval, .. } = learned[index] {
-            let cells = world.board.task(TaskId(index));
+            let cells = world.board.task(UnitId(index));
             cells.word(TaskWord::AskedCounter).store(interval.counter(), SeqCst);
             cells.word(TaskWord::AskedResolution).store(interval.resolution(), SeqCst);
         }

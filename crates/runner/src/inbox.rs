@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering::Acquire;
 use vecud_base::time::Instant;
 use vecud_description::{ValueReference, VariableType};
 use vecud_fmi::{Batch, Failure, Function, Status};
-use vecud_plan::{ControlKind, ControlVariable, FmuId, TaskId, control};
+use vecud_plan::{ControlKind, ControlVariable, FmuId, UnitId, control};
 use vecud_record::board::FmuWord;
 use vecud_record::control::{CommandOutcome, CommandReply, ReceivedCommand, Ring};
 
@@ -80,8 +80,8 @@ enum Step {
 
 impl Inbox {
     /// The inbox of a task.
-    pub fn new(world: &World, task: TaskId) -> Inbox {
-        let fmu = world.plan.tasks[task.0].fmu;
+    pub fn new(world: &World, task: UnitId) -> Inbox {
+        let fmu = world.plan.units[task.0].fmu;
         let plan = &world.plan.fmus[fmu.0];
         let lanes: Vec<usize> =
             (0..plan.control.lanes.len()).filter(|lane| plan.control.lanes[*lane].tasks.contains(&task)).collect();

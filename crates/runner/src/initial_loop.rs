@@ -7,7 +7,7 @@ use super::refusal::Refusal;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use vecud_fmi::Function;
-use vecud_plan::{ClosingConnection, InitialLoop, InitialStep, TaskId};
+use vecud_plan::{ClosingConnection, InitialLoop, InitialStep, UnitId};
 use vecud_record::unusable::Unusable;
 use vecud_solver::master::{Circle, LoopError, Newton, TOLERANCE};
 
@@ -29,7 +29,7 @@ pub fn solve(
         Err(unsolved) => unsolved,
     };
     let ClosingConnection { connection, fmu, .. } = around.closing(unsolved.variable()?);
-    let task = world.plan.tasks.iter().position(|task| task.fmu == *fmu).map_or(TaskId(0), TaskId);
+    let task = world.plan.units.iter().position(|task| task.fmu == *fmu).map_or(UnitId(0), UnitId);
     let reading = Unusable::Loop(connection.0 as u64);
     let _halt_is_noted = hosts[fmu.0].fail_reading(Function::SetFloat64, task, world.plan.start, reading);
     Err(Refusal::Failed)

@@ -28,7 +28,7 @@ use vecud_linux::thread::current_tid;
 use vecud_linux::wake::monotonic_now;
 use vecud_plan::schedule::Learned;
 use vecud_plan::snapshot::Snapshot;
-use vecud_plan::{CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, Mode, TaskId};
+use vecud_plan::{CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, Mode, UnitId};
 use vecud_record::board::{Board, Global, OutsideCall, Phase};
 use vecud_record::findings::{FindingKind, Occurrence, When};
 use vecud_record::log::{self, CALL};
@@ -283,7 +283,7 @@ impl Underway {
         for step in &world.plan.initialisation {
             self.take(world, hosts, step)?;
         }
-        let mut learned = vec![Learned::Nothing; world.plan.tasks.len()];
+        let mut learned = vec![Learned::Nothing; world.plan.units.len()];
         // Units have room for as much as the states have that are restored.
         if let Some(snapshot) = resumed {
             state::restore_sizes(world, snapshot);
@@ -364,7 +364,7 @@ impl Underway {
 }
 
 /// Whether an FMU for Model Exchange has as many states and event indicators as its description says, which all room is for.
-fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(TaskId, Unit)]) -> Result<(), Refusal> {
+fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(UnitId, Unit)]) -> Result<(), Refusal> {
     let plan = &world.plan.fmus[fmu.0];
     for (_, unit) in units {
         let said = checked(host, unit.numbers(), |_| unit.fail())?;

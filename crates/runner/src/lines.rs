@@ -4,7 +4,7 @@
 use vecud_base::time::ROUNDING;
 use vecud_description::VariableType;
 use vecud_fmi::Batch;
-use vecud_plan::{FedElement, Interpolation, Plan, Release, TaskId};
+use vecud_plan::{FedElement, Interpolation, Plan, Release, UnitId};
 use vecud_record::stimulus::LinearSegment;
 
 /// Something that may have inputs on lines.
@@ -21,14 +21,14 @@ pub struct Lines {
 
 impl Lines {
     /// The lines of a batch that `task` sets; `None`: no element can be on one.
-    pub fn of(plan: &Plan, task: TaskId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Option<Lines> {
+    pub fn of(plan: &Plan, task: UnitId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Option<Lines> {
         let mut fed = planned.items.iter().flat_map(|item| &item.stimuli);
         let is_one_on_lines = fed.any(|fed| is_on_lines(plan, task, fed.stimulus, planned));
         is_one_on_lines.then(|| Lines { elements: vec![None; values.len()] })
     }
 
     /// Whether inputs that a task sets can be on lines.
-    pub fn are_for(plan: &Plan, task: TaskId) -> bool {
+    pub fn are_for(plan: &Plan, task: UnitId) -> bool {
         (0..plan.stimuli.len()).any(|stimulus| rounding(plan, task, stimulus).is_some())
     }
 
@@ -50,23 +50,23 @@ impl Lines {
 }
 
 /// Whether what a stimulus feeds in this batch of `task` is on its lines in the midst of steps.
-pub fn is_on_lines(plan: &Plan, task: TaskId, stimulus: usize, batch: &vecud_plan::BatchPlan) -> bool {
-    plan.tasks[task.0].integration().is_some()
+pub fn is_on_lines(plan: &Plan, task: UnitId, stimulus: usize, batch: &vecud_plan::BatchPlan) -> bool {
+    plan.units[task.0].integration().is_some()
         && plan.stimuli[stimulus].interpolation == Interpolation::Linear
         && !batch.in_event_mode
         && matches!(batch.variable_type, VariableType::Float32 | VariableType::Float64)
 }
 
 /// What a stimulus feeds of `task` without a tick of a clock to go with.
-pub fn fed_at_any_time(plan: &Plan, task: TaskId, stimulus: usize) -> impl Iterator<Item = &FedElement> {
-    let batches = plan.tasks[task.0].set.iter().filter(|batch| batch.ticked.is_empty());
+pub fn fed_at_any_time(plan: &Plan, task: UnitId, stimulus: usize) -> impl Iterator<Item = &FedElement> {
+    let batches = plan.units[task.0].set.iter().filter(|batch| batch.ticked.is_empty());
     let fed = batches.flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
     fed.filter(move |fed| fed.stimulus == stimulus)
 }
 
 /// So long, s, are steps of `task` that end where values of a stimulus change that it holds; `None`: they do not.
-pub fn holds_for(plan: &Plan, task: TaskId, stimulus: usize) -> Option<f64> {
-    let own = &plan.tasks[task.0];
+pub fn holds_for(plan: &Plan, task: UnitId, stimulus: usize) -> Option<f64> {
+    let own = &plan.units[task.0];
     let is_held = plan.stimuli[stimulus].interpolation == Interpolation::Hold;
     match own.release {
         Release::Periodic { interval, .. }
@@ -80,8 +80,8 @@ pub fn holds_for(plan: &Plan, task: TaskId, stimulus: usize) -> Option<f64> {
 
 /// By how much, s, a row may be after a release of `task` and is at it, where that looks ahead to the next row of a stimulus: inputs are on its
 /// lines, or steps end where it changes values. `None`: it does not.
-pub fn rounding(plan: &Plan, task: TaskId, stimulus: usize) -> Option<f64> {
-    let own = &plan.tasks[task.0];
+pub fn rounding(plan: &Plan, task: UnitId, stimulus: usize) -> Option<f64> {
+    let own = &plan.units[task.0];
     let feeds = |batch: &&vecud_plan::BatchPlan| {
         batch.items.iter().flat_map(|item| &item.stimuli).any(|fed| fed.stimulus == stimulus)
     };

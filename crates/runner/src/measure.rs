@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use vecud_base::time::{Instant, Nanos};
 use vecud_linux::cycles::ticks;
 use vecud_linux::thread::usage;
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 use vecud_record::board::TaskWord;
 use vecud_record::board::causes::{
     CauseCells, Counted, CounterReading, OverrunActivation, ResponsePart, WORST, WorstBy,
@@ -203,7 +203,7 @@ impl Worst {
 
 /// What a partition thread keeps of its activations.
 pub struct Measure {
-    task: TaskId,
+    task: UnitId,
     cells: CauseCells<'static>,
     worst: [Worst; WorstBy::Count as usize],
     last: Option<Last>,
@@ -235,7 +235,7 @@ struct Last {
 
 impl Measure {
     /// Begins to measure a task; to be called by its thread. `None`: nothing is measured.
-    pub fn of(world: &World, task: TaskId) -> Option<Measure> {
+    pub fn of(world: &World, task: UnitId) -> Option<Measure> {
         let cells = world.board.causes(task)?;
         cells.set_counted(CounterReading::Begin, counted());
         let worst = [Worst::new(), Worst::new()];
@@ -326,7 +326,7 @@ fn counted() -> Counted {
 impl Last {
     /// With who else was at work: until its end, or only until its wake-up.
     #[cold]
-    fn moment(&self, world: &World, task: TaskId, by: WorstBy) -> NotableActivation {
+    fn moment(&self, world: &World, task: UnitId, by: WorstBy) -> NotableActivation {
         let until = if by == WorstBy::Wakeup { self.ended.woken } else { self.ended.end };
         let (others, more_others) = self.others(world, task, until);
         NotableActivation {
@@ -344,7 +344,7 @@ impl Last {
     }
 
     /// The other clocks of the core that were at work between the release and `until`. Of each its last activation counts.
-    fn others(&self, world: &World, task: TaskId, until: i64) -> ([Option<Other>; OTHERS], u32) {
+    fn others(&self, world: &World, task: UnitId, until: i64) -> ([Option<Other>; OTHERS], u32) {
         let EndedActivation { release, woken, start, gate_waits, .. } = self.ended;
         // From then on this one had the core.
         let gone_on = if gate_waits > 0 { start } else { woken };

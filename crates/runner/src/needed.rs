@@ -6,7 +6,7 @@ use vecud_plan::{BatchPlan, Extrapolation, FmuId, GetIntervals, InitialStep, Mod
 /// The functions that a run of this plan calls on that instance, depending on its variables and clocks.
 pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
     let own = &plan.fmus[fmu.0];
-    let tasks = || plan.tasks.iter().filter(|task| task.fmu == fmu);
+    let tasks = || plan.units.iter().filter(|task| task.fmu == fmu);
     let start = own.start_values.iter().map(|value| value.variable_type);
     let initial = || plan.initialisation.iter().flat_map(InitialStep::parts);
     let written = initial().filter_map(|step| step.sets(fmu)).chain(tasks().flat_map(|task| &task.set));

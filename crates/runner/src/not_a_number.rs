@@ -5,20 +5,20 @@
 use super::world::{Ending, World};
 use vecud_base::time::Instant;
 use vecud_fmi::Batch;
-use vecud_plan::{FmuId, OnNan, TaskId};
+use vecud_plan::{FmuId, OnNan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 
 impl World {
     /// `task` has read values of `fmu` that are valid at `time`: each variable among them that is no number is noted.
     #[inline]
-    pub fn look_for_nan(&self, fmu: FmuId, task: Option<TaskId>, values: &Batch, time: impl FnOnce() -> Instant) {
+    pub fn look_for_nan(&self, fmu: FmuId, task: Option<UnitId>, values: &Batch, time: impl FnOnce() -> Instant) {
         if values.has_nan() {
             self.note_nan(fmu, task, values, time());
         }
     }
 
     #[cold]
-    fn note_nan(&self, fmu: FmuId, task: Option<TaskId>, values: &Batch, time: Instant) {
+    fn note_nan(&self, fmu: FmuId, task: Option<UnitId>, values: &Batch, time: Instant) {
         let findings = self.board.fmu(fmu).findings();
         for (reference, element) in values.with_nan() {
             let value = element as u64 + 1;

@@ -35,7 +35,7 @@ pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
         }
         None => true,
     };
-    let cpus: BTreeSet<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
+    let cpus: BTreeSet<usize> = plan.units.iter().map(|task| task.cpu).collect();
     let unpinned = cpus.into_iter().find_map(|cpu| affinity::probe_pin(cpu).err());
     let pinned = unpinned.is_none();
     if let Some(error) = unpinned {
@@ -63,7 +63,7 @@ pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
 /// Limits what FMU code may take of the machine's memory.
 pub fn limit_memory(plan: &Plan, say: &dyn Fn(u8, &str)) {
     let bytes = memory::data_limit(plan.host.memory_limit_mib);
-    let stacks = plan.tasks.len() * stack::size(plan.host.stack_kib * 1024);
+    let stacks = plan.units.len() * stack::size(plan.host.stack_kib * 1024);
     if let Some(Err(error)) = bytes.map(|bytes| memory::limit_data(bytes, stacks as u64)) {
         say(1, &format!("FMU CODE MAY TAKE ALL MEMORY: {error}"));
     }
@@ -99,7 +99,7 @@ fn limited(plan: &Plan) -> Option<String> {
     if asked == band {
         return None;
     }
-    let used = plan.tasks.iter().map(|task| task.fifo.get());
+    let used = plan.units.iter().map(|task| task.fifo.get());
     let (low, high) = (used.clone().min()?, used.max()?);
     let refused = scheduling::probe_fifo(asked.1.get()).err();
     let (cause, fix) = refused.map_or_else(Default::default, |error| {
@@ -122,7 +122,7 @@ pub fn lock_memory(plan: &Plan, board: Board, say: &dyn Fn(u8, &str)) {
     if plan.mode == Mode::Virtual || !plan.host.lock_memory {
         return;
     }
-    if let Err(error) = memory::keep_heap(plan.tasks.len() + 2) {
+    if let Err(error) = memory::keep_heap(plan.units.len() + 2) {
         say(1, &error.to_string());
     }
     if memory::lock_all().is_ok() {

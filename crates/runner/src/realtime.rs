@@ -32,8 +32,8 @@ use vecud_linux::affinity::{self, current_cpu};
 use vecud_linux::preemption::LockMember;
 use vecud_linux::wake::{self, Wakening};
 use vecud_linux::{SysError, memory, thread};
+use vecud_plan::UnitId;
 use vecud_plan::schedule::{self, Due, QUEUE, Timeline};
-use vecud_plan::{TaskId, TaskPlan};
 use vecud_record::board::promise::Break;
 use vecud_record::board::{Metric, Scheduling, TaskWord};
 use vecud_record::findings::{FindingKind, Occurrence};
@@ -47,7 +47,7 @@ pub struct PartitionThread {
     /// What all threads share.
     pub world: &'static World,
     /// The task of the thread.
-    pub task: TaskId,
+    pub task: UnitId,
     /// The FMU code and the buffers of the task.
     pub activation: Activation,
     /// Where the time of activations goes; `None` until the start.
@@ -59,7 +59,7 @@ pub struct PartitionThread {
 /// What a thread tells of itself when it is set up.
 pub struct SetUp {
     /// The task of the thread.
-    pub task: TaskId,
+    pub task: UnitId,
     /// Takes the priority from the thread.
     pub demotion: vecud_linux::preemption::Demotion,
     /// The part of the thread's stack that is ready.
@@ -74,12 +74,11 @@ impl PartitionThread {
     /// `stack` is ready of the thread's stack.
     pub fn run(mut self, mut timeline: Timeline, stack: Range<usize>) -> (Activation, Timeline) {
         let (world, task) = (self.world, self.task);
-        let plan = &world.plan.tasks[task.0];
+        let plan = &world.plan.units[task.0];
         let fifo = world.scheduling == Scheduling::Fifo;
         let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get())).sharing(world.tasks[task.0].shared);
-        let led = (0..world.plan.tasks.len()).filter(|other| world.plan.tasks[*other].leader() == Some(task));
-        for own in std::iter::once(task).chain(led.map(TaskId)) {
-            world.board.task(own).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
+        for own in world.plan.task_of(task).units() {
+            world.board.task(*own).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
         }
         vecud_linux::crash::label_thread(task.0 as u64 + 1);
         let set_up = self.set_up().map(|unrefined| SetUp { task, demotion: member.demotion(), stack, unrefined });
@@ -89,7 +88,7 @@ impl PartitionThread {
             // For ever: FMU code may call back as long as this thread lives, and the process ends with the run.
             let host: &'static PartitionHost =
                 Box::leak(Box::new(PartitionHost::new(world, plan.fmu, member, Dispatch::Threads)));
-            host.lead(followers(world, task));
+            host.join(other_hosts(world, task));
             set_thread_host(Some(host));
             self.serve(host, &mut timeline);
             let refused = host.member().counts().raise_refused;
@@ -106,7 +105,7 @@ impl PartitionThread {
 
     /// All but the priority, which the supervisor gives.
     fn set_up(&self) -> Result<Option<SysError>, String> {
-        let plan = &self.world.plan.tasks[self.task.0];
+        let plan = &self.world.plan.units[self.task.0];
         let place = |error: SysError| format!("thread {}: {error}", plan.thread);
         thread::block_signals().map_err(place)?;
         wake::prepare_to_sleep(self.world.clock).map_err(place)?;
@@ -407,14 +406,14 @@ impl PartitionThread {
     }
 }
 
-/// Serve the FMUs whose steps the thread of `task` makes together with its own.
-fn followers(world: &'static World, task: TaskId) -> Vec<&'static PartitionHost> {
-    let own = world.plan.tasks.iter().filter(|other| other.leader() == Some(task));
-    let host = |other: &TaskPlan| {
-        let host = PartitionHost::new(world, other.fmu, LockMember::outside(), Dispatch::Threads);
+/// Serve the FMUs of the other members on the thread of a group.
+fn other_hosts(world: &'static World, task: UnitId) -> Vec<&'static PartitionHost> {
+    let host = |other: &UnitId| {
+        let fmu = world.plan.units[other.0].fmu;
+        let host = PartitionHost::new(world, fmu, LockMember::outside(), Dispatch::Threads);
         &*Box::leak(Box::new(host))
     };
-    own.map(host).collect()
+    world.plan.task_of(task).others().iter().map(host).collect()
 }
 
 /// Takes the next activation off the timeline.
@@ -495,7 +494,7 @@ fn discard(own: &Own, timeline: &mut Timeline, ticks: Option<&TickFeed>, due: In
 }
 
 /// Takes over a new interval of a tunable clock, and tells whether there was one.
-fn take_change(world: &World, task: TaskId, timeline: &mut Timeline) -> bool {
+fn take_change(world: &World, task: UnitId, timeline: &mut Timeline) -> bool {
     let Some((interval, from)) = world.tasks[task.0].take_change() else { return false };
     timeline.retune(interval, from);
     world.tell_grid(task, timeline.grid());
@@ -503,7 +502,7 @@ fn take_change(world: &World, task: TaskId, timeline: &mut Timeline) -> bool {
 }
 
 /// Moves ticks, a new deadline and a new interval from other threads to the timeline.
-pub fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline) {
+pub fn take_mail(world: &World, task: UnitId, timeline: &mut Timeline) {
     let state = &world.tasks[task.0];
     let dispatch = |tick: TickStamp| {
         let TickStamp { dispatched: wall, root, .. } = tick;

@@ -25,7 +25,7 @@ use vecud_linux::clock::real_time_now;
 use vecud_linux::datagram::{ControlMessage, DatagramSocket, Poller, Received};
 use vecud_linux::{SysError, affinity, memory, process, thread};
 use vecud_plan::schedule::{ClockOffset, TokenBucket};
-use vecud_plan::{ReceiverPlan, StepClock, TaskId};
+use vecud_plan::{ReceiverPlan, StepClock, UnitId};
 use vecud_record::board::{Global, Scheduling, TaskWord};
 
 /// Where the runner finds the socket of the plan's first source of datagrams; the others follow.
@@ -179,7 +179,7 @@ impl Receiver {
 struct Source {
     socket: DatagramSocket,
     /// What it ticks, or what makes the steps that [the clock](Source::clock) ticks between.
-    task: TaskId,
+    task: UnitId,
     clock: Option<StepClock>,
     bucket: TokenBucket,
     /// How often it is looked at.
@@ -211,7 +211,7 @@ impl Body {
             self.world.board.global(Global::ReceiverTid).store(u64::from(thread::current_tid()), SeqCst);
             return affinity::pin_to(plan.cpu);
         }
-        let partitions: Vec<usize> = self.world.plan.tasks.iter().map(|task| task.cpu).collect();
+        let partitions: Vec<usize> = self.world.plan.units.iter().map(|task| task.cpu).collect();
         // Where partitions cannot be bound to their cores, which was said, this cannot be done either.
         if self.world.pinned { affinity::keep_off(&partitions) } else { Ok(()) }
     }

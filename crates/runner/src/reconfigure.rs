@@ -16,7 +16,7 @@ use vecud_description::{ValueReference, Values, VariableType};
 use vecud_fmi::{Function, Reconfiguration, set_thread_host};
 use vecud_linux::preemption::LockMember;
 use vecud_linux::{affinity, thread};
-use vecud_plan::{ControlKind, ControlVariable, FmuId, TaskId};
+use vecud_plan::{ControlKind, ControlVariable, FmuId, UnitId};
 use vecud_record::control::{CommandOutcome, CommandReply, CommandedVariable, ReceivedCommand, Ring};
 use vecud_record::unusable::Unusable;
 
@@ -27,10 +27,10 @@ const LOOK: Duration = Duration::from_millis(2);
 pub struct Reconfigurable {
     /// The instance.
     fmu: FmuId,
-    /// The instance whose thread calls it: its own, or that of the FMU which makes its steps together with its own.
+    /// The instance whose thread calls it: its own, or that of the first member of its group.
     called_by: FmuId,
     /// The task that makes its steps.
-    steps: Option<TaskId>,
+    steps: Option<UnitId>,
     /// What takes it through Reconfiguration Mode.
     calls: Reconfiguration,
 }
@@ -39,8 +39,7 @@ impl Reconfigurable {
     /// This instance, by `calls`.
     pub fn new(world: &World, fmu: FmuId, calls: Reconfiguration) -> Reconfigurable {
         let steps = world.instances[fmu.0].steps;
-        let leader = steps.and_then(|task| world.plan.tasks[task.0].leader());
-        let called_by = leader.map_or(fmu, |leader| world.plan.tasks[leader.0].fmu);
+        let called_by = steps.map_or(fmu, |unit| world.plan.units[world.plan.task_of(unit).first().0].fmu);
         Reconfigurable { fmu, called_by, steps, calls }
     }
 
@@ -131,8 +130,8 @@ impl Reconfigurable {
             let reading = Unusable::Number(said as u64, described as u64);
             return Err(host.fail_reading(function, task, time, reading));
         }
-        let leader = world.plan.tasks[task.0].leader().unwrap_or(task);
-        world.instances[self.called_by.0].room.make(&world.plan, leader, |fmu| world.described_now(fmu));
+        let first = world.plan.task_of(task).first();
+        world.instances[self.called_by.0].room.make(&world.plan, first, |fmu| world.described_now(fmu));
         Ok(())
     }
 
@@ -195,7 +194,7 @@ impl Reconfigurer {
 }
 
 fn serve(world: &'static World, instances: &[Reconfigurable]) {
-    let own: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    let own: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
     let _partitions_go_first = affinity::keep_off(&own);
     let hosts: Vec<&'static PartitionHost> = instances
         .iter()

@@ -16,7 +16,7 @@ use crate::exchange::TickStamp;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::schedule::{Agenda, Tick};
-use vecud_plan::{RequestedClock, TaskId};
+use vecud_plan::{RequestedClock, UnitId};
 use vecud_record::board::TaskWord;
 use vecud_record::control::{CommandOutcome, CommandReply, Ring};
 
@@ -66,7 +66,7 @@ impl Requests {
             let Some(time) = agenda.peek() else { return };
             let stamp = TickStamp { time, dispatched: world.wall(time), root: None };
             let verdict = self.tick(world, record.word(0) as usize, stamp, taken, |task| {
-                let outcome = agenda.tick(task, time, None);
+                let outcome = agenda.tick(world.task_of[task.0], time, None);
                 world.count(task, stamp, outcome);
                 // Of two ticks at one time the clock makes one.
                 matches!(outcome, Tick::Queued | Tick::Coalesced)
@@ -82,7 +82,7 @@ impl Requests {
         number: usize,
         stamp: TickStamp,
         taken: CommandOutcome,
-        queue: impl FnOnce(TaskId) -> bool,
+        queue: impl FnOnce(UnitId) -> bool,
     ) -> CommandOutcome {
         // FMU code can write anywhere, also here.
         let Some(RequestedClock { task, clock, .. }) = world.plan.requests.get(number) else {
@@ -104,7 +104,7 @@ impl Requests {
             self.last[number] = stamp.time.nanos();
             return taken;
         }
-        match world.instances[world.plan.tasks[task.0].fmu.0].failed.load(SeqCst) {
+        match world.instances[world.plan.units[task.0].fmu.0].failed.load(SeqCst) {
             true => CommandOutcome::Refused,
             false => CommandOutcome::Full,
         }

@@ -5,7 +5,7 @@
 
 use super::world::World;
 use std::sync::atomic::Ordering::Relaxed;
-use vecud_plan::{FmuId, Length, Plan, TaskPlan, control};
+use vecud_plan::{FmuId, Length, Plan, UnitPlan, control};
 
 /// The arrays of one task that can get another size.
 pub struct Resizable {
@@ -28,7 +28,7 @@ struct Array {
 
 impl Resizable {
     /// `None` when all sizes are fixed.
-    pub fn new(whole: &Plan, plan: &TaskPlan) -> Option<Resizable> {
+    pub fn new(whole: &Plan, plan: &UnitPlan) -> Option<Resizable> {
         let mut column = plan.set.iter().flat_map(|batch| &batch.items).map(|item| item.signals.len()).sum::<usize>();
         let mut arrays = Vec::new();
         for (number, batch) in plan.get.iter().enumerate() {

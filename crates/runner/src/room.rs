@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use vecud_base::time::TimeUnit;
 use vecud_fmi::{Jacobian, Numbers, Provides, SparsityPattern};
 use vecud_plan::{
-    FmuId, FmuPlan, IntegrationPlan, JacobianPlan, MATRIX_STATES, ModelExchangePlan, Plan, Solver, TaskId,
+    FmuId, FmuPlan, IntegrationPlan, JacobianPlan, MATRIX_STATES, ModelExchangePlan, Plan, Solver, UnitId,
 };
 use vecud_solver::{Drive, Method, Pace, Structure};
 
@@ -38,7 +38,7 @@ impl BufferSwap {
     }
 
     /// Makes room for the `numbers` that the FMUs whose steps `task` makes have by now. Takes memory.
-    pub fn make(&self, plan: &Plan, task: TaskId, numbers: impl Fn(FmuId) -> Numbers) {
+    pub fn make(&self, plan: &Plan, task: UnitId, numbers: impl Fn(FmuId) -> Numbers) {
         let ready = IntegrationBuffers::of(plan, task, numbers).map(Box::new);
         *self.hands() = Hands { ready, over: None };
     }
@@ -110,20 +110,20 @@ pub fn described(fmu: &FmuPlan) -> Numbers {
 }
 
 /// The FMUs of the unit of this task, and how they are integrated; `None`: none is.
-pub fn integrated(plan: &Plan, task: TaskId) -> Option<(Vec<TaskId>, IntegrationPlan)> {
-    let members: Vec<TaskId> = [task].into_iter().chain(plan.led_by(task)).collect();
-    let integration = members.iter().find_map(|member| plan.tasks[member.0].integration())?;
+pub fn integrated(plan: &Plan, task: UnitId) -> Option<(Vec<UnitId>, IntegrationPlan)> {
+    let members: Vec<UnitId> = plan.task_of(task).units().to_vec();
+    let integration = members.iter().find_map(|member| plan.units[member.0].integration())?;
     Some((members, integration))
 }
 
 impl IntegrationBuffers {
     /// For the `numbers` that the FMUs of the unit of this task have now; `None`: nothing is integrated.
-    pub fn of(plan: &Plan, task: TaskId, numbers: impl Fn(FmuId) -> Numbers) -> Option<IntegrationBuffers> {
+    pub fn of(plan: &Plan, task: UnitId, numbers: impl Fn(FmuId) -> Numbers) -> Option<IntegrationBuffers> {
         let (members, integration) = integrated(plan, task)?;
         let mut parts = Vec::new();
         let (mut states, mut indicators) = (0, 0);
         for (member, task) in members.iter().enumerate() {
-            let id = plan.tasks[task.0].fmu;
+            let id = plan.units[task.0].fmu;
             let fmu = &plan.fmus[id.0];
             let Some(own) = fmu.model_exchange() else { continue };
             let now = numbers(id);

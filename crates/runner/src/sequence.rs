@@ -30,7 +30,7 @@ use vecud_linux::process::Log;
 use vecud_linux::wake::monotonic_now;
 use vecud_plan::schedule::Timeline;
 use vecud_plan::snapshot::Snapshot;
-use vecud_plan::{FmuId, OnError, TaskId, TaskPlan};
+use vecud_plan::{FmuId, OnError, UnitId};
 use vecud_record::board::{Board, Global, Phase, Scheduling};
 use vecud_record::log::LONGEST;
 
@@ -175,9 +175,11 @@ impl Sequence<'_> {
                 &*Box::leak(Box::new(host))
             })
             .collect();
-        for leader in world.plan.tasks.iter().filter_map(TaskPlan::leader) {
-            let others = world.plan.tasks.iter().filter(|other| other.leader() == Some(leader));
-            hosts[world.plan.tasks[leader.0].fmu.0].lead(others.map(|other| hosts[other.fmu.0]).collect());
+        let host = |unit: &UnitId| hosts[world.plan.units[unit.0].fmu.0];
+        for task in &world.plan.tasks {
+            let mut others = task.others().to_vec();
+            others.sort_unstable();
+            host(&task.first()).join(others.iter().map(host).collect());
         }
         let resumed = self.resumed.as_ref();
         let mut underway = Underway::new(kept);
@@ -203,7 +205,7 @@ impl Sequence<'_> {
         world.tell_grids(&timelines);
         let mut controls = Vec::new();
         let mut reconfigurable = Vec::new();
-        let mut units: Vec<(TaskId, Unit)> = Vec::new();
+        let mut units: Vec<(UnitId, Unit)> = Vec::new();
         for (fmu, Ready { control, units: own }) in underway.ready.into_iter().enumerate() {
             if world.board.structure(FmuId(fmu)).is_some() {
                 reconfigurable.push(Reconfigurable::new(world, FmuId(fmu), control.reconfiguration()));
@@ -213,9 +215,8 @@ impl Sequence<'_> {
         }
         units.sort_by_key(|(task, _)| *task);
         let shared = SharedOutputs::of(&world.plan);
-        let activation = |(task, unit)| Activation::new(world, task, unit, &shared);
-        let activations: Vec<Activation> = units.into_iter().map(activation).collect();
-        let activations = Activation::group(world, activations);
+        let of_unit = |(task, unit)| Activation::new(world, task, unit, &shared);
+        let activations = Activation::of_tasks(world, units.into_iter().map(of_unit).collect());
         set_thread_host(None);
         let (activations, timelines, ran) = match virtual_time {
             true if self.job.side_by_side => match run_side_by_side(world, activations, timelines) {

@@ -21,7 +21,7 @@ pub fn join(
     let mut units: Vec<Vec<Unit>> = controls.iter().map(|_| Vec::new()).collect();
     // Not by their place in the list: a thread that could not be started is missing from it.
     for (task, unit) in activations.into_iter().flat_map(Activation::into_units) {
-        units[world.plan.tasks[task.0].fmu.0].push(unit);
+        units[world.plan.units[task.0].fmu.0].push(unit);
     }
     let joined = controls.into_iter().zip(units).enumerate().map(|(index, (control, own))| {
         let whole = unit::join(control, own);

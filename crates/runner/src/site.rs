@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
 use vecud_fmi::CallProbe;
-use vecud_plan::{Plan, TaskId, TraceMode};
+use vecud_plan::{Plan, TraceMode, UnitId};
 use vecud_record::board::{Board, Metric, TaskCells, TaskWord};
 use vecud_record::histogram::HistogramWriter;
 use vecud_record::trace::NoteRing;
@@ -11,7 +11,7 @@ use vecud_record::trace::NoteRing;
 /// Where the activations of one task leave their marks.
 pub struct TaskTelemetry {
     /// The task.
-    pub task: TaskId,
+    pub task: UnitId,
     /// Counters and times of the task.
     pub cells: TaskCells<'static>,
     /// Where its calls of FMU code are shown and counted.
@@ -26,7 +26,7 @@ pub struct TaskTelemetry {
 
 impl TaskTelemetry {
     /// Looks the places of a task up.
-    pub fn new(board: Board<'static>, plan: &Plan, task: TaskId) -> TaskTelemetry {
+    pub fn new(board: Board<'static>, plan: &Plan, task: UnitId) -> TaskTelemetry {
         let (cells, notes) = (board.task(task), board.notes(task));
         let shown = CallProbe { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(task) };
         let trace = notes.filter(|_| plan.trace.mode != TraceMode::Off);

@@ -15,7 +15,7 @@ use vecud_description::bytes;
 use vecud_fmi::{Failure, Instance, Running, StateSupport, set_thread_host};
 use vecud_plan::schedule::{Learned, Timeline};
 use vecud_plan::snapshot::{Identity, Snapshot};
-use vecud_plan::{ConnectionId, FmuId, FmuPlan, SignalId, TaskId};
+use vecud_plan::{ConnectionId, FmuId, FmuPlan, SignalId, TaskPlan};
 use vecud_record::board::{FmuWord, Global, TaskWord};
 use vecud_record::findings::FindingKind;
 
@@ -69,15 +69,15 @@ pub fn restore_values(world: &World, snapshot: &Snapshot) {
 /// The releases of all tasks: from the start, by what the FMUs have said of their clocks, or from where a run was left.
 pub fn timelines(world: &World, learned: &[Learned], resumed: Option<&Snapshot>) -> Result<Vec<Timeline>, String> {
     let plan = &world.plan;
-    let tasks = plan.tasks.iter().enumerate();
     // A run that is taken up again makes the rest of the last step.
     let until = |task| if world.saves { plan.stop } else { plan.released_until(task) };
-    let roots = vecud_plan::roots(&plan.tasks);
-    let all: Result<Vec<Timeline>, String> = tasks
+    let roots = vecud_plan::roots(&plan.units);
+    let all: Result<Vec<Timeline>, String> = (plan.tasks.iter().enumerate())
         .map(|(index, task)| {
+            let (unit, task) = (task.first(), &plan.units[task.first().0]);
             let Some(snapshot) = resumed else {
                 let mut timeline = Timeline::new(&task.release, plan.start, until(task));
-                timeline.learn(learned[index], plan.start, world.initial_root(&roots, TaskId(index)));
+                timeline.learn(learned[unit.0], plan.start, world.initial_root(&roots, unit));
                 return Ok(timeline);
             };
             let left = snapshot.timelines.get(index).cloned().ok_or("is not in the state");
@@ -241,8 +241,8 @@ fn reached(world: &World, timelines: &[Timeline], early: bool) -> Instant {
 /// Throws away what waits where the run has ended, and what was released up to there and has not begun, and counts it.
 pub fn discard(world: &World, timelines: &mut [Timeline]) {
     let now = world.time_since_start(world.board.global(Global::Reached).load(SeqCst));
-    for (task, timeline) in timelines.iter_mut().enumerate() {
-        world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, timeline.discard(now));
+    for (timeline, task) in timelines.iter_mut().zip(&world.plan.tasks) {
+        world.board.task(task.first()).count_shared(TaskWord::Discarded, timeline.discard(now));
     }
     let last = timelines.iter().filter_map(Timeline::last).max();
     last.iter().for_each(|last| leave_out(world, timelines, *last));
@@ -257,13 +257,12 @@ pub fn end_together(world: &World, timelines: &mut [Timeline]) -> u64 {
     world.since_start(end)
 }
 
-/// Counts what was released up to then, and has not begun. Of an instance that has failed nothing is released any more, and what leads
-/// others is released for them as well.
+/// Counts what was released up to then, and has not begun. Of an instance that has failed nothing is released any more.
 fn leave_out(world: &World, timelines: &mut [Timeline], until: Instant) {
-    for ((task, timeline), planned) in timelines.iter_mut().enumerate().zip(&world.plan.tasks) {
-        if planned.leader().is_none() && !world.instances[planned.fmu.0].failed.load(SeqCst) {
+    for (timeline, unit) in timelines.iter_mut().zip(world.plan.tasks.iter().map(TaskPlan::first)) {
+        if !world.instances[world.plan.units[unit.0].fmu.0].failed.load(SeqCst) {
             let released = std::iter::from_fn(|| timeline.leave_out(until)).count();
-            world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, released as u64);
+            world.board.task(unit).count_shared(TaskWord::Discarded, released as u64);
         }
     }
 }

@@ -19,7 +19,7 @@ use vecud_base::time::Instant;
 use vecud_description::VariableType;
 use vecud_description::bytes;
 use vecud_fmi::Batch;
-use vecud_plan::{FedElement, Release, StimulusPlan, TaskId};
+use vecud_plan::{FedElement, Release, StimulusPlan, UnitId};
 use vecud_record::stimulus::{Follower, RowLookup};
 
 /// What the inputs of one task get of one stimulus.
@@ -49,15 +49,15 @@ struct Item {
 
 impl Stimulated {
     /// All stimuli of a task whose batches are these.
-    pub fn of(world: &World, task: TaskId, batches: &[&Batch]) -> Vec<Stimulated> {
+    pub fn of(world: &World, task: UnitId, batches: &[&Batch]) -> Vec<Stimulated> {
         let plan = &world.plan;
         (0..plan.stimuli.len()).filter_map(|stimulus| Stimulated::new(world, stimulus, task, batches)).collect()
     }
 
-    fn new(world: &World, stimulus: usize, task: TaskId, batches: &[&Batch]) -> Option<Stimulated> {
+    fn new(world: &World, stimulus: usize, task: UnitId, batches: &[&Batch]) -> Option<Stimulated> {
         let plan = &world.plan.stimuli[stimulus];
         let mut items = Vec::new();
-        for (batch, planned) in world.plan.tasks[task.0].set.iter().enumerate() {
+        for (batch, planned) in world.plan.units[task.0].set.iter().enumerate() {
             for (item, input) in planned.items.iter().enumerate() {
                 let first = batches[batch].elements(item).start;
                 let own = input.stimuli.iter().filter(|fed| fed.stimulus == stimulus);
@@ -87,7 +87,7 @@ impl Stimulated {
 
     /// Brings the values for an activation at `time` into the batches. `false`: they cannot be read.
     #[inline(never)] // few tasks have stimuli, and what has none should stay small
-    pub fn fetch<T: OnLines>(&mut self, world: &World, task: TaskId, time: Instant, set: &mut [(Batch, T)]) -> bool {
+    pub fn fetch<T: OnLines>(&mut self, world: &World, task: UnitId, time: Instant, set: &mut [(Batch, T)]) -> bool {
         match self.follower.look(time.seconds()) {
             RowLookup::Found => (),
             RowLookup::Starved => self.follower.feed().starve(task, time),

@@ -6,7 +6,7 @@
 
 use super::world::World;
 use vecud_linux::surroundings::{self, Surrounding};
-use vecud_plan::{FmuId, TaskId};
+use vecud_plan::{FmuId, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence, When};
 
 /// So far apart looks from outside are at least, ns.
@@ -21,25 +21,24 @@ pub fn look(world: &World, fmu: FmuId, when: When) {
     surroundings::restore(|what| note(world, fmu, what, when));
 }
 
-/// The calling thread has come back from an activation of this task and of those that it leads.
+/// The calling thread has come back from an activation of this unit's task.
 #[cold]
 #[inline(never)]
-pub fn look_after(world: &World, task: TaskId) {
+pub fn look_after(world: &World, unit: UnitId) {
     surroundings::restore(|what| {
-        note_all(world, &suspects(world, task).collect::<Vec<_>>(), what);
+        note_all(world, &suspects(world, unit).collect::<Vec<_>>(), what);
     });
 }
 
-/// Whether activations of this task can change anything.
-pub fn is_suspect(world: &World, task: TaskId) -> bool {
-    suspects(world, task).next().is_some()
+/// Whether activations of this unit's task can change anything.
+pub fn is_suspect(world: &World, unit: UnitId) -> bool {
+    suspects(world, unit).next().is_some()
 }
 
-/// The FMUs of a task and of those that it leads that can change something.
-fn suspects(world: &World, task: TaskId) -> impl Iterator<Item = FmuId> {
-    let own = world.plan.tasks.iter().enumerate();
-    let own = own.filter(move |(index, other)| *index == task.0 || other.leader() == Some(task));
-    own.map(|(_, other)| other.fmu).filter(|fmu| world.plan.fmus[fmu.0].changes_process)
+/// The FMUs of a unit's task that can change something.
+fn suspects(world: &World, unit: UnitId) -> impl Iterator<Item = FmuId> {
+    let own = world.plan.task_of(unit).units().iter().map(|unit| world.plan.units[unit.0].fmu);
+    own.filter(|fmu| world.plan.fmus[fmu.0].changes_process)
 }
 
 /// Looks every now and then, from a thread that runs no FMU code. FMU code that changes something for a moment and puts it back itself, as it

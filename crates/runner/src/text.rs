@@ -3,14 +3,14 @@
 use super::world::World;
 use vecud_base::time::Instant;
 use vecud_fmi::Batch;
-use vecud_plan::{BatchItem, SignalId, TaskId};
+use vecud_plan::{BatchItem, SignalId, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::samples::NewRecord;
 
 /// A string or binary that an activation has set or read.
 pub struct Text<'a> {
     /// The task of the activation.
-    pub task: TaskId,
+    pub task: UnitId,
     /// The time of the sample.
     pub time: Instant,
     /// Its variable.
@@ -30,7 +30,7 @@ impl Text<'_> {
         if size > capacity && world.plan.publishes(self.variable, size) {
             let (task, reference) = (Some(self.task), Some(self.variable.reference));
             let seen = Occurrence { task, reference, time: Some(self.time), value: size as u64 };
-            let fmu = world.plan.tasks[self.task.0].fmu;
+            let fmu = world.plan.units[self.task.0].fmu;
             world.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
         }
     }

@@ -28,7 +28,7 @@ use vecud_fmi::{
 };
 use vecud_linux::preemption::{LockMember, Locked, PreemptionLock, Unlocked};
 use vecud_plan::schedule::Due;
-use vecud_plan::{FmuId, OnWarning, TaskId};
+use vecud_plan::{FmuId, OnWarning, UnitId};
 use vecud_record::board::{FailedCall, FmuWord, Global, Metric, OutsideCall, TaskWord};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::histogram::HistogramWriter;
@@ -42,11 +42,11 @@ const RECORDED: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// A tick for a task.
-    Tick(TaskId, Instant, Option<TaskId>),
+    Tick(UnitId, Instant, Option<UnitId>),
     /// A countdown clock is armed for this time.
-    Arm(TaskId, Instant, Option<TaskId>),
+    Arm(UnitId, Instant, Option<UnitId>),
     /// A tunable clock was given another interval at this time.
-    Retune(TaskId, Fraction, Instant),
+    Retune(UnitId, Fraction, Instant),
 }
 
 /// Where ticks go.
@@ -102,7 +102,7 @@ pub struct PartitionHost {
     section: Cell<Section>,
     waits: Waits,
     /// Serve the FMUs whose steps are made together with those of this one.
-    followers: RefCell<Vec<&'static PartitionHost>>,
+    others: RefCell<Vec<&'static PartitionHost>>,
 }
 
 impl PartitionHost {
@@ -129,7 +129,7 @@ impl PartitionHost {
             last_hold: Cell::new(RECORDED),
             longest_own: Cell::new(0),
             lock: &world.instances[fmu.0].lock,
-            to_wake: world.plan.tasks.chunks(64).map(|_| Cell::new(0)).collect(),
+            to_wake: world.plan.units.chunks(64).map(|_| Cell::new(0)).collect(),
             clocks: RefCell::new(clocks),
             on_ticks: RefCell::new(OnTicks::new(world, fmu)),
             has_midst: midst.is_some(),
@@ -137,18 +137,18 @@ impl PartitionHost {
             midst: RefCell::new(midst),
             section: Cell::default(),
             waits: Waits::default(),
-            followers: RefCell::default(),
+            others: RefCell::default(),
         }
     }
 
     /// The steps of these are made on this thread, together with those of its own instance.
-    pub fn lead(&self, followers: Vec<&'static PartitionHost>) {
-        *self.followers.borrow_mut() = followers;
+    pub fn join(&self, others: Vec<&'static PartitionHost>) {
+        *self.others.borrow_mut() = others;
     }
 
     /// What serves an instance whose steps are made on this thread.
     pub fn of(&'static self, fmu: FmuId) -> &'static PartitionHost {
-        self.followers.borrow().iter().copied().find(|follower| follower.fmu == fmu).unwrap_or(self)
+        self.others.borrow().iter().copied().find(|other| other.fmu == fmu).unwrap_or(self)
     }
 
     /// The instance.
@@ -182,7 +182,7 @@ impl PartitionHost {
 
     /// In the activation that begins, clocks can be ticked or armed.
     #[inline(never)] // most FMUs have none
-    fn may_tick(&self, task: TaskId, due: &Due) {
+    fn may_tick(&self, task: UnitId, due: &Due) {
         self.due.set(Some(*due));
         self.world.tasks[task.0].root.store(due.root.unwrap_or(task).0 as u64 + 1, Relaxed);
         self.world.tasks[task.0].forget_ticked();
@@ -205,7 +205,7 @@ impl PartitionHost {
     }
 
     /// The task whose activation is under way; `None` outside of activations.
-    fn task(&self) -> Option<TaskId> {
+    fn task(&self) -> Option<UnitId> {
         self.site.get().map(|site| site.task)
     }
 
@@ -285,7 +285,7 @@ impl PartitionHost {
     #[inline]
     pub fn has_events(&self) -> bool {
         let own = matches!(&self.dispatch, Dispatch::Events(events) if !events.borrow().is_empty());
-        own || self.followers.borrow().iter().any(|follower| follower.has_events())
+        own || self.others.borrow().iter().any(|other| other.has_events())
     }
 
     /// Events since the last call, in virtual time, of those too whose steps are made on this thread.
@@ -294,8 +294,8 @@ impl PartitionHost {
         if let Dispatch::Events(events) = &self.dispatch {
             events.borrow_mut().drain(..).for_each(&mut take);
         }
-        for follower in self.followers.borrow().iter() {
-            if let Dispatch::Events(events) = &follower.dispatch {
+        for other in self.others.borrow().iter() {
+            if let Dispatch::Events(events) = &other.dispatch {
                 events.borrow_mut().drain(..).for_each(&mut take);
             }
         }
@@ -307,10 +307,10 @@ impl PartitionHost {
             let failed = as_noted(failure);
             // Before the run, the clock that was asked for something.
             let asked = || {
-                let mut tasks = self.world.plan.tasks.iter();
+                let mut tasks = self.world.plan.units.iter();
                 tasks
                     .position(|task| task.fmu == self.fmu && failure.clock.is_some() && task.clock() == failure.clock)
-                    .map(TaskId)
+                    .map(UnitId)
             };
             let task = self.task().or_else(asked);
             let time = self.evaluated_at(failure).unwrap_or_else(|| self.time());
@@ -327,7 +327,7 @@ impl PartitionHost {
 
     /// Notes that a call went well, but gave what nothing can be done with, for `task` at `time`: for a clock what no clock can have,
     /// or a derivative that is not finite.
-    pub fn fail_reading(&self, function: Function, task: TaskId, time: Instant, reading: Unusable) -> Halt {
+    pub fn fail_reading(&self, function: Function, task: UnitId, time: Instant, reading: Unusable) -> Halt {
         let failed = FailedCall { status: Status::Error as u64, function: function as u64, answer: None };
         self.world.board.fmu(self.fmu).fail(failed, Some(task), time, Some(reading));
         self.world.instance_failed(self.fmu);
@@ -393,7 +393,7 @@ impl PartitionHost {
         }
     }
 
-    fn wake_later(&self, target: TaskId) {
+    fn wake_later(&self, target: UnitId) {
         let word = &self.to_wake[target.0 / 64];
         word.set(word.get() | 1 << (target.0 % 64));
     }
@@ -480,8 +480,8 @@ impl ThreadHost for PartitionHost {
 /// Whether an instance whose steps may have to be undone has given its state, for which it was asked before the first release of `task`.
 /// One that is still healthy without is not asked again, which is a finding; of another one the failure is noted, behind which everything
 /// is refused.
-pub fn gives_state(world: &World, task: TaskId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
-    let board = world.board.fmu(world.plan.tasks[task.0].fmu);
+pub fn gives_state(world: &World, task: UnitId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
+    let board = world.board.fmu(world.plan.units[task.0].fmu);
     match given {
         Ok(_) => return true,
         Err(_) if is_healthy => {

@@ -17,8 +17,8 @@ use std::time::Duration;
 use vecud_base::time::{Instant, Nanos};
 use vecud_linux::clock::{self, SystemClock, monotonic_now};
 use vecud_linux::{affinity, crash, memory, thread};
-use vecud_plan::TaskId;
 use vecud_plan::schedule::{QuietPoint, Timeline};
+use vecud_plan::{TaskPlan, UnitId};
 use vecud_record::board::{Global, Phase, Scheduling, TaskWord, ThreadsState};
 
 /// What a thread gives back.
@@ -50,18 +50,14 @@ pub fn run(
     say: &dyn Fn(u8, &str),
 ) -> Result<(Vec<Activation>, Vec<Timeline>), Vec<Activation>> {
     let (ready, is_ready) = unbounded();
-    let (mut threads, mut led) = (Vec::new(), Vec::new());
+    let mut threads = Vec::new();
     let mut problems = Vec::new();
     problems.extend(memory::admit_stacks().err().map(|error| error.to_string()));
-    for (index, (activation, timeline)) in activations.into_iter().zip(timelines).enumerate() {
-        let task = TaskId(index);
-        let plan = &world.plan.tasks[index];
-        if plan.leader().is_some() {
-            // Another thread does its work.
-            world.left(task);
-            led.push((index, (activation, timeline)));
-            continue;
-        }
+    for ((planned, activation), timeline) in world.plan.tasks.iter().zip(activations).zip(timelines) {
+        let task = planned.first();
+        let plan = &world.plan.units[task.0];
+        // Nothing is released for them.
+        planned.others().iter().for_each(|member| world.left(*member));
         let body = PartitionThread { world, task, activation, measure: None, ready: ready.clone() };
         match thread::spawn_deep(&plan.thread, world.plan.host.stack_kib * 1024, |stack| body.run(timeline, stack)) {
             Ok(thread) => threads.push(thread),
@@ -118,7 +114,7 @@ pub fn run(
     for task in &world.tasks {
         task.wake.wake();
     }
-    let own: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    let own: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
     // Where threads cannot be pinned this cannot be done either, which was said.
     if let (true, Err(error)) = (world.pinned, affinity::keep_off(&own)) {
         say(1, &error.to_string());
@@ -127,21 +123,18 @@ pub fn run(
     let asked = watch(world, receiver.as_ref()) - world.clock.ahead();
     receiver.iter().for_each(Receiver::close);
     world.board.set_phase(Phase::Stopping);
-    let mut left = join(world, threads, reconfigurer, asked);
-    for (index, husk) in led {
-        left.insert(index.min(left.len()), husk);
-    }
+    let left = join(world, threads, reconfigurer, asked);
     let (activations, mut timelines): (Vec<_>, Vec<_>) = left.into_iter().unzip();
     receiver.into_iter().for_each(Receiver::join);
-    for (task, state) in world.tasks.iter().enumerate() {
+    for (task, unit) in world.plan.tasks.iter().map(TaskPlan::first).enumerate() {
         // Ticks of partitions, and of the receiver, that were still running when the thread that they were for had left.
         if world.saves
             && let Some(timeline) = timelines.get_mut(task)
         {
-            take_mail(world, TaskId(task), timeline);
+            take_mail(world, unit, timeline);
         }
-        let left = std::iter::from_fn(|| state.ticks.pop()).count();
-        world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, left as u64);
+        let left = std::iter::from_fn(|| world.tasks[unit.0].ticks.pop()).count();
+        world.board.task(unit).count_shared(TaskWord::Discarded, left as u64);
     }
     if world.ending() == Ending::Discard && !world.saves {
         let reached = state::end_together(world, &mut timelines);
@@ -264,11 +257,11 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
     let chance = monotonic_now() + CHANCE;
     let deadline = asked.saturating_add(world.plan.shutdown_timeout.0).max(chance);
     let missing = || (0..world.tasks.len()).filter(|task| !world.tasks[*task].finished.load(SeqCst));
-    let instance = |task: usize| &world.instances[world.plan.tasks[task].fmu.0];
+    let instance = |task: usize| &world.instances[world.plan.units[task].fmu.0];
     let is_given_up = |task: usize| instance(task).given_up.load(SeqCst);
     // The culprit is inside FMU code; others may only be waiting for it: at the gate, or for the lock that it holds.
     let hangs = || {
-        let word = |task: usize, word| world.board.task(TaskId(task)).get(word);
+        let word = |task: usize, word| world.board.task(UnitId(task)).get(word);
         let active = |task: usize| word(task, TaskWord::Active) == 1;
         let holds = |task: usize| {
             let holder = instance(task).lock.holder();
@@ -276,7 +269,7 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
         };
         missing().min_by_key(|&task| (!is_given_up(task), !holds(task), !active(task)))
     };
-    let exist = threads.len() == world.plan.tasks.iter().filter(|task| task.leader().is_none()).count();
+    let exist = threads.len() == world.plan.tasks.len();
     let reconfigures = || reconfigurer.as_ref().is_some_and(|thread| !thread.has_left());
     // What was given up was waited for already.
     let is_awaited = || reconfigures() || missing().any(|task| !is_given_up(task));
@@ -292,12 +285,12 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
         // Nobody else is inside of FMU code in the name of no task: partitions wait for that one at their gates.
         match (outside.function, hangs()) {
             (0, Some(task)) => {
-                let word = |task: usize, word| world.board.task(TaskId(task)).get(word);
+                let word = |task: usize, word| world.board.task(UnitId(task)).get(word);
                 let gets_no_core =
                     |task: usize| thread::is_kept_from_running(word(task, TaskWord::Tid) as u32, STARVES);
                 // Nobody of this rig keeps it from running.
                 let is_beside = |other: usize| {
-                    let shares_core = world.plan.tasks[other].cpu == world.plan.tasks[task].cpu;
+                    let shares_core = world.plan.units[other].cpu == world.plan.units[task].cpu;
                     other != task && shares_core && word(other, TaskWord::Active) == 1
                 };
                 let is_urgent = world.scheduling == Scheduling::Fifo && !is_given_up(task);

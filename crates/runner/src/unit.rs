@@ -15,7 +15,7 @@ mod way;
 
 pub use self::usual::UsualSteps;
 
-use self::events::{Engine, EventUnit, LedMember, Member};
+use self::events::{Engine, EventUnit, GroupMember, Member};
 use self::partition::PartitionUnit;
 use self::step::{StepUnit, patience};
 use super::calls::{Calls, Meter, Strode};
@@ -27,7 +27,7 @@ use super::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{ClockElement, ComputeHandle, Failure, FastPathExit, Instance, InstanceControl, Numbers, Running};
 use vecud_plan::schedule::{Due, Learned};
-use vecud_plan::{FmuId, Release, TaskId, Work};
+use vecud_plan::{FmuId, Release, StepEngine, UnitId, Work};
 
 /// The FMU code of one task; belongs to one thread.
 #[expect(
@@ -39,11 +39,8 @@ pub enum Unit {
     Partition(PartitionUnit),
     /// The steps of an instance that handles no events (Co-Simulation).
     Step(StepUnit),
-    /// The steps of an instance that handles events between them (Co-Simulation, Model Exchange), and of those that make them together
-    /// with it.
+    /// The steps of an instance that handles events between them (Co-Simulation, Model Exchange), or of a group.
     Events(Box<EventUnit>),
-    /// Another task does its work.
-    Led,
 }
 
 /// An instance that is ready to run.
@@ -51,37 +48,37 @@ pub struct Ready {
     /// Ends it.
     pub control: InstanceControl,
     /// The tasks, each with its part of the instance.
-    pub units: Vec<(TaskId, Unit)>,
+    pub units: Vec<(UnitId, Unit)>,
 }
 
 impl Unit {
     /// Takes an instance apart: its tasks with their units, and what [joins](join) them again. `learned`: what it has said of
     /// clocks that are no tasks, by their places.
     pub fn all_of(world: &World, fmu: FmuId, instance: Instance<Running>, learned: &[Learned]) -> Ready {
-        let tasks = world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
+        let tasks = world.plan.units.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
         let (mut partitions, mut step) = (Vec::new(), None);
         for (task, plan) in tasks {
             match (&plan.work, &plan.release) {
                 (Work::Partition(own), _) => {
-                    partitions.push((TaskId(task), ClockElement { clock: own.clock, element: own.element }));
+                    partitions.push((UnitId(task), ClockElement { clock: own.clock, element: own.element }));
                 }
-                (Work::Step(own), Release::Periodic { interval, .. }) => step = Some((TaskId(task), *own, *interval)),
+                (Work::Step(own), Release::Periodic { interval, .. }) => step = Some((UnitId(task), *own, *interval)),
                 (Work::Step(_), _) => unreachable!("steps are periodic"),
             }
         }
         if let Some((task, own, interval)) = step {
-            let (control, engine) = match own.integration {
-                Some(_) => {
+            let (control, engine) = match own.engine {
+                StepEngine::Equations(_) => {
                     let (control, model) = instance.into_model(world.described_now(fmu));
                     (control, Engine::Equations(model))
                 }
-                None => {
+                StepEngine::Steps | StepEngine::StepsAndEvents => {
                     let (control, stepper) = instance.into_stepper();
                     (control, Engine::Steps(stepper.with_patience(patience(world))))
                 }
             };
             let unit = match engine {
-                Engine::Steps(stepper) if !own.handles_events && !own.is_grouped => {
+                Engine::Steps(stepper) if own.engine == StepEngine::Steps && !own.membership.is_mastered() => {
                     Unit::Step(StepUnit::new(world, task, own, interval, stepper))
                 }
                 engine => Unit::Events(Box::new(EventUnit::new(world, task, own, interval, engine, learned))),
@@ -90,7 +87,7 @@ impl Unit {
         }
         let clocks: Vec<ClockElement> = partitions.iter().map(|(_, clock)| *clock).collect();
         let (control, own) = instance.into_parts(&clocks);
-        let unit = |((task, _), partition): (&(TaskId, ClockElement), _)| {
+        let unit = |((task, _), partition): (&(UnitId, ClockElement), _)| {
             (*task, Unit::Partition(PartitionUnit::new(world, *task, partition)))
         };
         Ready { control, units: partitions.iter().zip(own).map(unit).collect() }
@@ -100,7 +97,7 @@ impl Unit {
     pub fn asks_nothing(&self) -> bool {
         match self {
             Unit::Partition(unit) => unit.asks_nothing(),
-            Unit::Step(_) | Unit::Events(_) | Unit::Led => true,
+            Unit::Step(_) | Unit::Events(_) => true,
         }
     }
 
@@ -140,39 +137,38 @@ impl Unit {
         matches!(self, Unit::Events(unit) if unit.holds_inputs(time))
     }
 
-    /// The task of that unit makes its steps together with its own, with these calls and stimuli.
-    pub fn lead(&mut self, follower: Unit, calls: Calls, stimuli: Vec<Stimulated>) {
-        let (Unit::Events(unit), Unit::Events(follower)) = (self, follower) else {
+    /// That unit is another member of its group, with these calls and stimuli.
+    pub fn join(&mut self, other: Unit, calls: Calls, stimuli: Vec<Stimulated>) {
+        let (Unit::Events(unit), Unit::Events(other)) = (self, other) else {
             unreachable!("the plan groups units with Event Mode only");
         };
-        unit.lead(LedMember { member: follower.into_member(), calls, stimuli });
+        unit.join(GroupMember { member: other.into_member(), calls, stimuli });
     }
 
-    /// Whether it makes the steps of others as well.
-    pub fn has_followers(&self) -> bool {
-        matches!(self, Unit::Events(unit) if unit.has_followers())
+    /// Whether it is a group of several.
+    pub fn is_group(&self) -> bool {
+        matches!(self, Unit::Events(unit) if unit.is_group())
     }
 
-    /// Brings what stimuli have for the others whose steps it makes, for the release `due`; `is_held`: what comes from outside is held.
+    /// Brings what stimuli have for the other members of a group, for the release `due`; `is_held`: what comes from outside is held.
     /// `false`: that cannot be read, and the run ends.
     #[inline]
-    pub fn stimulate_followers(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
+    pub fn stimulate_others(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
         match self {
-            Unit::Events(unit) => unit.stimulate_followers(world, due, is_held),
+            Unit::Events(unit) => unit.stimulate_others(world, due, is_held),
             _ => true,
         }
     }
 
-    /// Itself, which is of this task, and the others whose steps it makes, each with its task; none if another one makes its own.
-    pub fn apart(self, task: TaskId) -> Vec<(TaskId, Unit)> {
+    /// Itself, which has this number, and the other members of a group, each with its number.
+    pub fn apart(self, unit: UnitId) -> Vec<(UnitId, Unit)> {
         match self {
-            Unit::Events(mut unit) => {
-                let other = |LedMember { member, calls, .. }| (calls.task(), Unit::Events(Box::new(member.into())));
-                let others = unit.leave().into_iter().map(other);
-                [(task, Unit::Events(unit))].into_iter().chain(others).collect()
+            Unit::Events(mut own) => {
+                let other = |GroupMember { member, calls, .. }| (calls.task(), Unit::Events(Box::new(member.into())));
+                let others = own.leave().into_iter().map(other);
+                [(unit, Unit::Events(own))].into_iter().chain(others).collect()
             }
-            Unit::Led => Vec::new(),
-            own => vec![(task, own)],
+            own => vec![(unit, own)],
         }
     }
 
@@ -188,7 +184,6 @@ impl Unit {
             Unit::Partition(unit) => unit.prefetch(),
             Unit::Step(unit) => unit.prefetch(),
             Unit::Events(unit) => unit.prefetch(),
-            Unit::Led => (),
         }
     }
 
@@ -198,7 +193,6 @@ impl Unit {
             Unit::Partition(unit) => unit.fail(),
             Unit::Step(unit) => unit.fail(),
             Unit::Events(unit) => unit.fail(),
-            Unit::Led => (),
         }
     }
 
@@ -227,7 +221,6 @@ impl Unit {
                 Ok(())
             }
             Unit::Events(unit) => unit.run(calls, world, host, due, meter),
-            Unit::Led => Ok(()),
         }
     }
 
@@ -277,7 +270,7 @@ impl Unit {
         match self {
             Unit::Step(unit) => unit.finish(calls, world, host),
             Unit::Events(unit) => unit.finish(calls, world, host),
-            Unit::Partition(_) | Unit::Led => (),
+            Unit::Partition(_) => (),
         }
     }
 
@@ -287,7 +280,7 @@ impl Unit {
         match self {
             Unit::Step(unit) => unit.take_point(),
             Unit::Events(unit) => unit.take_point(),
-            Unit::Partition(_) | Unit::Led => None,
+            Unit::Partition(_) => None,
         }
     }
 
@@ -295,7 +288,7 @@ impl Unit {
     pub fn take_next(&mut self) -> Option<Fraction> {
         match self {
             Unit::Partition(unit) => unit.take_next(),
-            Unit::Step(_) | Unit::Events(_) | Unit::Led => None,
+            Unit::Step(_) | Unit::Events(_) => None,
         }
     }
 }
@@ -306,7 +299,6 @@ impl From<Unit> for ComputeHandle {
             Unit::Partition(unit) => unit.into_partition().into(),
             Unit::Step(unit) => unit.into_stepper().into(),
             Unit::Events(unit) => unit.into_part(),
-            Unit::Led => unreachable!("another task has its FMU"),
         }
     }
 }

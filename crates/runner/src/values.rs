@@ -17,7 +17,7 @@ use vecud_description::word;
 use vecud_description::{ValueReference, Values, VariableType};
 use vecud_fmi::Batch;
 use vecud_plan::conversion::Conversion;
-use vecud_plan::{ConnectionId, Plan, TaskId, Timing};
+use vecud_plan::{ConnectionId, Plan, Timing, UnitId};
 
 /// The time of the last jump of what has made none, ns.
 const NO_JUMP: i64 = i64::MIN;
@@ -197,7 +197,7 @@ impl Input {
 
     /// From now on the activations of `task` set it. What a delayed connection brought in Initialization Mode is in the
     /// batch already, in case another connection has the whole array set, but alone makes nothing be set.
-    pub fn follow_delay(&mut self, world: &World, task: TaskId, values: &mut Batch) {
+    pub fn follow_delay(&mut self, world: &World, task: UnitId, values: &mut Batch) {
         let connection = &world.plan.connections[self.route.cell];
         let (Some(delay), Some(versions)) = (&connection.delay, &world.versions[self.route.cell]) else { return };
         let consumer = delay.consumers.iter().position(|consumer| *consumer == task).unwrap_or_default();
@@ -238,7 +238,7 @@ struct Delivery {
 #[derive(Clone, Copy)]
 pub struct Publishing {
     /// The task.
-    pub task: TaskId,
+    pub task: UnitId,
     /// Its activation time.
     pub time: Instant,
     /// From when on delayed connections show it; `None`: never.

@@ -26,8 +26,8 @@ use vecud_base::time::{Instant, Nanos, ToNanos};
 use vecud_description::IntervalVariability;
 use vecud_fmi::{change_thread_host, set_thread_host};
 use vecud_linux::crash::label_thread;
-use vecud_plan::TaskId;
 use vecud_plan::schedule::{Agenda, Due, Timeline};
+use vecud_plan::{TaskPlan, UnitId};
 use vecud_record::board::{Global, TaskWord};
 use vecud_record::control::CommandOutcome;
 use vecud_record::trace::{Note, NoteRing};
@@ -38,6 +38,8 @@ struct Lane<'a> {
     host: &'static PartitionHost,
     site: &'static TaskTelemetry,
     failed: &'static AtomicBool,
+    /// The unit whose figures are those of the task's releases.
+    unit: UnitId,
     /// What only some tasks have; `None`: nothing of it.
     rare: Option<Rare>,
     /// Nothing is ever done for it but steps that can be usual.
@@ -66,12 +68,12 @@ struct Rare {
 impl Lane<'_> {
     fn new<'a>(
         world: &'static World,
-        task: TaskId,
+        unit: UnitId,
         activation: &'a mut Activation,
         host: &'static PartitionHost,
         reconfigurable: &[Reconfigurable],
     ) -> Lane<'a> {
-        let (plan, site) = (&world.plan.tasks[task.0], &world.sites[task.0]);
+        let (plan, site) = (&world.plan.units[unit.0], &world.sites[unit.0]);
         let rare = Rare {
             tunable: plan.has_clock(IntervalVariability::Tunable),
             changing: plan.release == vecud_plan::Release::Changing,
@@ -81,13 +83,13 @@ impl Lane<'_> {
             traced: site.trace.is_some(),
             reconfigured: reconfigurable.iter().any(|own| own.is_called_by(plan.fmu)),
             leaves_its_grid: activation.leaves_its_grid(),
-            changes_process: surroundings::is_suspect(world, task),
-            ticks: !activation.is_plain() || host.can_tick() || activation.has_followers(),
+            changes_process: surroundings::is_suspect(world, unit),
+            ticks: !activation.is_plain() || host.can_tick() || activation.is_group(),
         };
         let of_steps = Rare { leaves_its_grid: true, ..Rare::default() };
         let can_stride = rare == of_steps && activation.can_stride();
         let rare = Some(rare).filter(|rare| *rare != Rare::default());
-        Lane { activation, host, site, failed: &world.instances[plan.fmu.0].failed, rare, can_stride }
+        Lane { activation, host, site, failed: &world.instances[plan.fmu.0].failed, unit, rare, can_stride }
     }
 }
 
@@ -140,9 +142,10 @@ pub fn run(
     let [stop_request, pause_request] =
         [Global::StopRequest, Global::PauseRequest].map(|word| world.board.global(word));
     let mut stimuli = VirtualStimuli::new(world);
-    let host = |task: usize| hosts[world.plan.tasks[task].fmu.0];
-    let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, host(task), reconfigurable);
-    let mut lanes: Vec<Lane> = activations.iter_mut().enumerate().map(lane).collect();
+    let host = |unit: UnitId| hosts[world.plan.units[unit.0].fmu.0];
+    let lane = |(unit, activation)| Lane::new(world, unit, activation, host(unit), reconfigurable);
+    let units = world.plan.tasks.iter().map(TaskPlan::first);
+    let mut lanes: Vec<Lane> = units.zip(activations).map(lane).collect();
     let mut strides = Strides::new(world, &lanes, &stimuli);
     let mut requests = Requests::of(world);
     let mut moment = Moment::default();
@@ -177,9 +180,9 @@ pub fn run(
         moment.follow(&agenda, begin, complete);
         lane.serve(&mut served);
         if lane.has(|rare| rare.tunable) {
-            world.tell_grid(task, agenda.grid(task));
+            world.tell_grid(lane.unit, agenda.grid(task));
         }
-        let result = lane.activate(world, task, agenda.due(), moment.seconds);
+        let result = lane.activate(world, agenda.due(), moment.seconds);
         if lane.has(|rare| rare.ticks) && lane.host.has_events() {
             hand_on(world, lane.host, &mut agenda);
         }
@@ -240,13 +243,16 @@ fn hand_on(world: &World, host: &PartitionHost, agenda: &mut Agenda) {
     // Nothing is late in virtual time.
     let stamp = |time| TickStamp { time, dispatched: world.wall(time), root: None };
     host.take_events(|event| match event {
-        Event::Tick(target, time, root) => world.count(target, stamp(time), agenda.tick(target, time, root)),
+        Event::Tick(target, time, root) => {
+            world.count(target, stamp(time), agenda.tick(world.task_of[target.0], time, root))
+        }
         Event::Arm(target, time, root) => {
-            world.count_armed(target, stamp(time), agenda.arm(target, time, since, root));
+            world.count_armed(target, stamp(time), agenda.arm(world.task_of[target.0], time, since, root));
         }
         Event::Retune(target, interval, from) => {
-            agenda.retune(target, interval, from);
-            world.tell_grid(target, agenda.grid(target));
+            let task = world.task_of[target.0];
+            agenda.retune(task, interval, from);
+            world.tell_grid(target, agenda.grid(task));
         }
     });
 }
@@ -298,9 +304,9 @@ impl Lane<'_> {
 
     /// Runs the activation `due`, which is so many `seconds`, and counts it.
     #[inline(always)] // in the one loop there is
-    fn activate(&mut self, world: &'static World, task: TaskId, due: &Due, seconds: f64) -> Result<(), Halt> {
-        let Lane { host, site, .. } = *self;
-        label_thread(task.0 as u64 + 1);
+    fn activate(&mut self, world: &'static World, due: &Due, seconds: f64) -> Result<(), Halt> {
+        let Lane { host, site, unit, .. } = *self;
+        label_thread(unit.0 as u64 + 1);
         host.begin(site, due);
         let ring = if self.has(|rare| rare.traced) { site.trace.as_ref() } else { None };
         let trace = ring.map(|ring| (ring, world.board.next_in_order()));
@@ -313,7 +319,7 @@ impl Lane<'_> {
         }
         host.end();
         if self.has(|rare| rare.changes_process) {
-            surroundings::look_after(world, task);
+            surroundings::look_after(world, unit);
         }
         label_thread(0);
         let computed = self.count();
@@ -329,7 +335,7 @@ impl Lane<'_> {
         let computed = self.activation.computed();
         if computed {
             self.site.cells.count(TaskWord::Activations, 1);
-        } else if !self.activation.is_led() {
+        } else {
             self.site.cells.count(TaskWord::Discarded, 1);
         }
         computed

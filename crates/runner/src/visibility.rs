@@ -8,22 +8,22 @@ use crate::exchange::Stamp;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Fraction, Instant};
 use vecud_plan::schedule::{Due, Timeline, first_after};
-use vecud_plan::{Release, TaskId};
+use vecud_plan::{Release, UnitId};
 use vecud_record::board::TaskWord;
 
 /// Works out the stamps of one task's activations.
 #[derive(Clone, Debug, Default)]
 pub struct Visibility {
     /// A root, and two neighbouring releases of it: chains are shorter than the period of their root, mostly.
-    between: Option<(TaskId, Instant, Instant)>,
+    between: Option<(UnitId, Instant, Instant)>,
 }
 
 impl Visibility {
     /// The stamp of what the activation `due` of `task` publishes; `interval`: what a changing clock has said in it. `None`: it
     /// is never visible.
-    pub fn of(&mut self, world: &World, task: TaskId, due: &Due, interval: Option<Fraction>) -> Option<Stamp> {
+    pub fn of(&mut self, world: &World, task: UnitId, due: &Due, interval: Option<Fraction>) -> Option<Stamp> {
         let time = due.time;
-        let visible = match &world.plan.tasks[task.0].release {
+        let visible = match &world.plan.units[task.0].release {
             Release::Periodic { .. } | Release::Asked | Release::At(_) => due.next?,
             Release::Changing => time.after(interval.unwrap_or(Fraction::NANOSECOND)),
             _ => self.release_of_root(world, due.root.unwrap_or(task), time)?,
@@ -33,12 +33,12 @@ impl Visibility {
 
     /// The first release of `root` strictly after `time`; `None`: there is none any more. Where its releases are not known
     /// beforehand, the next nanosecond.
-    fn release_of_root(&mut self, world: &World, root: TaskId, time: Instant) -> Option<Instant> {
+    fn release_of_root(&mut self, world: &World, root: UnitId, time: Instant) -> Option<Instant> {
         if let Some((_, _, next)) = self.between.filter(|(of, from, next)| *of == root && *from <= time && time < *next)
         {
             return Some(next);
         }
-        let release = &world.plan.tasks[root.0].release;
+        let release = &world.plan.units[root.0].release;
         if let Release::At(times) = release {
             return times.get(times.partition_point(|at| *at <= time)).copied();
         }
@@ -53,7 +53,7 @@ impl Visibility {
 
 impl World {
     /// The grid of a periodic clock, as its thread has it: an instant of it, and its interval.
-    fn grid(&self, task: TaskId) -> Option<(Instant, Fraction)> {
+    fn grid(&self, task: UnitId) -> Option<(Instant, Fraction)> {
         let mut words = [0; GRID];
         let version = self.tasks[task.0].grid.read(|i, word| words[i] = word);
         let [a, b, c, counter, resolution] = words;
@@ -62,18 +62,20 @@ impl World {
     }
 
     /// Tells everybody the grid of a periodic clock, if that is another one now. For its own thread.
-    pub fn tell_grid(&self, task: TaskId, grid: Option<(Instant, Fraction)>) {
+    pub fn tell_grid(&self, task: UnitId, grid: Option<(Instant, Fraction)>) {
         if self.grid(task) != grid {
             self.put_grid(task, grid);
         }
     }
 
-    /// [`World::tell_grid`] of all tasks, before the run.
+    /// [`World::tell_grid`] of all units, before the run.
     pub fn tell_grids(&self, timelines: &[Timeline]) {
-        timelines.iter().enumerate().for_each(|(task, timeline)| self.put_grid(TaskId(task), timeline.grid()));
+        for (task, timeline) in self.plan.tasks.iter().zip(timelines) {
+            task.units().iter().for_each(|unit| self.put_grid(*unit, timeline.grid()));
+        }
     }
 
-    fn put_grid(&self, task: TaskId, grid: Option<(Instant, Fraction)>) {
+    fn put_grid(&self, task: UnitId, grid: Option<(Instant, Fraction)>) {
         let Some((origin, interval)) = grid else { return };
         let [a, b, c] = origin.to_words();
         let words = [a, b, c, interval.counter(), interval.resolution()];
@@ -86,13 +88,13 @@ impl World {
     }
 
     /// The clock at the root of the activation of `task` that is under way.
-    pub fn root(&self, task: TaskId) -> Option<TaskId> {
-        self.tasks[task.0].root.load(Relaxed).checked_sub(1).map(|root| TaskId(root as usize))
+    pub fn root(&self, task: UnitId) -> Option<UnitId> {
+        self.tasks[task.0].root.load(Relaxed).checked_sub(1).map(|root| UnitId(root as usize))
     }
 
     /// To which clock a deadline is put down that was armed in Initialization Mode: to the only one that can be at the root of
     /// it otherwise.
-    pub fn initial_root(&self, roots: &[Vec<TaskId>], task: TaskId) -> Option<TaskId> {
+    pub fn initial_root(&self, roots: &[Vec<UnitId>], task: UnitId) -> Option<UnitId> {
         match roots[task.0].as_slice() {
             [root] => Some(*root),
             _ => None,

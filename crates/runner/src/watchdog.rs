@@ -15,7 +15,7 @@ use std::time::Duration;
 use vecud_base::time::Nanos;
 use vecud_linux::preemption::Demotion;
 use vecud_linux::{affinity, thread};
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 use vecud_record::board::{Global, Scheduling, TaskWord};
 use vecud_record::findings::{FindingKind, Occurrence};
 
@@ -34,7 +34,7 @@ pub struct Watchdog {
 }
 
 struct Watched {
-    task: TaskId,
+    task: UnitId,
     demotion: Demotion,
     limit: Option<Nanos>,
     /// The activation that is being watched, by its start, and the processor time at which it was first seen.
@@ -48,7 +48,7 @@ impl Watchdog {
         let watched: Vec<Watched> = threads
             .into_iter()
             .map(|SetUp { task, demotion, .. }| {
-                let limit = world.plan.tasks[task.0].limits.max_execution;
+                let limit = world.plan.units[task.0].limits.max_execution;
                 Watched { task, demotion, limit, seen: None }
             })
             .collect();
@@ -85,7 +85,7 @@ impl Drop for Watchdog {
 /// Where partitions cannot keep the calling thread from running: on a core without any, else above their band, which is for
 /// the supervisor to do.
 fn find_a_place(world: &World) {
-    let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    let in_use: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
     let free = affinity::allowed_cpus().ok().and_then(|cpus| cpus.into_iter().find(|cpu| !in_use.contains(cpu)));
     if free.is_none_or(|cpu| affinity::pin_to(cpu).is_err()) {
         world.board.global(Global::WatchdogTid).store(u64::from(thread::current_tid()), SeqCst);
@@ -131,19 +131,19 @@ fn look(world: &World, watched: &mut Watched) {
 
 /// Cores without partitions: of those of the first thread, which nobody has bound to one.
 fn free_cpus(world: &World) -> Vec<usize> {
-    let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    let in_use: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
     let allowed = affinity::allowed_cpus_of(std::process::id()).unwrap_or_default();
     allowed.into_iter().filter(|cpu| !in_use.contains(cpu)).collect()
 }
 
 /// Moves threads that FMU code has made away from the core of a partition that keeps them from running.
-fn free_the_kept(world: &World, task: TaskId) {
-    let kept = kept_from(world.plan.tasks[task.0].cpu);
+fn free_the_kept(world: &World, task: UnitId) {
+    let kept = kept_from(world.plan.units[task.0].cpu);
     let free = free_cpus(world);
     let moved = kept.into_iter().filter(|tid| affinity::move_to(*tid, &free).is_ok()).count() as u64;
     if moved > 0 {
         let seen = Occurrence { task: Some(task), value: moved, ..Occurrence::default() };
-        world.board.fmu(world.plan.tasks[task.0].fmu).findings().note(FindingKind::StarvedThreads, seen);
+        world.board.fmu(world.plan.units[task.0].fmu).findings().note(FindingKind::StarvedThreads, seen);
     }
 }
 

@@ -15,7 +15,7 @@ use vecud_linux::prefetch::prefetch;
 use vecud_linux::wake::WakeWord;
 use vecud_plan::schedule::{Armed, Tick};
 use vecud_plan::snapshot::BetweenSteps;
-use vecud_plan::{FmuId, Length, Mode, OnError, Overrun, Plan, StepClock, TaskId, control};
+use vecud_plan::{FmuId, Length, Mode, OnError, Overrun, Plan, StepClock, TaskId, UnitId, control};
 use vecud_record::board::promise::Break;
 use vecud_record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use vecud_record::trace::{Note, NoteRing};
@@ -57,7 +57,9 @@ pub struct World {
     pub board: Board<'static>,
     /// What the threads of an instance share, by [`FmuId`].
     pub instances: Vec<InstanceState>,
-    /// Per task, each on cache lines of its own: threads on other cores write to them all the time.
+    /// Per unit: its task. Apart from the plan, since who hands on a tick looks here each time.
+    pub task_of: Box<[TaskId]>,
+    /// Per unit, each on cache lines of its own: threads on other cores write to them all the time.
     pub tasks: Vec<CachePadded<TaskState>>,
     /// Connections whose values travel together.
     pub cables: SignalBundles,
@@ -116,7 +118,7 @@ pub struct InstanceState {
     /// How often sizes have changed.
     pub resized: AtomicU64,
     /// The task that makes its steps; `None`: it makes none.
-    pub steps: Option<TaskId>,
+    pub steps: Option<UnitId>,
     /// Of an instance that makes steps: ticks from outside of them, for each of its clocks.
     pub ticks: Box<[TickQueue]>,
     /// Of an instance that makes the steps of FMUs which are integrated: room for other numbers of states.
@@ -176,7 +178,7 @@ pub struct TaskState {
     pub place: usize,
     /// Tasks of the same core and FIFO priority that stand before this one in the order of the plan, most urgent first; none without
     /// `SCHED_FIFO`.
-    pub ahead: Box<[TaskId]>,
+    pub ahead: Box<[UnitId]>,
     /// Which of the priorities that several levels of the instance share is that of the task; `None`: none of them.
     pub shared: Option<usize>,
     /// The kind of clock that releases the task: only a countdown clock is armed, only a tunable one gets another interval.
@@ -248,7 +250,7 @@ impl TaskState {
 #[derive(Debug)]
 pub struct CoreState {
     /// The tasks of the core, most urgent first.
-    pub tasks: Vec<TaskId>,
+    pub tasks: Vec<UnitId>,
     /// A bit per place: that task was given mail (ticks, a deadline, an interval), and its thread, which looks for none before,
     /// has not noticed yet.
     pub pending: Vec<AtomicU64>,
@@ -264,27 +266,27 @@ impl World {
         let plan = job.plan.clone();
         let Granted { scheduling, pinned } = granted;
         let clock = SystemClock::tai_if(plan.keeps_tai());
-        let mut cores: Vec<(usize, Vec<TaskId>)> = Vec::new();
+        let mut cores: Vec<(usize, Vec<UnitId>)> = Vec::new();
         let mut places = Vec::new();
-        for (index, task) in plan.tasks.iter().enumerate() {
+        for (index, task) in plan.units.iter().enumerate() {
             let core = cores.iter().position(|(cpu, _)| *cpu == task.cpu).unwrap_or_else(|| {
                 cores.push((task.cpu, Vec::new()));
                 cores.len() - 1
             });
             places.push((core, cores[core].1.len()));
-            cores[core].1.push(TaskId(index));
+            cores[core].1.push(UnitId(index));
         }
         let fifo = scheduling == Scheduling::Fifo;
         let shared = if fifo { plan.shared() } else { Vec::new() };
-        let shared_by = |fmu: FmuId| -> Vec<&Vec<TaskId>> {
-            shared.iter().filter(|tasks| plan.tasks[tasks[0].0].fmu == fmu).collect()
+        let shared_by = |fmu: FmuId| -> Vec<&Vec<UnitId>> {
+            shared.iter().filter(|tasks| plan.units[tasks[0].0].fmu == fmu).collect()
         };
         let ahead = |index: usize| {
-            let own = &plan.tasks[index];
-            let equal = |id: &TaskId| plan.tasks[id.0].cpu == own.cpu && plan.tasks[id.0].fifo == own.fifo;
-            (0..if fifo { index } else { 0 }).map(TaskId).filter(equal).collect()
+            let own = &plan.units[index];
+            let equal = |id: &UnitId| plan.units[id.0].cpu == own.cpu && plan.units[id.0].fifo == own.fifo;
+            (0..if fifo { index } else { 0 }).map(UnitId).filter(equal).collect()
         };
-        let tasks = (places.into_iter().zip(&plan.tasks).enumerate())
+        let tasks = (places.into_iter().zip(&plan.units).enumerate())
             .map(|(index, ((core, place), task))| {
                 CachePadded::new(TaskState {
                     wake: WakeWord::on(clock),
@@ -304,31 +306,31 @@ impl World {
                     core,
                     place,
                     ahead: ahead(index),
-                    shared: shared_by(task.fmu).iter().position(|tasks| tasks.contains(&TaskId(index))),
+                    shared: shared_by(task.fmu).iter().position(|tasks| tasks.contains(&UnitId(index))),
                     kind: task.partition().map(|partition| partition.kind),
                 })
             })
             .collect();
         let instances = (0..plan.fmus.len())
             .map(|index| {
-                let own = plan.tasks.iter().filter(|task| task.fmu == FmuId(index));
+                let own = plan.units.iter().filter(|task| task.fmu == FmuId(index));
                 let ceiling = own.map(|task| task.fifo.get()).max().filter(|_| fifo);
                 let lock = PreemptionLock::new(plan.fmus[index].levels, ceiling)
                     .map_err(|error| format!("fmu `{}`: {error}", plan.fmus[index].name))?
                     .with_shared(shared_by(FmuId(index)).len());
                 Ok(InstanceState {
                     lock,
-                    turns: Turns::new(plan.tasks.iter().map(|task| (task.fmu == FmuId(index)).then_some(task.level))),
+                    turns: Turns::new(plan.units.iter().map(|task| (task.fmu == FmuId(index)).then_some(task.level))),
                     updates: OnceLock::new(),
                     failed: AtomicBool::new(false),
                     given_up: AtomicBool::new(false),
                     sizes: plan.fmus[index].sizes.iter().map(|size| AtomicU64::new(size.start)).collect(),
                     resized: AtomicU64::new(0),
                     steps: plan
-                        .tasks
+                        .units
                         .iter()
                         .position(|task| task.fmu == FmuId(index) && task.is_contiguous())
-                        .map(TaskId),
+                        .map(UnitId),
                     ticks: match plan.fmus[index].output_clocks.as_slice() {
                         clocks if clocks.iter().any(|clock| clock.input.is_some()) => {
                             clocks.iter().map(|_| TickQueue::default()).collect()
@@ -341,7 +343,7 @@ impl World {
             })
             .collect::<Result<_, String>>()?;
         let cells = plan.connections.iter().map(cells::cell).collect();
-        let sites = (0..plan.tasks.len()).map(|task| TaskTelemetry::new(board, &plan, TaskId(task))).collect();
+        let sites = (0..plan.units.len()).map(|task| TaskTelemetry::new(board, &plan, UnitId(task))).collect();
         let versions = plan.connections.iter().map(|connection| cells::versions(&plan, connection)).collect();
         let cores = cores
             .into_iter()
@@ -360,6 +362,7 @@ impl World {
             instances,
             tasks,
             cables: SignalBundles::lay(&plan),
+            task_of: plan.units.iter().map(|unit| unit.task).collect(),
             serials: plan.serials.iter().map(|_| PiWord::new()).collect(),
             plan,
             cells,
@@ -427,8 +430,8 @@ impl World {
         self.plan.stop.map_or(time, |stop| stop.min(time))
     }
 
-    /// The thread of a task has left its loop, or another one does its work: nothing of it is still to come.
-    pub fn left(&self, task: TaskId) {
+    /// The thread of a task has left its loop, or it is a group's, and this its member: nothing of it is still to come.
+    pub fn left(&self, task: UnitId) {
         self.board.task(task).word(TaskWord::Left).store(1, SeqCst);
         self.tasks[task.0].next.store(i64::MAX, SeqCst);
         self.tasks[task.0].finished.store(true, SeqCst);
@@ -443,7 +446,7 @@ impl World {
     }
 
     /// Waits on the thread of a task, which is done, for [`World::dismiss`].
-    pub fn wait_to_leave(&self, task: TaskId) {
+    pub fn wait_to_leave(&self, task: UnitId) {
         let wake = &self.tasks[task.0].wake;
         loop {
             let seen = wake.value();
@@ -463,7 +466,7 @@ impl World {
             self.end(Ending::Discard);
             return;
         }
-        for (task, state) in self.plan.tasks.iter().zip(&self.tasks) {
+        for (task, state) in self.plan.units.iter().zip(&self.tasks) {
             if task.fmu == fmu {
                 state.wake.wake();
             }
@@ -481,8 +484,8 @@ impl World {
 
     /// The release or tick of `task` at `time`, seen `late` after it, is an overrun that ends the run, in an orderly way,
     /// if the rig says so.
-    pub fn overrun(&self, task: TaskId, time: Instant, late: i64) {
-        if self.plan.tasks[task.0].overrun != Overrun::Stop {
+    pub fn overrun(&self, task: UnitId, time: Instant, late: i64) {
+        if self.plan.units[task.0].overrun != Overrun::Stop {
             return;
         }
         let word = |word: Global| self.board.global(word);
@@ -496,9 +499,9 @@ impl World {
 
     /// Hands a tick to a task's thread, and the caller wakes the thread. `false`: it was not taken, since the queue is
     /// full, which is an overrun, or since the instance has failed.
-    pub fn tick(&self, target: TaskId, stamp: TickStamp) -> bool {
+    pub fn tick(&self, target: UnitId, stamp: TickStamp) -> bool {
         let state = &self.tasks[target.0];
-        if self.instances[self.plan.tasks[target.0].fmu.0].failed.load(SeqCst) {
+        if self.instances[self.plan.units[target.0].fmu.0].failed.load(SeqCst) {
             self.board.task(target).count_shared(TaskWord::Discarded, 1);
             return false;
         }
@@ -530,7 +533,7 @@ impl World {
     }
 
     /// So many ticks for clocks that tick between the steps of `task` are thrown away.
-    pub fn discard_ticks(&self, task: TaskId, number: u64) {
+    pub fn discard_ticks(&self, task: UnitId, number: u64) {
         self.board.task(task).count_shared(TaskWord::Discarded, number);
         self.board.task(task).count_shared(TaskWord::DiscardedTicks, number);
     }
@@ -557,14 +560,14 @@ impl World {
 
     /// Asks for the memory that [`World::tick`] changes.
     #[inline]
-    pub fn prefetch_tick(&self, target: TaskId) {
+    pub fn prefetch_tick(&self, target: UnitId) {
         let state = &self.tasks[target.0];
         state.ticks.places().into_iter().for_each(prefetch);
         prefetch(&state.wake);
     }
 
     /// Counts what became of a tick; one that found its queue full is an overrun, seen when it was dispatched.
-    pub fn count(&self, target: TaskId, tick: TickStamp, outcome: Tick) {
+    pub fn count(&self, target: UnitId, tick: TickStamp, outcome: Tick) {
         let cells = self.board.task(target);
         match outcome {
             Tick::Queued => (),
@@ -579,7 +582,7 @@ impl World {
     }
 
     /// [`World::count`] of a countdown clock that was armed with `tick`, and of the deadline before.
-    pub fn count_armed(&self, target: TaskId, tick: TickStamp, armed: Armed) {
+    pub fn count_armed(&self, target: UnitId, tick: TickStamp, armed: Armed) {
         if let Some(time) = armed.lost {
             self.count(target, TickStamp { time, ..tick }, Tick::Full);
         }
@@ -587,7 +590,7 @@ impl World {
     }
 
     /// Arms a countdown clock. The caller wakes the thread.
-    pub fn arm(&self, target: TaskId, deadline: Deadline) {
+    pub fn arm(&self, target: UnitId, deadline: Deadline) {
         let state = &self.tasks[target.0];
         // What the clock's thread has seen it does not forget. What it has not, and what was reached, would be lost.
         if let Some(before) = state.unseen_deadline().filter(|before| before.tick.time <= deadline.since) {
@@ -600,7 +603,7 @@ impl World {
 
     /// The interval of a tunable clock has changed at `from`. The caller wakes the thread, and keeps others who might do the
     /// same out.
-    pub fn retune(&self, target: TaskId, interval: Fraction, from: Instant) {
+    pub fn retune(&self, target: UnitId, interval: Fraction, from: Instant) {
         let [a, b, c] = from.to_words();
         let words = [interval.counter(), interval.resolution(), a, b, c];
         self.tasks[target.0].retuned.write(|i| words[i]);
@@ -609,13 +612,13 @@ impl World {
     }
 
     /// `target` has mail, and is due at `release` (wall clock).
-    fn dispatched(&self, target: TaskId, release: impl Fn() -> Nanos) {
+    fn dispatched(&self, target: UnitId, release: impl Fn() -> Nanos) {
         let state = &self.tasks[target.0];
         self.dispatches.fetch_add(1, SeqCst);
         // With this the mail is given: its thread looks for none without it.
         self.cores[state.core].pending[state.place / 64].fetch_or(1 << (state.place % 64), SeqCst);
         if self.scheduling == Scheduling::Cooperative {
-            let turns = &self.instances[self.plan.tasks[target.0].fmu.0].turns;
+            let turns = &self.instances[self.plan.units[target.0].fmu.0].turns;
             turns.expect(target.0, release().0);
             // Its thread says that it has finished before it takes back what it announced: one of the two sees the other.
             if state.finished.load(SeqCst) {
@@ -626,14 +629,14 @@ impl World {
     }
 
     /// By which the calling thread takes turns for the steps of `task`; `None`: it takes none.
-    pub fn serial(&self, task: TaskId) -> Option<Serial<'_>> {
+    pub fn serial(&self, task: UnitId) -> Option<Serial<'_>> {
         self.plan.serial_of(task).map(|serial| Serial::by(&self.serials[serial]))
     }
 
     /// Wakes the tasks of this core that are more urgent than `task` and have ticks that they have not noticed (design
     /// S9): no middle partition slips in before a higher one whose waker was preempted before it could wake it.
     #[inline]
-    pub fn help(&self, task: TaskId) {
+    pub fn help(&self, task: UnitId) {
         let state = &self.tasks[task.0];
         let core = &self.cores[state.core];
         let (last, above) = (state.place / 64, (1 << (state.place % 64)) - 1);
@@ -649,7 +652,7 @@ impl World {
     /// due but have not begun, run first: the kernel takes them in the order in which they were woken. To be called by its
     /// thread, before it begins.
     #[inline]
-    pub fn let_others_begin(&self, task: TaskId) {
+    pub fn let_others_begin(&self, task: UnitId) {
         self.help(task);
         let ahead = &self.tasks[task.0].ahead;
         if !ahead.is_empty() {
@@ -658,7 +661,7 @@ impl World {
     }
 
     #[inline(never)] // few share a priority
-    fn let_begin(&self, ahead: &[TaskId]) {
+    fn let_begin(&self, ahead: &[UnitId]) {
         // One of them may come to stand behind others of them, or wait for its token. Nobody is waited for who waits longer.
         for _ in 0..2 + ahead.len() {
             let now = Nanos(self.now());
@@ -670,7 +673,7 @@ impl World {
     }
 
     /// Whether a task is due and has not begun.
-    fn is_to_begin(&self, task: TaskId, now: Nanos) -> bool {
+    fn is_to_begin(&self, task: UnitId, now: Nanos) -> bool {
         let state = &self.tasks[task.0];
         let next = state.next.load(SeqCst);
         let due = match next {
@@ -693,7 +696,7 @@ impl World {
     /// The thread of `task` has noticed that it has mail; `false`: there is none since it did so before. What is just being
     /// handed over changes the word that it sleeps on.
     #[inline]
-    pub fn noticed(&self, task: TaskId) -> bool {
+    pub fn noticed(&self, task: UnitId) -> bool {
         let state = &self.tasks[task.0];
         let word = &self.cores[state.core].pending[state.place / 64];
         let bit = 1 << (state.place % 64);
@@ -706,7 +709,7 @@ impl World {
 
     /// The tasks of which something is still to come: neither has their thread left, nor was their instance given up.
     fn awaited(&self) -> impl Iterator<Item = &TaskState> {
-        let all = self.tasks.iter().zip(&self.plan.tasks);
+        let all = self.tasks.iter().zip(&self.plan.units);
         let awaited = all.filter(|(task, planned)| {
             !task.finished.load(SeqCst) && !self.instances[planned.fmu.0].given_up.load(SeqCst)
         });

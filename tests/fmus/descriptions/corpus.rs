@@ -82,7 +82,7 @@ fn every_description_for_co_simulation_has_a_plan() {
         };
         match plan::build(&rig, &[input], &[], &host) {
             Ok(plan) => {
-                assert_eq!((plan.tasks.len(), plan.tasks[0].name.as_str()), (1, "step"));
+                assert_eq!((plan.units.len(), plan.units[0].name.as_str()), (1, "step"));
                 planned[match found.abi {
                     Abi::Fmi1 => 0,
                     Abi::Fmi2 => 1,

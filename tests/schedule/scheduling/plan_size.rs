@@ -80,8 +80,8 @@ fn planning(clocks: usize) -> Duration {
     let plan = plan::build(&rig, &[input], &[], &host).unwrap();
     let shown = table::render(&plan);
     let time = processor_time() - start;
-    assert_eq!((plan.tasks.len(), plan.connections.len()), (clocks, WIDTH * clocks));
-    assert!(plan.tasks.iter().all(|task| task.set[0].items.len() == WIDTH && task.get[0].items.len() == WIDTH));
+    assert_eq!((plan.units.len(), plan.connections.len()), (clocks, WIDTH * clocks));
+    assert!(plan.units.iter().all(|task| task.set[0].items.len() == WIDTH && task.get[0].items.len() == WIDTH));
     assert!(shown.lines().count() > plan.connections.len());
     time
 }
@@ -117,8 +117,8 @@ fn planning_fmus(fmus: usize, mode: &str) -> Duration {
     let start = processor_time();
     let plan = plan::build(&rig, &inputs, &[], &host).unwrap();
     let time = processor_time() - start;
-    assert_eq!((plan.tasks.len(), plan.connections.len()), (fmus, fmus - 1));
-    assert_eq!(plan.tasks[0].fmu.0, fmus - 1, "producers come first");
+    assert_eq!((plan.units.len(), plan.connections.len()), (fmus, fmus - 1));
+    assert_eq!(plan.units[0].fmu.0, fmus - 1, "producers come first");
     time
 }
 

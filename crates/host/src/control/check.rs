@@ -34,7 +34,7 @@ pub fn requested(plan: &Plan, name: &str) -> Result<usize, ControlError> {
         return Ok(number);
     }
     let names = plan.requests.iter().map(|clock| clock.name.as_str());
-    let task = plan.tasks.iter().find(|task| plan.full_name(task) == name);
+    let task = plan.units.iter().find(|task| plan.full_name(task) == name);
     let between = plan.fmus.iter().flat_map(|fmu| fmu.output_clocks.iter().map(move |clock| (fmu, clock)));
     let mut inputs = between.filter(|(_, clock)| clock.input.is_some());
     let reason = match task {

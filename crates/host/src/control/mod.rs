@@ -107,7 +107,7 @@ impl Control {
     /// pauses it has a time that comes as soon as the run goes on.
     pub fn tick(&self, clock: &str) -> Result<Ticket, ControlError> {
         let number = check::requested(self.hub.plan(), clock)?;
-        let fmu = self.hub.plan().tasks[self.hub.plan().requests[number].task.0].fmu.0;
+        let fmu = self.hub.plan().units[self.hub.plan().requests[number].task.0].fmu.0;
         Ok(Ticket { slot: self.hub.tick(number)?, hub: self.hub.clone(), fmu })
     }
 

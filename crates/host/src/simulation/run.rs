@@ -205,7 +205,7 @@ impl<'a> Watching<'a> {
     pub(super) fn run(&mut self, signals: SignalWriter<'a>, feeder: Feeder, logging_on: bool) -> OneRun<'a> {
         let (prepared, plan) = (&self.shared.prepared, self.shared.plan());
         // Of several tasks each has its own samples of one instant.
-        let is_alone = plan.tasks.len() == 1;
+        let is_alone = plan.units.len() == 1;
         let signals = if is_alone { signals.with_a_row_for_each_sample() } else { signals };
         let mut recorder = Recorder::new(plan, &prepared.descriptions, self.board, self.control.clone());
         recorder.open_without_log(signals);

@@ -24,8 +24,8 @@ pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
     let result = |(stimulus, own): (usize, &vecud_plan::StimulusPlan)| {
         let feed = board.stimulus(stimulus);
         let starved = feed.starved();
-        let clock = |task: vecud_plan::TaskId| {
-            let task = plan.tasks.get(task.0)?;
+        let clock = |task: vecud_plan::UnitId| {
+            let task = plan.units.get(task.0)?;
             Some(plan.full_name(task))
         };
         StimulusResult {

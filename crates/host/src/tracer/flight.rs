@@ -15,7 +15,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use vecud_plan::{Plan, TaskId};
+use vecud_plan::{Plan, UnitId};
 use vecud_record::board::{Board, TaskWord};
 use vecud_record::trace::chrome::ChromeWriter;
 use vecud_record::trace::{Activated, TraceItem};
@@ -38,7 +38,7 @@ struct Incident {
     at: i64,
     why: Vec<String>,
     /// The clocks to which it has happened.
-    tasks: BTreeSet<TaskId>,
+    tasks: BTreeSet<UnitId>,
     /// The longest response of each clock meanwhile, ns.
     responses: Responses,
 }
@@ -93,7 +93,7 @@ impl<'a> Flight<'a> {
             number: 0,
             last: None,
             missed: Vec::new(),
-            overruns: vec![0; plan.tasks.len()],
+            overruns: vec![0; plan.units.len()],
             picture: None,
             lost: None,
             fileless: (0, 0),
@@ -117,7 +117,7 @@ impl<'a> Flight<'a> {
             self.measure(&item);
             self.window.push_back(Rc::new(item));
         }
-        for task in (0..self.plan.tasks.len()).map(TaskId) {
+        for task in (0..self.plan.units.len()).map(UnitId) {
             let cells = self.board.task(task);
             let others = cells.get(TaskWord::Overruns).saturating_sub(cells.get(TaskWord::Skipped));
             if others > std::mem::replace(&mut self.overruns[task.0], others) {
@@ -142,7 +142,7 @@ impl<'a> Flight<'a> {
         incident.map_or(self.newest, |incident| incident.at.min(self.newest)) - self.plan.trace.seconds.0
     }
 
-    fn happened(&mut self, task: TaskId, at: i64, why: String) {
+    fn happened(&mut self, task: UnitId, at: i64, why: String) {
         let nothing = || Incident { at, why: Vec::new(), tasks: BTreeSet::new(), responses: Responses::new() };
         let incident = self.incident.get_or_insert_with(nothing);
         incident.tasks.insert(task);
@@ -153,12 +153,12 @@ impl<'a> Flight<'a> {
         }
     }
 
-    fn name(&self, task: TaskId) -> String {
-        self.plan.full_name(&self.plan.tasks[task.0])
+    fn name(&self, task: UnitId) -> String {
+        self.plan.full_name(&self.plan.units[task.0])
     }
 
     /// What the rig does not want, to which clock it has happened, and when it was seen.
-    fn exceeds(&self, item: &TraceItem) -> Option<(TaskId, i64, String)> {
+    fn exceeds(&self, item: &TraceItem) -> Option<(UnitId, i64, String)> {
         let seconds = |ns: &i64| *ns as f64 / 1e9;
         match item {
             TraceItem::Skipped { task, time, at, .. } => {

@@ -3,14 +3,14 @@
 
 use crate::hangs::Hangs;
 use std::sync::atomic::Ordering::SeqCst;
-use vecud_plan::{Overrun, Plan, TaskId};
+use vecud_plan::{Overrun, Plan, UnitId};
 use vecud_record::board::{Board, Global, TaskWord};
 use vecud_record::trace::Note;
 use vecud_report::{Kind, LimitKey, Measured, exceeded};
 
 /// An activation that has ended, as far as limits are about it; instants in ns by whatever clock.
 pub(super) struct Single {
-    pub task: TaskId,
+    pub task: UnitId,
     /// The activation time, ns of simulation time.
     pub time: i64,
     pub release: i64,
@@ -22,7 +22,7 @@ pub(super) struct Single {
 /// When an activation was over a limit, by its own clock, and in which words that is told.
 pub(super) fn over_limit(plan: &Plan, single: &Single) -> Option<(i64, String)> {
     let &Single { task, time, release, start, end, execution } = single;
-    let planned = &plan.tasks[task.0];
+    let planned = &plan.units[task.0];
     let (late, execution) = ((start - release).max(0) as u64, execution.max(0) as u64);
     let measured = Measured { start_latency: late, execution, ..Measured::default() };
     let (at, what, nanos) = match exceeded(&planned.limits, &measured).next()? {
@@ -54,11 +54,11 @@ pub(super) struct Over {
 
 impl Over {
     pub(super) fn new(plan: &Plan) -> Over {
-        Over { first: None, skipped: vec![None; plan.tasks.len()] }
+        Over { first: None, skipped: vec![None; plan.units.len()] }
     }
 
     /// Sees what a task has noted.
-    pub(super) fn see(&mut self, plan: &Plan, task: TaskId, note: &Note) {
+    pub(super) fn see(&mut self, plan: &Plan, task: UnitId, note: &Note) {
         match *note {
             Note::Activated { time, release, start, end, execution, .. } if self.first.is_none() => {
                 self.first = over_limit(plan, &Single { task, time, release, start, end, execution });
@@ -76,13 +76,13 @@ impl Over {
         if let Some((at, why)) = &self.first {
             return Some(FirstOver { at: monotonic(*at), why: why.clone() });
         }
-        let name = |task: TaskId| plan.full_name(&plan.tasks[task.0]);
+        let name = |task: UnitId| plan.full_name(&plan.units[task.0]);
         if let Some((task, limit)) = hangs.over_limit() {
             let why = format!("{} has not returned and is over {}", name(task), limit.key());
             return Some(FirstOver { at: now, why });
         }
-        (0..plan.tasks.len()).map(TaskId).find_map(|task| {
-            let (planned, cells) = (&plan.tasks[task.0], board.task(task));
+        (0..plan.units.len()).map(UnitId).find_map(|task| {
+            let (planned, cells) = (&plan.units[task.0], board.task(task));
             let overruns = cells.get(TaskWord::Overruns);
             let many = planned.limits.max_overruns.is_some_and(|limit| overruns > limit);
             let why = if many {

@@ -66,7 +66,7 @@ impl Gallery {
 /// Until all periodic clocks are released together again, or [`PERIODS`] of the shortest, and half a one more.
 fn stretch(plan: &Plan) -> i64 {
     let periods: Vec<i64> = plan
-        .tasks
+        .units
         .iter()
         .filter_map(|task| match &task.release {
             Release::Periodic { interval, .. } => Some(interval.nanos().0.max(1)),

@@ -8,13 +8,13 @@
 //! Pure: numbers in, numbers out.
 
 use std::collections::BTreeMap;
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 
 /// Files at most, whatever they have.
 const FILES: usize = 64;
 
 /// The longest response of each clock in an incident, ns.
-pub type Responses = BTreeMap<TaskId, i64>;
+pub type Responses = BTreeMap<UnitId, i64>;
 
 /// The files.
 pub struct Ledger {
@@ -23,7 +23,7 @@ pub struct Ledger {
     /// Bytes that all of them may have.
     room: u64,
     /// The worst of each clock, the worst first.
-    worst: BTreeMap<TaskId, Vec<Place>>,
+    worst: BTreeMap<UnitId, Vec<Place>>,
     /// By number, the bytes of each file.
     files: BTreeMap<u32, u64>,
     /// The file of the first incident.
@@ -49,7 +49,7 @@ impl Ledger {
         self.first.is_none() || responses.iter().any(|(task, response)| self.is_worse(*task, *response))
     }
 
-    fn is_worse(&self, task: TaskId, response: i64) -> bool {
+    fn is_worse(&self, task: UnitId, response: i64) -> bool {
         let places = self.worst.get(&task).map_or(&[][..], Vec::as_slice);
         match places.get(self.keep.wrapping_sub(1)) {
             _ if self.keep == 0 => false,
@@ -99,7 +99,7 @@ impl Ledger {
     }
 
     /// For what clocks a file is kept: the place among their worst, counted from 0, and the response, ns.
-    pub fn places(&self, file: u32) -> impl Iterator<Item = (TaskId, usize, i64)> {
+    pub fn places(&self, file: u32) -> impl Iterator<Item = (UnitId, usize, i64)> {
         self.worst.iter().filter_map(move |(task, places)| {
             let at = places.iter().position(|place| place.file == Some(file))?;
             Some((*task, at, places[at].response))
@@ -114,7 +114,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn of(responses: &[(usize, i64)]) -> Responses {
-        responses.iter().map(|(task, response)| (TaskId(*task), *response)).collect()
+        responses.iter().map(|(task, response)| (UnitId(*task), *response)).collect()
     }
 
     /// The files that are there after incidents with these responses, by number; each file has `length` bytes.
@@ -142,7 +142,7 @@ mod tests {
         let two = [of(&[(0, 500)]), of(&[(0, 900), (1, 900)]), of(&[(1, 300)]), of(&[(0, 800)])];
         let mut ledger = Ledger::new(1, 1000);
         assert_eq!(kept(&mut ledger, &two, 1).0, BTreeSet::from([1, 2]));
-        assert_eq!(ledger.places(2).collect::<Vec<_>>(), [(TaskId(0), 0, 900), (TaskId(1), 0, 900)]);
+        assert_eq!(ledger.places(2).collect::<Vec<_>>(), [(UnitId(0), 0, 900), (UnitId(1), 0, 900)]);
         assert!(ledger.is_first(1) && ledger.places(1).next().is_none());
     }
 
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_thousand_clocks_have_few_files() {
-        let storm: Vec<Responses> = (0..50).map(|n| (0..1000).map(|task| (TaskId(task), 1000 + n)).collect()).collect();
+        let storm: Vec<Responses> = (0..50).map(|n| (0..1000).map(|task| (UnitId(task), 1000 + n)).collect()).collect();
         let (there, written) = kept(&mut Ledger::new(2, u64::MAX), &storm, 1);
         assert!(there.len() <= 3 && written <= 12, "{there:?} {written}");
         let one_by_one: Vec<Responses> = (0..1000).map(|task| of(&[(task, 1000)])).collect();
@@ -184,11 +184,11 @@ mod tests {
             keep in 1usize..4,
         ) {
             let incidents: Vec<Responses> =
-                all.iter().map(|own| own.iter().map(|(task, response)| (TaskId(*task), *response)).collect()).collect();
+                all.iter().map(|own| own.iter().map(|(task, response)| (UnitId(*task), *response)).collect()).collect();
             let mut ledger = Ledger::new(keep, u64::MAX);
             let (there, _) = kept(&mut ledger, &incidents, 1);
             prop_assert!(there.contains(&1) && there.len() <= 1 + 3 * keep);
-            for task in (0..3).map(TaskId) {
+            for task in (0..3).map(UnitId) {
                 let mut sorted: Vec<i64> = incidents.iter().filter_map(|own| own.get(&task)).copied().collect();
                 sorted.sort_unstable_by(|a, b| b.cmp(a));
                 let places = ledger.worst.get(&task).cloned().unwrap_or_default();

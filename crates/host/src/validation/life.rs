@@ -309,7 +309,7 @@ fn offer<'a>(subject: &'a Subject, interface: Interface) -> Option<&'a Interface
 
 /// How far a step of a life goes, and how many there were; `None`: it was made of no steps, or was ended early.
 fn steps_of(life: &Lived) -> Option<(Fraction, u64)> {
-    let [task] = life.prepared.plan.tasks.as_slice() else { return None };
+    let [task] = life.prepared.plan.units.as_slice() else { return None };
     let Release::Periodic { interval, .. } = task.release else { return None };
     let is_over = life.run.has_steps() && life.run.end == End::StopTime;
     let length = life.run.end_time - life.run.start_time;

@@ -20,7 +20,7 @@ pub struct Candidate {
     /// The clock that it belongs to, or the element of an array clock; `None`: it makes the steps of its FMU.
     pub clock: Option<InputClock>,
     /// It makes the steps of a group, and has its name (`[master.NAME]`).
-    pub leads_group: bool,
+    pub is_group: bool,
     /// The clock ticks in Event Mode, between the steps of its FMU, and is no task of its own.
     pub in_steps: bool,
     /// The priority of the clock, by which it has its place among the tasks of its FMU; `None`: there is no clock.
@@ -60,7 +60,7 @@ impl Candidate {
             (Some(InputClock { variable, element, .. }), _) => {
                 element_name(&described.variables()[variable].name, element)
             }
-            (None, Some(master)) if self.leads_group => master.name.value.clone(),
+            (None, Some(master)) if self.is_group => master.name.value.clone(),
             (None, _) => STEP.to_owned(),
         }
     }
@@ -269,7 +269,7 @@ fn candidate(
             write_interval: told && interval.is_some(),
             write_shift: told && shift.is_some(),
         }),
-        leads_group: false,
+        is_group: false,
         in_steps: false,
         priority,
         release: release?,

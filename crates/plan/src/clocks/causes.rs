@@ -11,7 +11,7 @@ use super::{ClockNetwork, OutputCandidate};
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
 use crate::rig::Place;
-use crate::{Release, TaskId, TaskPlan};
+use crate::{Release, UnitId, UnitPlan};
 use std::collections::{BTreeSet, HashMap};
 
 /// The candidates that bring this one about, in no order; empty for a clock of its own time.
@@ -35,17 +35,17 @@ pub fn of(
 
 /// Per task: the clocks that can be at the root of a chain which leads to it; itself alone, if it has a time of its own or
 /// nothing leads there.
-pub fn roots(tasks: &[TaskPlan]) -> Vec<Vec<TaskId>> {
-    let own = |task: &TaskPlan| task.caused_by.is_empty();
-    let mut roots: Vec<BTreeSet<TaskId>> = tasks
+pub fn roots(tasks: &[UnitPlan]) -> Vec<Vec<UnitId>> {
+    let own = |task: &UnitPlan| task.caused_by.is_empty();
+    let mut roots: Vec<BTreeSet<UnitId>> = tasks
         .iter()
         .enumerate()
-        .map(|(id, task)| if own(task) { BTreeSet::from([TaskId(id)]) } else { BTreeSet::new() })
+        .map(|(id, task)| if own(task) { BTreeSet::from([UnitId(id)]) } else { BTreeSet::new() })
         .collect();
     loop {
         let mut changed = false;
         for (id, task) in tasks.iter().enumerate().filter(|(_, task)| !own(task)) {
-            let more: Vec<TaskId> = task.caused_by.iter().flat_map(|by| roots[by.0].iter().copied()).collect();
+            let more: Vec<UnitId> = task.caused_by.iter().flat_map(|by| roots[by.0].iter().copied()).collect();
             for root in more {
                 changed |= roots[id].insert(root);
             }
@@ -54,8 +54,8 @@ pub fn roots(tasks: &[TaskPlan]) -> Vec<Vec<TaskId>> {
             break;
         }
     }
-    let of = |(id, roots): (usize, BTreeSet<TaskId>)| match roots.is_empty() {
-        true => vec![TaskId(id)],
+    let of = |(id, roots): (usize, BTreeSet<UnitId>)| match roots.is_empty() {
+        true => vec![UnitId(id)],
         false => roots.into_iter().collect(),
     };
     roots.into_iter().enumerate().map(of).collect()

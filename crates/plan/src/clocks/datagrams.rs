@@ -2,10 +2,10 @@
 
 use super::released::released;
 use crate::rig::{Mode, Rig, TriggerSource};
-use crate::{DatagramSource, FmuPlan, HostFacts, ReceiverPlan, Release, TaskPlan};
+use crate::{DatagramSource, FmuPlan, HostFacts, ReceiverPlan, Release, UnitPlan};
 
 /// The sources, in the order of the rig's triggers, which is what [`Release::Datagram`] counts in.
-pub fn sources(rig: &Rig, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<DatagramSource> {
+pub fn sources(rig: &Rig, tasks: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<DatagramSource> {
     let datagrams = rig.triggers.iter().filter_map(|trigger| match &trigger.source {
         TriggerSource::Datagrams(datagrams) => Some(datagrams),
         _ => None,
@@ -21,7 +21,7 @@ pub fn sources(rig: &Rig, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<DatagramS
 /// serves: with less, an event would wait for partitions that are less urgent than its own; with more, it would interrupt
 /// partitions that are more urgent than everything that an event can start. It goes to an allowed core without partitions,
 /// where it meets none of them, else to the core of that clock.
-pub fn receiver(mode: Mode, sources: &[DatagramSource], tasks: &[TaskPlan], host: &HostFacts) -> Option<ReceiverPlan> {
+pub fn receiver(mode: Mode, sources: &[DatagramSource], tasks: &[UnitPlan], host: &HostFacts) -> Option<ReceiverPlan> {
     let first = sources.iter().map(|source| source.task).min_by_key(|task| {
         let task_plan = &tasks[task.0];
         (std::cmp::Reverse(task_plan.fifo.get()), *task)
@@ -35,7 +35,7 @@ pub fn receiver(mode: Mode, sources: &[DatagramSource], tasks: &[TaskPlan], host
 #[cfg(test)]
 mod tests {
     use crate::tests::{ECU, PLANT, description, ecu_and_plant, try_build};
-    use crate::{HostFacts, Plan, Release, TaskId, table};
+    use crate::{HostFacts, Plan, Release, UnitId, table};
 
     const UDP: &str = "[[trigger]]\nclock = \"ecu.isr\"\nudp = \"127.0.0.1:5005\"\nmax_rate = 20\n";
 
@@ -49,8 +49,8 @@ mod tests {
     fn a_source_knows_its_task_and_the_task_its_source() {
         let plan = ecu_and_plant(UDP);
         let source = &plan.datagrams[0];
-        assert_eq!((source.name.as_str(), source.task, source.max_rate), ("udp 127.0.0.1:5005", TaskId(0), 20.0));
-        assert_eq!(plan.tasks[0].release, Release::Datagram { source: 0 });
+        assert_eq!((source.name.as_str(), source.task, source.max_rate), ("udp 127.0.0.1:5005", UnitId(0), 20.0));
+        assert_eq!(plan.units[0].release, Release::Datagram { source: 0 });
         assert_eq!(plan.notes, Vec::<String>::new());
     }
 
@@ -83,7 +83,7 @@ mod tests {
         let text = format!("[fmu.ecu]\npath = \"ecu\"\n{UDP}");
         let host = HostFacts { allowed_cpus: vec![0, 1], isolated_cpus: vec![], ..HostFacts::default() };
         let plan = try_build(&text, &[description(&late)], &host).unwrap();
-        let isr = plan.tasks.iter().find(|task| task.name == "isr").unwrap();
+        let isr = plan.units.iter().find(|task| task.name == "isr").unwrap();
         assert_eq!((plan.receiver.unwrap().fifo, isr.fifo.get()), (isr.fifo, 87));
     }
 

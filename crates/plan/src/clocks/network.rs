@@ -26,7 +26,7 @@ pub struct ClockNetwork {
     /// The output clocks of each FMU, in document order; where events are handled between steps, its input clocks after them.
     pub outputs: Vec<Vec<OutputCandidate>>,
     /// Per FMU: the first one of those that make their steps together with it (semantics S22); itself, if there is none before.
-    pub leaders: Vec<usize>,
+    pub firsts: Vec<usize>,
     /// The FMUs that make their steps together, by the first of them; not those that make them alone.
     pub groups: BTreeMap<usize, Vec<usize>>,
 }
@@ -34,7 +34,7 @@ pub struct ClockNetwork {
 impl ClockNetwork {
     /// The FMUs that make their steps together with this one; none, if it makes them alone.
     pub fn group(&self, fmu: usize) -> &[usize] {
-        self.groups.get(&self.leaders[fmu]).map_or(&[], Vec::as_slice)
+        self.groups.get(&self.firsts[fmu]).map_or(&[], Vec::as_slice)
     }
 
     /// The candidates of an FMU, also those of clocks that tick between its steps.

@@ -1,15 +1,15 @@
 //! What something from outside of all FMUs releases: a task, or a clock that ticks between the steps of its FMU.
 
-use crate::{FmuId, FmuPlan, OutputClock, Release, StepClock, TaskId, TaskPlan};
+use crate::{FmuId, FmuPlan, OutputClock, Release, StepClock, UnitId, UnitPlan};
 
 /// The task that is released like this; or, where a clock between steps is, the task that makes the steps, and that clock.
-pub fn released(release: &Release, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Option<(TaskId, Option<StepClock>)> {
+pub fn released(release: &Release, tasks: &[UnitPlan], fmus: &[FmuPlan]) -> Option<(UnitId, Option<StepClock>)> {
     if let Some(task) = tasks.iter().position(|task| task.release == *release) {
-        return Some((TaskId(task), None));
+        return Some((UnitId(task), None));
     }
     let is_it = |clock: &OutputClock| clock.input.as_ref().is_some_and(|own| own.release == *release);
     let (fmu, clock) =
         fmus.iter().enumerate().find_map(|(fmu, own)| Some((FmuId(fmu), own.output_clocks.iter().position(is_it)?)))?;
     let task = tasks.iter().position(|task| task.fmu == fmu)?;
-    Some((TaskId(task), Some(StepClock { fmu, clock })))
+    Some((UnitId(task), Some(StepClock { fmu, clock })))
 }

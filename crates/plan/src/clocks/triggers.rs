@@ -156,7 +156,7 @@ fn apart(mut candidates: Vec<Candidate>, mut outputs: Vec<Vec<OutputCandidate>>,
         output.clocks = Vec::into_iter(clocks).map(|target: usize| places[target - tasks]).collect();
         output.ticked_by.retain(|&by| by < tasks);
     }
-    ClockNetwork { candidates, outputs, leaders: (0..fmus).collect(), groups: BTreeMap::new() }
+    ClockNetwork { candidates, outputs, firsts: (0..fmus).collect(), groups: BTreeMap::new() }
 }
 
 /// What a `[[trigger]]` says.

@@ -7,7 +7,7 @@
 use crate::Mode;
 use crate::findings::Findings;
 use crate::rig::Rig;
-use crate::{HostClock, Plan, Release, TaskPlan};
+use crate::{HostClock, Plan, Release, UnitPlan};
 use std::collections::BTreeMap;
 use vecud_base::time::{Fraction, Nanos};
 
@@ -21,7 +21,7 @@ impl Plan {
     }
 }
 
-impl TaskPlan {
+impl UnitPlan {
     /// For so long it looks at the clock before each release, and keeps all less urgent ones from running.
     pub fn polls(&self, plan: &Plan) -> Nanos {
         match self.release {
@@ -33,7 +33,7 @@ impl TaskPlan {
 }
 
 /// What is to be said of the share of the cores that polling takes; in real time only. All of a core's time is a problem.
-pub fn check(tasks: &[TaskPlan], rig: &Rig, findings: &mut Findings) {
+pub fn check(tasks: &[UnitPlan], rig: &Rig, findings: &mut Findings) {
     if rig.mode != Mode::RealTime {
         return;
     }

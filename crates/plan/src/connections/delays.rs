@@ -9,7 +9,7 @@
 use crate::clocks::causes::roots;
 use crate::findings::Findings;
 use crate::rig::{Rig, Timing};
-use crate::{BatchPlan, ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan};
+use crate::{BatchPlan, ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, UnitId, UnitPlan};
 use vecud_base::time::Fraction;
 use vecud_description::VariableType;
 
@@ -28,27 +28,27 @@ const VERSIONS: usize = (1 << 16) - 1;
 /// The tasks at both ends of one connection, most urgent first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
-    pub producers: Vec<TaskId>,
-    pub consumers: Vec<TaskId>,
+    pub producers: Vec<UnitId>,
+    pub consumers: Vec<UnitId>,
 }
 
 /// The ends of all connections, of which there are this many, by their places.
-pub fn ends(connections: usize, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<Ends> {
+pub fn ends(connections: usize, tasks: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<Ends> {
     fn note<'a>(batches: impl IntoIterator<Item = &'a BatchPlan>, mut note: impl FnMut(usize)) {
         let items = batches.into_iter().flat_map(|batch| &batch.items);
         items.flat_map(|item| &item.connections).for_each(|connection| note(connection.0));
     }
-    fn add(tasks: &mut Vec<TaskId>, task: TaskId) {
+    fn add(tasks: &mut Vec<UnitId>, task: UnitId) {
         if tasks.last() != Some(&task) {
             tasks.push(task);
         }
     }
     let mut ends = vec![Ends::default(); connections];
     for (id, task) in tasks.iter().enumerate() {
-        note(&task.set, |connection| add(&mut ends[connection].consumers, TaskId(id)));
+        note(&task.set, |connection| add(&mut ends[connection].consumers, UnitId(id)));
         // What is read in callbacks may be so in every partition of the FMU.
         let on_ticks = fmus[task.fmu.0].on_ticks().iter().map(|on_tick| &on_tick.batch);
-        note(task.get.iter().chain(on_ticks), |connection| add(&mut ends[connection].producers, TaskId(id)));
+        note(task.get.iter().chain(on_ticks), |connection| add(&mut ends[connection].producers, UnitId(id)));
     }
     ends
 }
@@ -56,7 +56,7 @@ pub fn ends(connections: usize, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<End
 /// Adds to the delayed ones of these connections who is at their ends and how many versions are kept.
 pub fn complete(
     mut connections: Vec<ConnectionPlan>,
-    tasks: &[TaskPlan],
+    tasks: &[UnitPlan],
     fmus: &[FmuPlan],
     rig: &Rig,
     findings: &mut Findings,
@@ -93,18 +93,18 @@ fn is_bytes(connection: &ConnectionPlan) -> bool {
     matches!(connection.variable_type, VariableType::String | VariableType::Binary)
 }
 
-fn plan(Ends { producers, consumers }: Ends, tasks: &[TaskPlan], roots: &[Vec<TaskId>]) -> DelayPlan {
-    let stays = |task: &TaskPlan| matches!(task.release, Release::Periodic { .. }) && !task.leaves_its_grid();
+fn plan(Ends { producers, consumers }: Ends, tasks: &[UnitPlan], roots: &[Vec<UnitId>]) -> DelayPlan {
+    let stays = |task: &UnitPlan| matches!(task.release, Release::Periodic { .. }) && !task.leaves_its_grid();
     let all_periodic = consumers.iter().all(|id| stays(&tasks[id.0]));
     let by_release = all_periodic && !consumers.is_empty();
-    let late = |id: &TaskId| {
+    let late = |id: &UnitId| {
         let task = &tasks[id.0];
         let period = task.release.shortest_known().map_or(0.0, Fraction::seconds);
         LATE + period * if task.overrun == Overrun::Queue { 17.0 } else { 1.0 }
     };
     let kept = consumers.iter().map(late).fold(LATE, f64::max);
     let selected: f64 = consumers.iter().map(|id| count(late(id), seconds(&tasks[id.0]))).sum();
-    let producer = |id: TaskId| {
+    let producer = |id: UnitId| {
         let all = count(kept, visible_every(id, tasks, roots));
         let versions = if by_release { all.min(selected) } else { all };
         ProducerPlan { task: id, versions: versions.min(u32::MAX.into()) as usize }
@@ -114,7 +114,7 @@ fn plan(Ends { producers, consumers }: Ends, tasks: &[TaskPlan], roots: &[Vec<Ta
 }
 
 /// Whether what `from` computes in Event Mode is for `to` at that very time: it is ticked by that FMU.
-fn goes_with_tick(from: TaskId, to: TaskId, tasks: &[TaskPlan]) -> bool {
+fn goes_with_tick(from: UnitId, to: UnitId, tasks: &[UnitPlan]) -> bool {
     let (producer, consumer) = (&tasks[from.0], &tasks[to.0]);
     let is_ticked = matches!(consumer.release, Release::Triggered { fmu, .. } if fmu == producer.fmu);
     producer.leaves_its_grid() && is_ticked
@@ -125,13 +125,13 @@ fn count(time: f64, every: f64) -> f64 {
     (time / every).ceil() + 2.0
 }
 
-fn seconds(task: &TaskPlan) -> f64 {
+fn seconds(task: &UnitPlan) -> f64 {
     task.release.shortest_known().map_or(UNKNOWN, Fraction::seconds)
 }
 
 /// The shortest time between two instants at which values of a task become visible.
-fn visible_every(id: TaskId, tasks: &[TaskPlan], roots: &[Vec<TaskId>]) -> f64 {
-    let of = |root: &TaskId| match &tasks[root.0].release {
+fn visible_every(id: UnitId, tasks: &[UnitPlan], roots: &[Vec<UnitId>]) -> f64 {
+    let of = |root: &UnitId| match &tasks[root.0].release {
         Release::At(times) => {
             let gaps = times.windows(2).map(|pair| pair[1].nanos().minus(pair[0].nanos()).seconds());
             // Never more than there are.

@@ -157,10 +157,10 @@ fn why_together(fmus: &[DescribedFmu], fmu: usize) -> &'static str {
 fn are_together(fmus: &[DescribedFmu], clocks: &ClockNetwork, from: usize, to: usize) -> bool {
     let ticks_itself = || clocks.outputs[from].iter().any(|output| output.clocks.iter().any(|(fmu, _)| *fmu == from));
     if fmus[from].master.is_some() {
-        return clocks.leaders[from] == clocks.leaders[to];
+        return clocks.firsts[from] == clocks.firsts[to];
     }
     let handles_events = [from, to].iter().all(|fmu| fmus[*fmu].handles_events());
-    handles_events && clocks.leaders[from] == clocks.leaders[to] && (from != to || ticks_itself())
+    handles_events && clocks.firsts[from] == clocks.firsts[to] && (from != to || ticks_itself())
 }
 
 /// One end, if it is a variable of the wanted causality.

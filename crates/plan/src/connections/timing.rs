@@ -3,13 +3,13 @@
 
 use super::delays::{Ends, ends};
 use crate::interval::interval_text;
-use crate::{ConnectionPlan, Extrapolation, Mode, Plan, Release, TaskId, Timing};
+use crate::{ConnectionPlan, Extrapolation, Mode, Plan, Release, Timing, UnitId};
 use vecud_base::time::{Fraction, Instant};
 
 /// Everything about each connection, by its place, after the word that the rig has for it.
 pub fn words(plan: &Plan) -> Vec<String> {
-    let roots = crate::roots(&plan.tasks);
-    let ends = ends(plan.connections.len(), &plan.tasks, &plan.fmus);
+    let roots = crate::roots(&plan.units);
+    let ends = ends(plan.connections.len(), &plan.units, &plan.fmus);
     let of = |(planned, ends): (&ConnectionPlan, Ends)| match planned.timing {
         _ if planned.delay.as_ref().is_some_and(|delay| delay.with_tick) => {
             "with the tick, at its time; else at the end of the step".to_owned()
@@ -27,20 +27,20 @@ pub fn words(plan: &Plan) -> Vec<String> {
 }
 
 /// `plant.step`.
-pub fn name(plan: &Plan, task: TaskId) -> String {
-    plan.full_name(&plan.tasks[task.0])
+pub fn name(plan: &Plan, task: UnitId) -> String {
+    plan.full_name(&plan.units[task.0])
 }
 
 /// [`Plan::told_name`] of a task of this number.
-pub fn told_name(plan: &Plan, task: TaskId) -> String {
-    plan.told_name(&plan.tasks[task.0])
+pub fn told_name(plan: &Plan, task: UnitId) -> String {
+    plan.told_name(&plan.units[task.0])
 }
 
-fn names(plan: &Plan, tasks: &[TaskId]) -> String {
+fn names(plan: &Plan, tasks: &[UnitId]) -> String {
     tasks.iter().map(|task| name(plan, *task)).collect::<Vec<_>>().join(", ")
 }
 
-fn delayed(plan: &Plan, producers: &[TaskId], roots: &[Vec<TaskId>]) -> String {
+fn delayed(plan: &Plan, producers: &[UnitId], roots: &[Vec<UnitId>]) -> String {
     let [producer] = producers else {
         if producers.is_empty() {
             return "no clock computes it".to_owned();
@@ -48,8 +48,8 @@ fn delayed(plan: &Plan, producers: &[TaskId], roots: &[Vec<TaskId>]) -> String {
         return format!("visible at the next release of the one of {} that has computed it", names(plan, producers));
     };
     let own = name(plan, *producer);
-    match &plan.tasks[producer.0].release {
-        Release::Periodic { interval, .. } if plan.tasks[producer.0].leaves_its_grid() => format!(
+    match &plan.units[producer.0].release {
+        Release::Periodic { interval, .. } if plan.units[producer.0].leaves_its_grid() => format!(
             "visible at the end of the step of {own}, {} after at most; what an event changes a nanosecond after it",
             interval_text(*interval)
         ),
@@ -68,14 +68,14 @@ fn delayed(plan: &Plan, producers: &[TaskId], roots: &[Vec<TaskId>]) -> String {
             format!("visible a nanosecond after the activation of {own}")
         }
         Release::Triggered { .. } | Release::Countdown => {
-            let (known, unknown): (Vec<TaskId>, Vec<TaskId>) =
-                roots[producer.0].iter().partition(|root| plan.tasks[root.0].release.has_instants());
+            let (known, unknown): (Vec<UnitId>, Vec<UnitId>) =
+                roots[producer.0].iter().partition(|root| plan.units[root.0].release.has_instants());
             match (known.as_slice(), unknown.as_slice()) {
                 ([], _) => format!(
                     "visible a nanosecond after the activation of {own}, since no clock with known times causes it"
                 ),
                 ([root], []) => {
-                    let after = plan.tasks[root.0].release.shortest_known();
+                    let after = plan.units[root.0].release.shortest_known();
                     let after = after.map_or_else(String::new, |i| format!(", up to {} after", interval_text(i)));
                     format!("visible at the next release of {}, which causes {own}{after}", name(plan, *root))
                 }
@@ -94,7 +94,7 @@ fn immediate(plan: &Plan, ends: &Ends) -> String {
     let ([producer], [consumer]) = (ends.producers.as_slice(), ends.consumers.as_slice()) else {
         return "depends on the schedule: several partitions compute or set it".to_owned();
     };
-    let (from, to) = (&plan.tasks[producer.0], &plan.tasks[consumer.0]);
+    let (from, to) = (&plan.units[producer.0], &plan.units[consumer.0]);
     let (a, b) = (name(plan, *producer), name(plan, *consumer));
     if from.cpu != to.cpu {
         return format!("depends on the schedule: {a} runs on core {}, {b} on core {}", from.cpu, to.cpu);

@@ -9,7 +9,7 @@ use crate::findings::Findings;
 use crate::sizes::is_resizable;
 use crate::timetable::Timetable;
 use crate::{
-    BatchItem, FedClock, FedElement, FedValue, FmuPlan, Release, StimulusInput, StimulusPlan, TaskId, TaskPlan,
+    BatchItem, FedClock, FedElement, FedValue, FmuPlan, Release, StimulusInput, StimulusPlan, UnitId, UnitPlan,
 };
 use vecud_description::{Causality, IntervalVariability, Variable, VariableType};
 
@@ -149,7 +149,7 @@ pub fn resolve(
                 }
                 ColumnTarget::Clock { candidate } => {
                     // Its task is known when tasks are sorted.
-                    let (cell, column, task) = (used.cell, used.column.to_owned(), TaskId(usize::MAX));
+                    let (cell, column, task) = (used.cell, used.column.to_owned(), UnitId(usize::MAX));
                     ticks.push((FedClock { cell, column, task, clock: None }, candidate));
                 }
             }
@@ -494,18 +494,18 @@ impl Stimuli {
     }
 
     /// What the plan says of stimuli, with the tasks and the clocks between steps that they tick.
-    pub fn plans(&self, tasks: &[TaskPlan], fmus: &[FmuPlan], times: &Timetable) -> Vec<StimulusPlan> {
+    pub fn plans(&self, tasks: &[UnitPlan], fmus: &[FmuPlan], times: &Timetable) -> Vec<StimulusPlan> {
         let mut plans = self.plans.clone();
         for (stimulus, plan) in plans.iter_mut().enumerate() {
             for (tick, own) in plan.ticks.iter_mut().enumerate() {
                 let release = Release::Stimulus { stimulus, tick };
                 (own.task, own.clock) = released(&release, tasks, fmus).expect("it releases something");
             }
-            let feeds = |task: &TaskPlan| {
+            let feeds = |task: &UnitPlan| {
                 let mut fed = task.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
                 fed.any(|fed| fed.stimulus == stimulus)
             };
-            let ticks = |task: usize| plan.ticks.iter().any(|tick| tick.task == TaskId(task));
+            let ticks = |task: usize| plan.ticks.iter().any(|tick| tick.task == UnitId(task));
             let fed = (0..tasks.len()).filter(|task| ticks(*task) || feeds(&tasks[*task]));
             plan.grids = fed.flat_map(|task| tasks[task].steps_on(times.start, times.stop)).collect();
         }

@@ -1,6 +1,6 @@
 //! Clocks of FMUs: when they tick, and what comes of a tick.
 
-use super::{BatchPlan, FmuId, TaskId};
+use super::{BatchPlan, FmuId, UnitId};
 use serde::{Deserialize, Serialize};
 use vecud_base::priority::FifoPriority;
 use vecud_base::time::{Fraction, Instant};
@@ -16,9 +16,9 @@ pub struct OutputClock {
     /// The clock ticks at no fixed interval, so in the draft each tick has a delay of its own.
     pub aperiodic: bool,
     /// The partitions that may tick it (its `clocks`); empty: not said.
-    pub ticked_by: Vec<TaskId>,
+    pub ticked_by: Vec<UnitId>,
     /// The tasks that it triggers, in this and in other FMUs, most urgent first.
-    pub targets: Vec<TaskId>,
+    pub targets: Vec<UnitId>,
     /// The input clocks of FMUs that make steps which it triggers.
     pub clocks: Vec<StepClock>,
     /// It is an input clock of an FMU that makes steps, which ticks between two of them; `None`: it is an output clock.
@@ -118,7 +118,7 @@ pub struct RequestedClock {
     /// `fmu.clock`, with `[2]` behind it for an element of an array clock.
     pub name: String,
     /// The task that it activates, or that makes the steps of its FMU.
-    pub task: TaskId,
+    pub task: UnitId,
     /// The clock itself, where it ticks between the steps of its FMU; `None`: it activates the task.
     pub clock: Option<StepClock>,
 }
@@ -129,7 +129,7 @@ pub struct DatagramSource {
     /// The socket's address, for people: `udp 127.0.0.1:5005`. The supervisor makes the socket.
     pub name: String,
     /// What it ticks, or what makes the steps of the FMU whose clock it ticks.
-    pub task: TaskId,
+    pub task: UnitId,
     /// The clock that it ticks between the steps of its FMU; `None`: it ticks the task itself.
     pub clock: Option<StepClock>,
     /// Events per second that are accepted, beyond a short burst.

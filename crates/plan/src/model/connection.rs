@@ -1,6 +1,6 @@
 //! What a connection carries, and when it is visible.
 
-use super::TaskId;
+use super::UnitId;
 use super::conversion::Conversion;
 use crate::rig::{Extrapolation, Timing};
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub struct DelayPlan {
     /// The tasks that publish.
     pub producers: Vec<ProducerPlan>,
     /// The tasks that read.
-    pub consumers: Vec<TaskId>,
+    pub consumers: Vec<UnitId>,
     /// All consumers are periodic and stay on their grids, so that only versions are kept which an instant of these
     /// selects.
     pub by_release: bool,
@@ -63,7 +63,7 @@ pub struct DelayPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProducerPlan {
     /// The task that publishes.
-    pub task: TaskId,
+    pub task: UnitId,
     /// How many of its versions are kept.
     pub versions: usize,
 }

@@ -1,6 +1,6 @@
 //! What may be changed from outside while a rig runs.
 
-use super::{Length, SignalId, TaskId};
+use super::{Length, SignalId, UnitId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vecud_description::{ValueReference, Values, VariableType};
@@ -23,7 +23,7 @@ pub struct ControlPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LanePlan {
     /// Never empty, most urgent first.
-    pub tasks: Vec<TaskId>,
+    pub tasks: Vec<UnitId>,
 }
 
 /// A variable that can be set while the instance runs.

@@ -1,7 +1,7 @@
 //! What a plan knows of an FMU, and how it is run.
 
 use super::length::elements;
-use super::{BatchPlan, ControlPlan, Length, OnTick, OutputClock, SizePlan, TaskId};
+use super::{BatchPlan, ControlPlan, Length, OnTick, OutputClock, SizePlan, UnitId};
 use crate::rig::{GetIntervals, OnWarning};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -140,7 +140,7 @@ pub struct JacobianPlan {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScheduledExecutionPlan {
     /// Tasks of this instance whose clocks count down: their intervals are fetched at every clock update.
-    pub countdowns: Vec<TaskId>,
+    pub countdowns: Vec<UnitId>,
     /// Draft: what is read in the callback in which output clocks have ticked.
     pub on_ticks: Vec<OnTick>,
 }
@@ -227,7 +227,7 @@ impl FmuPlan {
     }
 
     /// The tasks of this instance whose clocks count down; see [`ScheduledExecutionPlan::countdowns`].
-    pub fn countdowns(&self) -> &[TaskId] {
+    pub fn countdowns(&self) -> &[UnitId] {
         self.scheduled_execution().map_or(&[], |plan| &plan.countdowns)
     }
 

@@ -1,4 +1,4 @@
-//! What a plan numbers: its FMUs, tasks, connections and columns.
+//! What a plan numbers: its FMUs, tasks, units, connections and columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,9 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FmuId(pub usize);
 
-/// Index into [`Plan::tasks`](super::Plan::tasks).
+/// Index into [`Plan::tasks`](super::Plan::tasks): what the schedule releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TaskId(pub usize);
+
+/// Index into [`Plan::units`](super::Plan::units): what computes. Figures, samples, commands and the rows of the report have these numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct UnitId(pub usize);
 
 /// Index into [`Plan::connections`](super::Plan::connections).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

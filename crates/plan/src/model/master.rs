@@ -1,16 +1,14 @@
 //! FMUs that make their steps together (semantics S24).
 
-use super::{ConnectionId, TaskId};
+use super::{ConnectionId, UnitId};
 use serde::{Deserialize, Serialize};
 use vecud_solver::master::{Classes, ExchangeStep, MasterAlgorithm};
 
-/// A group of FMUs whose steps one task makes.
+/// How the FMUs of a [group](super::GroupPlan) make their steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MasterPlan {
     /// NAME of `[master.NAME]`.
     pub name: String,
-    /// The task that makes the steps of all.
-    pub leader: TaskId,
     /// Who of them steps when, and how far.
     pub algorithm: MasterAlgorithm,
     /// Who steps: an FMU for Co-Simulation, or all that are integrated together. By name.
@@ -34,8 +32,8 @@ pub struct MasterPlan {
 pub struct SlavePlan {
     /// Its name: that of its FMU, or of the first that is integrated.
     pub name: String,
-    /// Its tasks: one of Co-Simulation, or all that are integrated.
-    pub tasks: Vec<TaskId>,
+    /// Its members: one of Co-Simulation, or all that are integrated.
+    pub members: Vec<UnitId>,
 }
 
 /// A connection inside of a group.
@@ -43,10 +41,10 @@ pub struct SlavePlan {
 pub struct WirePlan {
     /// Which one.
     pub connection: ConnectionId,
-    /// The task of the FMU that it comes from.
-    pub from: TaskId,
-    /// The task of the FMU that it leads to.
-    pub to: TaskId,
+    /// The steps of the FMU that it comes from.
+    pub from: UnitId,
+    /// The steps of the FMU that it leads to.
+    pub to: UnitId,
     /// Its input changes in Event Mode alone.
     pub in_event_mode: bool,
     /// Its input may change at any time, and in Event Mode where it jumps.
@@ -58,14 +56,14 @@ pub struct WirePlan {
 }
 
 impl MasterPlan {
-    /// The slave that a task belongs to, by its place.
-    pub fn slave_of(&self, task: TaskId) -> Option<usize> {
-        self.slaves.iter().position(|slave| slave.tasks.contains(&task))
+    /// The slave that a unit belongs to, by its place.
+    pub fn slave_of(&self, unit: UnitId) -> Option<usize> {
+        self.slaves.iter().position(|slave| slave.members.contains(&unit))
     }
 
     /// The two slaves at the ends of each wire.
     pub fn ends(&self) -> Vec<(usize, usize)> {
-        let slave = |task| self.slave_of(task).expect("a wire is between FMUs of the group");
+        let slave = |unit| self.slave_of(unit).expect("a wire is between FMUs of the group");
         self.wires.iter().map(|wire| (slave(wire.from), slave(wire.to))).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     ConnectionPlan, DatagramSource, FmuId, FmuPlan, HostPlan, InitialStep, MasterPlan, ReceiverPlan, Release,
-    RequestedClock, SerialPlan, SignalPlan, StepClock, StimulusPlan, TaskId, TaskPlan, TracePlan,
+    RequestedClock, SerialPlan, SignalPlan, StepClock, StimulusPlan, TaskPlan, TracePlan, UnitId, UnitPlan,
 };
 use crate::rig::{Format, Mode, OnError, OnNan, RigReport, Rotation, TriggerTime};
 use serde::{Deserialize, Serialize};
@@ -35,10 +35,10 @@ pub struct Plan {
     pub fmus: Vec<FmuPlan>,
     /// How all instances are initialised, step by step: each enters once.
     pub initialisation: Vec<InitialStep>,
-    /// All tasks in merged order: most urgent first; ties in virtual time are broken by this order.
+    /// What is released, in merged order.
     pub tasks: Vec<TaskPlan>,
-    /// The groups of FMUs that make their steps together by an algorithm (`[master.NAME]`).
-    pub masters: Vec<MasterPlan>,
+    /// All that computes, in merged order: most urgent first; ties in virtual time are broken by this order.
+    pub units: Vec<UnitPlan>,
     /// FMUs of which one at a time makes steps, in the order of the rig; each is in one of these at most.
     pub serials: Vec<SerialPlan>,
     /// Libraries with variables of their own, by their names, that these FMUs bring and that are loaded once.
@@ -76,25 +76,27 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The tasks that `leader` does together with its own: of a group by a master by the names of their FMUs, on which the order of
-    /// everything depends there.
-    pub fn led_by(&self, leader: TaskId) -> Vec<TaskId> {
-        let is_its = |other: &TaskId| self.tasks[other.0].leader() == Some(leader);
-        let mut led: Vec<TaskId> = (0..self.tasks.len()).map(TaskId).filter(is_its).collect();
-        if self.master_of(leader).is_some() {
-            led.sort_by_key(|task| &self.fmus[self.tasks[task.0].fmu.0].name);
-        }
-        led
+    /// The task that a unit computes in.
+    pub fn task_of(&self, unit: UnitId) -> &TaskPlan {
+        &self.tasks[self.units[unit.0].task.0]
     }
 
-    /// The group whose steps this task makes.
-    pub fn master_of(&self, leader: TaskId) -> Option<&MasterPlan> {
-        self.masters.iter().find(|master| master.leader == leader)
+    /// Whether the figures of its task's releases are those of this unit.
+    pub fn is_first(&self, unit: UnitId) -> bool {
+        self.task_of(unit).first() == unit
+    }
+
+    /// The algorithm of the group that a unit is in, if a master makes its steps.
+    pub fn master_of(&self, unit: UnitId) -> Option<&MasterPlan> {
+        match self.task_of(unit) {
+            TaskPlan::Group(group) => group.master.as_ref(),
+            TaskPlan::Partition(_) | TaskPlan::Step(_) => None,
+        }
     }
 
     /// No release of a task comes at this time or later: the stop time, or the last instant of the grid of steps, if nothing but
     /// [rounding](vecud_base::time::Fraction::steps) is left over there (semantics S19). `None`: the run has no stop time.
-    pub fn released_until(&self, task: &TaskPlan) -> Option<Instant> {
+    pub fn released_until(&self, task: &UnitPlan) -> Option<Instant> {
         let stop = self.stop?;
         let Release::Periodic { interval, .. } = task.release else { return Some(stop) };
         let last = || match stop.minus(self.start)?.steps(interval) {
@@ -105,12 +107,12 @@ impl Plan {
     }
 
     /// The name of a task among all of the rig, `fmu.name`.
-    pub fn full_name(&self, task: &TaskPlan) -> String {
+    pub fn full_name(&self, task: &UnitPlan) -> String {
         format!("{}.{}", self.fmus[task.fmu.0].name, task.name)
     }
 
     /// A task in a sentence: `clock ecu.fast`, but `plant.step`, since steps have no clock.
-    pub fn told_name(&self, task: &TaskPlan) -> String {
+    pub fn told_name(&self, task: &UnitPlan) -> String {
         let what = if task.clock().is_some() { "clock " } else { "" };
         what.to_owned() + &self.full_name(task)
     }
@@ -123,6 +125,6 @@ impl Plan {
 
     /// The core of each task.
     pub fn cores(&self) -> Vec<usize> {
-        self.tasks.iter().map(|task| task.cpu).collect()
+        self.units.iter().map(|task| task.cpu).collect()
     }
 }

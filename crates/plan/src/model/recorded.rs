@@ -1,13 +1,13 @@
 //! The columns of a recording, and what a sample of a task consists of: its columns in their order, its words.
 
-use super::{BatchItem, BatchPlan, FmuPlan, Plan, SignalId, SignalPlan, TaskPlan};
+use super::{BatchItem, BatchPlan, FmuPlan, Plan, SignalId, SignalPlan, UnitPlan};
 
 fn columns<'p>(batches: impl Iterator<Item = &'p BatchPlan>) -> impl Iterator<Item = SignalId> {
     batches.flat_map(|batch| &batch.items).flat_map(|item| item.signals.iter().copied())
 }
 
-impl TaskPlan {
-    /// The columns, by their places in [`TaskPlan::recorded`], that an activation may leave as they are, each with the output
+impl UnitPlan {
+    /// The columns, by their places in [`UnitPlan::recorded`], that an activation may leave as they are, each with the output
     /// clocks of which one has to tick for a new value. Arrays of variable size are not among them.
     pub fn recorded_when_ticked(&self) -> impl Iterator<Item = (usize, &[usize])> {
         let mut column = 0;
@@ -50,13 +50,13 @@ impl Plan {
 
     /// The columns of a sample of this task, in its order: its own, those of what is read in callbacks of its FMU, and those of
     /// the clocks that it may tick.
-    pub fn recorded(&self, task: &TaskPlan) -> impl Iterator<Item = SignalId> {
+    pub fn recorded(&self, task: &UnitPlan) -> impl Iterator<Item = SignalId> {
         let clocks = task.ticks.iter().map(|clock| clock.signal);
         task.recorded().chain(self.fmus[task.fmu.0].recorded_on_ticks()).chain(clocks)
     }
 
     /// The columns of a sample of this task that are recorded.
-    pub fn written(&self, task: &TaskPlan) -> impl Iterator<Item = SignalId> {
+    pub fn written(&self, task: &UnitPlan) -> impl Iterator<Item = SignalId> {
         self.recorded(task).filter(|signal| self.is_recorded(*signal))
     }
 
@@ -66,13 +66,13 @@ impl Plan {
     }
 
     /// Words of a sample of this task.
-    pub fn sample_words(&self, task: &TaskPlan) -> usize {
+    pub fn sample_words(&self, task: &UnitPlan) -> usize {
         let values = self.recorded(task).map(|signal| self.column(signal).words());
         values.sum::<usize>() + self.presence_words(task)
     }
 
     /// Words at the end of a sample with a bit for each of its values: whether there is one. None when all always are.
-    pub fn presence_words(&self, task: &TaskPlan) -> usize {
+    pub fn presence_words(&self, task: &UnitPlan) -> usize {
         let varies = task.get.iter().any(|batch| batch.resizable.is_some() || !batch.ticked.is_empty());
         let fmu = &self.fmus[task.fmu.0];
         match varies || fmu.records_internal_steps() || fmu.recorded_on_ticks().next().is_some() {

@@ -1,6 +1,6 @@
 //! What files feed.
 
-use super::{StepClock, TaskId, TaskPlan};
+use super::{StepClock, UnitId, UnitPlan};
 use crate::rig::Interpolation;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -70,7 +70,7 @@ pub struct FedClock {
     /// Name of the column.
     pub column: String,
     /// What it ticks, or what makes the steps of the FMU whose clock it ticks.
-    pub task: TaskId,
+    pub task: UnitId,
     /// The clock that it ticks between the steps of its FMU; `None`: it ticks the task itself.
     pub clock: Option<StepClock>,
 }
@@ -78,7 +78,7 @@ pub struct FedClock {
 impl FedClock {
     /// So far ahead of every activation the ticks of a clock between steps have to be known, s: two steps, of which one is for what
     /// is lost by rounding. `None`: it ticks a task.
-    pub fn ahead(&self, tasks: &[TaskPlan]) -> Option<f64> {
+    pub fn ahead(&self, tasks: &[UnitPlan]) -> Option<f64> {
         let step = tasks[self.clock.and(Some(self.task))?.0].release.shortest_known()?;
         Some(2.0 * step.seconds())
     }

@@ -1,25 +1,50 @@
-//! Who runs: the activations of a clock, or the steps of an FMU or of a group.
+//! Who runs: tasks, which the schedule releases, and the units that compute in them.
 
-use super::{BatchPlan, Figures, FmuId, InputClockPlan, RecordedClock, Release, TaskId};
+use super::{BatchPlan, Figures, FmuId, InputClockPlan, MasterPlan, RecordedClock, Release, TaskId, UnitId};
 use crate::rig::{Limits, Overrun, Solver, StepSize};
 use serde::{Deserialize, Serialize};
 use vecud_base::priority::{FifoPriority, FmiPriority};
 use vecud_base::time::{Fraction, Instant, StepGrid};
 use vecud_description::{IntervalVariability, ValueReference};
 
-/// A task: what the schedule releases. Nothing but [`TaskPlan::work`] depends on what kind of task it is.
+/// A task: what the schedule releases, on a thread of its own in real time. Its [first unit](TaskPlan::first) says when, how urgently and
+/// where.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TaskPlan {
+pub enum TaskPlan {
+    /// Activates a model partition (Scheduled Execution).
+    Partition(UnitId),
+    /// Makes the steps of an FMU (Co-Simulation, Model Exchange).
+    Step(UnitId),
+    /// Makes the steps of several FMUs together.
+    Group(GroupPlan),
+}
+
+/// FMUs that make their steps together, since clocks connect them (semantics S22), or since `[master.NAME]` says so (S24). A member is no
+/// task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupPlan {
+    /// The steps of each FMU. The figures of the group's releases are those of the first; a master has the others by the names of their
+    /// FMUs, on which the order of everything depends there.
+    pub members: Vec<UnitId>,
+    /// Who of them steps when; `None`: all do, to each communication point of one of them.
+    pub master: Option<MasterPlan>,
+}
+
+/// What computes: a model partition, or the steps of one FMU. Nothing but [`UnitPlan::work`] depends on which of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnitPlan {
     /// The instance that it belongs to.
     pub fmu: FmuId,
+    /// The task that it computes in.
+    pub task: TaskId,
     /// Unique name within the instance: of a partition its clock's, with `[i]` for an element of an array clock.
     pub name: String,
     /// What it does when it is released.
     pub work: Work,
     /// What releases it.
     pub release: Release,
-    /// The tasks that may tick a triggered clock, or arm a countdown clock; empty for other clocks.
-    pub caused_by: Vec<TaskId>,
+    /// The units that may tick a triggered clock, or arm a countdown clock; empty for other clocks.
+    pub caused_by: Vec<UnitId>,
     /// `priority` of the clock that it belongs to; `None`: it belongs to none.
     pub urgency: Option<FmiPriority>,
     /// Priority level within the instance: 0 is the most urgent, equal levels never preempt each other.
@@ -44,7 +69,7 @@ pub struct TaskPlan {
     pub ticks: Vec<RecordedClock>,
 }
 
-/// What a task does when it is released, with what only tasks of that kind have.
+/// What a unit does when its task is released, with what only units of that kind have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Work {
     /// Activates a model partition (Scheduled Execution).
@@ -56,22 +81,17 @@ pub enum Work {
 /// The steps of one FMU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepPlan {
-    /// The task that makes these steps together with its own, since clocks connect the two FMUs (semantics S22): this one has
-    /// neither a thread nor releases. `None`: it makes them itself.
-    pub leader: Option<TaskId>,
+    /// With whom it makes them.
+    pub membership: Membership,
     /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
     /// shorter.
     pub is_variable: bool,
     /// How long the FMU is told that a step is.
     pub step_size: StepSize,
-    /// It belongs to a [`MasterPlan`](super::MasterPlan), whose algorithm says who steps when.
-    pub is_grouped: bool,
-    /// Events are handled in Event Mode.
-    pub handles_events: bool,
-    /// An event, also one at the stop time, is recorded as two rows of its time, one from before and one from after it.
-    pub rows_of_events: bool,
-    /// One row is recorded for so many steps; above 0.
-    pub steps_per_row: u32,
+    /// What makes the steps, and where its events are handled.
+    pub engine: StepEngine,
+    /// Which rows are recorded of it.
+    pub rows: StepRows,
     /// `mightReturnEarlyFromDoStep`.
     pub may_return_early: bool,
     /// A step is taken back where another FMU of the same task has returned early, and made anew to where that has come
@@ -79,19 +99,54 @@ pub struct StepPlan {
     pub goes_back: bool,
     /// How a step that is discarded is tried in parts.
     pub retry: Retry,
-    /// The rig can say that it is.
-    pub may_retry: bool,
     /// `fixedInternalStepSize`, in the FMU's unit of time.
     pub internal_step: Option<f64>,
-    /// What integrates the FMU over its steps; `None`: it does that itself (Co-Simulation).
-    pub integration: Option<IntegrationPlan>,
+}
+
+/// What makes the steps of an FMU, and where its events are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum StepEngine {
+    /// The FMU itself, which has no Event Mode, or is not to use it.
+    Steps,
+    /// The FMU itself, with Event Mode between its steps.
+    StepsAndEvents,
+    /// An integration of its equations, with Event Mode between communication points (Model Exchange).
+    Equations(IntegrationPlan),
+}
+
+/// Which rows are recorded of the steps of an FMU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StepRows {
+    /// One for each release.
+    Releases,
+    /// One for so many steps, above 0; and an event, also one at the stop time, has two of its time, one from before and one from after it.
+    Events {
+        /// Steps from one row to the next.
+        steps_per_row: u32,
+    },
+}
+
+/// With whom an FMU makes its steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Membership {
+    /// With nobody.
+    Alone,
+    /// With those that clocks connect with it.
+    Clocks,
+    /// With those of a [`MasterPlan`], whose algorithm says who steps when.
+    Master {
+        /// The figures of the group's releases are its own.
+        is_first: bool,
+    },
 }
 
 /// How a step that is discarded is tried in parts, of an FMU that can vary its steps (semantics S23).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Retry {
-    /// Discard counts as Error.
+    /// Not at all: it cannot be. Discard counts as Error.
     Never,
+    /// Not at all, though it could be: the rig does not want it, or real time.
+    Unwanted,
     /// The FMU is as it was (FMI 3.0).
     Again,
     /// The FMU goes back to its state from before the step, which is taken before each (FMI 2.0, `canGetAndSetFMUstate`).
@@ -122,14 +177,14 @@ pub struct SerialPlan {
     pub is_said: bool,
 }
 
-/// What a task is, for people.
+/// What a unit is, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskKind {
     /// The partition of a clock of this kind.
     Clock(IntervalVariability),
     /// The steps of an FMU.
     Step,
-    /// The steps of several FMUs, as a master makes them.
+    /// The steps of the first of several FMUs, as a master makes them, with the figures of their releases.
     Group,
 }
 
@@ -143,12 +198,39 @@ impl TaskKind {
     }
 }
 
+impl Membership {
+    /// Whether a master says who steps when.
+    pub fn is_mastered(self) -> bool {
+        matches!(self, Membership::Master { .. })
+    }
+}
+
 impl TaskPlan {
+    /// What computes when it is released.
+    pub fn units(&self) -> &[UnitId] {
+        match self {
+            TaskPlan::Partition(unit) | TaskPlan::Step(unit) => std::slice::from_ref(unit),
+            TaskPlan::Group(group) => &group.members,
+        }
+    }
+
+    /// The unit whose figures are those of its releases.
+    pub fn first(&self) -> UnitId {
+        self.units()[0]
+    }
+
+    /// The other members, if it is a group.
+    pub fn others(&self) -> &[UnitId] {
+        &self.units()[1..]
+    }
+}
+
+impl UnitPlan {
     /// What it is.
     pub fn kind(&self) -> TaskKind {
         match &self.work {
             Work::Partition(partition) => TaskKind::Clock(partition.kind),
-            Work::Step(step) if step.is_grouped && step.leader.is_none() => TaskKind::Group,
+            Work::Step(StepPlan { membership: Membership::Master { is_first: true }, .. }) => TaskKind::Group,
             Work::Step(_) => TaskKind::Step,
         }
     }
@@ -164,14 +246,6 @@ impl TaskPlan {
         match &self.work {
             Work::Partition(partition) => Some(partition),
             Work::Step(_) => None,
-        }
-    }
-
-    /// The task that does its work together with its own; `None`: it does it itself.
-    pub fn leader(&self) -> Option<TaskId> {
-        match &self.work {
-            Work::Step(step) => step.leader,
-            Work::Partition(_) => None,
         }
     }
 
@@ -194,7 +268,7 @@ impl TaskPlan {
 
     /// Whether the FMU whose steps it makes handles events in Event Mode.
     pub fn handles_events(&self) -> bool {
-        matches!(&self.work, Work::Step(step) if step.handles_events)
+        matches!(&self.work, Work::Step(step) if step.engine != StepEngine::Steps)
     }
 
     /// Whether its FMU may be taken back to the beginning of a step by a state of its own.
@@ -204,19 +278,18 @@ impl TaskPlan {
 
     /// Whether each event of its steps has rows of its own.
     pub fn shows_events(&self) -> bool {
-        matches!(&self.work, Work::Step(step) if step.rows_of_events)
+        matches!(&self.work, Work::Step(step) if step.rows != StepRows::Releases)
     }
 
     /// Whether its steps end where rows of a stimulus come that its inputs hold: what these change is an event of its FMU (semantics S22).
     pub fn ends_at_rows(&self) -> bool {
-        let jumps = |step: &StepPlan| step.handles_events && step.integration.is_none();
-        let ends = |step: &StepPlan| step.is_variable && !step.is_grouped && !step.rows_of_events;
-        matches!(&self.work, Work::Step(step) if jumps(step) && ends(step))
+        let jumps = |step: &StepPlan| step.engine == StepEngine::StepsAndEvents && step.rows == StepRows::Releases;
+        matches!(&self.work, Work::Step(step) if jumps(step) && step.is_variable && !step.membership.is_mastered())
     }
 
     /// Whether a step of its FMU that is discarded could be tried in parts, and is not.
     pub fn may_retry(&self) -> bool {
-        matches!(&self.work, Work::Step(step) if step.retry == Retry::Never && step.may_retry)
+        matches!(&self.work, Work::Step(step) if step.retry == Retry::Unwanted)
     }
 
     /// Whether a state of its FMU is taken before each step.
@@ -226,16 +299,17 @@ impl TaskPlan {
 
     /// What integrates its FMU; `None`: it does not.
     pub fn integration(&self) -> Option<IntegrationPlan> {
-        match &self.work {
-            Work::Step(step) => step.integration,
-            Work::Partition(_) => None,
+        match self.work {
+            Work::Step(StepPlan { engine: StepEngine::Equations(integration), .. }) => Some(integration),
+            Work::Step(_) | Work::Partition(_) => None,
         }
     }
 
     /// Whether it is released at other instants than its grid has: communication points where an event is, or where a step
     /// has returned early.
     pub fn leaves_its_grid(&self) -> bool {
-        matches!(&self.work, Work::Step(step) if step.handles_events || step.may_return_early || step.is_grouped)
+        let leaves = |step: &StepPlan| step.may_return_early || step.membership.is_mastered();
+        self.handles_events() || matches!(&self.work, Work::Step(step) if leaves(step))
     }
 
     /// Whether what it does has no holes in time: what was missed is made up (semantics S21).

@@ -6,7 +6,7 @@ use super::merge::{Merged, NoPlace, Placed, TooNarrow};
 use super::rungs::Band;
 use crate::findings::Findings;
 use crate::resolved::Resolved;
-use crate::{FifoReach, HostFacts, Mode, TaskId};
+use crate::{FifoReach, HostFacts, Mode, UnitId};
 use std::collections::{BTreeMap, BTreeSet};
 use vecud_base::priority::FifoPriority;
 
@@ -14,8 +14,8 @@ use vecud_base::priority::FifoPriority;
 pub struct PriorityOrder {
     /// Candidates, most urgent first, with what the order gives each.
     pub ranks: Vec<Rank>,
-    /// The task of each candidate, whose number is its place in the order.
-    task_of: Vec<TaskId>,
+    /// The unit of each candidate, whose number is its place in the order.
+    unit_of: Vec<UnitId>,
     /// The FIFO priorities that partitions use here, lowest and highest.
     pub band: Band,
     /// Why `SCHED_FIFO` is of no use here, although there is some.
@@ -40,21 +40,21 @@ impl PriorityOrder {
             let level = levels[placed.class];
             ranks.extend(class.members.iter().map(|&candidate| Rank { candidate, level, placed, cpu: class.cpu }));
         }
-        let mut task_of = vec![TaskId(0); ranks.len()];
-        ranks.iter().enumerate().for_each(|(id, rank)| task_of[rank.candidate] = TaskId(id));
-        PriorityOrder { ranks, task_of, band, cooperative }
+        let mut unit_of = vec![UnitId(0); ranks.len()];
+        ranks.iter().enumerate().for_each(|(id, rank)| unit_of[rank.candidate] = UnitId(id));
+        PriorityOrder { ranks, unit_of, band, cooperative }
     }
 
-    /// The task that a candidate becomes.
-    pub fn task(&self, candidate: usize) -> TaskId {
-        self.task_of[candidate]
+    /// The unit that a candidate becomes.
+    pub fn unit(&self, candidate: usize) -> UnitId {
+        self.unit_of[candidate]
     }
 
-    /// The tasks that these candidates become, most urgent first.
-    pub fn tasks(&self, candidates: &[usize]) -> Vec<TaskId> {
-        let mut tasks: Vec<TaskId> = candidates.iter().map(|&candidate| self.task(candidate)).collect();
-        tasks.sort_unstable();
-        tasks
+    /// The units that these candidates become, most urgent first.
+    pub fn units(&self, candidates: &[usize]) -> Vec<UnitId> {
+        let mut units: Vec<UnitId> = candidates.iter().map(|&candidate| self.unit(candidate)).collect();
+        units.sort_unstable();
+        units
     }
 }
 

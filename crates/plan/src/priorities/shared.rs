@@ -3,29 +3,29 @@
 //! The more urgent of two that share one does not interrupt the other: once that has begun, it ends first. Of those that are
 //! due the most urgent begins first all the same.
 
-use crate::{Mode, Plan, TaskId};
+use crate::{Mode, Plan, UnitId};
 
 impl Plan {
     /// Tasks of different levels of one FMU that share a FIFO priority, most urgent first; none where FIFO priorities do not
     /// matter. In order of the FMUs and, within one, most urgent first.
-    pub fn shared(&self) -> Vec<Vec<TaskId>> {
+    pub fn shared(&self) -> Vec<Vec<UnitId>> {
         let matters = self.mode == Mode::RealTime && self.host.cooperative.is_none();
         let mut by_fmu = vec![Vec::new(); if matters { self.fmus.len() } else { 0 }];
-        for (id, task) in self.tasks.iter().enumerate().filter(|_| matters) {
-            by_fmu[task.fmu.0].push(TaskId(id));
+        for (id, task) in self.units.iter().enumerate().filter(|_| matters) {
+            by_fmu[task.fmu.0].push(UnitId(id));
         }
         // Tasks stand most urgent first.
-        let level = |id: &TaskId| self.tasks[id.0].level;
-        let several = |ids: &&[TaskId]| ids.first().map(level) != ids.last().map(level);
+        let level = |id: &UnitId| self.units[id.0].level;
+        let several = |ids: &&[UnitId]| ids.first().map(level) != ids.last().map(level);
         let priorities =
-            by_fmu.iter().flat_map(|own| own.chunk_by(|a, b| self.tasks[a.0].fifo == self.tasks[b.0].fifo));
-        priorities.filter(several).map(<[TaskId]>::to_vec).collect()
+            by_fmu.iter().flat_map(|own| own.chunk_by(|a, b| self.units[a.0].fifo == self.units[b.0].fifo));
+        priorities.filter(several).map(<[UnitId]>::to_vec).collect()
     }
 
     /// Whether two tasks are of different levels of one FMU that share a FIFO priority.
-    pub fn share(&self, a: TaskId, b: TaskId) -> bool {
+    pub fn share(&self, a: UnitId, b: UnitId) -> bool {
         let matters = self.mode == Mode::RealTime && self.host.cooperative.is_none();
-        let (a, b) = (&self.tasks[a.0], &self.tasks[b.0]);
+        let (a, b) = (&self.units[a.0], &self.units[b.0]);
         matters && a.fmu == b.fmu && a.fifo == b.fifo && a.level != b.level
     }
 }

@@ -3,7 +3,7 @@
 //! The rig's figures count first, then measured ones. A figure that is missing is no error: the bounds that depend on it are
 //! not known.
 
-use crate::{HostFigures, Plan, Release, TaskId, TaskPlan};
+use crate::{HostFigures, Plan, Release, UnitId, UnitPlan};
 use vecud_base::time::{Fraction, Nanos};
 
 /// What is assumed of `wakeup_us` when neither the rig nor a run says it.
@@ -66,7 +66,7 @@ pub enum Comes {
     /// At these times.
     Times(Vec<Nanos>),
     /// When these tasks tick it.
-    By(Vec<TaskId>),
+    By(Vec<UnitId>),
 }
 
 /// What is known of a task.
@@ -102,21 +102,21 @@ pub struct AnalysisInput {
 
 /// Puts together what the plan's rig and, if there is one, a run say.
 pub fn known(plan: &Plan, measured: Option<&MeasuredRun>) -> AnalysisInput {
-    let runs: Vec<Option<Seen>> = plan.tasks.iter().map(|task| Seen::of(plan, task, measured)).collect();
+    let runs: Vec<Option<Seen>> = plan.units.iter().map(|task| Seen::of(plan, task, measured)).collect();
     let this_run = measured.is_some_and(|measured| measured.this_run);
     let mut tasks: Vec<KnownTask> =
-        plan.tasks.iter().zip(&runs).map(|(task, run)| input(plan, task, *run, this_run && run.is_none())).collect();
+        plan.units.iter().zip(&runs).map(|(task, run)| input(plan, task, *run, this_run && run.is_none())).collect();
     inactive(plan, &mut tasks);
     causes(plan, &mut tasks, &runs);
     let HostFigures { wakeup, overhead } = plan.host.figures;
-    let wakeup_of = |task: &TaskPlan| match wakeup {
+    let wakeup_of = |task: &UnitPlan| match wakeup {
         Some(wakeup) => (wakeup, Origin::Rig),
         None => {
             measured_wakeup(plan, &runs, task.cpu).map_or((WAKEUP, Origin::Default), |wakeup| (wakeup, Origin::Run))
         }
     };
     AnalysisInput {
-        wakeup: plan.tasks.iter().map(wakeup_of).collect(),
+        wakeup: plan.units.iter().map(wakeup_of).collect(),
         overhead: overhead.map_or((OVERHEAD, Origin::Default), |overhead| (overhead, Origin::Rig)),
         tasks,
     }
@@ -130,7 +130,7 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn of(plan: &Plan, task: &TaskPlan, measured: Option<&'a MeasuredRun>) -> Option<Seen<'a>> {
+    fn of(plan: &Plan, task: &UnitPlan, measured: Option<&'a MeasuredRun>) -> Option<Seen<'a>> {
         let name = &plan.fmus[task.fmu.0].name;
         let own = |clock: &&MeasuredClock| clock.fmu == *name && clock.clock == task.name && clock.activations > 0;
         let measured = measured?;
@@ -152,7 +152,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-fn input(plan: &Plan, task: &TaskPlan, run: Option<Seen>, idle: bool) -> KnownTask {
+fn input(plan: &Plan, task: &UnitPlan, run: Option<Seen>, idle: bool) -> KnownTask {
     let clock = run.map(|run| run.clock);
     let nanos = |ns: u64| Nanos(i64::try_from(ns).unwrap_or(i64::MAX));
     let by_rig = |nanos: Option<Nanos>| nanos.map(|nanos| (nanos, Origin::Rig));
@@ -171,7 +171,7 @@ fn input(plan: &Plan, task: &TaskPlan, run: Option<Seen>, idle: bool) -> KnownTa
 }
 
 /// What is known without looking at those that cause it.
-fn comes(plan: &Plan, task: &TaskPlan, run: Option<Seen>) -> Option<(Comes, Origin)> {
+fn comes(plan: &Plan, task: &UnitPlan, run: Option<Seen>) -> Option<(Comes, Origin)> {
     if let Some(least) = task.figures.min_interval {
         return Some((Comes::Every(fraction(least)), Origin::Rig));
     }
@@ -194,9 +194,9 @@ fn fraction(nanos: Nanos) -> Fraction {
 
 /// Nothing activates what only the inactive could.
 fn inactive(plan: &Plan, tasks: &mut [KnownTask]) {
-    for (task, roots) in crate::roots(&plan.tasks).into_iter().enumerate() {
+    for (task, roots) in crate::roots(&plan.units).into_iter().enumerate() {
         let idle =
-            |root: &TaskId| plan.tasks[root.0].release == Release::Never || !plan.tasks[root.0].caused_by.is_empty();
+            |root: &UnitId| plan.units[root.0].release == Release::Never || !plan.units[root.0].caused_by.is_empty();
         if roots.iter().all(idle) {
             tasks[task].active = false;
         }
@@ -205,7 +205,7 @@ fn inactive(plan: &Plan, tasks: &mut [KnownTask]) {
 
 /// Triggered tasks follow those that may tick them, unless that goes in a circle or those are not known.
 fn causes(plan: &Plan, tasks: &mut [KnownTask], runs: &[Option<Seen>]) {
-    let triggered = |task: usize| matches!(plan.tasks[task].release, Release::Triggered { .. });
+    let triggered = |task: usize| matches!(plan.units[task].release, Release::Triggered { .. });
     let mut settled = false;
     loop {
         let mut changed = false;
@@ -213,7 +213,7 @@ fn causes(plan: &Plan, tasks: &mut [KnownTask], runs: &[Option<Seen>]) {
             if tasks[task].comes.is_some() || !triggered(task) || !tasks[task].active {
                 continue;
             }
-            let active = plan.tasks[task].caused_by.iter().filter(|cause| tasks[cause.0].active);
+            let active = plan.units[task].caused_by.iter().filter(|cause| tasks[cause.0].active);
             let known = active.clone().all(|cause| tasks[cause.0].comes.is_some());
             if known {
                 tasks[task].comes = Some((Comes::By(active.copied().collect()), Origin::Default));
@@ -235,7 +235,7 @@ fn causes(plan: &Plan, tasks: &mut [KnownTask], runs: &[Option<Seen>]) {
 
 /// The worst wake-up of the most urgent clock that was activated there: the others wait for partitions as well.
 fn measured_wakeup(plan: &Plan, runs: &[Option<Seen>], cpu: usize) -> Option<Nanos> {
-    let here = plan.tasks.iter().zip(runs).filter(|(task, _)| task.cpu == cpu);
+    let here = plan.units.iter().zip(runs).filter(|(task, _)| task.cpu == cpu);
     let activated = here.filter_map(|(task, run)| Some((task.fifo.get(), (*run)?.clock)));
     let most_urgent = activated.clone().map(|(fifo, _)| fifo).max()?;
     let worst = activated.filter(|(fifo, _)| *fifo == most_urgent).map(|(_, run)| run.wakeup).min()?;

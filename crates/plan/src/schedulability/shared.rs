@@ -2,7 +2,7 @@
 
 use super::Analysis;
 use super::table::{duration, name};
-use crate::{Plan, TaskId};
+use crate::{Plan, UnitId};
 use std::fmt::Write;
 
 impl Plan {
@@ -10,12 +10,12 @@ impl Plan {
     /// lines each.
     pub fn shared_priorities(&self, analysis: &Analysis) -> Vec<String> {
         let shared = self.shared();
-        let of_fmu = shared.chunk_by(|a, b| self.tasks[a[0].0].fmu == self.tasks[b[0].0].fmu);
+        let of_fmu = shared.chunk_by(|a, b| self.units[a[0].0].fmu == self.units[b[0].0].fmu);
         of_fmu.map(|shared| self.of_one(shared, analysis)).collect()
     }
 
-    fn of_one(&self, shared: &[Vec<TaskId>], analysis: &Analysis) -> String {
-        let fmu = self.tasks[shared[0][0].0].fmu;
+    fn of_one(&self, shared: &[Vec<UnitId>], analysis: &Analysis) -> String {
+        let fmu = self.units[shared[0][0].0].fmu;
         let (low, high) = self.host.fifo_asked;
         let mut text = format!(
             "fmu `{}`: {} priority levels, but fifo_priorities = [{}, {}] has {}: neighbours share a FIFO priority, and one that \
@@ -29,9 +29,9 @@ impl Plan {
         );
         for tasks in shared {
             let names: Vec<String> = tasks.iter().map(|task| name(self, *task)).collect();
-            let _ = write!(text, "\n    FIFO {}: {}", self.tasks[tasks[0].0].fifo.get(), names.join(", "));
-            let last = tasks.iter().map(|task| self.tasks[task.0].level).max();
-            let waiting = tasks.iter().filter(|task| Some(self.tasks[task.0].level) != last);
+            let _ = write!(text, "\n    FIFO {}: {}", self.units[tasks[0].0].fifo.get(), names.join(", "));
+            let last = tasks.iter().map(|task| self.units[task.0].level).max();
+            let waiting = tasks.iter().filter(|task| Some(self.units[task.0].level) != last);
             for delay in waiting.map(|task| self.delay(*task, tasks, analysis)) {
                 let _ = write!(text, "; {delay}");
             }
@@ -40,8 +40,8 @@ impl Plan {
     }
 
     /// How much later a task may respond since it shares its priority, in words.
-    fn delay(&self, task: TaskId, tasks: &[TaskId], analysis: &Analysis) -> String {
-        let level = |task: TaskId| self.tasks[task.0].level;
+    fn delay(&self, task: UnitId, tasks: &[UnitId], analysis: &Analysis) -> String {
+        let level = |task: UnitId| self.units[task.0].level;
         let own = name(self, task);
         match analysis.clocks[task.0].shared {
             Some(delay) => format!("{own} responds up to {} later", duration(delay)),

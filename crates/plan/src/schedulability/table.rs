@@ -4,15 +4,15 @@ use super::known::{Comes, Origin};
 use super::verdict::{Basis, ClockVerdict, ResponseTime, Worst, interval};
 use super::{Analysis, known};
 use crate::interval::interval_text;
-use crate::{Plan, TaskId};
+use crate::{Plan, UnitId};
 use std::fmt::Write;
 use vecud_base::columns::indented;
 use vecud_base::plain::plain;
 use vecud_base::time::Nanos;
 
 /// `fmu.clock`, for messages.
-pub fn name(plan: &Plan, task: TaskId) -> String {
-    plain(&plan.full_name(&plan.tasks[task.0]))
+pub fn name(plan: &Plan, task: UnitId) -> String {
+    plain(&plan.full_name(&plan.units[task.0]))
 }
 
 /// All clocks of each core, and what is missing. `run`: where measured figures come from, as the user named it.
@@ -70,17 +70,17 @@ pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
         );
     }
     let full = |task: usize| {
-        analysis.cores.iter().any(|core| core.cpu == plan.tasks[task].cpu && core.load.against_one.is_gt())
+        analysis.cores.iter().any(|core| core.cpu == plan.units[task].cpu && core.load.against_one.is_gt())
     };
     for (task, clock) in analysis.clocks.iter().enumerate() {
         match &clock.result {
-            ResponseTime::Bounded(worst) if clock.late().is_some() => paragraphs.push(miss(plan, TaskId(task), clock, worst)),
+            ResponseTime::Bounded(worst) if clock.late().is_some() => paragraphs.push(miss(plan, UnitId(task), clock, worst)),
             ResponseTime::NotFound if !full(task) => paragraphs.push(format!(
                 "clock {} has no worst response that can be found: core {} is so full that its work hardly ever ends, or what \
                  its clocks trigger delays them more and more\n  the way out: shorter executions, longer intervals, \
                  min_interval_us for triggered clocks, or another core for one of the FMUs (cpu)",
-                name(plan, TaskId(task)),
-                plan.tasks[task].cpu
+                name(plan, UnitId(task)),
+                plan.units[task].cpu
             )),
             _ => {}
         }
@@ -88,8 +88,8 @@ pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
     (!paragraphs.is_empty()).then(|| paragraphs.join("\n"))
 }
 
-fn miss(plan: &Plan, task: TaskId, clock: &ClockVerdict, worst: &Worst) -> String {
-    let planned = &plan.tasks[task.0];
+fn miss(plan: &Plan, task: UnitId, clock: &ClockVerdict, worst: &Worst) -> String {
+    let planned = &plan.units[task.0];
     let deadline = clock.deadline.unwrap_or(Nanos::MAX);
     let mut text = format!(
         "clock {} misses its deadline of {} by {}: on core {} its worst response is {}",
@@ -113,7 +113,7 @@ fn miss(plan: &Plan, task: TaskId, clock: &ClockVerdict, worst: &Worst) -> Strin
     }
     for (other, time) in &worst.blocking {
         let shares = plan.share(task, *other);
-        let what = match plan.tasks[other.0].makes_steps() {
+        let what = match plan.units[other.0].makes_steps() {
             _ if shares => "which shares its FIFO priority and has begun",
             true => "which takes turns and has begun",
             false => "in its longest locked section",
@@ -135,7 +135,7 @@ fn miss(plan: &Plan, task: TaskId, clock: &ClockVerdict, worst: &Worst) -> Strin
 fn rows(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
     let head = ["  clock", "period", "deadline", "execution", "blocking", "interference", "worst response", "slack"];
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
-    for (task, clock) in analysis.clocks.iter().enumerate().filter(|(task, _)| plan.tasks[*task].cpu == cpu) {
+    for (task, clock) in analysis.clocks.iter().enumerate().filter(|(task, _)| plan.units[*task].cpu == cpu) {
         let input = &analysis.known.tasks[task];
         let sum = |times: &mut dyn Iterator<Item = Nanos>| duration(times.fold(Nanos(0), Nanos::plus));
         let dash = || "–".to_owned();
@@ -154,7 +154,7 @@ fn rows(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
             ResponseTime::Overloaded | ResponseTime::NotFound => (dash(), dash(), "none".to_owned(), dash()),
         };
         rows.push(vec![
-            format!("  {}", name(plan, TaskId(task))),
+            format!("  {}", name(plan, UnitId(task))),
             period(plan, analysis, task),
             clock.deadline.map_or_else(dash, duration),
             input.execution.map_or_else(dash, |(execution, _)| duration(execution)),
@@ -186,7 +186,7 @@ fn period(plan: &Plan, analysis: &Analysis, task: usize) -> String {
 
 /// What is not in the load.
 fn gaps(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
-    match analysis.incomplete().filter(|task| plan.tasks[task.0].cpu == cpu).count() {
+    match analysis.incomplete().filter(|task| plan.units[task.0].cpu == cpu).count() {
         0 => String::new(),
         1 => ", without a clock whose figures are missing".to_owned(),
         n => format!(", without {n} clocks whose figures are missing"),
@@ -207,7 +207,7 @@ fn assumptions(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
         let _ = write!(out, ", {} of polling before each release that is known", duration(plan.host.spin));
     }
     for core in &analysis.cores {
-        let task = plan.tasks.iter().position(|task| task.cpu == core.cpu).unwrap_or(0);
+        let task = plan.units.iter().position(|task| task.cpu == core.cpu).unwrap_or(0);
         let (wakeup, by) = known.wakeup[task];
         let of = if analysis.cores.len() > 1 { format!(" on core {}", core.cpu) } else { String::new() };
         let _ = write!(out, ", {} to wake up{of}{}", duration(wakeup), said(by));
@@ -228,17 +228,17 @@ fn assumptions(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
 }
 
 /// Tasks whose locked sections would matter, and of which nobody has said how long they are.
-fn silent<'a>(plan: &'a Plan, analysis: &'a Analysis) -> impl Iterator<Item = TaskId> + 'a {
+fn silent<'a>(plan: &'a Plan, analysis: &'a Analysis) -> impl Iterator<Item = UnitId> + 'a {
     let above = |task: usize| {
-        let own = &plan.tasks[task];
-        plan.tasks.iter().any(|other| other.fmu == own.fmu && other.fifo.get() > own.fifo.get())
+        let own = &plan.units[task];
+        plan.units.iter().any(|other| other.fmu == own.fmu && other.fifo.get() > own.fifo.get())
     };
     let tasks = analysis.known.tasks.iter().enumerate();
     tasks
         .filter(move |(task, input)| {
             input.active && input.execution.is_some() && input.section.1 == Origin::Default && above(*task)
         })
-        .map(|(task, _)| TaskId(task))
+        .map(|(task, _)| UnitId(task))
 }
 
 fn missing(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {

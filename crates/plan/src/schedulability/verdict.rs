@@ -5,7 +5,7 @@ use super::system::{Stage, settle};
 use super::{
     ArrivalPattern, Arrivals, Demand, Load, MeasuredRun, ResponseBound, ResponseResult, Task, Ticks, blocks, load,
 };
-use crate::{Plan, TaskId};
+use crate::{Plan, UnitId};
 use std::collections::BTreeSet;
 use vecud_base::time::{Fraction, Nanos};
 
@@ -34,9 +34,9 @@ pub struct Worst {
     /// Less: that much before its release the busy period had begun.
     pub before: Nanos,
     /// Less urgent clocks: locked sections, an activation of one that shares the priority, and of each that takes turns.
-    pub blocking: Vec<(TaskId, Nanos)>,
+    pub blocking: Vec<(UnitId, Nanos)>,
     /// Activations of clocks that go before it: how many, and their time.
-    pub interference: Vec<(TaskId, u64, Nanos)>,
+    pub interference: Vec<(UnitId, u64, Nanos)>,
 }
 
 /// What became of a clock.
@@ -94,7 +94,7 @@ pub struct CoreLoad {
     /// The load by the clocks whose figures are known.
     pub load: Load,
     /// The shares of clocks whose figures are known and that are activated again and again, in the order of the plan.
-    pub shares: Vec<(TaskId, f64)>,
+    pub shares: Vec<(UnitId, f64)>,
 }
 
 /// All of a plan.
@@ -110,8 +110,8 @@ pub struct Analysis {
 
 impl Analysis {
     /// The clocks of which something is missing.
-    pub fn incomplete(&self) -> impl Iterator<Item = TaskId> {
-        self.known.tasks.iter().enumerate().filter(|(_, input)| input.is_incomplete()).map(|(task, _)| TaskId(task))
+    pub fn incomplete(&self) -> impl Iterator<Item = UnitId> {
+        self.known.tasks.iter().enumerate().filter(|(_, input)| input.is_incomplete()).map(|(task, _)| UnitId(task))
     }
 
     /// Whether nothing is known to miss its deadline.
@@ -156,15 +156,15 @@ pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
         result: result(task),
         shared: shared(task),
     };
-    let clocks = (0..plan.tasks.len()).map(clock).collect();
-    let cpus: BTreeSet<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
+    let clocks = (0..plan.units.len()).map(clock).collect();
+    let cpus: BTreeSet<usize> = plan.units.iter().map(|task| task.cpu).collect();
     let cores = cpus.into_iter().map(|cpu| system.core(cpu, &stage)).collect();
     Analysis { clocks, cores, known }
 }
 
 /// The rig's, else the interval, the shortest of those that cause it.
 fn deadline(plan: &Plan, known: &AnalysisInput, task: usize) -> Option<Nanos> {
-    let given = plan.tasks[task].figures.deadline;
+    let given = plan.units[task].figures.deadline;
     given.or_else(|| {
         let interval = interval(&known.tasks, task, true)?;
         Some(Nanos(
@@ -204,8 +204,8 @@ struct System {
 impl System {
     fn of(plan: &Plan, known: &AnalysisInput) -> System {
         let is_known = |task: &usize| known.tasks[*task].active && !known.tasks[*task].is_incomplete();
-        let task: Vec<usize> = (0..plan.tasks.len()).filter(is_known).collect();
-        let mut place = vec![None; plan.tasks.len()];
+        let task: Vec<usize> = (0..plan.units.len()).filter(is_known).collect();
+        let mut place = vec![None; plan.units.len()];
         task.iter().enumerate().for_each(|(at, &task)| place[task] = Some(at));
         let intervals = known.tasks.iter().filter_map(|input| match &input.comes {
             Some((Comes::Every(interval) | Comes::Bursts(interval), _)) => Some(*interval),
@@ -217,7 +217,7 @@ impl System {
         system.tasks = system.task.iter().map(|&task| system.in_numbers(plan, known, task)).collect();
         // All of those that share a priority but the least urgent wait for others of these.
         for shared in plan.shared() {
-            let level = |task: &TaskId| plan.tasks[task.0].level;
+            let level = |task: &UnitId| plan.units[task.0].level;
             let last = shared.last().map(level);
             for task in shared.iter().filter(|task| Some(level(task)) != last) {
                 if let Some(place) = system.place[task.0] {
@@ -229,7 +229,7 @@ impl System {
     }
 
     fn in_numbers(&self, plan: &Plan, known: &AnalysisInput, task: usize) -> Task {
-        let (planned, input, ticks) = (&plan.tasks[task], &known.tasks[task], self.ticks);
+        let (planned, input, ticks) = (&plan.units[task], &known.tasks[task], self.ticks);
         let overhead = known.overhead.0;
         let execution = input.execution.map_or(Nanos(0), |(execution, _)| execution);
         // To wait for somebody is to switch to it and back.
@@ -275,7 +275,7 @@ impl System {
         let interference = before.iter().filter_map(|&other| {
             let count = stage.demand(other)?.most(bound.window);
             let time = nanos(count * self.tasks[other].execution);
-            (count > 0).then(|| (TaskId(self.task[other]), count as u64, time))
+            (count > 0).then(|| (UnitId(self.task[other]), count as u64, time))
         });
         let matter: Vec<usize> =
             before.iter().copied().chain(blocking.iter().map(|block| block.by)).chain([place]).collect();
@@ -287,7 +287,7 @@ impl System {
             own: (bound.activations as u64, nanos(bound.activations * self.tasks[place].execution)),
             before: nanos(bound.released + wakeup),
             interference: interference.collect(),
-            blocking: blocking.iter().map(|block| (TaskId(self.task[block.by]), nanos(block.span))).collect(),
+            blocking: blocking.iter().map(|block| (UnitId(self.task[block.by]), nanos(block.span))).collect(),
         }
     }
 
@@ -318,7 +318,7 @@ impl System {
         // Delays do not change how often somebody comes in the long run.
         let demand =
             |place: usize| Demand { execution: self.tasks[place].execution, wake: 0, streams: stage.roots(place) };
-        let demands: Vec<(TaskId, Demand)> = here.map(|place| (TaskId(self.task[place]), demand(place))).collect();
+        let demands: Vec<(UnitId, Demand)> = here.map(|place| (UnitId(self.task[place]), demand(place))).collect();
         let shares =
             demands.iter().map(|(task, demand)| (*task, load([demand]).share)).filter(|(_, share)| *share > 0.0);
         CoreLoad { cpu, load: load(demands.iter().map(|(_, demand)| demand)), shares: shares.collect() }
@@ -327,7 +327,7 @@ impl System {
 
 /// Whether something is missing that its bound depends on, for each task.
 fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
-    let tasks = &plan.tasks;
+    let tasks = &plan.units;
     // A turn that is taken over cores waits for work on the other core, which is not reckoned with here.
     let turns = plan.turns();
     let are_apart: Vec<bool> = (0..plan.serials.len()).map(|turn| plan.is_over_cores(turn)).collect();

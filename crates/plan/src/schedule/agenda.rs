@@ -27,7 +27,7 @@ pub use self::shared_grids::Instants;
 
 use self::shared_grids::SharedGrids;
 use super::{DispatchStamp, Due, Timeline};
-use crate::TaskId;
+use crate::{TaskId, UnitId};
 use vecud_base::time::{Fraction, Instant, Nanos};
 
 /// What comes next among all tasks.
@@ -334,13 +334,13 @@ impl Agenda {
         self.timelines[task.0].grid()
     }
 
-    /// A tick for a task; `root`: at the root of the chain that led to it.
-    pub fn tick(&mut self, task: TaskId, time: Instant, root: Option<TaskId>) -> super::Tick {
+    /// A tick for a task; `root`: at the root of its chain.
+    pub fn tick(&mut self, task: TaskId, time: Instant, root: Option<UnitId>) -> super::Tick {
         self.change(task, |timeline| timeline.tick(time, DispatchStamp { wall: Nanos(0), time, root }))
     }
 
-    /// A countdown is armed by an activation at `since`; `root`: at the root of the chain that led to it.
-    pub fn arm(&mut self, task: TaskId, time: Instant, since: Instant, root: Option<TaskId>) -> super::Armed {
+    /// A countdown is armed by an activation at `since`; `root`: at the root of its chain.
+    pub fn arm(&mut self, task: TaskId, time: Instant, since: Instant, root: Option<UnitId>) -> super::Armed {
         self.change(task, |timeline| timeline.arm(time, since, DispatchStamp { wall: Nanos(0), time, root }))
     }
 

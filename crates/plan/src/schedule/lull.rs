@@ -19,7 +19,7 @@ pub struct QuietPoint {
 impl QuietPoint {
     /// Of a run; `None`: it has no clock whose period is known before.
     pub fn of(plan: &Plan) -> Option<QuietPoint> {
-        QuietPoint::between(plan.tasks.iter().filter_map(|task| match task.release {
+        QuietPoint::between(plan.units.iter().filter_map(|task| match task.release {
             Release::Periodic { shift, interval } => Some((plan.start.after(shift), interval)),
             _ => None,
         }))

@@ -11,7 +11,7 @@
 //! * no allocation after [`Timeline::new`].
 
 use super::grid::{Grid, first_after};
-use crate::{Release, TaskId};
+use crate::{Release, UnitId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use vecud_base::time::{Fraction, Instant, Nanos};
@@ -60,7 +60,7 @@ pub struct Due {
     /// clock is neither periodic nor listed, or has no further instant.
     pub next: Option<Instant>,
     /// The clock at the root of the chain that caused it; `None`: no other one did.
-    pub root: Option<TaskId>,
+    pub root: Option<UnitId>,
 }
 
 impl Due {
@@ -78,7 +78,7 @@ pub struct DispatchStamp {
     /// The dispatch as simulation time.
     pub time: Instant,
     /// The clock at the root of the chain that leads here; `None`: there is none.
-    pub root: Option<TaskId>,
+    pub root: Option<UnitId>,
 }
 
 /// A release that was left out because the activation before it had not ended.
@@ -119,7 +119,7 @@ struct Waiting {
     time: Instant,
     dispatched: Nanos,
     retimed: bool,
-    root: Option<TaskId>,
+    root: Option<UnitId>,
 }
 
 impl Waiting {
@@ -225,7 +225,7 @@ impl Timeline {
 
     /// What the FMU has said of the clock before the run, which starts at `start`. `root`: the clock that a deadline is put
     /// down to which was armed so early.
-    pub fn learn(&mut self, learned: Learned, start: Instant, root: Option<TaskId>) {
+    pub fn learn(&mut self, learned: Learned, start: Instant, root: Option<UnitId>) {
         match learned {
             Learned::Nothing => (),
             Learned::First(time) => match &mut self.source {

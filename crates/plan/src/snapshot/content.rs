@@ -68,7 +68,7 @@ impl BetweenSteps {
         }
         for (timeline, (name, input)) in self.clocks.iter().zip(inputs) {
             let resumed = timeline.clone().resume(&input.release, plan.stop);
-            let left = resumed.and_then(|_| timeline.could_be_left(snapshot.time, plan.tasks.len()));
+            let left = resumed.and_then(|_| timeline.could_be_left(snapshot.time, plan.units.len()));
             left.map_err(|why| format!("clock {}.{name} {why}", fmu.name))?;
         }
         Ok(())
@@ -105,9 +105,10 @@ impl Snapshot {
             between.fits(fmu, self, plan)?;
         }
         for (timeline, task) in self.timelines.iter().zip(&plan.tasks) {
-            let resumed = timeline.clone().resume(&task.release, plan.stop);
-            let left = resumed.and_then(|_| timeline.could_be_left(self.time, plan.tasks.len()));
-            left.map_err(|why| format!("{} {why}", plan.told_name(task)))?;
+            let first = &plan.units[task.first().0];
+            let resumed = timeline.clone().resume(&first.release, plan.stop);
+            let left = resumed.and_then(|_| timeline.could_be_left(self.time, plan.units.len()));
+            left.map_err(|why| format!("{} {why}", plan.told_name(first)))?;
         }
         Ok(())
     }

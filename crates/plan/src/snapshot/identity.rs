@@ -24,7 +24,7 @@ pub struct Identity {
 impl Identity {
     /// The identity of a plan.
     pub fn of(plan: &Plan) -> Identity {
-        let clock = |task: &crate::TaskPlan| (plan.full_name(task), released(plan, &task.release));
+        let clock = |task: &crate::UnitPlan| (plan.full_name(task), released(plan, &task.release));
         let connection = |connection: &crate::ConnectionPlan| {
             let from = (connection.from_type != connection.variable_type).then_some(connection.from_type);
             let units = connection.units.as_ref().map(|(from, to)| format!(", {from} to {to}")).unwrap_or_default();
@@ -56,7 +56,7 @@ impl Identity {
             rig: plan.rig.clone(),
             start: plan.start,
             fmus: plan.fmus.iter().map(|fmu| (fmu.name.clone(), fmu.token.clone())).collect(),
-            clocks: plan.tasks.iter().map(clock).collect(),
+            clocks: plan.units.iter().map(clock).collect(),
             connections: plan.connections.iter().map(connection).collect(),
             structure: plan.fmus.iter().map(|fmu| (fmu.name.clone(), structure(fmu))).collect(),
             start_values: plan.fmus.iter().map(|fmu| values(&fmu.start_values)).collect(),

@@ -1,4 +1,5 @@
-//! Tasks: each candidate in its place in the order, with the variables that it sets and reads and the name of its thread.
+//! Units: each candidate in its place in the order, with the variables that it sets and reads and the name of its thread; and the tasks
+//! that they compute in.
 
 use super::batches::{self, Batches};
 use crate::clocks::candidates::{Candidate, InputClock};
@@ -6,28 +7,34 @@ use crate::clocks::causes;
 use crate::described::{DescribedFmu, StepAbilities};
 use crate::priorities::PriorityOrder;
 use crate::resolved::Resolved;
-use crate::{FmuId, InputClockPlan, RecordedClock, Retry, StepPlan, StepSize, TaskPlan, Work, integration, steps};
+use crate::rig::StepWishes;
+use crate::{
+    FmuId, GroupPlan, InputClockPlan, Membership, RecordedClock, StepEngine, StepPlan, StepRows, StepSize, TaskId,
+    TaskPlan, UnitId, UnitPlan, Work, integration, steps,
+};
 use std::collections::HashSet;
 use vecud_description::IntervalVariability;
 
-/// All tasks, most urgent first.
-pub fn plans(resolved: &Resolved, order: &PriorityOrder) -> Vec<TaskPlan> {
+/// All tasks and all units, most urgent first. Nobody has told a group of its master yet.
+pub fn plans(resolved: &Resolved, order: &PriorityOrder) -> (Vec<TaskPlan>, Vec<UnitPlan>) {
     let Resolved { fmus, clocks, .. } = resolved;
+    let (tasks, task_of) = tasks(resolved, order);
     let candidates = || order.ranks.iter().map(|rank| &clocks.candidates[rank.candidate]);
     let names: Vec<String> = candidates().map(|candidate| candidate.name(&fmus[candidate.fmu])).collect();
     let fmu_names = candidates().map(|candidate| fmus[candidate.fmu].name());
     let threads = thread_names(fmu_names.zip(names.iter().map(String::as_str)));
     let mut batches = batches::of_tasks(resolved);
-    let mut tasks = Vec::with_capacity(order.ranks.len());
-    for ((rank, name), thread) in order.ranks.iter().zip(names).zip(threads) {
+    let mut units: Vec<UnitPlan> = Vec::with_capacity(order.ranks.len());
+    for (((rank, name), thread), task) in order.ranks.iter().zip(names).zip(threads).zip(task_of) {
         let candidate = &clocks.candidates[rank.candidate];
         let Batches { set, get } = std::mem::take(&mut batches[rank.candidate]);
-        tasks.push(TaskPlan {
+        units.push(UnitPlan {
             fmu: FmuId(candidate.fmu),
+            task,
             name,
-            work: work(resolved, order, candidate),
+            work: work(resolved, candidate, &tasks[task.0], UnitId(units.len())),
             release: candidate.release.clone(),
-            caused_by: order.tasks(&causes::of(rank.candidate, fmus, clocks)),
+            caused_by: order.units(&causes::of(rank.candidate, fmus, clocks)),
             urgency: candidate.priority,
             level: rank.level,
             fifo: rank.placed.fifo,
@@ -41,28 +48,66 @@ pub fn plans(resolved: &Resolved, order: &PriorityOrder) -> Vec<TaskPlan> {
             ticks: ticks(resolved, rank.candidate),
         });
     }
-    for task in 0..tasks.len() {
-        if let Some(TaskPlan { fifo, thread, .. }) = tasks[task].leader().map(|leader| tasks[leader.0].clone()) {
-            (tasks[task].fifo, tasks[task].thread) = (fifo, thread);
+    for task in &tasks {
+        let UnitPlan { fifo, thread, .. } = units[task.first().0].clone();
+        for member in task.others() {
+            (units[member.0].fifo, units[member.0].thread) = (fifo, thread.clone());
         }
     }
-    tasks
+    (tasks, units)
 }
 
-/// What the task of a candidate does.
-fn work(Resolved { rig, fmus, clocks, .. }: &Resolved, order: &PriorityOrder, candidate: &Candidate) -> Work {
+/// All tasks, and that of each unit.
+fn tasks(Resolved { fmus, clocks, .. }: &Resolved, order: &PriorityOrder) -> (Vec<TaskPlan>, Vec<TaskId>) {
+    // The unit whose place in the order a group has.
+    let first = |candidate: usize| {
+        let Candidate { fmu, clock, .. } = clocks.candidates[candidate];
+        let steps = clocks.steps_of(clocks.firsts[fmu]).filter(|_| clock.is_none());
+        order.unit(steps.unwrap_or(candidate))
+    };
+    let firsts: Vec<UnitId> = order.ranks.iter().map(|rank| first(rank.candidate)).collect();
+    let fmu_of = |unit: UnitId| &fmus[clocks.candidates[order.ranks[unit.0].candidate].fmu];
+    let mut task_of = vec![TaskId(0); firsts.len()];
+    let mut tasks = Vec::new();
+    for unit in (0..firsts.len()).map(UnitId).filter(|unit| firsts[unit.0] == *unit) {
+        let others = (0..firsts.len()).map(UnitId).filter(|other| firsts[other.0] == unit && *other != unit);
+        let mut members: Vec<UnitId> = std::iter::once(unit).chain(others).collect();
+        if fmu_of(unit).master.is_some() {
+            members[1..].sort_by_key(|member| fmu_of(*member).name());
+        }
+        members.iter().for_each(|member| task_of[member.0] = TaskId(tasks.len()));
+        tasks.push(match clocks.candidates[order.ranks[unit.0].candidate].clock {
+            Some(_) => TaskPlan::Partition(unit),
+            None if members.len() == 1 && fmu_of(unit).master.is_none() => TaskPlan::Step(unit),
+            None => TaskPlan::Group(GroupPlan { members, master: None }),
+        });
+    }
+    (tasks, task_of)
+}
+
+/// What the unit of a candidate does in its task.
+fn work(resolved: &Resolved, candidate: &Candidate, task: &TaskPlan, unit: UnitId) -> Work {
+    let Resolved { rig, fmus, clocks, .. } = resolved;
     let described = &fmus[candidate.fmu];
     let Some(own) = candidate.clock else {
         let own = described.steps();
-        let leader = Some(clocks.leaders[candidate.fmu]).filter(|leader| *leader != candidate.fmu);
         return Work::Step(StepPlan {
-            leader: leader.and_then(|leader| clocks.steps_of(leader)).map(|leader| order.task(leader)),
+            membership: match task {
+                _ if described.master.is_some() => Membership::Master { is_first: task.first() == unit },
+                TaskPlan::Group(_) => Membership::Clocks,
+                TaskPlan::Partition(_) | TaskPlan::Step(_) => Membership::Alone,
+            },
             is_variable: own.is_some() && steps::may_vary(fmus, clocks, candidate.fmu),
             step_size: described.rig.step_size.as_ref().map_or(default_step_size(own), |at| at.value),
-            is_grouped: described.master.is_some(),
-            handles_events: described.handles_events(),
-            rows_of_events: described.rig.wishes.rows_of_events,
-            steps_per_row: described.rig.wishes.steps_per_row,
+            engine: match described.model_exchange().zip(candidate.period) {
+                Some((_, step)) => StepEngine::Equations(integration::plan(described, step)),
+                None if described.handles_events() => StepEngine::StepsAndEvents,
+                None => StepEngine::Steps,
+            },
+            rows: match described.rig.wishes {
+                StepWishes { rows_of_events: true, steps_per_row, .. } => StepRows::Events { steps_per_row },
+                _ => StepRows::Releases,
+            },
             may_return_early: own.is_some_and(|own| own.may_return_early),
             goes_back: own.is_some_and(|own| own.goes_back)
                 && match described.master {
@@ -70,12 +115,7 @@ fn work(Resolved { rig, fmus, clocks, .. }: &Resolved, order: &PriorityOrder, ca
                     None => steps::may_be_cut_short(fmus, clocks, candidate.fmu),
                 },
             retry: steps::retry(rig, described),
-            may_retry: own.is_some_and(|own| own.retry != Retry::Never),
             internal_step: own.and_then(|own| own.internal_step),
-            integration: described
-                .model_exchange()
-                .zip(candidate.period)
-                .map(|(_, step)| integration::plan(described, step)),
         });
     };
     Work::Partition(input_clock(described, own))

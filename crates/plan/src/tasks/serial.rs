@@ -7,22 +7,22 @@
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
 use crate::rig::Rig;
-use crate::{FmuId, Plan, SerialPlan, TaskId, TaskPlan};
+use crate::{FmuId, Plan, SerialPlan, TaskId, UnitId, UnitPlan};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 /// What FMUs can have together that take turns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Common<'a> {
-    /// The thread that makes their steps: no reason by itself, but both have the other's reasons.
-    Thread(TaskId),
+    /// The task that makes their steps: no reason by itself, but both have the other's reasons.
+    Task(TaskId),
     Library(&'a Path),
     /// `serialise` names both.
     Key,
 }
 
 /// The FMUs that take turns.
-pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[TaskPlan], findings: &mut Findings) -> Vec<SerialPlan> {
+pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[UnitPlan], findings: &mut Findings) -> Vec<SerialPlan> {
     check(rig, fmus, findings);
     // The thread that makes the steps of an FMU: those of one thread need no turns.
     let threads = threads(tasks);
@@ -38,7 +38,7 @@ pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[TaskPlan], findin
     let mut threads_of: HashMap<Common, BTreeSet<TaskId>> = HashMap::new();
     let mut group_of: Vec<usize> = (0..fmus.len()).collect();
     for (&fmu, &thread) in &threads {
-        for common in reasons(fmu.0).chain([Common::Thread(thread)]) {
+        for common in reasons(fmu.0).chain([Common::Task(thread)]) {
             let (one, other) = (group(&mut group_of, fmu.0), *first_of.entry(common).or_insert(fmu.0));
             let other = group(&mut group_of, other);
             group_of[one.max(other)] = one.min(other);
@@ -64,18 +64,17 @@ fn group(group_of: &mut [usize], mut fmu: usize) -> usize {
 }
 
 /// The FMUs that make steps, each with [its thread](thread).
-fn threads(tasks: &[TaskPlan]) -> BTreeMap<FmuId, TaskId> {
+fn threads(units: &[UnitPlan]) -> BTreeMap<FmuId, TaskId> {
     let mut threads = BTreeMap::new();
-    for (id, task) in tasks.iter().enumerate().filter(|(_, task)| task.is_contiguous()) {
-        threads.entry(task.fmu).or_insert_with(|| task.leader().unwrap_or(TaskId(id)));
+    for unit in units.iter().filter(|unit| unit.is_contiguous()) {
+        threads.entry(unit.fmu).or_insert(unit.task);
     }
     threads
 }
 
 /// The task on whose thread the steps of an FMU are made; `None`: it makes none.
-fn thread(tasks: &[TaskPlan], fmu: FmuId) -> Option<TaskId> {
-    let own = tasks.iter().position(|task| task.fmu == fmu && task.is_contiguous())?;
-    Some(tasks[own].leader().unwrap_or(TaskId(own)))
+fn thread(units: &[UnitPlan], fmu: FmuId) -> Option<TaskId> {
+    units.iter().find(|unit| unit.fmu == fmu && unit.is_contiguous()).map(|unit| unit.task)
 }
 
 /// Refuses FMUs that cannot take turns, and keys that contradict each other.
@@ -108,21 +107,20 @@ fn check(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) {
 }
 
 impl Plan {
-    /// The turn of the steps that a task makes: an index into [`Plan::serials`]. `None`: they may be made at any time.
-    pub fn serial_of(&self, task: TaskId) -> Option<usize> {
-        let leader = self.tasks[task.0].leader().unwrap_or(task);
-        self.serials.iter().position(|serial| serial.fmus.iter().any(|fmu| thread(&self.tasks, *fmu) == Some(leader)))
+    /// The turn of the steps of a unit: an index into [`Plan::serials`]. `None`: they may be made at any time.
+    pub fn serial_of(&self, unit: UnitId) -> Option<usize> {
+        let own = Some(self.units[unit.0].task);
+        self.serials.iter().position(|serial| serial.fmus.iter().any(|fmu| thread(&self.units, *fmu) == own))
     }
 
-    /// [`Plan::serial_of`] of all tasks, in one pass.
+    /// [`Plan::serial_of`] of all units, in one pass.
     pub(crate) fn turns(&self) -> Vec<Option<usize>> {
-        let threads = threads(&self.tasks);
+        let threads = threads(&self.units);
         let of_fmus =
             self.serials.iter().enumerate().flat_map(|(turn, own)| own.fmus.iter().map(move |fmu| (turn, fmu)));
         let turn_of: HashMap<TaskId, usize> =
             of_fmus.filter_map(|(turn, fmu)| Some((*threads.get(fmu)?, turn))).collect();
-        let leader = |(id, task): (usize, &TaskPlan)| task.leader().unwrap_or(TaskId(id));
-        self.tasks.iter().enumerate().map(|own| turn_of.get(&leader(own)).copied()).collect()
+        self.units.iter().map(|own| turn_of.get(&own.task).copied()).collect()
     }
 
     /// Whether the FMUs of a turn are on several cores.
@@ -175,11 +173,11 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
     };
     // Instances whose steps are made on one thread are never in each other's way.
     let is_apart = |instances: &&Vec<FmuId>| {
-        let is_alone = |fmu: &FmuId| thread(&plan.tasks, *fmu).is_none() || plan.threads_of(instances).len() > 1;
+        let is_alone = |fmu: &FmuId| thread(&plan.units, *fmu).is_none() || plan.threads_of(instances).len() > 1;
         !plan.take_turns(instances) && instances.iter().any(is_alone)
     };
     let apart = |instances: &Vec<FmuId>| {
-        let is_scheduled = instances.iter().any(|fmu| thread(&plan.tasks, *fmu).is_none());
+        let is_scheduled = instances.iter().any(|fmu| thread(&plan.units, *fmu).is_none());
         let why = match is_scheduled {
             true => "partitions take no turns, and lockPreemption holds for each instance alone",
             false => "parallel = true",
@@ -195,6 +193,6 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
 
 impl Plan {
     fn threads_of(&self, fmus: &[FmuId]) -> BTreeSet<TaskId> {
-        fmus.iter().filter_map(|fmu| thread(&self.tasks, *fmu)).collect()
+        fmus.iter().filter_map(|fmu| thread(&self.units, *fmu)).collect()
     }
 }

@@ -2,15 +2,15 @@
 
 use super::initialisation::steps;
 use super::*;
-use crate::{BatchPlan, SignalId, TaskPlan};
+use crate::{BatchPlan, SignalId, UnitPlan};
 
 /// All variables of these batches, by name.
 fn names(batches: &[BatchPlan]) -> Vec<&str> {
     batches.iter().flat_map(|batch| batch.items.iter().map(|item| item.name.as_str())).collect()
 }
 
-fn task<'a>(plan: &'a Plan, clock: &str) -> &'a TaskPlan {
-    plan.tasks.iter().find(|task| task.name == clock).unwrap()
+fn task<'a>(plan: &'a Plan, clock: &str) -> &'a UnitPlan {
+    plan.units.iter().find(|task| task.name == clock).unwrap()
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn only_what_is_needed_is_read_one_batch_per_type_and_those_of_output_clocks_by_
 fn parameters_are_recorded_without_being_read() {
     let plan = ecu_and_plant("[fmu.ecu.start]\nidle_speed = 850\n[record]\nsignals = [\"ecu.idle_speed\"]\n");
     assert_eq!(plan.signals[0].start, Some(vec![850f64.to_bits()]));
-    assert!(plan.tasks.iter().all(|task| task.get.is_empty()));
+    assert!(plan.units.iter().all(|task| task.get.is_empty()));
     assert_eq!(steps(&plan), "enter ecu, enter plant");
 }
 
@@ -85,7 +85,7 @@ fn what_an_array_of_another_size_starts_with_only_the_fmu_knows_so_it_is_read_be
         let recorded =
             |batches: &[BatchPlan]| batches.iter().flat_map(|b| &b.items).map(|i| i.signals.len()).sum::<usize>();
         // As it is set, whatever its size.
-        assert_eq!((recorded(&plan.tasks[0].set), recorded(&plan.tasks[0].get)), (n, 0), "n = {n}");
+        assert_eq!((recorded(&plan.units[0].set), recorded(&plan.units[0].get)), (n, 0), "n = {n}");
         assert_eq!(steps(&plan).contains("get a.u"), is_read, "{}", steps(&plan));
     }
 }

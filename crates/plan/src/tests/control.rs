@@ -47,7 +47,7 @@ fn each_variable_is_set_by_the_tasks_of_its_clocks_or_by_all() {
 #[test]
 fn arrays_whose_size_may_change_are_read_in_calls_of_their_own_with_nothing_else() {
     let plan = plan(true);
-    let fast = &plan.tasks[0].get;
+    let fast = &plan.units[0].get;
     let of = |name: &str| fast.iter().find(|batch| batch.items.iter().any(|item| item.name == name)).unwrap();
     assert_eq!(of("array").resizable, Some(vec![Length::Fixed(2), Length::By(0)]));
     assert_eq!((of("array").items.len(), of("other").resizable.as_ref()), (1, None));
@@ -59,8 +59,8 @@ fn without_control_a_plan_has_nothing_of_it() {
     let plan = plan(false);
     let fmu = &plan.fmus[0];
     assert!(fmu.sizes.is_empty() && fmu.control.variables.is_empty() && fmu.control.lanes.is_empty());
-    assert!(plan.tasks.iter().flat_map(|task| &task.get).all(|batch| batch.resizable.is_none()));
-    assert_eq!(plan.tasks[0].get.len(), 1, "one call per type");
+    assert!(plan.units.iter().flat_map(|task| &task.get).all(|batch| batch.resizable.is_none()));
+    assert_eq!(plan.units[0].get.len(), 1, "one call per type");
 }
 
 proptest! {

@@ -37,7 +37,7 @@ fn try_build(variables: &str, more: &str) -> Result<Plan, String> {
 
 /// The names of what each output clock triggers, and of the tasks that may tick it.
 fn triggers(plan: &Plan) -> Vec<(String, Vec<String>, Vec<String>)> {
-    let names = |ids: &[crate::TaskId]| ids.iter().map(|id| plan.tasks[id.0].name.clone()).collect();
+    let names = |ids: &[crate::UnitId]| ids.iter().map(|id| plan.units[id.0].name.clone()).collect();
     let clocks = plan.fmus.iter().flat_map(|fmu| &fmu.output_clocks);
     clocks.map(|clock| (clock.name.clone(), names(&clock.targets), names(&clock.ticked_by))).collect()
 }
@@ -46,7 +46,7 @@ fn triggers(plan: &Plan) -> Vec<(String, Vec<String>, Vec<String>)> {
 fn every_element_is_a_task_with_its_number_and_a_thread_of_its_own_name() {
     let plan = try_build(ARRAYS, "").unwrap();
     let tasks: Vec<_> =
-        plan.tasks.iter().map(|t| (t.name.as_str(), partition(t).clock.0, partition(t).element)).collect();
+        plan.units.iter().map(|t| (t.name.as_str(), partition(t).clock.0, partition(t).element)).collect();
     let expected = [
         ("bank[1]", 1, 1),
         ("bank[2]", 1, 2),
@@ -61,8 +61,8 @@ fn every_element_is_a_task_with_its_number_and_a_thread_of_its_own_name() {
         ("free[2]", 7, 2),
     ];
     assert_eq!(tasks, expected);
-    assert_eq!(plan.tasks[1].thread, "d.bank[2]");
-    assert_eq!((plan.tasks[0].level, plan.tasks[2].level, plan.tasks[3].level), (0, 0, 1), "one priority, one level");
+    assert_eq!(plan.units[1].thread, "d.bank[2]");
+    assert_eq!((plan.units[0].level, plan.units[2].level, plan.units[3].level), (0, 0, 1), "one priority, one level");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn arrays_trigger_element_by_element_a_scalar_all_and_every_element_a_scalar() {
         ("out".to_owned(), of(&["all[1]", "all[2]"]), of(&["bank[1]", "bank[2]", "bank[3]"])),
     ];
     assert_eq!(triggers(&plan), expected);
-    let free = plan.tasks.iter().find(|task| task.name == "free[1]").unwrap();
+    let free = plan.units.iter().find(|task| task.name == "free[1]").unwrap();
     assert_eq!(free.release, Release::Never);
     assert!(plan.notes.iter().any(|note| note.contains("d.free[1] is an aperiodic clock")), "{:?}", plan.notes);
 }
@@ -111,7 +111,7 @@ fn what_the_rig_says_of_an_element_goes_before_what_it_says_of_the_clock() {
     let plan = try_build(ARRAYS, more).unwrap();
     let interval = |text: &str| Fraction::parse(text).unwrap();
     let expected = ["1/50", "1/50", "1/3"].map(interval);
-    let intervals: Vec<Fraction> = plan.tasks[..3]
+    let intervals: Vec<Fraction> = plan.units[..3]
         .iter()
         .map(|task| match task.release {
             Release::Periodic { interval, .. } => interval,
@@ -120,10 +120,10 @@ fn what_the_rig_says_of_an_element_goes_before_what_it_says_of_the_clock() {
         .collect();
     // Sorted by priority only: elements of one clock keep their order.
     assert_eq!(intervals, expected);
-    assert!(plan.tasks[..3].iter().all(|task| task.limits.max_overruns == Some(3)));
+    assert!(plan.units[..3].iter().all(|task| task.limits.max_overruns == Some(3)));
     let told = DraftIntervals { reference: ValueReference(1), fraction: true, intervals };
     assert_eq!(plan.fmus[0].draft_clocks.as_ref().unwrap().intervals, [told]);
-    assert!(plan.tasks.iter().all(|task| !partition(task).write_interval), "not again in Initialization Mode");
+    assert!(plan.units.iter().all(|task| !partition(task).write_interval), "not again in Initialization Mode");
 }
 
 #[test]

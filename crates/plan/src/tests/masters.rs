@@ -1,6 +1,7 @@
 //! Groups by `[master.NAME]`, as far as descriptions decide.
 
 use super::{host, try_build};
+use crate::{GroupPlan, Plan, TaskId, TaskPlan};
 use vecud_base::time::Fraction;
 use vecud_description::{ModelDescription, parse};
 use vecud_solver::master::{SlaveClass, Source};
@@ -21,12 +22,20 @@ fn stepping(flags: &str) -> ModelDescription {
 const RETURNS: &str =
     "canHandleVariableCommunicationStepSize=\"true\" mightReturnEarlyFromDoStep=\"true\" canGetAndSetFMUState=\"true\"";
 
-fn build(algorithm: &str, other: &str) -> Result<crate::Plan, String> {
+fn build(algorithm: &str, other: &str) -> Result<Plan, String> {
     let text = format!(
         "[rig]\nmode = \"virtual\"\nstop_time = 1\n[fmu.fixed]\npath = \"f\"\n[fmu.other]\npath = \"o\"\n\
          [master.g]\nfmus = [\"fixed\", \"other\"]\nalgorithm = \"{algorithm}\"\n"
     );
     try_build(&text, &[stepping(""), stepping(other)], &host())
+}
+
+/// The first task, and the group that it is.
+fn group(plan: &Plan) -> (&TaskPlan, &GroupPlan) {
+    match &plan.tasks[0] {
+        task @ TaskPlan::Group(group) => (task, group),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// An FMU with one step size cannot follow others to where these stop; where nobody stops early it is predictable by that very size.
@@ -40,7 +49,7 @@ fn one_step_size_is_for_groups_that_keep_it() {
     assert!(refused.contains("fixed: it has one step size"), "{refused}");
     let plan =
         build("predictable", "canHandleVariableCommunicationStepSize=\"true\" canGetAndSetFMUState=\"true\"").unwrap();
-    assert_eq!(plan.masters.len(), 1);
+    assert!(group(&plan).1.master.is_some());
     assert!(build("jacobi", RETURNS).is_ok());
 }
 
@@ -48,11 +57,13 @@ fn one_step_size_is_for_groups_that_keep_it() {
 #[test]
 fn a_group_is_a_task_with_its_name() {
     let plan = build("gauss-seidel", RETURNS).unwrap();
-    let master = &plan.masters[0];
-    assert_eq!(plan.full_name(&plan.tasks[master.leader.0]), "fixed.g");
-    let names: Vec<&str> = master.slaves.iter().map(|slave| slave.name.as_str()).collect();
+    let (task, group) = group(&plan);
+    assert_eq!(plan.full_name(&plan.units[task.first().0]), "fixed.g");
+    let names: Vec<&str> =
+        group.master.iter().flat_map(|master| &master.slaves).map(|slave| slave.name.as_str()).collect();
     assert_eq!(names, ["fixed", "other"]);
-    assert_eq!(plan.led_by(master.leader).len(), 1);
+    assert_eq!((plan.tasks.len(), group.members.len(), plan.units.len()), (1, 2, 2));
+    assert!(plan.units.iter().all(|unit| unit.task == TaskId(0)), "a member is no task");
 }
 
 /// `fixedInternalStepSize` says how far an FMU can step that does not return early: to the last multiple within a step of the group. One
@@ -65,7 +76,7 @@ fn an_internal_step_is_how_far_an_fmu_can_step() {
         let text = "[rig]\nmode = \"virtual\"\nstop_time = 1\n[fmu.a]\npath = \"a\"\n[fmu.b]\npath = \"b\"\n\
                     [master.g]\nfmus = [\"a\", \"b\"]\nstep = \"1/100\"\nalgorithm = \"predictable\"\n";
         let plan = try_build(text, &[stepping(&flags), stepping(&flags)], &host()).unwrap();
-        for own in plan.masters[0].classes.slaves() {
+        for own in group(&plan).1.master.as_ref().unwrap().classes.slaves() {
             assert_eq!(own.class, SlaveClass::Predictable, "{internal}");
             assert_eq!(own.sources, [Source::InternalStep(Fraction::parse(most).unwrap())], "{internal}");
         }

@@ -98,6 +98,6 @@ pub fn problems(more: &str) -> String {
 }
 
 /// The model partition of a task that has one.
-fn partition(task: &super::TaskPlan) -> &super::InputClockPlan {
+fn partition(task: &super::UnitPlan) -> &super::InputClockPlan {
     task.partition().unwrap()
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::StimulusInput;
 use crate::promise::Promise;
-use crate::{TaskId, roots, table, timing};
+use crate::{UnitId, roots, table, timing};
 
 const RECORD: &str = "[record]\nsignals = [\"*\"]\n";
 
@@ -126,12 +126,12 @@ fn what_a_stimulus_feeds_to_several_partitions_is_not_covered() {
 
 #[test]
 fn a_chain_has_the_clocks_with_a_time_of_their_own_at_its_root() {
-    let tasks = |more: &str| ecu_and_plant(more).tasks;
-    assert_eq!(roots(&tasks("")), (0..4).map(|id| vec![TaskId(id)]).collect::<Vec<_>>());
+    let tasks = |more: &str| ecu_and_plant(more).units;
+    assert_eq!(roots(&tasks("")), (0..4).map(|id| vec![UnitId(id)]).collect::<Vec<_>>());
     let tasks = tasks("[[trigger]]\nclock = \"ecu.isr\"\nfrom = \"ecu.tick\"\n");
     assert_eq!((tasks[0].name.as_str(), tasks[3].name.as_str()), ("isr", "slow"));
-    assert_eq!(tasks[0].caused_by, [TaskId(3)]);
-    assert_eq!(roots(&tasks)[0], [TaskId(3)], "what slow ticks");
+    assert_eq!(tasks[0].caused_by, [UnitId(3)]);
+    assert_eq!(roots(&tasks)[0], [UnitId(3)], "what slow ticks");
 }
 
 #[test]

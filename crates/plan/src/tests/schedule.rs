@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::rig::Rig;
-use crate::{FifoReach, FmuId, Mode, Overrun, Release, TaskId};
+use crate::{FifoReach, FmuId, Mode, Overrun, Release, UnitId};
 use vecud_base::priority::FifoPriority;
 use vecud_base::time::{Fraction, Instant};
 
 /// `fmu.clock` of all tasks in order.
 fn names(plan: &Plan) -> Vec<String> {
-    plan.tasks.iter().map(|task| format!("{}.{}", plan.fmus[task.fmu.0].name, task.name)).collect()
+    plan.units.iter().map(|task| format!("{}.{}", plan.fmus[task.fmu.0].name, task.name)).collect()
 }
 
 #[test]
@@ -16,12 +16,12 @@ fn tasks_of_all_fmus_stand_in_one_order() {
     let plan = ecu_and_plant("[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n");
     // Both have 1 ms; the plant produces what the fast task consumes. The interrupt is above the fast task in its FMU.
     assert_eq!(names(&plan), ["ecu.isr", "plant.step", "ecu.fast", "ecu.slow"]);
-    assert_eq!(plan.tasks.iter().map(|t| t.fifo.get()).collect::<Vec<_>>(), [89, 88, 87, 86]);
-    assert_eq!(plan.tasks.iter().map(|t| t.level).collect::<Vec<_>>(), [0, 0, 1, 2]);
+    assert_eq!(plan.units.iter().map(|t| t.fifo.get()).collect::<Vec<_>>(), [89, 88, 87, 86]);
+    assert_eq!(plan.units.iter().map(|t| t.level).collect::<Vec<_>>(), [0, 0, 1, 2]);
     assert_eq!(plan.fmus.iter().map(|fmu| fmu.levels).collect::<Vec<_>>(), [3, 1]);
-    assert_eq!(plan.tasks[2].thread, "ecu.fast");
+    assert_eq!(plan.units[2].thread, "ecu.fast");
     let millisecond = Fraction::new(1, 1000).unwrap();
-    assert_eq!(plan.tasks[1].release, Release::Periodic { shift: Fraction::ZERO, interval: millisecond });
+    assert_eq!(plan.units[1].release, Release::Periodic { shift: Fraction::ZERO, interval: millisecond });
 }
 
 #[test]
@@ -29,22 +29,22 @@ fn an_output_clock_knows_who_ticks_it_and_whom_it_triggers() {
     let plan = ecu_and_plant("[[trigger]]\nclock = \"ecu.isr\"\nfrom = \"ecu.tick\"\n");
     assert_eq!(names(&plan), ["ecu.isr", "ecu.fast", "plant.step", "ecu.slow"]);
     let tick = &plan.fmus[0].output_clocks[0];
-    assert_eq!((tick.ticked_by.as_slice(), tick.targets.as_slice()), (&[TaskId(3)][..], &[TaskId(0)][..]));
-    assert_eq!(plan.tasks[0].release, Release::Triggered { fmu: FmuId(0), output_clock: 0 });
+    assert_eq!((tick.ticked_by.as_slice(), tick.targets.as_slice()), (&[UnitId(3)][..], &[UnitId(0)][..]));
+    assert_eq!(plan.units[0].release, Release::Triggered { fmu: FmuId(0), output_clock: 0 });
 }
 
 #[test]
 fn a_schedule_is_kept_exactly() {
     let plan = ecu_and_plant("[[trigger]]\nclock = \"ecu.isr\"\nat = [0, 0.1, 8]\n[rig]\nstop_time = 8\n");
     let times = [0.0, 0.1, 8.0].map(|t| Instant::from_f64(t).unwrap());
-    assert_eq!(plan.tasks[0].release, Release::At(times.to_vec()));
+    assert_eq!(plan.units[0].release, Release::At(times.to_vec()));
     assert_eq!(plan.notes, ["ecu.isr has 1 trigger times from 8 s on, which is not before the stop time"]);
 }
 
 #[test]
 fn a_triggered_clock_without_trigger_is_noted() {
     let plan = ecu_and_plant("");
-    assert_eq!(plan.tasks[0].release, Release::Never);
+    assert_eq!(plan.units[0].release, Release::Never);
     assert_eq!(plan.notes, ["ecu.isr is a triggered clock that no [[trigger]] names: it never ticks"]);
 }
 
@@ -93,11 +93,11 @@ fn countdown_tasks_are_listed_and_fixed_intervals_are_written() {
 <Clock name="f" valueReference="2" causality="input" intervalVariability="fixed" intervalDecimal="0.2" shiftDecimal="0.05" priority="4" supportsFraction="true" resolution="1000"/>"#;
     let text = "[fmu.x]\npath = \"x\"\n[fmu.x.clock.f]\ninterval = \"1/10\"\nmax_latency_us = 1.5\nmax_overruns = 0\n";
     let plan = try_build(text, &[description(fmu)], &host()).unwrap();
-    assert_eq!(plan.fmus[0].countdowns(), [TaskId(0)]);
-    let f = &plan.tasks[1];
+    assert_eq!(plan.fmus[0].countdowns(), [UnitId(0)]);
+    let f = &plan.units[1];
     let interval = Fraction::new(1, 10).unwrap();
     assert_eq!(f.release, Release::Periodic { shift: Fraction::new(1, 20).unwrap(), interval });
-    let [countdown, fixed] = [0, 1].map(|task| partition(&plan.tasks[task]));
+    let [countdown, fixed] = [0, 1].map(|task| partition(&plan.units[task]));
     assert!(fixed.write_interval && fixed.supports_fraction && !countdown.write_interval);
     assert_eq!((f.limits.max_latency.unwrap().0, f.limits.max_overruns), (1500, Some(0)));
 }
@@ -112,7 +112,7 @@ fn fixed_and_tunable_clocks_without_interval_decimal_are_asked_and_take_nothing_
              {attributes}/>"
         );
         let text = format!("[fmu.x]\npath = \"x\"\n[fmu.x.clock.c]\n{rig}");
-        let task = try_build(&text, &[description(&xml)], &host()).map(|plan| plan.tasks[0].clone());
+        let task = try_build(&text, &[description(&xml)], &host()).map(|plan| plan.units[0].clone());
         task.map(|task| (task.release.clone(), partition(&task).write_interval, partition(&task).write_shift))
     };
     let [tenth, fifth, half] = ["1/10", "1/5", "1/2"].map(|text| Fraction::parse(text).unwrap());
@@ -137,7 +137,7 @@ fn a_changing_clock_is_asked_and_never_told() {
     let xml =
         "<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"changing\" priority=\"1\"/>";
     let plan = try_build("[fmu.x]\npath = \"x\"\n[rig]\noverrun = \"queue\"", &[description(xml)], &host()).unwrap();
-    let task = &plan.tasks[0];
+    let task = &plan.units[0];
     assert_eq!(
         (&task.release, partition(task).write_interval, task.overrun),
         (&Release::Changing, false, Overrun::Queue)
@@ -154,7 +154,7 @@ fn cores_are_isolated_ones_else_the_last_and_go_round() {
     let plan = try_build(text, &[description(ECU), description(PLANT)], &isolated).unwrap();
     assert_eq!(cpus(&plan), [0, 6]);
     // The whole band again on the other core.
-    assert_eq!(plan.tasks.iter().filter(|task| task.fifo.get() == 89).count(), 2);
+    assert_eq!(plan.units.iter().filter(|task| task.fifo.get() == 89).count(), 2);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn below_a_limit_of_the_machine_tasks_keep_their_order_and_leave_room_for_the_wa
         let host = HostFacts { fifo: FifoReach::UpTo(limit), ..host() };
         let text = format!("[fmu.ecu]\npath = \"ecu\"\n[fmu.plant]\npath = \"plant\"\n{more}");
         let plan = try_build(&text, &[description(ECU), description(PLANT)], &host).unwrap();
-        let fifo: Vec<u8> = plan.tasks.iter().map(|task| task.fifo.get()).collect();
+        let fifo: Vec<u8> = plan.units.iter().map(|task| task.fifo.get()).collect();
         (fifo, plan.host.fifo_asked.1.get(), plan.host.cooperative)
     };
     assert_eq!(fifo(60, ""), (vec![60, 59, 58, 57], 89, None));

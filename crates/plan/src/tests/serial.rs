@@ -3,7 +3,7 @@
 use super::*;
 use crate::schedulability::verdict::{ResponseTime, Worst};
 use crate::schedulability::{analyse, table as schedule};
-use crate::{FmuId, TaskId, table};
+use crate::{FmuId, UnitId, table};
 
 /// An FMU with this interface type, which makes steps of 10 ms.
 fn stepping(interface: &str) -> ModelDescription {
@@ -62,7 +62,7 @@ fn who_takes_turns_with_the_same_fmu_takes_turns_with_each_other() {
         rig(named, &[("a", "x", ""), ("b", "y", ""), ("c", "x", ""), ("d", "y", ""), ("e", "z", "")], "").unwrap();
     assert_eq!(turns(&plan), [["a", "b", "c", "d"]]);
     assert!(table::render(&plan).contains("a, b, c and d make their steps one at a time (serialise)"));
-    assert_eq!(plan.serial_of(TaskId(0)), Some(0));
+    assert_eq!(plan.serial_of(UnitId(0)), Some(0));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_group_takes_turns_as_a_whole() {
     assert_eq!(turns(&rig("", &[("a", "x", ""), ("b", "x", "")], group).unwrap()), NOTHING);
     let plan = rig("", &[("a", "x", ""), ("b", "y", ""), ("c", "x", "")], group).unwrap();
     assert_eq!(turns(&plan), [["a", "c"]]);
-    let all: Vec<Option<usize>> = (0..3).map(|task| plan.serial_of(TaskId(task))).collect();
+    let all: Vec<Option<usize>> = (0..3).map(|task| plan.serial_of(UnitId(task))).collect();
     assert_eq!(all, [Some(0); 3], "the thread of the group makes the steps of b as well");
 }
 
@@ -133,9 +133,9 @@ fn a_turn_blocks_those_that_are_more_urgent() {
     let fmus = [("a", "x", &*keys("1/100")), ("b", "y", &keys("1/50")), ("c", "x", &keys("1/20"))];
     let plan = rig("", &fmus, "").unwrap();
     let blocked = |task: usize| worst(&plan, task).unwrap().blocking;
-    let names: Vec<String> = plan.tasks.iter().map(|task| plan.full_name(task)).collect();
+    let names: Vec<String> = plan.units.iter().map(|task| plan.full_name(task)).collect();
     assert_eq!(names, ["a.step", "b.step", "c.step"]);
-    let by_c = vec![(TaskId(2), vecud_base::time::Nanos(105_000))];
+    let by_c = vec![(UnitId(2), vecud_base::time::Nanos(105_000))];
     assert_eq!((blocked(0), blocked(1), blocked(2)), (by_c.clone(), by_c, vec![]));
     let free =
         rig("", &fmus.map(|(name, path, keys)| (name, if path == "x" { name } else { path }, keys)), "").unwrap();
@@ -149,7 +149,7 @@ fn turns_over_cores_have_no_bound() {
     let fmus = [("a", "x", &*keys(1)), ("b", "y", &keys(1)), ("c", "x", &keys(2)), ("d", "z", &keys(3))];
     let plan = rig("", &fmus, "").unwrap();
     let bounded: Vec<bool> = (0..4).map(|task| worst(&plan, task).is_some()).collect();
-    let of = |name: &str| bounded[plan.tasks.iter().position(|task| plan.fmus[task.fmu.0].name == name).unwrap()];
+    let of = |name: &str| bounded[plan.units.iter().position(|task| plan.fmus[task.fmu.0].name == name).unwrap()];
     assert_eq!((of("a"), of("b"), of("c"), of("d")), (false, false, false, true));
     let text = schedule::render(&plan, &analyse(&plan, None), None);
     assert!(text.contains("unknown where it depends on a and c, which take turns over cores"), "{text}");

@@ -27,7 +27,7 @@ const MOTOR: &str = "[fmu.m]\npath = \"m\"\n";
 #[track_caller]
 fn step(text: &str, flags: &str, experiment: &str) -> Fraction {
     let plan = built(text, flags, experiment).unwrap();
-    match plan.tasks[0].release {
+    match plan.units[0].release {
         Release::Periodic { shift, interval } if shift.is_zero() => interval,
         ref other => panic!("{other:?}"),
     }
@@ -45,7 +45,7 @@ fn a_co_simulation_fmu_is_one_periodic_task() {
         "stepSize=\"0.01\"",
     );
     let plan = plan.unwrap();
-    let [task] = plan.tasks.as_slice() else { panic!("{:?}", plan.tasks) };
+    let [task] = plan.units.as_slice() else { panic!("{:?}", plan.units) };
     assert_eq!((task.name.as_str(), task.thread.as_str(), task.kind()), ("step", "m.step", TaskKind::Step));
     assert!(matches!(task.work, Work::Step(own) if !own.is_variable) && task.urgency.is_none() && task.is_contiguous());
     assert_eq!(task.overrun, crate::rig::Overrun::Queue);
@@ -86,7 +86,7 @@ fn what_is_equal_but_for_rounding_is_equal() {
     for (size, until) in [("0.09999999999999", 0.9999999999999), ("0.10000000000001", 1.0), ("0.1", 1.0)] {
         let text = format!("[rig]\nmode = \"virtual\"\nstop_time = 1\n{MOTOR}step = {size}\n");
         let plan = built(&text, "", "").unwrap();
-        assert_eq!(plan.released_until(&plan.tasks[0]).map(|until| until.seconds()), Some(until), "{size}");
+        assert_eq!(plan.released_until(&plan.units[0]).map(|until| until.seconds()), Some(until), "{size}");
     }
 }
 
@@ -96,7 +96,7 @@ fn an_internal_step_is_above_0() {
     for (internal, is_step) in [("-1", false), ("0", false), ("0.01", true)] {
         let plan =
             built(&format!("{MOTOR}step = 0.01\n"), &format!("fixedInternalStepSize=\"{internal}\""), "").unwrap();
-        let Work::Step(own) = plan.tasks[0].work else { panic!("{:?}", plan.tasks) };
+        let Work::Step(own) = plan.units[0].work else { panic!("{:?}", plan.units) };
         assert_eq!(own.internal_step.is_some(), is_step, "{internal}");
     }
 }
@@ -145,7 +145,7 @@ fn an_fmu_alone_without_a_step_makes_those_of_a_millisecond() {
     let rig = rig::Rig::for_fmu(Path::new("motor.fmu"));
     let plan = |rig: &rig::Rig, experiment: &str| build(rig, &inputs(rig, &[motor("", experiment)]), &[], &host());
     let own = plan(&rig, "").unwrap();
-    assert!(matches!(own.tasks[0].release, Release::Periodic { interval: Fraction::MILLISECOND, .. }));
+    assert!(matches!(own.units[0].release, Release::Periodic { interval: Fraction::MILLISECOND, .. }));
     assert!(own.notes.iter().any(|note| note.starts_with("how far motor is to go in one step is said nowhere")));
     let own = plan(&rig, "stepSize=\"0.01\"").unwrap();
     assert!(!own.notes.iter().any(|note| note.contains("said nowhere")), "{:?}", own.notes);

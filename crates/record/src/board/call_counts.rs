@@ -5,7 +5,7 @@ use super::{Board, Layout};
 use crate::LINE;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use vecud_plan::{FmuId, Plan, TaskId};
+use vecud_plan::{FmuId, Plan, UnitId};
 
 /// Functions that there can be, by their numbers: more than FMI has.
 const FUNCTIONS: usize = 128;
@@ -58,13 +58,13 @@ impl Layout {
 
 impl<'a> Board<'a> {
     /// How often a task has called each function; written by its thread alone.
-    pub fn calls(&self, task: TaskId) -> &'a [AtomicU64; FUNCTIONS] {
+    pub fn calls(&self, task: UnitId) -> &'a [AtomicU64; FUNCTIONS] {
         self.counts(task.0)
     }
 
     /// How often an FMU was called outside of its tasks.
     pub fn outside_calls(&self, plan: &Plan, fmu: FmuId) -> &'a [AtomicU64; FUNCTIONS] {
-        self.counts(plan.tasks.len() + fmu.0)
+        self.counts(plan.units.len() + fmu.0)
     }
 
     fn counts(&self, number: usize) -> &'a [AtomicU64; FUNCTIONS] {
@@ -78,8 +78,8 @@ impl<'a> Board<'a> {
 
     /// The functions of an FMU that were called, by their numbers, with the calls of all tasks and those outside of them.
     pub fn calls_of(&self, plan: &Plan, fmu: FmuId) -> impl Iterator<Item = FunctionCalls> + use<'a> {
-        let own = (0..plan.tasks.len()).filter(|task| plan.tasks[*task].fmu == fmu);
-        let mut all: Vec<_> = own.map(|task| self.calls(TaskId(task))).collect();
+        let own = (0..plan.units.len()).filter(|task| plan.units[*task].fmu == fmu);
+        let mut all: Vec<_> = own.map(|task| self.calls(UnitId(task))).collect();
         all.push(self.outside_calls(plan, fmu));
         let times = self.call_times(fmu);
         (0..FUNCTIONS).filter_map(move |function| {

@@ -7,7 +7,7 @@ use crate::histogram::{self, HistogramWriter};
 use crate::moment::{self, MomentCells, NotableActivation};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::{Instant, Nanos};
-use vecud_plan::{Mode, Plan, TaskId};
+use vecud_plan::{Mode, Plan, UnitId};
 
 /// How many activations a list of the worst has.
 pub const WORST: usize = 10;
@@ -98,14 +98,14 @@ pub(crate) const WORDS: usize = (OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN).next_mu
 pub(super) fn region(plan: &Plan, next: &mut usize) -> Option<usize> {
     (plan.mode == Mode::RealTime).then(|| {
         let start = next.next_multiple_of(LINE);
-        *next = start + plan.tasks.len() * WORDS;
+        *next = start + plan.units.len() * WORDS;
         start
     })
 }
 
 impl<'a> Board<'a> {
     /// Where the time of a task went; `None` in virtual time.
-    pub fn causes(&self, task: TaskId) -> Option<CauseCells<'a>> {
+    pub fn causes(&self, task: UnitId) -> Option<CauseCells<'a>> {
         let start = self.layout.causes? + task.0 * WORDS;
         Some(CauseCells { words: &self.words[start..start + WORDS] })
     }

@@ -13,7 +13,7 @@ use crate::unusable::Unusable;
 use crate::{findings, log};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use vecud_plan::{ConnectionId, FmuId, Mode, Plan, TaskId};
+use vecud_plan::{ConnectionId, FmuId, Mode, Plan, UnitId};
 
 /// What is known of a run without the board.
 #[derive(Clone, Copy, Debug)]
@@ -195,7 +195,7 @@ impl Board<'_> {
             let cells = self.fmu(fmu);
             [cells.hold(), cells.wait()].iter().for_each(HistogramWriter::settle);
         }
-        for task in (0..plan.tasks.len()).map(TaskId) {
+        for task in (0..plan.units.len()).map(UnitId) {
             METRICS.iter().for_each(|(metric, _)| self.task(task).histogram(*metric).settle());
             let causes = self.causes(task);
             causes.iter().for_each(|causes| PARTS.iter().for_each(|(part, _)| causes.histogram(*part).settle()));
@@ -207,11 +207,11 @@ impl Board<'_> {
         let mut look = Inspection { board: self, plan, known, damage: Vec::new() };
         look.globals();
         (0..plan.fmus.len()).for_each(|fmu| look.fmu(FmuId(fmu)));
-        (0..plan.tasks.len()).for_each(|task| look.task(TaskId(task)));
+        (0..plan.units.len()).for_each(|task| look.task(UnitId(task)));
         look.connections();
         look.initial();
         for (index, stimulus) in plan.stimuli.iter().enumerate() {
-            if !self.stimulus(index).mend(plan.tasks.len(), known.elapsed) {
+            if !self.stimulus(index).mend(plan.units.len(), known.elapsed) {
                 look.damage.push(format!("how far {} was read", stimulus.file));
             }
         }
@@ -244,7 +244,7 @@ impl Inspection<'_, '_> {
             UpTo(most) => *most,
             Count => self.known.elapsed,
             Nanos => LONGEST,
-            Task => self.plan.tasks.len() as u64,
+            Task => self.plan.units.len() as u64,
             Fmu => self.plan.fmus.len() as u64,
         };
         if word > count {
@@ -311,9 +311,9 @@ impl Inspection<'_, '_> {
         }
     }
 
-    fn task(&mut self, task: TaskId) {
+    fn task(&mut self, task: UnitId) {
         let cells = self.board.task(task);
-        let planned = &self.plan.tasks[task.0];
+        let planned = &self.plan.units[task.0];
         let name = format!("{}: ", self.plan.told_name(planned));
         self.each(&name, cells.words, TASK_WORDS.iter().map(|(word, range)| (format!("{word:?}"), *range)));
         self.calls(&name, self.board.calls(task));

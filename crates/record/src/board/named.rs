@@ -3,12 +3,12 @@
 //! FMU code can write anywhere, also to these words: a number beyond the last one names nothing.
 
 use super::Board;
-use vecud_plan::{FmuId, TaskId};
+use vecud_plan::{FmuId, UnitId};
 
 impl Board<'_> {
     /// The task that a word with this value names.
-    pub fn named_task(&self, word: u64) -> Option<TaskId> {
-        named(word, self.layout.rings.len()).map(TaskId)
+    pub fn named_task(&self, word: u64) -> Option<UnitId> {
+        named(word, self.layout.rings.len()).map(UnitId)
     }
 
     /// The instance that a word with this value names.

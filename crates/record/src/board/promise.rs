@@ -4,7 +4,7 @@
 use super::Board;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::Instant;
-use vecud_plan::{ConnectionId, Plan, TaskId};
+use vecud_plan::{ConnectionId, Plan, UnitId};
 
 /// Words of a clock: what it was, its time, whether that is complete.
 const BREAK: usize = 5;
@@ -42,7 +42,7 @@ impl Region {
             *next += words;
             *next - words
         };
-        let breaks = take(plan.tasks.len() * BREAK);
+        let breaks = take(plan.units.len() * BREAK);
         let consumers =
             plan.connections.iter().map(|connection| connection.delay.as_ref().map_or(0, |d| d.consumers.len()));
         Region { breaks, readings: consumers.map(|count| take(count * READING)).collect() }
@@ -51,7 +51,7 @@ impl Region {
 
 impl<'a> Board<'a> {
     /// Notes what makes a clock's activations others from `time` on, if it is the first such thing. From any thread.
-    pub fn note_break(&self, task: TaskId, what: Break, time: Instant) {
+    pub fn note_break(&self, task: UnitId, what: Break, time: Instant) {
         let words = &self.words[self.layout.promise.breaks + task.0 * BREAK..][..BREAK];
         if words[0].compare_exchange(0, what as u64, SeqCst, SeqCst).is_ok() {
             words[1..4].iter().zip(time.to_words()).for_each(|(place, word)| place.store(word, Relaxed));
@@ -60,7 +60,7 @@ impl<'a> Board<'a> {
     }
 
     /// The first such thing.
-    pub fn first_break(&self, task: TaskId) -> Option<(Break, Instant)> {
+    pub fn first_break(&self, task: UnitId) -> Option<(Break, Instant)> {
         let words = &self.words[self.layout.promise.breaks + task.0 * BREAK..][..BREAK];
         let what = match words[0].load(SeqCst) {
             1 => Break::Overrun,
@@ -159,10 +159,10 @@ mod tests {
         let words: Vec<AtomicU64> = (0..next).map(|_| AtomicU64::new(0)).collect();
         let board = Board::new(&words, &layout);
         let at = |seconds| Instant::from_f64(seconds).unwrap();
-        assert_eq!(board.first_break(TaskId(0)), None);
-        board.note_break(TaskId(0), Break::Retimed, at(0.5));
-        board.note_break(TaskId(0), Break::Overrun, at(0.7));
-        assert_eq!(board.first_break(TaskId(0)), Some((Break::Retimed, at(0.5))));
+        assert_eq!(board.first_break(UnitId(0)), None);
+        board.note_break(UnitId(0), Break::Retimed, at(0.5));
+        board.note_break(UnitId(0), Break::Overrun, at(0.7));
+        assert_eq!(board.first_break(UnitId(0)), Some((Break::Retimed, at(0.5))));
         let reading = board.reading(ConnectionId(1), 0);
         reading.missed(at(3.0), 1);
         reading.missed(at(2.0), 2);

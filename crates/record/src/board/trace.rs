@@ -5,11 +5,11 @@ use crate::LINE;
 use crate::trace::NoteRing;
 use crate::trace::ring::notes;
 use std::sync::atomic::Ordering::Relaxed;
-use vecud_plan::{Plan, TaskId};
+use vecud_plan::{Plan, UnitId};
 
 /// Per task: first word, and how many notes. Each begins on a cache line.
 pub(super) fn rings(plan: &Plan, next: &mut usize) -> Vec<(usize, usize)> {
-    let tasks = plan.tasks.iter().map(|task| {
+    let tasks = plan.units.iter().map(|task| {
         let notes = notes(plan, task);
         let start = if notes == 0 { *next } else { next.next_multiple_of(LINE) };
         *next = start + NoteRing::words(notes);
@@ -20,7 +20,7 @@ pub(super) fn rings(plan: &Plan, next: &mut usize) -> Vec<(usize, usize)> {
 
 impl<'a> Board<'a> {
     /// The ring of a task's notes; `None` in virtual time when nothing is traced.
-    pub fn notes(&self, task: TaskId) -> Option<NoteRing<'a>> {
+    pub fn notes(&self, task: UnitId) -> Option<NoteRing<'a>> {
         let (start, notes) = self.layout.traces[task.0];
         NoteRing::new(&self.words[start..start + NoteRing::words(notes)], notes)
     }

@@ -24,7 +24,7 @@ use super::rows::StimulusRow;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicU64, fence};
 use vecud_base::time::Instant;
-use vecud_plan::{StimulusPlan, TaskId};
+use vecud_plan::{StimulusPlan, UnitId};
 
 const FIRST: usize = 0;
 const WRITTEN: usize = 1;
@@ -108,7 +108,7 @@ pub struct Starved {
     /// How many there were.
     pub count: u64,
     /// The task that starved first.
-    pub task: TaskId,
+    pub task: UnitId,
     /// The activation time at which a task starved first.
     pub time: Instant,
 }
@@ -259,7 +259,7 @@ impl Feed<'_> {
     /// Activations that found that their rows were not there yet.
     pub fn starved(&self) -> Option<Starved> {
         let word = |word: usize| self.words[word].load(SeqCst);
-        let task = TaskId(word(STARVED_TASK).checked_sub(1)? as usize);
+        let task = UnitId(word(STARVED_TASK).checked_sub(1)? as usize);
         let time = Instant::from_words([word(STARVED_TIME), word(STARVED_TIME + 1), word(STARVED_TIME + 2)]);
         Some(Starved { count: word(STARVED), task, time })
     }
@@ -319,7 +319,7 @@ impl Feed<'_> {
     }
 
     /// An activation of `task` at `time` has found that its row was not there yet.
-    pub fn starve(&self, task: TaskId, time: Instant) {
+    pub fn starve(&self, task: UnitId, time: Instant) {
         self.words[STARVED].fetch_add(1, Relaxed);
         if self.words[STARVED_TASK].compare_exchange(0, task.0 as u64 + 1, AcqRel, Relaxed).is_ok() {
             let places = &self.words[STARVED_TIME..STARVED_TIME + 3];

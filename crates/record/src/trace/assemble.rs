@@ -11,7 +11,7 @@
 use super::Clock;
 use super::note::Note;
 use std::collections::{HashMap, VecDeque};
-use vecud_plan::{Plan, TaskId};
+use vecud_plan::{Plan, UnitId};
 
 /// Ticks and armings whose activations are still to come, at most; activations of a core that may lie inside of another;
 /// sections of one activation.
@@ -24,7 +24,7 @@ const OFF: i64 = 1000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activated {
     /// The task that was activated.
-    pub task: TaskId,
+    pub task: UnitId,
     /// Activation time, ns of simulation time.
     pub time: i64,
     /// When it should have started.
@@ -81,7 +81,7 @@ pub enum SectionKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preempted {
     /// The task that ran instead.
-    pub by: TaskId,
+    pub by: UnitId,
     /// From its start on.
     pub from: i64,
     /// To its end.
@@ -96,11 +96,11 @@ pub enum TraceItem {
     /// An output clock has ticked for a task; `at` is inside an activation of `task`.
     Ticked {
         /// In whose clock update.
-        task: TaskId,
+        task: UnitId,
         /// Index into the FMU's output clocks.
         output: u32,
         /// Whom it activates.
-        target: TaskId,
+        target: UnitId,
         /// Not coalesced and not lost when it was handed over.
         taken: bool,
         /// Time of the tick, ns of simulation time.
@@ -113,9 +113,9 @@ pub enum TraceItem {
     /// A countdown clock was armed; `at` is inside an activation of `task`.
     Armed {
         /// In whose clock update.
-        task: TaskId,
+        task: UnitId,
         /// The task that is ticked.
-        target: TaskId,
+        target: UnitId,
         /// When it is to tick, ns of simulation time.
         time: i64,
         /// When.
@@ -126,7 +126,7 @@ pub enum TraceItem {
     /// A release was left out.
     Skipped {
         /// The task that the dispatch is for.
-        task: TaskId,
+        task: UnitId,
         /// Activation time that it would have had.
         time: i64,
         /// When it should have started.
@@ -164,9 +164,9 @@ pub struct Assembler {
     /// Not told yet.
     waiting: Vec<(TraceItem, u64)>,
     /// Ticks and armings by target and flow.
-    flows: HashMap<(TaskId, u64), u64>,
+    flows: HashMap<(UnitId, u64), u64>,
     /// Their keys, oldest first.
-    flows_in_order: VecDeque<(TaskId, u64)>,
+    flows_in_order: VecDeque<(UnitId, u64)>,
     next_flow: u64,
     /// Per core: who ran, by their ends; what lies inside of another is left out.
     ran: Vec<VecDeque<Preempted>>,
@@ -175,13 +175,13 @@ pub struct Assembler {
 impl Assembler {
     /// For a run of this plan. `fifo`: a partition that is not running has been preempted by another one of its core.
     pub fn new(plan: &Plan, fifo: bool) -> Assembler {
-        let mut cpus: Vec<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
+        let mut cpus: Vec<usize> = plan.units.iter().map(|task| task.cpu).collect();
         cpus.sort_unstable();
         cpus.dedup();
         let core = |cpu| cpus.binary_search(&cpu).unwrap_or(0);
         Assembler {
-            cores: fifo.then(|| plan.tasks.iter().map(|task| core(task.cpu)).collect()),
-            inside: vec![Vec::new(); plan.tasks.len()],
+            cores: fifo.then(|| plan.units.iter().map(|task| core(task.cpu)).collect()),
+            inside: vec![Vec::new(); plan.units.len()],
             waiting: Vec::new(),
             flows: HashMap::new(),
             flows_in_order: VecDeque::new(),
@@ -191,7 +191,7 @@ impl Assembler {
     }
 
     /// The next note of a task. Instants are on the axis already; `clock` puts stamps there.
-    pub fn take(&mut self, task: TaskId, note: Note, clock: Clock) {
+    pub fn take(&mut self, task: UnitId, note: Note, clock: Clock) {
         let section = |section, since, until| InnerSpan { section, from: clock(since), to: clock(until) };
         match note {
             Note::Locked { since, until, waited, nested, leaked } => {
@@ -232,7 +232,7 @@ impl Assembler {
         }
     }
 
-    fn put_inside(&mut self, task: TaskId, section: InnerSpan) {
+    fn put_inside(&mut self, task: UnitId, section: InnerSpan) {
         let inside = &mut self.inside[task.0];
         if inside.len() < REMEMBERED {
             inside.push(section);
@@ -240,7 +240,7 @@ impl Assembler {
     }
 
     /// An activation that has begun and will not end any more.
-    pub fn unfinished(&mut self, task: TaskId, time: i64, release: i64, start: i64, end: i64) {
+    pub fn unfinished(&mut self, task: UnitId, time: i64, release: i64, start: i64, end: i64) {
         let activated = Activated {
             task,
             time,
@@ -283,7 +283,7 @@ impl Assembler {
             .collect()
     }
 
-    fn remember(&mut self, target: TaskId, key: u64) -> u64 {
+    fn remember(&mut self, target: UnitId, key: u64) -> u64 {
         let number = self.next_flow;
         self.next_flow += 1;
         self.flows.insert((target, key), number);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     fn ready(all: &mut Assembler, notes: &[(usize, Note)]) -> Vec<Activated> {
-        notes.iter().for_each(|(task, note)| all.take(TaskId(*task), *note, &|stamp| stamp as i64));
+        notes.iter().for_each(|(task, note)| all.take(UnitId(*task), *note, &|stamp| stamp as i64));
         let activated = |item| match item {
             TraceItem::Activated(activated) => Some(activated),
             _ => None,
@@ -407,7 +407,7 @@ mod tests {
     #[test]
     fn what_ended_after_the_look_began_waits() {
         let mut all = assembler();
-        all.take(TaskId(2), active(0, 100, 0), &|stamp| stamp as i64);
+        all.take(UnitId(2), active(0, 100, 0), &|stamp| stamp as i64);
         assert_eq!(all.ready(100), [], "the ring of its preemptor was read before");
         let ran = ready(&mut all, &[(0, active(30, 40, 0))]);
         assert_eq!(by(&ran[1]), [(0, 30, 40)]);
@@ -417,7 +417,7 @@ mod tests {
     fn who_is_held_up_between_its_end_and_its_note_takes_nothing_from_whom_it_preempted() {
         let mut all = assembler();
         // 1 preempts 2, ends, and is preempted by 0 before it has noted anything.
-        all.take(TaskId(0), active(31, 32, 0), &|stamp| stamp as i64);
+        all.take(UnitId(0), active(31, 32, 0), &|stamp| stamp as i64);
         assert_eq!(all.ready(50).len(), 1);
         let late = ready(&mut all, &[(1, active(20, 30, 0))]);
         assert_eq!(by(&late[0]), [], "0 ran after its end");
@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn an_activation_carries_the_tick_that_brought_it_about() {
         let tick =
-            |target, at, flow, taken| Note::Ticked { output: 1, target: TaskId(target), taken, time: 5, at, flow };
+            |target, at, flow, taken| Note::Ticked { output: 1, target: UnitId(target), taken, time: 5, at, flow };
         let mut all = assembler();
         let ran = ready(
             &mut all,

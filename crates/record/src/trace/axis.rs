@@ -78,11 +78,11 @@ impl InstantSorter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vecud_plan::TaskId;
+    use vecud_plan::UnitId;
 
     fn active(task: usize, time: i64, start: i64, end: i64) -> TraceItem {
         TraceItem::Activated(Activated {
-            task: TaskId(task),
+            task: UnitId(task),
             time,
             release: start,
             woken: start,
@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn tick(at: i64) -> TraceItem {
-        TraceItem::Ticked { task: TaskId(0), output: 0, target: TaskId(1), taken: true, time: 0, at, flow: 1 }
+        TraceItem::Ticked { task: UnitId(0), output: 0, target: UnitId(1), taken: true, time: 0, at, flow: 1 }
     }
 
     fn places(items: &[TraceItem]) -> Vec<(i64, i64)> {

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use vecud_description::Abi;
-use vecud_plan::{Mode, Plan, Release, TaskId};
+use vecud_plan::{Mode, Plan, Release, UnitId};
 
 /// Arrows whose heads have not come.
 const ARROWS: usize = 1 << 16;
@@ -65,7 +65,7 @@ impl std::fmt::Display for Seconds {
 impl<'p, W: Write> ChromeWriter<'p, W> {
     /// Begins a file: names and order of the tracks.
     pub fn new(plan: &'p Plan, out: W) -> io::Result<Self> {
-        let name = |task: &vecud_plan::TaskPlan| {
+        let name = |task: &vecud_plan::UnitPlan| {
             let full = plan.full_name(task);
             [quoted(&task.name), quoted(&full)]
         };
@@ -78,7 +78,7 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
             text: String::from("["),
             written: 0,
             arrows: HashSet::new(),
-            names: plan.tasks.iter().map(name).collect(),
+            names: plan.units.iter().map(name).collect(),
             ticks: plan.fmus.iter().map(ticks).collect(),
         };
         for (fmu, planned) in plan.fmus.iter().enumerate() {
@@ -88,7 +88,7 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
                 r#""ph":"M","pid":{pid},"name":"process_sort_index","args":{{"sort_index":{fmu}}}"#
             ));
         }
-        for (task, planned) in plan.tasks.iter().enumerate() {
+        for (task, planned) in plan.units.iter().enumerate() {
             let (pid, tid, name) = (planned.fmu.0 + 1, task + 1, writer.names[task][0].clone());
             writer.event(format_args!(
                 r#""ph":"M","pid":{pid},"tid":{tid},"name":"thread_name","args":{{"name":{name}}}"#
@@ -147,21 +147,21 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
     }
 
     /// An event on the track of a task; `name` is JSON already.
-    fn on_track(&mut self, task: TaskId, kind: &str, name: &str, at: i64, more: std::fmt::Arguments) {
-        let (pid, tid, ts) = (self.plan.tasks[task.0].fmu.0 + 1, task.0 + 1, Us(at));
+    fn on_track(&mut self, task: UnitId, kind: &str, name: &str, at: i64, more: std::fmt::Arguments) {
+        let (pid, tid, ts) = (self.plan.units[task.0].fmu.0 + 1, task.0 + 1, Us(at));
         self.event(format_args!(r#""ph":"{kind}","pid":{pid},"tid":{tid},"ts":{ts},"name":{name}{more}"#));
     }
 
-    fn instant(&mut self, task: TaskId, name: &str, at: i64, args: std::fmt::Arguments) {
+    fn instant(&mut self, task: UnitId, name: &str, at: i64, args: std::fmt::Arguments) {
         self.on_track(task, "i", name, at, format_args!(r#","s":"t","args":{{{args}}}"#));
     }
 
-    fn slice(&mut self, task: TaskId, name: &str, (from, to): (i64, i64), args: std::fmt::Arguments) {
+    fn slice(&mut self, task: UnitId, name: &str, (from, to): (i64, i64), args: std::fmt::Arguments) {
         let dur = Us(to - from);
         self.on_track(task, "X", name, from, format_args!(r#","dur":{dur},"args":{{{args}}}"#));
     }
 
-    fn arrow(&mut self, task: TaskId, kind: &str, at: i64, number: u64) {
+    fn arrow(&mut self, task: UnitId, kind: &str, at: i64, number: u64) {
         // To the slice that it points at, not to the next one that begins.
         let to = if kind == "f" { r#","bp":"e""# } else { "" };
         self.on_track(task, kind, r#""tick""#, at, format_args!(r#","cat":"tick","id":{number}{to}"#));
@@ -171,14 +171,14 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
         match item {
             TraceItem::Activated(activated) => self.activated(activated),
             TraceItem::Ticked { task, output, target, taken, time, at, flow } => {
-                let fmu = self.plan.tasks[task.0].fmu.0;
+                let fmu = self.plan.units[task.0].fmu.0;
                 let name = self.ticks[fmu].get(*output as usize).map_or_else(|| r#""tick""#.to_owned(), String::clone);
                 let (target, time) = (self.names[target.0][1].clone(), Seconds(*time));
                 self.instant(*task, &name, *at, format_args!(r#""target":{target},"time_s":{time},"taken":{taken}"#));
                 self.begin_arrow(*task, *at, *flow);
             }
             TraceItem::Armed { task, target, time, at, flow } => {
-                let name = quoted(&format!("arm {}", self.plan.tasks[target.0].name));
+                let name = quoted(&format!("arm {}", self.plan.units[target.0].name));
                 self.instant(*task, &name, *at, format_args!(r#""time_s":{}"#, Seconds(*time)));
                 self.begin_arrow(*task, *at, *flow);
             }
@@ -190,7 +190,7 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
         }
     }
 
-    fn begin_arrow(&mut self, task: TaskId, at: i64, number: u64) {
+    fn begin_arrow(&mut self, task: UnitId, at: i64, number: u64) {
         if number == 0 {
             return;
         }
@@ -203,7 +203,7 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
 
     fn activated(&mut self, activated: &Activated) {
         let Activated { task, start, end, release, .. } = *activated;
-        let planned = &self.plan.tasks[task.0];
+        let planned = &self.plan.units[task.0];
         let draft = self.plan.fmus[planned.fmu.0].abi == Abi::Draft;
         let time = Seconds(activated.time);
         let name = std::mem::take(&mut self.names[task.0][0]);

@@ -4,7 +4,7 @@
 //! stamps, cheaper to take, that the supervisor converts. In virtual time, where nothing looks at a clock, both are numbers
 //! that count up with everything that is noted.
 
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 
 /// Words of a note: one cache line.
 pub const WIDTH: usize = 8;
@@ -56,7 +56,7 @@ pub enum Note {
         /// Index into the FMU's output clocks.
         output: u32,
         /// Whom.
-        target: TaskId,
+        target: UnitId,
         /// The task will be activated by this very tick, as far as is known then: its queue has taken it.
         taken: bool,
         /// Time of the tick, ns of simulation time.
@@ -69,7 +69,7 @@ pub enum Note {
     /// A countdown clock was armed, in a clock update of the ring's task.
     Armed {
         /// The task that is armed.
-        target: TaskId,
+        target: UnitId,
         /// When it is to tick, ns of simulation time.
         time: i64,
         /// An instant.
@@ -150,7 +150,7 @@ impl Note {
     /// The inverse of [`Note::to_words`]; `None` when these are no note's.
     pub fn from_words(words: [u64; WIDTH]) -> Option<Note> {
         let [head, a, b, c, d, e, f, g] = words;
-        let (flag, high, target) = (head & FLAG != 0, (head >> 32) as u32, TaskId(a as usize));
+        let (flag, high, target) = (head & FLAG != 0, (head >> 32) as u32, UnitId(a as usize));
         let [at, bt, ct, dt, et, ft] = [a, b, c, d, e, f].map(|word| word as i64);
         Some(match head & 0xff {
             1 => Note::Activated {
@@ -200,8 +200,8 @@ mod tests {
             },
             Note::Locked { since: 1, until: 2, waited: 3, nested: u32::MAX, leaked: false },
             Note::Updated { since: u64::MAX, until: 2 },
-            Note::Ticked { output: 9, target: TaskId(7), taken: true, time: -5, at: 4, flow: 3 },
-            Note::Armed { target: TaskId(7), time: 5, at: -4, flow: 3 },
+            Note::Ticked { output: 9, target: UnitId(7), taken: true, time: -5, at: 4, flow: 3 },
+            Note::Armed { target: UnitId(7), time: 5, at: -4, flow: 3 },
             Note::Skipped { time: 1, release: -2, at: 3 },
             Note::Spent { jitter: Some(1), preempted: 2, blocked: 3, set_get: 4, host: None, machine: 5 },
             Note::Spent { jitter: None, preempted: 2, blocked: 3, set_get: 4, host: Some(i64::MAX), machine: i64::MIN },

@@ -6,7 +6,7 @@
 use super::note::{Note, WIDTH};
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release as Publish};
 use std::time::Duration;
-use vecud_plan::{Mode, Plan, Release, TaskPlan, TraceMode};
+use vecud_plan::{Mode, Plan, Release, TraceMode, UnitPlan};
 
 /// `written`, `read`, `dropped`, each on a cache line of its own: two processes write them.
 const HEADER: usize = 3 * WIDTH;
@@ -27,7 +27,7 @@ const TRACED: Room = (6.0, 2.0, MOST / 2);
 const UNTRACED: Room = (2.0, 0.25, 2 * LEAST);
 
 /// How many notes the ring of a task holds; where all tasks together would have too many, less, but never less than 256.
-pub fn notes(plan: &Plan, task: &TaskPlan) -> usize {
+pub fn notes(plan: &Plan, task: &UnitPlan) -> usize {
     let (each, seconds, other) = match (plan.trace.mode, plan.mode) {
         (TraceMode::Off, Mode::Virtual) => return 0,
         (TraceMode::Off, Mode::RealTime) => UNTRACED,
@@ -39,7 +39,7 @@ pub fn notes(plan: &Plan, task: &TaskPlan) -> usize {
         _ => other,
     };
     // A power of two, rounded down where rooms are shared.
-    let shared = (TOGETHER / plan.tasks.len().max(1)).max(LEAST).next_power_of_two();
+    let shared = (TOGETHER / plan.units.len().max(1)).max(LEAST).next_power_of_two();
     wanted.clamp(LEAST, MOST.min(shared)).next_power_of_two()
 }
 
@@ -165,7 +165,7 @@ impl<'a> NoteRing<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vecud_plan::TaskId;
+    use vecud_plan::UnitId;
 
     fn memory(notes: usize) -> Vec<AtomicU64> {
         (0..NoteRing::words(notes)).map(|_| AtomicU64::new(0)).collect()
@@ -213,7 +213,7 @@ mod tests {
         let count = if cfg!(miri) { 300 } else { 300_000 };
         let note = |k: u64| Note::Ticked {
             output: k as u32,
-            target: TaskId(k as usize % 1000),
+            target: UnitId(k as usize % 1000),
             taken: k.is_multiple_of(3),
             time: k as i64,
             at: -(k as i64),

@@ -9,7 +9,7 @@ use super::svg::{Frame, Scale, class, duration_ticks};
 use crate::format::{duration, plural, seconds, short_duration};
 use crate::{ClockResult, KernelTrace, Picture, Run, TraceFile};
 use std::fmt::Write;
-use vecud_plan::{Mode, TaskId, TraceMode};
+use vecud_plan::{Mode, TraceMode, UnitId};
 use vecud_record::trace::{Activated, InnerSpan, SectionKind, TraceItem};
 
 /// Lanes that fit on a page.
@@ -363,7 +363,7 @@ impl Drawing<'_> {
     }
 
     /// Who ticked or armed what brought an activation about, and when.
-    fn tail(&self, activated: &Activated) -> Option<(TaskId, i64)> {
+    fn tail(&self, activated: &Activated) -> Option<(UnitId, i64)> {
         let number = activated.flow?;
         self.picture.items.iter().find_map(|item| match item {
             TraceItem::Ticked { task, at, flow, .. } | TraceItem::Armed { task, at, flow, .. } if *flow == number => {

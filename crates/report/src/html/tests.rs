@@ -3,7 +3,7 @@ use crate::{
     ClockResult, FmuResult, Kind, Picture, Problem, Scheduling, Severity, StimulusResult, Subject, TraceFile, sample,
 };
 use crate::{Distribution, Ended, Fact};
-use vecud_plan::{Interpolation, Mode, TaskId, TraceMode};
+use vecud_plan::{Interpolation, Mode, TraceMode, UnitId};
 use vecud_record::recording::envelope::Overview;
 use vecud_record::trace::{Activated, InnerSpan, Preempted, SectionKind, TraceItem};
 
@@ -484,7 +484,7 @@ fn a_comparison_is_a_sound_page_whatever_differs() {
 
 fn active(task: usize, start: i64, end: i64) -> Activated {
     Activated {
-        task: TaskId(task),
+        task: UnitId(task),
         time: start,
         release: start,
         woken: start,
@@ -507,14 +507,14 @@ fn picture(why: Option<&str>) -> Picture {
             InnerSpan { section: locked, from: 300_000, to: 400_000 },
             InnerSpan { section: SectionKind::Updated, from: 450_000, to: 800_000 },
         ],
-        preempted: vec![Preempted { by: TaskId(0), from: 500_000, to: 700_000 }],
+        preempted: vec![Preempted { by: UnitId(0), from: 500_000, to: 700_000 }],
         ..active(3, 200_000, 900_000)
     };
     let items = vec![
-        TraceItem::Ticked { task: TaskId(3), output: 0, target: TaskId(0), taken: true, time: 0, at: 460_000, flow: 7 },
+        TraceItem::Ticked { task: UnitId(3), output: 0, target: UnitId(0), taken: true, time: 0, at: 460_000, flow: 7 },
         TraceItem::Activated(Activated { flow: Some(7), release: 460_000, ..active(0, 500_000, 700_000) }),
         TraceItem::Activated(source),
-        TraceItem::Skipped { task: TaskId(4), time: 0, release: 100_000, at: 950_000 },
+        TraceItem::Skipped { task: UnitId(4), time: 0, release: 100_000, at: 950_000 },
         TraceItem::Activated(Activated { unfinished: true, ..active(4, 950_000, 5_000_000) }),
     ];
     Picture { why: why.map(str::to_owned), from: 0, to: 1_000_000, items }

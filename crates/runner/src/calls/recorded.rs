@@ -6,7 +6,7 @@ use crate::thread_host::PartitionHost;
 use crate::world::World;
 use vecud_base::time::Instant;
 use vecud_description::bytes;
-use vecud_plan::{BatchItem, RecordedClock, SignalId, TaskId};
+use vecud_plan::{BatchItem, RecordedClock, SignalId, UnitId};
 use vecud_record::samples::{NewRecord, SampleRing};
 
 /// Where the recorded variables of a task go.
@@ -21,8 +21,8 @@ pub struct Recorded {
 
 impl Recorded {
     /// The recorded variables of a task; `None`: there are none.
-    pub fn of(world: &World, task: TaskId) -> Option<Recorded> {
-        let (ring, plan) = (world.board.samples(task), &world.plan.tasks[task.0]);
+    pub fn of(world: &World, task: UnitId) -> Option<Recorded> {
+        let (ring, plan) = (world.board.samples(task), &world.plan.units[task.0]);
         let (own_columns, presence_words) = (plan.recorded().count(), world.plan.presence_words(plan));
         let is_number = |signal: &SignalId| world.plan.column(*signal).capacity.is_none();
         let all_recorded = |item: &BatchItem| item.signals.len() == item.elements && item.signals.iter().all(is_number);
@@ -34,7 +34,7 @@ impl Recorded {
     /// meanwhile. `false`: there was no room.
     #[inline(never)] // most tasks of a rig are not recorded
     pub fn append(&self, calls: &Calls, world: &World, host: &PartitionHost, order: u64, time: Instant) -> bool {
-        let plan = &world.plan.tasks[calls.task.0];
+        let plan = &world.plan.units[calls.task.0];
         let resizable = calls.beside.as_ref().and_then(|beside| beside.resizable.as_ref());
         let planned = plan.set.iter().chain(&plan.get);
         let batches = calls.set.iter().map(|(values, _)| values).chain(calls.get.iter().map(|(values, _)| values));

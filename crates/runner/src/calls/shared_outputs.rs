@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use vecud_description::{ValueReference, VariableType};
-use vecud_plan::{BatchPlan, Plan, TaskPlan};
+use vecud_plan::{BatchPlan, Plan, UnitPlan};
 
 /// Which variables several tasks of an instance read.
 pub struct SharedOutputs {
@@ -16,7 +16,7 @@ impl SharedOutputs {
     /// The outputs of all instances of a plan.
     pub fn of(plan: &Plan) -> SharedOutputs {
         let mut shared = SharedOutputs { readers: HashMap::new(), tasks: vec![0; plan.fmus.len()] };
-        for task in &plan.tasks {
+        for task in &plan.units {
             shared.tasks[task.fmu.0] += 1;
             let read: HashSet<ValueReference> = feeds(task).collect();
             read.into_iter().for_each(|reference| *shared.readers.entry((task.fmu.0, reference)).or_default() += 1);
@@ -25,7 +25,7 @@ impl SharedOutputs {
     }
 
     /// Whether other partitions may disturb what this task reads and publishes.
-    pub fn disturb(&self, task: &TaskPlan) -> bool {
+    pub fn disturb(&self, task: &UnitPlan) -> bool {
         // What an FMU returns of strings and binaries is lost with the next call to it, by whomever.
         let fleeting = |batch: &BatchPlan| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
         self.tasks[task.fmu.0] > 1 && task.get.iter().any(fleeting)
@@ -34,7 +34,7 @@ impl SharedOutputs {
 }
 
 /// The variables that a task reads for connections.
-fn feeds(task: &TaskPlan) -> impl Iterator<Item = ValueReference> {
+fn feeds(task: &UnitPlan) -> impl Iterator<Item = ValueReference> {
     let items = task.get.iter().flat_map(|batch| &batch.items).filter(|item| !item.connections.is_empty());
     items.map(|item| item.reference)
 }

@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use vecud_base::time::{Instant, Nanos};
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 use vecud_plan::schedule::{QUEUE, Tick};
 
 const WIDTH: usize = 5;
@@ -23,7 +23,7 @@ pub struct TickStamp {
     /// Wall clock of the dispatch.
     pub dispatched: Nanos,
     /// The clock at the root of the chain that led to it; `None`: there is none.
-    pub root: Option<TaskId>,
+    pub root: Option<UnitId>,
 }
 
 impl TickStamp {
@@ -36,7 +36,7 @@ impl TickStamp {
     /// The inverse of [`TickStamp::to_words`].
     pub fn from_words(words: [u64; WIDTH]) -> TickStamp {
         let [a, b, c, dispatched, root] = words;
-        let root = root.checked_sub(1).map(|root| TaskId(root as usize));
+        let root = root.checked_sub(1).map(|root| UnitId(root as usize));
         TickStamp { time: Instant::from_words([a, b, c]), dispatched: Nanos(dispatched as i64), root }
     }
 }
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     fn tick(k: i64) -> TickStamp {
-        let root = usize::try_from(k % 3).ok().map(TaskId);
+        let root = usize::try_from(k % 3).ok().map(UnitId);
         TickStamp { time: Instant::from_nanos(Nanos(k)), dispatched: Nanos(-k), root }
     }
 

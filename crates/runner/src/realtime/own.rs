@@ -7,7 +7,7 @@ use crate::thread_host::PartitionHost;
 use crate::world::{CoreState, InstanceState, TaskState, World};
 use vecud_description::IntervalVariability;
 use vecud_linux::prefetch::{prefetch, prefetch_all};
-use vecud_plan::{Release, TaskId, TaskPlan};
+use vecud_plan::{Release, UnitId, UnitPlan};
 use vecud_record::board::{Scheduling, TaskCells, TaskWord};
 use vecud_record::figures::TaskFigures;
 use vecud_record::trace::{Note, NoteRing};
@@ -18,9 +18,9 @@ pub struct Own {
     /// What all threads share.
     pub world: &'static World,
     /// The task of the thread.
-    pub task: TaskId,
+    pub task: UnitId,
     /// The plan of the task.
-    pub plan: &'static TaskPlan,
+    pub plan: &'static UnitPlan,
     /// What others tell the thread.
     pub state: &'static TaskState,
     /// Where activations leave their marks.
@@ -49,8 +49,8 @@ pub struct Own {
 
 impl Own {
     /// Looks all of it up for the thread of `task`.
-    pub fn of(world: &'static World, task: TaskId) -> Own {
-        let (plan, state, site) = (&world.plan.tasks[task.0], &world.tasks[task.0], &world.sites[task.0]);
+    pub fn of(world: &'static World, task: UnitId) -> Own {
+        let (plan, state, site) = (&world.plan.units[task.0], &world.tasks[task.0], &world.sites[task.0]);
         let notes = site.notes.expect("there is a ring in real time");
         let (instance, core) = (&world.instances[plan.fmu.0], &world.cores[state.core]);
         let cooperative = world.scheduling == Scheduling::Cooperative;

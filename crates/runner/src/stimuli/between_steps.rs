@@ -8,7 +8,7 @@ use super::super::world::World;
 use super::{broken, ticked_by};
 use vecud_base::time::{Instant, StepGrid};
 use vecud_plan::schedule::Timeline;
-use vecud_plan::{Release, TaskId};
+use vecud_plan::{Release, UnitId};
 use vecud_record::stimulus::{Feed, FeedState};
 
 /// The ticks of one clock.
@@ -18,14 +18,14 @@ pub struct StepFeed {
     tick: usize,
     grids: Box<[StepGrid]>,
     /// What makes the steps.
-    task: TaskId,
+    task: UnitId,
     /// The next communication point, as far as this clock was known when the last step began.
     decided: Option<Instant>,
 }
 
 impl StepFeed {
     /// `None`: no stimulus ticks a clock that is released like this, between the steps that `task` makes.
-    pub fn of(world: &World, task: TaskId, release: &Release) -> Option<StepFeed> {
+    pub fn of(world: &World, task: UnitId, release: &Release) -> Option<StepFeed> {
         let (stimulus, tick) = ticked_by(release)?;
         let grids = world.plan.stimuli[stimulus].grids.clone().into();
         Some(StepFeed { feed: world.board.stimulus(stimulus), stimulus, tick, grids, task, decided: None })

@@ -4,7 +4,7 @@
 use super::super::world::World;
 use super::{broken, ticked_by};
 use vecud_base::time::{Instant, Nanos};
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 use vecud_plan::schedule::Timeline;
 use vecud_record::stimulus::{Feed, FeedState};
 
@@ -30,7 +30,7 @@ pub enum Fed {
 /// The ticks of one task. When it is dropped, nobody waits for this task any more.
 pub struct TickFeed<'a> {
     world: &'a World,
-    task: TaskId,
+    task: UnitId,
     feed: Feed<'a>,
     stimulus: usize,
     tick: usize,
@@ -40,8 +40,8 @@ pub struct TickFeed<'a> {
 
 impl<'a> TickFeed<'a> {
     /// `None`: no stimulus ticks this task.
-    pub fn of(world: &'a World, task: TaskId) -> Option<TickFeed<'a>> {
-        let (stimulus, tick) = ticked_by(&world.plan.tasks[task.0].release)?;
+    pub fn of(world: &'a World, task: UnitId) -> Option<TickFeed<'a>> {
+        let (stimulus, tick) = ticked_by(&world.plan.units[task.0].release)?;
         let feed = world.board.stimulus(stimulus);
         Some(TickFeed { world, task, feed, stimulus, tick, known: feed.until() })
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_base::time::Instant;
 use vecud_plan::schedule::Agenda;
-use vecud_plan::{FedClock, Plan, TaskId};
+use vecud_plan::{FedClock, Plan, TaskId, UnitId, UnitPlan};
 use vecud_record::board::Global;
 use vecud_record::stimulus::{Feed, FeedState, is_known_for};
 
@@ -42,7 +42,7 @@ struct FedSteps {
 
 impl FedSteps {
     fn of(plan: &Plan, feed: Feed<'static>, tick: usize, own: &FedClock) -> Option<FedSteps> {
-        Some(FedSteps { feed, tick, ahead: own.ahead(&plan.tasks)? })
+        Some(FedSteps { feed, tick, ahead: own.ahead(&plan.units)? })
     }
 
     /// Whether everything is there that a step needs which begins at `time`, or not before.
@@ -57,7 +57,7 @@ impl VirtualStimuli {
     /// The stimuli of the plan.
     pub fn new(world: &'static World) -> VirtualStimuli {
         let plan = &world.plan;
-        let ticked = |task: usize| ticked_by(&plan.tasks[task].release).map(|(s, tick)| (TaskId(task), s, tick));
+        let ticked = |unit: &UnitPlan| ticked_by(&unit.release).map(|(s, tick)| (unit.task, s, tick));
         let feeds: Vec<_> = (0..plan.stimuli.len()).map(|stimulus| world.board.stimulus(stimulus)).collect();
         let between_steps = feeds.iter().zip(&plan.stimuli).flat_map(|(feed, stimulus)| {
             let ticks = stimulus.ticks.iter().enumerate();
@@ -72,7 +72,7 @@ impl VirtualStimuli {
             feeds,
             ticks: plan.stimuli.iter().map(ticks_tasks).collect(),
             on_lines: (0..plan.stimuli.len()).map(|stimulus| longest(plan, stimulus, lines::rounding)).collect(),
-            ticking: (0..plan.tasks.len()).filter_map(ticked).collect(),
+            ticking: plan.units.iter().filter_map(ticked).collect(),
         }
     }
 
@@ -154,7 +154,7 @@ fn known((feed, ticks): (&Feed, &bool), on_lines: Option<f64>) -> f64 {
 }
 
 /// The longest that one of the tasks wants of a stimulus, s; `None`: none wants anything.
-fn longest(plan: &Plan, stimulus: usize, wanted: fn(&Plan, TaskId, usize) -> Option<f64>) -> Option<f64> {
-    let all = (0..plan.tasks.len()).filter_map(|task| wanted(plan, TaskId(task), stimulus));
+fn longest(plan: &Plan, stimulus: usize, wanted: fn(&Plan, UnitId, usize) -> Option<f64>) -> Option<f64> {
+    let all = (0..plan.units.len()).filter_map(|task| wanted(plan, UnitId(task), stimulus));
     all.reduce(f64::max)
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use vecud_base::time::{Fraction, Instant, TimeUnit};
 use vecud_description::VariableType;
 use vecud_fmi::{Batch, Failure, Intermediate};
-use vecud_plan::{FmuId, IntermediatePlan, Mode, Release, SignalId, TaskId, Work};
+use vecud_plan::{FmuId, IntermediatePlan, Mode, Release, SignalId, UnitId, Work};
 use vecud_record::board::TaskWord;
 
 /// What counts as rounding, of a step.
@@ -35,7 +35,7 @@ struct Curves {
 
 /// Rows of internal steps.
 struct Rows {
-    task: TaskId,
+    task: UnitId,
     batches: Vec<Batch>,
     /// For each column of the task: the batch and the element that it is read as.
     columns: Vec<(SignalId, Option<(usize, usize)>)>,
@@ -61,9 +61,9 @@ impl Midst {
 
 impl Rows {
     fn new(world: &World, fmu: FmuId, plan: &IntermediatePlan) -> Option<Rows> {
-        let is_its = |task: &vecud_plan::TaskPlan| task.fmu == fmu && matches!(task.work, Work::Step(_));
-        let task = world.plan.tasks.iter().position(is_its).filter(|_| !plan.recorded.is_empty())?;
-        let Release::Periodic { interval, .. } = world.plan.tasks[task].release else { return None };
+        let is_its = |task: &vecud_plan::UnitPlan| task.fmu == fmu && matches!(task.work, Work::Step(_));
+        let task = world.plan.units.iter().position(is_its).filter(|_| !plan.recorded.is_empty())?;
+        let Release::Periodic { interval, .. } = world.plan.units[task].release else { return None };
         let batches: Vec<Batch> = plan.recorded.iter().map(|planned| values::get(&world.plan, planned).0).collect();
         let mut places = Vec::new();
         for (number, planned) in plan.recorded.iter().enumerate() {
@@ -75,9 +75,9 @@ impl Rows {
             }
         }
         let place = |signal: SignalId| places.iter().find(|(own, _)| *own == signal).map(|(_, place)| *place);
-        let columns = world.plan.recorded(&world.plan.tasks[task]).map(|signal| (signal, place(signal))).collect();
+        let columns = world.plan.recorded(&world.plan.units[task]).map(|signal| (signal, place(signal))).collect();
         let grid = (world.plan.start, interval);
-        Some(Rows { task: TaskId(task), batches, columns, last: None, grid })
+        Some(Rows { task: UnitId(task), batches, columns, last: None, grid })
     }
 
     /// What an FMU says of a time: the instant of the grid where only rounding is between them.

@@ -9,7 +9,7 @@ use crate::visibility::Visibility;
 use crate::world::World;
 use vecud_base::time::Instant;
 use vecud_fmi::{Batch, ClockUpdate, Failure};
-use vecud_plan::{FmuId, SignalId, TaskId};
+use vecud_plan::{FmuId, SignalId, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::samples::NewRecord;
 
@@ -50,8 +50,8 @@ impl OnTicks {
     }
 
     /// Puts the recorded values into a sample of `task`.
-    pub fn put(&self, world: &World, task: TaskId, time: Instant, record: &mut NewRecord) {
-        let fmu = &world.plan.fmus[world.plan.tasks[task.0].fmu.0];
+    pub fn put(&self, world: &World, task: UnitId, time: Instant, record: &mut NewRecord) {
+        let fmu = &world.plan.fmus[world.plan.units[task.0].fmu.0];
         for (planned, on_tick) in fmu.on_ticks().iter().zip(&self.all) {
             for &(element, item, signal) in &on_tick.recorded {
                 match world.plan.column(signal).capacity {

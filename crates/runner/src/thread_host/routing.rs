@@ -11,7 +11,7 @@ use vecud_base::time::{Fraction, Instant, Nanos, TimeUnit};
 use vecud_description::ValueReference;
 use vecud_fmi::{ElementIntervals, Failure, Interval, OutputClocks, Qualifier};
 use vecud_linux::prefetch::prefetch;
-use vecud_plan::{FmuId, OutputClock, TaskId, TriggerTime};
+use vecud_plan::{FmuId, OutputClock, TriggerTime, UnitId};
 use vecud_record::board::TaskWord;
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::trace::NoteRing;
@@ -30,7 +30,7 @@ pub(super) struct Clocks {
 
 #[derive(Default)]
 struct Countdowns {
-    tasks: Vec<TaskId>,
+    tasks: Vec<UnitId>,
     references: Vec<u32>,
     qualifiers: Vec<i32>,
 }
@@ -40,9 +40,9 @@ impl Clocks {
     pub(super) fn new(world: &World, fmu: FmuId) -> Clocks {
         let plan = &world.plan.fmus[fmu.0];
         let countdowns = |fraction: bool| {
-            let partitions = plan.countdowns().iter().filter_map(|&id| Some((id, world.plan.tasks[id.0].partition()?)));
+            let partitions = plan.countdowns().iter().filter_map(|&id| Some((id, world.plan.units[id.0].partition()?)));
             let wanted = partitions.filter(|(_, partition)| partition.supports_fraction == fraction);
-            let (tasks, references): (Vec<TaskId>, Vec<u32>) =
+            let (tasks, references): (Vec<UnitId>, Vec<u32>) =
                 wanted.map(|(id, partition)| (id, partition.clock.0)).unzip();
             Countdowns { qualifiers: vec![0; tasks.len()], tasks, references }
         };
@@ -69,12 +69,12 @@ impl Clocks {
 impl PartitionHost {
     /// In whose activation `clock`, which is active, has ticked: in the caller's own, or in that of a partition which the caller
     /// has preempted, whose tick surfaces in the caller's callback (S4). `None`: its partition has returned.
-    fn ticker(&self, clock: &OutputClock) -> Option<TaskId> {
+    fn ticker(&self, clock: &OutputClock) -> Option<UnitId> {
         let own = self.task();
         if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
             return own;
         }
-        let active = |task: &&TaskId| self.world.board.task(**task).get(TaskWord::Active) == 1;
+        let active = |task: &&UnitId| self.world.board.task(**task).get(TaskWord::Active) == 1;
         clock.ticked_by.iter().find(active).copied()
     }
 
@@ -83,9 +83,9 @@ impl PartitionHost {
     fn tick_time(
         &self,
         clock: &OutputClock,
-        ticker: Option<TaskId>,
+        ticker: Option<UnitId>,
         said: Option<Instant>,
-    ) -> (Instant, Option<TaskId>) {
+    ) -> (Instant, Option<UnitId>) {
         if self.world.plan.trigger_time == TriggerTime::Now && matches!(self.dispatch, Dispatch::Threads) {
             return (self.world.simulation(Nanos(self.world.now())), self.root());
         }
@@ -105,7 +105,7 @@ impl PartitionHost {
     }
 
     /// The clock at the root of the activation under way.
-    fn root(&self) -> Option<TaskId> {
+    fn root(&self) -> Option<UnitId> {
         self.task().and_then(|own| self.world.root(own))
     }
 
@@ -121,8 +121,8 @@ impl PartitionHost {
         if said >= own {
             return said;
         }
-        let tasks = self.world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == self.fmu);
-        let cells = tasks.map(|(task, _)| self.world.board.task(TaskId(task)));
+        let tasks = self.world.plan.units.iter().enumerate().filter(|(_, task)| task.fmu == self.fmu);
+        let cells = tasks.map(|(task, _)| self.world.board.task(UnitId(task)));
         let active = cells.filter(|cells| cells.get(TaskWord::Active) == 1).map(|cells| cells.time());
         let earliest = active.min().unwrap_or(own);
         if said < earliest { illegal(earliest) } else { said }
@@ -151,10 +151,10 @@ impl PartitionHost {
         self.wake_targets();
     }
 
-    fn dispatch_tick(&self, output: usize, target: TaskId, stamp: TickStamp) {
+    fn dispatch_tick(&self, output: usize, target: UnitId, stamp: TickStamp) {
         let TickStamp { time, root, .. } = stamp;
         if self.closes_a_cycle(target, time) {
-            self.note(FindingKind::CutCycle, self.world.plan.tasks[target.0].clock(), 0);
+            self.note(FindingKind::CutCycle, self.world.plan.units[target.0].clock(), 0);
         } else {
             let by = self.task().map_or(0, |own| own.0 as u64 + 1);
             self.world.tasks[target.0].ticked_by.store(by, Relaxed);
@@ -176,7 +176,7 @@ impl PartitionHost {
     }
 
     /// Whether this activation goes back to one of `target` at this very time: the tick will be coalesced.
-    fn closes_a_cycle(&self, target: TaskId, time: Instant) -> bool {
+    fn closes_a_cycle(&self, target: UnitId, time: Instant) -> bool {
         let mut task = self.task();
         for _ in 0..self.world.tasks.len() {
             let Some(one) = task.filter(|one| self.world.board.task(*one).time() == time) else { return false };
@@ -184,12 +184,12 @@ impl PartitionHost {
                 return true;
             }
             let by = self.world.tasks[one.0].ticked_by.load(Relaxed);
-            task = by.checked_sub(1).map(|by| TaskId(by as usize));
+            task = by.checked_sub(1).map(|by| UnitId(by as usize));
         }
         false
     }
 
-    fn dispatch_deadline(&self, target: TaskId, time: Instant, dispatched: Nanos) {
+    fn dispatch_deadline(&self, target: UnitId, time: Instant, dispatched: Nanos) {
         let tick = TickStamp { time, dispatched, root: self.root() };
         self.trace_arm(target, tick);
         match &self.dispatch {
@@ -279,9 +279,9 @@ impl PartitionHost {
     }
 
     /// A countdown interval was `read`: a changed one counts from the activation time of the caller.
-    fn deadline(&self, target: TaskId, qualifier: i32, read: Interval, now: Nanos) {
+    fn deadline(&self, target: UnitId, qualifier: i32, read: Interval, now: Nanos) {
         let illegal = |finding, value| {
-            let reference = self.world.plan.tasks[target.0].clock();
+            let reference = self.world.plan.units[target.0].clock();
             self.note(finding, reference, value);
         };
         match Qualifier::from_raw(qualifier) {

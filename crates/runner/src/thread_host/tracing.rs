@@ -5,7 +5,7 @@
 use super::{Dispatch, PartitionHost};
 use crate::exchange::TickStamp;
 use vecud_linux::cycles::ticks;
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 use vecud_record::trace::Note;
 
 /// A locked section of FMU code that goes on.
@@ -72,7 +72,7 @@ impl PartitionHost {
     }
 
     /// An output clock has ticked.
-    pub(super) fn trace_tick(&self, output: usize, target: TaskId, taken: bool, tick: TickStamp) {
+    pub(super) fn trace_tick(&self, output: usize, target: UnitId, taken: bool, tick: TickStamp) {
         if let Some(ring) = self.trace() {
             let (flow, at) = self.flow(tick);
             let (output, time) = (output as u32, tick.time.nanos().0);
@@ -81,7 +81,7 @@ impl PartitionHost {
     }
 
     /// A countdown clock was armed.
-    pub(super) fn trace_arm(&self, target: TaskId, tick: TickStamp) {
+    pub(super) fn trace_arm(&self, target: UnitId, tick: TickStamp) {
         if let Some(ring) = self.trace() {
             let (flow, at) = self.flow(tick);
             self.world.trace_in(ring, Note::Armed { target, time: tick.time.nanos().0, at, flow });

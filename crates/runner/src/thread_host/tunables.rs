@@ -6,7 +6,7 @@ use crate::intervals::period;
 use vecud_base::time::{Fraction, Instant};
 use vecud_description::IntervalVariability;
 use vecud_fmi::{BeforeActivation, Function, Qualifier};
-use vecud_plan::{Release, TaskId};
+use vecud_plan::{Release, UnitId};
 use vecud_record::unusable::Unusable;
 
 impl PartitionHost {
@@ -18,7 +18,7 @@ impl PartitionHost {
         // Under the lock: readings, and what becomes of them, stay in the order of the changes.
         let unit = self.world.plan.fmus[self.fmu.0].time_unit;
         self.locked(|| {
-            for (index, task) in self.world.plan.tasks.iter().enumerate() {
+            for (index, task) in self.world.plan.units.iter().enumerate() {
                 let Some(partition) =
                     task.partition().filter(|partition| partition.kind == IntervalVariability::Tunable)
                 else {
@@ -34,11 +34,11 @@ impl PartitionHost {
                     Some(Qualifier::NotYetKnown) | None => Err(Unusable::Qualifier(qualifier)),
                 };
                 match reading {
-                    Ok(Some(interval)) => self.dispatch_change(TaskId(index), interval, from),
+                    Ok(Some(interval)) => self.dispatch_change(UnitId(index), interval, from),
                     Ok(None) => (),
                     Err(reading) => {
                         let function = Function::get_interval(partition.supports_fraction);
-                        return Err(self.fail_reading(function, TaskId(index), from, reading));
+                        return Err(self.fail_reading(function, UnitId(index), from, reading));
                     }
                 }
             }
@@ -46,7 +46,7 @@ impl PartitionHost {
         })
     }
 
-    fn dispatch_change(&self, target: TaskId, interval: Fraction, from: Instant) {
+    fn dispatch_change(&self, target: UnitId, interval: Fraction, from: Instant) {
         match &self.dispatch {
             Dispatch::Threads => {
                 self.world.retune(target, interval, from);

@@ -3,14 +3,14 @@
 use crate::world::World;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Instant, TimeUnit};
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 use vecud_record::board::{TaskCells, TaskWord};
 use vecud_record::findings::{FindingCells, FindingKind, Occurrence};
 use vecud_solver::WorkCounts;
 
 /// The figures of the steps of one task; written by its thread only.
 pub struct StepFigures {
-    task: TaskId,
+    task: UnitId,
     cells: TaskCells<'static>,
     findings: FindingCells<'static>,
     unit: TimeUnit,
@@ -20,8 +20,8 @@ pub struct StepFigures {
 
 impl StepFigures {
     /// The figures of a task whose FMU counts time in `unit`.
-    pub fn new(world: &World, task: TaskId, unit: TimeUnit) -> StepFigures {
-        let findings = world.board.fmu(world.plan.tasks[task.0].fmu).findings();
+    pub fn new(world: &World, task: UnitId, unit: TimeUnit) -> StepFigures {
+        let findings = world.board.fmu(world.plan.units[task.0].fmu).findings();
         StepFigures { task, cells: world.board.task(task), findings, unit, furthest: 0.0 }
     }
 
@@ -109,7 +109,7 @@ pub struct IntegrationFigures {
 
 impl IntegrationFigures {
     /// The figures of what is integrated, in the name of this task.
-    pub fn new(world: &World, task: TaskId) -> IntegrationFigures {
+    pub fn new(world: &World, task: UnitId) -> IntegrationFigures {
         IntegrationFigures { cells: world.board.task(task), counted: WorkCounts::default(), in_release: 0 }
     }
 

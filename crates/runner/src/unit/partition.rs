@@ -11,7 +11,7 @@ use crate::world::World;
 use vecud_base::time::{Fraction, Instant, TimeUnit};
 use vecud_fmi::{Batch, Failure, Function, Outcome, Partition};
 use vecud_plan::schedule::Due;
-use vecud_plan::{Release, TaskId};
+use vecud_plan::{Release, UnitId};
 
 /// A model partition, and what the host knows of its clock.
 pub struct PartitionUnit {
@@ -21,7 +21,7 @@ pub struct PartitionUnit {
 
 /// What the host knows of the clock of a model partition.
 struct Clock {
-    task: TaskId,
+    task: UnitId,
     /// In what the FMU counts time, if that is not the second.
     unit: Option<TimeUnit>,
     /// Whether the interval of a changing clock is read as a fraction; `None`: it is no changing clock.
@@ -33,8 +33,8 @@ struct Clock {
 
 impl PartitionUnit {
     /// The model partition of this task.
-    pub fn new(world: &World, task: TaskId, partition: Partition) -> PartitionUnit {
-        let plan = &world.plan.tasks[task.0];
+    pub fn new(world: &World, task: UnitId, partition: Partition) -> PartitionUnit {
+        let plan = &world.plan.units[task.0];
         let unit = Some(world.plan.fmus[plan.fmu.0].time_unit).filter(|unit| !unit.is_second());
         let own = plan.partition().filter(|_| plan.release == Release::Changing);
         let changing = own.map(|partition| partition.supports_fraction);

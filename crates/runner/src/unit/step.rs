@@ -20,7 +20,7 @@ use std::time::Duration;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{AfterStep, Batch, BeforeStep, Failure, FastPathExit, Outcome, Stepper};
 use vecud_plan::schedule::Due;
-use vecud_plan::{OnError, Retry, StepPlan, TaskId};
+use vecud_plan::{OnError, Retry, StepPlan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 
 /// How long a step may be pending in a run of this plan.
@@ -37,7 +37,7 @@ pub struct StepUnit {
 
 impl StepUnit {
     /// The steps of this task, `plan`, each over `step`.
-    pub fn new(world: &World, task: TaskId, mut plan: StepPlan, step: Fraction, mut stepper: Stepper) -> StepUnit {
+    pub fn new(world: &World, task: UnitId, mut plan: StepPlan, step: Fraction, mut stepper: Stepper) -> StepUnit {
         if plan.retry == Retry::FromState {
             // The FMU takes the memory for it now.
             let given = stepper.remember();

@@ -13,7 +13,7 @@ use vecud_base::time::Nanos;
 use vecud_base::time::{Fraction, Instant, ROUNDING, Stride, TimeUnit, is_same};
 use vecud_fmi::StepResult;
 use vecud_plan::schedule::{Due, first_after};
-use vecud_plan::{Mode, Overrun, Retry, StepPlan, StepSize, TaskId};
+use vecud_plan::{Mode, Overrun, Retry, StepEngine, StepPlan, StepRows, StepSize, UnitId};
 use vecud_record::board::TaskWord;
 
 /// A communication point at which the FMU is told the time of its own next event, which is the same but for rounding (semantics S22).
@@ -45,14 +45,14 @@ struct Shows {
 }
 
 impl Shows {
-    fn new(world: &World, plan: &StepPlan, step: Fraction) -> Shows {
-        let interval = Instant::ZERO.after_many(step, plan.steps_per_row.into()).minus(Instant::ZERO);
+    fn new(world: &World, steps_per_row: u32, step: Fraction) -> Shows {
+        let interval = Instant::ZERO.after_many(step, steps_per_row.into()).minus(Instant::ZERO);
         Shows {
             input_events: world.plan.input_events.clone().into(),
             past: world.plan.input_events.partition_point(|event| *event <= world.begin),
             has_jumped: false,
             start: world.plan.start,
-            interval: interval.filter(|_| plan.steps_per_row > 1),
+            interval: interval.filter(|_| steps_per_row > 1),
             next_row: world.plan.start,
             left_out: None,
             rows: 0,
@@ -75,7 +75,7 @@ impl Shows {
 
 /// How far an instance is, and how it goes on.
 pub struct Stepping {
-    task: TaskId,
+    task: UnitId,
     /// One step.
     stride: Stride,
     /// The length of a step in the FMU's unit of time, rounded once.
@@ -126,8 +126,8 @@ pub struct Stepping {
 
 impl Stepping {
     /// The steps of this task, `plan`, each over `step`.
-    pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction) -> Stepping {
-        let own = &world.plan.tasks[task.0];
+    pub fn new(world: &World, task: UnitId, plan: StepPlan, step: Fraction) -> Stepping {
+        let own = &world.plan.units[task.0];
         let unit = world.plan.fmus[own.fmu.0].time_unit;
         Stepping {
             task,
@@ -136,7 +136,7 @@ impl Stepping {
             step_size: plan.step_size,
             is_variable: plan.is_variable && own.overrun != Overrun::Queue,
             varies: plan.is_variable,
-            handles_events: plan.handles_events,
+            handles_events: plan.engine != StepEngine::Steps,
             retry: plan.retry,
             unit,
             // A run that is taken up again goes on from where its steps end.
@@ -155,12 +155,15 @@ impl Stepping {
             off: None,
             beside: None,
             told: [None; 2],
-            shows: plan.rows_of_events.then(|| Box::new(Shows::new(world, &plan, step))),
+            shows: match plan.rows {
+                StepRows::Events { steps_per_row } => Some(Box::new(Shows::new(world, steps_per_row, step))),
+                StepRows::Releases => None,
+            },
         }
     }
 
     /// The task.
-    pub fn task(&self) -> TaskId {
+    pub fn task(&self) -> UnitId {
         self.task
     }
 

@@ -103,7 +103,7 @@ impl Way {
             Ok(after) => after,
             Err(no_step) if no_step.failure.status == Status::Discard => {
                 stepping.figures.rejected();
-                if stepping.retry == Retry::Never || self.shorter == SHORTER {
+                if matches!(stepping.retry, Retry::Never | Retry::Unwanted) || self.shorter == SHORTER {
                     return Err(no_step.failure);
                 }
                 self.shorter += 1;

@@ -79,7 +79,7 @@ pub fn run(
             together.leave(task, world);
             done
         };
-        let name = &world.plan.tasks[task.0].thread;
+        let name = &world.plan.units[world.plan.tasks[task.0].first().0].thread;
         threads.push(thread::spawn_deep(name, 0, body).map_err(|error| error.to_string())?);
     }
     let (mut activations, mut timelines) = (Vec::new(), Vec::new());
@@ -101,11 +101,12 @@ fn serve(
     together: &Together,
 ) -> (Activation, Agenda) {
     let events = Dispatch::Events(RefCell::default());
-    let host = PartitionHost::new(world, world.plan.tasks[task.0].fmu, LockMember::outside(), events);
+    let unit = world.plan.tasks[task.0].first();
+    let host = PartitionHost::new(world, world.plan.units[unit.0].fmu, LockMember::outside(), events);
     // As long as the process: FMU code may call back until its very end.
     let host: &'static PartitionHost = Box::leak(Box::new(host));
     set_thread_host(Some(host));
-    let mut lane = Lane::new(world, task, &mut activation, host, &[]);
+    let mut lane = Lane::new(world, unit, &mut activation, host, &[]);
     let (mut agenda, mut moment) = (Agenda::new(vec![timeline]), Moment::default());
     let [reached, stop_request] = [Global::Reached, Global::StopRequest].map(|word| world.board.global(word));
     let (begin, tasks) = (world.plan.start.nanos(), world.plan.tasks.len() as u64);
@@ -116,7 +117,7 @@ fn serve(
         moment.follow(&agenda, begin, &together.complete[task.0]);
         together.tell(world);
         together.meet(task, count + task.0 as u64);
-        let result = lane.activate(world, task, agenda.due(), moment.seconds);
+        let result = lane.activate(world, agenda.due(), moment.seconds);
         // Nobody is there that it could tick.
         host.take_events(|_| ());
         if let Some(point) = lane.activation.take_point() {

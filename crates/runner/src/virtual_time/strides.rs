@@ -136,7 +136,7 @@ impl Strides {
         self.apart = AFTERWARDS;
         let (task, end) = (self.tasks[place], stretch.next());
         let lane = &mut lanes[task.0];
-        lane.settle_step(task, unusual, stretch.due(), moment.seconds, end);
+        lane.settle_step(unusual, stretch.due(), moment.seconds, end);
         self.reached.store(moment.since_start, Relaxed);
         self.beside.extend(lane.activation.take_point().map(|point| (task, point)));
         self.make_instant(world, lanes, place + 1, stretch.due(), end, moment, served);
@@ -228,7 +228,7 @@ impl Strides {
                 continue;
             }
             lane.serve(served);
-            if lane.stride(*task, due, moment.seconds, end) {
+            if lane.stride(due, moment.seconds, end) {
                 goes_on = false;
                 self.beside.extend(lane.activation.take_point().map(|point| (*task, point)));
             }
@@ -258,8 +258,8 @@ impl Lane<'_> {
     /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`, and counts it. Tells whether
     /// something else comes than the next one.
     #[inline(always)] // in the one loop there is
-    fn stride(&mut self, task: TaskId, due: &Due, seconds: f64, end: Instant) -> bool {
-        label_thread(task.0 as u64 + 1);
+    fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> bool {
+        label_thread(self.unit.0 as u64 + 1);
         self.site.begin(&due.time);
         let strode = self.activation.stride(due, seconds, end);
         self.strode(strode)
@@ -267,8 +267,8 @@ impl Lane<'_> {
 
     /// Does and counts what is to be done where that step was made and is `unusual`.
     #[cold]
-    fn settle_step(&mut self, task: TaskId, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) {
-        label_thread(task.0 as u64 + 1);
+    fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) {
+        label_thread(self.unit.0 as u64 + 1);
         let strode = self.activation.settle_step(unusual, due, seconds, end);
         self.strode(strode);
     }

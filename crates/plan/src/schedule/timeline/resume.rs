@@ -2,7 +2,7 @@
 //! activation times increase strictly over both runs.
 
 use super::{FED, Instants, QUEUE, Timeline};
-use crate::{Release, TaskId};
+use crate::{Release, UnitId};
 use std::collections::VecDeque;
 use vecud_base::time::{Instant, Nanos};
 
@@ -57,7 +57,7 @@ impl Timeline {
             Instants::Countdown { armed } => armed.as_ref(),
             _ => None,
         };
-        let known = |root: Option<TaskId>| root.is_none_or(|root| root.0 < tasks);
+        let known = |root: Option<UnitId>| root.is_none_or(|root| root.0 < tasks);
         let sorted = self.waiting.is_sorted_by(|a, b| a.time < b.time);
         if !is_one || !sorted || !self.waiting.iter().chain(armed).all(|tick| known(tick.root)) {
             return Err("does not go on as any clock does");
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(left.could_be_left(time, 1), Ok(()));
         let dispatch = |root| DispatchStamp { wall: Nanos(0), time, root };
         let mut ticked = left.clone();
-        assert_eq!(ticked.tick(at(0.3), dispatch(Some(TaskId(1)))), super::super::Tick::Queued);
+        assert_eq!(ticked.tick(at(0.3), dispatch(Some(UnitId(1)))), super::super::Tick::Queued);
         assert_eq!((ticked.could_be_left(time, 2), ticked.could_be_left(time, 1).is_err()), (Ok(()), true));
         assert!(left.could_be_left(at(0.5), 1).is_err(), "it is due before");
         assert!(Timeline { last: Some(time), ..left.clone() }.could_be_left(time, 1).is_err(), "it was activated then");

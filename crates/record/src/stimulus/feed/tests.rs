@@ -21,7 +21,7 @@ fn plan(values: usize, rows: usize, interpolation: Interpolation) -> StimulusPla
         interpolation,
         cells: 2 + values,
         values: (0..values).map(value).collect(),
-        ticks: vec![FedClock { cell: 1 + values, column: "clock".to_owned(), task: TaskId(0), clock: None }],
+        ticks: vec![FedClock { cell: 1 + values, column: "clock".to_owned(), task: UnitId(0), clock: None }],
         left_out: 0,
         rows,
     }
@@ -165,9 +165,9 @@ fn the_first_that_starves_is_told() {
     feed.reset(0.0);
     assert_eq!(feed.starved(), None);
     let at = |seconds| Instant::from_f64(seconds).unwrap();
-    feed.starve(TaskId(3), at(0.5));
-    feed.starve(TaskId(1), at(0.4));
-    assert_eq!(feed.starved(), Some(Starved { count: 2, task: TaskId(3), time: at(0.5) }));
+    feed.starve(UnitId(3), at(0.5));
+    feed.starve(UnitId(1), at(0.4));
+    assert_eq!(feed.starved(), Some(Starved { count: 2, task: UnitId(3), time: at(0.5) }));
 }
 
 /// A writer that goes round and round, and readers on other threads: each gets exactly the row of its time.

@@ -17,7 +17,7 @@ use vecud_description::{IntervalVariability, ValueReference};
 use vecud_fmi::{ElementIntervals, EventMode, Failure, Function, InputClocks, OutputClocks, Qualifier};
 use vecud_plan::schedule::{DispatchStamp, Learned, Tick, Timeline};
 use vecud_plan::snapshot::BetweenSteps;
-use vecud_plan::{FmuId, TaskId};
+use vecud_plan::{FmuId, UnitId};
 use vecud_record::board::TaskWord;
 use vecud_record::board::promise::Break;
 use vecud_record::findings::{FindingKind, Occurrence};
@@ -25,7 +25,7 @@ use vecud_record::findings::{FindingKind, Occurrence};
 /// The clocks of one FMU.
 pub struct StepClocks {
     fmu: FmuId,
-    task: TaskId,
+    task: UnitId,
     unit: TimeUnit,
     /// Its output clocks, which come first among its clocks.
     outputs: OutputClocks,
@@ -56,8 +56,8 @@ struct Input {
 impl StepClocks {
     /// The clocks of the FMU whose steps `task` makes; `learned`: what the FMU has said of them before the run, by their places;
     /// `left`: what a run has left that this one goes on with.
-    pub fn new(world: &World, task: TaskId, learned: &[Learned], left: Option<&BetweenSteps>) -> StepClocks {
-        let fmu = world.plan.tasks[task.0].fmu;
+    pub fn new(world: &World, task: UnitId, learned: &[Learned], left: Option<&BetweenSteps>) -> StepClocks {
+        let fmu = world.plan.units[task.0].fmu;
         let plan = &world.plan.fmus[fmu.0];
         // Steps go beyond the stop time of a run that may be taken up again.
         let stop = world.plan.stop.filter(|_| !world.saves);
@@ -303,7 +303,7 @@ impl StepClocks {
 fn note(
     world: &World,
     fmu: FmuId,
-    task: TaskId,
+    task: UnitId,
     finding: FindingKind,
     (reference, time, value): (ValueReference, Instant, u64),
 ) {

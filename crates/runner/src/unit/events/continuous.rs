@@ -14,7 +14,7 @@ use crate::unit::figures::IntegrationFigures;
 use crate::world::World;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
-use vecud_plan::{FmuId, IntegrationPlan, Mode, Plan, TaskId};
+use vecud_plan::{FmuId, IntegrationPlan, Mode, Plan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_solver::{Goal, Reached, Stopped, WorkBudget};
 
@@ -29,8 +29,8 @@ const TOGETHER_OF_A_ROW: f64 = 1e-6;
 /// All that is integrated in one unit.
 pub struct Continuous {
     integration: IntegrationPlan,
-    /// The FMU whose task makes the steps of all.
-    leader: FmuId,
+    /// The FMU of the unit's first member.
+    first: FmuId,
     room: IntegrationBuffers,
     figures: IntegrationFigures,
     /// Each step of the solver is stopped at: some FMU is to be told that it is complete.
@@ -64,14 +64,14 @@ pub struct Continuous {
 
 impl Continuous {
     /// What is integrated in the unit of this task; `None`: there is nothing.
-    pub fn of(world: &World, task: TaskId) -> Option<Continuous> {
+    pub fn of(world: &World, task: UnitId) -> Option<Continuous> {
         let plan = &world.plan;
         let (members, integration) = integrated(plan, task)?;
         let room = IntegrationBuffers::of(plan, task, |fmu| world.described_now(fmu))?;
         let looks_ahead = is_alone(world, &members);
         Some(Continuous {
             integration,
-            leader: plan.tasks[task.0].fmu,
+            first: plan.units[task.0].fmu,
             stops_at_steps: stops_at_steps(&room.parts),
             figures: IntegrationFigures::new(world, members[room.parts.first().map_or(0, |part| part.member)]),
             room,
@@ -80,12 +80,12 @@ impl Continuous {
             target: None,
             events: integration.max_events,
             counted_from: f64::NEG_INFINITY,
-            bounds_all: !members.iter().any(|task| plan.tasks[task.0].shows_events()),
+            bounds_all: !members.iter().any(|task| plan.units[task.0].shows_events()),
             is_counted: false,
             is_told: false,
             looks_ahead,
             is_by_itself: looks_ahead && members.len() == 1 && is_by_itself(plan, task),
-            goes_back: members.iter().any(|task| plan.tasks[task.0].goes_back()),
+            goes_back: members.iter().any(|task| plan.units[task.0].goes_back()),
             settled: None,
         })
     }
@@ -197,7 +197,7 @@ impl Continuous {
             }
         }
         if has_changed {
-            self.move_to(group, &instances[self.leader.0].room);
+            self.move_to(group, &instances[self.first.0].room);
         }
     }
 
@@ -346,7 +346,7 @@ impl Continuous {
     /// The communication point, s, of something that is known: the end of the step, or a later instant of the grid, where that is the same but
     /// for rounding. So a step of the solver ends there, and is complete before an event is handled.
     fn point_of(&self, group: &Group, known: &Instant, to: &Instant) -> f64 {
-        let stepping = &group.leader.0.stepping;
+        let stepping = &group.first.0.stepping;
         let grid = stepping.on_grid(self.from, known.seconds());
         let point = [to, &grid].into_iter().find(|point| stepping.is_same(*known, **point)).unwrap_or(known);
         point.seconds().max(to.seconds())
@@ -453,9 +453,9 @@ fn stops_at_steps(parts: &[CoupledFmu]) -> bool {
 }
 
 /// Whether nobody else is told what these tasks compute, and nothing is set in them.
-fn is_alone(world: &World, members: &[TaskId]) -> bool {
+fn is_alone(world: &World, members: &[UnitId]) -> bool {
     let plan = &world.plan;
-    let is_set = |task: &TaskId| !plan.tasks[task.0].set.is_empty();
+    let is_set = |task: &UnitId| !plan.units[task.0].set.is_empty();
     let is_controlled = plan.fmus.iter().any(|fmu| !fmu.control.variables.is_empty());
     plan.mode == Mode::Virtual
         && plan.connections.is_empty()
@@ -465,6 +465,6 @@ fn is_alone(world: &World, members: &[TaskId]) -> bool {
 }
 
 /// Whether the FMU of this task has no clocks, and no master makes its steps.
-fn is_by_itself(plan: &Plan, task: TaskId) -> bool {
-    plan.fmus[plan.tasks[task.0].fmu.0].output_clocks.is_empty() && plan.master_of(task).is_none()
+fn is_by_itself(plan: &Plan, task: UnitId) -> bool {
+    plan.fmus[plan.units[task.0].fmu.0].output_clocks.is_empty() && plan.master_of(task).is_none()
 }

@@ -9,7 +9,7 @@ use super::wires::Wire;
 use crate::halt::Halt;
 use vecud_base::time::Instant;
 use vecud_fmi::{Failure, Function, Status};
-use vecud_plan::{MasterPlan, Plan, TaskId};
+use vecud_plan::{MasterPlan, Plan, UnitId};
 use vecud_record::unusable::Unusable;
 use vecud_solver::master::{self, Circle, LuMatrix, Newton, TOLERANCE};
 
@@ -57,7 +57,7 @@ pub fn is_discard(failed: &Failed) -> bool {
 
 impl Exchange {
     /// What a plan says of the group whose FMUs are `members`, by their numbers in the unit.
-    pub fn new(plan: &Plan, master: &MasterPlan, members: &[TaskId]) -> Exchange {
+    pub fn new(plan: &Plan, master: &MasterPlan, members: &[UnitId]) -> Exchange {
         let number = |task| members.iter().position(|own| *own == task).expect("a wire is between its FMUs");
         let wires: Vec<Wire> = master.wires.iter().map(|wire| Wire::new(plan, wire, number)).collect();
         let discrete = master.wires.iter().enumerate().filter(|(_, wire)| wire.in_event_mode);
@@ -77,7 +77,7 @@ impl Exchange {
                 wires: own,
             }
         };
-        let is_integrated = |task: &TaskId| plan.tasks[task.0].integration().is_some();
+        let is_integrated = |task: &UnitId| plan.units[task.0].integration().is_some();
         let state = |task| State { is_read: false, is_pending: true, is_integrated: is_integrated(task) };
         let of_inner = |exchange: &master::ExchangeStep| match exchange {
             master::ExchangeStep::Connection(wire) => vec![*wire],

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
 use vecud_fmi::set_thread_host;
 use vecud_linux::crash::label_thread;
-use vecud_plan::TaskId;
+use vecud_plan::UnitId;
 use vecud_plan::schedule::Due;
 use vecud_record::board::{Global, TaskWord};
 
@@ -20,14 +20,14 @@ pub struct Failed {
     pub halt: Halt,
 }
 
-/// An FMU whose steps are made together with those of the one that leads.
-pub struct LedMember {
+/// A member of a group, but for the first, whose calls and stimuli are those of the activation.
+pub struct GroupMember {
     pub member: Member,
     pub calls: Calls,
     pub stimuli: Vec<Stimulated>,
 }
 
-impl LedMember {
+impl GroupMember {
     /// Asks for the memory that its release will touch.
     pub fn prefetch(&self) {
         self.member.prefetch();
@@ -43,32 +43,32 @@ impl LedMember {
     }
 }
 
-/// The FMUs of a unit in a release, by their numbers: 0 is the one that leads.
+/// The FMUs of a unit in a release, by their numbers: 0 is the first, in whose name the thread works.
 pub struct Group<'a> {
     pub world: &'static World,
     pub host: &'static PartitionHost,
-    pub leader: (&'a mut Member, &'a mut Calls),
-    pub followers: &'a mut [LedMember],
+    pub first: (&'a mut Member, &'a mut Calls),
+    pub others: &'a mut [GroupMember],
 }
 
 impl Group<'_> {
     pub fn len(&self) -> usize {
-        1 + self.followers.len()
+        1 + self.others.len()
     }
 
     /// The FMU of that number, and its calls.
     pub fn member(&mut self, number: usize) -> (&mut Member, &mut Calls) {
         match number.checked_sub(1) {
-            None => (&mut *self.leader.0, &mut *self.leader.1),
-            Some(follower) => {
-                let LedMember { member, calls, .. } = &mut self.followers[follower];
+            None => (&mut *self.first.0, &mut *self.first.1),
+            Some(other) => {
+                let GroupMember { member, calls, .. } = &mut self.others[other];
                 (member, calls)
             }
         }
     }
 
     /// Its task.
-    pub fn task(&mut self, number: usize) -> TaskId {
+    pub fn task(&mut self, number: usize) -> UnitId {
         self.member(number).1.task()
     }
 
@@ -79,7 +79,7 @@ impl Group<'_> {
             return self.host;
         }
         let task = self.task(number);
-        self.host.of(self.world.plan.tasks[task.0].fmu)
+        self.host.of(self.world.plan.units[task.0].fmu)
     }
 
     /// Does something with one of them, whose calls come back to what serves it.
@@ -118,7 +118,7 @@ impl Group<'_> {
         !self.world.saves && (request.load(Relaxed) != 0 || self.world.ending() == Ending::Discard)
     }
 
-    /// The others begin in the name of their own tasks.
+    /// The others begin in their own names.
     pub fn begin(&mut self, due: &Due) {
         for number in 1..self.len() {
             let (world, host, task) = (self.world, self.host(number), self.task(number));

@@ -16,7 +16,7 @@ use crate::world::World;
 use vecud_base::time::Instant;
 use vecud_fmi::{Failure, Function};
 use vecud_plan::schedule::Due;
-use vecud_plan::{FmuId, MasterPlan, Plan, SlavePlan, TaskId};
+use vecud_plan::{FmuId, MasterPlan, Plan, SlavePlan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::unusable::Unusable;
 use vecud_solver::master::{
@@ -46,14 +46,14 @@ struct Slave {
 
 impl Master {
     /// The group whose steps `task` makes, and what goes between its FMUs; `None`: it is in none.
-    pub fn of(world: &World, task: TaskId) -> Option<(Master, Exchange)> {
+    pub fn of(world: &World, task: UnitId) -> Option<(Master, Exchange)> {
         let plan = world.plan.master_of(task)?;
-        let members: Vec<TaskId> = [task].into_iter().chain(world.plan.led_by(task)).collect();
+        let members: Vec<UnitId> = world.plan.task_of(task).units().to_vec();
         let MasterPlan { algorithm, ref slaves, ref classes, ref exchanges, max_events, .. } = *plan;
         let names: Vec<&str> = slaves.iter().map(|slave| slave.name.as_str()).collect();
-        let number = |task: &TaskId| members.iter().position(|own| own == task).expect("it is of the group");
+        let number = |task: &UnitId| members.iter().position(|own| own == task).expect("it is of the group");
         let slave = |(place, slave): (usize, &SlavePlan)| Slave {
-            members: slave.tasks.iter().map(number).collect(),
+            members: slave.members.iter().map(number).collect(),
             way_back: classes.slaves()[place].way_back.filter(|_| algorithm.takes_back()),
             tells_max_step: algorithm == MasterAlgorithm::Predictable && tells_max_step(classes, place),
         };
@@ -82,7 +82,7 @@ impl Master {
                 release.is_over(time);
                 return Ok(());
             }
-            let to = release.group.leader.0.stepping.next(point, target);
+            let to = release.group.first.0.stepping.next(point, target);
             meter.enter();
             let stepped = self.step(release, (point, to), time, &mut left);
             meter.leave();
@@ -95,12 +95,12 @@ impl Master {
                 break;
             }
             if release.group.is_stopped() {
-                release.group.leader.0.stepping.go_on_at(reached);
+                release.group.first.0.stepping.go_on_at(reached);
                 break;
             }
             if self.meets_others && reached > time && reached < to {
                 // As if it went on in this release: others see no more of it.
-                release.group.leader.0.stepping.go_on_at(reached);
+                release.group.first.0.stepping.go_on_at(reached);
                 return (0..release.group.len())
                     .try_for_each(|member| release.exchanging(|exchange, group| exchange.read(group, member, time)));
             }
@@ -177,8 +177,8 @@ impl Master {
 }
 
 /// Whether clocks of these FMUs tick what is outside of their group, or are ticked from there.
-fn meets_others(plan: &Plan, members: &[TaskId]) -> bool {
-    let is_inside = |fmu: FmuId| members.iter().any(|task| plan.tasks[task.0].fmu == fmu);
+fn meets_others(plan: &Plan, members: &[UnitId]) -> bool {
+    let is_inside = |fmu: FmuId| members.iter().any(|task| plan.units[task.0].fmu == fmu);
     let mut datagrams = plan.datagrams.iter().filter_map(|source| source.clock);
     datagrams.any(|clock| is_inside(clock.fmu))
         || plan.fmus.iter().enumerate().any(|(fmu, own)| match is_inside(FmuId(fmu)) {

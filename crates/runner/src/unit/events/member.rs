@@ -17,7 +17,7 @@ use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{Batch, ComputeHandle, EventMode, Failure, Function, Outcome, Reasons, Status};
 use vecud_plan::schedule::{Due, Learned};
 use vecud_plan::snapshot::BetweenSteps;
-use vecud_plan::{Retry, StepPlan, TaskId};
+use vecud_plan::{Retry, StepEngine, StepPlan, UnitId};
 use vecud_solver::master::WayBack;
 
 /// One FMU with Event Mode.
@@ -97,13 +97,13 @@ impl Member {
     /// The FMU whose steps `task` makes; `learned`: what it has said of its clocks, by their places.
     pub fn new(
         world: &World,
-        task: TaskId,
+        task: UnitId,
         mut plan: StepPlan,
         step: Fraction,
         mut engine: Engine,
         learned: &[Learned],
     ) -> Member {
-        let fmu = world.plan.tasks[task.0].fmu;
+        let fmu = world.plan.units[task.0].fmu;
         let is_resumed = world.begin > world.plan.start;
         // A state that it was given has it in Step Mode, where steps end.
         let has_state = world.plan.fmus[fmu.0].initial_state.is_some();
@@ -116,7 +116,7 @@ impl Member {
         if plan.retry == Retry::FromState && !remembers() && engine.is_healthy() {
             plan.retry = Retry::Never;
         }
-        if !is_resumed && !has_state && plan.handles_events {
+        if !is_resumed && !has_state && plan.engine != StepEngine::Steps {
             engine.is_in_initial_event_mode(world.plan.fmus[fmu.0].time_unit.value(world.plan.start));
         }
         let left = is_resumed.then(|| world.instances[fmu.0].between_steps());
@@ -131,7 +131,11 @@ impl Member {
             clocks: StepClocks::new(world, task, learned, left.as_ref()),
             // A state does not have the next time event, which an FMU that is integrated tells of in Event Mode alone.
             wants_event: left.as_ref().map_or_else(
-                || plan.handles_events && (!has_state || plan.integration.is_some()),
+                || match plan.engine {
+                    StepEngine::Steps => false,
+                    StepEngine::StepsAndEvents => !has_state,
+                    StepEngine::Equations(_) => true,
+                },
                 |left| left.wants_event,
             ),
             next_event: left.as_ref().and_then(|left| left.next_event),
@@ -148,7 +152,7 @@ impl Member {
             from: None,
             largest: None,
             steps_instead: false,
-            is_mastered: plan.is_grouped,
+            is_mastered: plan.membership.is_mastered(),
             has_jump: left.as_ref().is_some_and(|left| left.has_jump),
             is_set: false,
         }

@@ -18,7 +18,7 @@ mod slopes;
 mod wires;
 
 pub use self::engine::Engine;
-pub use self::group::LedMember;
+pub use self::group::GroupMember;
 pub use self::member::Member;
 
 use self::continuous::Continuous;
@@ -33,13 +33,13 @@ use crate::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::ComputeHandle;
 use vecud_plan::schedule::{Due, Learned};
-use vecud_plan::{StepPlan, TaskId};
+use vecud_plan::{StepPlan, UnitId};
 
-/// What makes the steps of an FMU, and of those that make them together with it.
+/// What makes the steps of an FMU, or of a group.
 pub struct EventUnit {
     member: Member,
-    /// The FMUs that make their steps together with it.
-    followers: Vec<LedMember>,
+    /// The other members of the group, but for `member`.
+    others: Vec<GroupMember>,
     /// What of them all is integrated; `None`: they make their steps themselves.
     continuous: Option<Continuous>,
     /// Who of them steps when; `None`: all do, to each communication point of one of them.
@@ -54,27 +54,27 @@ impl EventUnit {
     /// The steps of this task, `plan`, each over `step`; `learned`: what the FMU has said of its clocks, by their places.
     pub fn new(
         world: &World,
-        task: TaskId,
+        task: UnitId,
         plan: StepPlan,
         step: Fraction,
         engine: Engine,
         learned: &[Learned],
     ) -> EventUnit {
         let member = Member::new(world, task, plan, step, engine, learned);
-        let leads = plan.leader.is_none();
-        let continuous = if leads { Continuous::of(world, task) } else { None };
-        let master = if leads { Master::of(world, task) } else { None };
+        let is_first = world.plan.is_first(task);
+        let continuous = if is_first { Continuous::of(world, task) } else { None };
+        let master = if is_first { Master::of(world, task) } else { None };
         EventUnit { continuous, master, ..EventUnit::from(member) }
     }
 
-    /// This FMU makes its steps together with its own.
-    pub fn lead(&mut self, follower: LedMember) {
-        self.followers.push(follower);
+    /// That is another member of the group.
+    pub fn join(&mut self, other: GroupMember) {
+        self.others.push(other);
     }
 
-    /// Whether there are such.
-    pub fn has_followers(&self) -> bool {
-        !self.followers.is_empty()
+    /// Whether there are several members.
+    pub fn is_group(&self) -> bool {
+        !self.others.is_empty()
     }
 
     /// [`super::Unit::holds_inputs`].
@@ -87,26 +87,26 @@ impl EventUnit {
         self.member.clocks.is_fed()
     }
 
-    /// [`super::Unit::stimulate_followers`].
-    pub fn stimulate_followers(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
-        self.followers.iter_mut().all(|follower| follower.stimulate(world, due, is_held))
+    /// [`super::Unit::stimulate_others`].
+    pub fn stimulate_others(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
+        self.others.iter_mut().all(|other| other.stimulate(world, due, is_held))
     }
 
-    /// Without them from now on.
-    pub fn leave(&mut self) -> Vec<LedMember> {
-        std::mem::take(&mut self.followers)
+    /// Without the other members from now on.
+    pub fn leave(&mut self) -> Vec<GroupMember> {
+        std::mem::take(&mut self.others)
     }
 
     /// [`super::Unit::prefetch`].
     pub fn prefetch(&self) {
         self.member.prefetch();
-        self.followers.iter().for_each(LedMember::prefetch);
+        self.others.iter().for_each(GroupMember::prefetch);
     }
 
     /// Treats the instance as failed that has failed.
     pub fn fail(&self) {
-        if let Some(Some(follower)) = self.failed.map(|failed| failed.checked_sub(1)) {
-            self.followers[follower].member.fail();
+        if let Some(Some(other)) = self.failed.map(|failed| failed.checked_sub(1)) {
+            self.others[other].member.fail();
         } else {
             self.member.fail();
         }
@@ -126,10 +126,10 @@ impl EventUnit {
         due: &Due,
         meter: &mut impl Meter,
     ) -> Result<(), Halt> {
-        let EventUnit { member, followers, continuous, master, failed, is_over } = self;
+        let EventUnit { member, others, continuous, master, failed, is_over } = self;
         let (master, exchange) = master.as_mut().map(|(master, exchange)| (&*master, exchange)).unzip();
         let continuous = continuous.as_mut();
-        let group = Group { world, host, leader: (member, calls), followers };
+        let group = Group { world, host, first: (member, calls), others };
         let mut release = EventRelease { group, continuous, exchange, is_over: *is_over };
         if failed.is_some() || release.is_over || release.is_over(due.time) {
             *is_over = release.is_over;
@@ -157,14 +157,14 @@ impl EventUnit {
 
     /// There is no further step in this run.
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
-        let others = self.followers.iter().filter_map(|other| other.member.stepping.reached);
+        let others = self.others.iter().filter_map(|other| other.member.stepping.reached);
         let point = others.chain(self.member.stepping.reached).min();
         let keeps_jump = |number| self.master.as_ref().is_some_and(|(_, exchange)| exchange.keeps_jump(number));
         self.member.note_jump(keeps_jump(0));
         self.member.finish(calls, world, host, point);
-        for (place, LedMember { member, calls, .. }) in self.followers.iter_mut().enumerate() {
+        for (place, GroupMember { member, calls, .. }) in self.others.iter_mut().enumerate() {
             member.note_jump(keeps_jump(place + 1));
-            member.finish(calls, world, host.of(world.plan.tasks[calls.task().0].fmu), point);
+            member.finish(calls, world, host.of(world.plan.units[calls.task().0].fmu), point);
         }
     }
 
@@ -186,6 +186,6 @@ impl EventUnit {
 
 impl From<Member> for EventUnit {
     fn from(member: Member) -> EventUnit {
-        EventUnit { member, followers: Vec::new(), continuous: None, master: None, failed: None, is_over: false }
+        EventUnit { member, others: Vec::new(), continuous: None, master: None, failed: None, is_over: false }
     }
 }

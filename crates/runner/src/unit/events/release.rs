@@ -64,8 +64,8 @@ impl EventRelease<'_> {
 
     /// Takes up what each has to know for the release `due`: where its work ends.
     pub fn fetch(&mut self, due: &Due) -> Result<Instant, Failed> {
-        let (leader, time) = (&self.group.leader.0.stepping, due.time);
-        let target = leader.bounded(leader.end_of(due));
+        let (first, time) = (&self.group.first.0.stepping, due.time);
+        let target = first.bounded(first.end_of(due));
         let goes_on = self.exchange.as_ref().is_some_and(|exchange| exchange.goes_on(time));
         self.group.each(|member, calls, world, host| {
             calls.begin();
@@ -123,14 +123,14 @@ impl EventRelease<'_> {
     #[inline(always)] // the instant stays in registers, in the one place
     fn quiet_until(&mut self, due: &Due) -> Option<Instant> {
         let continuous = self.continuous.as_ref().filter(|continuous| continuous.is_quiet())?;
-        let target = self.group.leader.0.quiet_until(due)?;
+        let target = self.group.first.0.quiet_until(due)?;
         (!continuous.is_restless()).then_some(target)
     }
 
     /// Makes the step of a [quiet](EventRelease::quiet_until) release.
     #[inline(always)] // in the one place
     fn pass(&mut self, time: Instant, target: Instant, meter: &mut impl Meter) -> Result<(), Failed> {
-        let (member, calls) = (&mut *self.group.leader.0, &mut *self.group.leader.1);
+        let (member, calls) = (&mut *self.group.first.0, &mut *self.group.first.1);
         calls.begin();
         member.record(calls, self.group.world, self.group.host, time);
         let known = earlier(member.stepping.stop, member.time_event(time));
@@ -187,11 +187,11 @@ impl EventRelease<'_> {
             return Ok(true);
         }
         if reached > time && (self.group.is_stopped() || !self.goes_on_within()) {
-            self.group.leader.0.stepping.go_on_at(reached);
+            self.group.first.0.stepping.go_on_at(reached);
             return Ok(true);
         }
         if reached == point && !self.group.wants_event() {
-            let failure = way::stuck(self.group.leader.0.stepping.value(point));
+            let failure = way::stuck(self.group.first.0.stepping.value(point));
             return Err(Failed { member: 0, halt: Halt::Call(failure) });
         }
         Ok(false)
@@ -207,7 +207,7 @@ impl EventRelease<'_> {
         if let Some(exchange) = &mut self.exchange {
             exchange.were_read();
         }
-        match self.group.leader.0.stepping.ends_with_events() && !self.group.has_end() {
+        match self.group.first.0.stepping.ends_with_events() && !self.group.has_end() {
             true => {
                 let stop = self.group.point(time);
                 self.handle_events(stop, stop, Turn::EventMode { again: false })
@@ -219,15 +219,15 @@ impl EventRelease<'_> {
     /// Steps all that are at this communication point to the next one, which is `target` at most.
     fn step(&mut self, point: Instant, target: Instant) -> Result<(), Failed> {
         let vary = (0..self.group.len()).all(|number| self.group.member(number).0.stepping.varies);
-        let mut to = self.group.leader.0.stepping.next(point, target);
-        let mut all_known = self.group.leader.0.stepping.stop;
+        let mut to = self.group.first.0.stepping.next(point, target);
+        let mut all_known = self.group.first.0.stepping.stop;
         if vary {
             for number in 0..self.group.len() {
                 let (member, _) = self.group.member(number);
                 let ahead = member.stepping.reached.filter(|reached| *reached > point);
                 let known = earlier(member.next_point(point), ahead);
                 all_known = earlier(all_known, known);
-                to = self.group.leader.0.stepping.ends_before(to, known);
+                to = self.group.first.0.stepping.ends_before(to, known);
             }
             let is_restless = self.continuous.as_ref().is_some_and(|continuous| continuous.is_restless());
             for number in 0..self.group.len() {
@@ -240,7 +240,7 @@ impl EventRelease<'_> {
                     })?;
                 }
                 all_known = earlier(all_known, timed);
-                to = self.group.leader.0.stepping.ends_before(to, timed);
+                to = self.group.first.0.stepping.ends_before(to, timed);
             }
         }
         // Those that may return early first: the others need not be taken back then. What is integrated ends at its events.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use vecud_description::{ValueReference, VariableType};
 use vecud_fmi::Batch;
 use vecud_plan::conversion::Conversion;
-use vecud_plan::{ConnectionId, Plan, TaskId, WirePlan};
+use vecud_plan::{ConnectionId, Plan, UnitId, WirePlan};
 
 /// One connection inside of a group. All memory is taken when it is made.
 pub struct Wire {
@@ -61,9 +61,9 @@ impl End {
 
 impl Wire {
     /// A wire between tasks whose numbers in the unit `number` knows.
-    pub fn new(plan: &Plan, wire: &WirePlan, number: impl Fn(TaskId) -> usize) -> Wire {
+    pub fn new(plan: &Plan, wire: &WirePlan, number: impl Fn(UnitId) -> usize) -> Wire {
         let connection = &plan.connections[wire.connection.0];
-        let (from, to) = (&plan.tasks[wire.from.0], &plan.tasks[wire.to.0]);
+        let (from, to) = (&plan.units[wire.from.0], &plan.units[wire.to.0]);
         let is_text = matches!(connection.variable_type, VariableType::String | VariableType::Binary);
         let elements = connection.elements;
         let text = || (vec![0; connection.capacity], None);
