@@ -437,8 +437,8 @@ mod tests {
         assert_eq!(alone(|| 7), Ok(7));
     }
 
-    /// Whoever is killed while the report is written has lost nothing: the last checkpoint is there until both files are of which
-    /// the others can be made, and where one of them finds the other is there.
+    /// A crash while the report is written loses nothing: the last checkpoint stays until both files exist from which
+    /// the others can be made, and the second of them is never there without the first.
     #[test]
     fn a_checkpoint_is_there_until_the_report_can_do_without_it() {
         let folder = tempfile::tempdir().unwrap();

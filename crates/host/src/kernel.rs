@@ -397,7 +397,7 @@ fn comm(name: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// What has led to an exceeded limit is at the end of the trace.
+    /// The events before an exceeded limit are at the end of the trace.
     #[test]
     fn of_a_text_that_is_too_long_the_last_lines_are_kept_whole() {
         let lengths = [10, 20, 30, 5, 5];

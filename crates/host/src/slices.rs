@@ -114,7 +114,7 @@ impl Slices {
         Mark { at, tasks: (0..self.tasks.len()).map(task).collect(), locks: (0..self.fmus).map(lock).collect() }
     }
 
-    /// Tells the distributions of a run when their values came. `run`: what has come of it up to now, or at its end.
+    /// Adds intervals to the distributions of a run. `run`: the report of the run up to now, or at its end.
     pub fn split(&self, run: &mut Run) {
         let end = Duration::try_from_secs_f64(run.wall_seconds).unwrap_or_default();
         let marks: Vec<(Duration, &Mark)> = self

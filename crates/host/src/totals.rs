@@ -59,11 +59,11 @@ pub struct ClockTotals {
     pub coalesced: u64,
     /// Ticks that came too late for their time.
     pub retimed: u64,
-    /// Pending ticks that were thrown away.
+    /// Number of pending ticks that were discarded.
     pub discarded: u64,
-    /// Samples for which there was no room.
+    /// Number of samples without room.
     pub samples_dropped: u64,
-    /// How long what took; `None` in virtual time, where nothing is late.
+    /// Durations; `None` in virtual time, where nothing is late.
     pub latencies: Option<Latencies>,
 }
 

@@ -131,7 +131,7 @@ impl<'a> Flight<'a> {
         }
     }
 
-    /// What was over before that does not belong to the file of an incident, or of the end.
+    /// The time before which items do not belong to the file of an incident, or of the end.
     fn since(&self, incident: Option<&Incident>) -> i64 {
         incident.map_or(self.newest, |incident| incident.at.min(self.newest)) - self.plan.trace.seconds.0
     }

@@ -177,7 +177,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is kept of a clock is never more than a hundredth less than what all incidents sorted would give.
+        /// The kept incidents of a clock are at most a hundredth below those of a full sort.
         #[test]
         fn the_worst_are_those_of_all(
             all in prop::collection::vec(prop::collection::btree_map(0usize..3, 1_000i64..1_000_000, 1..3), 1..80),

@@ -249,7 +249,7 @@ enum GoneOn {
     /// Not comparable: the importer holds a part of the state (clocks, events), or there are too few rows.
     Not,
     Wrong(Vec<Remark>),
-    /// The same values at this number of times.
+    /// Equal values at this number of times.
     Compared(u64),
 }
 
