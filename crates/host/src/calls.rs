@@ -139,7 +139,7 @@ mod tests {
         Calls { limit, looked: None, call: None, lasted: 0 }
     }
 
-    /// What is told from `from` to `to` seconds, looking ten times a second; with the second.
+    /// Verdicts between `from` and `to` seconds, with ten checks per second; each with its second.
     fn told(calls: &mut Calls, call: Option<Call>, traced: bool, from: i64, to: i64) -> Vec<(i64, Verdict)> {
         let instants = (from * 10 + 1..=to * 10).map(|tenth| tenth * LOOK);
         instants.filter_map(|now| Some((now / SECOND, calls.seen(call, traced, now)?))).collect()

@@ -159,7 +159,7 @@ pub struct Occurrence {
     pub reference: Option<ValueReference>,
     /// Activation time.
     pub time: Option<Instant>,
-    /// What was wrong, as [`Finding`] says; 0 when it says nothing.
+    /// The offending value, as [`Finding`] defines it; 0 if it defines none.
     pub value: u64,
 }
 

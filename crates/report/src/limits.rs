@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(exceeded(&limits, &Measured { demoted: true, ..at }).count(), 1, "it was over it, unseen");
     }
 
-    /// What it ran by itself counts: one that was kept from running is not over its limit, however long ago it began.
+    /// Only its own running time counts: an activation that could not run is not over its limit, however long ago it began.
     #[test]
     fn an_activation_that_has_not_returned_is_over_the_limit_as_soon_as_it_has_run_for_longer() {
         let limits: Limits = serde_json::from_str(r#"{"max_execution": 20}"#).unwrap();

@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 /// Shorter work during a wake-up is not named, ns.
 const SHORT: u64 = 2_000;
 
-/// What was counted for a core, where that says something.
+/// Adds hints from the counts of a core.
 pub(super) fn core(run: &Run, core: &CoreCounts, hints: &mut Vec<String>) {
     let cpu = core.cpu;
     if let Some(steal) = core.steal_ms.filter(|steal| *steal >= STOLEN_MS) {

@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// What comes 73 ms after the beginning of each 100 ms is found, beside one point that is not part of it.
+    /// A disturbance 73 ms after the beginning of each 100 ms is found, despite an unrelated point.
     #[test]
     fn what_was_planted_is_found() {
         let mut state = 2;
