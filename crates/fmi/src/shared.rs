@@ -286,7 +286,7 @@ impl Shared {
         }
     }
 
-    /// What is said instead of calling.
+    /// Failure that replaces a refused call.
     pub(super) fn refusal(&self, function: Function, cause: Cause) -> Failure {
         self.refused(function, cause.clock, cause.time)
     }

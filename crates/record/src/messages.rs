@@ -9,9 +9,9 @@
 //! * The metadata `vecud` has rig, mode, version and start time, `signals` the columns of `signals.csv`, their values
 //!   before the first message, their types and units; a channel has the units of its own columns.
 //!
-//! Flushed data stays readable (module `tail`). A quarter of a second is one chunk. Their index is in memory until
-//! the end: some 76 bytes for each, and 10 for each of its channels (docs/rig.md says how much in an hour); without it viewers
-//! would have to read the whole file to find a time.
+//! Flushed data stays readable (module `tail`). A quarter of a second is one chunk. The index of the chunks is in
+//! memory until the end: some 76 bytes for each, and 10 for each of its channels (docs/rig.md gives the amount per
+//! hour); without it viewers would have to read the whole file to find a time.
 
 use super::chunk::MessageHead;
 use super::container::{ChannelAbout, Container};

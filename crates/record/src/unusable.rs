@@ -24,8 +24,7 @@ pub enum Unusable {
     /// The number of continuous states or event indicators, and the number by the description.
     Number(u64, u64),
     /// An event without end: the number of iterations, and 1 if the values that an FMU gets from others have changed in
-    /// the last one, 0 if it asks for
-    /// another one by itself.
+    /// the last one, 0 if an FMU asks for another one by itself.
     Restless(u64, u64),
 }
 

@@ -52,7 +52,7 @@ pub fn that_runs(rigs: &Rigs, name: &str) -> Result<(Arc<Rig>, SessionHandle), P
     }
 }
 
-/// What was sent as JSON; nothing is what is there by default.
+/// Parses a JSON body; an empty body gives the default.
 pub fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
     let body = body.map_err(|rejected| Problem::malformed(rejected.status(), rejected.body_text()))?;
     if body.trim_ascii().is_empty() {

@@ -67,7 +67,7 @@ impl<F: FnMut(&str) -> Result<Signal, String>> Parser<'_, F> {
         self.takes(|word| matches!(word, Word::Sign(own) if *own == sign))
     }
 
-    /// What is true or false.
+    /// Parses a boolean expression.
     fn truth(&mut self) -> Result<Node, ConditionError> {
         let column = self.column();
         let term = self.any()?;

@@ -1,4 +1,5 @@
-//! Rows on their way to activations: rings in shared words, written ahead of time by the process that
+//! Rows on their way to activations: rings in shared words, written ahead of time by the process that reads the file,
+//! read by every partition thread that a column feeds.
 //!
 //! Protocol. The rows of a stimulus are one ring with one writer and any number of readers, none of which takes anything
 //! out. Each row carries of every column the newest value up to its time, so that a reader needs one row (or two neighbours,

@@ -101,7 +101,7 @@ pub enum Column {
     Ticks,
 }
 
-/// What is to be known of a trajectory before it is followed.
+/// Properties of a trajectory, determined before it is followed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
     /// Times of jumps, of changes in held columns, and of the first value of any column, s.
