@@ -66,7 +66,7 @@ impl Parts {
         Instant { seconds, counter: counter % resolution, resolution }
     }
 
-    /// What is counted from.
+    /// Origin of the count.
     pub fn base(self) -> Instant {
         self.base
     }
