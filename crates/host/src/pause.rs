@@ -132,7 +132,7 @@ impl Shared {
         Instant::now() + Duration::from_nanos(self.plan().shutdown_timeout.0.max(0) as u64) + ANSWER
     }
 
-    /// Waits for one of these answers of the runner; returns `late` if there is none `until` then.
+    /// Waits for an answer of the runner that satisfies `is_one`; fails with `late` if none comes before `until`.
     fn answer(&self, until: Instant, late: PauseError, is_one: impl Fn(u64) -> bool) -> Result<u64, PauseError> {
         loop {
             let answer = self.board().global(Global::Pause).load(SeqCst);

@@ -212,8 +212,8 @@ fn open_rig(
     Ok(OpenedRig { rig, fmus, stimuli, told, notes, set: Vec::new() })
 }
 
-/// Fixes a rig of another user: nothing that is opened later can have been changed by that user meanwhile, or be
-/// unreadable to him.
+/// Secures a rig of another user: preloaded libraries are replaced by copies made with that user's rights, so that later
+/// changes have no effect, and trust in compiler options is refused.
 fn take_over(rig: &mut Rig, cache: &Cache) -> Result<(), Error> {
     let mut problems = Vec::new();
     for fmu in &mut rig.fmus {

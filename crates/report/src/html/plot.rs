@@ -86,7 +86,7 @@ impl Plot {
         names.join(", ")
     }
 
-    /// Recordings without a variable that the other one has.
+    /// Names of the recordings, and the drawn span of time.
     fn lead(&self) -> String {
         let names: Vec<String> =
             self.recordings.iter().map(|recording| format!("<code>{}</code>", escape(&recording.name))).collect();
