@@ -1,5 +1,5 @@
-//! `vecud call`: single calls of an FMU's functions, as somebody types them or a script has them. Reads lines and shows what comes of
-//! them.
+//! `vecud call`: single calls of an FMU's functions, typed by a user or read from a script. Reads lines and shows their
+//! results.
 
 mod input;
 mod shown;
@@ -86,10 +86,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(talk.code))
 }
 
-/// What goes on between somebody and an FMU.
+/// A conversation with an FMU.
 struct Talk<'a> {
     arguments: &'a Arguments,
-    /// Somebody types.
+    /// Lines come from a terminal.
     is_prompted: bool,
     /// A signal asks for the end.
     stop: StopToken,

@@ -194,7 +194,7 @@ fn line(progress: &probe::Progress, length: Duration, columns: usize) -> String 
 mod tests {
     use super::*;
 
-    /// Whoever has no repository has every file of it that a fix names, or that stands beside one.
+    /// A user without the repository gets every file of it that a fix names, or that stands beside one.
     #[test]
     fn all_files_of_the_folders_are_shipped() {
         for folder in ["rt-config", "systemd"] {

@@ -1,5 +1,5 @@
-//! Errors with the line that they are about: on a terminal, for people. Whoever reads them from a pipe gets a line for each, as compilers
-//! write them.
+//! Errors with an excerpt of the line: on a terminal, for people. A pipe gets a line for each error, in the format of
+//! compilers.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::collections::HashMap;
@@ -9,9 +9,9 @@ use vecud_host::Error;
 use vecud_linux::files;
 use vecud_plan::rig::Diagnostic;
 
-/// So many problems are shown with their lines; the others are told.
+/// Number of problems that are shown with their lines; the others are listed.
 const SHOWN: usize = 20;
-/// Longer texts are not looked into.
+/// Length above which texts are not read, bytes.
 const LONGEST: u64 = 64 << 20;
 
 /// The error for a screen of so many columns; `None`: it has no line to be shown.
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use vecud_plan::rig;
 
-    /// What is said of a rig of this text, in a file.
+    /// Output for a rig of this text, in a file.
     fn shown(text: &str) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("rig.toml");

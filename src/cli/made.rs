@@ -1,6 +1,6 @@
-//! What a command makes for its user: new files and folders.
+//! New files and folders that a command makes for its user.
 //!
-//! Guarantees: what is there already is not touched, and what could not be made as a whole leaves nothing behind.
+//! Guarantees: existing files are not touched, and an incomplete result leaves nothing behind.
 
 use std::fs;
 use std::io::{self, Write};
@@ -43,7 +43,7 @@ impl<'a> UnfinishedOutput<'a> {
         Ok(made)
     }
 
-    /// It stays, unless somebody has asked for the end meanwhile.
+    /// Keeps the file, unless the end was requested meanwhile.
     pub fn keep(mut self, stop: &StopToken) {
         self.is_kept = !stop.is_asked();
     }

@@ -14,7 +14,7 @@ use vecud_report::{Plot, Plotted, ReportFile};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// What was recorded: the output folder of a run, its signals.mcap or signals.arrows, or any CSV file
+    /// The recording: the output folder of a run, its signals.mcap or signals.arrows, or any CSV file
     recording: PathBuf,
     /// The signals, as fmu.variable; * is any text and ? one character. Default: all, or the first ones of each FMU
     signals: Vec<String>,
@@ -92,7 +92,7 @@ fn title(input: &ComparisonInput) -> String {
     }
 }
 
-/// What is drawn of one recording.
+/// Prepares one recording for drawing.
 fn plotted(
     input: &ComparisonInput,
     patterns: &[String],

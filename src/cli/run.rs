@@ -19,14 +19,14 @@ use vecud_report::Screen;
 pub struct Arguments {
     /// A rig file (TOML), an .fmu file, or the folder of an unpacked FMU
     file: PathBuf,
-    /// Who drives time; default: what the rig says
+    /// Real time or virtual time; default: the rig's mode
     #[arg(long, value_name = "MODE")]
     mode: Option<ModeArgument>,
     /// Simulation time at which the run ends, in seconds
     #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]
     stop_time: Option<Instant>,
-    /// How far an FMU alone goes in one step, in seconds, as 0.01 or 1/100; default: what it suggests, else 1 ms. Of a rig: in place of
-    /// step in [rig]
+    /// Length of a step of an FMU that runs alone, in seconds, as 0.01 or 1/100; default: the FMU's suggestion, else 1
+    /// ms. For a rig: in place of step in [rig]
     #[arg(long, value_name = "S", value_parser = super::duration)]
     step: Option<Fraction>,
     /// Where the report and the recordings go; default: vecud-out/<rig>

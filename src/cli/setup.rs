@@ -1,4 +1,4 @@
-//! What shells and editors want of the program: completions, manual pages, schemas of rig files and reports.
+//! Support for shells and editors: completions, manual pages, schemas of rig files and reports.
 
 use super::made::UnfinishedOutput;
 use super::results;
@@ -10,12 +10,12 @@ use vecud_host::Error;
 
 #[derive(clap::Args)]
 pub struct Schema {
-    /// What is described
+    /// The format to describe
     #[arg(value_enum, default_value_t = Described::Rig)]
     of: Described,
 }
 
-/// What there is a schema of.
+/// A format with a schema.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Described {
     /// Rig files (TOML)

@@ -43,7 +43,8 @@ pub struct Arguments {
     /// 500th of the simulation. Raised to a multiple of the step of an FMU that cannot vary it
     #[arg(long, value_name = "S", value_parser = super::duration, allow_hyphen_values = true)]
     output_interval: Option<Fraction>,
-    /// How far the FMU goes in one step, in seconds; of Model Exchange each step of a solver with a fixed one; default: the output interval
+    /// Length of each step, in seconds; for Model Exchange of each step of a fixed-step solver; default: the output
+    /// interval
     #[arg(long, value_name = "S", value_parser = super::duration, allow_hyphen_values = true)]
     fixed_step_size: Option<Fraction>,
     #[command(flatten)]
@@ -112,8 +113,8 @@ struct Shown {
     /// A CSV file that the rows are compared with, where both have one: beyond a tolerance it is exit code 3
     #[arg(long, value_name = "F.csv")]
     reference_file: Option<PathBuf>,
-    /// How far rows may be from the reference: an absolute deviation, a share, or either of both, as 1e-6, 0.1% or 1e-6,0.1%; default:
-    /// 1e-6,0.1% for floating-point numbers, others are to be equal
+    /// Tolerance of rows against the reference: an absolute deviation, a share, or either of both, as 1e-6, 0.1% or
+    /// 1e-6,0.1%; default: 1e-6,0.1% for floating-point numbers, others must be equal
     #[arg(long, value_name = "TOL", value_parser = deviation, requires = "reference_file")]
     reference_tolerance: Option<NamedTolerance>,
     /// Draws the course of the variables into a page
@@ -147,7 +148,7 @@ struct States {
     final_fmu_state_file: Option<PathBuf>,
 }
 
-/// What is told of calls.
+/// Options for the report of calls.
 #[derive(clap::Args)]
 struct Logged {
     /// Shows how often each function of the FMU was called, and how long that took
@@ -192,12 +193,12 @@ fn instant(text: &str) -> Result<Instant, String> {
     Instant::from_f64(seconds).ok_or_else(|| "must be a finite number of seconds, below 1e18".to_owned())
 }
 
-/// How far rows may be from a reference.
+/// Parses a tolerance of rows against a reference.
 pub fn deviation(text: &str) -> Result<NamedTolerance, String> {
     format!("*={text}").parse()
 }
 
-/// What is taken for `bdf`.
+/// Alias of `bdf`.
 const CVODE: &str = "cvode";
 
 fn solver(text: &str) -> Result<Solver, String> {

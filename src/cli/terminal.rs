@@ -75,11 +75,11 @@ pub fn has_colors() -> bool {
     std::env::var_os("NO_COLOR").is_none() && std::env::var("TERM").is_ok_and(|term| term != "dumb")
 }
 
-/// What is to be shown; writing it is another thread's.
+/// Pending output; another thread writes it.
 struct Teller {
-    /// Where what is not shown stands all the same, to be said behind that; empty: nowhere.
+    /// File that has all lines, to be named after omitted ones; empty: none.
     kept: &'static str,
-    /// Whether those who tell something may be made to wait.
+    /// Whether callers may be made to wait.
     has_time: bool,
     is_terminal: bool,
     /// Columns and lines of the screen, as far as they matter for what is there already.
@@ -135,13 +135,13 @@ struct Waiting {
     left_out: usize,
     /// Somebody has waited in vain for room.
     is_stalled: bool,
-    /// The newest one, if it was not drawn yet; an empty one takes the last one off the screen.
+    /// The newest table, if it was not drawn yet; an empty one removes the last one from the screen.
     table: Option<String>,
-    /// Nothing else will come.
+    /// No more output will come.
     over: bool,
 }
 
-/// What is shown in the order in which it comes.
+/// Output that is shown in the order of arrival.
 enum Line {
     Message(String),
     /// Work has begun that may take long.
@@ -406,7 +406,7 @@ mod tests {
         });
     }
 
-    /// What comes to the screen, and the messages in between.
+    /// The output on the screen, and the messages in between.
     #[derive(Clone, Default)]
     struct Shown(std::sync::Arc<Mutex<Vec<String>>>);
 

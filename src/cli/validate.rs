@@ -1,4 +1,4 @@
-//! `vecud validate`: whether an FMU is sound, before it goes anywhere.
+//! `vecud validate`: checks whether an FMU is sound.
 
 use super::opening::Opening;
 use super::results;
@@ -22,8 +22,8 @@ pub struct Arguments {
     /// How long a life of the FMU may take, and each call in it, in seconds
     #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, allow_hyphen_values = true)]
     timeout: Duration,
-    /// How far results may be from those that the FMU carries: an absolute deviation, a share, or either of both, as 1e-6, 0.1% or
-    /// 1e-6,0.1%; default: 1e-6,0.1% for floating-point numbers, others are to be equal
+    /// Tolerance of results against those that the FMU carries: an absolute deviation, a share, or either of both, as
+    /// 1e-6, 0.1% or 1e-6,0.1%; default: 1e-6,0.1% for floating-point numbers, others must be equal
     #[arg(long, value_name = "TOL", value_parser = deviation)]
     reference_tolerance: Option<NamedTolerance>,
     /// For programs

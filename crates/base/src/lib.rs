@@ -1,8 +1,8 @@
-//! What all crates of vecud have in common: types that refuse wrong arithmetic ([`time`], [`priority`]), places in texts
-//! ([`places`]), tables as text and foreign texts as people see them ([`columns`], [`plain`]), orders of what depends on each
-//! other ([`graph`]).
+//! Types and functions that all crates of vecud use: types that refuse wrong arithmetic ([`time`], [`priority`]),
+//! places in texts ([`places`]), tables as text and safe display of foreign texts ([`columns`], [`plain`]), orders by
+//! dependencies ([`graph`]).
 //!
-//! It guarantees that nothing here touches the operating system: all of it is a function of its arguments.
+//! Guarantees that nothing here touches the operating system: every function depends on its arguments alone.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What a rig is, and what is wanted of it: all that is known of it when the daemon starts anew.
+//! The definition of a rig, and its wanted state: all that survives a restart of the daemon.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -16,11 +16,11 @@ pub enum RigSource {
     Path(PathBuf),
 }
 
-/// How a rig is started. What is left out is as the rig says.
+/// Settings for starting a rig. The rig supplies those that are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Start {
-    /// Who drives time.
+    /// Mode of the run: real time or virtual time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<StartMode>,
     /// Simulation time at which the run ends, s.
@@ -28,13 +28,13 @@ pub struct Start {
     pub stop_time: Option<f64>,
 }
 
-/// Who drives time.
+/// Mode of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StartMode {
-    /// The wall clock.
+    /// Real time.
     Realtime,
-    /// Nobody: as fast as possible.
+    /// Virtual time: as fast as possible.
     Virtual,
 }
 
@@ -88,9 +88,10 @@ impl Definition {
 pub struct Definition {
     /// The rig.
     pub source: RigSource,
-    /// How it is to run; `None`: it is not to.
+    /// Settings for running; `None`: the rig is not to run.
     pub wanted: Option<Start>,
-    /// With whose rights what it names is read: those of who has put it. Left out in a file: those of the daemon.
+    /// Rights for reading the files that the rig names: those of the user who has put it. Left out in a file: those of
+    /// the daemon.
     #[serde(default, skip_serializing_if = "Rights::are_own")]
     pub rights: Rights,
 }

@@ -1,4 +1,4 @@
-//! What happens to rigs, as streams for whoever listens.
+//! Events of rigs, as streams for listeners.
 //!
 //! Guarantees: nobody who listens is waited for. What a reader has no room for is lost to him, and he is told how much; a stream ends
 //! with the daemon; there are so many at most.
@@ -89,13 +89,13 @@ pub struct ServerEvent {
     pub data: String,
 }
 
-/// So many events were lost since the reader was too slow.
+/// Number of events that were lost because the reader was too slow.
 #[derive(Serialize)]
 struct Lost {
     events: u64,
 }
 
-/// Where the events of one stream come from.
+/// Source of the events of one stream.
 pub struct EventSender {
     sender: mpsc::Sender<ServerEvent>,
     lost: u64,
@@ -134,7 +134,7 @@ impl EventSender {
         }
     }
 
-    /// So many events have been lost on their way here.
+    /// Counts events that were lost on their way here.
     pub fn lost(&mut self, events: u64) {
         self.lost += events;
     }

@@ -1,13 +1,13 @@
-//! `vecud daemon`: rigs by name, each of which runs as a [`Session`](vecud_host::Session), for whoever may speak to a
-//! socket, or over TCP with a token.
+//! `vecud daemon`: rigs by name, each of which runs as a [`Session`](vecud_host::Session), for everybody with access to
+//! a socket, or over TCP with a token.
 //!
-//! What it guarantees:
+//! Guarantees:
 //!
-//! - A request touches no thread that partitions run on: figures are read from shared memory, and what takes long is done by threads
-//!   of their own.
-//! - Rigs are apart: what becomes of one of them, or what somebody asks of it, changes nothing of the others.
-//! - However much is asked for at a time, it takes bounded memory and processors, and a rig can be stopped.
-//! - What is wanted of each rig is on the disk before somebody is told that it is done.
+//! - A request touches no thread that partitions run on: figures are read from shared memory, and long work is done by
+//! separate threads.
+//! - Rigs are isolated: the failure of one of them, or requests to it, do not affect the others.
+//! - Any number of concurrent requests takes bounded memory and processors, and a rig can be stopped.
+//! - The wanted state of each rig is on the disk before a request for it is confirmed.
 //!
 //! ```text
 //! listen ──► api ──► Rigs ──► Rig ──► vecud_host::Session
@@ -63,13 +63,13 @@ pub struct DaemonSettings {
     pub tcp: Option<(SocketAddr, Access)>,
     /// The folder that relative paths in rigs, and of rig files, count from.
     pub rigs: PathBuf,
-    /// Where it keeps what it knows of its rigs, and their runs.
+    /// State folder: definitions of rigs, and their runs.
     pub state: PathBuf,
-    /// Who writes down what it says.
+    /// Destination of log lines.
     pub log: DaemonLog,
-    /// Asks for its end.
+    /// Request for the end.
     pub stop: StopToken,
-    /// Whether somebody has asked since the last call that files of rigs are looked at anew.
+    /// Whether a reload of the rigs' files was requested since the last call.
     pub reload: fn() -> bool,
 }
 

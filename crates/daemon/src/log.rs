@@ -1,4 +1,4 @@
-//! What the daemon says, line by line, to whoever writes it down.
+//! Log lines of the daemon, and their destination.
 
 use super::name::RigName;
 use std::fmt;
@@ -12,18 +12,18 @@ pub struct DaemonLine<'a> {
     pub rig: Option<&'a RigName>,
     /// The run of that rig that goes on, or was the last one; `None`: there was none, or it is about none.
     pub run: Option<&'a str>,
-    /// How much it matters.
+    /// Importance of the line.
     pub weight: LineWeight,
-    /// What is said.
+    /// Text of the line.
     pub text: &'a str,
 }
 
-/// Who writes down what is said.
+/// Destination of log lines.
 #[derive(Clone)]
 pub struct DaemonLog(Arc<dyn Fn(DaemonLine) + Send + Sync>);
 
 impl DaemonLog {
-    /// `write` is called by any thread, also while rigs run: it must not wait for anybody.
+    /// `write` is called by any thread, also while rigs run: it must not block.
     pub fn new(write: impl Fn(DaemonLine) + Send + Sync + 'static) -> DaemonLog {
         DaemonLog(Arc::new(write))
     }

@@ -1,11 +1,12 @@
-//! What is measured, for Prometheus.
+//! Metrics for Prometheus.
 //!
-//! Guarantees: a scrape reads what lies in shared memory and what is known of each rig, and writes nothing: no thread that partitions run
-//! on has anything to do with it. Counters of a run only grow until it is over; the next run of the rig begins anew at 0. Each
-//! family is there in each answer, with its type, whether anything has its values or not. No label has values without bound: rigs, and
-//! the FMUs and clocks of those that run.
+//! Guarantees: a scrape reads shared memory and the status of each rig, and writes nothing: it does not involve any
+//! thread that partitions run on. Counters of a run only grow until it is over; the next run of the rig begins again at
+//! 0. Each answer has each family, with its type, even without values. No label has unbounded values: labels are rigs,
+//! and the FMUs and clocks of running ones.
 //!
-//! There is no registry that lasts: what is known at one instant is put into one that lives as long as the answer is written.
+//! There is no permanent registry: the figures of one instant are put into one that lives as long as the answer is
+//! written.
 
 use super::rigs::Rigs;
 use super::status::{RigState, RigStatus};
@@ -77,17 +78,17 @@ const BOUNDS: [u64; 18] = [
     500_000_000,
 ];
 
-/// What is known at one instant.
+/// All figures at one instant.
 #[derive(Debug)]
 pub struct Scrape {
-    /// When the daemon began.
+    /// Start of the daemon.
     began: SystemTime,
     /// Requests that were answered, by the status of the answer.
     answers: Vec<(u16, u64)>,
     rigs: Vec<RigFigures>,
 }
 
-/// What is known of a rig.
+/// Figures of a rig.
 #[derive(Debug)]
 struct RigFigures {
     status: RigStatus,

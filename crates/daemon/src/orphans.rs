@@ -9,12 +9,12 @@ use std::time::Duration;
 use vecud_host::Options;
 use vecud_linux::offspring;
 
-/// How often that is done.
+/// Interval between two checks for orphans.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What is done about orphans, until this is dropped.
+/// Adopts orphans until it is dropped.
 pub struct Orphans {
-    /// Why they do not come to the daemon.
+    /// Reason why the daemon cannot adopt them.
     refused: Option<String>,
     over: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,

@@ -1,4 +1,4 @@
-//! One rig of the daemon: what it is, how far it is, and the thread that its runs have while they go on.
+//! One rig of the daemon: its definition, its state, and the thread of its runs.
 
 use super::definition::{Definition, RigSource, Start};
 use super::events::MESSAGES;
@@ -54,19 +54,20 @@ pub struct ManagedRig {
     status: watch::Sender<RigStatus>,
     /// Neither this nor the status is held while somebody waits for the disk: whoever looks at the rig needs them.
     running: Mutex<Option<ActiveRun>>,
-    /// Its file as it was when the last run began.
+    /// Its file as it was at the start of the last run.
     file: Mutex<Option<FileState>>,
     tally: Mutex<Tally>,
     /// Permits of waits for conditions.
     waits: Arc<Semaphore>,
-    /// What is said of it, for streams of events.
+    /// Messages about it, for streams of events.
     messages: broadcast::Sender<(LineWeight, Arc<str>)>,
 }
 
-/// The most mistakes of a rig that are told: an answer lies in memory until its reader takes it, and readers may not.
+/// Greatest number of reported mistakes of a rig: an answer stays in memory until its reader takes it, and readers may
+/// not.
 const MISTAKES: usize = 100;
 
-/// What tells a file from what it was.
+/// Identifies a version of a file.
 type FileState = (SystemTime, u64, u64);
 
 /// Somebody else holds it only while a value is copied or replaced.
@@ -115,12 +116,12 @@ impl ManagedRig {
         &self.name
     }
 
-    /// How far it is.
+    /// Present status of the rig.
     pub fn status(&self) -> RigStatus {
         self.status.borrow().clone()
     }
 
-    /// What came of its runs since the daemon began.
+    /// Counts of its runs since the daemon began.
     pub fn tally(&self) -> Tally {
         *lock(&self.tally)
     }
@@ -158,12 +159,12 @@ impl ManagedRig {
         });
     }
 
-    /// How it is to run, if it is to.
+    /// Settings of the rig's runs, if it is to run.
     pub fn wanted(&self) -> Option<Start> {
         lock(&self.definition).as_ref()?.wanted.clone()
     }
 
-    /// What is wanted of it is this.
+    /// Sets whether the rig is to run, and how.
     pub fn want(&self, wanted: Option<Start>) -> Option<Definition> {
         let mut definition = lock(&self.definition);
         let own = definition.as_mut()?;
@@ -187,12 +188,12 @@ impl ManagedRig {
         Some((found.modified().ok()?, found.len(), found.ino()))
     }
 
-    /// What it is, and what is wanted of it, if that is known.
+    /// Definition and wanted state, if they are known.
     pub fn definition(&self) -> Option<Definition> {
         lock(&self.definition).clone()
     }
 
-    /// Whether it runs, and its file is another one than when that began, or gone.
+    /// Whether the rig runs, and its file has changed or vanished since the start.
     pub fn has_changed(&self) -> bool {
         let now = self.definition().and_then(|own| self.file_state(&own));
         self.running().is_some() && now != *lock(&self.file)
@@ -363,7 +364,7 @@ impl ManagedRig {
         });
     }
 
-    /// It is forgotten that the last run has failed.
+    /// Clears the failure of the last run.
     pub fn forget_failure(&self) {
         self.status.send_if_modified(|status| {
             let has_failed = status.state == RigState::Failed;

@@ -1,4 +1,4 @@
-//! All rigs of the daemon: what is done with each of them, and what they share of the machine.
+//! All rigs of the daemon: operations on them, and their shares of the machine.
 
 use super::cores;
 use super::definition::{Definition, RigSource, Start};
@@ -30,18 +30,18 @@ use vecud_linux::{affinity, heap, process};
 use vecud_plan::RunningRig;
 use vecud_plan::rig::{Diagnostic, Place, RigError};
 
-/// Why something is not done.
+/// Reason for refusing a request.
 #[derive(Debug)]
 pub enum RequestError {
     /// There is no rig of this name.
     Unknown(RigName),
-    /// It cannot be done while the rig is as it is.
+    /// The state of the rig does not allow the request.
     State(Box<RigStatus>, &'static str),
-    /// The rig, or what it names, is wrong.
+    /// The rig, or a file that it names, is invalid.
     Invalid(Vec<Mistake>),
-    /// What is wanted cannot be written down.
+    /// The wanted state cannot be stored.
     NotKept(io::Error),
-    /// The operating system.
+    /// An error of the operating system.
     System(String),
 }
 

@@ -1,4 +1,4 @@
-//! How far a rig is, as everybody is told.
+//! Public status of a rig.
 
 use super::name::RigName;
 use jiff::Timestamp;
@@ -7,21 +7,21 @@ use std::fmt;
 use utoipa::ToSchema;
 use vecud_report::{CheckProblem, Problem, Run, Severity, exit_code};
 
-/// What a rig is doing.
+/// State of a rig.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RigState {
-    /// It does not run. If it has run before, the last run did what it should, or exceeded a limit.
+    /// The rig does not run. The last run, if there was one, succeeded, or exceeded a limit.
     Idle,
     /// FMUs are opened, loaded and initialised.
     Preparing,
     /// Partitions are activated, and steps made.
     Running,
-    /// What was released is done, nothing more is released, and simulation time stands.
+    /// All released activations have completed, no others are released, and simulation time stands still.
     Paused,
     /// No new activation begins, FMUs are terminated, and the report is written.
     Stopping,
-    /// It does not run: the last run failed, or could not begin.
+    /// The rig does not run: the last run failed, or could not begin.
     Failed,
 }
 
@@ -49,32 +49,32 @@ impl RigState {
     }
 }
 
-/// What came of a run, as in report.json.
+/// Verdict on a run, as in report.json.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It did what it should.
+    /// The run succeeded.
     Pass,
-    /// It failed, or a limit was exceeded.
+    /// The run failed, or exceeded a limit.
     Fail,
 }
 
-/// How far a rig is.
+/// Status of a rig.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Status)]
 pub struct RigStatus {
     /// The rig.
     pub name: RigName,
-    /// What it is doing.
+    /// State of the rig.
     pub state: RigState,
-    /// What came of the last run that is over; null: there was none.
+    /// Verdict on the last run that is over; null: there was none.
     pub verdict: Option<Verdict>,
-    /// Its exit code, as of `vecud run`: 0 done, 1 failed, 2 it could not begin, 3 a limit was exceeded.
+    /// Exit code of the last run, as of `vecud run`: 0 success, 1 failure, 2 it could not begin, 3 an exceeded limit.
     pub exit_code: Option<u8>,
-    /// Since when the state is this one (RFC 3339).
+    /// Time of the last change of state (RFC 3339).
     #[schema(value_type = String, format = DateTime)]
     pub since: Timestamp,
-    /// The run that goes on, or the last one; null: there was none.
+    /// The present run, or the last one; null: there was none.
     pub run: Option<String>,
     /// The run of which `verdict` and `exit_code` are; null: that one could not begin, or there was none.
     pub last_run: Option<String>,
@@ -141,21 +141,21 @@ impl RigStatus {
     }
 }
 
-/// What is wrong with a rig, as `vecud check --json` says it.
+/// A mistake in a rig, in the form of `vecud check --json`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Mistake {
-    /// The file that has to change; null: none is to blame.
+    /// File that has to change; null: none.
     pub file: Option<String>,
     /// The line in it, counted from 1.
     pub line: Option<u32>,
     /// The column, counted from 1.
     pub column: Option<u32>,
-    /// What is wrong, and the way out.
+    /// The mistake, and its remedy.
     pub message: String,
 }
 
 impl Mistake {
-    /// What has no place in a file.
+    /// Makes a mistake without a place in a file.
     pub fn said(message: String) -> Mistake {
         Mistake { file: None, line: None, column: None, message }
     }

@@ -1,4 +1,4 @@
-//! The state folder: what is known of each rig, and its runs.
+//! The state folder: the definition of each rig, and its runs.
 //!
 //! ```text
 //! STATE                       locked by the one daemon that uses it
@@ -63,7 +63,7 @@ impl Store {
         Ok(Store { rigs, _lock: lock })
     }
 
-    /// What is known of each rig, or why it cannot be read.
+    /// Definition of each rig, or the reason why it cannot be read.
     pub fn rigs(&self) -> io::Result<Vec<(RigName, Result<Definition, String>)>> {
         let mut all = Vec::new();
         for entry in fs::read_dir(self.rigs.way())? {

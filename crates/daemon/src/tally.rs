@@ -1,4 +1,4 @@
-//! What came of the runs of a rig since the daemon began.
+//! Counts of the runs of a rig since the daemon began.
 
 use vecud_host::{Error, Finished};
 use vecud_report::{Severity, passed};
@@ -16,17 +16,18 @@ pub struct Tally {
     pub last: Option<LastRun>,
 }
 
-/// What came of a run.
+/// Result of the last run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LastRun {
-    /// It did what it should.
+    /// The run succeeded.
     pub is_passed: bool,
-    /// Its exit code, as of `vecud run`.
+    /// Exit code, as of `vecud run`.
     pub exit_code: u8,
-    /// How many problems of each [severity](SEVERITIES) its report has; of a run that could not begin, what is wrong with the rig.
+    /// Number of problems of each [severity](SEVERITIES) in its report; for a run that could not begin, of the rig's
+    /// mistakes.
     pub problems: [u64; 4],
-    /// Page faults in the threads of its clocks after their first activation, as far as they were counted: those that needed no disk,
-    /// and those that did.
+    /// Page faults in the threads of its clocks after their first activation, as far as they were counted: without and
+    /// with access to a disk.
     pub page_faults: [u64; 2],
 }
 

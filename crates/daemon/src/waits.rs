@@ -1,4 +1,4 @@
-//! Whoever waits for a condition, among those who look at each row of a run.
+//! Waits for conditions, as watchers of each row of a run.
 
 use super::condition::Condition;
 use tokio::sync::oneshot;

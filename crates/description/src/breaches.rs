@@ -1,12 +1,12 @@
-//! Rules of the standard that no run depends on and that FMUs often break: what only who validates an FMU wants to hear of. All others
-//! are errors or warnings of the readers already.
+//! Rules of the standard that no run depends on and that FMUs often break: they only matter to the validation of an
+//! FMU. All others are errors or warnings of the readers already.
 
 use super::model::{Abi, Causality, DescriptionError, Initial, ModelDescription, Variable, VariableKey};
 use super::rules;
 use std::collections::HashSet;
 
 impl ModelDescription {
-    /// What is against these rules, each with the place of a variable, or with line 0 where something is missing.
+    /// Violations of these rules, each with the place of a variable, or with line 0 where something is missing.
     pub fn breaches(&self) -> Vec<DescriptionError> {
         let mut breaches = Vec::new();
         if self.abi == Abi::Fmi3 && !self.variables.iter().any(|v| v.causality == Causality::Independent) {

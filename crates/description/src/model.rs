@@ -126,7 +126,7 @@ impl Abi {
         }
     }
 
-    /// How it spells a flag of FMI 3.0 about states, as `canGetAndSetFMUState`.
+    /// Spelling of a flag of FMI 3.0 about states, such as `canGetAndSetFMUState`, in this version.
     pub fn spelled(self, flag: &str) -> String {
         if self == Abi::Fmi2 { flag.replace("FMUState", "FMUstate") } else { flag.to_owned() }
     }
@@ -277,9 +277,9 @@ pub struct ModelDescription {
     pub number_of_event_indicators: Option<u32>,
     /// FMI 1.0 and 2.0: the tools for which `<VendorAnnotations>` has data.
     pub vendor_annotations: Vec<String>,
-    /// What was tolerated although the standard does not allow or define it, with line and column.
+    /// Tolerated deviations from the standard, with line and column.
     pub warnings: Vec<String>,
-    /// What [`ModelDescription::warnings`] are the words of; of very many the first.
+    /// The tolerated deviations behind [`ModelDescription::warnings`]; of very many, only the first ones.
     pub tolerated: Vec<DescriptionError>,
     /// For [`ModelDescription::variable`] and [`ModelDescription::by_reference`]; `Index::default()` where a description
     /// is put together by hand.
@@ -572,18 +572,18 @@ pub struct ModelStructure {
 /// An entry of the model structure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unknown {
-    /// Which variable.
+    /// The variable.
     pub variable: VariableKey,
-    /// What it depends on: `None` is "everything", an empty list "nothing".
+    /// Dependencies of the variable: `None` is "everything", an empty list "nothing".
     pub dependencies: Option<Vec<Dependency>>,
 }
 
 /// A dependency with its kind (`dependent` where not written).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// On which variable.
+    /// The variable that it depends on.
     pub on: VariableKey,
-    /// In what way.
+    /// Kind of the dependency.
     pub kind: DependencyKind,
 }
 
@@ -605,7 +605,7 @@ pub struct DescriptionError {
     pub line: u32,
     /// 1-based column.
     pub column: u32,
-    /// What is wrong and, where there is one, the way out.
+    /// The error and, where there is one, its remedy.
     pub message: String,
 }
 

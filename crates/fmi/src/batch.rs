@@ -298,7 +298,7 @@ impl Batch {
         self
     }
 
-    /// Looks whether it is complete.
+    /// Updates whether the batch is complete.
     fn look(&mut self) {
         let (items, elements) = (self.enabled_items, self.enabled_elements);
         self.is_complete = items > 0 && items == self.items.len() && elements == self.places.len();

@@ -118,7 +118,7 @@ impl InstanceControl {
 pub enum TerminateError {
     /// `fmi3Terminate` did not go well. The instance was freed, unless that was fatal.
     Failed(Failure),
-    /// So many parts were not given back. The instance was abandoned.
+    /// This number of parts was not given back. The instance was abandoned.
     PartsMissing(usize),
 }
 

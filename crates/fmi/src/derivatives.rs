@@ -2,8 +2,9 @@
 //! They are called in Initialization Mode, in Event Mode, and in Continuous-Time Mode; in Scheduled Execution like getters after an
 //! activation, by the partition that was activated.
 //!
-//! What it guarantees: nothing that the FMU does not offer ([`Provides`]) is called, nor with vectors of another length than
-//! the variables have; such a call is refused and the instance stays as healthy as it was. The products allocate nothing.
+//! Guarantees: functions that the FMU does not offer ([`Provides`]) are never called, nor any with vectors of another
+//! length than the variables have; such a call is refused and the instance stays as healthy as it was. The products
+//! allocate nothing.
 
 use super::event_mode::EventMode;
 use super::function::Function;

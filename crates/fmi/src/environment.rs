@@ -37,9 +37,9 @@ pub struct ReturnedCall {
     pub clock: Option<ValueReference>,
     /// The time that it was made for, if it was, as the FMU is told it.
     pub time: Option<f64>,
-    /// What it has returned, as C has it.
+    /// Returned status, as a number in C.
     pub status: i32,
-    /// How long it took, ns.
+    /// Duration, ns.
     pub nanos: u64,
 }
 
@@ -111,12 +111,12 @@ impl Environment {
         }
     }
 
-    /// Each call is told of.
+    /// Whether each call is reported.
     pub(super) fn is_watched(&self) -> bool {
         self.watched != 0
     }
 
-    /// It may be called, and nobody is told of it.
+    /// Whether the instance may be called, and calls are not reported.
     #[inline]
     pub(super) fn is_healthy(&self) -> bool {
         self.health.load(Ordering::Acquire) == Health::Healthy as u8

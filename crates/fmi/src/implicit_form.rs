@@ -114,8 +114,9 @@ impl fmt::Display for NoImplicitForm {
 impl std::error::Error for NoImplicitForm {}
 
 impl ImplicitForm {
-    /// That of an FMU whose structural parameters have their start values: by directional derivatives where the FMU offers them, else by
-    /// differences, and by as few calls as the dependencies of `<ModelStructure>` allow. Of FMI 1.0 nothing is known of dependencies.
+    /// Implicit form of an FMU whose structural parameters have their start values: by directional derivatives where
+    /// the FMU offers them, else by differences, and by as few calls as the dependencies of `<ModelStructure>` allow.
+    /// FMI 1.0 declares no dependencies.
     pub fn of(description: &ModelDescription) -> Result<ImplicitForm, NoImplicitForm> {
         let offer = description.model_exchange().ok_or(NoImplicitForm::NoModelExchange)?;
         let elements = |variable: &Variable| description.elements(variable) as usize;
@@ -333,7 +334,8 @@ impl Differences {
         Ok(outcome)
     }
 
-    /// How far a state is moved: into the direction in which it goes anyway, where the FMU is less likely to refuse.
+    /// Displacement of a state for a difference quotient: in the direction of its derivative, where the FMU is less
+    /// likely to refuse.
     fn distance(&self, column: usize) -> f64 {
         let distance = DISTANCE * self.states[column].abs().max(self.nominals[column]);
         if self.here[column] < 0.0 { -distance } else { distance }

@@ -47,7 +47,7 @@ pub struct SparsityPattern {
 }
 
 impl SparsityPattern {
-    /// That of a matrix with elements at these places only.
+    /// Pattern of a matrix with elements at these places only.
     ///
     /// # Panics
     /// If a place is outside of the matrix.

@@ -48,7 +48,7 @@
 //!     let _ = instance.set_interval(ValueReference(1), Interval::Decimal(0.1));
 //! }
 //! ```
-//! What was set is not read before an activation:
+//! Values that were set cannot be read before an activation:
 //! ```compile_fail,E0599
 //! use vecud_fmi::{Batch, Partition};
 //! fn f(partition: &mut Partition, inputs: &Batch, outputs: &mut Batch) {
@@ -185,7 +185,7 @@
 //!     Ok(())
 //! }
 //! ```
-//! That of Model Exchange, with one step of Euler's method:
+//! The right order for Model Exchange, with one step of Euler's method:
 //! ```
 //! use vecud_fmi::{Failure, Initialization, Instance, Numbers, Reasons};
 //! fn f(instance: Instance<Initialization>) -> Result<(), Failure> {

@@ -231,16 +231,16 @@ fn way_out(words: &str) -> &'static str {
     }
 }
 
-/// Why a shared library is no FMU that can run here.
+/// Error of loading a shared library as an FMU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
-    /// Which library.
+    /// Path of the library.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// Kind of the error.
     pub kind: LoadErrorKind,
 }
 
-/// What is wrong with a shared library.
+/// Kind of an error of loading a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadErrorKind {
     /// The file cannot be opened; dlopen's words.
@@ -253,34 +253,34 @@ pub enum LoadErrorKind {
         abi: Abi,
         /// The interface type.
         interface: Interface,
-        /// What is not there.
+        /// The missing functions.
         missing: Vec<Function>,
     },
     /// The library speaks another C interface.
     Abi {
-        /// As which it was loaded.
+        /// Dialect as which it was loaded.
         expected: Abi,
-        /// What it speaks.
+        /// Dialect of the library.
         speaks: Abi,
-        /// What shows that: a function that it exports, or its version.
+        /// The evidence: a function that it exports, or its version.
         sign: String,
     },
     /// The library speaks another version of FMI.
     Version {
-        /// As which it was loaded.
+        /// Dialect as which it was loaded.
         abi: Abi,
-        /// What it says.
+        /// Version by the library's own word.
         version: String,
     },
     /// The library was compiled for a platform whose types are other ones.
     TypesPlatform {
-        /// As which it was loaded.
+        /// Dialect as which it was loaded.
         abi: Abi,
         /// The interface type.
         interface: Interface,
-        /// What can be called here.
+        /// Platform that can be called here.
         wanted: &'static str,
-        /// What it says.
+        /// Platform by the library's own word.
         said: String,
     },
 }

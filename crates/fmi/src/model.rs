@@ -37,17 +37,17 @@ pub struct Model {
     part: ComputeHandle,
     /// The time that the FMU knows: what a failure is put on.
     time: Option<f64>,
-    /// What the description says of the numbers.
+    /// Numbers of states and event indicators in the description.
     described: Numbers,
-    /// What it can be taken back to.
+    /// State to which the instance can be restored.
     state: StepState,
 }
 
-/// What became of a call that an FMU may refuse for where it was asked.
+/// Result of a call that an FMU may refuse because of its point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use]
 pub enum Attempt {
-    /// It went well.
+    /// The call succeeded.
     Done(Outcome),
     /// `fmi3Discard`: nothing was computed, and the instance is as it was before. A smaller step may go well.
     Discarded(Failure),

@@ -1,4 +1,4 @@
-//! What functions, statuses and failures are called in each C interface, and the symbols that libraries export.
+//! Names of functions, statuses and failures in each C interface, and the symbols that libraries export.
 
 use super::abi::{self, CInterface, NEWEST};
 use super::function::Function;
@@ -65,12 +65,12 @@ impl Status {
     }
 }
 
-/// What returns an instance, and no status.
+/// Functions that return an instance, and no status.
 const INSTANTIATE: [Function; 3] =
     [Function::InstantiateModelExchange, Function::InstantiateCoSimulation, Function::InstantiateScheduledExecution];
 
 impl Failure {
-    /// What has failed, with the names that function and status have in that interface.
+    /// Describes the failure, with the names of function and status in that interface.
     pub fn in_words(&self, abi: Abi) -> String {
         let mut words = String::new();
         let _a_string_takes_everything = self.write(abi, self.function.name_in(abi), &mut words);

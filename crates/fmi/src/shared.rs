@@ -286,7 +286,7 @@ impl SharedInstance {
         }
     }
 
-    /// What is said instead of calling.
+    /// Failure that replaces a refused call.
     pub(super) fn refusal(&self, function: Function, cause: CallContext) -> Failure {
         self.refused(function, cause.clock, cause.time)
     }

@@ -65,7 +65,7 @@ impl CallIndicator {
         }
     }
 
-    /// What was entered was no function of the FMU: it has none like that.
+    /// Undoes the count of a call: the FMU has no such function.
     #[cold]
     pub(super) fn take_back(&self, function: Function) {
         self.place.get().calls[function as usize].fetch_sub(1, Relaxed);

@@ -25,7 +25,7 @@ pub enum Terminated {}
 pub struct FmuState<S> {
     shared: Arc<SharedInstance>,
     raw: StatePointer,
-    /// It is one of Event Mode in Model Exchange.
+    /// The state was taken in Event Mode of Model Exchange.
     in_event_mode: bool,
     mode: PhantomData<S>,
 }

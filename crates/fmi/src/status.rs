@@ -1,4 +1,4 @@
-//! What an FMI call came to: the status it returned, and the failure that ends an instance.
+//! Results of FMI calls: the status of a successful one, and the failure that ends an instance.
 
 use super::function::Function;
 use std::ffi::c_int;
@@ -51,7 +51,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// That of two calls: a warning, if one of them gave one.
+    /// Combined outcome of two calls: a warning, if one of them gave one.
     #[inline]
     pub fn or(self, other: Outcome) -> Outcome {
         if self == Outcome::Warning { self } else { other }
@@ -61,23 +61,23 @@ impl Outcome {
 /// A call that did not go well, or was not made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
-    /// Which function.
+    /// The function.
     pub function: Function,
-    /// What it returned (an unknown status counts as [`Status::Error`]; NULL instead of an instance too). When
-    /// `refused`, why: Discard for values that C cannot take, Fatal after a Fatal, else Error.
+    /// The returned status (an unknown status counts as [`Status::Error`]; NULL instead of an instance too). With
+    /// `refused`, the reason: Discard for values that C cannot take, Fatal after a Fatal, else Error.
     pub status: Status,
     /// The clock whose partition was at work.
     pub clock: Option<ValueReference>,
     /// The activation time.
     pub time: Option<f64>,
-    /// What it returned, where that is no status.
+    /// The returned value, if it is no status.
     pub answer: Option<c_int>,
     /// C was not called. Unless the values were at fault, this is a consequence of an earlier failure, not a cause.
     pub refused: bool,
 }
 
 impl Failure {
-    /// Of a call that is no activation, with a status that there is; `refused`: C was not called.
+    /// Makes a failure of a call that is no activation, with a known status; `refused`: C was not called.
     pub(super) const fn new(function: Function, status: Status, refused: bool) -> Failure {
         Failure { function, status, clock: None, time: None, answer: None, refused }
     }

@@ -93,7 +93,7 @@ thread_local! {
     };
 }
 
-/// What there is of the calling thread. A pointer, since a reference may not leave the closure, and the compiler does not
+/// State of the calling thread. A pointer, since a reference may not leave the closure, and the compiler does not
 /// inline closures that do more than this.
 #[inline(always)]
 fn own() -> *const Thread {
@@ -125,13 +125,13 @@ fn replace_thread_host(host: Option<&'static dyn ThreadHost>) -> Option<&'static
     thread.host.replace(host)
 }
 
-/// Who serves FMU code on the calling thread.
+/// The host that serves FMU code on the calling thread.
 #[inline]
 pub fn thread_host() -> Option<&'static dyn ThreadHost> {
     THREAD.with(|thread| thread.host.get())
 }
 
-/// What was visited last on this thread was no function: the FMU has none like that.
+/// Undoes the count of the last visit on this thread: the FMU has no such function.
 #[cold]
 pub(super) fn visited_nothing(function: Function) {
     if let Some(shown) = THREAD.with(|thread| thread.shown.get()) {

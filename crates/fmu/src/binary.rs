@@ -84,20 +84,20 @@ impl Exports {
 pub enum BinaryError {
     /// The file cannot be read.
     Read(io::Error),
-    /// The file is longer than libraries that are looked into.
+    /// The file exceeds the length limit for libraries.
     TooLong,
-    /// It is something else than a shared library of Linux: what.
+    /// The file is no shared library of Linux, but of this kind.
     NotElf(&'static str),
-    /// It is for another processor: which.
+    /// The library is for another processor, named here.
     Machine(String),
     /// Its structure is broken.
     Damaged(String),
-    /// It has no table of what it exports (no section headers), though it may well be loaded.
+    /// The library has no table of its exports (no section headers), though it may well be loadable.
     NoTable,
 }
 
 impl BinaryError {
-    /// Whether the library may be good for all that is known.
+    /// Whether only the examination failed: the library itself may be usable.
     pub fn is_about_looking(&self) -> bool {
         matches!(self, BinaryError::TooLong | BinaryError::NoTable)
     }

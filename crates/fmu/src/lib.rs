@@ -1,7 +1,7 @@
 //! FMUs as files: archives and the cache they are unpacked to ([`archive`], [`cache`]), source builds ([`build`]), what a library
 //! exports and needs before any of its code runs ([`binary`], [`linking`], [`python`]).
 //!
-//! What it guarantees: nothing is written outside of the cache, no FMU code runs, and a compiler reads no more than the FMU's
+//! Guarantees: nothing is written outside of the cache, no FMU code runs, and a compiler reads no more than the FMU's
 //! files and the system's.
 
 #![forbid(unsafe_code)]

@@ -48,14 +48,14 @@ pub enum Home {
     Outside,
 }
 
-/// Something that is wrong with a manifest.
+/// A defect of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestError {
     /// Line and column.
     pub at: (u32, u32),
-    /// What is wrong.
+    /// The defect.
     pub message: String,
-    /// It is no more than a formality: the files are known nevertheless.
+    /// The defect is a formality: the files are known nevertheless.
     pub is_formal: bool,
 }
 
@@ -148,7 +148,7 @@ const ROLES: [&str; 19] = [
 /// Reads a manifest.
 ///
 /// # Errors
-/// It is no XML, or none of a manifest.
+/// The text is no XML, or no manifest.
 pub fn parse(text: &str) -> Result<Manifest, ManifestError> {
     let wrong = |at, message: String| ManifestError { at, message, is_formal: false };
     let places = LineIndex::new(text);

@@ -1,29 +1,28 @@
-//! Calls that do not return (semantics S14): whoever waits for one hears of it every ten seconds, and after the rig's
-//! `call_timeout` it is over.
+//! Calls that do not return (semantics S14): a message every ten seconds, and the end after the rig's `call_timeout`.
 //!
-//! Watched is every call that is no activation in real time, and a runner that a signal has stopped. Time counts as the
-//! supervisor sees it pass: not while the supervisor itself was stopped, nor while a debugger has the runner.
+//! Covers every call that is no activation in real time, and a runner stopped by a signal. Only time that the
+//! supervisor was running counts, and none while a debugger holds the runner.
 
 use vecud_fmi::Function;
 use vecud_linux::process::{ProcessState, standing};
 use vecud_plan::{FmuId, Mode, Plan, UnitId};
 use vecud_record::board::{Board, OutsideCall, Phase, TaskWord};
 
-/// Between two looks, ns.
+/// Interval between two checks, ns.
 const LOOK: i64 = 100_000_000;
-/// More than this between two looks was not seen to pass: the supervisor was stopped meanwhile, ns.
+/// A longer gap between two checks does not count: the supervisor itself was stopped, ns.
 const SEEN: i64 = 1_000_000_000;
-/// Between two lines that tell of a call, ns.
+/// Interval between two messages about one call, ns.
 const TOLD: i64 = 10_000_000_000;
 
-/// Where the runner's process is.
+/// Present place of the runner's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallLocation {
     /// In a call that is no activation; function as in [`OutsideCall`].
     Outside {
-        /// The FMU whose code is called; `None` when it may be one of several.
+        /// FMU whose code is called; `None` if it may be one of several.
         fmu: Option<FmuId>,
-        /// 1 + the function, or what stands in its place.
+        /// 1 + the function, or a special value of [`OutsideCall`].
         function: u64,
     },
     /// In an activation in virtual time.
@@ -32,17 +31,17 @@ pub enum CallLocation {
     Stopped,
 }
 
-/// What tells one call from another.
+/// Identity of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Call {
     place: CallLocation,
     mark: [u64; 5],
 }
 
-/// What there is to be done about a call.
+/// Consequence of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallAction {
-    /// A call has lasted for so many seconds, and somebody should hear of it.
+    /// A call has lasted for this many seconds: report it.
     Tell(CallLocation, i64),
     /// A call has lasted for longer than the rig allows.
     Over(CallLocation),
@@ -51,21 +50,21 @@ pub enum CallAction {
 /// Watches the runner's calls.
 #[derive(Debug)]
 pub struct CallWatcher {
-    /// ns; `None`: none.
+    /// Time limit of a call, ns; `None`: none.
     limit: Option<i64>,
     looked: Option<i64>,
     call: Option<Call>,
-    /// How long it has lasted, ns.
+    /// Duration of the present call, ns.
     lasted: i64,
 }
 
 impl CallWatcher {
-    /// Nothing was seen yet.
+    /// Watches calls from a state before the first check.
     pub fn new(plan: &Plan) -> CallWatcher {
         CallWatcher { limit: plan.call_timeout.map(|limit| limit.0), looked: None, call: None, lasted: 0 }
     }
 
-    /// Looks where the runner, process `pid`, in this phase, is `now` (CLOCK_MONOTONIC, ns).
+    /// Checks the runner, process `pid`, in this phase, at the time `now` (CLOCK_MONOTONIC, ns).
     pub fn look(&mut self, plan: &Plan, board: Board, phase: Phase, pid: u32, now: i64) -> Option<CallAction> {
         if self.looked.is_some_and(|looked| now - looked < LOOK) {
             return None;
@@ -95,13 +94,13 @@ impl CallWatcher {
     }
 }
 
-/// The function of a word of the board, which is 1 + its number; `None`: no function.
+/// Decodes a word of the board, 1 + the number of a function; `None`: no function.
 pub fn function(word: u64) -> Option<Function> {
     word.checked_sub(1).and_then(|number| Function::from_u32(number as u32))
 }
 
-/// Whether the runner, in this phase, ends FMUs or itself. An instance whose initialisation fails is freed while the phase is still
-/// that of its failure.
+/// Whether the runner ends FMUs or itself in this phase. An instance whose initialisation fails is freed while the
+/// phase is still that of its failure.
 pub fn is_ending(board: Board, phase: Phase) -> bool {
     match phase {
         Phase::Loading | Phase::Initialising => function(board.outside_call().function) == Some(Function::FreeInstance),
@@ -140,7 +139,7 @@ mod tests {
         CallWatcher { limit, looked: None, call: None, lasted: 0 }
     }
 
-    /// What is told from `from` to `to` seconds, looking ten times a second; with the second.
+    /// Verdicts between `from` and `to` seconds, with ten checks per second; each with its second.
     fn told(calls: &mut CallWatcher, call: Option<Call>, traced: bool, from: i64, to: i64) -> Vec<(i64, CallAction)> {
         let instants = (from * 10 + 1..=to * 10).map(|tenth| tenth * LOOK);
         instants.filter_map(|now| Some((now / SECOND, calls.seen(call, traced, now)?))).collect()

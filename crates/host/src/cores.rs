@@ -1,8 +1,8 @@
-//! What the kernel counts for the cores of partitions, from the start of a run to its end: interrupts and softirqs, time that a
-//! hypervisor had, interrupts of firmware, throttling.
+//! Kernel counters for the cores of partitions, from the start of a run to its end: interrupts and softirqs, time taken
+//! by a hypervisor, interrupts of firmware, throttling.
 //!
-//! Read from files of the kernel at the start, at the end, and for each checkpoint, on the cores of the supervisor: nothing on
-//! the path of an activation knows of it. What this user may not read is not known, and no reason to say anything.
+//! The counters are read from the kernel's files at the start, at the end, and for each checkpoint, on the supervisor's
+//! cores: never on the path of an activation. A counter that this user may not read is left out silently.
 
 use crate::doctor::Tree;
 use crate::doctor::facts::Interrupts;
@@ -13,12 +13,12 @@ use vecud_plan::{Mode, Plan};
 use vecud_record::board::Phase;
 use vecud_report::{CoreCounts, Served};
 
-/// The register of a processor of Intel's that counts system management interrupts, in its lower half.
+/// Register of Intel processors that counts system management interrupts, in its lower half.
 const MSR_SMI_COUNT: u64 = 0x34;
 /// The length of a tick in `/proc/stat`, ms (USER_HZ is 100 on every machine that vecud runs on).
 const TICK_MS: u64 = 10;
 
-/// What one core had by some instant, since the machine was started.
+/// Counters of one core since the machine was started.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Total {
     interrupts: BTreeMap<String, u64>,
@@ -40,13 +40,13 @@ pub struct CoreUsage {
 }
 
 impl CoreUsage {
-    /// Of a run that has not begun.
+    /// Prepares the counters for a run that has not begun.
     pub fn new(plan: &Plan) -> CoreUsage {
         let cpus = if plan.mode == Mode::RealTime { plan.cores() } else { Vec::new() };
         CoreUsage { cpus, ..CoreUsage::default() }
     }
 
-    /// Notes what was counted when the run begins, and when it is over; does nothing in between.
+    /// Reads the counters when the run begins, and when it is over; does nothing in between.
     pub fn look(&mut self, phase: Phase) {
         let wanted = match phase {
             Phase::Running if self.start.is_none() => &mut self.start,
@@ -60,7 +60,7 @@ impl CoreUsage {
         }
     }
 
-    /// What has come since the start: up to the end, or to now. Empty of a run that never began.
+    /// Differences since the start: up to the end, or to now. Empty for a run that never began.
     pub fn counts(&self) -> Vec<CoreCounts> {
         let Some(start) = &self.start else { return Vec::new() };
         let now = if self.end.is_none() { totals(&Tree::of_this_machine(), &self.cpus) } else { Totals::new() };
@@ -68,7 +68,7 @@ impl CoreUsage {
     }
 }
 
-/// What was counted from one look to another.
+/// Differences between two readings.
 fn between(start: &Totals, end: &Totals) -> Vec<CoreCounts> {
     let counts = |(cpu, end): (&usize, &Total)| {
         let start = start.get(cpu)?;
@@ -86,7 +86,7 @@ fn between(start: &Totals, end: &Totals) -> Vec<CoreCounts> {
     end.iter().filter_map(counts).collect()
 }
 
-/// What has come meanwhile, the most frequent first. A source that was not there before has begun at 0.
+/// Increments of each source, the most frequent first. A source that is missing in `start` counts from 0.
 fn served(start: &BTreeMap<String, u64>, end: &BTreeMap<String, u64>) -> Vec<Served> {
     let since = |(name, end): (&String, &u64)| Served {
         name: name.clone(),
@@ -122,7 +122,7 @@ fn totals(tree: &Tree, cpus: &[usize]) -> Totals {
     cpus.iter().map(|cpu| (*cpu, total(*cpu))).collect()
 }
 
-/// The steal time of each core, ms, by the text of `/proc/stat`: the eighth figure of its line.
+/// Steal time of each core, ms, from the text of `/proc/stat`: the eighth figure of its line.
 fn steal(stat: &str) -> BTreeMap<usize, u64> {
     let of_line = |line: &str| {
         let mut words = line.split_ascii_whitespace();
@@ -133,7 +133,7 @@ fn steal(stat: &str) -> BTreeMap<usize, u64> {
     stat.lines().filter_map(of_line).collect()
 }
 
-/// As root, where the module `msr` is there, on processors that have the register.
+/// Count of system management interrupts: needs root and the module `msr`, on processors that have the register.
 fn smis(tree: &Tree, cpu: usize) -> Option<u64> {
     let mut value = [0; 8];
     let register = File::open(tree.path(&format!("/dev/cpu/{cpu}/msr"))).ok()?;
@@ -141,7 +141,7 @@ fn smis(tree: &Tree, cpu: usize) -> Option<u64> {
     Some(u64::from_le_bytes(value) & u64::from(u32::MAX))
 }
 
-/// Events of the core and of its whole processor.
+/// Throttling events of the core and of its whole processor.
 fn throttled(tree: &Tree, cpu: usize) -> Option<u64> {
     let count = |whose: &str| {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{whose}_throttle_count");

@@ -1,4 +1,4 @@
-//! Why the runner's process is gone, or was ended: whose code was running, and where.
+//! Cause of the end of the runner's process: whose code was running, and where.
 
 use super::calls::{CallLocation, function};
 use super::facts::RunFacts;
@@ -18,15 +18,15 @@ use vecud_plan::{FmuId, Mode, Plan, UnitId};
 use vecud_record::board::{Board, Global, OutsideCall, Phase, TaskWord};
 use vecud_report::{FmuStatus, Kind, LimitKey, Problem, Severity, Subject};
 
-/// The runner's process did not leave of its own accord.
+/// An end of the runner's process that was not its own decision.
 pub struct ExitCause {
-    /// The instance whose code has done it; `None`: none, or nobody knows.
+    /// The instance whose code caused it; `None`: none, or unknown.
     pub culprit: Option<FmuId>,
-    /// What has become of the culprit.
+    /// Status of the culprit after it.
     pub status: FmuStatus,
-    /// What to say of it.
+    /// The problem for the report.
     pub problem: Problem,
-    /// The process died when libraries were unloaded, after a run that is whole.
+    /// The process died while unloading libraries, after a complete run.
     pub is_after_the_run: bool,
 }
 
@@ -36,7 +36,7 @@ impl ExitCause {
     }
 }
 
-/// `words` begin with the subject.
+/// Makes a problem; `words` begin with the subject.
 fn died(by_fmu_code: bool, subject: Subject, words: String) -> Problem {
     Problem::failure(subject, Kind::Died { by_fmu_code, words })
 }
@@ -45,8 +45,8 @@ fn subject(plan: &Plan, fmu: FmuId) -> Subject {
     Subject::Fmu(plan.fmus[fmu.0].name.clone())
 }
 
-/// How the runner has ended, unless of its own accord. What happens when libraries are unloaded is no failure of the run, which is whole
-/// by then.
+/// Cause of the runner's end, unless it ended regularly. A crash while libraries are unloaded is no failure of the run,
+/// which is complete by then.
 pub fn death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
     let death = any_death(plan, board, facts)?;
     let is_after_the_run = facts.phase == Phase::Done && board.outside_call().function == OutsideCall::UNLOADING;
@@ -124,7 +124,7 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
                 .to_owned();
         return Some(ExitCause::of(None, FmuStatus::Aborted, died(false, Subject::Run, message)));
     }
-    // Whoever's code was running, and whoever has made the thread, has nothing to do with it.
+    // A signal from another process has nothing to do with the code that was running or with the maker of the thread.
     if let (None, Some(signal), Some(sender)) = (facts.killed, &signal, global(Global::CrashSender).checked_sub(1)) {
         let by =
             if sender == 0 { "a process of another PID namespace".to_owned() } else { format!("process {sender}") };
@@ -149,14 +149,14 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
         Some(Killed::Late) => FmuStatus::Hung,
         _ => FmuStatus::Crashed,
     };
-    // We have not: what ended it was the code itself.
+    // The supervisor did not end it: the code itself did.
     let by_itself = signal.is_none() || facts.killed.is_none();
-    // While partitions run, only a reconfiguration is in FMU code in the name of no task.
+    // While partitions run, only a reconfiguration runs FMU code outside of a task.
     let outside = board.outside_call();
     let in_a_call = outside.function != 0
         || (0..plan.units.len()).any(|task| board.task(UnitId(task)).get(TaskWord::Function) != 0);
-    // `_exit` leaves no word of its thread, nor does a fault where FMU code has taken our handlers away. Where none of our
-    // threads was in FMU code, it was another one.
+    // `_exit` leaves no trace of its thread, nor does a fault where FMU code has removed our handlers. If none of our
+    // threads was in FMU code, it was another thread.
     let unseen = !in_a_call
         && match facts.status.signal() {
             Some(signal) => FAULTS.contains(&signal) && global(Global::CrashSignal) == 0,
@@ -198,7 +198,7 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
     })
 }
 
-/// How FMU code gets more stack than has not been enough.
+/// Advice for more stack after a stack overflow of FMU code.
 fn more_stack(plan: &Plan, board: Board) -> &'static str {
     match board.named_task(board.global(Global::CrashTask).load(SeqCst)) {
         Some(_) if plan.mode == Mode::RealTime => "stack_kib in [host] of the rig makes it larger, or `ulimit -s`",
@@ -206,7 +206,7 @@ fn more_stack(plan: &Plan, board: Board) -> &'static str {
     }
 }
 
-/// An activation was not back in time after a limit, or the end of the run, had asked for it.
+/// An activation that did not return after a limit, or after the end of the run, had asked for it.
 fn hung(
     plan: &Plan,
     facts: &RunFacts,
@@ -227,13 +227,14 @@ fn hung(
     Problem::failure(tasks::subject(plan, task), kind)
 }
 
-/// From when on recordings wait for an activation, s: what others have under way waits like it, and may have begun before.
+/// Time from which recordings lack rows because of an activation, s: the earliest activation under way, since
+/// recordings wait for all.
 fn recorded(plan: &Plan, facts: &RunFacts, own: &OngoingActivation) -> Option<f64> {
     let earliest = facts.unreturned.iter().flatten().map(|own| own.time).chain([own.time]).min();
     earliest.filter(|_| !plan.signals.is_empty()).map(|time| time.seconds())
 }
 
-/// Of a run that goes on: activations that last, and were not given up for it.
+/// Problems of a run that goes on: activations that last and were not given up.
 pub fn lasting(plan: &Plan, board: Board, facts: &RunFacts) -> Vec<Problem> {
     let is_given_up = |task: &UnitId| facts.hangs.given_up.iter().any(|given| given.task == *task);
     let under_way = |task: UnitId| Some((task, facts.unreturned[task.0].filter(|own| facts.hangs.lasts(task, own))?));
@@ -251,7 +252,7 @@ pub fn lasting(plan: &Plan, board: Board, facts: &RunFacts) -> Vec<Problem> {
     tasks.filter_map(under_way).map(problem).collect()
 }
 
-/// What FMUs were given up for that have not ended the process.
+/// Problems of FMUs that were given up without ending the process.
 pub fn given_up(plan: &Plan, facts: &RunFacts, died: Option<&ExitCause>) -> Vec<Problem> {
     let culprit = died.and_then(|died| died.culprit);
     let others = facts.hangs.given_up.iter().filter(|own| Some(plan.units[own.task.0].fmu) != culprit);
@@ -262,7 +263,7 @@ pub fn given_up(plan: &Plan, facts: &RunFacts, died: Option<&ExitCause>) -> Vec<
     others.map(problem).collect()
 }
 
-/// A crash on a thread that vecud has not made: whoever's activation was under way meanwhile has nothing to do with it.
+/// A crash on a thread not made by vecud: the activation under way at the time is unrelated.
 fn in_a_thread_of_theirs(plan: &Plan, board: Board, status: FmuStatus, how: &str) -> ExitCause {
     let fmus = whose_code(plan, board);
     let culprit = one(&fmus);
@@ -277,10 +278,10 @@ fn in_a_thread_of_theirs(plan: &Plan, board: Board, status: FmuStatus, how: &str
     ExitCause::of(culprit, status, died(true, about, message))
 }
 
-/// Whose code was running at the end, as far as the process could tell: FMUs that share a library cannot be told apart, and
-/// where it is not known at all it is one of all.
+/// The candidates for the code that was running at the end: FMUs that share a library cannot be told apart, and where
+/// nothing is known all are candidates.
 fn whose_code(plan: &Plan, board: Board) -> Vec<FmuId> {
-    // Destructors may call what is nobody's code.
+    // Destructors may call code that belongs to no FMU.
     let unloaded =
         Some(board.outside_call()).filter(|call| call.function == OutsideCall::UNLOADING).and_then(|call| call.fmu);
     let first = unloaded.or(board.named_fmu(board.global(Global::CrashCode).load(SeqCst)));
@@ -298,7 +299,7 @@ fn named(plan: &Plan, fmus: &[FmuId]) -> String {
     if fmus.len() == 1 { format!("fmu {}", names[0]) } else { names.join(", ") }
 }
 
-/// A call did not return within the rig's `call_timeout`, or what stands in its place.
+/// A call that did not return within the rig's `call_timeout` or its substitute.
 fn overdue(plan: &Plan, board: Board, facts: &RunFacts, place: CallLocation) -> ExitCause {
     let RunFacts { phase, call_limit, .. } = *facts;
     let limit = plan.call_timeout.map_or(0.0, Nanos::seconds);
@@ -317,7 +318,7 @@ fn overdue(plan: &Plan, board: Board, facts: &RunFacts, place: CallLocation) -> 
     ExitCause::of(culprit, FmuStatus::Hung, died(true, about, message))
 }
 
-/// Where the runner has been for some time in this phase: `fmu a has been in fmi3Terminate`.
+/// Describes a long stay of the runner in this phase: `fmu a has been in fmi3Terminate`.
 pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: CallLocation) -> String {
     let of_task = |task: UnitId| {
         let clock = match plan.units[task.0].clock() {
@@ -354,7 +355,7 @@ pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: CallLocation) ->
     }
 }
 
-/// `in fmi3Terminate`, as the FMU's version of the standard calls it; of an FMU that is not known, as the newest one does.
+/// `in fmi3Terminate`, in the terms of the FMU's version of the standard; for an unknown FMU, of the newest version.
 fn outside_place(plan: &Plan, board: Board, fmu: Option<FmuId>, word: u64) -> String {
     let name = |function: Function| fmu.map_or(function.name(), |fmu| told(plan, fmu, function));
     match word {
@@ -380,7 +381,7 @@ fn running(plan: &Plan, board: Board, phase: Phase) -> Option<UnitId> {
     })
 }
 
-/// The function as this FMU's version of the standard and its interface type call it.
+/// Name of the function in this FMU's version of the standard and interface type.
 fn told(plan: &Plan, fmu: FmuId, function: Function) -> &'static str {
     function.told_of(plan.fmus[fmu.0].abi, plan.fmus[fmu.0].runs_as())
 }
@@ -396,7 +397,7 @@ fn at_work(plan: &Plan, board: Board, task: UnitId) -> String {
     }
 }
 
-/// The function that the task is in, as its FMU's version of the standard calls it.
+/// Name of the task's present function in its FMU's version of the standard.
 fn name(plan: &Plan, board: Board, task: UnitId) -> &'static str {
     function(board.task(task).get(TaskWord::Function))
         .map_or("its code", |function| told(plan, plan.units[task.0].fmu, function))

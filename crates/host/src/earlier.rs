@@ -1,9 +1,9 @@
-//! What earlier commands have left in an output folder, so that nothing of it is taken for the next run's: files of a single
-//! run in the folder itself, those of several (`--repeat`) in its `run-1`, `run-2` and so on. They make way for the next run, into
-//! a folder of `runs` ([`RunFolders`]), or are removed where the rig says so (`keep_runs = 0`).
+//! Makes way for the next run in an output folder, so that files of earlier commands are not taken for its own: files
+//! of a single run are in the folder itself, those of several (`--repeat`) in its `run-1`, `run-2` and so on. They move
+//! into a folder of `runs` ([`RunFolders`]), or are removed where the rig says so (`keep_runs = 0`).
 //!
-//! The folder may be anybody's. Files are moved and removed by the names that runs give them, and outside of the folder that the
-//! next run fills anyway, only where the report says that it is one of several; folders are removed only when they are empty then.
+//! The folder may belong to anybody. Files are moved and removed only by the names that runs give them, and outside the
+//! folder of the next run only if the report marks it as one of several; folders are removed only when they are empty.
 
 use super::Error;
 use super::files::{CHECKPOINT, OutputFolder, ROOM, lock_held};
@@ -22,32 +22,32 @@ use vecud_linux::files::Folder;
 use vecud_record::recording::series;
 use vecud_runner::Job;
 
-/// No report is longer.
+/// Limit for the size of a report.
 const LONGEST_REPORT: u64 = 256 << 20;
 
-/// What makes way before a run begins.
+/// The files to move or remove before a run begins.
 #[derive(Debug)]
 pub struct PreviousRuns {
     folder: Folder,
-    /// Inner folders with their files; the one of the next run first.
+    /// Folders with their files, that of the next run first.
     found: Vec<(Folder, Vec<PathBuf>)>,
-    /// Where earlier runs are kept, and how many of them; 0: none is moved there, and those that are there stay.
+    /// Folder of earlier runs with the number of runs to keep; 0: none is moved there, and existing ones stay.
     kept: RunFolders,
     keep: usize,
 }
 
 impl PreviousRuns {
-    /// Looks into `folder`, which is the command's; its (first) run goes to `out`, the same or a folder in it. Files that
-    /// this run has made there already are in `own`. So many runs are to be kept.
+    /// Searches `folder`, the command's; its (first) run writes to `out`, the same or a folder in it. `own` lists files
+    /// that this run has made there already, `keep` is the number of runs to keep.
     pub fn find(folder: &Folder, out: &Folder, own: &[PathBuf], keep: usize) -> Result<PreviousRuns, Error> {
         let mut found = vec![(out.clone(), files(out)?)];
         found[0].1.retain(|file| !own.contains(file));
-        // Before anything is moved: what stands in the way of a file of the next run.
+        // Files of the next run that are blocked by a folder are found before anything is moved.
         let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|data| data.is_dir());
         if let Some(stands) = found[0].1.iter().find(|path| is_folder(path)) {
             return Err(Error::Output(out.shown(stands), rustix::io::Errno::ISDIR.into()));
         }
-        // What a link leads to may be anywhere.
+        // A link may lead anywhere.
         let inner = names(folder)?.into_iter().filter(|name| is_of_several(name));
         let inner = inner.filter_map(|name| folder.inner(name).ok()).filter(is_one_of_several);
         let itself = std::iter::once(folder.clone()).filter(is_of_a_run);
@@ -57,14 +57,14 @@ impl PreviousRuns {
             found.push((other, files));
         }
         let kept = match RunFolders::of(folder) {
-            // Whatever is there in the place of earlier runs.
+            // The place of earlier runs may be occupied: it is not needed.
             Err(_) if keep == 0 => RunFolders::none(folder),
             kept => kept?,
         };
         Ok(PreviousRuns { folder: folder.clone(), found, kept, keep })
     }
 
-    /// The bytes that are free on the disk when it has made way.
+    /// Bytes that become free on the disk.
     pub fn size(&self) -> u64 {
         let found = self.found.iter().flat_map(|(_, files)| files.iter().cloned());
         let removed = found.filter(|file| self.keep == 0 || is_worthless(file));
@@ -73,7 +73,7 @@ impl PreviousRuns {
         data.filter(|data| data.nlink() == 1).map(|data| data.blocks() * 512).sum()
     }
 
-    /// Makes the folder for earlier runs, if it is needed: that there can be one is found out before anything is started.
+    /// Makes the folder for earlier runs, if it is needed: a failure shows before anything is started.
     pub fn make_room(&self, output: &mut OutputFolder) -> Result<(), Error> {
         if !self.is_kept() {
             return Ok(());
@@ -81,8 +81,8 @@ impl PreviousRuns {
         self.kept.make(output)
     }
 
-    /// Makes way for the next run: all of it is moved, or removed where no run is kept. The caller has locked the command's
-    /// folder and that of its run. Gives what there is to be said.
+    /// Moves the files, or removes them where no run is kept. The caller has locked the command's folder and that of
+    /// its run. Returns notes for the user.
     pub fn make_way(mut self) -> Result<Vec<String>, Error> {
         let mut notes = Vec::new();
         for run in self.too_old() {
@@ -94,7 +94,7 @@ impl PreviousRuns {
                 )),
             }
         }
-        // What an earlier start has begun to move is moved whatever this rig says.
+        // Files that an earlier start has begun to move are moved whatever this rig says.
         let is_kept = self.is_kept() || self.kept.unfinished().is_some();
         let target = is_kept.then(|| self.target()).transpose()?;
         for (place, files) in &self.found {
@@ -107,7 +107,7 @@ impl PreviousRuns {
                 }
             }
             if is_inner {
-                // Fails when somebody else has put something there; then it stays.
+                // Fails when others have put something there; then the folder stays.
                 let _ = self.folder.remove_empty(self.inside(place));
             }
         }
@@ -116,17 +116,17 @@ impl PreviousRuns {
         Ok(notes)
     }
 
-    /// The place of a folder that was found in that of the command; empty: it is that itself.
+    /// Path of a found folder relative to the command's folder; empty: the same.
     fn inside<'f>(&self, found: &'f Folder) -> &'f Path {
         found.path().strip_prefix(self.folder.path()).unwrap_or(Path::new(""))
     }
 
-    /// Whether there is something that is moved.
+    /// Whether there are files to move.
     fn is_kept(&self) -> bool {
         self.keep > 0 && self.found.iter().flat_map(|(_, files)| files).any(|file| !is_worthless(file))
     }
 
-    /// Earlier runs that are too many when this one is there as well.
+    /// Earlier runs in excess when this one is added.
     fn too_old(&self) -> Vec<Folder> {
         match self.keep {
             0 => Vec::new(),
@@ -134,7 +134,7 @@ impl PreviousRuns {
         }
     }
 
-    /// The folder that the files are moved into: that of an earlier start which was killed while it moved them, if there is one.
+    /// Destination of the files: the folder of an earlier start that was killed while moving them, if there is one.
     fn target(&mut self) -> Result<Folder, Error> {
         let name = RunName::of(self.started());
         if let Some(unfinished) = self.kept.unfinished() {
@@ -150,7 +150,7 @@ impl PreviousRuns {
         self.kept.begin(name)
     }
 
-    /// When it started, by its own word; else by its oldest file.
+    /// Start of the run, from its report; otherwise the time of its oldest file.
     fn started(&self) -> Timestamp {
         let told = self.found.iter().filter_map(|(path, _)| report_in(path)?.started.parse::<Timestamp>().ok());
         let data = self.found.iter().flat_map(|(_, files)| files).filter_map(|file| file.symlink_metadata().ok());
@@ -158,7 +158,7 @@ impl PreviousRuns {
         told.min().or_else(|| made.min()).unwrap_or_else(Timestamp::now)
     }
 
-    /// Says what has gone beside files in the folder that the next run fills, if anything.
+    /// Notes that files of earlier runs outside the next run's folder were moved or removed, if any.
     fn note(&self, kept: Option<&Path>) -> Option<String> {
         let (_, others) = self.found.split_first()?;
         let more = match others.len() {
@@ -175,7 +175,7 @@ impl PreviousRuns {
     }
 }
 
-/// Moves a file of `place` to the folder that is called `inside` in `target`; empty: to that itself.
+/// Moves a file of `place` to the folder `inside` in `target`; empty: to `target` itself.
 fn move_into(target: &Folder, inside: &Path, place: &Folder, file: &Path) -> Result<(), Error> {
     let refuse = |error| Error::Output(place.shown(file), error);
     let parent = target.make_beneath(inside, &mut |_, _| ()).map_err(Error::file(&target.path().join(inside)))?;
@@ -199,7 +199,7 @@ fn files_of_run(run: &Folder) -> Vec<(Folder, Vec<PathBuf>)> {
     all.map(|folder| (files(&folder).unwrap_or_default(), folder)).map(|(files, folder)| (folder, files)).collect()
 }
 
-/// Removes the files of a kept run, and its inner folders. What others have put there stays.
+/// Removes the files of a kept run and its inner folders. Files of others stay.
 fn remove_run(run: &Folder) -> Result<(), Error> {
     for (folder, files) in files_of_run(run) {
         files.iter().try_for_each(|file| remove(&folder, file))?;
@@ -210,19 +210,19 @@ fn remove_run(run: &Folder) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether nothing is lost with a file of a run: it kept room, or is the log of a start that had nothing to say.
+/// Whether removing a file of a run loses nothing: reserved space, or the log of a start without output.
 fn is_worthless(file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     ROOM.contains(&name)
         || (is_first_log(name) && file.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() == 0))
 }
 
-/// The files of runs in a folder.
+/// Files of runs in a folder.
 fn files(folder: &Folder) -> Result<Vec<PathBuf>, Error> {
     Ok(names(folder)?.into_iter().filter(|name| is_ours(name)).map(|name| folder.join(name)).collect())
 }
 
-/// What is in a folder; names that are no text are not ours.
+/// Names of the entries of a folder, except those that are not UTF-8 (never ours).
 fn names(folder: &Folder) -> Result<Vec<String>, Error> {
     let entries = fs::read_dir(folder.way()).map_err(Error::file(folder.path()))?;
     let name = |entry: io::Result<fs::DirEntry>| entry.map(|entry| entry.file_name().into_string().ok()).transpose();
@@ -256,12 +256,12 @@ fn is_ours(name: &str) -> bool {
     FILES.contains(&name) || further || series::is_one(name) || vecud_report::is_hgrm(name)
 }
 
-/// The name of a file, of a name that it has while the process behind its last point writes it.
+/// Name of a file without the process id that follows its last point while that process writes it.
 fn without_process(name: &str) -> &str {
     name.rsplit_once('.').filter(|(_, process)| process.parse::<u32>().is_ok()).map_or(name, |(name, _)| name)
 }
 
-/// Whether a file of this name has what FMU code has printed before a run: what is left of one that was killed then.
+/// Whether the name is of the log that holds FMU output before a run: left by a killed start.
 fn is_first_log(name: &str) -> bool {
     let process = name.strip_prefix(".run-").and_then(|name| name.strip_suffix(".log"));
     process.is_some_and(|process| process.parse::<u32>().is_ok())
@@ -273,7 +273,7 @@ fn is_of_several(name: &str) -> bool {
     number.is_some_and(|number: u32| number > 0 && Job::folder_of(number) == name)
 }
 
-/// What tells a report of ours from others of its name.
+/// The fields that distinguish our reports from others of the same name.
 #[derive(Deserialize)]
 struct Report {
     #[serde(rename = "rig")]
@@ -299,16 +299,18 @@ fn report_in(folder: &Folder) -> Option<Report> {
         let file = folder.file(name).ok()?;
         serde_json::from_reader(BufReader::new(file).take(LONGEST_REPORT)).ok()
     };
-    // A run that was killed has none of the first.
+    // A killed run has only a checkpoint.
     read("report.json").or_else(|| read(CHECKPOINT))
 }
 
-/// Whether a run has written here: its report says so, or the room that it was to have and that only a killed run leaves.
+/// Whether a run has written to this folder: proved by its report, or by reserved space, which only a killed run
+/// leaves.
 fn is_of_a_run(folder: &Folder) -> bool {
     ROOM.into_iter().any(|name| is_file(folder, name)) || report_in(folder).is_some()
 }
 
-/// Whether a run of several has. A single run's folder may have such a name as well, and is somebody's result.
+/// Whether the folder belongs to one of several runs. A single run's folder may have such a name as well, and is a
+/// user's result.
 fn is_one_of_several(folder: &Folder) -> bool {
     report_in(folder).is_some_and(|report| report.repetition.is_some())
 }

@@ -1,4 +1,4 @@
-//! Why there is no run: every case is exit code 2.
+//! Errors that prevent a run: each gives exit code 2.
 
 use std::fmt;
 use std::io;
@@ -13,7 +13,7 @@ use vecud_report::CheckProblem;
 /// The command, the rig or an FMU is invalid, or the operating system refuses what a run needs.
 #[derive(Debug)]
 pub enum Error {
-    /// What was asked for on the command line.
+    /// An invalid argument on the command line.
     Command(String),
     /// A file that cannot be read or written.
     File(PathBuf, io::Error),
@@ -21,52 +21,52 @@ pub enum Error {
     Output(PathBuf, io::Error),
     /// Another run writes to the output folder.
     OutputInUse(PathBuf),
-    /// The rig file.
+    /// Errors in the rig file.
     Rig(RigError),
-    /// What the rig file names at this place cannot be opened.
+    /// Errors in a file that the rig file names at this place.
     InRig(PathBuf, Place, Box<Error>),
     /// An FMU's archive, its binary or its sources.
     Archive(ArchiveError),
     /// An FMU's model description; the path of the FMU goes with it.
     Description(PathBuf, DescriptionError),
-    /// The rig has an FMU read as of a dialect that its own words are not of.
+    /// The rig declares a dialect that contradicts the FMU's own description.
     Abi {
         /// Name of the FMU in the rig.
         fmu: String,
-        /// What the rig says.
+        /// Dialect in the rig.
         wanted: Abi,
-        /// What its own words say.
+        /// Dialect of the FMU's own description.
         own: Abi,
-        /// What is wrong with it then.
+        /// Error of reading the FMU as of the rig's dialect.
         error: Box<Error>,
     },
     /// The rig does not fit its FMUs or this machine.
     Plan(PlanError),
-    /// A clock of the rig can miss its deadline: which, by how much, and why.
+    /// A clock of the rig can miss its deadline: which one, by how much, and why.
     Unschedulable(PathBuf, String),
-    /// The file of a saved state, or where one is to be saved.
+    /// The file of a saved state, to read or to write.
     State(PathBuf, String),
     /// A report or a recording: its file, the line in it, what is wrong and what to do.
     Report(PathBuf, Option<u64>, String),
-    /// The runner could not load what the plan says: its words.
+    /// The runner could not load the plan: its messages.
     Refused(Vec<String>),
     /// There is no folder for the cache.
     NoCache(io::Error),
-    /// Somebody has asked for the end before there was anything to run.
+    /// The user asked for the end before the run began.
     Interrupted,
-    /// Somebody has asked for the end of a validation.
+    /// The user asked for the end of a validation.
     ValidationInterrupted,
-    /// The operating system.
+    /// An error of the operating system.
     System(String),
 }
 
 impl Error {
-    /// A file that cannot be read or written.
+    /// Makes an error of a file that cannot be read or written.
     pub fn file(path: &Path) -> impl FnOnce(io::Error) -> Error + use<'_> {
         move |error| Error::File(path.to_owned(), error)
     }
 
-    /// What is wrong with texts that people write, where it has places in them: rig files, model descriptions. Else nothing.
+    /// Problems with places in texts that people write: rig files, model descriptions. Empty for other errors.
     pub fn problems(&self) -> Vec<Diagnostic> {
         match self {
             Error::Rig(RigError { problems }) | Error::Plan(PlanError { problems }) => problems.clone(),
@@ -79,7 +79,7 @@ impl Error {
         }
     }
 
-    /// What an error says, for programs, with its places.
+    /// The error for programs, with its places.
     pub fn told(&self) -> Vec<CheckProblem> {
         let known = |number: u32| (number > 0).then_some(number);
         let told = |problem: Diagnostic| CheckProblem {
@@ -96,7 +96,7 @@ impl Error {
     }
 }
 
-/// What is wrong with what a rig names.
+/// Message about a file that a rig names.
 fn in_rig(error: &Error) -> String {
     match error {
         Error::Archive(ArchiveError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! What is reported while a rig is prepared and runs, to whoever listens: a terminal, a service, a test.
+//! Events of preparing and running a rig, for any listener: a terminal, a service, a test.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,19 +7,19 @@ use vecud_report::Live;
 /// Something that has happened.
 #[derive(Clone, Debug)]
 pub enum SessionEvent {
-    /// Work that may take long has begun, such as a build of an FMU: what it is, for people.
+    /// Long work has begun, such as a build of an FMU: its description, for people.
     Begun(String),
-    /// That work is over, one way or another.
+    /// That work is over, with or without success.
     Over,
-    /// A line for people: a note, a warning, or what an FMU has logged.
+    /// A line for people: a note, a warning, or a message logged by an FMU.
     Message(LineWeight, String),
-    /// The session is in another state.
+    /// The session has entered another state.
     State(SessionState),
     /// The figures of the clocks, as often as [`Options::figures`](super::Options::figures) says.
     Figures(Live),
 }
 
-/// How much a line for people matters.
+/// Importance of a line for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineWeight {
     /// Worth knowing.
@@ -31,7 +31,7 @@ pub enum LineWeight {
 }
 
 impl LineWeight {
-    /// The word for it, with which a line for people may begin.
+    /// Word for the weight, which may begin a line for people.
     pub fn word(self) -> &'static str {
         match self {
             LineWeight::Note => "note",
@@ -45,7 +45,7 @@ impl LineWeight {
         line.strip_prefix(self.word()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(line)
     }
 
-    /// Of a line with this status of FMI (0 OK, 1 warning, 2 discard, and worse).
+    /// Weight of a line with this status of FMI (0 OK, 1 warning, 2 discard, and worse).
     pub fn of_status(status: u8) -> LineWeight {
         match status {
             0 => LineWeight::Note,
@@ -55,7 +55,7 @@ impl LineWeight {
     }
 }
 
-/// How far a session is.
+/// Progress of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum SessionState {
@@ -63,11 +63,11 @@ pub enum SessionState {
     Starting = 0,
     /// Partitions are activated.
     Running = 1,
-    /// What was released is done, nothing more is released, and simulation time stands.
+    /// All released activations have completed, no others are released, and simulation time stands still.
     Paused = 2,
     /// No new activation begins; FMUs are terminated.
     Stopping = 3,
-    /// The run is over and its report is being written; of several runs the next one may follow.
+    /// The run is over and its report is being written; another run may follow.
     Over = 4,
 }
 
@@ -84,12 +84,12 @@ impl SessionState {
     }
 }
 
-/// Who hears of events. By default nobody does.
+/// The listener for events. The default has none.
 #[derive(Clone, Default)]
 pub struct EventSink(Option<Arc<dyn Fn(SessionEvent) + Send + Sync>>);
 
 impl EventSink {
-    /// `hear` is called by the thread that collects what partitions leave behind: it must not wait for anybody.
+    /// `hear` is called by the thread that collects the data of partitions: it must not block.
     pub fn new(hear: impl Fn(SessionEvent) + Send + Sync + 'static) -> EventSink {
         EventSink(Some(Arc::new(hear)))
     }

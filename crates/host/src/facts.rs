@@ -16,52 +16,52 @@ use vecud_report::{CoreCounts, DoctorResult, Pauses};
 
 /// The facts of a run that are not in its shared memory.
 pub struct RunFacts {
-    /// The run goes on: how it ends, nobody knows yet.
+    /// The run continues: its end is unknown.
     pub goes_on: bool,
-    /// What FMUs log is in `run.log`.
+    /// Messages of FMUs are in `run.log`.
     pub has_run_log: bool,
-    /// How the runner's process ended.
+    /// Exit status of the runner's process.
     pub status: ExitStatus,
-    /// Why we have ended it, if we have.
+    /// Reason why the supervisor ended the runner, if it did.
     pub killed: Option<Killed>,
-    /// When the run began.
+    /// Start of the run.
     pub started: SystemTime,
-    /// The load of the machine before that.
+    /// Load of the machine before the start.
     pub load_at_start: Option<[f64; 3]>,
-    /// What doctor said of it then.
+    /// Result of doctor at that time.
     pub doctor: Option<DoctorResult>,
-    /// When the runner was seen to have ended, CLOCK_MONOTONIC in ns.
+    /// Time at which the runner was seen to have ended, CLOCK_MONOTONIC in ns.
     pub gone: i64,
-    /// How far it was then.
+    /// Phase of the runner at that time.
     pub phase: Phase,
     /// Whether offences against the standard fail the run.
     pub strict: bool,
-    /// Samples that came after their row.
+    /// Number of samples that arrived after their row was written.
     pub late_samples: u64,
-    /// For each task that datagrams activate: how many of them the kernel has thrown away.
+    /// Number of datagrams that the kernel dropped, for each task that datagrams activate.
     pub dropped: Vec<(UnitId, u64)>,
-    /// When the run has paused.
+    /// Pauses of the run.
     pub pauses: Pauses,
-    /// With several runs: which it is.
+    /// Number of this run among several.
     pub repetition: Option<u32>,
-    /// For each stimulus: what is wrong with its file.
+    /// Faults of the stimulus files, for each stimulus.
     pub stimuli: Vec<Fault>,
     /// The machine.
     pub machine: Machine,
-    /// What the kernel counted for the cores of partitions.
+    /// Kernel counters for the cores of partitions.
     pub cores: Vec<CoreCounts>,
-    /// What has become of the runner's threads.
+    /// Observations of the runner's threads.
     pub threads: ThreadWatcher,
-    /// What was seen of activations that did not return.
+    /// Observations of activations that did not return.
     pub hangs: Hangs,
-    /// For each task: the activation that had not returned when the run was over, which has ended because of that.
+    /// For each task: the activation that had not returned at the end of the run, and ended because of it.
     pub unreturned: Vec<Option<OngoingActivation>>,
-    /// Who has said how long a call may take.
+    /// Origin of the time limit for calls.
     pub call_limit: &'static str,
-    /// Processes that FMU code has left behind.
+    /// Processes left behind by FMU code.
     pub left: Vec<Left>,
     /// The runner's memory.
     pub memory: Memory,
-    /// Whether all of them could be ended.
+    /// Whether all of those processes could be ended.
     pub none_left: bool,
 }

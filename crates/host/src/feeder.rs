@@ -1,5 +1,5 @@
-//! Files of stimuli while a run goes on: read ahead of it, row by row, by a thread of this process, so that neither a file's length nor a
-//! slow disk reaches a partition.
+//! Reads stimulus files ahead of the run, row by row, in a thread of this process, so that neither a file's length nor
+//! a slow disk affects a partition.
 
 use super::shared::SharedRig;
 use super::stimuli::{Fault, Reader, StimulusSource};
@@ -10,39 +10,39 @@ use std::time::Duration;
 use vecud_plan::{Mode, Plan, StimulusPlan};
 use vecud_record::stimulus::{Feed, StimulusReader, StimulusRow};
 
-/// Rows of one file that are read before another one has its turn.
+/// Number of rows to read from one file before the next file has its turn.
 const TURN: usize = 1024;
-/// So far ticks of clocks between steps are read ahead, beside what the next steps need, s.
+/// Distance ahead of the run for ticks of clocks between steps, in addition to the needs of the next steps, s.
 const AHEAD: f64 = 2.0;
 
-/// A file while it is read.
+/// A file that is being read.
 struct Reading {
     stimulus: usize,
     part: Extract,
-    /// What is at this time and later is nobody's, s.
+    /// Rows from this time on are ignored, s.
     stop: f64,
     source: StimulusSource,
     rows: Option<StimulusReader<Reader>>,
     fault: Fault,
 }
 
-/// What is read of a file.
+/// The part of a file that one reading extracts.
 enum Extract {
     /// Values, and the ticks of tasks.
     Rows {
-        /// Of each word of values the newest one.
+        /// Newest value of each word.
         carried: Vec<Option<u64>>,
     },
     /// The ticks of one clock between steps.
     Ticks {
         tick: usize,
-        /// So far ahead of the run, s.
+        /// Distance ahead of the run, s.
         ahead: f64,
     },
 }
 
 impl Extract {
-    /// All that is read of a file, each at a pace of its own.
+    /// All readings of a file, each at its own pace.
     fn all_of(stimulus: &StimulusPlan, plan: &Plan) -> impl Iterator<Item = Extract> {
         let rows = Extract::Rows { carried: vec![None; stimulus.words()] };
         let ticks = stimulus.ticks.iter().enumerate().filter_map(|(tick, own)| {
@@ -52,7 +52,7 @@ impl Extract {
         std::iter::once(rows).chain(ticks)
     }
 
-    /// Whether another row is to be read.
+    /// Whether another row should be read.
     fn wants_more(&self, feed: Feed) -> bool {
         match self {
             Extract::Rows { .. } => feed.has_room(),
@@ -60,7 +60,7 @@ impl Extract {
         }
     }
 
-    /// Hands on what a row says, for which there is room.
+    /// Hands over a row, for which the feed has room.
     fn push(&mut self, feed: Feed, row: &StimulusRow, begin: f64, stop: f64) {
         match self {
             Extract::Rows { carried } => {
@@ -88,9 +88,9 @@ impl Reading {
         let (read, stop) = match part {
             Extract::Rows { .. } => (source.rows(plan), stop),
             Extract::Ticks { .. } => {
-                // A value that cannot be read is no fault of a tick.
+                // An unreadable value is no fault of a tick.
                 let rows = source.rows(&StimulusPlan { values: Vec::new(), ..plan.clone() });
-                // Steps go beyond the stop time of a run that may be taken up again, and end where a clock ticks.
+                // Steps go beyond the stop time of a run that may be resumed, and end where a clock ticks.
                 (rows, if prepared.options.save_state.is_some() { f64::INFINITY } else { stop })
             }
         };
@@ -111,7 +111,7 @@ impl Reading {
         }
     }
 
-    /// What is in the file from here on is nobody's.
+    /// Ends the reading: ignores the rest of the file and collects its faults.
     fn end(&mut self) {
         if let Some(rows) = self.rows.take() {
             self.fault.nan = rows.nan();
@@ -125,14 +125,14 @@ pub struct Feeder {
     shared: Arc<SharedRig>,
     /// Start of the run, s.
     begin: f64,
-    /// What is read, in the hands of the thread while there is one.
+    /// The readings: the thread works on them while there is one.
     readings: Arc<Mutex<Vec<Reading>>>,
     leave: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Feeder {
-    /// Begins all files, and reads as far ahead as there is room, or to their ends. The run has not begun.
+    /// Opens all files, and reads as far ahead as there is room, or to their ends. Called before the run begins.
     pub fn new(shared: &Arc<SharedRig>) -> Feeder {
         let (prepared, plan) = (&shared.prepared, shared.plan());
         let mut readings = Vec::new();
@@ -146,8 +146,8 @@ impl Feeder {
         Feeder { shared: shared.clone(), begin, readings, leave: Arc::default(), thread: None }
     }
 
-    /// Goes on reading as the run goes on, in a thread of its own. If there can be none, whoever watches the run
-    /// [reads](Feeder::read).
+    /// Continues to read during the run, in a thread of its own. Without a thread the watcher of the run calls
+    /// [`Feeder::read`].
     pub fn start(&mut self) -> std::io::Result<()> {
         if lock(&self.readings).iter().all(|reading| reading.rows.is_none()) {
             return Ok(());
@@ -167,14 +167,14 @@ impl Feeder {
         Ok(())
     }
 
-    /// Reads what there is room for, unless a thread does.
+    /// Reads as far as there is room, unless a thread does it.
     pub fn read(&self) {
         if self.thread.is_none() {
             while turn(&self.shared, &mut lock(&self.readings), self.begin) {}
         }
     }
 
-    /// Stops reading. Of each file what is wrong with it, as far as the reading has come.
+    /// Stops reading. Returns the faults of each file in the part that was read.
     pub fn finish(&mut self) -> Vec<Fault> {
         self.leave.store(true, SeqCst);
         let _that_it_has_panicked = self.thread.take().map(JoinHandle::join);
@@ -201,7 +201,7 @@ impl Drop for Feeder {
     }
 }
 
-/// Reads a few rows of each file, as far as there is room. Whether there was anything to do.
+/// Reads a few rows of each file, as far as there is room. Returns whether there was anything to do.
 fn turn(shared: &SharedRig, readings: &mut [Reading], begin: f64) -> bool {
     let mut busy = false;
     for reading in readings {
@@ -215,7 +215,7 @@ fn turn(shared: &SharedRig, readings: &mut [Reading], begin: f64) -> bool {
             let broken = match rows.read() {
                 Ok(Some(row)) => {
                     part.push(feed, row, begin, *stop);
-                    // The first row that is not before the stop ends the last line; what comes after it is nobody's.
+                    // The first row that is not before the stop ends the last line; later rows are ignored.
                     if row.time < *stop || row.may_jump && row.time == *stop {
                         continue;
                     }

@@ -26,19 +26,19 @@ pub struct OutputFolder {
     folder: Folder,
     /// Directories that were made for it, outermost first: the one that each is in, and its name.
     made: Vec<(Folder, PathBuf)>,
-    /// Which files of [`ROOM`] there are.
+    /// For each file of [`ROOM`], whether it exists.
     room: [bool; 2],
     /// Locked as long as it is open: two runs in one folder would write over each other.
     _lock: Option<File>,
 }
 
-/// Ends the name of a file that is being written.
+/// Suffix of a file that is being written.
 pub(super) const PARTIAL: &str = ".part";
-/// Keep room for the report, which is most wanted when a recording has filled the disk: `report.json` as long as it is not
+/// Reserve space for the report, which is needed most when a recording has filled the disk: `report.json` until it is
 /// written, and a file for all others.
 pub(super) const ROOM: [&str; 2] = ["report.json.part", ".reserve.part"];
 const KIB: u64 = 1 << 10;
-/// What is known of a run that goes on.
+/// Name of the file with the checkpoint of a running run.
 pub(super) const CHECKPOINT: &str = "checkpoint.json";
 
 impl OutputFolder {
@@ -59,7 +59,7 @@ impl OutputFolder {
         OutputFolder::of(folder.map_err(refuse), made)
     }
 
-    /// A folder in it, which must be no link: that leads to wherever somebody wants.
+    /// Makes a folder inside `folder`. It must not be a link, which could lead anywhere.
     pub fn create_inside(folder: &Folder, name: &str) -> Result<OutputFolder, Error> {
         let mut made = Vec::new();
         let mut note = |folder: &Folder, name: &Path| made.push((folder.clone(), name.to_owned()));
@@ -67,7 +67,7 @@ impl OutputFolder {
         OutputFolder::of(inner.map_err(|error| Error::Output(folder.path().join(name), error)), made)
     }
 
-    /// A folder of this name in one at `path`, which is made as well if need be and is given, too.
+    /// Makes a folder of this name inside the one at `path`, which is made as well if need be, and returns both.
     pub fn create_two(path: &Path, name: &str) -> Result<(OutputFolder, Folder), Error> {
         let OutputFolder { folder, mut made, .. } = OutputFolder::create(path, None)?;
         match OutputFolder::create_inside(&folder, name) {
@@ -104,7 +104,7 @@ impl OutputFolder {
         Ok(())
     }
 
-    /// Where it is, as people know it.
+    /// Path of the directory, as users know it.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -114,17 +114,17 @@ impl OutputFolder {
         &self.folder
     }
 
-    /// Takes the room for the report, unless that is done. `Err`: there is not even enough for report.json, though `freed`
-    /// bytes will be given back before the run begins.
+    /// Reserves space for the report, once. `Err`: the space does not suffice even for report.json, although `freed`
+    /// bytes will be released before the run begins.
     ///
-    /// A file system that cannot set room aside is used without.
+    /// File systems that cannot reserve space are used without.
     pub fn take_room(&mut self, plan: &Plan, freed: u64) -> Result<(), Error> {
-        // More than twice what a report usually has: last words and problems may be long.
+        // More than twice the usual size of a report: last words and problems may be long.
         let (tasks, fmus) = (plan.units.len() as u64, plan.fmus.len() as u64);
-        // In real time there are the worst activations, the course of the latencies, and histograms by intervals as well.
+        // In real time the report also has the worst activations, latencies over time, and histograms by intervals.
         let (each, others) = if plan.mode == Mode::RealTime { (30, 176) } else { (2, 96) };
         let each = each + if plan.trace.kernel { 8 } else { 0 };
-        // And what the kernel has counted for each core.
+        // The kernel's counters for each core.
         let cores: BTreeSet<usize> = plan.cores().into_iter().filter(|_| plan.mode == Mode::RealTime).collect();
         // The name of each column, its unit and its type.
         let columns: u64 = plan.signals.iter().map(|signal| signal.name.len() as u64 + 48).sum();
@@ -140,7 +140,7 @@ impl OutputFolder {
                 return Err(Error::Output(self.path().to_owned(), io::Error::other(why)));
             }
         }
-        // The others are worth less than a run.
+        // A run is worth more than the other files.
         self.room[1] = take(&rest, others, self.room[1]).is_ok();
         Ok(())
     }
@@ -158,8 +158,8 @@ impl OutputFolder {
         take_back(&self.made);
     }
 
-    /// Writes what the others can be made of anew: `histograms.hlog`, and then `report.json`, in the room that it has; who finds
-    /// the second finds the first. The error names `report.json`.
+    /// Writes the sources of all other files: `histograms.hlog`, and then `report.json`, in its reserved space; a
+    /// reader that finds the second finds the first. The error names `report.json`.
     pub fn write_first(&self, run: &Run) -> Result<(), String> {
         let _it_is_written_again = write_log(&self.folder.way(), run);
         self.write_json(run)
@@ -184,7 +184,7 @@ impl OutputFolder {
         };
         let words = format!("the report is incomplete: {}: {what}", self.path().display());
         run.problems.push(Problem::failure(Subject::Run, Kind::ReportIncomplete { words }));
-        // What that says is on the terminal, too.
+        // A failure is shown on the terminal as well.
         let _ = self.write_json(run);
     }
 
@@ -192,7 +192,7 @@ impl OutputFolder {
         put(&self.folder.way(), "report.json", || vecud_report::json(run))
     }
 
-    /// Removes the last checkpoint, if there is one: what takes its place is on the disk then, if it `lasts` there.
+    /// Removes the last checkpoint, if there is one; if it `lasts`, its replacement is forced to the disk first.
     fn forget_checkpoint(&self, lasts: bool) {
         let checkpoint = self.folder.join(CHECKPOINT);
         if !checkpoint.exists() {
@@ -202,7 +202,7 @@ impl OutputFolder {
         if !lasts {
             let _ = fs::remove_file(checkpoint);
         } else if ["histograms.hlog", "report.json"].into_iter().all(|name| is_on_the_disk(self.folder.join(name))) {
-            // The names as well, where folders can be forced to the disk.
+            // Forces the names to the disk as well, where folders can be.
             let _ = File::open(self.folder.way()).and_then(|folder| folder.sync_all());
             let _ = fs::remove_file(checkpoint);
         }
@@ -213,7 +213,8 @@ fn write_log(folder: &Path, run: &Run) -> Result<(), String> {
     put(folder, "histograms.hlog", || vecud_report::hlog(run))
 }
 
-/// Writes the files of a report but `report.json` and `histograms.hlog`, each on its own. Those that fail, with the reason, and how many there are.
+/// Writes the files of a report except `report.json` and `histograms.hlog`, each on its own. Returns the failures with
+/// their reasons, and the number of files.
 fn write_others(folder: &Path, run: &Run) -> (Vec<String>, usize) {
     type Make = fn(&Run) -> Vec<(String, String)>;
     let others: [(&str, Make); 4] = [
@@ -240,8 +241,8 @@ fn write_others(folder: &Path, run: &Run) -> (Vec<String>, usize) {
     (failures, count)
 }
 
-/// Writes the report of a run that has not ended, or of which nobody knows how, with its histograms. Leaves the room of a run that
-/// goes on alone. Those files that fail, with the reason.
+/// Writes the report of a run that has not ended, or whose end is unknown, with its histograms. Leaves the reserved
+/// space of a running run alone. Returns the failures with their reasons.
 pub fn write_unfinished(folder: &Path, run: &Run) -> Vec<String> {
     let partial = format!("report.json.{}{PARTIAL}", std::process::id());
     let json = alone(|| vecud_report::json(run))
@@ -254,13 +255,14 @@ pub fn write_unfinished(folder: &Path, run: &Run) -> Vec<String> {
     json.err().into_iter().chain(log.err()).chain(write_others(folder, run).0).collect()
 }
 
-/// Writes what is known of a run that goes on. One that `lasts` is on the disk when this returns, and before that the one before it.
+/// Writes a checkpoint of a running run. If it `lasts`, it is on the disk when this returns, and its predecessor stays
+/// until then.
 pub(super) fn write_checkpoint(folder: &Path, run: &Run, lasts: bool) -> Result<(), String> {
     let text = alone(|| vecud_report::checkpoint(run))?;
     let path = folder.join(CHECKPOINT);
     write_by(&path, &with_ending(&path), text.as_bytes(), lasts).map_err(|error| error.to_string())?;
     if lasts {
-        // The name as well. Where folders cannot be forced to the disk, it comes there some time.
+        // Forces the name to the disk as well. Where folders cannot be forced, the name gets there later.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
     Ok(())
@@ -271,13 +273,13 @@ fn put(folder: &Path, name: &str, make: impl FnOnce() -> String) -> Result<(), S
     write_whole(&folder.join(name), content.as_bytes()).map_err(|error| format!("{name}: {error}"))
 }
 
-/// Does something of which nothing else may suffer: a panic is an error that says so, in its words.
+/// Isolates work whose failure must not affect anything else: a panic becomes an error with its message.
 pub(super) fn alone<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     thread_local! {
-        /// What a panic has said on this thread while it does such work; `None`: it does not.
+        /// Message of a panic on this thread during such work; `None`: no such work is in progress.
         static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
     }
-    /// Panics of all other work go on to whoever has heard of them before.
+    /// Panics of all other work go to the previous hook.
     static HEARD: Once = Once::new();
     HEARD.call_once(|| {
         let others = std::panic::take_hook();
@@ -292,22 +294,22 @@ pub(super) fn alone<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     result.map_err(|_| format!("a defect of vecud's ({}); please report this", said.replace('\n', " ")))
 }
 
-/// Whether a run writes to a folder, as far as the file system can tell.
+/// Whether a run writes to a folder, as far as the file system tells.
 pub fn is_in_use(folder: &Path) -> bool {
     matches!(lock(folder), Err(Error::OutputInUse(_)))
 }
 
-/// Keeps other runs out of a folder as long as what is returned is open.
+/// Keeps other runs out of a folder while the returned file is open.
 pub fn lock(path: &Path) -> Result<File, Error> {
     let folder = File::open(path).map_err(|error| Error::Output(path.to_owned(), error))?;
     match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => Err(Error::OutputInUse(path.to_owned())),
-        // A file system without locks is used without.
+        // File systems without locks are used without.
         _ => Ok(folder),
     }
 }
 
-/// Locks a folder that is held open, as [`lock`] locks one by its path.
+/// Locks a folder by an open handle, as [`lock`] does by path.
 pub(super) fn lock_held(folder: &Folder) -> Result<File, Error> {
     lock(&folder.way()).map_err(|error| match error {
         Error::OutputInUse(_) => Error::OutputInUse(folder.path().to_owned()),
@@ -319,12 +321,12 @@ pub(super) fn lock_held(folder: &Folder) -> Result<File, Error> {
 /// Removes folders that were made, innermost first.
 fn take_back(made: &[(Folder, PathBuf)]) {
     for (folder, name) in made.iter().rev() {
-        // Fails when somebody else has put something there meanwhile; then it stays.
+        // Fails when others have put something there; then the folder stays.
         let _ = folder.remove_empty(name);
     }
 }
 
-/// Why there is no folder of this name and none can be made, in words that say more than that it exists.
+/// Explains why a path is no folder and cannot become one.
 fn is_or_can_be_folder(path: &Path) -> Result<(), &'static str> {
     match (fs::symlink_metadata(path), fs::metadata(path)) {
         (Ok(found), Err(error)) if found.is_symlink() && error.kind() == io::ErrorKind::NotFound => {
@@ -335,7 +337,7 @@ fn is_or_can_be_folder(path: &Path) -> Result<(), &'static str> {
     }
 }
 
-/// Refuses, with the rights of root, a folder of which somebody else may change the content.
+/// Refuses, for root, a folder whose content others can change.
 pub(super) fn trusted(folder: &Path) -> Result<(), Error> {
     match files::stranger_to_root(folder) {
         Some(stranger) => {
@@ -346,13 +348,13 @@ pub(super) fn trusted(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// Whether files can be made in a folder; found out before anything is started.
+/// Checks whether files can be made in a folder, before anything is started.
 pub(super) fn may_write(folder: &Path) -> io::Result<()> {
     let may = Access::WRITE_OK | Access::EXEC_OK;
     Ok(rustix::fs::accessat(CWD, folder, may, AtFlags::EACCESS)?)
 }
 
-/// Sets so many bytes aside as a file, unless it is `there`.
+/// Reserves this many bytes as a file, unless it is `there`.
 fn take(path: &Path, size: u64, there: bool) -> Result<(), Errno> {
     if there {
         return Ok(());
@@ -367,18 +369,18 @@ fn take(path: &Path, size: u64, there: bool) -> Result<(), Errno> {
     taken
 }
 
-/// Writes a file that is there as a whole or not at all.
+/// Writes a file as a whole or not at all.
 ///
 /// # Errors
-/// The operating system's; nothing is left behind then.
+/// Errors of the operating system; then nothing is left behind.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     write_by(path, &with_ending(path), content, false)
 }
 
-/// The same, and it is on the disk then, whatever becomes of the machine.
+/// Writes a file as a whole or not at all, and forces it to the disk, so that it survives a crash of the machine.
 ///
 /// # Errors
-/// As [`write_whole`].
+/// Errors of the operating system, as for [`write_whole`].
 pub fn write_lasting(path: &Path, content: &[u8]) -> io::Result<()> {
     write_by(path, &with_ending(path), content, true)
 }
@@ -390,12 +392,12 @@ fn with_ending(path: &Path) -> PathBuf {
     partial.into()
 }
 
-/// Writes a file under another name first. `lasts`: its content is on the disk before it has its own.
+/// Writes a file under a temporary name first. `lasts`: its content is forced to the disk before the renaming.
 fn write_by(path: &Path, partial: &Path, content: &[u8], lasts: bool) -> io::Result<()> {
-    // Into the room that it may have: once that is given up, somebody else could take it.
+    // Reuses the reserved space: once released, it could be taken by others.
     let written = files::reopen(partial).and_then(|mut file| {
         if lasts {
-            // Rigs have values that are nobody else's, such as variables of the environment.
+            // Rigs contain private values, such as variables of the environment.
             file.set_permissions(fs::Permissions::from_mode(0o600))?;
         }
         file.write_all(content)?;
@@ -435,8 +437,8 @@ mod tests {
         assert_eq!(alone(|| 7), Ok(7));
     }
 
-    /// Whoever is killed while the report is written has lost nothing: the last checkpoint is there until both files are of which
-    /// the others can be made, and where one of them finds the other is there.
+    /// A crash while the report is written loses nothing: the last checkpoint stays until both files exist from which
+    /// the others can be made, and the second of them is never there without the first.
     #[test]
     fn a_checkpoint_is_there_until_the_report_can_do_without_it() {
         let folder = tempfile::tempdir().unwrap();

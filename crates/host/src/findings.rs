@@ -1,4 +1,4 @@
-//! What was not as it should be, in words: offences of FMUs against the standard, and irregularities of the run.
+//! Messages about irregularities: offences of FMUs against the standard, and irregularities of the run.
 
 use super::facts::RunFacts;
 use super::{Prepared, tasks};
@@ -13,7 +13,7 @@ use vecud_record::unusable::Unusable;
 use vecud_report::format::some;
 use vecud_report::{ClockResult, FindingResult, FmuResult, Kind, Problem, Severity, Subject};
 
-/// What an instance did against the standard, each kind once.
+/// Offences of an instance against the standard, each kind once.
 pub fn of_fmu(prepared: &Prepared, board: Board, fmu: FmuId) -> Vec<FindingResult> {
     let cells = board.fmu(fmu).findings();
     let shared = prepared.shared.iter().filter(|(own, _)| *own == fmu).map(|(_, finding)| finding.clone());
@@ -65,7 +65,7 @@ fn kind(finding: FindingKind) -> &'static str {
     }
 }
 
-/// What it did, how often, and where first.
+/// Message about an offence: the deed, its count, and its first place.
 fn offence(prepared: &Prepared, fmu: FmuId, finding: FindingKind, count: u64, first: Occurrence) -> String {
     let name = first.reference.and_then(|reference| {
         let variables = &prepared.descriptions[fmu.0].variables;
@@ -216,10 +216,10 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: FindingKind, count: u64, fi
     what + &place(prepared, first, count) + end
 }
 
-/// What an FMU has changed for all FMUs of the process.
+/// Message about a change that an FMU made for all FMUs of the process.
 fn changed(prepared: &Prepared, fmu: FmuId, what: &str, count: u64, when: u64) -> String {
     let first = if count == 1 { "" } else { "first " };
-    /// Nobody can tell which FMU made the change.
+    /// No FMU can be identified as the author of the change.
     const UNCLEAR: u64 = When::Unclear as u64;
     let told = match when {
         1 => "when its library was loaded",
@@ -257,7 +257,7 @@ fn place(prepared: &Prepared, first: Occurrence, count: u64) -> String {
     }
 }
 
-/// What is not as it should be although the run succeeded, and is not against the standard.
+/// Adds irregularities of a successful run that are no offences against the standard.
 pub fn irregularities(
     prepared: &Prepared,
     board: Board,
@@ -311,7 +311,7 @@ fn queues(release: &Release) -> bool {
     !matches!(release, Release::Periodic { .. } | Release::Asked | Release::Changing)
 }
 
-/// What a clock cannot have, and why.
+/// Message about a value that a clock cannot have, with the reason.
 pub fn unusable(plan: &Plan, reading: Unusable, function: Option<Function>) -> String {
     let is_shift = matches!(function, Some(Function::GetShiftDecimal | Function::GetShiftFraction));
     let what = if is_shift { "the shift" } else { "the interval" };
@@ -391,7 +391,7 @@ pub fn unusable(plan: &Plan, reading: Unusable, function: Option<Function>) -> S
     }
 }
 
-/// The overrun that has ended the run, because the rig says so.
+/// The overrun that ended the run, as the rig demands.
 pub fn stopped_by_overrun(plan: &Plan, board: Board) -> Option<Problem> {
     let global = |word: Global| board.global(word).load(SeqCst);
     let task = board.named_task(global(Global::OverrunTask))?;

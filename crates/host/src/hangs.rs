@@ -1,10 +1,10 @@
-//! Activations that do not return (semantics S14): limits and `overrun = "stop"` act while they run, somebody hears of them, and one
-//! that is not back within `shutdown_timeout` after a limit is given up.
+//! Activations that do not return (semantics S14): limits and `overrun = "stop"` act while they run, messages name
+//! them, and one that does not return within `shutdown_timeout` after a limit is given up.
 //!
-//! Judged is what an activation has run itself, as far as the supervisor has seen it: not while the process was stopped or a
-//! debugger had it, while the supervisor itself was stopped, while more urgent partitions of the rig had the core, nor what
-//! others have executed there. So one that is kept from running is not taken for one that hangs; its releases that pass are
-//! overruns all the same.
+//! Only the activation's own execution counts, as far as the supervisor observed it: not while the process was stopped
+//! or a debugger held it, while the supervisor itself was stopped, while more urgent partitions of the rig had the
+//! core, nor the execution of other tasks there. So an activation that cannot run is not mistaken for one that hangs;
+//! its passed releases are overruns all the same.
 
 use super::calls::function;
 use super::time_base::TimeBase;
@@ -18,62 +18,62 @@ use vecud_record::board::promise::Break;
 use vecud_record::board::{Board, FmuWord, Global, Metric, Phase, TaskWord};
 use vecud_report::LimitKey;
 
-/// More than this between two looks was not seen to pass: the supervisor was stopped meanwhile, ns.
+/// A longer gap between two checks does not count: the supervisor itself was stopped, ns.
 const SEEN: i64 = 1_000_000_000;
-/// An activation that runs for less is looked at no further, ns: most have returned by then.
+/// Activations that have run for less are not examined, ns: most have returned by then.
 const LONG: i64 = 50_000_000;
-/// Somebody hears of an activation that runs for so long while its releases pass, ns: once for each clock ...
+/// Running time after which the first message about a clock appears while its releases pass, ns.
 const FIRST_TOLD: i64 = 1_000_000_000;
-/// ... and of every one each time that it has run for so long again, ns.
+/// Running time between further messages about the same activation, ns.
 const TOLD: i64 = 10_000_000_000;
 
-/// An activation that was seen under way at the last look.
+/// An activation that was under way at the last check.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
     /// [`OngoingActivation::started`].
     started: i64,
-    /// What it has run by itself, ns.
+    /// Its own running time, ns.
     ran: i64,
-    /// What all other tasks of its core had executed by the last look, ns.
+    /// Execution time of all other tasks of its core by the last check, ns.
     others: u64,
-    /// The first limit that it has exceeded, and what it had run by then, ns.
+    /// The first limit that it exceeded, and its running time by then, ns.
     over: Option<(LimitKey, i64)>,
-    /// How often it was told of because it runs for so long.
+    /// Number of messages about its long running time.
     told: i64,
 }
 
-/// The release that has ended the run, since its predecessor was still running and the rig says so.
+/// The release that ended the run because its predecessor was still running, as the rig demands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overdue {
-    /// Whose release it was.
+    /// Task of the release.
     pub task: UnitId,
-    /// When it was due.
+    /// Due time.
     pub time: Instant,
-    /// How late that was seen, ns.
+    /// Delay of the detection after the due time, ns.
     pub late: i64,
 }
 
 /// An activation that did not return within `shutdown_timeout` after a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GivenUp {
-    /// Whose activation it was.
+    /// Task of the activation.
     pub task: UnitId,
     /// The limit.
     pub limit: LimitKey,
-    /// The function that it was in.
+    /// The function that the activation was in.
     pub function: Function,
-    /// The activation, as it was then.
+    /// State of the activation at that time.
     pub under_way: OngoingActivation,
 }
 
-/// What there is to be done about an activation.
+/// Consequence of a check of an activation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HangAction {
-    /// Somebody should hear that it runs, for so many seconds by now.
+    /// Report that the activation has been running for this many seconds.
     Tell(UnitId, OngoingActivation, i64),
-    /// It has overrun, and the run ends.
+    /// The activation has overrun, which ends the run.
     Overdue(Overdue),
-    /// Its FMU is given up.
+    /// The activation's FMU is given up.
     GiveUp(GivenUp),
 }
 
@@ -82,26 +82,27 @@ pub enum HangAction {
 pub struct Hangs {
     looked: Option<i64>,
     tasks: Vec<Option<Watched>>,
-    /// The clocks that were told of already.
+    /// For each clock, whether a message named it already.
     told: Vec<bool>,
-    /// What has ended the run.
+    /// The overrun that ended the run.
     pub overdue: Option<Overdue>,
     /// Each FMU at most once.
     pub given_up: Vec<GivenUp>,
-    /// In virtual time: the activation under way and how far it is, and since when it was seen there, CLOCK_MONOTONIC in ns.
+    /// In virtual time: the activation under way with its progress, and the time of its first observation,
+    /// CLOCK_MONOTONIC in ns.
     stands: Option<([u64; 6], i64)>,
 }
 
 impl Hangs {
-    /// Nothing was seen yet.
+    /// Watches a run from a state before the first check.
     pub fn new(plan: &Plan) -> Hangs {
         let tasks = plan.units.len();
         let (overdue, given_up, stands) = Default::default();
         Hangs { looked: None, tasks: vec![None; tasks], told: vec![false; tasks], overdue, given_up, stands }
     }
 
-    /// Looks at the activations of a run that begins at `begin`, in the process `pid`, `now` (CLOCK_MONOTONIC, ns), and says what is
-    /// to be done.
+    /// Checks the activations of a run that begins at `begin`, in the process `pid`, at the time `now`
+    /// (CLOCK_MONOTONIC, ns), and returns the consequences.
     pub fn look(
         &mut self,
         plan: &Plan,
@@ -119,14 +120,14 @@ impl Hangs {
             return Vec::new();
         }
         let passed = self.looked.replace(now).map_or(0, |looked| (now - looked).clamp(0, SEEN));
-        // From then on the runner waits for what has not returned.
+        // After the end of the run the runner waits for activations that have not returned.
         let Some(time_base) = TimeBase::now(plan, board, begin).filter(|_| phase == Phase::Running) else {
             return Vec::new();
         };
         let standings: Vec<TaskProgress> =
             (0..plan.units.len()).map(|task| standing(plan, board, Some(time_base), UnitId(task))).collect();
         let is_long = |own: &TaskProgress| own.under_way.is_some_and(|own| own.running >= LONG);
-        // What is read from files is read only where somebody may be hanging.
+        // Files are read only where an activation may hang.
         let stands_still = standings.iter().any(is_long) && {
             let standing = process::standing(pid);
             standing.stopped || standing.traced
@@ -199,8 +200,8 @@ impl Hangs {
         }
     }
 
-    /// The run is over: the overrun that has ended it is that of an activation that did not return, so that the runner could not
-    /// note it.
+    /// Records the overrun that ended the run on behalf of the runner, which could not record it: the activation did
+    /// not return.
     pub fn settle(&self, board: Board) {
         let word = |word: Global| board.global(word);
         if let Some(Overdue { task, time, late }) = self.overdue
@@ -214,37 +215,39 @@ impl Hangs {
         }
     }
 
-    /// What the activation of a task that is under way has run by itself, ns.
+    /// Own running time of the activation under way, ns.
     pub fn ran(&self, task: UnitId, under_way: &OngoingActivation) -> i64 {
         self.tasks[task.0].filter(|own| own.started == under_way.started).map_or(0, |own| own.ran)
     }
 
-    /// Whether an activation under way has run by itself for so long that somebody who reads of the run should know it.
+    /// Whether an activation under way has run long enough for the report to mention it.
     pub fn lasts(&self, task: UnitId, under_way: &OngoingActivation) -> bool {
         let ran = self.ran(task, under_way);
         ran >= TOLD || (ran >= FIRST_TOLD && under_way.passed.is_some())
     }
 
-    /// An activation under way that is over a limit, also one that has ended the run by an overrun.
+    /// An activation under way that exceeds a limit, or that ended the run by an overrun.
     pub fn over_limit(&self) -> Option<(UnitId, LimitKey)> {
         let own = |(task, own): (usize, &Option<Watched>)| Some((UnitId(task), own.as_ref()?.over?.0));
         let overdue = self.overdue.map(|overdue| (overdue.task, LimitKey::Overruns));
         self.tasks.iter().enumerate().find_map(own).or(overdue)
     }
 
-    /// In virtual time: since when the activation under way was seen where it is, CLOCK_MONOTONIC in ns.
+    /// In virtual time: time of the first observation of the activation under way in its present state, CLOCK_MONOTONIC
+    /// in ns.
     pub fn stands_since(&self) -> Option<i64> {
         self.stands.map(|(_, since)| since)
     }
 
-    /// Whether the run was to end because of what was seen.
+    /// Whether a check ended the run.
     pub fn end_the_run(&self, plan: &Plan) -> bool {
         self.overdue.is_some() || (!self.given_up.is_empty() && plan.on_error == OnError::Stop)
     }
 }
 
 impl Watched {
-    /// An activation was seen again, or is another one. `passed`: since the last look, in which it may have run, ns.
+    /// Updates the observation of an activation, or begins one. `passed`: time since the last check in which it may
+    /// have run, ns.
     fn follow(watched: &mut Option<Watched>, under_way: &OngoingActivation, passed: i64, others: impl Fn() -> u64) {
         let started = under_way.started;
         match watched.as_mut().filter(|own| own.started == started) {
@@ -258,7 +261,7 @@ impl Watched {
         }
     }
 
-    /// The limit that it is over and within `timeout` of which it was not back.
+    /// The exceeded limit of an activation that did not return within `timeout` after it.
     fn hangs(
         &mut self,
         limits: &Limits,
@@ -273,8 +276,8 @@ impl Watched {
     }
 }
 
-/// The limit that an activation under way has exceeded. Of those that are about all activations, only where this one has made it
-/// worse.
+/// The limit that an activation under way has exceeded. Limits on all activations count only if this one worsens the
+/// figure.
 fn exceeded(
     limits: &Limits,
     overruns: u64,
@@ -291,15 +294,14 @@ fn exceeded(
         .find_map(|(is_over, key)| is_over.then_some(key))
 }
 
-/// What all other tasks of a core have executed, ns.
+/// Execution time of all other tasks of a core, ns.
 fn executed_by_others(plan: &Plan, board: Board, task: UnitId) -> u64 {
     let cpu = plan.units[task.0].cpu;
     let others = (0..plan.units.len()).filter(|other| *other != task.0 && plan.units[*other].cpu == cpu);
     others.fold(0, |sum, other| sum.saturating_add(board.task(UnitId(other)).histogram(Metric::Execution).sum()))
 }
 
-/// What tells one activation in virtual time from another, and, where equations are integrated in it, from itself when it has come
-/// further.
+/// Identifies an activation in virtual time and, where equations are integrated in it, its progress.
 fn mark(plan: &Plan, board: Board) -> Option<[u64; 6]> {
     let task = (0..plan.units.len()).find(|task| board.task(UnitId(*task)).get(TaskWord::Active) == 1)?;
     let [activations, time @ ..] = [TaskWord::Activations, TaskWord::Time, TaskWord::Time1, TaskWord::Time2]

@@ -1,4 +1,4 @@
-//! What sessions may use of this machine: cores, and FIFO priorities, which are found by trying.
+//! Resources of this machine for sessions: cores, and FIFO priorities, which are found by trying.
 
 use super::Error;
 use std::collections::BTreeSet;
@@ -6,24 +6,24 @@ use vecud_base::priority::FifoPriority;
 use vecud_linux::{SysError, affinity, memory, scheduling};
 use vecud_plan::{FifoReach, HostFacts, Plan, RunningRig};
 
-/// Cores and FIFO priorities for a session, and what other sessions hold of them.
+/// Cores and FIFO priorities for a session, with the shares of other sessions.
 #[derive(Clone, Debug)]
 pub struct HostResources {
     /// Cores that threads of this process may run on.
     pub cpus: BTreeSet<usize>,
     /// Cores that the kernel keeps free of other work, whatever the process's affinity mask says.
     pub isolated: BTreeSet<usize>,
-    /// How far FIFO priorities go.
+    /// The FIFO priorities that are granted.
     pub fifo: FifoReach,
-    /// The rigs that run beside it.
+    /// Rigs that run already.
     beside: Vec<RunningRig>,
-    /// Why the highest priority that was tried is not to be had.
+    /// Reason why the highest tried priority is refused.
     refused: Option<SysError>,
 }
 
 impl HostResources {
-    /// Looks what a thread that is started here gets, and tries FIFO priorities up to `highest`; `None`: virtual time, which
-    /// needs none.
+    /// Determines the cores and FIFO priorities, up to `highest`, of a thread started here; `None`: virtual time, which
+    /// needs no priority.
     pub fn look(highest: Option<FifoPriority>) -> Result<HostResources, Error> {
         let cpus = affinity::allowed_cpus().map_err(|error| Error::System(error.to_string()))?;
         let (granted, refused) = highest.map_or((None, None), |highest| scheduling::highest_fifo(highest.get()));
@@ -35,13 +35,13 @@ impl HostResources {
         Ok(HostResources { cpus, isolated: affinity::isolated_cpus(), fifo, beside: Vec::new(), refused })
     }
 
-    /// Beside a rig that runs, which keeps what it has.
+    /// Adds a running rig, which keeps its resources.
     pub fn beside(mut self, rig: RunningRig) -> HostResources {
         self.beside.push(rig);
         self
     }
 
-    /// For a plan.
+    /// Facts for making a plan.
     pub fn facts(&self) -> HostFacts {
         HostFacts {
             allowed_cpus: self.cpus.iter().copied().collect(),
@@ -51,7 +51,7 @@ impl HostResources {
         }
     }
 
-    /// How the partitions of a plan would be scheduled, and what becomes of memory.
+    /// Describes how the partitions of a plan would be scheduled, and whether memory can be locked.
     pub fn lines(&self, plan: &Plan) -> [String; 2] {
         [self.scheduling(plan), memory_text(plan)]
     }

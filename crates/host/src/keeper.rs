@@ -1,8 +1,8 @@
-//! Checkpoints: while a run goes on, what is known of it is written down every so often, so that it outlives this process.
+//! Checkpoints: a running run is written to disk at intervals, so that its report survives this process.
 //!
-//! A thread of its own copies the shared memory, makes a [`Run`] of the copy and writes it: whoever collects what partitions
-//! leave behind waits neither for that nor for the disk. There is one at a time; while a disk takes longer than the rig's
-//! `checkpoint`, there are fewer.
+//! A thread of its own copies the shared memory, makes a [`Run`] of the copy and writes it: the thread that collects
+//! the data of partitions waits neither for that nor for the disk. Only one checkpoint is written at a time; while a
+//! disk takes longer than the rig's `checkpoint`, there are fewer.
 
 use super::collect::collect;
 use super::cores::CoreUsage;
@@ -33,15 +33,15 @@ use vecud_record::board::{Global, Phase, SupervisorView};
 use vecud_record::recording::envelope::Overview;
 use vecud_report::{ClockResult, DoctorResult, Run};
 
-/// The first checkpoint comes as soon as the run has begun, the second one so long after it, ns, and each later one after twice as long,
-/// until they come as often as the rig says: a run that is killed early has a report as well. The first one is not forced to the disk,
-/// for which short runs would have to wait: it outlives vecud, but not the machine.
+/// Delay of the second checkpoint after the first, ns. The first is written as soon as the run has begun, and each
+/// later delay doubles up to the rig's period: a run that is killed early has a report as well. The first one is not
+/// forced to the disk, for which short runs would have to wait: it survives vecud, but not the machine.
 const SECOND: i64 = 1_000_000_000;
 
-/// What is known of a run, beside the shared memory, while it goes on.
+/// State of a running run outside of its shared memory.
 pub(super) struct Sight {
     pub shared: Arc<SharedRig>,
-    /// Where the files go.
+    /// Folder of the files.
     pub out: Folder,
     pub told: RecordingOutcome,
     pub over_time: IntervalMaxima,
@@ -54,40 +54,40 @@ pub(super) struct Sight {
     pub started: SystemTime,
     pub load_at_start: Option<[f64; 3]>,
     pub doctor: Option<DoctorResult>,
-    /// When the runner was started, CLOCK_MONOTONIC in ns.
+    /// Start of the runner, CLOCK_MONOTONIC in ns.
     pub began: i64,
     pub phase: Phase,
     pub late_samples: u64,
     pub dropped: Vec<(UnitId, u64)>,
     pub repetition: Option<u32>,
-    /// Somebody wants the files of a report.
+    /// A report was requested.
     pub is_report: bool,
     /// The checkpoint is forced to the disk.
     pub lasts: bool,
-    /// What its page draws of the recording.
+    /// Overview of the recording for the report's page.
     pub overview: Option<Overview>,
 }
 
-/// What came of writing it down.
+/// Result of writing a checkpoint.
 pub(super) struct CheckpointResult {
-    /// Why there is no checkpoint, if that is to be told.
+    /// Reason for a missing checkpoint, if it should be reported.
     pub warning: Option<String>,
-    /// Of a report that somebody wanted: which files were not written, and why.
+    /// Failures of a requested report: each file with its reason.
     pub report: Option<Vec<String>>,
 }
 
 /// Writes checkpoints of one run.
 pub(super) struct CheckpointWriter {
-    /// ns; `None`: the rig wants none.
+    /// Interval, ns; `None`: the rig wants no checkpoints.
     period: Option<i64>,
-    /// When the next one is due, CLOCK_MONOTONIC in ns; 0: that is not known yet.
+    /// Due time of the next checkpoint, CLOCK_MONOTONIC in ns; 0: unknown.
     due: i64,
-    /// How long after the one before that is, ns; 0: it is the first one.
+    /// Interval before the due time, ns; 0: the next checkpoint is the first one.
     distance: i64,
-    /// One was written that is forced to the disk.
+    /// A checkpoint was forced to the disk.
     lasts: bool,
     at_work: Option<JoinHandle<CheckpointResult>>,
-    /// It was said that they cannot be written.
+    /// The user was told that checkpoints cannot be written.
     is_told: bool,
 }
 
@@ -103,7 +103,7 @@ impl CheckpointWriter {
         }
     }
 
-    /// Whether a checkpoint can be written, and is due or wanted.
+    /// Whether a checkpoint can be written, and is due or requested.
     pub(super) fn is_due(&mut self, now: i64, wanted: bool) -> bool {
         let Some(period) = self.period else { return wanted && self.at_work.is_none() };
         if self.due == 0 {
@@ -112,17 +112,17 @@ impl CheckpointWriter {
         self.at_work.is_none() && (wanted || now >= self.due)
     }
 
-    /// Whether the next one is to be forced to the disk.
+    /// Whether the next checkpoint is to be forced to the disk.
     pub(super) fn is_lasting(&self) -> bool {
         self.distance > 0
     }
 
-    /// Whether one was: what takes its place is to be there as well.
+    /// Whether a checkpoint was forced to the disk: its replacement must be as well.
     pub(super) fn has_lasting(&self) -> bool {
         self.lasts
     }
 
-    /// Writes down what is seen. A reason why that cannot be is told once.
+    /// Writes a checkpoint. Reports a failure once.
     pub(super) fn write(&mut self, sight: Sight, now: i64) -> Option<String> {
         self.lasts |= sight.lasts;
         self.goes_on(now);
@@ -135,7 +135,7 @@ impl CheckpointWriter {
         }
     }
 
-    /// The next one is due later.
+    /// Schedules the next checkpoint.
     fn goes_on(&mut self, now: i64) {
         if let Some(period) = self.period {
             self.distance = if self.distance == 0 { SECOND } else { 2 * self.distance }.min(period);
@@ -143,12 +143,12 @@ impl CheckpointWriter {
         }
     }
 
-    /// What came of the last one, when that is over.
+    /// Result of the last checkpoint, once it is complete.
     pub(super) fn look(&mut self) -> Option<CheckpointResult> {
         self.at_work.as_ref().is_some_and(JoinHandle::is_finished).then(|| self.finish()).flatten()
     }
 
-    /// The same, and waits for it.
+    /// Waits for the last checkpoint and returns its result.
     pub(super) fn finish(&mut self) -> Option<CheckpointResult> {
         let CheckpointResult { warning, report } = self.at_work.take()?.join().ok()?;
         let warning = match warning {
@@ -184,7 +184,7 @@ impl Sight {
         CheckpointResult { warning: Some(why.to_owned()), report: self.is_report.then(|| vec![why.to_owned()]) }
     }
 
-    /// The run as it is now; `None`: there is no memory for it.
+    /// Copies the state of the run; `None`: there is no memory for it.
     fn run(&self) -> Option<Run> {
         let shared = &self.shared;
         let (prepared, plan) = (&shared.prepared, shared.plan());
@@ -193,8 +193,7 @@ impl Sight {
         shared.board().copy_to(board);
         let now = monotonic_now();
         board.settle(plan);
-        // What has changed while it was copied must not look as if somebody had written over it; whether somebody has, is
-        // said at the end.
+        // Changes during the copying must not look like damage by FMU code, which is reported at the end.
         let known = SupervisorView {
             elapsed: now.saturating_sub(self.began).max(1_000_000_000) as u64,
             phase: board.phase(),
@@ -241,8 +240,8 @@ impl Sight {
     }
 }
 
-/// Takes the counts from what was counted in the histograms, where each activation and each release that was left out has its
-/// entry, so that they agree with each other: the words beside these are a few activations older or younger.
+/// Takes the counts from the histograms, which have an entry for each activation and each skipped release, so that they
+/// agree with each other: the separate counter words are a few activations older or younger.
 fn count(clock: &mut ClockResult) {
     clock.activations = clock.execution.count();
     clock.skipped = clock.response.count().saturating_sub(clock.activations);

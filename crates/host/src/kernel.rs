@@ -1,12 +1,12 @@
-//! What the kernel did on the cores of partitions while a run went on (`[trace] kernel = true`): switches of threads, wake-ups,
-//! interrupts and softirqs, traced by the kernel into rings in memory, the newest in place of the oldest.
+//! The kernel's trace of the cores of partitions during a run (`[trace] kernel = true`): thread switches, wake-ups,
+//! interrupts and softirqs, in ring buffers in memory where the newest events replace the oldest.
 //!
-//! As `cyclictest --breaktrace` does, the supervisor stops that as soon as it sees that a limit of the rig was exceeded; what led
-//! to it becomes `kernel-trace.txt`, and the rest of the run is not traced. In a rig without any limit nothing stops it, and the
-//! end of the run is kept. Nothing here is on the path of an activation but the kernel's own notes; a thread of its own
-//! reads them.
+//! As `cyclictest --breaktrace` does, the supervisor stops the trace as soon as it finds that a limit of the rig was
+//! exceeded; the events before that become `kernel-trace.txt`, and the rest of the run is not traced. In a rig without
+//! limits nothing stops the trace, and it covers the end of the run. Only the kernel's own notes are on the path of an
+//! activation; a separate thread reads them.
 //!
-//! Whatever is missing for it is a warning of the report, and the run goes on.
+//! Missing prerequisites are a warning of the report, and the run continues.
 
 mod instance;
 
@@ -28,57 +28,57 @@ use vecud_record::written::Written;
 use vecud_report::format::plural;
 use vecud_report::{ActivationResult, KernelTrace, KernelWork, Kind, Run};
 
-/// The file in the output folder.
+/// Name of the file in the output folder.
 pub(super) const NAME: &str = "kernel-trace.txt";
-/// The ring of a core at most, KiB: some seconds of a core with a clock of 1 ms.
+/// Greatest ring of a core, KiB: some seconds of a core with a clock of 1 ms.
 const RING_KIB: u64 = 4096;
-/// A ring at least, KiB.
+/// Least ring of a core, KiB.
 const LEAST_KIB: u64 = 64;
-/// The text of an event has at most so many times the bytes that it has in the ring.
+/// Upper bound for the size of an event's text relative to its size in the ring.
 const AS_TEXT: u64 = 6;
-/// The kernel keeps so much of the name of a thread, bytes.
+/// Greatest length of a thread's name in the kernel, bytes.
 const COMM: usize = 15;
-/// What is told of one stretch.
+/// Number of threads and interrupts that the report names for one interval.
 const TOLD: usize = 6;
 
 /// The kernel's trace of one run.
 pub(super) struct KernelTracer {
     state: State,
-    /// When tracing was stopped, CLOCK_MONOTONIC in ns.
+    /// Time at which tracing was stopped, CLOCK_MONOTONIC in ns.
     stopped: Option<i64>,
     first: Option<FirstOver>,
 }
 
 enum State {
-    /// The rig does not want it.
+    /// The rig does not request the trace.
     Off,
-    /// It cannot be had.
+    /// The trace is not available, for this reason.
     Refused(String),
-    /// The kernel traces, or has until it was stopped.
+    /// The kernel traces, or did until it was stopped.
     On(TraceInstance),
-    /// What was traced is written.
+    /// The trace is being written.
     Writing(JoinHandle<Done>),
-    /// It was written, before the end of the run.
+    /// The trace was written before the end of the run.
     Written(Done),
 }
 
-/// What came of writing it.
+/// Result of writing the trace.
 type Done = io::Result<Kept>;
 
-/// The file.
+/// The written file.
 struct Kept {
     written: Written,
     /// Instants of the first and the last event in it.
     from: Option<i64>,
     to: Option<i64>,
-    /// Events that are missing.
+    /// Number of lost events.
     lost: u64,
-    /// What there was no room for, in words.
+    /// Explanation of a truncation for lack of space.
     cut: Option<String>,
 }
 
 impl KernelTracer {
-    /// Begins to trace, if the rig wants it: before the run begins, since it changes the kernel's code.
+    /// Begins to trace, if the rig requests it: before the run begins, since tracing modifies the kernel's code.
     pub(super) fn new(plan: &Plan) -> KernelTracer {
         let cores = plan.cores();
         let kib = (plan.trace.limit / 1024 / AS_TEXT / cores.len().max(1) as u64).clamp(LEAST_KIB, RING_KIB);
@@ -97,7 +97,7 @@ impl KernelTracer {
         }
     }
 
-    /// What there is to be warned of when a run begins.
+    /// Warning at the start of a run without the requested trace.
     pub(super) fn warning(&self) -> Option<String> {
         match &self.state {
             State::Refused(why) => Some(format!("the kernel is not traced ([trace] kernel = true): {}", plain(why))),
@@ -105,7 +105,7 @@ impl KernelTracer {
         }
     }
 
-    /// Stops tracing when a limit was exceeded, or the run is over. `first` says whether one was.
+    /// Stops tracing when a limit was exceeded, or the run is over. `first` returns the exceeded limit.
     pub(super) fn look(&mut self, plan: &Plan, out: &Path, phase: Phase, first: impl FnOnce() -> Option<FirstOver>) {
         let State::On(instance) = &mut self.state else { return };
         if self.first.is_some() || phase < Phase::Running {
@@ -129,7 +129,7 @@ impl KernelTracer {
         }
     }
 
-    /// Writes what was traced. `aside`: in a thread of its own, where there is one to be had.
+    /// Writes the trace. `aside`: in a thread of its own, if one can be started.
     fn write(&mut self, plan: &Plan, out: &Path, aside: bool) {
         let State::On(instance) = std::mem::replace(&mut self.state, State::Off) else { return };
         let until = self.first.as_ref().map(|first| first.at).or(self.stopped).unwrap_or(i64::MAX);
@@ -151,7 +151,7 @@ impl KernelTracer {
             self.state = State::Written(task.write());
             return;
         }
-        // It stays with whoever takes it first, so that it is written where there is no thread.
+        // Whichever side takes the task first does it, so that it is done even without a thread.
         let place = std::sync::Arc::new(std::sync::Mutex::new(Some(task)));
         let take = |place: &std::sync::Mutex<Option<Task>>| place.lock().ok().and_then(|mut task| task.take());
         let theirs = place.clone();
@@ -165,8 +165,8 @@ impl KernelTracer {
         };
     }
 
-    /// The run is over: says in its report what was traced, and what the kernel did while the worst of its activations waited. Gives
-    /// what is to be warned of, and what others have taken away.
+    /// Completes the trace at the end of the run: adds to the report the file and the kernel's work while the worst
+    /// activations waited. Returns warnings, and notes of losses to other users.
     pub(super) fn finish(mut self, plan: &Plan, out: &Path, report: &mut Run) -> (Vec<String>, Vec<String>) {
         if matches!(self.state, State::On(_))
             && (!plan.units.iter().any(UnitPlan::has_limit) || is_over_a_limit(report))
@@ -226,14 +226,14 @@ impl KernelTracer {
 
 impl Drop for KernelTracer {
     fn drop(&mut self) {
-        // On the way of an error: the instance is gone when it has ended.
+        // Reached on an error: the instance is gone when the thread has ended.
         if let State::Writing(thread) = std::mem::replace(&mut self.state, State::Off) {
             let _nobody_wants_it = thread.join();
         }
     }
 }
 
-/// Whether a limit was exceeded although nobody has seen it happen: of what came faster than it was noted only counts are known.
+/// Whether a limit was exceeded without an observation: events that come too fast are only counted.
 fn is_over_a_limit(run: &Run) -> bool {
     run.problems.iter().any(|problem| {
         matches!(
@@ -250,12 +250,12 @@ fn seconds(nanos: i64) -> String {
     format!("{}.{:06} s", nanos / 1_000_000_000, nanos % 1_000_000_000 / 1000)
 }
 
-/// Writes the text of an instance, which is removed with it.
+/// Writes the text of an instance, which is removed afterwards.
 struct Task {
     path: PathBuf,
     /// Events before this instant are left out.
     since: i64,
-    /// Bytes that the file may have.
+    /// Greatest size of the file, bytes.
     limit: u64,
     head: String,
     instance: TraceInstance,
@@ -264,7 +264,7 @@ struct Task {
 impl Task {
     fn write(self) -> Done {
         let file = files::create(&self.path)?;
-        // Nothing is traced any more, so that the text is the same each time it is read.
+        // The trace is stopped, so each reading gives the same text.
         let mut wanted = 0;
         self.lines(|line, _| {
             wanted += line.len() as u64;
@@ -300,7 +300,8 @@ impl Task {
         Ok(kept)
     }
 
-    /// Shows each line that is not too old, in the order of time, and when its event was; `None`: it is no event.
+    /// Passes on each line that is not too old, in the order of time, with the time of its event; `None`: the line is
+    /// no event.
     fn lines(&self, mut show: impl FnMut(&[u8], Option<i64>) -> io::Result<()>) -> io::Result<()> {
         let mut text = BufReader::with_capacity(1 << 16, self.instance.text()?);
         let mut line = Vec::new();
@@ -315,25 +316,24 @@ impl Task {
     }
 }
 
-/// How long the file may be, in words.
+/// Describes the greatest size of the file.
 fn may_have(limit: u64) -> String {
     format!("it may have {} MiB (rig: limit_mib in [trace])", limit >> 20)
 }
 
-/// Which lines of a text that is longer than there is room for are kept: the last ones, each as a whole, since what the
-/// text leads to is at its end.
+/// Selects the newest whole lines of a text that is too long: the end of the text shows the cause.
 struct Newest {
-    /// Bytes that are still to be left out.
+    /// Bytes still to skip.
     excess: u64,
 }
 
 impl Newest {
-    /// Of a text of so many bytes what has room.
+    /// Selection from a text of `length` bytes to fit into `room` bytes.
     fn of(length: u64, room: u64) -> Newest {
         Newest { excess: length.saturating_sub(room) }
     }
 
-    /// Whether the next line, of so many bytes, is kept.
+    /// Whether the next line, of this many bytes, is kept.
     fn has(&mut self, length: u64) -> bool {
         let is_kept = self.excess == 0;
         self.excess = self.excess.saturating_sub(length);
@@ -341,7 +341,8 @@ impl Newest {
     }
 }
 
-/// Tells of each of the worst activations that lie in the file what ran while they waited, and until they were over.
+/// Adds to each of the worst activations covered by the file the threads and interrupts that ran while it waited or
+/// ran.
 fn tell(run: &mut Run, file: &Path, length: u64, from: i64, to: i64) -> io::Result<()> {
     let threads: Vec<String> = run.clocks.iter().map(|clock| clock.thread.clone()).collect();
     let of_rig = |what: &str| {
@@ -374,7 +375,7 @@ fn tell(run: &mut Run, file: &Path, length: u64, from: i64, to: i64) -> io::Resu
         let mut all: Vec<KernelWork> = ran
             .into_iter()
             .map(|(what, ns)| match of_rig(&what) {
-                // Its whole name.
+                // The full name of the thread.
                 Some(thread) => KernelWork { what: format!("thread {thread}"), ns, rig: true },
                 None => KernelWork { what: plain(&what), ns, rig: false },
             })
@@ -386,7 +387,7 @@ fn tell(run: &mut Run, file: &Path, length: u64, from: i64, to: i64) -> io::Resu
     Ok(())
 }
 
-/// The name of a thread as the kernel has it.
+/// Name of a thread as the kernel truncates it.
 fn comm(name: &str) -> &str {
     let end = (0..=COMM.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or(0);
     &name[..end]
@@ -396,7 +397,7 @@ fn comm(name: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// What has led to an exceeded limit is at the end of the trace.
+    /// The events before an exceeded limit are at the end of the trace.
     #[test]
     fn of_a_text_that_is_too_long_the_last_lines_are_kept_whole() {
         let lengths = [10, 20, 30, 5, 5];

@@ -1,11 +1,11 @@
-//! The lines of an FMU that the report has of its log.
+//! The last log lines of an FMU, for the report.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-/// Lines that are kept.
+/// Number of lines to keep.
 const KEPT: usize = 20;
-/// Of the kept lines the newest, which stay whatever their severity; of the older ones the least severe goes first.
+/// Number of newest lines that stay whatever their severity; of the older ones the least severe is removed first.
 const NEWEST: usize = 10;
 
 /// The last lines of an FMU by the time at which it has logged them, the oldest first.
@@ -22,7 +22,7 @@ struct LogLine {
 }
 
 impl LastLines {
-    /// Adds one. Those that the log had no room for at first come late.
+    /// Adds a line. Lines that had to wait for room in the log arrive late.
     pub fn push(&mut self, at: i64, status: u8, line: String) {
         let place = self.0.partition_point(|other| other.at <= at);
         self.0.insert(place, LogLine { at, status, line });
@@ -33,12 +33,12 @@ impl LastLines {
         }
     }
 
-    /// All that were kept.
+    /// All kept lines.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|own| own.line.as_str())
     }
 
-    /// The most severe lines, and of equally severe ones the newest: this many at most, in the order of the log.
+    /// The most severe lines, among equals the newest, in the order of the log; `most` limits their number.
     pub fn last_words(&self, most: usize) -> Vec<String> {
         let mut places: Vec<usize> = (0..self.0.len()).collect();
         places.sort_by_key(|place| Reverse((self.0[*place].status, *place)));

@@ -6,17 +6,17 @@ use vecud_linux::offspring::Process;
 use vecud_plan::{FmuId, Plan};
 use vecud_report::FindingResult;
 
-/// A process that was there when the run was over.
+/// A process that remained at the end of the run.
 #[derive(Clone, Debug)]
 pub struct Left {
-    /// The instance that has started it, where that can be told.
+    /// The instance that started it, if that can be determined.
     fmu: Option<FmuId>,
     words: String,
 }
 
 impl Left {
-    /// A process with the FMU that has started it: the rig's only FMU; else the one from whose thread it was forked, whose name it
-    /// still has; else the one whose program it runs. To be called before the process is ended.
+    /// Determines the FMU that started a process: the rig's only FMU; else the one from whose thread it was forked,
+    /// whose name it still has; else the one whose program it runs. To be called before the process is ended.
     pub fn of(plan: &Plan, process: &Process) -> Left {
         let fmus = || (0..plan.fmus.len()).map(FmuId);
         let by_thread = || plan.units.iter().find(|task| task.thread == process.name).map(|task| task.fmu);
@@ -31,7 +31,7 @@ impl Left {
     }
 }
 
-/// What is said of the processes of an instance; `None`: of nobody in particular.
+/// Finding about the processes of an instance; `None`: processes of an unknown instance.
 pub fn finding(plan: &Plan, left: &[Left], all_ended: bool, fmu: Option<FmuId>) -> Option<FindingResult> {
     let own: Vec<&str> = left.iter().filter(|left| left.fmu == fmu).map(|left| left.words.as_str()).collect();
     let who = match fmu {
@@ -42,12 +42,12 @@ pub fn finding(plan: &Plan, left: &[Left], all_ended: bool, fmu: Option<FmuId>) 
     Some(FindingResult { kind: "process_left".into(), count: own.len() as u64, message })
 }
 
-/// A process as messages name it.
+/// Describes a process for messages.
 pub fn name(process: &Process) -> String {
     format!("{} ({})", process.pid, process.name)
 }
 
-/// A sentence about processes with these names that somebody's code has left behind; `None`: there are none.
+/// A sentence about processes with these names that code of `who` has left behind; `None`: there are none.
 pub fn message(who: &str, names: &[&str], all_ended: bool) -> Option<String> {
     const NAMED: usize = 8;
     let (processes, were) = match names.len() {

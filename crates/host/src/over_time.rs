@@ -3,11 +3,12 @@
 //!
 //! A run of any length has at most [`MOST`] intervals: when there are more, two become one that is twice as long. Each keeps the
 //! instant of its longest value to the finest interval, and the longest one of its other instants: a spike stays a spike after a
-//! month, and what was usual around it is known. What came between two looks counts for each interval between them, so a supervisor
-//! that was kept from looking shows a plateau and never hides a value.
-//!
-//! A look of which nothing comes costs a few cache lines of a histogram: only its tail is looked at, from the longest value on that is
-//! known of the interval without its longest instant. All of it is looked at when an interval begins or ends.
+//! instant of its longest value to the finest interval, and the longest value of its other instants: a spike remains
+//! visible after a month, beside the usual values around it. A value between two checks counts for each interval
+//! between them, so a supervisor
+//! that was kept from checking shows a plateau and never hides a value.
+//! A check without news costs a few cache lines of a histogram: it reads only the tail, from the longest value known of
+//! the interval except its longest instant. It reads the whole histogram when an interval begins or ends.
 
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_plan::{Mode, Plan, UnitId};
@@ -15,34 +16,34 @@ use vecud_record::board::{Board, Global, Metric};
 use vecud_record::histogram::HistogramCursor;
 use vecud_report::{OverTime, Peaks};
 
-/// Intervals that there are at most.
+/// Greatest number of intervals.
 const MOST: u64 = 240;
-/// The finest interval, ns, for each hundred clocks: it costs time to look at a histogram.
+/// The finest interval, ns, for each hundred clocks: checking a histogram takes time.
 const FINEST: i64 = 50_000_000;
 
-/// What was seen of a run so far.
+/// Observations of a run so far.
 #[derive(Clone)]
 pub struct IntervalMaxima {
-    /// The finest interval, ns; `None`: there is nothing to be seen, since nothing is late in virtual time.
+    /// The finest interval, ns; `None`: virtual time, where nothing is late.
     finest: Option<i64>,
-    /// How many of them are an interval.
+    /// Number of finest intervals in an interval.
     each: u64,
-    /// The run's start, as it was when that was seen first: FMU code can write anywhere.
+    /// Start of the run, as first read: FMU code can overwrite the original.
     start: i64,
-    /// Finest intervals that have been looked at.
+    /// Number of finest intervals that have been checked.
     looked: u64,
     clocks: Vec<[Course; 2]>,
 }
 
-/// What is watched of each clock.
+/// Observed metrics of each clock.
 const METRICS: [Metric; 2] = [Metric::Start, Metric::Response];
 
 #[derive(Clone, Default)]
 struct Course {
     seen: HistogramCursor,
-    /// Intervals that have ended.
+    /// Completed intervals.
     ended: Vec<Option<Peak>>,
-    /// The one that goes on.
+    /// The current interval.
     begun: Option<Peak>,
 }
 
@@ -50,14 +51,14 @@ struct Course {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Peak {
     longest: u64,
-    /// In which of the finest intervals since the start it came, the first one if there were several.
+    /// Number of the finest interval of the value since the start, the first one if there were several.
     at: u64,
-    /// The longest one that came in another of them.
+    /// The longest value of the other finest intervals.
     otherwise: Option<u64>,
 }
 
 impl Peak {
-    /// What is known of two intervals together, the earlier one first.
+    /// Merges two intervals, the earlier one first.
     fn both(earlier: Option<Peak>, later: Option<Peak>) -> Option<Peak> {
         let (Some(one), Some(other)) = (earlier, later) else { return earlier.or(later) };
         let (higher, lower) = if other.longest > one.longest { (other, one) } else { (one, other) };
@@ -72,7 +73,7 @@ impl Course {
         self.begun = Peak::both(self.begun, peak);
     }
 
-    /// Two intervals become one.
+    /// Halves the resolution: two intervals become one.
     fn halve(&mut self) {
         if self.ended.len() % 2 == 1 {
             self.begun = Peak::both(self.ended.pop().flatten(), self.begun);
@@ -80,27 +81,28 @@ impl Course {
         self.ended = self.ended.chunks(2).map(|pair| Peak::both(pair[0], pair[1])).collect();
     }
 
-    /// The longest values that would say something new. `None`: any.
+    /// The least value that would change the current interval. `None`: any.
     fn least_of_interest(&self) -> Option<u64> {
         self.begun?.otherwise
     }
 }
 
 impl IntervalMaxima {
-    /// Nothing yet.
+    /// Observes a run from its beginning.
     pub fn new(plan: &Plan) -> IntervalMaxima {
         let finest = (plan.mode == Mode::RealTime).then(|| FINEST * plan.units.len().div_ceil(100).max(1) as i64);
         IntervalMaxima { finest, each: 1, start: 0, looked: 0, clocks: vec![Default::default(); plan.units.len()] }
     }
 
-    /// Looks at the run, if one of the finest intervals has ended. `now`: CLOCK_MONOTONIC, ns; up to then all notes are in the histograms.
+    /// Checks the run, if one of the finest intervals has ended. `now`: CLOCK_MONOTONIC, ns; all notes up to then are
+    /// in the histograms.
     pub fn look(&mut self, board: Board, now: i64) {
         let [start, ended] = [Global::StartMonotonic, Global::Ended].map(|word| board.global(word).load(SeqCst) as i64);
         if self.start == 0 && (1..=now).contains(&start) {
             self.start = start;
         }
         let start = self.start;
-        // While FMUs are terminated nothing is activated.
+        // Nothing is activated while FMUs are terminated.
         let now = if ended > 0 { now.min(ended) } else { now };
         let Some(finest) = self.finest.filter(|_| start > 0 && now >= start) else { return };
         let until = ((now - start) / finest) as u64;
@@ -111,7 +113,7 @@ impl IntervalMaxima {
         }
     }
 
-    /// The courses, when the run is over; then there is nothing again.
+    /// Returns the courses at the end of the run, and clears them.
     pub fn finish(&mut self, board: Board) -> Vec<Option<OverTime>> {
         let Some(finest) = self.finest.filter(|_| self.start != 0) else { return vec![None; self.clocks.len()] };
         for (task, clock) in self.clocks.iter_mut().enumerate() {
@@ -120,7 +122,7 @@ impl IntervalMaxima {
                 course.note(value, self.looked);
             }
         }
-        // The last one may be shorter.
+        // The last interval may be shorter.
         if self.clocks.iter().flatten().any(|course| course.begun.is_some()) {
             self.clocks.iter_mut().flatten().for_each(|course| course.ended.push(course.begun.take()));
         }
@@ -143,7 +145,7 @@ impl IntervalMaxima {
         courses.collect()
     }
 
-    /// Takes what has come until so many of the finest intervals have ended, since the last look.
+    /// Takes the values since the last check, which came until `until` of the finest intervals had ended.
     fn take(&mut self, until: u64, longest: impl Fn(usize, Metric, &mut HistogramCursor, u64) -> Option<u64>) {
         while until / self.each > MOST {
             self.each *= 2;
@@ -169,9 +171,9 @@ impl IntervalMaxima {
     }
 }
 
-/// When the longest value of each interval came, and what was the longest otherwise.
+/// The longest value of each interval with its time, and the longest other value.
 fn peaks(points: &[Option<Peak>], finest: i64) -> Peaks {
-    // To the microsecond, so that there are no digits that say nothing.
+    // Rounded to the microsecond, without meaningless digits.
     let seconds = |at: u64| (at as i64).saturating_mul(finest / 1000) as f64 / 1e6;
     Peaks {
         at_s: points.iter().map(|peak| Some(seconds(peak.as_ref()?.at))).collect(),

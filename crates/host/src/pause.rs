@@ -1,8 +1,9 @@
-//! Pause and resume of a run (semantics S26), for whoever has a handle of its session: asks the runner, waits for its answer, and
-//! keeps what the report says of it.
+//! Pause and resume of a run (semantics S26) through a handle of its session: asks the runner, waits for its answer,
+//! and records the pause for the report.
 //!
-//! Nobody waits for longer than the rig's `shutdown_timeout` and a little: a runner that is stopped does not answer. A pause is
-//! withdrawn then, and the run goes on, whatever the runner was about to say: it does what is wanted when it looks. A resume stands.
+//! The wait is limited to the rig's `shutdown_timeout` and a little more: a stopped runner does not answer. A pause is
+//! then withdrawn and the run continues, whatever the runner was about to answer: it obeys the request that stands when
+//! it checks. A resume stands.
 
 use super::SessionState;
 use super::shared::SharedRig;
@@ -16,25 +17,25 @@ use vecud_plan::Mode;
 use vecud_record::board::{Global, Pause};
 use vecud_report::Pauses;
 
-/// How often it is looked for the runner's answer.
+/// Interval between checks for the runner's answer.
 const LOOK: Duration = Duration::from_millis(1);
-/// So much later than what was released may come to its end the runner may say so.
+/// Additional time for the runner's answer after the time limit of the released activations.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// Why a run does not pause, or does not go on.
+/// Reason why a run does not pause, or does not continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseError {
-    /// It is not running, but this.
+    /// A pause needs a running session; the state is this.
     NotRunning(SessionState),
-    /// It does not pause, but is this.
+    /// A resume needs a paused session; the state is this.
     NotPaused(SessionState),
-    /// An activation did not return within this time, and the run goes on.
+    /// An activation did not return within this time, and the run continues.
     NotQuiescent(Nanos),
-    /// The runner has not answered within this time and a little: the pause is withdrawn.
+    /// The runner did not answer within this time and a little more: the pause is withdrawn.
     Withdrawn(Nanos),
-    /// The runner has not answered within this time and a little: the run goes on as soon as it can.
+    /// The runner did not answer within this time and a little more: the run continues as soon as it can.
     NotAnswered(Nanos),
-    /// The run came to its end meanwhile.
+    /// The run ended meanwhile.
     Ended,
 }
 
@@ -68,7 +69,7 @@ impl fmt::Display for PauseError {
 impl std::error::Error for PauseError {}
 
 impl SharedRig {
-    /// Lets come to its end what was released, and releases nothing more. Returns when that is so.
+    /// Completes all released activations and releases no others. Returns when that is done.
     pub fn pause(&self) -> Result<(), PauseError> {
         let until = self.patience();
         let _turn = self.paused.turn();
@@ -76,7 +77,7 @@ impl SharedRig {
             return Err(PauseError::NotRunning(self.state()));
         }
         let withdrawn = PauseError::Withdrawn(self.plan().shutdown_timeout);
-        // What it says may be of a pause before, of which it has not seen yet that it is wanted no more.
+        // The present answer may be to an earlier pause whose withdrawal the runner has not seen yet.
         self.answer(until, withdrawn, |pause| pause == Pause::None as u64)?;
         let word = |word| self.board().global(word);
         word(Global::PauseRequest).store(1, SeqCst);
@@ -94,16 +95,16 @@ impl SharedRig {
         }
         word(Global::PauseRequest).store(0, SeqCst);
         answer?;
-        // Where this takes too long the next pause waits for it.
+        // If this takes too long, the next pause waits for it.
         let _none = self.answer(until, withdrawn, |pause| pause == Pause::None as u64);
         Err(PauseError::NotQuiescent(self.plan().shutdown_timeout))
     }
 
-    /// A run that pauses goes on. Returns when it does.
+    /// Continues a paused run. Returns when it does.
     pub fn resume(&self) -> Result<(), PauseError> {
         let until = self.patience();
         let _turn = self.paused.turn();
-        // A run whose runner has not answered before may be told once more.
+        // A run whose runner did not answer before may be asked once more.
         if self.paused.kept().open.is_none() && !self.is_paused() {
             return Err(PauseError::NotPaused(self.state()));
         }
@@ -114,24 +115,24 @@ impl SharedRig {
         answer.map(|_| ())
     }
 
-    /// The pauses of the run so far, the one included that goes on.
+    /// The pauses of the run so far, including the present one.
     pub fn pauses(&self) -> Pauses {
         let mut own = self.paused.kept().clone();
         own.close(monotonic_now());
         own.pauses
     }
 
-    /// Another run begins, which has not paused.
+    /// Clears the pauses for the next run.
     pub fn forget_pauses(&self) {
         *self.paused.kept() = Default::default();
     }
 
-    /// So long somebody who asks now waits for an answer.
+    /// Deadline for an answer to a request made now.
     fn patience(&self) -> Instant {
         Instant::now() + Duration::from_nanos(self.plan().shutdown_timeout.0.max(0) as u64) + ANSWER
     }
 
-    /// What the runner answers, as soon as it is one of these; `late`, if it is none `until` then.
+    /// Waits for an answer of the runner that satisfies `is_one`; fails with `late` if none comes before `until`.
     fn answer(&self, until: Instant, late: PauseError, is_one: impl Fn(u64) -> bool) -> Result<u64, PauseError> {
         loop {
             let answer = self.board().global(Global::Pause).load(SeqCst);

@@ -1,4 +1,4 @@
-//! Rig file → plan: opens what the rig names and hands each stage's result to the next.
+//! Makes a plan of a rig file: opens the files that the rig names and hands each stage's result to the next.
 
 use super::core_claims::{self, Claims};
 use super::neighbours::{self, Neighbours};
@@ -28,22 +28,22 @@ use vecud_plan::{FmuId, FmuInput, Mode, Plan, RunningRig, SignalId, StimulusInpu
 use vecud_record::recording::WITHOUT_ARROW;
 use vecud_report::FindingResult;
 
-/// Longer rigs than this are refused: it is the wrong file.
+/// Limit for the size of a rig file: a longer one is the wrong file.
 const LONGEST_RIG: u64 = 64 << 20;
 
-/// So often a plan is made anew because another run has taken a core of it meanwhile.
+/// Number of attempts to make a plan when other runs take its cores meanwhile.
 const TRIALS: u32 = 5;
 
-/// What is wanted of a session.
+/// Settings of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Virtual time with a thread for each task, to see whether FMUs are in each other's way.
+    /// Virtual time with a thread for each task, which shows whether FMUs interfere.
     pub side_by_side: bool,
     /// A rig file, an `.fmu` file, or the folder of an FMU.
     pub file: PathBuf,
-    /// The text of the rig, in place of what is in the file: relative paths in it, and mistakes, count as those of the file.
+    /// The text of the rig, in place of the file's content: relative paths in it, and mistakes, refer to the file.
     pub text: Option<String>,
-    /// With whose rights the file is read, and what the rig names.
+    /// Rights for reading the file and the files that the rig names.
     pub rights: Rights,
     /// Overrides the rig's mode.
     pub mode: Option<Mode>,
@@ -59,57 +59,57 @@ pub struct Options {
     pub out: Option<PathBuf>,
     /// A folder above [`Options::out`] that is held open: from there on no part of that path may be a link.
     pub within: Option<Folder>,
-    /// Values are set while the run goes on ([`super::SessionHandle::control`]).
+    /// Allows setting values during the run ([`super::SessionHandle::control`]).
     pub control: bool,
-    /// In virtual time as well it may have no stop time: somebody asks for its end.
+    /// Allows a run without stop time in virtual time as well: it ends on request.
     pub endless: bool,
     /// The command line that the report names, its program first.
     pub command: Vec<String>,
-    /// What FMUs do against the standard fails the run.
+    /// Offences of FMUs against the standard fail the run.
     pub strict: bool,
-    /// FMUs log all that they can, but for those of which the rig says what they log.
+    /// FMUs log everything, except those whose log categories the rig sets.
     pub log: bool,
-    /// Libraries that are loaded before those of all FMUs.
+    /// Libraries to load before those of all FMUs.
     pub preload: Vec<PathBuf>,
-    /// Errors in all descriptions are overlooked that leave a meaning to the rest.
+    /// Tolerates errors in all descriptions that leave the rest meaningful.
     pub lenient: bool,
-    /// How often figures of the clocks are reported while they run; `None`: never.
+    /// Interval between reports of the clocks' figures; `None`: none.
     pub figures: Option<Duration>,
-    /// Where unpacked FMUs and built libraries are kept; default: the user's cache.
+    /// Cache of unpacked FMUs and built libraries; default: the user's cache.
     pub cache: Option<PathBuf>,
     /// Permits to build a library, shared with other rigs; by default there is no bound.
     pub builds: Permits,
-    /// What the session may use of the machine; default: all that this process gets.
+    /// Resources of the machine for the session; default: all that this process gets.
     pub host: Option<HostResources>,
-    /// The cores that it may use; default: those that the thread may run on that prepares it. For [`Options::host`] nothing.
+    /// Cores for the session; default: those of the thread that prepares it. Ignored with [`Options::host`].
     pub cpus: Option<BTreeSet<usize>>,
-    /// The rigs beside which it runs: they keep what they have, and their cores as far as there are others.
+    /// Rigs that run already: they keep their resources, and their cores as far as there are others.
     pub beside: Vec<RunningRig>,
-    /// Runs of other processes see which cores it has (those that do the same), and take others.
+    /// Shows the cores of the session to other processes with the same setting, which take others.
     pub claims_cores: bool,
     /// The program to start as the runner, by `PROGRAM runner`; default: the program of this process, which is for `vecud` and for
     /// whoever hands that argument to [`runner::main`](vecud_runner::main). It may prepare things, but becomes the runner itself
     /// (`exec`).
     pub runner: Option<PathBuf>,
-    /// Orphans come to this process ([`offspring::adopt`](vecud_linux::offspring::adopt)): what FMU code leaves behind of processes is
-    /// ended.
+    /// This process adopts orphans ([`offspring::adopt`](vecud_linux::offspring::adopt)): processes left behind by FMU
+    /// code are ended.
     pub adopts: bool,
-    /// What there is to be said of the process that runs the session, as warnings of the report.
+    /// Warnings about the process of the session, for the report.
     pub warnings: Vec<String>,
-    /// Where the state is saved at the end of the run.
+    /// File for the state at the end of the run.
     pub save_state: Option<PathBuf>,
-    /// The state that the run goes on from.
+    /// File with the state from which the run continues.
     pub restore_state: Option<PathBuf>,
     /// Several runs, each with a folder of its own in the output directory.
     pub repeat: Option<u32>,
     /// Asks for the end of the preparation and of the run.
     pub stop: StopToken,
-    /// How long a simulation may take in all, as the command line says (`--timeout`), after which it is asked for its end.
+    /// Time limit of the whole simulation on the command line (`--timeout`), after which it is asked to end.
     pub at_most: Option<Duration>,
 }
 
 impl Options {
-    /// Who says how long a call may take.
+    /// Name of the setting that limits the duration of a call.
     pub(super) fn call_limit(&self) -> &'static str {
         if self.at_most.is_some() { "--timeout" } else { "rig: call_timeout" }
     }
@@ -126,41 +126,42 @@ pub struct Prepared {
     pub file: PathBuf,
     /// The files of the plan's stimuli, in the same order.
     pub(super) stimuli: Vec<StimulusSource>,
-    /// Where the plan's sources of datagrams are, in the same order.
+    /// Addresses of the plan's sources of datagrams, in the same order.
     pub sockets: Vec<At<DatagramAddress>>,
-    /// What the session may use of the machine.
+    /// Resources of the machine for the session.
     pub host: HostResources,
-    /// What is wanted.
+    /// Settings of the session.
     pub options: Options,
-    /// Where the run goes on from.
+    /// State from which the run continues.
     pub resumed: Option<Snapshot>,
-    /// The recorded columns whose values go with the figures of the clocks.
+    /// Recorded columns whose values are reported with the figures of the clocks.
     pub watched: Vec<SignalId>,
-    /// Has other processes see the cores of the run, until it is over.
+    /// Shows the cores of the run to other processes until it is over.
     pub(super) claims: Claims,
-    /// What FMUs have together because one process loads them.
+    /// Things that FMUs share because one process loads them.
     pub(super) shared: Vec<(FmuId, FindingResult)>,
-    /// What a daemon does with the rig beside running it.
+    /// Settings of the rig for a daemon.
     pub daemon: RigDaemon,
 }
 
 impl Prepared {
-    /// When activations begin.
+    /// Start time of the activations.
     pub fn begin(&self) -> Instant {
         self.resumed.as_ref().map_or(self.plan.start, |snapshot| snapshot.time)
     }
 }
 
-/// A rig whose FMUs and other files are open: a plan of it can be made. What takes long, and depends on no other rig, is done.
+/// A rig whose FMUs and other files are open, ready for a plan. All slow work that does not depend on other rigs is
+/// done.
 pub struct OpenedRig {
     rig: Rig,
     fmus: Vec<OpenedFmu>,
     stimuli: Vec<(StimulusSource, StimulusInput)>,
-    /// The FMUs by the paths that their instances are told.
+    /// The FMUs with the paths that their instances receive.
     told: Vec<Unpacked>,
     /// Notes about the cache and these paths.
     notes: Vec<String>,
-    /// The values that the user has set in place of the rig's, for the report.
+    /// Values that the user has set in place of the rig's, for the report.
     set: Vec<String>,
 }
 
@@ -169,14 +170,14 @@ pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
     open(options, events)?.plan(options)
 }
 
-/// Reads the rig and opens its FMUs, which are built if need be.
+/// Reads the rig and opens its FMUs, and builds them if need be.
 pub fn open(options: &Options, events: &EventSink) -> Result<OpenedRig, Error> {
     let rig = wanted_rig(options)?;
     let set = rig.options.iter().map(|option| option.display().to_string()).collect();
     Ok(OpenedRig { set, ..open_rig(rig, |_, _| Ok(()), options, events)? })
 }
 
-/// Opens the FMUs of a rig, has `complete` add to it what depends on their descriptions, and makes the plan.
+/// Opens the FMUs of a rig, lets `complete` add everything that depends on their descriptions, and makes the plan.
 pub(super) fn plan_of(
     rig: Rig,
     complete: impl FnOnce(&mut Rig, &[&ModelDescription]) -> Result<(), Error>,
@@ -211,7 +212,8 @@ fn open_rig(
     Ok(OpenedRig { rig, fmus, stimuli, told, notes, set: Vec::new() })
 }
 
-/// Makes a rig that somebody else has named one that opens nothing later that he may have changed meanwhile, or may not read.
+/// Secures a rig of another user: preloaded libraries are replaced by copies made with that user's rights, so that later
+/// changes have no effect, and trust in compiler options is refused.
 fn take_over(rig: &mut Rig, cache: &Cache) -> Result<(), Error> {
     let mut problems = Vec::new();
     for fmu in &mut rig.fmus {
@@ -223,7 +225,7 @@ fn take_over(rig: &mut Rig, cache: &Cache) -> Result<(), Error> {
                 fmu.name.value
             ));
         }
-        // A name without a folder is the linker's to look for.
+        // A name without a folder is left to the linker.
         for file in fmu.preload.iter_mut().filter(|file| file.components().count() > 1) {
             match archive::copied_file(file, cache) {
                 Ok(copy) => *file = copy,
@@ -235,7 +237,7 @@ fn take_over(rig: &mut Rig, cache: &Cache) -> Result<(), Error> {
 }
 
 impl OpenedRig {
-    /// Makes the plan, beside the rigs and with the cores that these options name.
+    /// Makes the plan with the cores and the running rigs of these options.
     pub fn plan(self, options: &Options) -> Result<Prepared, Error> {
         let OpenedRig { rig, fmus, stimuli, told, notes, set } = self;
         let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli.into_iter().unzip();
@@ -265,7 +267,8 @@ impl OpenedRig {
             }
         };
         let own = options.beside.iter().cloned().fold(host, HostResources::beside);
-        // Who has lost a core to a run that began at the same time looks again, and shares it in the end.
+        // On a core lost to a run that began at the same time, the plan is made again; the last attempt shares the
+        // core.
         let mut trials = 0..TRIALS;
         let (host, plan, claims) = loop {
             let others = if rig.mode == Mode::RealTime { core_claims::others(&own.facts()) } else { Vec::new() };
@@ -355,7 +358,7 @@ fn preloads(rig: &Rig, inputs: &[FmuInput]) -> Result<Vec<Preload>, Error> {
     if problems.is_empty() { Ok(preloads) } else { Err(Error::Rig(RigError { problems })) }
 }
 
-/// The recorded columns whose values are wanted.
+/// The recorded columns that match a pattern.
 fn watched(plan: &Plan, pattern: &str) -> Result<Vec<SignalId>, Error> {
     if plan.signals.is_empty() {
         let message = "--watch shows recorded variables, and this rig records none: add [record] to it";
@@ -372,7 +375,7 @@ fn watched(plan: &Plan, pattern: &str) -> Result<Vec<SignalId>, Error> {
 
 type OpenedFmu = (Unpacked, ModelDescription, PathBuf);
 
-/// All FMUs of a rig. Those that differ in nothing that counts for that are opened once.
+/// Opens all FMUs of a rig. FMUs without a relevant difference are opened once.
 fn open_all(rig: &Rig, cache: &Cache, events: &EventSink) -> Result<Vec<OpenedFmu>, Error> {
     let mut known: HashMap<_, usize> = HashMap::new();
     let mut all: Vec<OpenedFmu> = Vec::new();
@@ -393,7 +396,7 @@ fn open_all(rig: &Rig, cache: &Cache, events: &EventSink) -> Result<Vec<OpenedFm
     Ok(all)
 }
 
-/// [`open_fmu`], which may take long; an error names the place in the rig.
+/// Calls [`open_fmu`], which may take long; an error names the place in the rig.
 fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Result<OpenedFmu, Error> {
     events.tell(SessionEvent::Begun(format!("opening FMU `{}`, building it if need be", fmu.name.value)));
     let opened = open_fmu(fmu, cache);
@@ -404,15 +407,16 @@ fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Res
     })
 }
 
-/// Whether a library exports the function that tells how far an FMU for Co-Simulation can step. What cannot be looked into does not.
+/// Whether a library exports the function that tells how far a Co-Simulation FMU can step. `false` for an unreadable
+/// library.
 fn tells_max_step(description: &ModelDescription, library: &Path) -> bool {
     let offer = description.interfaces.iter().find(|offer| offer.interface() == Interface::CoSimulation);
     let symbol = offer.and_then(|offer| symbol_of_max_step(description.abi, &offer.common().model_identifier));
     symbol.is_some_and(|symbol| Exports::of(library).is_ok_and(|exports| exports.has(&symbol)))
 }
 
-/// The FMU by the path that its instances are told: where that is a URI, one without escapes, since many FMUs open it as it is. Where
-/// there is none, it says so.
+/// The FMU with the path that its instances receive: for a URI, one without escapes, since many FMUs open it as it is;
+/// a note if there is none.
 pub(super) fn as_told(unpacked: &Unpacked, abi: Abi) -> (Unpacked, Option<String>) {
     if !abi.has_resource_uri() {
         return (unpacked.clone(), None);
@@ -430,7 +434,7 @@ pub(super) fn as_told(unpacked: &Unpacked, abi: Abi) -> (Unpacked, Option<String
     }
 }
 
-/// An FMU's files, its description, and its library.
+/// Opens an FMU's files, its description, and its library.
 fn open_fmu(fmu: &RigFmu, cache: &Cache) -> Result<OpenedFmu, Error> {
     let unpacked = Unpacked::open(&fmu.path.value, cache).map_err(Error::Archive)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
@@ -446,7 +450,7 @@ fn open_fmu(fmu: &RigFmu, cache: &Cache) -> Result<OpenedFmu, Error> {
             );
         }
         let error = Error::Description(unpacked.origin.clone(), error);
-        // The key is the culprit where the FMU can be read without it.
+        // The key is the culprit if the FMU can be read without it.
         match (wanted, vecud_description::parse(&text)) {
             (Some(wanted), Ok(found)) => {
                 Error::Abi { fmu: fmu.name.value.clone(), wanted, own: found.abi, error: Box::new(error) }
@@ -454,7 +458,7 @@ fn open_fmu(fmu: &RigFmu, cache: &Cache) -> Result<OpenedFmu, Error> {
             _ => error,
         }
     })?;
-    // Where it has no interface type that can be run the plan says what is offered instead; there is nothing to load.
+    // Without an interface type that can run, the plan names the offered ones; there is nothing to load.
     let library = match vecud_plan::offer(fmu, &description) {
         Some(offer) => {
             let definitions = fmu.define.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
@@ -466,7 +470,7 @@ fn open_fmu(fmu: &RigFmu, cache: &Cache) -> Result<OpenedFmu, Error> {
     Ok((unpacked, description, library))
 }
 
-/// What in the rig an FMU's error is about.
+/// The place in the rig that an FMU's error refers to.
 fn culprit(fmu: &RigFmu, error: &Error) -> Place {
     let definition = match error {
         Error::Archive(ArchiveError::Build { source, .. }) => match &**source {
@@ -479,7 +483,7 @@ fn culprit(fmu: &RigFmu, error: &Error) -> Place {
     definition.map_or(fmu.path.place, |(name, _)| name.place)
 }
 
-/// The rig of the file, with what is wanted otherwise.
+/// The rig of the file, modified by the options.
 fn wanted_rig(options: &Options) -> Result<Rig, Error> {
     let mut rig = match &options.text {
         Some(text) => rig::parse(text, &options.file).map_err(Error::Rig)?,
@@ -559,7 +563,7 @@ fn read_rig(file: &Path, rights: &Rights) -> Result<Rig, Error> {
     }
 }
 
-/// The text, or where it ceases to be one.
+/// The text, or the place of the first byte that is not UTF-8.
 pub(super) fn utf8(text: Vec<u8>) -> Result<String, Place> {
     String::from_utf8(text).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];

@@ -1,4 +1,4 @@
-//! Processes that hold FMU code: started, waited for, ended with all that they leave behind.
+//! Processes that hold FMU code: starts them, waits for them, ends them with all processes that they leave behind.
 
 use super::calls::CallLocation;
 use super::offspring::{self as left_behind, Left};
@@ -19,32 +19,33 @@ use vecud_linux::wake::monotonic_now;
 use vecud_plan::{FmuId, Plan};
 use vecud_record::board::{Board, Global, OutsideCall};
 
-/// What a service manager tells the process that it has started: FMU code is none of its business.
+/// Environment variables of the service manager, which FMU code must not see.
 const OF_A_SERVICE: [&str; 6] =
     ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"];
 
-/// Why the runner's process was ended by force.
+/// Reason why the runner's process was ended by force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Killed {
-    /// The runner took too long to come to its end.
+    /// The runner took too long to end.
     Late,
-    /// The user has asked twice.
+    /// The user asked twice.
     AskedTwice,
     /// A call, at this place, did not return within the rig's `call_timeout`.
     Overdue(CallLocation),
 }
 
-/// The time within which a process that was ended by force has to be gone.
+/// Time limit for a killed process to disappear.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A process that holds FMU code, and the processes that this code has started. It belongs to the thread that has started it: the kernel
-/// ends it with that thread, and FMU code can make that thread its tracer. Whatever becomes of its owner, both end with this value.
+/// A process that holds FMU code, and the processes that this code has started. It belongs to the thread that has
+/// started it: the kernel ends it with that thread, and FMU code can make that thread its tracer. Both end with this
+/// value in every case.
 pub struct CodeProcess {
     child: Child,
     offspring: Offspring,
-    /// Orphans come to this process.
+    /// This process adopts orphans.
     adopts: bool,
-    /// Nobody is left of either.
+    /// Both the process and its offspring have ended.
     is_over: bool,
 }
 
@@ -61,7 +62,7 @@ impl CodeProcess {
         let copy = log.try_clone().map_err(|error| Error::System(error.to_string()))?;
         let program = program.unwrap_or(Path::new("/proc/self/exe"));
         let mut command = Command::new(program);
-        // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
+        // Output of FMU code must neither mix with results nor ever block the code: it goes to a file.
         for name in OF_A_SERVICE {
             command.env_remove(name);
         }
@@ -76,17 +77,17 @@ impl CodeProcess {
         self.child.id()
     }
 
-    /// How the process has ended; `None`: it still runs.
+    /// Exit status of the process; `None`: it still runs.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         process::try_wait(&mut self.child)
     }
 
-    /// Ends it the hard way; [`try_wait`](Self::try_wait) tells when it has gone.
+    /// Kills the process; [`try_wait`](Self::try_wait) tells when it has gone.
     pub fn kill(&mut self) {
         let _it_may_be_gone = self.child.kill();
     }
 
-    /// Ends the processes that its code has left behind, where they come to this process; `found` hears of each before that. Tells
+    /// Ends the processes left behind, if this process adopts them; `found` receives each one before that. Returns
     /// whether none is left.
     pub fn end_offspring(&mut self, found: impl FnMut(&offspring::Process)) -> bool {
         let none_left = !self.adopts || self.offspring.end(PATIENCE, found);
@@ -112,20 +113,20 @@ impl Drop for CodeProcess {
 /// The runner's process.
 pub struct RunnerProcess {
     process: CodeProcess,
-    /// When it was started, CLOCK_MONOTONIC in ns.
+    /// Start of the process, CLOCK_MONOTONIC in ns.
     pub began: i64,
-    /// What it has left behind.
+    /// Processes that it has left behind.
     pub left: Vec<Left>,
-    /// All of that could be ended.
+    /// All of them could be ended.
     pub none_left: bool,
-    /// Why it was ended by force, if it was.
+    /// Reason why it was ended by force, if it was.
     pub killed: Option<Killed>,
-    /// At the last look it had ended without this process being told.
+    /// At the last check it had ended without a notification to this process.
     seemed_kept: bool,
 }
 
 impl RunnerProcess {
-    /// Starts it with these files, from descriptor 3 on. What it prints goes to `log`.
+    /// Starts the runner with these files, from descriptor 3 on. Its output goes to `log`.
     pub fn start(options: &Options, files: &[BorrowedFd], log: File) -> Result<RunnerProcess, Error> {
         let process = CodeProcess::start(options.runner.as_deref(), &["runner"], files, log, options.adopts)?;
         let (began, left) = (monotonic_now(), Vec::new());
@@ -137,20 +138,20 @@ impl RunnerProcess {
         self.process.id()
     }
 
-    /// How the process has ended; `None`: it still runs.
+    /// Exit status of the runner; `None`: it still runs.
     pub fn try_wait(&mut self, plan: &Plan) -> Result<Option<ExitStatus>, Error> {
         let status = self.process.try_wait().map_err(|error| Error::System(error.to_string()))?;
         let seems_kept = status.is_none() && offspring::is_kept_by_a_tracer(self.id());
-        // Whose threads are just leaving is seen like that once.
+        // A process whose threads are just exiting looks like this once.
         if seems_kept && std::mem::replace(&mut self.seemed_kept, seems_kept) {
-            // Only FMU code has made one of these its tracer, or this process.
+            // FMU code has made one of these its tracer, or this process.
             process::let_threads_go(self.id());
             self.end_offspring(plan);
         }
         Ok(status)
     }
 
-    /// Ends it where there are no results of it.
+    /// Ends a runner without results.
     pub fn end(&mut self, plan: &Plan) {
         self.process.kill();
         while matches!(self.try_wait(plan), Ok(None)) {
@@ -158,21 +159,21 @@ impl RunnerProcess {
         }
     }
 
-    /// Ends what it has left behind.
+    /// Ends the processes that the runner has left behind.
     pub fn end_offspring(&mut self, plan: &Plan) {
         self.none_left = self.process.end_offspring(|process| self.left.push(Left::of(plan, process)));
     }
 
-    /// Names what it has left behind where no report does.
+    /// Reports the processes left behind where no report file does.
     pub fn tell_of_the_left(&self, plan: &Plan, events: &EventSink) {
         let fmus = (0..plan.fmus.len()).map(|fmu| Some(FmuId(fmu))).chain([None]);
         let findings = fmus.filter_map(|fmu| left_behind::finding(plan, &self.left, self.none_left, fmu));
         findings.for_each(|finding| events.warn(format_args!("{}", Plain(&finding.message))));
     }
 
-    /// Ends it the hard way. Of the destructors of several libraries only itself can tell in which one it is.
+    /// Kills the runner. Only the process itself can tell in which library's destructor it is, so it is asked first.
     pub fn kill(&mut self, board: Board, reason: Killed) {
-        /// A process that runs answers within microseconds; one that does not is stopped, or has blocked the signal.
+        /// A running process answers within microseconds; one that does not is stopped, or has blocked the signal.
         const PATIENCE: Duration = Duration::from_millis(100);
         if self.killed.is_none() && board.outside_call().function == OutsideCall::UNLOADING {
             ask_where_it_is(self.id());

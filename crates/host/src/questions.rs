@@ -1,7 +1,7 @@
-//! What other threads ask of the thread that collects a run's samples: newest values, and to be told when a row is as they want it.
+//! Requests of other threads to the thread that collects a run's samples: for newest values, and for watching rows.
 //!
-//! Guarantees: who asks never waits here, and who collects never waits for them. As long as nobody asks, that costs one look at a flag.
-//! A question that nobody will answer any more, since all runs are over, is dropped with its answer: who waits for that hears of it.
+//! Guarantees: neither side waits for the other. Without requests the cost is one check of a flag. A request that will
+//! not be answered any more, since all runs are over, is dropped with its answer: its waiter notices that.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -11,20 +11,20 @@ use vecud_description::Values;
 use vecud_plan::SignalId;
 use vecud_record::RowWatcher;
 
-/// What a column has had last, a value of one element or none, and since when; no time: not in this run yet.
+/// The newest value of a column, one element or none, and its time; no time: the column has no value in this run yet.
 pub type NewestValue = (Option<Values>, Option<Instant>);
 
-/// Something that is asked.
+/// A request.
 pub enum Question {
-    /// What these columns have had last.
+    /// Asks for the newest values of these columns.
     Newest(Vec<SignalId>, Box<dyn FnOnce(Vec<NewestValue>) + Send>),
-    /// Has somebody look at rows.
+    /// Lets a watcher see rows.
     Rows(Box<dyn RowWatcher>),
 }
 
-/// All that is asked and not answered yet.
+/// All pending requests.
 pub struct Questions {
-    /// Nothing any more: nobody will answer.
+    /// `None`: no request will be answered any more.
     asked: Mutex<Option<Vec<Question>>>,
     is_any: AtomicBool,
 }
@@ -36,7 +36,7 @@ impl Default for Questions {
 }
 
 impl Questions {
-    /// Asks. Whether somebody may answer: else it is dropped.
+    /// Adds a request. Returns `false` and drops it if nobody will answer.
     pub fn ask(&self, question: Question) -> bool {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(asked) = &mut *asked else { return false };
@@ -45,7 +45,7 @@ impl Questions {
         true
     }
 
-    /// What was asked since the last look.
+    /// Takes the requests since the last check.
     pub fn take(&self) -> Vec<Question> {
         if !self.is_any.swap(false, SeqCst) {
             return Vec::new();
@@ -54,7 +54,7 @@ impl Questions {
         asked.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Nobody answers any more.
+    /// Drops all requests: nobody answers any more.
     pub fn close(&self) {
         *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -21,23 +21,23 @@ use vecud_record::recording::envelope::Overview;
 use vecud_record::recording::series::Files;
 use vecud_record::signals::SignalWriter;
 
-/// The end of a line of which only the beginning is there.
+/// Marks a truncated line.
 const CUT: &str = " … (cut)";
 
-/// Drains one run.
+/// Drains the shared memory of one run.
 pub struct Recorder<'a> {
     plan: &'a Plan,
     descriptions: &'a [ModelDescription],
     board: Board<'a>,
     control: Control,
-    /// What others ask of who collects; `None`: nobody asks.
+    /// Requests of other threads; `None`: there are none.
     questions: Option<&'a Questions>,
     log: Option<RunLog<'a>>,
-    /// Lines from before the log was there.
+    /// Lines from before the log was open.
     early: Vec<(u8, String)>,
-    /// There was more to be written than the rig allows.
+    /// Output beyond the rig's limit was dropped.
     is_cut: bool,
-    /// [`RunLog::rotated`] of a log that was closed.
+    /// [`RunLog::rotated`] of a closed log.
     rotated: (u64, u64),
     /// Whether the files have been opened.
     open: bool,
@@ -45,33 +45,33 @@ pub struct Recorder<'a> {
     initial_known: bool,
     /// Lines of this status and worse ones are returned.
     least_told: u8,
-    /// Calls of the FMUs' functions are told of as well.
+    /// Calls of the FMUs' functions are returned as well.
     tells_calls: bool,
     pace: PollInterval,
     /// The last lines of each FMU.
     pub last_lines: Vec<LastLines>,
     /// Lines of the host: status and message.
     pub host_lines: Vec<(u8, String)>,
-    /// Lines of this process that nobody was told yet.
+    /// Lines of this process that were not returned yet.
     own_lines: Vec<(u8, String)>,
-    /// Why recording ended before the run, if it did.
+    /// Reasons why recording ended before the run.
     pub broken: Vec<String>,
-    /// What FMU code has written over, by names.
+    /// Names of the structures that FMU code has overwritten.
     pub damage: BTreeSet<String>,
-    /// All samples before this simulation time (ns from the start) are there.
+    /// All samples before this simulation time (ns from the start) have arrived.
     complete: i64,
 }
 
-/// What was said in a run, and what went wrong with its files.
+/// Messages of a run, and failures of its files.
 #[derive(Clone, Debug)]
 pub struct RecordingOutcome {
     /// The last lines of each FMU.
     pub last_lines: Vec<LastLines>,
     /// Lines of the host: status and message.
     pub host_lines: Vec<(u8, String)>,
-    /// Why recording ended before the run, if it did.
+    /// Reasons why recording ended before the run.
     pub broken: Vec<String>,
-    /// There was more to be written than the rig allows.
+    /// Output beyond the rig's limit was dropped.
     pub is_cut: bool,
     /// [`RunLog::rotated`].
     pub rotated: (u64, u64),
@@ -107,7 +107,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Answers what is asked from [`Recorder::open`] on.
+    /// Answers requests from [`Recorder::open`] on.
     pub fn answering(self, questions: &'a Questions) -> Self {
         Recorder { questions: Some(questions), ..self }
     }
@@ -130,24 +130,24 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Has rows go to `signals`. Nothing is logged.
+    /// Sends rows to `signals`, without a log.
     pub fn open_without_log(&mut self, signals: SignalWriter<'a>) {
         self.open = true;
         self.signals = Some(signals);
         self.early.clear();
     }
 
-    /// Returns lines that are no warnings either.
+    /// Returns all lines, including those that are no warnings.
     pub fn tell_all(&mut self) {
         self.least_told = 0;
     }
 
-    /// [`SignalWriter::take_stream_error`].
+    /// Takes the error of [`SignalWriter::take_stream_error`].
     pub fn take_stream_error(&mut self) -> Option<std::io::Error> {
         self.signals.as_mut().and_then(SignalWriter::take_stream_error)
     }
 
-    /// What was said so far.
+    /// Copies the messages so far.
     pub fn told(&self) -> RecordingOutcome {
         RecordingOutcome {
             last_lines: self.last_lines.clone(),
@@ -164,7 +164,7 @@ impl<'a> Recorder<'a> {
         self.signals.as_ref().map_or(0, SignalWriter::late)
     }
 
-    /// How much was recorded so far.
+    /// Amount of recorded data so far.
     pub fn recorded(&self) -> RecordedTotals {
         let signals = self.signals.as_ref();
         RecordedTotals {
@@ -175,28 +175,28 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// How soon the next look should come.
+    /// Delay until the next check.
     pub fn pace(&self) -> PollInterval {
         self.pace
     }
 
-    /// Takes what there is, of a run in this phase. `after_the_end`: the runner is gone. Returns new lines of status 1 (warning) or
-    /// worse.
+    /// Takes everything from a run in this phase. `after_the_end`: the runner is gone. Returns new lines of status 1
+    /// (warning) or worse.
     pub fn drain(&mut self, phase: Phase, after_the_end: bool) -> Vec<(u8, String)> {
         let mut told = Vec::new();
         if self.board.log().mend() {
             self.damage.insert("log lines".to_owned());
         }
-        // Processes that the FMU has left behind may go on.
+        // Processes left behind by the FMU may continue to log.
         let most = if after_the_end { log::SLOTS } else { usize::MAX };
         let mut taken = 0;
         while let Some(line) = self.board.log().pop(after_the_end).filter(|_| taken < most) {
             taken += 1;
             told.extend(self.take_logged(&line));
-            // FMU code may log faster than this loop comes to its end.
+            // FMU code may log faster than this loop ends.
             self.look_at_log(after_the_end);
         }
-        // These have found no room among those.
+        // These lines found no room in the log.
         for fmu in (0..self.plan.fmus.len()).map(FmuId) {
             let lines = self.board.fmu(fmu).overflow().take();
             told.extend(
@@ -205,7 +205,7 @@ impl<'a> Recorder<'a> {
         }
         self.look_at_log(after_the_end);
         told.append(&mut self.untold());
-        // Read before the samples: whatever is complete by now has its samples in the rings.
+        // Read before the samples: all samples of completed activations are then in the rings.
         self.look_how_far_it_is(phase);
         self.pace.begin();
         self.take_samples(self.complete, after_the_end);
@@ -217,19 +217,19 @@ impl<'a> Recorder<'a> {
         told
     }
 
-    /// A line of the supervisor's own, of this status; [`Recorder::drain`] returns it with those of the runner.
+    /// Adds a line of the supervisor with this status; [`Recorder::drain`] returns it with those of the runner.
     pub fn say(&mut self, status: u8, message: String) {
         let line = LogRecord { at: monotonic_now(), fmu: None, status, category: String::new(), message, cut: false };
         let told = self.take(&line);
         self.own_lines.extend(told);
     }
 
-    /// Lines of the supervisor's own that [`Recorder::drain`] has not returned yet.
+    /// Lines of the supervisor that [`Recorder::drain`] has not returned yet.
     pub fn untold(&mut self) -> Vec<(u8, String)> {
         std::mem::take(&mut self.own_lines)
     }
 
-    /// [`Recorder::take`] of a line of shared memory, which FMU code can write to.
+    /// Calls [`Recorder::take`] for a line of shared memory, which FMU code can overwrite.
     fn take_logged(&mut self, line: &LogRecord) -> Option<(u8, String)> {
         if line.fmu.is_some_and(|fmu| fmu >= self.plan.fmus.len()) || line.status > 4 {
             self.damage.insert("log lines".to_owned());
@@ -238,14 +238,14 @@ impl<'a> Recorder<'a> {
         self.take(line)
     }
 
-    /// Keeps a line where it belongs; returns it if somebody has to be told.
+    /// Stores a line; returns it if it should be shown.
     fn take(&mut self, line: &LogRecord) -> Option<(u8, String)> {
         let text = self.text(line);
         let at = match self.board.global(Global::StartMonotonic).load(SeqCst) as i64 {
             start if start > 0 && line.at >= start => format!("{:11.6}", Nanos(line.at - start).seconds()),
             _ => "before start".to_owned(),
         };
-        // Of these the report tells, each by itself.
+        // The report lists these lines one by one.
         let is_reported = line.fmu.is_none() && line.status > 0;
         match self.open {
             true => self.write_log(&format!("{at} {text}"), line.status, is_reported),
@@ -262,7 +262,7 @@ impl<'a> Recorder<'a> {
         (line.status >= self.least_told || is_call).then_some((line.status, text))
     }
 
-    /// Why there was no run: the runner's reason, and below it what the FMUs have logged and printed.
+    /// Explains why there was no run: the runner's reason, followed by the log and the output of the FMUs.
     pub fn refusal(&self, printed: &str) -> Vec<String> {
         let errors = self.host_lines.iter().filter(|(status, _)| *status >= 3);
         let mut reason: String = errors.map(|(_, text)| text.as_str()).collect();
@@ -277,12 +277,12 @@ impl<'a> Recorder<'a> {
         std::iter::once(reason).chain(words.iter().map(|line| format!("    {line}"))).collect()
     }
 
-    /// Begins the log anew if it is long; `alone`: the runner is gone.
+    /// Rotates the log if it is long; `alone`: the runner is gone.
     fn look_at_log(&mut self, alone: bool) {
         self.broken.extend(self.log.as_mut().and_then(|log| log.look(alone)));
     }
 
-    /// Writes a line to the log. One that the report has as well is no loss where the disk is full: nothing else may have been lost.
+    /// Writes a line to the log. A line that the report has as well is no loss on a full disk.
     fn write_log(&mut self, line: &str, status: u8, is_reported: bool) {
         let Some(log) = &mut self.log else { return };
         match log.write(line, status > 1) {
@@ -296,8 +296,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Time does not go backwards. Before the run has come to its end it is not beyond that either: where no task has anything left
-    /// to do, the runner says that nothing at all will come.
+    /// Updates the time up to which samples are complete. It never decreases. Before the end of the run it does not
+    /// exceed the end either: where no task has anything left to do, the runner announces that nothing more will come.
     fn look_how_far_it_is(&mut self, phase: Phase) {
         let complete = self.board.global(Global::Complete).load(SeqCst) as i64;
         let end = self.plan.stop.map_or(i64::MAX - 1, |stop| stop.nanos().minus(self.plan.start.nanos()).0);
@@ -318,13 +318,13 @@ impl<'a> Recorder<'a> {
             let (waiting, room) = ring.waiting();
             self.pace.saw((waiting, room));
             let broken = ring.mend();
-            // What comes meanwhile waits: in virtual time it would never end.
+            // New samples wait for the next round: in virtual time this loop would never end.
             if !writer.take(task, ring, waiting) || broken {
                 let task = &self.plan.units[task.0];
                 self.damage.insert(format!("samples of {}", self.plan.told_name(task)));
             }
         }
-        // After `complete` was read: a value is acknowledged before the activation that it was set for is complete.
+        // Read after `complete`: a value is acknowledged before the activation that it was set for is complete.
         let changes = self.control.take_changes();
         if !self.initial_known && (writer.has_samples() || !changes.is_empty()) {
             self.initial_known = true;
@@ -344,7 +344,7 @@ impl<'a> Recorder<'a> {
         writer.forget_unwanted();
     }
 
-    /// Writes what is buffered and tells how many samples came too late for their row.
+    /// Writes buffered data and returns the number of samples that arrived too late for their row.
     pub fn close(&mut self) -> u64 {
         if let Some(signals) = &mut self.signals {
             signals.head();
@@ -358,20 +358,20 @@ impl<'a> Recorder<'a> {
         self.late()
     }
 
-    /// What can be drawn of the recording; `None`: there is none.
+    /// Overview of the recording, for drawing; `None`: there is no recording.
     pub fn overview(&self) -> Option<Overview> {
         let overview = self.signals.as_ref()?.overview()?;
         overview.times().is_some().then(|| overview.clone())
     }
 
-    /// What the recorded columns have shown last, by name; without clocks, which show nothing between rows.
+    /// Last values of the recorded columns, by name; without clocks, which have no value between rows.
     pub fn last_values(&self) -> Vec<(String, Vec<u64>)> {
         let columns = self.plan.signals.iter().zip((0..).map(SignalId));
         let columns = columns.filter(|(signal, _)| signal.variable_type != VariableType::Clock);
         columns.filter_map(|(signal, id)| Some((signal.name.clone(), self.last_value(id)?))).collect()
     }
 
-    /// What a recorded column has shown last, as words; `None`: nothing yet.
+    /// Last value of a recorded column, as words; `None`: none yet.
     pub fn last_value(&self, signal: SignalId) -> Option<Vec<u64>> {
         let initial = self.board.initial(signal).filter(|_| !self.initial_known);
         let shown = self.signals.as_ref()?;
@@ -390,13 +390,13 @@ impl<'a> Recorder<'a> {
         let message = references::named(&line.message, abi, |key| {
             Some(self.descriptions.get(fmu)?.by_reference(key)?.name.as_str())
         });
-        // No further line of a message can be taken for one that somebody else has said.
+        // Further lines of a message are indented: they cannot imitate a line of another sender.
         let message = plain::message(&message).replace('\n', "\n    ");
         format!("{}: {category}{status}{message}{cut}", self.plan.fmus[fmu].name)
     }
 }
 
-/// What was set and read while the FMUs were initialised.
+/// Writes the values set and read during the FMUs' initialisation.
 fn start_values(plan: &Plan, board: Board, writer: &mut SignalWriter) {
     for signal in (0..plan.columns().len()).map(SignalId) {
         if let Some(value) = board.initial(signal) {
@@ -409,7 +409,7 @@ fn answer(question: Question, plan: &Plan, board: Board, writer: &mut SignalWrit
     match question {
         Question::Newest(columns, answer) => {
             if !initial_known {
-                // Nothing was computed yet: all that there is are these.
+                // Only the initial values exist before the first computation.
                 start_values(plan, board, writer);
             }
             answer(columns.into_iter().map(|signal| writer.newest(signal)).collect());

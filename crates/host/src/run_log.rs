@@ -1,10 +1,11 @@
-//! `run.log`: what the FMUs of a run print, and what they and the host log. Whoever is looking after a month finds the newest of it.
+//! `run.log`: output and log messages of a run's FMUs, and messages of the host. The newest part is kept, however long
+//! the run.
 //!
-//! Two processes append to the file. When it has a third of what the rig allows, this one calls it `run-earlier.log`, in place of
-//! the one before, and begins a new `run.log`; the runner follows at its next look, and what it prints until then goes to the
-//! earlier one. Nothing is lost between them, and nothing is renamed again before the runner has followed: it would print to a
-//! file that is gone. What is printed faster than that, the runner cuts when a file has half of what the rig allows
-//! (`runner::printed`): both together keep within it.
+//! Two processes append to the file. When it reaches a third of the rig's limit, this process renames it to
+//! `run-earlier.log`, in place of the previous one, and begins a new `run.log`; the runner follows at its next check,
+//! and its output until then goes to the earlier file. Nothing is lost between them, and nothing is renamed again
+//! before the runner has followed: otherwise it would write to a deleted file. Faster output is cut by the runner when
+//! a file reaches half of the limit (`runner::printed`): both files together keep within it.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -14,40 +15,40 @@ use vecud_linux::files;
 use vecud_record::board::{Board, Global};
 use vecud_record::written::Written;
 
-/// The file that FMUs print to.
+/// Name of the file that FMUs print to.
 pub const NAME: &str = "run.log";
-/// What `run.log` was before.
+/// Name of the previous `run.log`.
 pub const EARLIER: &str = "run-earlier.log";
 
-/// What may stand behind a place at which the runner has cut: that it has, and lines of this process, bytes.
+/// Space after a cut of the runner: for its note, and lines of this process, bytes.
 const ROOM: u64 = 1 << 16;
 
 /// The log of a run.
 pub struct RunLog<'a> {
     board: Board<'a>,
     path: PathBuf,
-    /// Bytes that a file may have.
+    /// Greatest size of a file, bytes.
     most: u64,
-    /// What this process writes, and how much of it is in the file.
+    /// File handle of this process, with the number of written bytes.
     file: File,
     length: u64,
-    /// The file that was `run.log` before, with the bytes that it had then.
+    /// The previous `run.log`, with its size when it was renamed.
     earlier: Option<Written>,
-    /// How often it was begun anew.
+    /// Number of rotations.
     number: u64,
-    /// Bytes of files that are gone.
+    /// Bytes of deleted files.
     removed: u64,
-    /// What has become of earlier files that others have changed, before they made way for the next.
+    /// Changes that others have made to earlier files before those were replaced.
     lost: Vec<String>,
-    /// It cannot be begun anew, and somebody was told.
+    /// Rotation is impossible, and was reported.
     is_stuck: bool,
 }
 
 impl<'a> RunLog<'a> {
-    /// The log in this folder, whose file may be there already; each of its two files may have `most` bytes.
+    /// Opens the log in this folder, where the file may exist already; each of its two files may have `most` bytes.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Errors of the operating system.
     pub fn open(folder: &Path, board: Board<'a>, most: u64) -> io::Result<RunLog<'a>> {
         let path = folder.join(NAME);
         let file = files::open_to_append(&path)?;
@@ -65,13 +66,13 @@ impl<'a> RunLog<'a> {
         })
     }
 
-    /// Appends a line, at once: somebody may be watching the file. `false`: there is no room for it, which others leave to one that
-    /// `is_severe`.
+    /// Appends a line immediately: a user may be watching the file. `false`: there is no room for it; the last part is
+    /// reserved for lines with `is_severe`.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Errors of the operating system.
     pub fn write(&mut self, line: &str, is_severe: bool) -> io::Result<bool> {
-        // It is begun anew long before, where that is possible.
+        // Normally the log is rotated long before this limit.
         let most = if is_severe { self.most } else { self.most / 8 * 7 };
         if self.length + line.len() as u64 >= most {
             return Ok(false);
@@ -81,7 +82,7 @@ impl<'a> RunLog<'a> {
         Ok(true)
     }
 
-    /// Begins it anew if it is long; `alone`: the runner is gone. Says why that was not possible, once.
+    /// Rotates the log if it is long; `alone`: the runner is gone. Reports a failure once.
     pub fn look(&mut self, alone: bool) -> Option<String> {
         let is_long = self.file.metadata().is_ok_and(|data| data.len() >= self.most / 3 * 2);
         let has_followed = alone || self.board.global(Global::LogFollowed).load(SeqCst) == self.number;
@@ -111,13 +112,13 @@ impl<'a> RunLog<'a> {
         Ok(())
     }
 
-    /// How often it was begun anew, and how many bytes are gone therefore.
+    /// Number of rotations, and of bytes deleted by them.
     pub fn rotated(&self) -> (u64, u64) {
         (self.number, self.removed)
     }
 
-    /// Cuts what the runner has had no time to cut, now that it is gone. Whether there was something, and what has become of the files
-    /// if others than this program have changed them.
+    /// Cuts output that the runner had no time to cut, now that it is gone. Returns whether there was any, and the
+    /// changes that other programs have made to the files.
     pub fn close(mut self) -> (bool, Vec<String>) {
         let earlier = self.earlier.as_mut().map(|own| &mut own.file);
         let is_cut = [Some(&mut self.file), earlier].into_iter().flatten().fold(false, |is_cut, file| {
@@ -129,7 +130,7 @@ impl<'a> RunLog<'a> {
         });
         let now = Written { file: self.file, length: self.length };
         let earlier = self.earlier.and_then(|own| own.gone_from(&self.path.with_file_name(EARLIER)));
-        // What was found when it was to be begun anew was told then.
+        // Changes found at a rotation were reported then.
         let now = if self.is_stuck { None } else { now.gone_from(&self.path) };
         (is_cut, self.lost.into_iter().chain(now).chain(earlier).collect())
     }

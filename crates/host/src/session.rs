@@ -1,4 +1,4 @@
-//! One rig that runs, in a thread that owns it: any number of sessions live side by side in a process. A session has no terminal,
+//! One running rig, in a thread that owns it: any number of sessions can run in a process. A session has no terminal,
 //! installs no signal handler, and changes nothing of the thread that starts it.
 
 use super::finished::Finished;
@@ -23,10 +23,10 @@ use vecud_report::{ClockResult, Live};
 /// An error means that there was no run and nothing is left behind.
 type Outcome = Result<Vec<Finished>, Error>;
 
-/// What a session does from its beginning to its end; told whether it has a thread of its own.
+/// The work of a session from beginning to end; the argument tells whether it has a thread of its own.
 type Work = Box<dyn FnOnce(bool) -> Outcome + Send>;
 
-/// What may be asked of a session, for as many threads as want it. Stays when the session is over.
+/// Handle for requests to a session, from any number of threads. Remains valid when the session is over.
 #[derive(Clone)]
 pub struct SessionHandle {
     shared: Arc<SharedRig>,
@@ -34,53 +34,53 @@ pub struct SessionHandle {
 }
 
 impl SessionHandle {
-    /// What sets values while it runs.
+    /// Access for setting values during the run.
     pub fn control(&self) -> &Control {
         &self.control
     }
 
-    /// Asks for the end: once for one in good order, twice for one at once.
+    /// Requests the end: the first time in good order, the second time at once.
     pub fn stop(&self) {
         self.shared.prepared.options.stop.ask();
     }
 
-    /// Asks for a report of the run as it is, which goes on. It is in the output folder a moment later, and a message says so;
-    /// before there are partitions that are activated, it waits for them.
+    /// Requests a report of the run, which continues. It appears in the output folder a moment later, with a message;
+    /// before the first activation, it waits for that.
     pub fn report(&self) {
         self.shared.want_report(true);
     }
 
-    /// Lets come to its end what was released, and releases nothing more (semantics S26). Waits until that is so.
+    /// Completes all released activations and releases no others (semantics S26). Waits until that is done.
     pub fn pause(&self) -> Result<(), PauseError> {
         self.shared.pause()
     }
 
-    /// A run that pauses goes on where its simulation time stands. Waits until it does.
+    /// Continues a paused run where its simulation time stands. Waits until it does.
     pub fn resume(&self) -> Result<(), PauseError> {
         self.shared.resume()
     }
 
-    /// How far it is.
+    /// Present state of the session.
     pub fn state(&self) -> SessionState {
         self.shared.state()
     }
 
-    /// The figures of its clocks as they are now.
+    /// Present figures of the clocks.
     pub fn snapshot(&self) -> Live {
         self.shared.live()
     }
 
-    /// Has [`SessionHandle::clocks`] begin anew. The report of the run keeps everything.
+    /// Resets the figures of [`SessionHandle::clocks`]. The report of the run keeps everything.
     pub fn reset_clocks(&self) {
         self.shared.begin_anew();
     }
 
-    /// What its clocks have measured so far, as `report.json` will have it, or since [`SessionHandle::reset_clocks`].
+    /// Figures of the clocks so far, as in `report.json`, or since [`SessionHandle::reset_clocks`].
     pub fn clocks(&self) -> Vec<ClockResult> {
         self.shared.clocks()
     }
 
-    /// What the run has counted so far, for whoever asks often.
+    /// Counters of the run so far, cheap enough to be read often.
     pub fn totals(&self) -> Totals {
         self.shared.totals()
     }
@@ -90,36 +90,36 @@ impl SessionHandle {
         self.shared.plan()
     }
 
-    /// What the rig wants of a daemon beside running it.
+    /// Settings of the rig for a daemon.
     pub fn daemon(&self) -> RigDaemon {
         self.shared.prepared.daemon
     }
 
-    /// The variables that are recorded, and those that are only watched: their newest values are known, if the rig is prepared for
-    /// that ([`Options::control`](super::Options::control)).
+    /// Recorded and watched variables: their newest values are available if the rig is prepared for that
+    /// ([`Options::control`](super::Options::control)).
     pub fn shown(&self) -> &[ShownVariable] {
         self.shared.shown()
     }
 
-    /// Asks for the newest values of these columns; a moment later the session's thread has the `answer`. It is dropped where nobody
-    /// gives it any more, since the session is over.
+    /// Requests the newest values of these columns; the session's thread calls `answer` a moment later. It is dropped
+    /// if the session is over.
     pub fn newest(&self, columns: Vec<SignalId>, answer: impl FnOnce(Vec<NewestValue>) + Send + 'static) {
         self.shared.questions.ask(Question::Newest(columns, Box::new(answer)));
     }
 
-    /// Has somebody look at the newest row of samples, if there is one, and at each further one. It is dropped when it wants no more, and
-    /// with the run.
+    /// Shows the newest row of samples, if there is one, and each further one to a watcher. It is dropped when it wants
+    /// no more rows, and with the run.
     pub fn watch_rows(&self, watcher: Box<dyn RowWatcher>) {
         self.shared.questions.ask(Question::Rows(watcher));
     }
 
-    /// How its thread gets on while it watches a run; `None`: it prepares one, or writes the report of one, which takes as long as
-    /// it takes.
+    /// Activity of the session's thread while it watches a run; `None`: it prepares a run or writes a report, which may
+    /// take any time.
     pub fn looks(&self) -> Option<Looks> {
         self.shared.looks()
     }
 
-    /// The process that holds its FMUs, when there is one.
+    /// The process that holds the FMUs, if there is one.
     pub fn runner(&self) -> Option<u32> {
         self.shared.runner()
     }
@@ -131,12 +131,12 @@ impl fmt::Debug for SessionHandle {
     }
 }
 
-/// A rig that runs, once or as often as its options say. Dropping it does not end it.
+/// A running rig, with one run or several. Dropping the session does not end it.
 pub struct Session {
     handle: SessionHandle,
-    /// `None`: the system had no further thread to give.
+    /// `None`: the system could not start another thread.
     thread: Option<JoinHandle<Outcome>>,
-    /// Empty when somebody does it.
+    /// Empty once the work was taken.
     work: Arc<Mutex<Option<Work>>>,
     /// Disconnected when the session is over.
     over: Receiver<()>,
@@ -151,12 +151,12 @@ impl Deref for Session {
 }
 
 impl Session {
-    /// Starts a rig. `begin` gets what sets values while it runs: before anything is started, so what is sent then is set
-    /// before the first activation. The rig must be prepared for that ([`Options::control`](super::Options::control)), or
-    /// nothing can be set. Of several runs the one that comes to it sets a value.
+    /// Starts a rig. `begin` receives the access for setting values, before anything is started: values set by it hold
+    /// before the first activation. The rig must be prepared for that ([`Options::control`](super::Options::control)),
+    /// or nothing can be set. With several runs, a value goes to the run that is active then.
     ///
-    /// The runner is there when this returns, and ends with the session's thread, whatever becomes of that. Where the system
-    /// has no further thread to give, all of it happens in [`Session::wait`].
+    /// The runner exists when this returns, and ends with the session's thread in every case. Where the system cannot
+    /// start another thread, all work is done in [`Session::wait`].
     pub fn start(prepared: Prepared, events: EventSink, begin: impl FnOnce(&Control)) -> Result<Session, Error> {
         let shared = Arc::new(SharedRig::create(prepared)?);
         let control = Control::new(shared.clone());
@@ -185,12 +185,12 @@ impl Session {
         }
     }
 
-    /// What others may ask of it.
+    /// Makes a handle for other threads.
     pub fn handle(&self) -> SessionHandle {
         self.handle.clone()
     }
 
-    /// Waits for its end. An error means that there was no run and nothing is left behind.
+    /// Waits for the end. An error means that there was no run and nothing is left behind.
     pub fn wait(self) -> Outcome {
         match self.thread {
             Some(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
@@ -198,7 +198,8 @@ impl Session {
         }
     }
 
-    /// Waits for its end, and calls `meanwhile` every so often: in the midst between two releases, as its own thread looks around.
+    /// Waits for the end, and calls `meanwhile` at intervals: midway between two releases, like the session's own
+    /// checks.
     pub fn wait_with(self, every: Duration, mut meanwhile: impl FnMut(&Session)) -> Outcome {
         let is_over = || self.over.recv_timeout(self.shared.on_to_a_lull(every)) != Err(RecvTimeoutError::Timeout);
         while self.thread.is_some() && !is_over() {

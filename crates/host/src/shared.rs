@@ -1,4 +1,4 @@
-//! What the threads of a session share with each other, and with the runner's process: the memory that both map.
+//! State shared by the threads of a session, and with the runner's process: the memory that both map.
 
 use super::paused::Paused;
 use super::questions::Questions;
@@ -25,49 +25,49 @@ use vecud_plan::{Mode, Plan, UnitId};
 use vecud_record::board::{Board, Global, Layout, Metric, Pause, TaskWord};
 use vecud_report::{ClockResult, Live, LiveActivation, LiveRow};
 
-/// A rig that is prepared, the memory shared with its runner, and what says how that is laid out.
+/// A prepared rig, the memory shared with its runner, and the layout of that memory.
 pub struct SharedRig {
     /// The rig.
     pub prepared: Prepared,
     memory: SharedMemory,
     layout: Layout,
-    /// The end was asked for, whatever the memory says.
+    /// The end was requested, whatever the memory says.
     stopped: AtomicBool,
     state: AtomicU8,
-    /// The runner's process; 0: there was none yet.
+    /// Id of the runner's process; 0: none yet.
     runner: AtomicU32,
-    /// The thread that watches a run; 0: none does.
+    /// Id of the thread that watches a run; 0: none.
     watcher: AtomicU32,
-    /// How often it has looked around, by whatever number.
+    /// Number of its checks, from an arbitrary start.
     looks: AtomicU64,
-    /// Somebody wants a report of the run that goes on.
+    /// A report of the running run is requested.
     report_wanted: AtomicBool,
-    /// In virtual time: since when the activation under way was seen; `i64::MAX`: there was none.
+    /// In virtual time: first observation of the activation under way; `i64::MAX`: none.
     stands: AtomicI64,
     preempt_rt: bool,
-    /// For each task that datagrams activate, how many of them the kernel has thrown away by the last look.
+    /// For each task that datagrams activate, the number that the kernel had dropped at the last check.
     dropped: Mutex<Vec<(UnitId, u64)>>,
     /// The pauses of the run.
     pub(super) paused: Paused,
-    /// How much was recorded by the last look.
+    /// Amount of recorded data at the last check.
     recorded: Mutex<RecordedTotals>,
-    /// Where looks are in nobody's way; `None`: anywhere.
+    /// Quiet points at which checks disturb nothing; `None`: any time.
     lull: Option<QuietPoint>,
-    /// What others ask of who collects samples.
+    /// Requests of other threads to the collector of samples.
     pub questions: Questions,
-    /// The most overruns that were told of each task.
+    /// The greatest number of overruns reported for each task.
     told_overruns: Vec<AtomicU64>,
-    /// What clocks had measured when their figures began anew for whoever asks; `None`: they did not.
+    /// Figures of the clocks at the last reset; `None`: there was none.
     begun_anew: Mutex<Option<Vec<ClockResult>>>,
-    /// The recorded and watched variables; found when somebody asks for them.
+    /// The recorded and watched variables; computed on demand.
     shown: OnceLock<Vec<ShownVariable>>,
 }
 
-/// Activations that take less time show in the figures of their clock alone, ns.
+/// Shorter activations show only in the figures of their clock, ns.
 const SHOWN: i64 = 500_000_000;
 
 impl SharedRig {
-    /// Memory for this rig.
+    /// Allocates the memory for this rig.
     pub fn create(prepared: Prepared) -> Result<SharedRig, Error> {
         let layout = Layout::of(&prepared.plan);
         let (wanted, most) = (layout.words() as u64 * 8, data_limit(None).unwrap_or(u64::MAX));
@@ -130,8 +130,7 @@ impl SharedRig {
         self.memory.file()
     }
 
-    /// Memory that is laid out in the same way, and that nobody else has; `None`: there is none. Where nothing is written to it
-    /// takes none.
+    /// Allocates private memory of the same layout; `None`: there is none. Untouched parts occupy no physical memory.
     pub fn another(&self) -> Option<Box<[AtomicU64]>> {
         zeroed(self.layout.words())
     }
@@ -141,62 +140,63 @@ impl SharedRig {
         Board::new(memory, &self.layout)
     }
 
-    /// A pause of at least that long, that ends where the look which comes then is not in the way of a release on the same core.
+    /// Extends a pause to the next quiet point, where a check does not disturb a release on the same core.
     pub fn on_to_a_lull(&self, pause: Duration) -> Duration {
         let time_base = || TimeBase::now(self.plan(), self.board(), self.prepared.begin());
         let Some((lull, time_base)) = self.lull.and_then(|lull| Some((lull, time_base()?))) else { return pause };
         Duration::from_nanos(lull.pause(time_base.instant(), Nanos(pause.as_nanos() as i64)).0 as u64)
     }
 
-    /// Asks the runner for the end.
+    /// Asks the runner to end.
     pub fn ask_to_stop(&self) {
         self.stopped.store(true, SeqCst);
         self.board().global(Global::StopRequest).store(1, SeqCst);
     }
 
-    /// Whether the runner was asked for the end.
+    /// Whether the runner was asked to end.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(SeqCst)
     }
 
-    /// Somebody wants a report of the run that goes on, or has it.
+    /// Sets or clears the request for a report of the running run.
     pub fn want_report(&self, wanted: bool) {
         self.report_wanted.store(wanted, SeqCst);
     }
 
-    /// Whether somebody wants a report of the run that goes on.
+    /// Whether a report of the running run is requested.
     pub fn wants_report(&self) -> bool {
         self.report_wanted.load(SeqCst)
     }
 
-    /// The runner's process, when there is one.
+    /// The runner's process, if there is one.
     pub fn runner(&self) -> Option<u32> {
         Some(self.runner.load(SeqCst)).filter(|runner| *runner != 0)
     }
 
-    /// The runner has been started.
+    /// Records the runner's process.
     pub fn set_runner(&self, process: u32) {
         self.runner.store(process, SeqCst);
     }
 
-    /// The calling thread watches a run until what is returned is dropped: in all that time it looks around every so often.
+    /// Registers the calling thread as the watcher of a run until the returned value is dropped: until then it checks
+    /// at intervals.
     pub fn on_watch(&self) -> OnWatch<'_> {
         self.watcher.store(current_tid(), SeqCst);
         OnWatch(self)
     }
 
-    /// How the thread gets on that watches a run; `None`: none does.
+    /// Activity of the thread that watches a run; `None`: there is none.
     pub fn looks(&self) -> Option<Looks> {
         let thread = Some(self.watcher.load(SeqCst)).filter(|thread| *thread != 0)?;
         Some(Looks { count: self.looks.load(SeqCst), waits_for_disk: waits_for_disk(thread) })
     }
 
-    /// Whether the runner says that the run pauses.
+    /// Whether the runner reports that the run pauses.
     pub fn is_paused(&self) -> bool {
         self.board().global(Global::Pause).load(SeqCst) == Pause::Paused as u64
     }
 
-    /// How far the session is. Whether the run pauses is known at once, also where that was not reported yet.
+    /// Present state of the session. A pause shows at once, even before it is reported.
     pub fn state(&self) -> SessionState {
         match self.state.load(SeqCst) {
             0 => SessionState::Starting,
@@ -207,14 +207,14 @@ impl SharedRig {
         }
     }
 
-    /// The session is that far, which is reported where it is news.
+    /// Sets the state of the session, and reports a change.
     pub fn set_state(&self, state: SessionState, events: &EventSink) {
         if self.state.swap(state as u8, SeqCst) != state as u8 {
             events.tell(SessionEvent::State(state));
         }
     }
 
-    /// In virtual time: an activation was seen to be under way since then, CLOCK_MONOTONIC in ns; `None`: none is.
+    /// In virtual time: sets the first observation of the activation under way, CLOCK_MONOTONIC in ns; `None`: none.
     pub fn set_stands(&self, since: Option<i64>) {
         self.stands.store(since.unwrap_or(i64::MAX), SeqCst);
     }
@@ -247,7 +247,7 @@ impl SharedRig {
         *self.begun_anew.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.all_of_clocks());
     }
 
-    /// What the clocks have measured since the run began.
+    /// Figures of the clocks since the run began.
     fn all_of_clocks(&self) -> Vec<ClockResult> {
         let (plan, board) = (self.plan(), self.board());
         let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -258,38 +258,38 @@ impl SharedRig {
         self.overruns().into_iter().enumerate().map(clock).collect()
     }
 
-    /// So many datagrams of each task that they activate were thrown away by the kernel so far.
+    /// Stores the number of datagrams that the kernel has dropped so far, for each task that they activate.
     pub fn set_dropped(&self, dropped: Vec<(UnitId, u64)>) {
         *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = dropped;
     }
 
-    /// So much was recorded so far.
+    /// Stores the amount of recorded data so far.
     pub fn set_recorded(&self, recorded: RecordedTotals) {
         *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = recorded;
     }
 
-    /// What the run has counted so far.
+    /// Counters of the run so far.
     pub fn totals(&self) -> Totals {
         let recorded = *self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
         totals::totals(self.plan(), self.board(), &self.overruns(), recorded)
     }
 
-    /// The standing of each task now.
+    /// The present standing of each task.
     fn standings(&self) -> Vec<TaskProgress> {
         let (plan, board) = (self.plan(), self.board());
         let time_base = TimeBase::now(plan, board, self.prepared.begin());
         (0..plan.units.len()).map(|task| standing(plan, board, time_base, UnitId(task))).collect()
     }
 
-    /// The overruns of each task, with those that the activation under way, or the one that is overdue, will have found. No look has fewer
-    /// than one before, though a thread may just be counting.
+    /// The overruns of each task, including those that the activation under way, or the overdue one, will find. The
+    /// number never decreases, even while a thread is counting.
     fn overruns(&self) -> Vec<u64> {
         let standings = self.standings();
         let told = standings.iter().zip(&self.told_overruns);
         told.map(|(own, told)| own.overruns().max(told.fetch_max(own.overruns(), SeqCst))).collect()
     }
 
-    /// What is known of the run now.
+    /// Present state of the run, for display.
     pub fn live(&self) -> Live {
         let (plan, board) = (self.plan(), self.board());
         let standings = self.standings();
@@ -318,22 +318,22 @@ impl SharedRig {
     }
 }
 
-/// How the thread gets on that watches a run.
+/// Activity of the thread that watches a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Looks {
-    /// Grows with each look around. A thread whose number stays has not been around since.
+    /// Grows with each check. A constant number means that the thread is stuck.
     pub count: u64,
-    /// Just now the kernel has it wait for a disk, in the midst of a look: however long that takes, nothing is wrong with the
-    /// thread.
+    /// The kernel makes the thread wait for a disk at the moment, during a check: nothing is wrong with the thread,
+    /// however long that takes.
     pub waits_for_disk: bool,
 }
 
-/// A thread that watches a run.
+/// Registration of a thread that watches a run.
 #[must_use]
 pub struct OnWatch<'a>(&'a SharedRig);
 
 impl OnWatch<'_> {
-    /// It looks around.
+    /// Counts a check.
     pub fn look(&self) {
         self.0.looks.fetch_add(1, SeqCst);
     }

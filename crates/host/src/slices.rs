@@ -1,9 +1,10 @@
-//! What each histogram of a run held from time to time, so that `histograms.hlog` has latency over time: taken from the shared histograms
-//! while it goes on, by the supervisor alone.
+//! Contents of each histogram at intervals, so that `histograms.hlog` shows latency over time: copied from the shared
+//! histograms during the run, only by the supervisor.
 //!
-//! Each mark is what the histograms held at one instant; the difference of two is an interval. When there are too many, every other one
-//! is forgotten, and they come half as often: a run of any length has at most [`MOST`] intervals, and all histograms together at most
-//! [`ENTRIES`] entries. Of what FMU code has written over there is no interval, but the whole.
+//! Each mark holds the contents of the histograms at one instant; the difference of two is an interval. When there are
+//! too many, every second one is dropped, and they are made half as often: a run of any length has at most [`MOST`]
+//! intervals, and all histograms together at most [`ENTRIES`] entries. A histogram that FMU code has overwritten has no
+//! intervals, only its total.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -14,15 +15,15 @@ use vecud_record::board::{Board, Global, Metric};
 use vecud_record::histogram::SparseHistogram;
 use vecud_report::Run;
 
-/// Intervals that there are at most.
+/// Greatest number of intervals.
 const MOST: usize = 32;
-/// Entries that all histograms have at most together. A rig that leaves less than [`FEWEST`] for each has none.
+/// Greatest number of entries of all histograms together. A rig with less than [`FEWEST`] for each has no intervals.
 const ENTRIES: usize = 8192;
 const FEWEST: usize = 4;
-/// The first interval, ms.
+/// Length of the first interval, ms.
 const FIRST: u64 = 250;
 
-/// What is measured of each clock, in the order of its distributions.
+/// Measured quantities of each clock, in the order of its distributions.
 const METRICS: [Metric; 5] = [Metric::Wakeup, Metric::Start, Metric::Jitter, Metric::Execution, Metric::Response];
 const PARTS: [ResponsePart; 5] = [
     ResponsePart::Preempted,
@@ -38,35 +39,35 @@ pub struct Slices {
     /// The FMU of each task.
     tasks: Vec<FmuId>,
     fmus: usize,
-    /// Marks that there may be; 0: none.
+    /// Greatest number of marks; 0: none.
     most: usize,
-    /// ms.
+    /// Interval between marks, ms.
     interval: u64,
     marks: Vec<Arc<Mark>>,
 }
 
-/// What the histograms held at one instant.
+/// Contents of the histograms at one instant.
 struct Mark {
-    /// Since the start of the run, ms.
+    /// Time since the start of the run, ms.
     at: u64,
-    /// Of each task its metrics and parts.
+    /// The metrics and parts of each task.
     tasks: Vec<Vec<SparseHistogram>>,
-    /// Of each FMU the times of its lock, held and waited for.
+    /// The hold and wait times of each FMU's lock.
     locks: Vec<[SparseHistogram; 2]>,
 }
 
 impl Slices {
-    /// Nothing yet.
+    /// Begins without marks.
     pub fn new(plan: &Plan) -> Slices {
         let tasks: Vec<FmuId> = plan.units.iter().map(|task| task.fmu).collect();
         let histograms = tasks.len() * (METRICS.len() + PARTS.len() + 1) + 2 * plan.fmus.len();
         let most = (ENTRIES / histograms.max(1)).min(MOST);
-        // The last interval ends with the run, and needs no mark. In virtual time nothing is late.
+        // The end of the run closes the last interval without a mark. In virtual time nothing is late.
         let most = if plan.mode == Mode::RealTime && most >= FEWEST { most - 1 } else { 0 };
         Slices { tasks, fmus: plan.fmus.len(), most, interval: FIRST, marks: Vec::new() }
     }
 
-    /// Looks at the run, if an interval has ended. `now`: CLOCK_MONOTONIC, ns; up to then all notes are in the histograms.
+    /// Makes a mark if an interval has ended. `now`: CLOCK_MONOTONIC, ns; all notes up to then are in the histograms.
     pub fn look(&mut self, board: Board, now: i64) {
         let [start, ended] = [Global::StartMonotonic, Global::Ended].map(|word| board.global(word).load(SeqCst) as i64);
         if self.most == 0 || start <= 0 || ended > 0 || now <= start {
@@ -79,7 +80,7 @@ impl Slices {
     }
 
     fn is_due(&self, at: u64) -> bool {
-        // FMU code can write anywhere, also where the start is.
+        // FMU code can overwrite the start.
         let last = self.marks.last().map_or(0, |mark| mark.at);
         at >= last.saturating_add(self.interval)
     }
@@ -119,7 +120,7 @@ impl Slices {
         Mark { at, tasks: (0..self.tasks.len()).map(task).collect(), locks: (0..self.fmus).map(lock).collect() }
     }
 
-    /// Tells the distributions of a run when their values came. `run`: what has come of it up to now, or at its end.
+    /// Adds intervals to the distributions of a run. `run`: the report of the run up to now, or at its end.
     pub fn split(&self, run: &mut Run) {
         let end = Duration::try_from_secs_f64(run.wall_seconds).unwrap_or_default();
         let marks: Vec<(Duration, &Mark)> = self
@@ -132,7 +133,7 @@ impl Slices {
             return;
         }
         for (task, clock) in run.clocks.iter_mut().enumerate() {
-            // Arrivals are releases, so their latencies are those of starts.
+            // Arrivals are releases, so their latencies are start latencies.
             let places = (0..METRICS.len() + PARTS.len()).chain([1]);
             for (place, distribution) in places.zip(clock.distributions()) {
                 let own: Vec<_> = marks.iter().map(|(at, mark)| (*at, &mark.tasks[task][place])).collect();

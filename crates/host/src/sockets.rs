@@ -1,6 +1,6 @@
-//! The sockets of a run's external events: made here, before anything runs, and handed to the runner, which reads them.
-//! This process only watches what the kernel throws away, and removes the files of unix sockets, whatever becomes of the
-//! runner.
+//! The sockets of a run's external events: made here, before anything runs, and passed to the runner, which reads them.
+//! This process only counts the datagrams that the kernel drops, and removes the files of unix sockets, even if the
+//! runner crashes.
 
 use super::{Error, Prepared};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
@@ -19,15 +19,15 @@ pub struct Sockets(Vec<Socket>);
 struct Socket {
     socket: DatagramSocket,
     task: UnitId,
-    /// What the kernel has thrown away up to the last look. The kernel's own counter begins anew after 2^32.
+    /// Number of datagrams that the kernel had dropped at the last check. The kernel's own counter wraps at 2^32.
     dropped: u64,
-    /// How many of them were before this run.
+    /// Value of `dropped` at the start of this run.
     before: u64,
     _file: Option<SocketFile>,
 }
 
 impl Sockets {
-    /// Makes them, if the plan has somebody who receives.
+    /// Makes the sockets, if a task of the plan receives datagrams.
     pub fn bind(prepared: &Prepared) -> Result<Sockets, Error> {
         let mut all = Vec::new();
         for (source, At { value: address, place }) in wanted(prepared) {
@@ -47,21 +47,21 @@ impl Sockets {
         self.0.iter().map(|socket| socket.socket.as_fd())
     }
 
-    /// Looks what was thrown away since the last look; to be done while the runner receives.
+    /// Updates the counts of dropped datagrams; to be called while the runner receives.
     pub fn look(&mut self) {
         for socket in &mut self.0 {
             socket.dropped = latest(socket.dropped, socket.socket.dropped());
         }
     }
 
-    /// For each task with a socket how many datagrams the kernel has thrown away in this run, until the runner ceased to read
-    /// them, or until now if it has not yet.
+    /// Number of datagrams that the kernel has dropped in this run for each task with a socket, until the runner
+    /// stopped reading, or until now if it has not yet.
     pub fn dropped(&mut self, board: Board) -> Vec<(UnitId, u64)> {
         self.look();
         self.0.iter().map(|socket| (socket.task, socket.total(board).saturating_sub(socket.before))).collect()
     }
 
-    /// The same of a run that is over: what comes from now on is counted for the next one.
+    /// Number of dropped datagrams of a run that is over: later ones count for the next run.
     pub fn dropped_at_end(&mut self, board: Board) -> Vec<(UnitId, u64)> {
         let dropped = self.dropped(board);
         for socket in &mut self.0 {
@@ -80,7 +80,7 @@ impl Socket {
     }
 }
 
-/// Whether a run would get its sockets, as far as can be known without making them. Takes no datagram from anybody.
+/// Checks, as far as possible without making them, whether a run would get its sockets. Takes no datagrams from others.
 pub fn check_sockets(prepared: &Prepared) -> Result<(), Error> {
     for (_, At { value: address, place }) in wanted(prepared) {
         let checked = match address {
@@ -92,16 +92,17 @@ pub fn check_sockets(prepared: &Prepared) -> Result<(), Error> {
     Ok(())
 }
 
-/// The plan's sources and where they are; none, if nobody receives.
+/// The plan's sources with their addresses; empty if no task receives.
 fn wanted(prepared: &Prepared) -> impl Iterator<Item = (&DatagramSource, &At<DatagramAddress>)> {
     prepared.plan.receiver.iter().flat_map(|_| prepared.plan.datagrams.iter().zip(&prepared.sockets))
 }
 
-/// Whether whoever has named an address may know what is in its folder, which what goes wrong there tells.
+/// Refuses an address in a folder that its author may not see, since errors reveal the folder's content.
 fn may_look(prepared: &Prepared, place: Place, address: &DatagramAddress) -> Result<(), Error> {
     let DatagramAddress::Unix(path) = address else { return Ok(()) };
     let Some(folder) = path.parent().filter(|_| !prepared.options.rights.are_own()) else { return Ok(()) };
-    // A socket is made there, and one that nobody listens at removed: with the daemon's rights, and for who may do both himself.
+    // The socket is made, and an unused one removed, with the daemon's rights, so the author must be allowed to do
+    // both.
     let looked = prepared.options.rights.at(folder, |way| {
         accessat(CWD, way, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
         fs::read_dir(way).map(drop)
@@ -113,7 +114,7 @@ fn refused(prepared: &Prepared, place: Place, error: &SysError) -> Error {
     Error::InRig(prepared.file.clone(), place, Box::new(Error::System(error.to_string())))
 }
 
-/// The total whose lower half is `low`, nearest to a total from a moment before or after.
+/// The total with the lower half `low` that is nearest to a recent total.
 fn latest(total: u64, low: u32) -> u64 {
     total.saturating_add_signed(i64::from(low.wrapping_sub(total as u32) as i32))
 }

@@ -1,8 +1,8 @@
-//! The runner's threads, from outside: the supervisor gives them their priorities, for which FMU code has no privilege, and
-//! looks whether FMU code changes what they were given.
+//! Supervises the runner's threads from outside: sets their priorities, for which FMU code has no privilege, and checks
+//! whether FMU code changes them.
 //!
-//! The runner says which threads it has; that is believed only of threads of the runner's process. A look costs each time at
-//! most [`AT_ONCE`] threads' worth of system calls, so that a thousand threads are gone through in turns.
+//! The runner announces its threads; that is only believed of threads of the runner's process. A check costs at most
+//! [`AT_ONCE`] threads' worth of system calls, so that a thousand threads are checked in turns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering::SeqCst;
@@ -13,12 +13,12 @@ use vecud_plan::{FmuId, Plan, TaskPlan, UnitId};
 use vecud_record::board::{Board, Global, Phase, Scheduling, TaskWord, ThreadsState as Said};
 use vecud_report::FindingResult;
 
-/// How often the threads are looked at, ns.
+/// Interval between checks, ns.
 const PERIOD: i64 = 100_000_000;
-/// How many in one look.
+/// Number of threads in one check.
 const AT_ONCE: usize = 128;
 
-/// How a thread is scheduled.
+/// Scheduling of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
     scheduling: scheduling::ThreadScheduling,
@@ -51,40 +51,40 @@ struct Watched {
     task: UnitId,
     tid: u32,
     given: State,
-    /// The highest priority of its instance, which the preemption lock gives a holder for the time of a section.
+    /// The highest priority of the instance, which the preemption lock gives to a holder during a section.
     ceiling: u8,
 }
 
 /// The threads of one run.
 #[derive(Clone, Default)]
 pub struct ThreadWatcher {
-    /// The runner's process.
+    /// Id of the runner's process.
     runner: u32,
     watched: Vec<Watched>,
-    /// Whether they were all given what is planned; `None`: the runner has not asked yet.
+    /// Whether all threads were given their planned priorities; `None`: the runner has not asked yet.
     are_scheduled: Option<bool>,
-    /// Where the next look begins.
+    /// Index at which the next check begins.
     next: usize,
     looked: i64,
-    /// What was found, by task.
+    /// Changes by FMU code, by task.
     changed: BTreeMap<UnitId, String>,
 }
 
-/// What the runner is told.
+/// The answer to the runner.
 fn answer(are_scheduled: bool) -> Said {
     if are_scheduled { Said::Scheduled } else { Said::Refused }
 }
 
-/// Something to be told: a status (1 warning, 3 error) and a message.
+/// A message with its status (1 warning, 3 error).
 pub type Remark = (u8, String);
 
 impl ThreadWatcher {
-    /// The threads of a process that has said nothing yet.
+    /// Supervises a process that has not announced threads yet.
     pub fn of(runner: u32) -> ThreadWatcher {
         ThreadWatcher { runner, ..ThreadWatcher::default() }
     }
 
-    /// Sleeps, but not while the runner waits for an answer, which it does in some phases.
+    /// Sleeps, unless the runner waits for an answer, which it does in some phases.
     pub fn pause(&self, phase: Phase, board: Board, pause: Duration) {
         if !matches!(phase, Phase::Initialising | Phase::Stopping) {
             return std::thread::sleep(pause);
@@ -97,10 +97,10 @@ impl ThreadWatcher {
         }
     }
 
-    /// Answers the runner, and looks at its threads if it is time (`now`: CLOCK_MONOTONIC, ns).
+    /// Answers the runner, and checks its threads when due (`now`: CLOCK_MONOTONIC, ns).
     pub fn look(&mut self, plan: &Plan, board: Board, now: i64) -> Vec<Remark> {
         match board.threads() {
-            // Once in a run, whatever FMU code writes there; the answer again as often as the runner asks.
+            // Once in a run, whatever FMU code writes there; the answer is repeated whenever the runner asks.
             Said::SetUp | Said::Scheduled if self.are_scheduled.is_none() => {
                 let mut remarks = Vec::new();
                 let all = self.schedule(plan, board, &mut remarks);
@@ -124,7 +124,7 @@ impl ThreadWatcher {
         Vec::new()
     }
 
-    /// What FMU code has changed, as findings about an instance's tasks.
+    /// Changes by FMU code, as findings about an instance's tasks.
     pub fn findings(&self, plan: &Plan, fmu: FmuId) -> Option<FindingResult> {
         let mut own = self.changed.iter().filter(|(task, _)| plan.units[task.0].fmu == fmu);
         let count = own.clone().count() as u64;
@@ -143,13 +143,13 @@ impl ThreadWatcher {
         Some(FindingResult { kind: "thread_changed".into(), count, message })
     }
 
-    /// Gives all threads their priorities and notes how they are scheduled. `false`: one could not be.
+    /// Sets the priorities of all threads and records their scheduling. `false`: one could not be set.
     fn schedule(&mut self, plan: &Plan, board: Board, remarks: &mut Vec<Remark>) -> bool {
         let runners: BTreeSet<u32> = std::fs::read_dir(format!("/proc/{}/task", self.runner))
             .map(|tasks| tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok()).collect())
             .unwrap_or_default();
         let fifo = board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
-        // Zero is the calling thread for the kernel, and whoever is not the runner's is nobody to be given a priority.
+        // The kernel takes zero for the calling thread, and a thread of another process must not get a priority.
         let own = |tid: u64| {
             u32::try_from(tid).ok().filter(|tid| runners.contains(tid)).ok_or_else(|| {
                 SysError::new(format!("find a thread {tid} in the runner"), 0, "FMU code has destroyed shared memory")
@@ -195,10 +195,10 @@ impl ThreadWatcher {
         all
     }
 
-    /// Compares some threads with what they were given. `idle`: no partition is active any more.
+    /// Compares some threads with their assigned scheduling. `idle`: no partition is active any more.
     fn look_at(&mut self, board: Board, which: std::ops::Range<usize>, idle: bool) {
         for watched in self.watched.get(which).into_iter().flatten() {
-            // One that is gone has nothing any more; that is noticed elsewhere.
+            // A thread that has ended has no scheduling; its end is detected elsewhere.
             let Ok(now) = State::of(watched.tid) else { continue };
             let mut expected = watched.given.clone();
             let changed = now.scheduling;

@@ -1,9 +1,9 @@
-//! Shared memory → what a run has counted so far, for whoever asks again and again.
+//! Counts of a run so far, read from shared memory, for frequent requests.
 //!
-//! Guarantees: it only reads, and what it reads is some thousand words of each clock, whatever these hold. Of two looks at the same run
-//! the later one has no smaller figure: counters and the buckets of histograms only grow. FMU code can write anywhere, also over them;
-//! whatever they hold then, no sum overflows. The words are not of one instant: an activation that ends meanwhile may be in its
-//! clock's counter and not in its histograms yet.
+//! Guarantees: it only reads, some thousand words for each clock, whatever they contain. Of two readings of the same
+//! run the later one has no smaller figure: counters and the buckets of histograms only grow. FMU code can overwrite
+//! them; even then no sum overflows. The words are not of one instant: an activation that ends during the reading may
+//! be in its clock's counter and not in its histograms yet.
 
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::Nanos;
@@ -12,37 +12,37 @@ use vecud_record::board::{Board, Global, Metric, TaskWord};
 use vecud_record::histogram::{HistogramWriter, SparseHistogram};
 use vecud_report::Scheduling;
 
-/// What a run has counted so far.
+/// Counts of a run so far.
 #[derive(Clone, Debug)]
 pub struct Totals {
-    /// Who drives time.
+    /// Mode of the run: real time or virtual time.
     pub mode: Mode,
-    /// How threads are scheduled.
+    /// Scheduling of the threads.
     pub scheduling: Scheduling,
     /// Simulation time that has passed since the start of the run, s.
     pub simulated_s: f64,
     /// The figures of each task, in merged order.
     pub clocks: Vec<ClockTotals>,
-    /// What the preemption lock of each instance has counted, in rig order.
+    /// Figures of each instance's preemption lock, in rig order.
     pub locks: Vec<LockTotals>,
-    /// How much was recorded.
+    /// Amount of recorded data.
     pub recorded: RecordedTotals,
 }
 
-/// How much was recorded so far.
+/// Amount of recorded data so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordedTotals {
-    /// Rows that have come to the files.
+    /// Rows written to the files.
     pub rows: u64,
-    /// Bytes that were written to them.
+    /// Bytes written to the files.
     pub bytes: u64,
-    /// Samples that came too late for their row.
+    /// Samples that arrived after their row was written.
     pub late: u64,
     /// Files that ended early, or could not be written at all: `run.log` too.
     pub broken: u64,
 }
 
-/// What a task has counted so far.
+/// Counts of a task so far.
 #[derive(Clone, Debug)]
 pub struct ClockTotals {
     /// Name of the instance in the rig.
@@ -59,15 +59,15 @@ pub struct ClockTotals {
     pub coalesced: u64,
     /// Ticks that came too late for their time.
     pub retimed: u64,
-    /// Pending ticks that were thrown away.
+    /// Number of pending ticks that were discarded.
     pub discarded: u64,
-    /// Samples for which there was no room.
+    /// Number of samples without room.
     pub samples_dropped: u64,
-    /// How long what took; `None` in virtual time, where nothing is late.
+    /// Durations; `None` in virtual time, where nothing is late.
     pub latencies: Option<Latencies>,
 }
 
-/// How long activations of a task took, and what came before them.
+/// Durations of a task's activations, and of the delays before them.
 #[derive(Clone, Debug)]
 pub struct Latencies {
     /// Release → first instruction after the sleep.
@@ -80,14 +80,14 @@ pub struct Latencies {
     pub response: Durations,
 }
 
-/// What the preemption lock of an instance has counted so far.
+/// Figures of an instance's preemption lock so far.
 #[derive(Clone, Debug)]
 pub struct LockTotals {
     /// Name of the instance in the rig.
     pub fmu: String,
     /// From lock to unlock, once for each outermost acquisition.
     pub hold: Durations,
-    /// From asking for it to having it, when somebody else had it.
+    /// From request to acquisition, if another task held it.
     pub wait: Durations,
 }
 
@@ -100,7 +100,7 @@ pub struct Durations {
 
 impl Durations {
     fn of(histogram: HistogramWriter) -> Durations {
-        // The sum first: what comes meanwhile is in the buckets alone, as if it had taken no time.
+        // The sum is read first: later values are then only in the buckets, as if they were zero.
         let sum = histogram.sum();
         Durations { counts: histogram.counts(), sum }
     }
@@ -110,24 +110,24 @@ impl Durations {
         self.sum = self.sum.saturating_add(other.sum);
     }
 
-    /// How many there are.
+    /// Number of durations.
     pub fn count(&self) -> u64 {
         self.counts.total()
     }
 
-    /// All of them together, s.
+    /// Sum of all durations, s.
     pub fn sum_s(&self) -> f64 {
         self.sum as f64 / 1e9
     }
 
-    /// How many there are up to each bound, ns, and beyond the one before; last, how many beyond all bounds. None that exceeds a bound
-    /// is counted below it; one that is less than 1/128 below it may be counted beyond.
+    /// Counts between consecutive bounds, ns, and last, the count beyond all bounds. A value above a bound is never
+    /// counted below it; a value less than 1/128 below a bound may be counted above it.
     pub fn between(&self, bounds: &[u64]) -> Vec<u64> {
         self.counts.between(bounds)
     }
 }
 
-/// What the run has counted so far. `overruns`: those of each task; `recorded`: how much was recorded by the last look.
+/// Counts of the run so far. `overruns`: those of each task; `recorded`: amount of recorded data at the last check.
 pub fn totals(plan: &Plan, board: Board, overruns: &[u64], recorded: RecordedTotals) -> Totals {
     Totals {
         mode: plan.mode,
@@ -173,7 +173,7 @@ fn lock(plan: &Plan, board: Board, fmu: FmuId) -> LockTotals {
     LockTotals { fmu: plan.fmus[fmu.0].name.clone(), hold, wait }
 }
 
-/// How the runner schedules.
+/// Scheduling of the runner.
 pub fn scheduling(board: Board) -> Scheduling {
     match board.global(Global::Scheduling).load(SeqCst) {
         1 => Scheduling::Fifo,

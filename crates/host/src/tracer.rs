@@ -1,8 +1,8 @@
-//! Reads what partitions note while a run goes on: makes histograms of where their time goes, and `trace.json` of who ran
-//! when.
+//! Reads the notes of partitions during a run: makes histograms of the parts of their time, and `trace.json`, a
+//! timeline of the tasks.
 //!
-//! In mode `all` everything goes to a file [at once](stream); as a [flight recorder](flight) the last seconds stay in memory.
-//! Whatever goes wrong with a file is a warning of the report and never ends the run. What takes long gives its caller turns, so
+//! In mode `all` everything goes to a file [at once](stream); as a [flight recorder](flight) the last seconds stay in
+//! memory. A failure of a file is a warning of the report and never ends the run. Long work gives its caller turns, so
 //! that recordings do not wait for it.
 
 mod flight;
@@ -34,9 +34,9 @@ use vecud_record::trace::chrome::ChromeWriter;
 use vecud_record::trace::{Assembler, Note, NoteRing, TraceItem};
 use vecud_report::TraceResult;
 
-/// The file of a run without incidents.
+/// Name of the file of a run without incidents.
 const NAME: &str = "trace.json";
-/// Items that are written at once.
+/// Number of items to write at once.
 const PIECE: usize = 256;
 
 /// Traces one run.
@@ -52,19 +52,19 @@ pub struct Tracer<'a> {
     at_work: Option<AtWork<'a>>,
     out: Option<PathBuf>,
     pace: PollInterval,
-    /// Why a file is not what it should be.
+    /// Reasons why a file is incomplete.
     problems: Vec<String>,
-    /// When it was made, by the clock of the run, ns.
+    /// Time of creation by the clock of the run, ns.
     made: i64,
-    /// In virtual time: up to where everything was noted.
+    /// In virtual time: number up to which everything was noted.
     order: i64,
-    /// Notes that FMU code has written over, and rings of them.
+    /// Number of notes, and of rings, that FMU code has overwritten.
     damaged: u64,
-    /// The first activation that was over a limit.
+    /// Finds the first activation beyond a limit.
     over: Over,
 }
 
-/// What has begun.
+/// State from the start instant on.
 struct AtWork<'a> {
     /// CLOCK_MONOTONIC of the start; 0 in virtual time, which looks at no clock.
     start: i64,
@@ -76,7 +76,7 @@ struct AtWork<'a> {
     ended: Vec<i64>,
 }
 
-/// Where items go.
+/// Destination of items.
 enum Sink<'a> {
     All(TraceFiles<'a>),
     Flight(Flight<'a>),
@@ -107,7 +107,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Files go to `out`.
+    /// Sets the folder of the files.
     pub fn open(&mut self, out: &Path) {
         self.out = Some(out.to_owned());
     }
@@ -139,28 +139,28 @@ impl<'a> Tracer<'a> {
         start > 0 && (self.made - SET..=self.ruler.now() + SET).contains(&start)
     }
 
-    /// What FMU code has written over, by its name.
+    /// Name of the structure that FMU code has overwritten, if any.
     pub fn damage(&self) -> Option<String> {
         (self.damaged > 0).then(|| "notes of who ran when, of which figures and the trace are made".to_owned())
     }
 
-    /// The first time that a limit was exceeded, as far as was seen by `now` (CLOCK_MONOTONIC, ns).
+    /// The first excess over a limit that was observed by `now` (CLOCK_MONOTONIC, ns).
     pub fn first_over(&self, hangs: &Hangs, now: i64) -> Option<FirstOver> {
         self.over.look(self.plan, self.board, hangs, now)
     }
 
-    /// How soon the next look should come.
+    /// Delay until the next check.
     pub fn pace(&self) -> PollInterval {
         self.pace
     }
 
-    /// Takes what there is, and calls `meanwhile` every few milliseconds that it takes.
+    /// Takes all notes, and calls `meanwhile` every few milliseconds.
     pub fn look(&mut self, meanwhile: &mut dyn FnMut()) {
         self.begin();
         self.take(false, meanwhile);
     }
 
-    /// Takes what there is. `over`: nothing comes after it.
+    /// Takes all notes. `over`: these are the last.
     fn take(&mut self, over: bool, meanwhile: &mut dyn FnMut()) {
         let is_virtual = self.plan.mode == Mode::Virtual;
         let possible = Possible { tasks: self.plan.units.len(), is_virtual, from: self.made, now: self.ruler.now() };
@@ -174,7 +174,7 @@ impl<'a> Tracer<'a> {
             }
             return;
         };
-        // Before the rings are read: see `Assembler`.
+        // Read before the rings: see `Assembler`.
         let order = self.board.global(Global::TraceOrder).load(SeqCst) as i64;
         self.order = self.order.max(if order < NUMBERS { order } else { 0 });
         let horizon = match (over, is_virtual) {
@@ -212,7 +212,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// What was under way when the process ended: nobody notes it any more.
+    /// Notes the activations under way when the process ended, on its behalf.
     fn unfinished(&mut self, gone: i64) {
         let Some(work) = &mut self.at_work else { return };
         for task in (0..self.plan.units.len()).map(UnitId) {
@@ -223,7 +223,7 @@ impl<'a> Tracer<'a> {
             let time = cells.time().nanos().0.clamp(-LONGEST, LONGEST);
             let (start, end) = match work.axis {
                 Some(_) => (self.order, self.order + 1),
-                // Not yet written when it had just begun.
+                // Not yet written if the activation had only just begun.
                 None => {
                     let started = cells.get(TaskWord::StartedAt) as i64;
                     (started.clamp(work.start, gone.max(work.start)) - work.start, gone - work.start)
@@ -235,12 +235,12 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Ends the files. `gone`: when the process was seen to have ended, CLOCK_MONOTONIC. Gives what the report says,
-    /// what went wrong, and which files others have taken away.
+    /// Completes the files. `gone`: time at which the process was seen to have ended, CLOCK_MONOTONIC. Returns the part
+    /// of the report, the problems, and the files that others have removed.
     pub fn finish(mut self, gone: i64) -> (TraceResult, Vec<String>, Vec<String>) {
         let mut lost = Vec::new();
         self.begin();
-        // What is noted first, then what is not.
+        // Takes the notes, then the activations without notes.
         self.look(&mut || ());
         self.unfinished(gone);
         self.take(true, &mut || ());
@@ -265,8 +265,8 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// What a ring holds, all of it counted: what waits now, which is all from before the horizon. What comes meanwhile would
-/// never end in virtual time. A note that cannot be is left out.
+/// Reads the present notes of a ring, which include all from before the horizon. Later ones wait: in virtual time the
+/// loop would never end. An impossible note is left out.
 fn read<'r>(
     ring: &'r NoteRing,
     figures: Option<&'r TaskFigures>,
@@ -283,21 +283,21 @@ fn read<'r>(
     notes.inspect(move |note| figures.into_iter().for_each(|figures| figures.take(note)))
 }
 
-/// What a note can say: FMU code can write anywhere, also where notes are.
+/// Limits of plausible notes: FMU code can overwrite them.
 #[derive(Clone, Copy)]
 struct Possible {
     tasks: usize,
     is_virtual: bool,
-    /// When the run was prepared, and now, by its clock, ns.
+    /// Time of preparation, and present time, by the run's clock, ns.
     from: i64,
     now: i64,
 }
 
-/// No time of a simulation is longer, ns: 146 years.
+/// Greatest plausible simulation time, ns: 146 years.
 const LONGEST: i64 = 1 << 62;
-/// In virtual time no more is noted than this.
+/// Greatest number of notes in virtual time.
 const NUMBERS: i64 = 1 << 53;
-/// Clocks may be set, ns; by more than this it is told as damage.
+/// Greatest plausible change of a clock, ns; a larger one counts as damage.
 const SET: i64 = 3_600_000_000_000;
 
 impl Possible {
@@ -328,7 +328,7 @@ impl Possible {
     }
 }
 
-/// A file with its names in it; or none, when there is no room for these.
+/// Makes a file that begins with the names; fails if there is no space for them.
 fn create<'p>(plan: &'p Plan, path: &Path) -> io::Result<ChromeWriter<'p, File>> {
     let file = files::create(path)?;
     ChromeWriter::new(plan, file).inspect_err(|_| {

@@ -1,9 +1,9 @@
-//! What the board shows of an activation that has not returned: since when it runs, and what has been released meanwhile.
+//! The board's view of an activation that has not returned: its start, and the releases since.
 //!
-//! The runner counts overruns when an activation has returned. Until then they are told from its start mark and the grid of its
-//! clock ([`Passed`]), here and in [`super::unbegun`]: for the table, for limits while it hangs, and for the report when it never
-//! returns. The board stays the runner's; only a copy of it, when the run is over, gets what the runner would have written
-//! ([`settle`]).
+//! The runner counts overruns when an activation has returned. Until then they follow from its start mark and the grid
+//! of its clock ([`Passed`]), here and in [`super::unbegun`]: for the table, for limits while it hangs, and for the
+//! report when it never returns. Only the runner writes to the board; a copy, at the end of the run, receives the
+//! counts that the runner would have written ([`settle`]).
 
 use super::time_base::TimeBase;
 use super::unbegun::{self, Unbegun};
@@ -18,42 +18,42 @@ use vecud_record::board::{Board, Global, Metric, Scheduling, TaskWord};
 pub struct OngoingActivation {
     /// The activation time.
     pub time: Instant,
-    /// Its first FMI call, by the run's clock, ns: no two activations of a task have the same.
+    /// Its first FMI call, by the run's clock, ns: unique among the activations of a task.
     pub started: i64,
-    /// The simulation time of that.
+    /// Simulation time of its first FMI call.
     pub since: Instant,
-    /// How long ago that was, ns.
+    /// Time since its first FMI call, ns.
     pub running: i64,
-    /// Releases that its thread has not counted yet, of those that count; `None`: none, or the clock has no period.
+    /// Passed releases that count and that its thread has not counted yet; `None`: none, or the clock has no period.
     pub passed: Option<Passed>,
-    /// All that have come, though the first one may end the run.
+    /// All passed releases, even if the first one ends the run.
     pub released: Option<Passed>,
-    /// How late the first of them is by now, ns.
+    /// Present delay of the first of them, ns.
     pub late: i64,
 }
 
-/// What is known of a task now.
+/// Present state of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TaskProgress {
-    /// Overruns that the runner has counted.
+    /// Number of overruns that the runner has counted.
     counted: u64,
     /// The activation that has not returned.
     pub under_way: Option<OngoingActivation>,
-    /// None is under way, though it is time for the next one.
+    /// An activation that is due but has not begun.
     pub unbegun: Option<Unbegun>,
 }
 
 impl TaskProgress {
-    /// Overruns, those included that the activation under way, or the one that has not begun, will have found.
+    /// Overruns, including those that the activation under way, or the one that has not begun, will find.
     pub fn overruns(&self) -> u64 {
         let found = self.under_way.map_or(self.unbegun.and_then(|own| own.passed), |own| own.passed);
         self.counted.saturating_add(found.map_or(0, |passed| passed.count))
     }
 }
 
-/// Looks at a task. A release counts once, whoever has counted it: what is read belongs to one activation.
+/// Reads the state of a task. Each release counts once, by whichever side: all values belong to one activation.
 pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: UnitId) -> TaskProgress {
-    /// A thread that comes so far between two loads needs no looking after.
+    /// Number of attempts: a thread that advances between two loads does not hang.
     const LOOKS: usize = 3;
     let cells = board.task(task);
     let mut own = mark(board, task);
@@ -70,14 +70,15 @@ pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: Un
     TaskProgress { counted: cells.get(TaskWord::Overruns), under_way: None, unbegun: None }
 }
 
-/// What tells one activation of a task from another, and whether it has returned.
+/// Identifies an activation of a task, and whether it has returned.
 fn mark(board: Board, task: UnitId) -> [u64; 6] {
     const WORDS: [TaskWord; 6] =
         [TaskWord::Active, TaskWord::StartedAt, TaskWord::FinishedAt, TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
     WORDS.map(|word| board.task(task).word(word).load(Acquire))
 }
 
-/// Whether an activation has neither returned nor begun since `copy` was made of the board: what the copy has of it belongs together.
+/// Whether an activation has neither returned nor begun since `copy` was made of the board: its copied values are
+/// consistent.
 pub fn is_as_copied(board: Board, copy: Board, task: UnitId) -> bool {
     mark(board, task) == mark(copy, task)
 }
@@ -91,7 +92,7 @@ fn under_way(
 ) -> Option<OngoingActivation> {
     let [active, started, finished, time @ ..] = mark;
     let (started, finished, time) = (started as i64, finished as i64, Instant::from_words(time));
-    // One that has begun and has not come to its first call has the mark of the activation before it.
+    // An activation that has begun but not reached its first call still has the mark of its predecessor.
     let has_started = active == 1 && started >= finished && (time_base.first..=time_base.now).contains(&started);
     if !has_started || time < time_base.begin || time > time_base.simulation(time_base.now) {
         return None;
@@ -100,7 +101,7 @@ fn under_way(
     let counted = if finished > 0 { time_base.simulation(finished) } else { time_base.begin };
     let (now, until) = (time_base.simulation(time_base.now), plan.released_until(planned));
     let released = unbegun::interval(board, task).and_then(|interval| Passed::of(time, interval, counted, now, until));
-    // The first one ends the run, and what comes afterwards is no overrun.
+    // The first one ends the run, and later ones are no overruns.
     let passed = released.map(|passed| if planned.overrun == Overrun::Stop { passed.first_alone() } else { passed });
     Some(OngoingActivation {
         time,
@@ -113,8 +114,8 @@ fn under_way(
     })
 }
 
-/// The activation that keeps one from running that has not returned either: more urgent, on the same core, and begun later.
-/// `None`: nothing of the rig does.
+/// The unreturned activation that keeps another from running: more urgent, on the same core, and begun later. `None`:
+/// nothing of the rig does.
 pub fn held_up_by(plan: &Plan, board: Board, standings: &[TaskProgress], task: UnitId) -> Option<UnitId> {
     let fifo = board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
     let started = standings[task.0].under_way?.started;
@@ -128,9 +129,9 @@ pub fn held_up_by(plan: &Plan, board: Board, standings: &[TaskProgress], task: U
     (0..plan.units.len()).filter(|_| fifo).find(holds).map(UnitId)
 }
 
-/// The activations that had not returned by `now` (CLOCK_MONOTONIC, ns), or by the end of the run where the runner has said when that
-/// was, by task; only those of which `counts` says so. What their threads would have counted when they did is counted now: of a copy of
-/// the board that nobody else has, or when the runner is gone.
+/// The activations, by task, that had not returned by `now` (CLOCK_MONOTONIC, ns), or by the end of the run if the
+/// runner has stated it; only those that satisfy `counts`. Adds the counts that their threads would have added on
+/// return: only to a private copy of the board, or when the runner is gone.
 pub fn settle(
     plan: &Plan,
     board: Board,
@@ -142,8 +143,8 @@ pub fn settle(
     standings.into_iter().map(|own| own.under_way).collect()
 }
 
-/// [`settle`] of a run that is over, whose runner could not say what has become of all releases: what has not begun by then never does,
-/// and what has not returned is not complete.
+/// Applies [`settle`] to a run that is over, whose runner could not account for all releases: an activation that has
+/// not begun by then never does, and one that has not returned is not complete.
 pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Option<OngoingActivation>> {
     let Some(time_base) = time_base(plan, board, begin, now) else { return vec![None; plan.units.len()] };
     let standings = settled(plan, board, Some(time_base), |_| true);
@@ -168,25 +169,25 @@ pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Op
     standings.into_iter().map(|own| own.under_way).collect()
 }
 
-/// Notes how far the run has come at least.
+/// Raises the simulation time that the run has reached to at least `time`.
 fn note_reached(plan: &Plan, board: Board, time: Instant) {
     let reached = plan.stop.map_or(time, |stop| stop.min(time));
     let since = reached.nanos().minus(plan.start.nanos()).0.max(0);
     board.global(Global::Reached).fetch_max(since as u64, SeqCst);
 }
 
-/// Notes that a run whose runner has died by `now` has come to the last activation that has begun. The runner itself says every few
-/// milliseconds how far the run is.
+/// Records that a run whose runner has died by `now` has reached the last activation that has begun. The runner itself
+/// reports its progress only every few milliseconds.
 pub fn note_last_activation(plan: &Plan, board: Board, begin: Instant, now: i64) {
     let Some(time_base) = TimeBase::at(plan, board, begin, now) else { return };
     let begun = (0..plan.units.len()).map(|task| mark(board, UnitId(task))).filter(|[_, started, ..]| *started > 0);
-    // FMU code can write anywhere.
+    // FMU code can overwrite the time.
     let is_possible = |time: &Instant| *time >= begin && *time <= time_base.instant();
     let last = begun.map(|[_, _, _, time @ ..]| Instant::from_words(time)).filter(is_possible).max();
     last.iter().for_each(|last| note_reached(plan, board, *last));
 }
 
-/// The time base of a run at its end, or now.
+/// Time base of a run at its end, or now.
 fn time_base(plan: &Plan, board: Board, begin: Instant, now: i64) -> Option<TimeBase> {
     let said = board.global(Global::Ended).load(SeqCst) as i64;
     TimeBase::at(plan, board, begin, if said > 0 { said } else { now })

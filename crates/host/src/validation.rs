@@ -1,8 +1,8 @@
-//! Is an FMU sound? Its archive, its description, its library, a short life of each interface type that it has, and the results that it
-//! carries, one after the other.
+//! Validates an FMU: its archive, its description, its library, a short life of each interface type that it has, and
+//! the results that it carries, one after the other.
 //!
-//! FMU code runs in runners of its own, as in every simulation: whatever it does is a finding, and validation goes on. What cannot be
-//! looked at because of a finding is said to be not tried.
+//! FMU code runs in separate runners, as in every simulation: its failures are findings, and validation continues.
+//! Checks that are impossible because of a finding are reported as not tried.
 
 mod binary;
 mod life;
@@ -18,34 +18,35 @@ use vecud_linux::stop::StopToken;
 use vecud_report::compare::NamedTolerance;
 use vecud_report::{Check, Remark, Validation};
 
-/// The description, by its path in an FMU.
+/// Path of the description in an FMU.
 const DESCRIPTION: &str = "modelDescription.xml";
 
-/// Terminals and their variables, by its path in an FMU.
+/// Path of the terminals and their variables in an FMU.
 const TERMINALS: &str = "terminalsAndIcons/terminalsAndIcons.xml";
-/// Bytes that it may have.
+/// Limit for the size of that file, bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// What is to be validated, and how.
+/// Settings of a validation.
 #[derive(Clone, Debug)]
 pub struct Examination {
     /// The `.fmu` file, or the folder of an FMU.
     pub file: PathBuf,
-    /// How long a life may take, and each call in it.
+    /// Time limit for a life, and for each call in it.
     pub timeout: Duration,
-    /// How far results may be from those that the FMU carries; `None`: as far as results of a simulation from its reference.
+    /// Tolerance of results against those that the FMU carries; `None`: the tolerance of simulations against their
+    /// reference.
     pub tolerance: Option<NamedTolerance>,
-    /// Asks for the end.
+    /// Request for the end.
     pub stop: StopToken,
-    /// Orphans come to this process: processes that FMU code leaves behind are ended.
+    /// This process adopts orphans: processes that FMU code leaves behind are ended.
     pub adopts: bool,
-    /// Libraries that are loaded before the FMU's.
+    /// Libraries to load before the FMU's library.
     pub preload: Vec<PathBuf>,
-    /// Errors of the description that leave a meaning to the rest are findings, and the FMU is tried all the same.
+    /// Errors of the description that leave the rest meaningful are findings, and the FMU is tried all the same.
     pub lenient: bool,
 }
 
-/// An FMU that was read.
+/// An FMU whose description was read.
 struct Subject<'a> {
     wanted: &'a Examination,
     unpacked: Unpacked,
@@ -55,7 +56,7 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// What a simulation of it is to be like besides.
+    /// Options for simulations of the FMU.
     fn options(&self) -> Options {
         let Examination { timeout, stop, adopts, preload, lenient, .. } = self.wanted;
         Options {
@@ -68,7 +69,7 @@ impl Subject<'_> {
         }
     }
 
-    /// Does something that takes its time.
+    /// Reports long work while it is done.
     fn meanwhile<T>(&self, what: String, work: impl FnOnce() -> T) -> T {
         self.events.tell(SessionEvent::Begun(what));
         let done = work();
@@ -80,7 +81,7 @@ impl Subject<'_> {
 /// Validates an FMU.
 ///
 /// # Errors
-/// There is no FMU, or something that has nothing to do with it keeps it from being looked at.
+/// Returned if there is no FMU, or if something unrelated to it prevents the validation.
 pub fn validate(wanted: &Examination, events: &EventSink) -> Result<Validation, Error> {
     let cache = Cache::user().map_err(Error::NoCache)?.until(wanted.stop.clone());
     cache.note().into_iter().for_each(|note| events.say(format!("note: {note}")));
@@ -131,7 +132,7 @@ pub fn validate(wanted: &Examination, events: &EventSink) -> Result<Validation, 
     Ok(found)
 }
 
-/// All that there is to be said of an FMU whose description cannot be read.
+/// Result for an FMU whose description cannot be read.
 fn undescribed(mut found: Validation, unpacked: &Unpacked, remarks: Vec<Remark>) -> Validation {
     found.checks = vec![
         Check::done("archive", seen_of(unpacked), Vec::new()),
@@ -141,7 +142,7 @@ fn undescribed(mut found: Validation, unpacked: &Unpacked, remarks: Vec<Remark>)
     found
 }
 
-/// What there is of an FMU, in a few words.
+/// Number and size of an FMU's files, in words.
 fn seen_of(unpacked: &Unpacked) -> String {
     let Ok((files, bytes)) = extent(&unpacked.root) else { return String::new() };
     let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
@@ -165,14 +166,15 @@ fn of_description(error: &DescriptionError) -> Remark {
     Remark::finding(error.message.clone()).in_file(DESCRIPTION).at(error.line, error.column)
 }
 
-/// What was read, and what of it is against the standard: what the reader tolerates, and what it does not look for.
+/// Result of reading the description, with its offences against the standard: those that the reader tolerates, and
+/// those that it does not look for.
 fn of_reading(subject: &Subject, text: &str) -> Result<Check, Error> {
     let description = &subject.description;
     let breaches = [description.breaches(), vecud_description::breaches_of_schema(text, description)].concat();
     let mut remarks: Vec<Remark> = description.tolerated.iter().chain(&breaches).map(of_description).collect();
     remarks.sort_by_key(|remark| remark.at);
     remarks.extend(terminals(subject)?);
-    // Of very many the last one says how many more there are.
+    // With very many warnings, the last one states the number of further ones.
     let more = description.warnings.get(description.tolerated.len());
     remarks.extend(more.map(|more| Remark::finding(more.clone())));
     let interfaces: Vec<&str> = description.interfaces.iter().map(|offer| offer.interface().name()).collect();
@@ -184,7 +186,7 @@ fn of_reading(subject: &Subject, text: &str) -> Result<Check, Error> {
     Ok(Check::done("description", seen, remarks))
 }
 
-/// What the terminals of the FMU name and nobody has.
+/// Findings about names in terminals that do not exist in the description.
 fn terminals(subject: &Subject) -> Result<Vec<Remark>, Error> {
     let path = subject.unpacked.root.join(TERMINALS);
     if !path.is_file() {

@@ -1,5 +1,5 @@
-//! A session from its beginning to its end: starts the runner and stays with it until it is gone; between several runs, tidies
-//! up for the next.
+//! A session from beginning to end: starts the runner and watches it until it is gone; prepares the next of several
+//! runs.
 
 use super::calls::{self, CallLocation, CallWatcher};
 use super::collect;
@@ -48,13 +48,12 @@ use vecud_report::format::{significant, some};
 use vecud_report::{DoctorResult, Kind, Live, LiveValue, Problem, Subject};
 use vecud_runner::{FIRST_SOCKET_FD, FOLDER_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 
-/// What the runner may take to come to its end, beyond the rig's `shutdown_timeout` for its partitions and as much again
-/// for ending its FMUs.
+/// Additional time for the runner to end, beyond the rig's `shutdown_timeout` for its partitions and the same again for
+/// ending its FMUs.
 const GRACE: i64 = 1_000_000_000;
 
-/// Does all that a session does. `started` is called as soon as there is a runner. On a thread that is the
-/// session's this one leaves the cores of partitions alone by then. An error means that there was no run and nothing is
-/// left behind.
+/// Does all work of a session. `started` is called as soon as there is a runner. If this thread belongs to the session,
+/// it has left the cores of partitions by then. An error means that there was no run and nothing is left behind.
 pub(super) fn supervise(
     shared: &Arc<SharedRig>,
     control: &Control,
@@ -71,7 +70,8 @@ pub(super) fn supervise(
     let folder = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
     stimuli::may_write(&folder, &prepared.stimuli)?;
     let [job, state] = handed_over(prepared)?;
-    // The runner finds the first rows there. Before anything is made, since it takes a while to find a late beginning.
+    // The runner finds the first rows there. Done before anything is made, since reading up to a late start time takes
+    // a while.
     let feeder = Feeder::new(shared);
     let (output, folder, _whole) = first_output(options, plan, &folder)?;
     let log = output.folder().join(format!(".run-{}.log", std::process::id()));
@@ -79,7 +79,7 @@ pub(super) fn supervise(
     files.extend(sockets.descriptors());
     debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD, FOLDER_FD, FIRST_SOCKET_FD), (3, 4, 5, 6, 7));
     let doctor = (plan.mode == Mode::RealTime).then(|| machine::examine(plan));
-    // Appended to by both processes, under one name after the other.
+    // Both processes append to it, under changing names.
     let printed = File::options().append(true).create_new(true).open(&log);
     let printed = printed.map_err(Error::file(&output.folder().shown(&log)));
     let process = match printed.and_then(|printed| RunnerProcess::start(options, &files, printed)) {
@@ -92,10 +92,10 @@ pub(super) fn supervise(
     };
     shared.set_runner(process.id());
     if has_thread && plan.mode == Mode::RealTime {
-        // Whoever cannot choose his cores cannot choose those of partitions either, and the runner says that.
+        // A process that cannot choose its cores cannot choose those of partitions either, which the runner reports.
         let _said_by_the_runner = affinity::keep_off(&plan.cores());
     }
-    // From here on this is for whoever has several sessions to decide.
+    // From here on the owner of several sessions decides.
     started();
     let supervision = Supervision {
         shared,
@@ -124,7 +124,7 @@ pub(super) fn supervise(
     supervision.runs(run)
 }
 
-/// What the runner finds beside the shared memory: its job, and the state that it goes on from.
+/// Files for the runner besides the shared memory: its job, and the state from which it continues.
 fn handed_over(prepared: &Prepared) -> Result<[OwnedFd; 2], Error> {
     let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
     let job = Job {
@@ -143,8 +143,8 @@ fn handed_over(prepared: &Prepared) -> Result<[OwnedFd; 2], Error> {
     Ok([file("vecud-job", &job)?, file("vecud-state", &resumed.unwrap_or_default())?])
 }
 
-/// The folder of the (first) run, that of all runs, and the lock of the latter if it is another one, so that reports of two
-/// commands do not mix.
+/// Opens the folder of the (first) run and that of all runs, with the lock of the latter if it is another one, so that
+/// reports of two commands do not mix.
 fn first_output(options: &Options, plan: &Plan, path: &Path) -> Result<(OutputFolder, Folder, Option<File>), Error> {
     let (mut output, folder) = match options.repeat {
         Some(_) => OutputFolder::create_two(path, &Job::folder_of(1))?,
@@ -169,13 +169,14 @@ fn first_output(options: &Options, plan: &Plan, path: &Path) -> Result<(OutputFo
     }
 }
 
-/// What earlier commands have left in `folder` makes way, but not what this run has made in it. Gives what is to be said of it.
+/// Removes or moves the files of earlier commands in `folder`, except those made by this run. Returns notes for the
+/// user.
 fn clear(output: &OutputFolder, folder: &Folder, log: Option<&Path>, keep: usize) -> Result<Vec<String>, Error> {
     let made: Vec<PathBuf> = output.room().chain(log.map(Path::to_owned)).collect();
     PreviousRuns::find(folder, output.folder(), &made, keep)?.make_way()
 }
 
-/// What all runs of a session have in common.
+/// State common to all runs of a session.
 struct Supervision<'a> {
     shared: &'a Arc<SharedRig>,
     board: Board<'a>,
@@ -183,31 +184,31 @@ struct Supervision<'a> {
     events: &'a EventSink,
     /// The output folder of all runs.
     folder: Folder,
-    /// What FMU code has printed before the first run has begun.
+    /// File with the output of FMU code before the first run.
     log: PathBuf,
     process: RunnerProcess,
     memory: Memory,
     sockets: Sockets,
-    /// Where the runner leaves the state that it saves.
+    /// File in which the runner leaves the state that it saves.
     state: File,
-    /// What doctor said of the machine before all runs; `None`: in virtual time.
+    /// Result of doctor before all runs; `None`: in virtual time.
     doctor: Option<DoctorResult>,
-    /// What the runner has said before the first of several runs: true of the others too.
+    /// Messages of the runner before the first of several runs: they apply to the others too.
     told_of_the_process: Vec<(u8, String)>,
-    /// Why there is no further run although there should be.
+    /// Reason why a further run is impossible.
     obstacle: Option<String>,
 }
 
 /// One run.
 struct OneRun<'a> {
-    /// Which, counted from 1.
+    /// Number of the run, counted from 1.
     number: u32,
     started: SystemTime,
-    /// The load of the machine before that.
+    /// Load of the machine before the start.
     load_at_start: Option<[f64; 3]>,
-    /// How far it is: only forwards, whatever the memory says.
+    /// Phase of the run: only increases, whatever the memory says.
     phase: Phase,
-    /// The files of recording and trace are there.
+    /// The files of recording and trace are open.
     recording: bool,
     recorder: Recorder<'a>,
     tracer: Tracer<'a>,
@@ -219,9 +220,9 @@ struct OneRun<'a> {
     cores: CoreUsage,
     keeper: CheckpointWriter,
     hangs: Hangs,
-    /// When somebody was last seen to be at work that is to come to its end before the state is saved, CLOCK_MONOTONIC in ns.
+    /// Last observed progress of an activation that must complete before the state is saved, CLOCK_MONOTONIC in ns.
     worked: i64,
-    /// The last one to be dropped: ways to its files end with it.
+    /// Dropped last: other fields hold paths into it.
     output: OutputFolder,
 }
 
@@ -235,9 +236,9 @@ impl OneRun<'_> {
     }
 }
 
-/// How watching a run ends.
+/// Result of watching a run.
 enum Ended {
-    /// The process has left.
+    /// The process has ended.
     Process(ExitStatus),
     /// The process waits for the next run, whose output folder is ready.
     Run(OutputFolder),
@@ -252,7 +253,7 @@ impl<'a> Supervision<'a> {
         self.shared.plan()
     }
 
-    /// How many there are to be.
+    /// Number of runs.
     fn number_of_runs(&self) -> u32 {
         self.options().repeat.unwrap_or(1)
     }
@@ -335,7 +336,7 @@ impl<'a> Supervision<'a> {
         }
     }
 
-    /// The run begins: from here on there are files.
+    /// Begins the run: from here on there are files.
     fn begin(&self, run: &mut OneRun) -> Result<(), Error> {
         for note in &self.plan().notes {
             self.events.say(format!("note: {}", Plain(note)));
@@ -351,9 +352,9 @@ impl<'a> Supervision<'a> {
         Ok(())
     }
 
-    /// The last run is over, and its process with it.
+    /// Completes the last run, whose process has ended.
     fn end(&mut self, mut run: OneRun, status: ExitStatus, gone: i64) -> Result<Finished, Error> {
-        // A runner that cannot even read its job says so by its exit code; FMU code may call exit(2) as well.
+        // A runner that cannot even read its job reports that by its exit code; FMU code may call exit(2) as well.
         let exit_called = self.board.global(Global::ExitCalled).load(SeqCst) == 1;
         if run.phase == Phase::Refused || (!run.recording && !exit_called && status.code() == Some(2)) {
             let printed = vecud_linux::files::read_to_string(&self.log).unwrap_or_default();
@@ -363,14 +364,14 @@ impl<'a> Supervision<'a> {
             return Err(Error::Refused(run.recorder.refusal(&printed)));
         }
         if !run.recording {
-            // It failed while it was initialised: that is a result, with a report.
+            // A failure during initialisation is a result, with a report.
             self.begin(&mut run)?;
             run.recorder.drain(run.phase, true);
         }
         Ok(self.collect(run, status, gone))
     }
 
-    /// What the run has left becomes its report.
+    /// Makes the report of the run.
     fn collect(&mut self, mut run: OneRun, status: ExitStatus, gone: i64) -> Finished {
         let (shared, plan, options) = (self.shared, self.plan(), self.options());
         let kept = run.keeper.finish();
@@ -380,7 +381,8 @@ impl<'a> Supervision<'a> {
         run.tracer.look(&mut || ()); // figures of the last activations are still notes
         let first_over = || run.tracer.first_over(&run.hangs, gone);
         run.kernel.look(plan, &run.output.folder().way(), Phase::Done, first_over);
-        // What is read of it is what was looked at, whoever goes on writing. Without memory for it, of what is there.
+        // A copy is read, so that its content cannot change after the checks. Without memory for it, the original is
+        // read.
         let copy = shared.another();
         let board = copy.as_ref().map_or(self.board, |copy| shared.seen(copy));
         if copy.is_some() {
@@ -394,13 +396,13 @@ impl<'a> Supervision<'a> {
         let mut damage = board.examine(plan, known);
         let did_not_return = self.process.killed.is_some()
             || [Global::HungTask, Global::StarvedTask].into_iter().any(|word| board.global(word).load(SeqCst) != 0);
-        // A runner that is ended, or dies, has not come to what was released since its threads were seen last.
+        // A runner that is ended, or dies, has not reached the releases since its threads were seen last.
         let died = [Phase::Running, Phase::Stopping].contains(&board.phase())
             && board.global(Global::Ended).load(SeqCst) == 0
             && !did_not_return;
         let begin = shared.prepared.begin();
         if died {
-            // It has come so far and no further.
+            // The run has reached this point and no further.
             if board.phase() == Phase::Running {
                 under_way::note_last_activation(plan, board, begin, gone);
             }
@@ -451,7 +453,7 @@ impl<'a> Supervision<'a> {
         report.problems.extend((!damage.is_empty()).then(|| failed(Kind::MemoryOverwritten(damage))));
         let obstacle = self.obstacle.clone();
         report.problems.extend(obstacle.map(|reason| failed(Kind::NoFurtherRun { reason })));
-        // Whatever comes of the rest, this is there.
+        // This is on the disk even if the rest fails.
         let first = run.output.write_first(&report);
         match alone(|| run.tracer.finish(gone)) {
             Ok((trace, warnings, lost)) => {
@@ -471,7 +473,7 @@ impl<'a> Supervision<'a> {
             Err(reason) => report.problems.push(failed(Kind::TraceIncomplete { reason })),
         }
         report.clocks.iter_mut().zip(run.over_time.finish(self.board)).for_each(|(clock, own)| {
-            // Of a histogram that was written over nothing is shown.
+            // An overwritten histogram is not shown.
             let kept = own.filter(|_| clock.start_latency.count() > 0 && clock.response.count() > 0);
             clock.over_time = kept;
         });
@@ -484,11 +486,11 @@ impl<'a> Supervision<'a> {
         Finished { run: report, out: run.output.path().to_owned() }
     }
 
-    /// The output folder of a further run, with an empty log.
+    /// Makes the output folder of a further run, with an empty log.
     fn next_output(&self, number: u32) -> Result<OutputFolder, Error> {
         let mut output = OutputFolder::create_inside(&self.folder, &Job::folder_of(number))?;
         let out = output.folder().clone();
-        // What others have put there since the first run began.
+        // Files that others have put there since the first run began.
         let made = clear(&output, &out, None, self.plan().report.keep_runs)
             .and_then(|_| output.take_room(self.plan(), 0))
             .and_then(|()| {
@@ -569,7 +571,7 @@ impl<'a> Supervision<'a> {
         Ok(ended)
     }
 
-    /// The runner's word for it, where that is one that can follow what it was: FMU code can write anywhere.
+    /// Takes the phase from the runner, if it can follow the known one: FMU code can overwrite it.
     fn look_how_far_it_is(&self, run: &mut OneRun) -> Phase {
         let (said, before) = (self.board.phase(), run.phase);
         let follows = match said {
@@ -583,7 +585,7 @@ impl<'a> Supervision<'a> {
         run.phase
     }
 
-    /// Has what is known of the run written down, if it is time to or somebody wants it.
+    /// Writes a checkpoint, if it is due or requested.
     fn keep(&mut self, run: &mut OneRun, now: i64) {
         let kept = run.keeper.look();
         self.tell_of(run, kept);
@@ -620,7 +622,7 @@ impl<'a> Supervision<'a> {
         }
     }
 
-    /// Tells what came of that.
+    /// Reports the result of a checkpoint.
     fn tell_of(&self, run: &mut OneRun, kept: Option<CheckpointResult>) {
         let Some(CheckpointResult { warning, report }) = kept else { return };
         if let Some(warning) = warning {
@@ -636,7 +638,7 @@ impl<'a> Supervision<'a> {
         });
     }
 
-    /// Reports the figures of the clocks, and the values that are watched, if it is time to.
+    /// Reports the figures of the clocks, and watched values, when due.
     fn show(&self, shown: &mut Option<Instant>, recorder: &Recorder) {
         let Some(period) = self.options().figures else { return };
         if shown.is_none_or(|shown| shown.elapsed() >= period) {
@@ -650,8 +652,7 @@ impl<'a> Supervision<'a> {
         }
     }
 
-    /// Who asks for the end gets it from the runner; who asks a second time, or too long a wait once it is ending, ends the
-    /// runner the hard way.
+    /// Passes a request to end to the runner; kills the runner on a second request, or when ending takes too long.
     fn end_it(&mut self, run: &mut OneRun, ending: &mut Option<i64>) {
         let asked = self.options().stop.times();
         if asked > 0 {
@@ -663,10 +664,10 @@ impl<'a> Supervision<'a> {
         }
         let now = monotonic_now();
         let (since, timeout) = (*ending.get_or_insert(now), self.plan().shutdown_timeout.0);
-        // In virtual time the runner has no thread beside the one that does not return.
+        // In virtual time the runner has no other thread besides the one that does not return.
         let stands = run.hangs.stands_since().filter(|_| run.phase == Phase::Running);
         let hung = stands.map_or(i64::MAX, |stands| stands.max(since) + timeout);
-        // What is under way comes to its end before its state is saved, as long as it comes further.
+        // Activations under way complete before their state is saved, as long as they progress.
         let saves = self.options().save_state.is_some() && self.plan().mode == Mode::Virtual;
         if saves && run.phase == Phase::Running {
             run.worked = now;
@@ -680,7 +681,7 @@ impl<'a> Supervision<'a> {
         self.process.kill(self.board, reason);
     }
 
-    /// An activation that does not return is told of; limits act while it runs.
+    /// Reports activations that do not return; limits act while they run.
     fn look_at_activations(&self, run: &mut OneRun, now: i64) {
         let (plan, begin) = (self.plan(), self.shared.prepared.begin());
         let verdicts = run.hangs.look(plan, self.board, begin, run.phase, self.process.id(), now);
@@ -718,7 +719,7 @@ impl<'a> Supervision<'a> {
         }
     }
 
-    /// A call that lasts is told of, and ended when the rig says so.
+    /// Reports a call that lasts, and ends it when the rig says so.
     fn look_at_calls(&mut self, phase: Phase, calls: &mut CallWatcher, now: i64) {
         let plan = self.plan();
         match calls.look(plan, self.board, phase, self.process.id(), now) {
@@ -736,7 +737,7 @@ impl<'a> Supervision<'a> {
     }
 }
 
-/// A value, of these words, for people who look on; of a string or binary so much as a line has room for.
+/// Formats a value, of these words, for live display; strings and binaries are cut to fit a line.
 fn live_text(words: &[u64], variable_type: VariableType) -> Option<String> {
     const SHOWN: usize = 40;
     if let VariableType::String | VariableType::Binary = variable_type {
@@ -754,7 +755,7 @@ fn live_text(words: &[u64], variable_type: VariableType) -> Option<String> {
     })
 }
 
-/// What a session with a run in this phase, which may pause, is doing.
+/// State of a session with a run in this phase, which may pause.
 fn state(phase: Phase, is_paused: bool) -> SessionState {
     match phase {
         Phase::Loading | Phase::Initialising | Phase::Refused => SessionState::Starting,

@@ -31,7 +31,7 @@ impl SystemClock {
         }
     }
 
-    /// How far the clock is ahead of `CLOCK_MONOTONIC`, ns: the tightest of some looks.
+    /// Offset of the clock against `CLOCK_MONOTONIC`, ns: the most precise of several readings.
     pub fn ahead(self) -> i64 {
         if self == SystemClock::Monotonic {
             return 0;

@@ -1,4 +1,4 @@
-//! Datagram sockets on which something outside says that an event has happened. What is in a datagram is not looked at.
+//! Datagram sockets that receive events from outside. The content of datagrams is ignored.
 //!
 //! Sockets do not block and ask the kernel for its receive time. Receiving allocates nothing. The file of a unix socket is
 //! its owner's alone (mode 0600) from its first moment on, and is removed with the [`SocketFile`].
@@ -24,7 +24,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct DatagramSocket(OwnedFd);
 
-/// What was found in a socket.
+/// Result of reading a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// Nothing.
@@ -187,12 +187,12 @@ fn make_way(path: &Path) -> Result<(), SysError> {
     }
 }
 
-/// What is where a unix socket is to be made.
+/// Result of examining the path for a unix socket.
 enum Found {
     Nothing,
-    /// A socket file that nobody receives at any more.
+    /// A stale socket file without a receiver.
     Left,
-    /// One at which somebody may.
+    /// A socket that may have a receiver.
     Alive,
 }
 

@@ -1,4 +1,4 @@
-//! One error for everything that Linux can refuse: what was tried, why it failed, what to do about it.
+//! One error for all refusals of Linux: the request, the reason, the remedy.
 
 use nix::errno::Errno;
 use std::borrow::Cow;
@@ -7,11 +7,11 @@ use std::fmt;
 /// A request to the operating system that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SysError {
-    /// What was tried, as a phrase: `set SCHED_FIFO priority 80`.
+    /// The refused request, as a phrase: `set SCHED_FIFO priority 80`.
     pub what: String,
     /// The error number, or 0 when the refusal is not a system call's.
     pub errno: i32,
-    /// What the user can do; empty when nothing is known.
+    /// Remedy for the user; empty if none is known.
     pub fix: Cow<'static, str>,
 }
 
@@ -29,7 +29,7 @@ impl SysError {
 }
 
 impl SysError {
-    /// What was refused and why (`EPERM: Operation not permitted`), without the way out.
+    /// The refusal and its reason (`EPERM: Operation not permitted`), without the remedy.
     pub fn cause(&self) -> String {
         match (self.errno, Errno::from_raw(self.errno)) {
             (0, _) => format!("cannot {}", self.what),

@@ -1,8 +1,8 @@
-//! Files and folders that somebody else may have prepared.
+//! Files and folders that others may have prepared.
 //!
-//! What it guarantees: reading waits for nobody (a pipe under the name of a file is refused, not waited for), what is made is
-//! made under its own name (a link in its place is replaced, not followed), and whether a folder is safe from other users is
-//! answered for all of its path.
+//! Guarantees: reading never blocks (a pipe under the name of a file is refused, not waited for), a new file is made
+//! under its own name (a link in its place is replaced, not followed), and the safety of a folder from other users is
+//! judged by its whole path.
 
 #![forbid(unsafe_code)]
 
@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-/// Who may do everything anyway.
+/// User id of root, which may change everything anyway.
 pub const ROOT: u32 = 0;
-/// Whom the kernel shows as the owner of files that belong to nobody in this user namespace.
+/// User id that the kernel shows for files of owners outside of this user namespace.
 const NOBODY: u32 = 65534;
 const WRITABLE_BY_GROUP: u32 = 0o020;
 const WRITABLE_BY_ALL: u32 = 0o002;
@@ -51,7 +51,7 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
     io::read_to_string(open(path)?)
 }
 
-/// What is in an ordinary file; `None`: more than so many bytes.
+/// Content of an ordinary file; `None`: it is longer than `longest` bytes.
 ///
 /// # Errors
 /// As [`open`] and [`fs::read`].
@@ -179,13 +179,13 @@ impl fmt::Display for UnsafeFolder {
     }
 }
 
-/// Who, beside the users `trusted`, may change what lies in `folder`, by this folder or one above it, as far as they are
-/// there. A folder in which everybody may make files, but rename only his own (`/tmp`), is safe for what is in it; whether
-/// `folder` itself may be such a one is `shared`.
+/// Another user, besides the `trusted` ones, who may change the content of `folder`, through this folder or an existing
+/// one above it. A folder in which everybody may make files, but rename only his own (`/tmp`), is safe for its content;
+/// `shared` tells whether `folder` itself may be of that kind.
 pub fn stranger(folder: &Path, trusted: &[u32], shared: bool) -> Option<UnsafeFolder> {
     let path = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
-    // What links lead to, and where the links themselves lie.
+    // The destinations of links, and the folders that contain the links themselves.
     let real = there.canonicalize().unwrap_or_else(|_| there.to_owned());
     let all: BTreeSet<&Path> = real.ancestors().chain(there.ancestors()).collect();
     all.into_iter().find_map(|part| {

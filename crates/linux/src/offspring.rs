@@ -1,4 +1,4 @@
-//! Processes that the code of others has started: how they are known, found and ended.
+//! Processes started by code of others: how they are identified, found and ended.
 //!
 //! They are descendants of the process that started that code: with [`adopt`] their orphans become its children instead of
 //! those of process 1, daemons included. What it had started before, or has inherited from a shell by `exec`, is told apart by
@@ -32,7 +32,7 @@ const HIGHEST: u64 = 0x7665_6375_6400_0000;
 pub struct Process {
     /// The number of the process.
     pub pid: u32,
-    /// What it is called: its program, or the thread that it was forked from.
+    /// Name of the process: its program, or the thread that it was forked from.
     pub name: String,
     parent: u32,
     group: u32,
@@ -42,7 +42,7 @@ pub struct Process {
     began: u64,
 }
 
-/// What is above all marks, and not above the limit of this process itself.
+/// Value above all marks, but not above the limit of this process itself.
 fn above_all_marks() -> u64 {
     getrlimit(Resource::RLIMIT_LOCKS).map_or(HIGHEST, |(_, hard)| hard.min(HIGHEST))
 }
@@ -66,7 +66,7 @@ struct Families {
 
 static FAMILIES: Mutex<Families> = Mutex::new(Families { given: 0, alive: Vec::new() });
 
-/// Whoever holds it knows that no number of a child goes to another process meanwhile, and that none is missing.
+/// Locks the families: while the lock is held, no child's number goes to another process, and none is missing.
 fn families() -> MutexGuard<'static, Families> {
     FAMILIES.lock().unwrap_or_else(PoisonError::into_inner)
 }

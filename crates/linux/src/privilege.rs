@@ -1,14 +1,14 @@
 //! Why the kernel refuses what real time needs, and the command that changes that.
 //!
-//! What is allowed is found by trying, elsewhere; nothing here decides. This module only explains a refusal: capabilities,
-//! limits, user namespaces, control groups and seccomp filters all end in the same error number, and each has another way
-//! out.
+//! Permissions are found by trying, elsewhere; nothing here decides. This module only explains a refusal: capabilities,
+//! limits, user namespaces, control groups and seccomp filters all end in the same error number, and each has a
+//! different remedy.
 
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 use std::fs;
 
-/// What this process is, as far as it matters for a refusal.
+/// Privileges of this process that matter for a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Standing {
     /// The effective user is 0.

@@ -9,16 +9,16 @@ use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// How much is locked, in bytes.
+/// Amount of locked memory, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// Locked.
     pub locked: usize,
-    /// What there is to be locked: everything that is mapped and accessible.
+    /// Memory that should be locked: everything that is mapped and accessible.
     pub wanted: usize,
 }
 
-/// What is worth most, most first.
+/// Order of locking memory under a limit, the most valuable first.
 #[derive(Clone, Debug, Default)]
 pub struct LockingOrder {
     /// Parts of stacks that are ready. The rest of these is not wanted, since it may never be used.

@@ -25,12 +25,12 @@ use std::sync::OnceLock;
 /// What a user may do with a file or folder, as bits of a mode.
 const READ: u32 = 0o4;
 const SEARCH: u32 = 0o1;
-/// So many links may be on a path, as for the kernel.
+/// Greatest number of links on a path, as in the kernel.
 const MOST_LINKS: usize = 40;
-/// The most groups that the kernel lets a user have.
+/// Greatest number of groups of a user in the kernel.
 const MOST_GROUPS: usize = 65536;
 
-/// Whose rights count.
+/// Rights for accessing files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rights(Option<User>);
 
@@ -44,7 +44,8 @@ struct User {
 }
 
 impl Rights {
-    /// Those of whoever has connected to a unix socket: those of this process for its own user, and for root, who may do everything anyway.
+    /// Rights of the peer of a unix socket: those of this process for its own user, and for root, who may do everything
+    /// anyway.
     pub fn of_peer(socket: &impl AsFd) -> io::Result<Rights> {
         let peer = getsockopt(&socket.as_fd(), sockopt::PeerCredentials)?;
         if peer.uid() == 0 || peer.uid() == rustix::process::geteuid().as_raw() {
@@ -156,7 +157,7 @@ struct Borrowed {
     groups: Vec<rustix::process::Gid>,
     capabilities: CapabilitySets,
     dumpable: DumpableBehavior,
-    /// It stays with the thread that has borrowed them.
+    /// Keeps the value on the thread that has borrowed the rights.
     _here: std::marker::PhantomData<*const ()>,
 }
 

@@ -156,7 +156,7 @@ pub fn short_name(name: &str) -> &str {
 
 /// Blocks every signal in the calling thread, so that none ever runs a handler on a partition's time.
 ///
-/// Those of faults stay deliverable: [`crash`](super::crash) wants to hear of them.
+/// Signals of faults stay deliverable: [`crash`](super::crash) handles them.
 pub fn block_signals() -> Result<(), SysError> {
     use nix::sys::signal::{SigSet, SigmaskHow, Signal};
     let mut all = SigSet::all();

@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed};
 use std::sync::atomic::AtomicU64;
 
-/// So many words, all zero; `None`: there is no memory for them.
+/// Allocates this many words, all zero; `None`: there is no memory for them.
 pub fn zeroed(words: usize) -> Option<Box<[AtomicU64]>> {
     let layout = Layout::array::<AtomicU64>(words).ok()?;
     if layout.size() == 0 {

@@ -46,11 +46,11 @@ pub enum Global {
     StopRequest,
     /// Written by the supervisor: 1 asks for a pause, until it is 0 again.
     PauseRequest,
-    /// What has come of that ([`Pause`]).
+    /// The runner's answer to [`Global::PauseRequest`] ([`Pause`]).
     Pause,
-    /// 1 + the simulation time (ns from where the run begins) after which releases wait; 0: none does.
+    /// 1 + the simulation time (ns from where the run begins) after which releases wait; 0: none waits.
     HeldAt,
-    /// So much later than [`Global::Start`] says simulation time goes on, since the run has paused, ns.
+    /// Total shift of simulation time against [`Global::Start`] because of pauses, ns.
     Shifted,
     /// The calls that are no activations: whose they are, and the function ([`OutsideCall`]).
     OutsideCall,
@@ -132,15 +132,15 @@ pub enum Global {
     Count,
 }
 
-/// What has come of the wish that a run pauses.
+/// The runner's answer to a request to pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Pause {
-    /// It goes on.
+    /// The run continues.
     None = 0,
-    /// All that was released is done, and nothing more is released.
+    /// All released activations have completed, and no others are released.
     Paused = 1,
-    /// An activation did not return in time: the run goes on.
+    /// An activation did not return in time: the run continues.
     Refused = 2,
 }
 
@@ -163,7 +163,7 @@ pub struct FailedCall {
     pub status: u64,
     /// The number of the function.
     pub function: u64,
-    /// What was returned, where that is no status.
+    /// The returned value, if it is no status.
     pub answer: Option<i32>,
 }
 
@@ -175,7 +175,7 @@ pub enum FmuWord {
     End,
     /// Status of its first failure (2 discard, 3 error, 4 fatal), 0 none; claimed by compare-and-swap.
     FailureStatus,
-    /// What was returned, where that is no status: 1 + the bits of the number; else 0.
+    /// The returned value, if it is no status: 1 + the bits of the number; else 0.
     FailureAnswer,
     /// Function of that failure, plus one.
     FailureFunction,
@@ -187,7 +187,7 @@ pub enum FmuWord {
     FailureTime1,
     /// (continued)
     FailureTime2,
-    /// What was wrong with an interval or a shift that was read, when that is the failure ([`Unusable`]); else 0.
+    /// Defect of the interval or shift that was read, if that is the failure ([`Unusable`]); else 0.
     FailureReading,
     /// The value read: bits of an `f64`, a counter, or a qualifier.
     FailureValue,
@@ -243,9 +243,9 @@ pub enum TaskWord {
     Deferred,
     /// Pending ticks, and releases that have not begun or not returned at the end of the run, thrown away.
     Discarded,
-    /// Of the overruns of a task that makes steps: ticks from outside that found 16 waiting for a communication point.
+    /// Overruns of a task that makes steps because a tick from outside found 16 waiting for a communication point.
     RefusedTicks,
-    /// What it has discarded of ticks from outside, and of datagrams for them.
+    /// Discarded ticks from outside, and datagrams for them.
     DiscardedTicks,
     /// Kernel's id of the thread.
     Tid,
@@ -588,7 +588,7 @@ impl<'a> FmuCells<'a> {
         histogram::HistogramWriter::new(&self.words[FmuWord::Count as usize + histogram::WORDS..])
     }
 
-    /// What it does against the standard.
+    /// Offences of the instance against the standard.
     pub fn findings(&self) -> FindingCells<'a> {
         FindingCells::new(&self.words[FMU_FINDINGS..])
     }
@@ -615,7 +615,7 @@ impl<'a> FmuCells<'a> {
         }
     }
 
-    /// What was returned by the call that has failed, where that is no status.
+    /// The value returned by the failed call, if it is no status.
     pub fn failed_answer(&self) -> Option<i32> {
         let word = self.word(FmuWord::FailureAnswer).load(SeqCst);
         word.checked_sub(1).map(|bits| bits as u32 as i32)

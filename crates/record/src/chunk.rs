@@ -10,11 +10,11 @@ use lz4_flex::frame::{BlockSize, FrameEncoder, FrameInfo};
 use mcap::records::op;
 use std::io::{self, Error};
 
-/// What is compressed at once: the largest block of a frame that says [`BlockSize::Max256KB`].
+/// Size of a compressed block: the largest block of a frame with [`BlockSize::Max256KB`].
 const BLOCK: usize = 1 << 18;
-/// So much of a chunk shows whether it can be compressed.
+/// Size of the sample that decides whether a chunk is compressed.
 const SAMPLE: usize = 1 << 14;
-/// The bit in a block's length that says that it is as it was.
+/// The bit in a block's length that marks an uncompressed block.
 const AS_IT_WAS: u32 = 1 << 31;
 
 /// What messages are, and when.

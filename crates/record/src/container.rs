@@ -123,12 +123,12 @@ impl<M: Medium + Send + 'static> Container<M> {
         Ok(())
     }
 
-    /// Looks whether chunks could be written.
+    /// Reports an error of writing chunks, if there was one.
     pub(super) fn look(&mut self) -> io::Result<()> {
         self.packing.look()
     }
 
-    /// Waits until all chunks are written, or cannot be: [`Container::look`] tells.
+    /// Waits until all chunks are written, or have failed: [`Container::look`] reports that.
     pub(super) fn settle(&mut self) {
         self.packing.settle();
     }

@@ -1,7 +1,7 @@
-//! What a record of a file in MCAP format is made of: <https://mcap.dev/spec>. Numbers are little-endian, texts and lists have their
-//! length in bytes before them.
+//! Content of records in MCAP format: <https://mcap.dev/spec>. Numbers are little-endian, texts and lists begin with
+//! their length in bytes.
 
-/// What is in a record.
+/// The content of a record.
 #[derive(Default)]
 pub(super) struct Content(Vec<u8>);
 
@@ -50,7 +50,7 @@ impl Content {
         self.bytes(&all.0)
     }
 
-    /// What was appended.
+    /// The bytes appended so far.
     pub(super) fn all(&self) -> &[u8] {
         &self.0
     }

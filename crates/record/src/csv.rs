@@ -172,19 +172,19 @@ pub(super) struct CsvStream {
 }
 
 impl CsvStream {
-    /// Rows that go there, behind their header.
+    /// Writes rows to `out`, after their header.
     pub(super) fn new(out: Box<dyn Write + Send>, plan: &Plan, texts: &Texts) -> CsvStream {
         CsvStream { out, are_read: true, rows: Rows::new(plan, texts), last: None, reached: None }
     }
 
-    /// The same rows without a header, which each begin with these cells.
+    /// Turns the stream into a part without a header, whose rows each begin with these cells.
     pub(super) fn into_part(mut self, begin: String) -> CsvStream {
         self.rows.text.clear();
         self.rows.begin = begin;
         self
     }
 
-    /// Nobody sees the rows.
+    /// Marks the rows as discarded.
     pub(super) fn unread(self) -> CsvStream {
         CsvStream { are_read: false, ..self }
     }

@@ -39,7 +39,7 @@ impl MessageChannel {
         MessageChannel { topic, fmu: fmu.to_owned(), columns, repeats, partial: true, channel: None, messages: 0 }
     }
 
-    /// Those of the values that are of its columns; of what was set twice at once the last one.
+    /// Selects the values of the topic's columns; of several values for one column at once, the last one.
     pub(super) fn own(&self, values: &[Change]) -> Vec<Change> {
         let later = |place: usize, column: SignalId| values[place + 1..].iter().any(|(other, _)| *other == column);
         let own = |(place, (column, _)): &(usize, &Change)| {

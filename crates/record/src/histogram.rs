@@ -94,8 +94,8 @@ impl<'a> HistogramWriter<'a> {
         self.words[SUM].load(Relaxed)
     }
 
-    /// What was recorded up to now. The quantiles come from the counters alone, so a reader beside a writer never sees
-    /// more values than were recorded.
+    /// Copies the histogram. The quantiles come from the counters alone, so a reader beside a writer never sees more
+    /// values than were recorded.
     pub fn read(&self) -> Histogram {
         let mut histogram = Histogram::default();
         for (index, word) in self.words[HEADER..HEADER + COUNTERS].iter().enumerate() {
@@ -267,7 +267,7 @@ impl SparseHistogram {
         }
     }
 
-    /// What has come since the same histogram held `earlier`; `None`: that had what this one lacks.
+    /// Counts since an `earlier` state of the same histogram; `None`: `earlier` has counts that this one lacks.
     pub fn since(&self, earlier: &SparseHistogram) -> Option<SparseHistogram> {
         let mut left = earlier.0.iter().peekable();
         let mut came = Vec::new();
@@ -336,8 +336,9 @@ impl Histogram {
         self.buckets.add(&other.buckets).expect("the same bounds");
     }
 
-    /// What was recorded since the same recorder had held `earlier`; all of it, if it cannot have. Counts and mean are exact; the smallest
-    /// and the largest value are where they are those of all, else the ends of their buckets.
+    /// Values since an `earlier` state of the same recorder; all values, if `earlier` cannot be one. Counts and mean
+    /// are exact; the smallest and the largest value are exact if they are those of all, otherwise the ends of their
+    /// buckets.
     pub fn since(&self, earlier: &Histogram) -> Histogram {
         let Some(counts) = SparseHistogram::of(&self.buckets).since(&SparseHistogram::of(&earlier.buckets)) else {
             return self.clone();
@@ -473,7 +474,7 @@ mod tests {
         assert_eq!(histogram.count(), 3);
     }
 
-    /// Of a copy that a writer was beside, the counters may be ahead of all else, by any number of values.
+    /// In a copy made beside a writer, the counters may be ahead of all else, by any number of values.
     #[test]
     fn a_copy_that_is_made_beside_a_writer_is_made_possible() {
         let histogram = || (0..WORDS).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();

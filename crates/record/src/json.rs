@@ -4,9 +4,9 @@
 //! FMU's. A binary is `"0x"` and its hexadecimal digits. Numbers read back exactly; `"NaN"`, `"Infinity"` and `"-Infinity"` stand for what JSON cannot write, null for an
 //! element that the array has not at that time.
 //!
-//! Those take no schema whose properties have anything but one word for their type. But numbers that JSON cannot write are
-//! texts, and an element that an array has not is null. So such a property has its word, and beside it a reference to what
-//! it really is: up to draft 7, which the schema names, nothing beside a reference counts (JSON Schema draft 7, 8.3).
+//! Foxglove's tools accept a property only if its type is a single word. But numbers that JSON cannot write are texts,
+//! and an element that an array lacks is null. So such a property has its word, and beside it a reference to its real
+//! type: up to draft 7, which the schema names, keywords beside a reference are ignored (JSON Schema draft 7, 8.3).
 
 use super::encoding::{Encoding, MessageChannel};
 use super::sample_sink::Sample;

@@ -44,11 +44,11 @@ pub struct LogRecord {
     pub status: u8,
     /// CLOCK_MONOTONIC, ns.
     pub at: i64,
-    /// Empty when there was none.
+    /// Category of the line; empty if there was none.
     pub category: String,
-    /// What was said.
+    /// Text of the message.
     pub message: String,
-    /// The message was longer.
+    /// The message was truncated.
     pub cut: bool,
 }
 

@@ -9,9 +9,9 @@
 //! * The metadata `vecud` has rig, mode, version and start time, `signals` the columns of `signals.csv`, their values
 //!   before the first message, their types and units; a channel has the units of its own columns.
 //!
-//! What was flushed stays readable (module `tail`). A quarter of a second is one chunk. Their index is in memory until
-//! the end: some 76 bytes for each, and 10 for each of its channels (docs/rig.md says how much in an hour); without it viewers
-//! would have to read the whole file to find a time.
+//! Flushed data stays readable (module `tail`). A quarter of a second is one chunk. The index of the chunks is in
+//! memory until the end: some 76 bytes for each, and 10 for each of its channels (docs/rig.md gives the amount per
+//! hour); without it viewers would have to read the whole file to find a time.
 
 use super::chunk::MessageHead;
 use super::container::{ChannelAbout, Container};
@@ -35,11 +35,11 @@ use vecud_description::word;
 use vecud_linux::files;
 use vecud_plan::{MessageEncoding, Mode, Plan, SignalId, UnitId};
 
-/// A chunk is written after so long ...
+/// Age at which a chunk is written ...
 const CHUNK_TIME: Duration = Duration::from_millis(250);
-/// ... or when it has so many bytes.
+/// ... or size at which it is, bytes.
 const CHUNK_SIZE: usize = 1 << 20;
-/// What is written without a look at the clock, bytes: that takes as long as a short message.
+/// Number of bytes written between two checks of the clock: a check takes as long as a short message.
 const BETWEEN_LOOKS: usize = 1 << 14;
 
 /// The file.
@@ -47,7 +47,7 @@ pub(super) struct Messages {
     file: Container<File>,
     encoding: Box<dyn Encoding>,
     names: Vec<String>,
-    /// What columns are called in messages.
+    /// Names of the columns in messages.
     keys: Vec<String>,
     units: Vec<String>,
     types: Vec<VariableType>,
@@ -184,7 +184,7 @@ impl Messages {
         }
     }
 
-    /// Looks whether all chunks could be written; `all`: waits for those that are not yet.
+    /// Checks whether all chunks could be written; `all`: waits for pending ones.
     fn look(&mut self, all: bool) -> io::Result<()> {
         if all {
             self.file.settle();

@@ -1,4 +1,4 @@
-//! An activation worth remembering, as words: where its time went, and who else was at work then.
+//! A memorable activation, as words: the parts of its time, and the other work at that time.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::Instant;
@@ -61,9 +61,9 @@ pub struct NotableActivation {
     pub time: Instant,
     /// The release of the activation, CLOCK_MONOTONIC in ns.
     pub release: i64,
-    /// Where its time went.
+    /// Parts of its time.
     pub parts: ResponseBreakdown,
-    /// Of the wake-up, the time in which partitions of the rig that are at least as urgent had the core, ns.
+    /// Part of the wake-up in which partitions of the rig that are at least as urgent had the core, ns.
     pub rig: i64,
     /// How often it waited at the gate of the preemption lock.
     pub gate_waits: u32,
@@ -73,9 +73,9 @@ pub struct NotableActivation {
     pub first: bool,
     /// Thread that had the preemption lock when it waited for it last; 0: it did not wait.
     pub blocker: u32,
-    /// Who else was at work, the longest first.
+    /// Other tasks at work, the longest first.
     pub others: [Option<Other>; OTHERS],
-    /// How many more.
+    /// Number of further ones.
     pub more_others: u32,
 }
 

@@ -94,7 +94,7 @@ impl Newest {
         self.watchers.clear();
     }
 
-    /// Whoever wants no rows any more gets none.
+    /// Drops watchers that want no more rows.
     pub(super) fn forget_unwanted(&mut self) {
         self.watchers.retain(|watcher| watcher.is_wanted());
     }

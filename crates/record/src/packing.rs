@@ -1,8 +1,10 @@
-//! Who writes chunks. At first whoever has filled them; from the first large one on a thread of its own, so that messages are put together
-//! while others are compressed and written. Where the system has no further thread, it stays as it is at first.
+//! Writes chunks: at first on the thread that fills them; from the first large one on a thread of its own, so that
+//! messages are assembled while others are compressed and written. Where the system cannot start another thread, the
+//! filling thread goes on writing.
 //!
-//! There are at most [`CHUNKS`] of them: whoever has filled the last one waits until another one is written. They are written in the
-//! order in which they were handed over, each as the whole file's new end; after one that could not be written none is.
+//! There are at most [`CHUNKS`] of them: after filling the last one, the filling thread waits until another one is
+//! written. They are written in the order in which they were handed over, each as the whole file's new end; after a
+//! failure none is written.
 
 use super::chunk::{Chunk, ChunkFile};
 use super::tail::Medium;
@@ -10,7 +12,7 @@ use std::io::{self, Error};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// Chunks that exist at once, each with room of its own: one that is filled, and those that are written.
+/// Number of chunks in existence, each with its own memory: one that is filled, and those that are written.
 const CHUNKS: usize = 3;
 /// Smaller chunks are written in less time than it takes to wake a thread twice.
 const LARGE: usize = 1 << 16;
@@ -48,14 +50,14 @@ struct Thread<M> {
     handle: JoinHandle<Option<Box<ChunkFile<M>>>>,
 }
 
-/// What has become of a chunk.
+/// Result of writing a chunk.
 struct Done {
-    /// Empty, if it was written.
+    /// The chunk, empty if it was written.
     chunk: Chunk,
-    /// Bytes that it had.
+    /// Size of the chunk, bytes.
     bytes: u64,
     result: io::Result<()>,
-    /// Bytes of the file then.
+    /// Size of the file afterwards, bytes.
     position: u64,
 }
 

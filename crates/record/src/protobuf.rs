@@ -40,11 +40,11 @@ enum Place {
     Bool(usize),
 }
 
-/// Where the time of a message is, behind its tag of one byte.
+/// Place of a message's time, after its tag of one byte.
 const TIME: std::ops::Range<usize> = 1..9;
 
 impl Template {
-    /// That of a task, if all of its values are always as long.
+    /// Template for a task, if all of its values always have the same length.
     fn of(plan: &Plan, task: &UnitPlan, columns: &[Column]) -> Option<Template> {
         let mut template = Template { message: vec![wire::tag(wire::TIME, WireType::Eight) as u8], places: Vec::new() };
         template.message.resize(TIME.end, 0);

@@ -27,16 +27,16 @@ pub(super) struct RotatedFiles<'a> {
     folder: PathBuf,
     format: Format,
     texts: Texts,
-    /// That of the file that is written, counted from 1; `None`: there is one file, whatever comes.
+    /// Number of the current file, counted from 1; `None`: the recording is not rotated.
     number: Option<u32>,
-    /// The file that is written; `None`: it has failed.
+    /// The current file; `None`: it has failed.
     sink: Option<Box<dyn SampleSink>>,
     /// The first time of the next file, as simulation time.
     until: Option<Nanos>,
-    /// The next file could not be begun, and somebody was told.
+    /// The next file could not be made, and the user was told.
     is_told: bool,
     removed: u32,
-    /// Bytes of the files that are not written any more.
+    /// Bytes of completed files.
     ended: u64,
 }
 
@@ -177,7 +177,7 @@ impl<'a> RotatedFiles<'a> {
         self.ended + self.sink.as_ref().map_or(0, |sink| sink.written())
     }
 
-    /// What there is of it.
+    /// The files of the recording so far.
     pub(super) fn files(&self) -> Files {
         let first = self.number.map(|_| self.removed + 1);
         Files { first: self.name(first), last: self.name(self.number), removed: self.removed }

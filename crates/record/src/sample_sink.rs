@@ -5,10 +5,10 @@ use std::io;
 use vecud_base::time::Instant;
 use vecud_plan::{SignalId, UnitId};
 
-/// A column gets this value, or none any more. Of a string or binary it is the number that stands for it.
+/// A column changes to this value, or to none. A string or binary is represented by its number.
 pub(super) type Change = (SignalId, Option<u64>);
 
-/// What is kept of one activation, or was set by request.
+/// Values of one activation to keep, or values set by request.
 #[derive(Clone, Copy)]
 pub(super) enum Sample<'a> {
     /// These columns, which are all of the task's, have these words: none is missing, or a string or binary.
@@ -31,22 +31,23 @@ impl<'a> Sample<'a> {
 
 /// A file, or a stream.
 pub(super) trait SampleSink {
-    /// What the columns show before the first time.
+    /// Receives the values of the columns before the first time.
     fn begin(&mut self, _values: &[Option<u64>]) -> io::Result<()> {
         Ok(())
     }
 
-    /// What was set by request, before the activations of that time.
+    /// Receives values set by request, before the activations of that time.
     fn request(&mut self, _time: Instant, _values: &[Change]) -> io::Result<()> {
         Ok(())
     }
 
-    /// What is kept of one activation, in the order of time, then of the tasks.
+    /// Receives the values of one activation to keep, in the order of time, then of the tasks.
     fn activation(&mut self, _task: UnitId, _time: Instant, _values: Sample) -> io::Result<()> {
         Ok(())
     }
 
-    /// What columns show after all of that, where it is not what the last activation has: another one was completed later.
+    /// Receives the final values of columns that differ from those of the last activation: another one was completed
+    /// later.
     fn settled(&mut self, _time: Instant, _values: &[Change]) -> io::Result<()> {
         Ok(())
     }

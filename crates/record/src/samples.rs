@@ -19,7 +19,7 @@ pub struct SampleHeader {
     pub time: Instant,
 }
 
-/// What is left of a record that is being written.
+/// The rest of a record that is being written.
 pub struct NewRecord<'a>(&'a [AtomicU64]);
 
 impl<'a> NewRecord<'a> {

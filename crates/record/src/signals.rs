@@ -29,19 +29,19 @@ use vecud_description::word;
 use vecud_description::{Values, VariableType};
 use vecud_plan::{Format, Plan, SignalId, SignalPlan, UnitId};
 
-/// Room for so many values of samples is kept between two looks: 2 MiB, four rings of the largest kind.
+/// Number of sample values with reserved memory between two checks: 2 MiB, four rings of the largest kind.
 const KEPT: usize = 1 << 18;
 
 /// A column gets the value of these words, as [`SignalPlan::start`] has them, or none any more.
 pub type Set = (SignalId, Option<Vec<u64>>);
 
-/// What is known of the samples of a task.
+/// Columns of a task's samples.
 struct Columns {
     signals: Vec<SignalId>,
     /// For each of them whether it is recorded, and not only watched; empty: all are.
     is_recorded: Vec<bool>,
-    /// For each of them whether it keeps the value before when a sample has none: what is read only when an output clock has
-    /// ticked. The others, elements that an array has no more, have no value then.
+    /// For each of them whether it keeps its value when a sample has none: a variable that is read only when an output
+    /// clock has ticked. The others, elements that an array no longer has, then have no value.
     stays: Vec<bool>,
     /// For each of them the room for a string or binary, if it is one; empty: all are numbers.
     texts: Vec<Option<Room>>,
@@ -176,16 +176,16 @@ pub struct SignalWriter<'a> {
     /// Samples since the last look, and the values of all of them.
     taken: Vec<Taken>,
     values: Vec<u64>,
-    /// What waits for its time to be complete.
+    /// Data that wait for their time to be complete.
     later: BTreeMap<Instant, Vec<Later>>,
-    /// What was set by request at times that are not written yet.
+    /// Values set by request at times that are not written yet.
     requested: BTreeMap<Instant, Vec<Change>>,
     cells: Cells,
     types: Vec<VariableType>,
     texts: Texts,
     /// For each column; `None`: a number.
     rooms: Vec<Option<Room>>,
-    /// What can be drawn of the rows, as they would be read from the files; `None`: nobody wants that.
+    /// Overview of the rows for drawing, as read from the files; `None`: not requested.
     overview: Option<Overview>,
     /// What columns have had last, for whoever looks on; `None`: nobody does.
     newest: Option<Newest>,
@@ -512,7 +512,7 @@ impl<'a> SignalWriter<'a> {
             || requested.iter().any(|(signal, _)| self.is_recorded(*signal))
     }
 
-    /// Whoever looks on sees the row of a time.
+    /// Shows watchers the row of a time.
     fn look_at(&mut self, time: Instant, samples: &[Taken], words: &[u64]) {
         let Some(newest) = &mut self.newest else { return };
         newest.begin_row(time);
@@ -649,7 +649,7 @@ impl<'a> SignalWriter<'a> {
         }
     }
 
-    /// Whoever wants no rows any more gets none.
+    /// Drops watchers that want no more rows.
     pub fn forget_unwanted(&mut self) {
         if let Some(newest) = &mut self.newest {
             newest.forget_unwanted();

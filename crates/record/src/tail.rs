@@ -96,7 +96,7 @@ impl<M: Medium> Tailed<M> {
     }
 }
 
-/// What is written where, one after the other, to put records in the place of the tail at `end`.
+/// The writes, in order, that put records in the place of the tail at `end`.
 fn steps(end: u64, records: &[u8]) -> Vec<(u64, &[u8])> {
     // No record that follows data is so short; before the first flush there is nothing to be kept.
     if end == 0 || records.len() < TAIL.len() + FOOTER {
@@ -159,7 +159,7 @@ mod tests {
         space: Arc<Mutex<Option<usize>>>,
     }
 
-    /// What is written where; nothing: the file is cut there.
+    /// Place and bytes of a write; no bytes: the file is cut there.
     type Step = (u64, Vec<u8>);
 
     impl Medium for Steps {

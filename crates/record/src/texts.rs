@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Stands for no value: one that was longer than its room.
+/// Represents no value: one that was longer than its room.
 pub(super) const NOTHING: u64 = 0;
 
-/// So many are kept without looking which of them nobody needs any more.
+/// Number of texts up to which unused ones are not searched for.
 const FEW: usize = 1024;
 
 /// The values, shared by all who ask for them.

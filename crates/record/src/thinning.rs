@@ -11,9 +11,9 @@ use vecud_plan::{Rule, SignalPlan};
 pub(super) struct Thinning {
     rule: Rule,
     variable_type: VariableType,
-    /// Samples until the next one that may be kept.
+    /// Number of samples to skip before the next one that may be kept.
     skip: u32,
-    /// What was kept last.
+    /// The last kept value.
     last: Option<Option<u64>>,
 }
 
@@ -22,7 +22,7 @@ impl Thinning {
         Thinning { rule: signal.rule, variable_type: signal.variable_type, skip: 0, last: None }
     }
 
-    /// What was kept last.
+    /// The last kept value.
     pub(super) fn last(&self) -> Option<u64> {
         self.last.flatten()
     }

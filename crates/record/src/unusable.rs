@@ -1,4 +1,4 @@
-//! What an FMU said and nothing can be done with, on its way to the report.
+//! Unusable values from an FMU, on their way to the report.
 
 /// A reading that is of no use.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,21 +15,21 @@ pub enum Unusable {
     NoStep,
     /// An algebraic loop is not solved: the number of one of its connections.
     Loop(u64),
-    /// What contradicts an assumption of a master algorithm, A0, A1 or A4: which one, and what was reached, s.
+    /// A contradiction to an assumption of a master algorithm, A0, A1 or A4: its number, and the reached time, s.
     Assumption(u64, f64),
-    /// More events within a step than may be: how many may.
+    /// More events within a step than this limit.
     TooManyEvents(u64),
-    /// How far a slave can step by its own word, in its unit of time: that is no step.
+    /// The largest step of a slave by its own word, in its unit of time, is no step.
     MaxStep(f64),
-    /// So many continuous states, or event indicators; and how many they are by the description.
+    /// The number of continuous states or event indicators, and the number by the description.
     Number(u64, u64),
-    /// No end of an event: how many iterations were made, and 1 if what an FMU gets from others has changed in the last one, 0 if it asks for
-    /// another one by itself.
+    /// An event without end: the number of iterations, and 1 if the values that an FMU gets from others have changed in
+    /// the last one, 0 if an FMU asks for another one by itself.
     Restless(u64, u64),
 }
 
 impl Unusable {
-    /// How many kinds there are: the largest first word of [`Unusable::to_words`].
+    /// Number of kinds: the largest first word of [`Unusable::to_words`].
     pub(super) const KINDS: u64 = 11;
 
     /// As words; never three zeros.

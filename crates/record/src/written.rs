@@ -1,4 +1,5 @@
-//! Whether a file is at the end what was written: whoever runs in the same account can remove, cut or replace it meanwhile.
+//! Checks at the end whether a file is as it was written: other programs of the same account can remove, cut or replace
+//! it meanwhile.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,12 +22,12 @@ pub(super) fn is_whole(file: &File, length: u64) -> io::Result<()> {
 pub struct Written {
     /// The file that is written, open.
     pub file: File,
-    /// Bytes of it that were written, at least.
+    /// Number of its bytes that were written, at least.
     pub length: u64,
 }
 
 impl Written {
-    /// What has become of it, if the file of this name is another one by now, or is shorter.
+    /// Describes the loss, if the file of this name is another one by now, or is shorter.
     pub fn gone_from(&self, path: &Path) -> Option<String> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let problem = |what: &str| {

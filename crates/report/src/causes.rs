@@ -1,5 +1,5 @@
-//! Where the time of a clock's activations went, as the report has it: the parts of a response that are not among the
-//! clock's other figures, the worst activations, the overruns, and what the kernel has counted for the thread.
+//! Parts of the time of a clock's activations: the parts of a response that are not among the clock's other figures,
+//! the worst activations, the overruns, and the kernel's counts for the thread.
 //!
 //! The parts of a response, which add up to it: [`ActivationResult::wakeup`], `gate`, `executing`, `preempted`, `blocked`, `set_get`.
 
@@ -16,35 +16,35 @@ pub struct PartsResult {
     pub blocked: Distribution,
     /// In `fmi3Set…` and `fmi3Get…`, and in handing values on.
     pub set_get: Distribution,
-    /// No part of the response: what vecud itself took, from the thread's first instruction to its next sleep, setting and
-    /// getting included; FMU code, waits and other partitions not.
+    /// Time of vecud itself, which is no part of the response: from the thread's first instruction to its next sleep,
+    /// including setting and getting; FMU code, waits and other partitions are not included.
     pub host: Distribution,
-    /// No further part of the response but of the wake-up latency: what is left of it without the time in which partitions of the
-    /// rig that are at least as urgent had the core. Empty in reports that do not have it yet.
+    /// The machine's share of the wake-up latency, no further part of the response: without the time in which
+    /// partitions of the rig that are at least as urgent had the core. Empty in older reports.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub wakeup_machine: Distribution,
 }
 
 impl PartsResult {
-    /// In the order of the log.
+    /// All parts, in the order of the log.
     pub(super) fn all(&self) -> [&Distribution; 5] {
         [&self.preempted, &self.blocked, &self.set_get, &self.host, &self.wakeup_machine]
     }
 
-    /// Nothing was measured.
+    /// Whether nothing was measured.
     pub(super) fn is_empty(&self) -> bool {
         self.all().iter().all(|part| part.is_empty())
     }
 }
 
-/// What is known of single activations of a clock, and of its thread; in `report.json` as it is here. Empty in virtual time, and then
-/// not there.
+/// Single activations of a clock, and counts of its thread; in `report.json` in this form. Empty in virtual time, and
+/// then omitted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Causes {
     /// The activations with the longest responses, the longest first.
     #[serde(serialize_with = "a_line_each")]
     pub worst_responses: Vec<ActivationResult>,
-    /// The activations with the longest wake-ups, the longest first: by what the machine had of them, where that is known.
+    /// The activations with the longest wake-ups, the longest first: by the machine's share, where that is known.
     #[serde(serialize_with = "a_line_each")]
     pub worst_wakeups: Vec<ActivationResult>,
     /// Activations that were still running when the next one was due: the first ones and the last ones.
@@ -52,7 +52,7 @@ pub struct Causes {
     pub overran: Vec<OverrunResult>,
     /// How many of them there were.
     pub overran_total: u64,
-    /// What the kernel has counted for the thread; `None`: it did not get to say so.
+    /// Kernel counts of the thread; `None`: it could not report them.
     pub thread: Option<ThreadCounts>,
     /// Activations on another core than planned.
     pub other_core: u64,
@@ -76,7 +76,7 @@ pub struct ActivationResult {
     /// The time from the thread's first instruction to the first FMI call: what has come for it, and the gate of the
     /// preemption lock.
     pub gate: u64,
-    /// In the model partition, less what follows.
+    /// In the model partition, without the following parts.
     pub executing: u64,
     /// Other partitions of the rig ran on that core instead.
     pub preempted: u64,
@@ -84,7 +84,8 @@ pub struct ActivationResult {
     pub blocked: u64,
     /// Setting and getting.
     pub set_get: u64,
-    /// Of the wake-up, the time in which partitions of the rig that are at least as urgent had the core; the rest is the machine's.
+    /// Part of the wake-up in which partitions of the rig that are at least as urgent had the core; the rest is the
+    /// machine's.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wakeup_rig: u64,
     /// How often it had to wait at the gate.
@@ -106,14 +107,14 @@ pub struct ActivationResult {
     /// How many others there were beyond these.
     #[serde(default, skip_serializing_if = "is_default")]
     pub more_others: u32,
-    /// What ran on its core between its release and its end (in a list of wake-ups: its wake-up) by the kernel's own trace, the longest
-    /// first; empty where that has no such stretch.
+    /// Work on its core between its release and its end (in a list of wake-ups: its wake-up) by the kernel's own trace,
+    /// the longest first; empty outside of the trace.
     #[serde(default, skip_serializing_if = "is_default")]
     pub kernel: Vec<KernelWork>,
 }
 
 impl ActivationResult {
-    /// Of the wake-up, what neither the rig nor the activation before had.
+    /// Part of the wake-up that neither the rig nor the previous activation caused, ns.
     pub fn wakeup_machine(&self) -> u64 {
         self.wakeup.saturating_sub(self.wakeup_rig)
     }
@@ -151,22 +152,22 @@ pub struct OverrunResult {
     pub release: String,
     /// The release that found its predecessor still active, rounded, s.
     pub release_s: f64,
-    /// How many releases found it running.
+    /// Number of releases that found it running.
     pub releases: u64,
-    /// How late that release was when it was seen, ns.
+    /// Delay of the detection after that release, ns.
     pub late: u64,
     /// The time that it had, ns: the interval of its clock.
     pub budget: Option<u64>,
-    /// Why it took longer, in words.
+    /// Cause of the overrun, in words.
     pub cause: String,
     /// The activation that was still under way.
     pub predecessor: ActivationResult,
 }
 
-/// What the kernel has counted for a thread.
+/// Kernel counts of a thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThreadCounts {
-    /// From the start to the end of its first activation; `None`: that was later than the start, so nobody has asked.
+    /// From the start to the end of its first activation; `None`: that ended after the start was measured.
     pub first: Option<KernelCounters>,
     /// From then on, or from the start.
     pub later: KernelCounters,

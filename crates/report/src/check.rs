@@ -1,5 +1,5 @@
-//! What `vecud check --json` says: the plan of a rig, worst responses by computation, and what is wrong. Fields that `report.json` has
-//! too have the same names, units and words there; docs/check.schema.json has all of them.
+//! Output of `vecud check --json`: the plan of a rig, its worst computed responses, and its problems. Fields that
+//! `report.json` has too have the same names, units and words there; docs/check.schema.json describes all of them.
 
 use super::words::Word;
 use super::{PredictedFrom, SignalResult};
@@ -13,22 +13,22 @@ use vecud_plan::{FmuId, OutputClock, Plan, Release, UnitId, timing};
 /// The version of the format of `vecud check --json`; see [`super::FORMAT_VERSION`].
 const FORMAT_VERSION: u64 = 1;
 
-/// What `vecud check` has found out.
+/// Result of `vecud check`.
 #[derive(Debug, Default)]
 pub struct Checked<'a> {
-    /// What was to be checked, as the user named it.
+    /// The checked file, as the user named it.
     pub file: String,
-    /// What is wrong; empty: nothing.
+    /// Problems; empty if there are none.
     pub problems: Vec<CheckProblem>,
     /// The plan; `None`: there is none, because of the problems.
     pub plan: Option<&'a Plan>,
-    /// What was computed of it; `None`: nothing, as in virtual time nothing takes time.
+    /// Response-time analysis of the plan; `None` in virtual time, where nothing takes time.
     pub analysis: Option<&'a Analysis>,
-    /// What this machine gives to the plan, in words: scheduling and memory.
+    /// Resources of this machine for the plan, in words: scheduling and memory.
     pub machine: Vec<String>,
 }
 
-/// Something that is wrong with a rig, with an FMU in it, or with what was asked for.
+/// A problem of a rig, of an FMU in it, or of the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckProblem {
     /// The file that has to change; `None`: it is not about a place in a file.
@@ -37,11 +37,11 @@ pub struct CheckProblem {
     pub line: Option<u32>,
     /// The column in that line, from 1, in characters.
     pub column: Option<u32>,
-    /// What is wrong and, where there is one, the way out.
+    /// The problem and, where there is one, its remedy.
     pub message: String,
 }
 
-/// It as JSON, pretty-printed, always in the same order.
+/// The result as pretty-printed JSON, always in the same order.
 pub fn check_json(checked: &Checked) -> String {
     let said = Said {
         format_version: FORMAT_VERSION,

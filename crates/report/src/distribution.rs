@@ -1,7 +1,7 @@
-//! What was measured many times: its figures, and the values themselves where they are at hand.
+//! A quantity that was measured many times: its figures, and the values themselves where they are available.
 //!
-//! `report.json` has the figures, `histograms.hlog` the values; what was read of the first alone has figures only. A run that
-//! has ended has both.
+//! `report.json` has the figures, `histograms.hlog` the values; a report read from the first alone has only figures. A
+//! completed run has both.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use vecud_record::histogram::{Histogram, SparseHistogram};
 
-/// What `report.json` says of a histogram, ns.
+/// Figures of a histogram in `report.json`, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Statistics {
     /// How many values there are; 0: the other figures mean nothing.
@@ -54,7 +54,7 @@ impl Statistics {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(from = "Statistics", into = "Statistics")]
 pub struct Distribution {
-    /// What `report.json` says of them.
+    /// Figures of the values in `report.json`.
     pub figures: Statistics,
     values: Option<Histogram>,
     slices: Vec<Slice>,
@@ -63,11 +63,11 @@ pub struct Distribution {
 /// The values of one interval of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
-    /// From the run's start to its begin, whole milliseconds.
+    /// Time from the run's start to the beginning of the interval, whole milliseconds.
     pub begin: Duration,
-    /// How long it is, whole milliseconds.
+    /// Length of the interval, whole milliseconds.
     pub length: Duration,
-    /// The values, which are some.
+    /// The values; at least one.
     pub counts: SparseHistogram,
 }
 
@@ -77,7 +77,7 @@ impl Distribution {
         Histogram::of(values).into()
     }
 
-    /// What has come since the same metric had `earlier`, as far as values are known.
+    /// Difference to an `earlier` distribution of the same metric; the whole distribution where values are not known.
     pub(super) fn since(&self, earlier: &Distribution) -> Distribution {
         match (&self.values, &earlier.values) {
             (Some(values), Some(before)) => values.since(before).into(),
@@ -95,14 +95,14 @@ impl Distribution {
         (self.values, self.slices) = (Some(values), slices);
     }
 
-    /// When the values came, as far as that is known: intervals without values are left out, all others together have all values. Empty:
-    /// that is not known.
+    /// The values by intervals: those without values are left out, and together the others have all values. Empty if
+    /// the times of the values are not known.
     pub fn slices(&self) -> &[Slice] {
         &self.slices
     }
 
-    /// Says what there was of the values at some instants since the start of the run, in their order, before the last of them had come at
-    /// `end`. Where that is not so, nothing is said.
+    /// Divides the values into intervals by the counts at some instants since the start of the run, in their order, the
+    /// last of them before `end`. Does nothing with invalid instants.
     pub fn split(&mut self, marks: &[(Duration, &SparseHistogram)], end: Duration) {
         let Some(values) = self.values.as_ref().map(|values| SparseHistogram::of(values.buckets())) else { return };
         let (mut slices, mut begin, nothing) = (Vec::new(), Duration::ZERO, SparseHistogram::default());

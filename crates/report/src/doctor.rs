@@ -1,9 +1,9 @@
-//! What `vecud doctor` says of the machine of a run; in `report.json` as it is here.
+//! Findings of `vecud doctor` about the machine of a run; in `report.json` in this form.
 
 use super::Distribution;
 use serde::{Deserialize, Serialize};
 
-/// The machine as doctor's rules saw it before the run, by looking alone: what was granted, the run itself shows.
+/// State of the machine before the run, from its files alone: the run itself shows which requests were granted.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct DoctorResult {
     /// No finding is a problem.
@@ -15,33 +15,33 @@ pub struct DoctorResult {
     pub probe: Option<ProbeResult>,
 }
 
-/// Something that costs latency.
+/// A finding that costs latency.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct DoctorFinding {
-    /// What was looked at, in one word for programs.
+    /// Name of the check, in one word for programs.
     pub check: String,
-    /// The core that it is about, where it is about one.
+    /// Number of the core, for findings about one core.
     pub cpu: Option<usize>,
-    /// It can cost releases; else microseconds.
+    /// Can cost releases; otherwise it costs microseconds.
     pub is_problem: bool,
-    /// What was found.
+    /// State of the machine.
     pub found: String,
-    /// What it does to latency.
+    /// Effect on latency.
     pub why: String,
 }
 
-/// How late threads without any FMU woke on cores of the run, when `vecud doctor` looked last.
+/// Wake-up latencies of threads without any FMU on cores of the run, by the last `vecud doctor`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ProbeResult {
-    /// When: RFC 3339, UTC.
+    /// Time of the measurement: RFC 3339, UTC.
     pub measured: String,
-    /// For how long, s.
+    /// Duration, s.
     pub seconds: f64,
     /// The cores.
     pub cpus: Vec<usize>,
     /// The `SCHED_FIFO` priority; `None`: ordinary threads.
     pub fifo_priority: Option<u8>,
-    /// How late they woke, ns; its values are in `histograms.hlog` under the tag `doctor.probe`.
+    /// Wake-up latencies, ns; the values are in `histograms.hlog` under the tag `doctor.probe`.
     pub latency: Distribution,
 }
 

@@ -1,18 +1,18 @@
-//! How a run and its instances have ended.
+//! The end of a run and of its instances.
 
 /// Whether a run has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ended {
-    /// Yes: what is known of it is complete.
+    /// The run has ended: its facts are complete.
     #[default]
     Finished,
-    /// No: it goes on, and this is what is known so far.
+    /// The run continues: its facts are preliminary.
     Running,
-    /// It has, and nobody has seen how: its supervisor was killed, or the machine lost power.
+    /// The run has ended unobserved: its supervisor was killed, or the machine lost power.
     CutOff,
 }
 
-/// How a run ended; of one that is not [`Ended::Finished`], a failure.
+/// The cause of a run's end; a failure unless the run is [`Ended::Finished`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// At its stop time.
@@ -25,7 +25,7 @@ pub enum End {
     Failure,
 }
 
-/// How an instance ended.
+/// Final status of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FmuStatus {
     /// `fmi3Terminate` and `fmi3FreeInstance` were called.
@@ -40,6 +40,6 @@ pub enum FmuStatus {
     Crashed,
     /// The FMU's code did not return in time.
     Hung,
-    /// It has not ended as far as is known, in a run that is not [`Ended::Finished`].
+    /// The instance is not known to have ended, in a run that is not [`Ended::Finished`].
     Running,
 }

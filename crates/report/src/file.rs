@@ -1,7 +1,7 @@
 //! `report.json`: a [`Run`] as text, and back. Its fields are those of a [`Run`], those of docs/report.md that others rely on
 //! among them, and what follows from them: verdict, hints, violations of the lock.
 //!
-//! Fields that are not known are passed over, and one that is missing is an error, but for those that came later.
+//! Unknown fields are ignored, and a missing field is an error, except those that were added later.
 
 use super::layout::lines;
 use super::words::Word;
@@ -17,7 +17,7 @@ pub fn json(run: &Run) -> String {
     text
 }
 
-/// What is known of a run that goes on, as `checkpoint.json`: the fields of `report.json`, and in `histograms` the content of
+/// The state of a running run, as `checkpoint.json`: the fields of `report.json`, and in `histograms` the content of
 /// `histograms.hlog`, so that all of it is of one instant.
 pub fn checkpoint(run: &Run) -> String {
     #[derive(Serialize)]
@@ -32,8 +32,9 @@ pub fn checkpoint(run: &Run) -> String {
     text
 }
 
-/// The version of the format of `report.json` and `checkpoint.json`. It grows when a field goes or means something else, so that who
-/// reads a newer one would read it wrong; a field that is added is no new version. docs/report.schema.json says what there is.
+/// Version of the format of `report.json` and `checkpoint.json`. It increases when a field is removed or changes its
+/// meaning, so that older readers would misread it; an added field is no new version. docs/report.schema.json describes
+/// the fields.
 pub const FORMAT_VERSION: u64 = 1;
 
 impl Serialize for Run {

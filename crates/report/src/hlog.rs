@@ -1,6 +1,6 @@
 //! HdrHistogram's interval log, version 1.3 (`.hlog`): for each clock and metric a line for each interval of the run in which it has values,
 //! one after the other, so that HdrHistogram's tools show latency over time. All lines of a tag together are the whole histogram.
-//! What is not known by intervals is one line over the whole run.
+//! A histogram without known intervals is one line over the whole run.
 //!
 //! Values are nanoseconds, compressed as HdrHistogram's other implementations write them (V2, deflated); `Interval_Max`
 //! is milliseconds, by their convention. The tag of a line is `<fmu>.<clock>.<metric>`, or `<fmu>.lock.hold` and
@@ -27,7 +27,7 @@ pub fn hlog(run: &Run) -> String {
     let histograms: Vec<(String, &Distribution)> = histograms(run).collect();
     let mut tags = HashMap::new();
     histograms.iter().for_each(|(tag, _)| *tags.entry(tag.as_str()).or_insert(0) += 1);
-    // Names with dots can have the same tag; whose a line is of those is known by their order alone.
+    // Names with dots can have the same tag; their lines are assigned by order alone.
     let by_intervals = |tag: &str, own: &Distribution| tags[tag] == 1 && !own.slices().is_empty();
     let mut entries: Vec<(&str, Duration, Duration, Option<&SparseHistogram>, &Distribution)> = Vec::new();
     for (tag, own) in &histograms {

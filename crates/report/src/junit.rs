@@ -1,4 +1,4 @@
-//! `junit.xml`: what was checked, for CI servers. One suite per FMU, and one for what concerns none of them.
+//! `junit.xml`: the checks of a run, for CI servers. One suite per FMU, and one for the rest.
 //!
 //! Guarantees: there is a failure exactly when the verdict of the run is "fail", and each problem that fails the run is the
 //! message of exactly one of them. Valid by the schemas of Jenkins (junit-10.xsd) and of Ant (JUnit.xsd, the strict one:
@@ -10,7 +10,7 @@ use super::{ClockResult, FmuResult, FmuStatus, Problem, Run, Severity, Subject, 
 use std::fmt::Write;
 use vecud_base::plain::plain_lines;
 
-/// A check and what became of it. Its names are the same in each run, so that a CI server knows it again.
+/// A check and its result. Its names are the same in each run, so that a CI server recognises it.
 struct TestCase {
     class: String,
     name: String,
@@ -54,14 +54,14 @@ fn failure(problem: &Problem) -> Option<(&'static str, String)> {
     fails(problem).then(|| (kind, problem.message()))
 }
 
-/// Takes the problems that `is` says yes to.
+/// Takes the problems that satisfy `is`.
 fn take(left: &mut Vec<&Problem>, is: impl Fn(&Problem) -> bool) -> Vec<(&'static str, String)> {
     let own: Vec<_> = left.iter().filter(|problem| is(problem)).filter_map(|problem| failure(problem)).collect();
     left.retain(|problem| !is(problem));
     own
 }
 
-/// Overruns, the limit on start latency where there is one, and everything else that is said of the clock.
+/// Checks of a clock: overruns, the limit on start latency where there is one, and all other problems.
 fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<TestCase> {
     let own = Subject::task(&clock.fmu, &clock.clock, clock.kind);
     let about = |topic: Topic| {
@@ -75,7 +75,7 @@ fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<Tes
     if clock.max_latency.is_some() || !late.is_empty() {
         cases.push(case(format!("{name}: start latency within max_latency"), late));
     }
-    // What FMU code does that does not return is said of the FMU.
+    // FMU code that does not return is a problem of the FMU.
     let others = take(left, |problem| problem.subject == own && problem.kind.topic() != Topic::FmuCode);
     if !others.is_empty() {
         cases.push(case(format!("{name}: other limits"), others));
@@ -83,11 +83,11 @@ fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<Tes
     cases
 }
 
-/// How it ended, and what it did against the standard.
+/// Checks of an FMU: its end, and its offences against the standard.
 fn of_fmu(run: &Run, fmu: &FmuResult, left: &mut Vec<&Problem>) -> Vec<TestCase> {
     let own = Subject::Fmu(fmu.name.clone());
     let findings = take(left, |problem| problem.subject == own && problem.kind.topic() == Topic::Offence);
-    // Where FMU code was when it did not return says nothing of the clock.
+    // The clock is not to blame for FMU code that does not return.
     let is_of_status = |problem: &Problem| {
         problem.subject == own || (problem.subject.fmu() == Some(&fmu.name) && problem.kind.topic() == Topic::FmuCode)
     };
@@ -127,7 +127,7 @@ fn suite(out: &mut String, run: &Run, id: usize, name: &str, cases: &[TestCase],
             continue;
         };
         let message = plain_lines(first).next().unwrap_or_default();
-        // One failure is all that a case may have: further problems are in its text.
+        // A case may have only one failure: further problems are in its text.
         let text: Vec<String> = case.failures.iter().flat_map(|(_, message)| plain_lines(message)).collect();
         let (message, text) = (escape(&message), escape_lines(&text.join("\n")));
         let _ = writeln!(out, "{head}>\n<failure type=\"{kind}\" message=\"{message}\">{text}</failure>\n</testcase>");

@@ -1,9 +1,9 @@
-//! What the kernel says of a run: what it has counted for the cores of partitions, and what its own trace has shown.
+//! The kernel's data on a run: counts for the cores of partitions, and its own trace.
 
 use super::layout::{a_line_each, is_default};
 use serde::{Deserialize, Serialize};
 
-/// What the kernel counted for a core while the run went on; in `report.json` as it is here.
+/// Kernel counts for a core during the run; in `report.json` in this form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoreCounts {
     /// The number of the core.
@@ -25,9 +25,9 @@ pub struct CoreCounts {
 /// Something that a core has served.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Served {
-    /// What it was.
+    /// Name of the source.
     pub name: String,
-    /// How often it came.
+    /// Number of occurrences.
     pub count: u64,
 }
 
@@ -37,17 +37,17 @@ pub struct Served {
 pub struct KernelTrace {
     /// The name of the file in the output folder; `None`: nothing was kept.
     pub file: Option<String>,
-    /// What has stopped it, or why nothing is kept.
+    /// Reason for the end of the trace, or for the missing file.
     pub why: String,
-    /// When a limit was exceeded; `None`: none was, or nobody knows when.
+    /// Time of an exceeded limit; `None`: none was exceeded, or the time is not known.
     pub incident_monotonic_ns: Option<i64>,
-    /// When the kernel's trace was stopped.
+    /// Time at which the kernel's trace was stopped.
     pub stopped_monotonic_ns: Option<i64>,
     /// The first and the last event in the file.
     pub from_monotonic_ns: Option<i64>,
     /// (continued)
     pub to_monotonic_ns: Option<i64>,
-    /// Events that the kernel could not keep in the stretch of the file.
+    /// Events that the kernel lost in the interval of the file.
     pub lost: u64,
 }
 
@@ -56,7 +56,7 @@ pub struct KernelTrace {
 pub struct KernelWork {
     /// What ran: `softirq NET_RX`, `interrupt eth0`, `thread kworker/1:0`, or `idle`.
     pub what: String,
-    /// For how long it had the core, ns, to the microsecond.
+    /// Time that it had the core, ns, to the microsecond.
     pub ns: u64,
     /// The thread is one of the rig's.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -103,12 +103,12 @@ pub use trends::{TrendClock, TrendPoint, TrendRun, Trends, trends, trends_json};
 pub use validation::{Check, CheckOutcome, Remark, Validation, Weight};
 pub use values::LiveValue;
 
-/// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.
+/// Whether the run succeeded: it neither failed nor exceeded a limit of the rig.
 pub fn passed(run: &Run) -> bool {
     exit_code(run) == 0
 }
 
-/// The exit code of a run: 0 it did what it should, 1 it failed, 3 a limit was exceeded.
+/// The exit code of a run: 0 success, 1 failure, 3 an exceeded limit.
 pub fn exit_code(run: &Run) -> u8 {
     let has = |severity| run.problems.iter().any(|problem| problem.severity == severity);
     let failed = run.end == End::Failure || run.ended != Ended::Finished;
@@ -119,7 +119,7 @@ pub fn exit_code(run: &Run) -> u8 {
     }
 }
 
-/// What is measured of each clock, in the words of `report.json`.
+/// Metrics of each clock, by their names in `report.json`.
 const METRICS: [&str; 11] = [
     "wakeup_latency",
     "start_latency",

@@ -1,5 +1,5 @@
-//! Whether a task has kept to the limits of its rig: the one place that judges them, for single activations while a run goes
-//! on, and for all of them at its end.
+//! Judges tasks by the limits of their rig, in this place only: single activations during the run, and all of them at
+//! its end.
 
 use super::{Kind, Problem, Severity, Subject};
 use vecud_plan::Limits;
@@ -7,13 +7,13 @@ use vecud_plan::Limits;
 /// An activation that had not returned when the run was over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unreturned {
-    /// What it had run by itself, as far as was seen, ns.
+    /// Its own running time, as far as it was observed, ns.
     pub ran: u64,
-    /// How long ago its first FMI call was, ns.
+    /// Time since its first FMI call, ns.
     pub running: u64,
 }
 
-/// What limits are about, of one activation or the most of several.
+/// Figures that limits apply to, of one activation or the greatest of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     /// Release → first FMI call, ns.
@@ -22,13 +22,13 @@ pub struct Measured {
     pub execution: u64,
     /// Releases or ticks that found the task busy.
     pub overruns: u64,
-    /// The watchdog took its priority, so that it was over its limit at least once, whatever it did later.
+    /// The watchdog took its priority, so it exceeded its limit at least once, whatever it did later.
     pub demoted: bool,
-    /// The activation that had not returned, of which the figures above know nothing.
+    /// The activation that had not returned, which the other figures do not include.
     pub unreturned: Option<Unreturned>,
 }
 
-/// What is beyond its limit.
+/// The exceeded limits.
 pub fn exceeded(limits: &Limits, measured: &Measured) -> impl Iterator<Item = Kind> {
     let &Measured { start_latency, execution, overruns, demoted, unreturned } = measured;
     let latency = limits.max_latency.map(|limit| limit.0 as u64).filter(|limit| start_latency > *limit);
@@ -45,7 +45,7 @@ pub fn exceeded(limits: &Limits, measured: &Measured) -> impl Iterator<Item = Ki
     latency.into_iter().chain(count).chain(longest)
 }
 
-/// The exceeded limits of a task as problems: one that runs for too long fails the run, the others are exceeded limits.
+/// The exceeded limits of a task as problems: too long an execution fails the run, the others are exceeded limits.
 pub fn judge(limits: &Limits, measured: &Measured, subject: &Subject) -> impl Iterator<Item = Problem> {
     exceeded(limits, measured).map(|kind| Problem {
         severity: if matches!(kind, Kind::ExecutionLimit { .. }) { Severity::Failure } else { Severity::Limit },
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(exceeded(&limits, &Measured { demoted: true, ..at }).count(), 1, "it was over it, unseen");
     }
 
-    /// What it ran by itself counts: one that was kept from running is not over its limit, however long ago it began.
+    /// Only its own running time counts: an activation that could not run is not over its limit, however long ago it began.
     #[test]
     fn an_activation_that_has_not_returned_is_over_the_limit_as_soon_as_it_has_run_for_longer() {
         let limits: Limits = serde_json::from_str(r#"{"max_execution": 20}"#).unwrap();

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// The pauses of a run; in `report.json` as they are here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pauses {
-    /// How many there were.
+    /// Number of pauses.
     pub number: u64,
-    /// How long they have taken, wall clock, s.
+    /// Total duration, wall clock, s.
     pub seconds: f64,
     /// The first of them.
     pub first: Vec<PauseResult>,
@@ -17,9 +17,9 @@ pub struct Pauses {
 /// One pause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PauseResult {
-    /// The simulation time that stood, s.
+    /// Simulation time of the pause, s.
     pub time_s: f64,
-    /// How long, wall clock, s.
+    /// Duration, wall clock, s.
     pub seconds: f64,
 }
 
@@ -29,7 +29,7 @@ impl Pauses {
         self.number == 0
     }
 
-    /// What is to be known of them, for people; `None`: there were none.
+    /// Note on the pauses for people; `None`: there were none.
     pub fn note(&self) -> Option<String> {
         let first = self.first.first()?;
         let at = if self.number == 1 { "at" } else { "first at" };

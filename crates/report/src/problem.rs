@@ -10,15 +10,15 @@ use vecud_plan::TaskKind;
 /// Something that went wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// What it means for the exit code.
+    /// Effect on the exit code.
     pub severity: Severity,
-    /// Whom it is about.
+    /// The instance, clock or run that the problem is about.
     pub subject: Subject,
-    /// What it is, with its figures.
+    /// The kind of problem, with its figures.
     pub kind: Kind,
 }
 
-/// What a problem means for the exit code.
+/// Effect of a problem on the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The run failed: exit code 1.
@@ -193,7 +193,7 @@ pub enum Kind {
     Died {
         /// FMU code has done it, as far as can be told.
         by_fmu_code: bool,
-        /// What has become of whom, and where it was.
+        /// The dead process, the cause, and its place at that time.
         words: String,
     },
     /// An activation was not back in time after the end of the run, or a limit, had asked for it.
@@ -230,7 +230,7 @@ pub enum Kind {
     Offence(FindingResult),
     /// Something is missing in a file of the run.
     FileIncomplete {
-        /// What is missing, and why.
+        /// The missing part, and the reason.
         words: String,
     },
     /// The trace is complete as far as it goes, and does not go as far as it should.
@@ -259,7 +259,7 @@ pub enum Kind {
     },
     /// Somebody has changed a stimulus while it was read.
     StimulusChanged {
-        /// What was done.
+        /// Description of the change.
         words: String,
     },
     /// Activations came before their row of a stimulus was read.
@@ -316,7 +316,7 @@ pub enum Kind {
     MemoryShort {
         /// What the runner had at most, MiB.
         most_mib: u64,
-        /// What it may have, MiB.
+        /// Limit of the runner's memory, MiB.
         limit_mib: u64,
         /// The FMU has asked for more and did not get it.
         refused: bool,
@@ -355,14 +355,14 @@ pub enum Kind {
     },
     /// The run is not known to have ended.
     Unfinished {
-        /// It goes on, as far as anybody can tell; else it was cut off.
+        /// The run appears to continue; otherwise it was cut off.
         goes_on: bool,
         /// How long it had taken when this was known of it, s.
         after_s: f64,
     },
-    /// As `report.json`, a line of the runner or the plan tells of it, which have no more than words.
+    /// A problem known only by its words: read from `report.json`, or from a line of the runner or the plan.
     Told {
-        /// What it is about, as far as the words show it.
+        /// Topic of the words, as far as they show it.
         topic: Topic,
         /// The sentence.
         words: String,

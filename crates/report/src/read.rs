@@ -28,9 +28,9 @@ use vecud_record::histogram::{Histogram, SparseHistogram};
 pub struct ReadError {
     /// Line and column, where there is one.
     pub place: Option<(usize, usize)>,
-    /// What is wrong, and what to do.
+    /// The error and its remedy.
     pub message: String,
-    /// The log has it, not the report.
+    /// The error is in the log, not in the report.
     pub in_log: bool,
 }
 
@@ -139,7 +139,7 @@ impl ReportFile {
         self.run.ended == Ended::CutOff
     }
 
-    /// The same, of a run of which it is known by now whether it still goes on, as it did when this was written.
+    /// Updates a report of a running run, now that it is known whether the run still continues.
     pub fn judged(self, goes_on: bool) -> ReportFile {
         if self.run.ended != Ended::Running {
             return self;

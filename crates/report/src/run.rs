@@ -26,7 +26,7 @@ pub struct Run {
     pub rig: String,
     /// Version of vecud.
     pub version: String,
-    /// Who drove time.
+    /// Mode of the run: real time or virtual time.
     #[serde(with = "word")]
     pub mode: Mode,
     /// The command line that started it, its program first; empty: it is not known, or another program's session.
@@ -42,7 +42,7 @@ pub struct Run {
     pub end_time: f64,
     /// Wall-clock time of the run itself, s.
     pub wall_seconds: f64,
-    /// How it ended.
+    /// Cause of the end.
     #[serde(with = "word")]
     pub end: End,
     /// Whether it has ended.
@@ -76,10 +76,10 @@ pub struct Run {
     pub samples_dropped: u64,
     /// Log messages that could not be kept.
     pub log_dropped: u64,
-    /// How often `run.log` was begun anew; what it was before is `run-earlier.log`, and what that was is gone.
+    /// Number of rotations of `run.log`; only the previous file is kept, as `run-earlier.log`.
     #[serde(default)]
     pub log_rotations: u64,
-    /// Who ran when.
+    /// The trace: a timeline of the tasks.
     #[serde(default)]
     pub trace: TraceResult,
     /// The recorded columns.
@@ -88,13 +88,13 @@ pub struct Run {
     /// The files of the recording, for each format.
     #[serde(default)]
     pub recordings: Vec<Files>,
-    /// What is drawn of them; `None`: nothing. Not in `report.json`: the recording has it.
+    /// Overview of the recording for drawing; `None`: nothing is drawn. Not in `report.json`: the recording has it.
     #[serde(skip)]
     pub overview: Option<Overview>,
 }
 
 impl Run {
-    /// The run as it is told of when it has not ended, or nobody knows how: a failure that says so, and no more.
+    /// The report of a run that has not ended, or whose end is unknown: its only failure says so.
     pub fn unfinished(self, goes_on: bool) -> Run {
         let ended = if goes_on { Ended::Running } else { Ended::CutOff };
         let mut problems = vec![self.unfinished_problem(goes_on)];
@@ -118,7 +118,7 @@ impl Run {
 fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Problem>, D::Error> {
     #[derive(Deserialize)]
     struct Told {
-        /// It follows from the others, and is there.
+        /// Redundant, but present in every report.
         #[serde(rename = "verdict")]
         _verdict: String,
         problems: Vec<String>,
@@ -153,7 +153,7 @@ impl SignalResult {
     }
 }
 
-/// What is known of a stimulus at the end; in `report.json` as it is here.
+/// Result of a stimulus; in `report.json` in this form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StimulusResult {
     /// The file of the stimulus.
@@ -212,11 +212,11 @@ pub struct HostResult {
     /// How many threads of the whole machine wanted a core before the run began: means of 1, 5 and 15 minutes; `None`: not known.
     #[serde(default)]
     pub load_at_start: Option<[f64; 3]>,
-    /// The same when the run had ended, its own threads included; of a run that was not [`Ended::Finished`], when this was
-    /// written.
+    /// Load average at the end of the run, including its own threads; for a run that was not [`Ended::Finished`], at
+    /// the time of the report.
     #[serde(default)]
     pub load_at_end: Option<[f64; 3]>,
-    /// What doctor says of it; in real time only.
+    /// Result of doctor; in real time only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doctor: Option<DoctorResult>,
     /// Further facts, in display order.
@@ -238,9 +238,9 @@ pub struct MemoryOverTime {
 /// A fact about the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Fact {
-    /// What it is about.
+    /// Name of the fact.
     pub name: String,
-    /// What is so.
+    /// Value of the fact.
     pub value: String,
 }
 
@@ -252,19 +252,19 @@ impl HostResult {
     }
 }
 
-/// What is known of one instance at the end.
+/// Result of one instance.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct FmuResult {
     /// Name in the rig.
     pub name: String,
     /// What the user named.
     pub path: String,
-    /// How it ended.
+    /// Final status of the instance.
     #[serde(with = "word")]
     pub status: FmuStatus,
     /// The preemption lock.
     pub lock: LockResult,
-    /// What it did against the standard, one entry for each kind.
+    /// Offences against the standard, one entry for each kind.
     pub findings: Vec<FindingResult>,
     /// The last log messages of the FMU, oldest first.
     pub log: Vec<String>,
@@ -273,7 +273,7 @@ pub struct FmuResult {
     pub calls: Vec<CallResult>,
 }
 
-/// What is known of the calls of one function; in `report.json` as it is here.
+/// Figures of the calls of one function; in `report.json` in this form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallResult {
     /// Its name in C, as the FMU's version of FMI has it.
@@ -301,7 +301,7 @@ pub struct LockResult {
     pub wait: Distribution,
 }
 
-/// What is known of one task at the end: the partition of an input clock, or the steps of an FMU.
+/// Result of one task: the partition of an input clock, or the steps of an FMU.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ClockResult {
     /// Name of the instance in the rig.
@@ -418,7 +418,7 @@ pub struct Peaks {
     pub otherwise: Vec<Option<u64>>,
 }
 
-/// What is known of a connection at the end; in `report.json` as it is here.
+/// Result of a connection; in `report.json` in this form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectionResult {
     /// `fmu.variable` of the producer.
@@ -446,12 +446,12 @@ pub struct PromiseResult {
     pub columns: usize,
     /// Simulation time from which on they may differ, s; `None`: they do not, or nobody knows.
     pub until_s: Option<f64>,
-    /// What was too late.
+    /// The late activation that broke it.
     pub broken_by: Option<String>,
 }
 
-/// What is known of the datagrams that were to activate a clock. Each of them is in exactly one of: activations, overruns,
-/// discarded, rate-limited, dropped.
+/// Counts of the datagrams for a clock. Each datagram is in exactly one of: activations, overruns, discarded,
+/// rate-limited, dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DatagramCounts {
     /// All that have come.

@@ -14,7 +14,7 @@ pub struct Schedulability {
     pub shortest_interval: Option<u64>,
     /// The worst response by computation; `None`: it is not known, or there is none.
     pub predicted_response: Option<u64>,
-    /// What it was computed from.
+    /// Source of the figures for the computation.
     pub predicted_from: Option<PredictedFrom>,
 }
 

@@ -3,9 +3,9 @@
 use super::{Causes, ClockResult, DatagramCounts, IntegrationCounts, PartsResult, StepCounts};
 
 impl ClockResult {
-    /// What was measured since the same clock of the same run had measured `earlier`: counts and distributions. Parts of responses,
-    /// causes and the figures in the course of the run, which are of all of it, are left out. The largest deviation of steps and the
-    /// most right-hand sides of a release are those of the run.
+    /// The counts and distributions since an `earlier` state of the same clock in the same run. Parts of responses,
+    /// causes and the figures over time, which cover the whole run, are left out. The largest deviation of steps and
+    /// the most right-hand sides of a release are those of the run.
     pub fn since(self, earlier: &ClockResult) -> ClockResult {
         let less = |now: u64, before: u64| now.saturating_sub(before);
         let datagrams = |now: DatagramCounts, before: &DatagramCounts| DatagramCounts {

@@ -1,4 +1,4 @@
-//! What became of the steps of an FMU, in one line.
+//! The outcome of an FMU's steps, in one line.
 
 use super::format::plural;
 use super::step_counts::{ROUNDING, StepCounts};
@@ -28,7 +28,7 @@ pub(super) fn tasks<'a>(clocks: impl IntoIterator<Item = &'a ClockResult>) -> St
     plural(number, word)
 }
 
-/// What is known of the steps of a task, if it makes any.
+/// The figures of a task's steps, if it makes any.
 pub(super) fn figures(clock: &ClockResult) -> Option<String> {
     clock.steps.map(|own| own.words())
 }

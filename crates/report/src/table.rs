@@ -23,7 +23,7 @@ pub struct Screen {
     pub color: bool,
 }
 
-/// What is known of a run that goes on.
+/// State of a running run.
 #[derive(Clone, Debug)]
 pub struct Live {
     /// Name of the rig.
@@ -112,8 +112,8 @@ pub fn live(live: &Live, screen: Screen) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What is said when a run is over: the same table, problems, and where the report is. Of warnings and notes that stand among `told`,
-/// lines that whoever reads this has just seen, there is a reminder, or nothing.
+/// The text at the end of a run: the table, problems, and the path of the report. Warnings and notes among `told`,
+/// lines that the user has just seen, are shortened to a reminder or omitted.
 pub fn summary(run: &Run, report: &str, screen: Screen, told: &[String]) -> String {
     let is_told = |line: String| told.contains(&line);
     let rows: Vec<LiveRow> = run

@@ -16,7 +16,7 @@ impl Problem {
         Problem::told_of(severity, topic, words, fmus, clocks)
     }
 
-    /// The same about what is known to be its topic.
+    /// Makes a problem with a known topic.
     pub(super) fn told_of(
         severity: Severity,
         topic: Topic,
@@ -32,12 +32,12 @@ impl Problem {
     }
 }
 
-/// Whose finding these words are.
+/// The FMU that has a finding with these words.
 fn offender<'f>(words: &str, fmus: &'f [FmuResult]) -> Option<&'f FmuResult> {
     fmus.iter().find(|fmu| fmu.findings.iter().any(|finding| finding.message == words))
 }
 
-/// Whom words begin with. Of names that begin alike, the longer one is meant.
+/// The subject at the beginning of the words. Among names with a common beginning, the longest match counts.
 fn subject(words: &str, fmus: &[FmuResult], clocks: &[ClockResult]) -> Subject {
     // Steps are told without that word, and were told with it by earlier versions.
     let name = words.strip_prefix("clock ").unwrap_or(words);

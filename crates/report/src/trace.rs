@@ -69,7 +69,7 @@ pub struct Picture {
     pub from: i64,
     /// (continued)
     pub to: i64,
-    /// What is in it, by the ends.
+    /// Items in the span, by their ends.
     pub items: Vec<TraceItem>,
 }
 

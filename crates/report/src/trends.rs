@@ -31,7 +31,7 @@ pub struct TrendRun {
     pub version: String,
     /// When it started: RFC 3339, UTC; empty: it never did.
     pub started: String,
-    /// Who drove time, as in `report.json`.
+    /// Mode of the run, as in `report.json`.
     pub mode: &'static str,
     /// `pass` or `fail`.
     pub verdict: &'static str,

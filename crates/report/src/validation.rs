@@ -1,4 +1,4 @@
-//! What `vecud validate` says of an FMU: what was looked at, what came of it, and what is wrong. As text for people, and as JSON, which
+//! Result of `vecud validate` for an FMU: checks, outcomes, and remarks. As text for people, and as JSON, which
 //! docs/validate.schema.json describes.
 
 use serde::Serialize;
@@ -8,44 +8,44 @@ use vecud_base::plain::{self, Plain};
 
 /// The version of the format of `vecud validate --json`; see [`super::FORMAT_VERSION`].
 const FORMAT_VERSION: u64 = 1;
-/// So many remarks of one check are shown to people; the others are counted.
+/// Number of remarks of one check that people are shown; the others are counted.
 const SHOWN: usize = 20;
 
-/// What was found out about an FMU.
+/// Result of a validation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Validation {
-    /// What was to be validated, as the user named it.
+    /// The validated FMU, as the user named it.
     pub file: String,
     /// `fmiVersion`; `None`: it is not known.
     pub fmi_version: Option<String>,
     /// `modelName`; `None`: it is not known.
     pub model_name: Option<String>,
-    /// Why it is no FMU at all; then there are no checks.
+    /// Reason why the file is no FMU at all; then there are no checks.
     pub unreadable: Option<String>,
-    /// What was looked at, in the order in which that was done.
+    /// The checks in the order of execution.
     pub checks: Vec<Check>,
 }
 
-/// One thing that was looked at, or that was to be.
+/// A check, whether executed or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// What: `archive`, `Co-Simulation`.
+    /// Name: `archive`, `Co-Simulation`.
     pub name: String,
-    /// Why it was not tried; `None`: it was.
+    /// Reason why the check was not executed; `None`: it was.
     pub not_tried: Option<String>,
-    /// What was seen, in a few words.
+    /// Short summary of the checked object.
     pub seen: String,
-    /// What is wrong or odd.
+    /// Defects and oddities.
     pub remarks: Vec<Remark>,
 }
 
-/// How much a remark weighs.
+/// Weight of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
     /// The FMU is not as the standard, or its own description, says.
     Finding,
-    /// It is merely unusual, or others may stumble over it.
+    /// The FMU is unusual, or other tools may have difficulties with it.
     Warning,
     /// The FMU is as it may be, and can be used in some ways only.
     Hint,
@@ -60,12 +60,12 @@ pub struct Remark {
     pub file: Option<String>,
     /// Line and column in that file, from 1; `None`: it is about no place in it.
     pub at: Option<(u32, u32)>,
-    /// What is wrong and, where there is one, the way out.
+    /// The defect and, where there is one, its remedy.
     pub message: String,
 }
 
 impl Remark {
-    /// Something that is wrong.
+    /// Makes a remark about a defect.
     pub fn finding(message: impl Into<String>) -> Remark {
         Remark { weight: Weight::Finding, file: None, at: None, message: message.into() }
     }
@@ -80,12 +80,12 @@ impl Remark {
         Remark { weight: Weight::Hint, ..Remark::finding(message) }
     }
 
-    /// The same about a file of the FMU.
+    /// Sets the file of the remark, a path in the FMU.
     pub fn in_file(self, file: impl Into<String>) -> Remark {
         Remark { file: Some(file.into()), ..self }
     }
 
-    /// The same about a line and a column of its file; without a line about the whole of it.
+    /// Sets the line and column in the file; line 0: the remark is about the whole file.
     pub fn at(self, line: u32, column: u32) -> Remark {
         Remark { at: (line > 0).then_some((line, column)), ..self }
     }
@@ -100,7 +100,7 @@ pub enum CheckOutcome {
     /// Something is wrong.
     #[serde(rename = "finding")]
     Finding,
-    /// It was not tried.
+    /// The check was not executed.
     #[serde(rename = "not tried")]
     NotTried,
 }

@@ -1,4 +1,4 @@
-//! What has a fixed set of values is one word in `report.json`: written and read here, for every such type.
+//! Writes and reads types with a fixed set of values as single words of `report.json`.
 
 use super::{End, Ended, FmuStatus, Severity, Topic};
 use serde::de::Error;

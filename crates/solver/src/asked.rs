@@ -12,7 +12,7 @@ pub(super) enum Trouble<F> {
 }
 
 impl<F> Trouble<F> {
-    /// What is said where no smaller step will be tried.
+    /// The error of the last attempt, if no smaller step will be tried.
     pub(super) fn stopped(self) -> Stopped<F> {
         match self {
             Trouble::Smaller(stopped) | Trouble::Stop(stopped) => stopped,

@@ -9,13 +9,14 @@ use super::roots::{Roots, narrow};
 use super::weights::Weights;
 use super::{Indicators, Stopped, Structure, WorkBudget, WorkCounts};
 
-/// How often in a row a step is halved since the model refuses.
+/// Number of consecutive halvings of a step that the model refuses.
 const HALVINGS: u32 = 10;
 
-/// So many steps before a limit are of the length that the method has chosen, whatever is left for the last one.
+/// Distance before a limit, in steps, up to which the method's step length is used unchanged; closer to the limit, the
+/// remainder is divided evenly.
 const MANY: f64 = 10.0;
 
-/// Where a drive has to come to.
+/// Target of a drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
     /// The communication point from which fixed internal steps are counted, in seconds: the k-th ends at `point` + k · internal step,
@@ -23,13 +24,14 @@ pub struct Goal {
     pub point: f64,
     /// The time to come to, in seconds, and never to pass: the end of the communication step, or the next time event.
     pub until: f64,
-    /// How far a method that chooses its steps may already have looked when it returns, in seconds: the next time event, the next
-    /// instant at which inputs are set, the stop time. A step under way may then end beyond `until`, and what is returned at `until` is
-    /// interpolated. With `until` itself, or less, each step ends there at the latest. A step under way is not made shorter by another
-    /// goal; [`Drive::after_inputs`] and [`Drive::restart`] give it up. There is no other bound on the length of steps.
+    /// Time up to which a method that chooses its steps may look ahead, in seconds: the next time event, the next
+    /// instant at which inputs are set, the stop time. A step under way may then end beyond `until`, and the values at
+    /// `until` are interpolated. With `until` itself, or less, each step ends there at the latest. A step under way is
+    /// not shortened by another goal; [`Drive::after_inputs`] and [`Drive::restart`] discard it. There is no other
+    /// bound on the length of steps.
     pub limit: f64,
-    /// When the model has an event by its own word, or others have one there, in seconds; infinite: nobody knows of any. A state event
-    /// that comes before it by no more than a search leaves is at that time as well.
+    /// Time of the next known event of the model or of others, in seconds; infinite: none is known. A state event
+    /// before it, within the accuracy of a search, counts as being at that time.
     pub event: f64,
     /// Whether [`Drive::to`] returns after each internal step, for models that need `CompletedIntegratorStep`.
     pub steps: bool,
@@ -59,11 +61,11 @@ pub enum Reached {
     Step,
 }
 
-/// How far a method that chooses its steps has felt its way: with it, and time and states, a run is taken up again where it was left,
-/// to the bit for methods that look back no further than to the beginning of a step.
+/// Adapted step size and error of a method that chooses its steps: with them, and time and states, a run can be resumed
+/// exactly, to the bit for methods that look back no further than to the beginning of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// How long the next step is to be, in seconds; 0 where that is not known yet, or only together with the steps before.
+    /// Length of the next step, in seconds; 0 where it is not known yet, or only together with the steps before.
     pub length: f64,
     /// The error of the step before, in units of what is tolerable.
     pub error: f64,
@@ -101,7 +103,7 @@ pub struct Drive {
     counts: WorkCounts,
 }
 
-/// What is at the end of a step.
+/// Kind of a step's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     Plain,
@@ -167,7 +169,7 @@ impl Drive {
         self.roots.found()
     }
 
-    /// What was worked so far.
+    /// Work so far.
     pub fn counts(&self) -> WorkCounts {
         self.counts
     }
@@ -229,7 +231,7 @@ impl Drive {
         Ok(self.is_at_event)
     }
 
-    /// What was computed before says nothing of the next step.
+    /// Discards all information from earlier steps.
     fn begin_anew(&mut self) {
         self.integrator.restart();
         self.pace = 0.0;

@@ -8,7 +8,7 @@ use super::asked::{MeteredModel, Tried};
 pub(super) struct Step {
     pub(super) from: f64,
     pub(super) to: f64,
-    /// What is integrated over: `to - from`, or what both are rounded from.
+    /// Length of the integration: `to - from`, or the exact value that both are rounded from.
     pub(super) length: f64,
     pub(super) x0: Vec<f64>,
     /// The derivatives at `x0`.
@@ -32,7 +32,7 @@ pub(super) fn euler(step: &mut Step) {
     }
 }
 
-/// What is on the line of Euler's method at a time within the step, or a little beyond.
+/// Interpolates linearly, as Euler's method does, at a time within the step, or a little beyond.
 pub(super) fn on_line(step: &Step, t: f64, x: &mut [f64]) {
     for ((x, &x0), &f0) in x.iter_mut().zip(&step.x0).zip(&step.f0) {
         *x = x0 + (t - step.from) * f0;
@@ -76,8 +76,8 @@ impl Rk4 {
     }
 }
 
-/// What is on the parabola through both ends of the step with the slope at its beginning: no derivatives are needed where an event may
-/// have made them unusable. Near `x1` it is as good as the method.
+/// Interpolates on the parabola through both ends of the step with the slope at its beginning: no derivatives are
+/// needed where an event may have made them unusable. Near `x1` it is as accurate as the method.
 pub(super) fn on_parabola(step: &Step, t: f64, x: &mut [f64]) {
     let share = (t - step.from) / (step.to - step.from);
     for (((x, &x0), &f0), &x1) in x.iter_mut().zip(&step.x0).zip(&step.f0).zip(&step.x1) {

@@ -1,4 +1,4 @@
-//! Integration of Model Exchange FMUs; in [`master`], who of a group of FMUs steps when, and how far.
+//! Integration of Model Exchange FMUs; in [`master`], the algorithms that step a group of FMUs.
 //!
 //! Integrates what Model Exchange FMUs tell of themselves: derivatives of their states, and indicators whose change of sign is an event.
 //!
@@ -143,21 +143,21 @@ pub enum Stopped<F> {
     Failed {
         /// The time that it had been told, in seconds.
         t: f64,
-        /// What it said.
+        /// The model's error.
         failure: F,
     },
     /// The model refused ([`ModelError::Discard`]), however small the step was made.
     Refused {
         /// The time of the last attempt, in seconds.
         t: f64,
-        /// What it said then.
+        /// The model's last error.
         failure: F,
     },
     /// The model answered with what is no number (a derivative may not be infinite either), however small the step was made.
     NotFinite {
         /// The time of the last attempt, in seconds.
         t: f64,
-        /// Which of its answers.
+        /// The answer that is no number.
         answer: Answer,
     },
     /// The error is too large however small a step is: the solution has no bounds there, or the tolerance is below rounding.
@@ -215,11 +215,11 @@ pub struct WorkBudget {
     /// State events that are still located. With 0, what happens until the goal is looked at there and only there, so that a drive
     /// with a method of fixed steps comes to its goal in any case.
     pub events: u32,
-    /// How often derivatives may still be asked for.
+    /// Greatest number of further requests for derivatives.
     pub right_hand_sides: u64,
 }
 
-/// What was worked since [`Drive::new`].
+/// Work since [`Drive::new`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkCounts {
     /// Internal steps, those that end in an event among them.

@@ -162,8 +162,8 @@ impl Roots {
         Ok(high)
     }
 
-    /// How far from the right, as a share of what is left, a straight line between both ends puts the first change. `None` where an
-    /// indicator changes without passing zero.
+    /// Position of the first change on a straight line between both ends, measured from the right as a share of the
+    /// interval. `None` where an indicator changes without passing zero.
     fn share(&self, weight: f64) -> Option<f64> {
         let mut first = None;
         for ((&domain, &low), &high) in self.domains.iter().zip(&self.low).zip(&self.high) {

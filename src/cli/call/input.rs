@@ -52,14 +52,14 @@ impl AsFd for InterruptibleFile {
     }
 }
 
-/// What comes next.
+/// Result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NextLine {
     /// A line, without its end.
     Of(String),
-    /// A line that somebody has given up (Ctrl-C).
+    /// A line that the user has abandoned (Ctrl-C).
     GivenUp,
-    /// Nothing any more.
+    /// End of the input.
     End,
 }
 

@@ -1,11 +1,11 @@
-//! What is heard of an FMU, for people and for programs.
+//! Shows the events of an FMU's conversation, for people and for programs.
 
 use serde_json::{Value, json};
 use vecud_base::plain;
 use vecud_description::Values;
 use vecud_host::by_hand::{ByHand, Call, Done, Heard, IntervalValue, ReplyContent, ShownResult};
 
-/// Elements of a list that are shown.
+/// Number of list elements to show.
 const SHOWN: usize = 32;
 
 /// One thing that was heard, as a line or several.

@@ -1,4 +1,4 @@
-//! What `vecud ctl` asks a daemon, over its socket or over TCP, and what it answers.
+//! Requests of `vecud ctl` to a daemon, over its socket or over TCP, and the answers.
 
 use super::{Answered, Failure};
 use axum::body::{Body, Bytes, HttpBody};
@@ -72,7 +72,7 @@ impl fmt::Display for DaemonAddress {
     }
 }
 
-/// Who asks a daemon.
+/// Sends requests to a daemon.
 pub struct Client {
     pub to: DaemonAddress,
     token: Option<HeaderValue>,
@@ -102,7 +102,7 @@ struct Mistake {
 }
 
 impl Client {
-    /// Who asks the daemon there, with this token over TCP.
+    /// Makes a client of the daemon at `to`, with this token over TCP.
     pub fn new(to: DaemonAddress, token: Option<&Token>) -> Result<Client, Error> {
         let token = token.map(|token| {
             let mut value = HeaderValue::try_from(token.authorization()).expect("its characters are those of headers");
@@ -114,23 +114,23 @@ impl Client {
         Ok(Client { to, token, runtime })
     }
 
-    /// Asks for something, and reads the whole answer.
+    /// Sends a request without a body, and reads the whole answer.
     pub fn ask(&self, method: Method, path: &str) -> Result<Vec<u8>, Failure> {
         self.send(method, path, "application/json", Vec::new())
     }
 
-    /// The same with something that is JSON.
+    /// Sends a request with a JSON body, and reads the whole answer.
     pub fn tell(&self, method: Method, path: &str, value: &Value) -> Result<Vec<u8>, Failure> {
         self.send(method, path, "application/json", value.to_string().into_bytes())
     }
 
-    /// The same with a body of this kind.
+    /// Sends a request with a body of this content type, and reads the whole answer.
     pub fn send(&self, method: Method, path: &str, kind: &'static str, body: Vec<u8>) -> Result<Vec<u8>, Failure> {
         let unread = self.begin(method, path, kind, body)?;
         self.whole(unread)
     }
 
-    /// Asks for something whose answer is read piece by piece.
+    /// Sends a request whose answer is read piece by piece.
     pub fn open(&self, path: &str) -> Result<Unread, Failure> {
         self.begin(Method::GET, path, "application/json", Vec::new())
     }
@@ -231,7 +231,7 @@ impl Client {
 }
 
 impl Told {
-    /// What is wrong, as the other subcommands tell it: with its places, where it has them.
+    /// Converts the problem into an error of a subcommand, with its places, if it has them.
     fn error(self) -> Error {
         let problem = |mistake: &Mistake| {
             let place = Place { line: mistake.line.unwrap_or(0), column: mistake.column.unwrap_or(0) };

@@ -1,4 +1,4 @@
-//! What happens to a rig, as the daemon tells it (server-sent events), line by line.
+//! Events of a rig, as the daemon sends them (server-sent events), line by line.
 
 use super::client::Client;
 use super::{Failure, matching, read, results, show};
@@ -97,13 +97,13 @@ struct Figures {
 }
 
 impl Event {
-    /// It as one line of JSON.
+    /// The event as one line of JSON.
     fn json(&self) -> String {
         let data = serde_json::from_str(&self.data).unwrap_or_else(|_| serde_json::Value::from(self.data.as_str()));
         serde_json::json!({"event": self.name, "data": data}).to_string() + "\n"
     }
 
-    /// It as lines for people.
+    /// The event as lines for people.
     fn text(&self) -> String {
         let data = self.data.as_bytes();
         let text = match self.name.as_str() {

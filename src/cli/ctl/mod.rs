@@ -193,27 +193,27 @@ impl Rig {
     }
 }
 
-/// Why something is not done.
+/// Reason why a request is not done.
 enum Failure {
-    /// It is not even asked for: exit code 2.
+    /// The arguments are wrong, and the request is not sent: exit code 2.
     Wrong(Error),
-    /// The daemon says why.
+    /// The daemon has answered with an error.
     Answered(Box<Answered>),
-    /// There is no daemon, or nothing that can be read comes from it: exit code 1.
+    /// There is no daemon, or its answer cannot be read: exit code 1.
     Failed(String),
 }
 
 /// An answer that is a problem.
 struct Answered {
     status: u16,
-    /// The problem as it came.
+    /// The problem as received.
     body: Vec<u8>,
-    /// What it says.
+    /// The problem as an error.
     error: Error,
 }
 
 impl Answered {
-    /// Whether what was asked for is wrong; else it is right, and takes too long or fails.
+    /// Whether the request was wrong; otherwise it was right, and took too long or failed.
     fn is_refusal(&self) -> bool {
         !matches!(self.status, 408 | 500..)
     }
@@ -272,7 +272,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
 }
 
-/// Who asks, and how the answer is to look.
+/// A client with the form of its output.
 struct Ctl {
     client: Client,
     json: bool,
@@ -447,7 +447,7 @@ fn matching(globs: &[String]) -> String {
     if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) }
 }
 
-/// What is to be set, as it is asked for.
+/// Converts `FMU.NAME=VALUE` arguments into the body of the request.
 fn settings(values: &[String]) -> Result<Value, Error> {
     let mut settings = Map::new();
     for text in values {

@@ -12,7 +12,7 @@ use vecud_plan::rig::RigError;
 use vecud_report::Statistics;
 use vecud_report::format::{count, duration};
 
-/// How far a rig is.
+/// Status of a rig.
 #[derive(Deserialize)]
 pub struct StatusAnswer {
     pub name: String,
@@ -89,7 +89,7 @@ fn second(date: &str) -> String {
     date.split_once('.').map_or_else(|| date.to_owned(), |(whole, _)| format!("{whole}Z"))
 }
 
-/// What is not there.
+/// Text in place of a missing value.
 const NONE: &str = "–";
 
 impl StatusAnswer {

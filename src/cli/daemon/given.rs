@@ -11,13 +11,13 @@ const FIRST: i32 = 3;
 /// A descriptor that was handed over.
 #[derive(Debug)]
 pub struct PassedDescriptor {
-    /// What the service manager calls it, or its number.
+    /// Name of the descriptor in the service manager, or its number.
     pub name: String,
     /// The descriptor.
     pub descriptor: OwnedFd,
 }
 
-/// What was handed over to this process; to be called once, before it opens anything.
+/// Descriptors passed to this process; to be called once, before it opens anything.
 pub fn descriptors() -> Result<Vec<PassedDescriptor>, Error> {
     let of = |name| env::var(name).ok();
     let named = names(of("LISTEN_PID"), of("LISTEN_FDS"), of("LISTEN_FDNAMES"), std::process::id())?;

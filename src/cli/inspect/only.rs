@@ -47,12 +47,12 @@ const CAUSALITIES: [Causality; 7] = [
 const VARIABILITIES: [Variability; 5] =
     [Variability::Constant, Variability::Fixed, Variability::Tunable, Variability::Discrete, Variability::Continuous];
 
-/// What is asked of start values.
+/// Condition on start values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// There is one.
+    /// The variable has a start value.
     Any,
-    /// It is another one than the description's.
+    /// The start value differs from the description's.
     Changed,
 }
 

@@ -1,4 +1,4 @@
-//! `vecud inspect`: what is inside an FMU, as text and as JSON.
+//! `vecud inspect`: the content of an FMU, as text and as JSON.
 //!
 //! Pure: both come from the model description and the start values that somebody gives.
 
@@ -54,7 +54,7 @@ fn selected(view: &View, out: &mut impl io::Write) -> io::Result<()> {
     }
 }
 
-/// What is said of the whole FMU, each with its name.
+/// Facts about the whole FMU, each with its name.
 fn facts(description: &ModelDescription) -> Vec<Vec<String>> {
     let facts = [
         ("description", &description.description),

@@ -1,4 +1,4 @@
-//! What of an FMU is shown, and how.
+//! The view of an FMU: its variables, their order and their layout.
 
 use super::only::Filters;
 use vecud_description::{ModelDescription, NamingConvention, Variable};
@@ -14,7 +14,7 @@ pub enum ListStyle {
 }
 
 impl ListStyle {
-    /// That of the names of an FMU.
+    /// Layout that fits the names of an FMU.
     pub fn of(description: &ModelDescription) -> ListStyle {
         match description.naming {
             NamingConvention::Structured => ListStyle::Tree,
@@ -23,15 +23,15 @@ impl ListStyle {
     }
 }
 
-/// An FMU as somebody wants to see it.
+/// A view of an FMU.
 pub struct View<'a> {
-    /// What it says of itself.
+    /// Model description of the FMU.
     pub description: &'a ModelDescription,
-    /// What its variables start with.
+    /// Start values of the variables.
     pub starts: OwnStarts<'a>,
-    /// Which of them are shown.
+    /// Condition on the shown variables.
     pub only: Filters,
-    /// How they are laid out.
+    /// Layout of the variables.
     pub layout: ListStyle,
     /// The columns of the screen that the text is for; `None`: for none.
     pub screen: Option<usize>,

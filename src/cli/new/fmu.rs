@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    /// Whoever gets the files finds the name wherever it belongs, and nothing of where they come from.
+    /// The new files have the name in all its places, and no trace of the template.
     #[test]
     fn the_name_stands_wherever_it_belongs() {
         let text = |name: &str| FILES.iter().find(|(file, _)| *file == name).unwrap().1.replace(NAME, "wheel");

@@ -1,6 +1,6 @@
 //! `vecud new`: a working start for an FMU or a rig.
 //!
-//! What is there already is not touched, and what could not be written as a whole leaves nothing behind ([`super::made`]).
+//! Existing files are not touched, and an incomplete result leaves nothing behind ([`super::made`]).
 
 mod fmu;
 mod rig;

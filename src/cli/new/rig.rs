@@ -1,7 +1,7 @@
-//! `vecud new rig`: a rig file for FMUs, from what their descriptions say.
+//! `vecud new rig`: a rig file for FMUs, made from their descriptions.
 //!
-//! What is clear is written down: a trigger where one output clock fits, a connection where one output fits. What is not is a line
-//! in a comment for each that would do.
+//! Clear choices are written: a trigger where one output clock fits, a connection where one output fits. For an
+//! ambiguous one, each candidate is a line in a comment.
 
 use crate::cli::made::{UnfinishedOutput, folder_of};
 use std::collections::BTreeSet;

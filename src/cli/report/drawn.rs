@@ -1,4 +1,4 @@
-//! A recording, gone through once for what is drawn of it.
+//! Reads a recording once for drawing.
 
 use super::side::{Recording, Signals};
 use std::collections::{HashMap, HashSet};
@@ -30,21 +30,21 @@ pub struct TimeRange {
     pub to: Option<f64>,
 }
 
-/// What is drawn of a stretch.
+/// Drawing of a stretch of a recording.
 pub struct Drawn {
     pub overview: Overview,
     /// The units of signals that have one, by their names, as far as the recording says them.
     pub units: HashMap<String, String>,
-    /// The last time of which the recording tells, s.
+    /// Time of the last row, s.
     pub until: f64,
     /// The recording has its last row in the stretch, and ends well.
     pub ends: bool,
-    /// Why it was not read any further.
+    /// The error that stopped the reading.
     pub failed: Option<Error>,
 }
 
-/// What is drawn of a stretch of a recording, of the columns that `choose` takes of its names and of what tells by a column's place
-/// whether it is a clock. `clocks`: those that are known to be some.
+/// Reads a stretch of a recording for drawing: the columns that `choose` selects by their names, and by a function that
+/// tells from a column's place whether it is a clock. `clocks`: known names of clocks.
 pub fn of_stretch(
     signals: &Signals,
     stretch: TimeRange,
@@ -69,7 +69,7 @@ pub fn of_stretch(
     })
 }
 
-/// Of a CSV file nobody but the report of its run knows.
+/// Whether a column is a clock: for a CSV file only the report of its run knows.
 fn is_clock(recording: &Recording, known: &HashSet<String>, place: usize) -> bool {
     recording.is_clock(place) || known.contains(&recording.columns()[place])
 }

@@ -30,14 +30,14 @@ pub struct Arguments {
     /// The reference: the output folder of another run, its report.json, its signals.mcap or signals.arrows, or any CSV file
     #[arg(long, value_name = "B")]
     against: Option<PathBuf>,
-    /// How far signals may be apart, in their unit; default: not at all
+    /// Largest absolute deviation of signals, in their unit; default: none
     #[arg(long, value_name = "TOL", value_parser = tolerance, allow_hyphen_values = true, requires = "against")]
     abs: Option<f64>,
-    /// How far signals may be apart in proportion to the larger value (0.01 is 1 %); within --abs or --rel is enough
+    /// Largest deviation of signals relative to the larger value (0.01 is 1 %); within --abs or --rel is enough
     #[arg(long, value_name = "TOL", value_parser = tolerance, allow_hyphen_values = true, requires = "against")]
     rel: Option<f64>,
-    /// The same for some signals, instead of --abs and --rel: 'plant.*=1e-6', '*.speed=0.1%', '*=1e-6,0.1%', 'ecu.x=inf';
-    /// may be given several times, the last one that names a signal counts
+    /// A tolerance for some signals, instead of --abs and --rel: 'plant.*=1e-6', '*.speed=0.1%', '*=1e-6,0.1%',
+    /// 'ecu.x=inf'; may be given several times, the last one that names a signal counts
     #[arg(long, value_name = "PATTERN=TOL", requires = "against")]
     tolerance: Vec<vecud_report::compare::NamedTolerance>,
     /// How many times as long latencies and responses may be, in p50 and p99; default: they are not judged
@@ -139,8 +139,8 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is left of recordings, each in its format, of a run that nobody has seen the end of: it has gone on, and removed files that were
-/// too old, after its last checkpoint.
+/// The remaining files of recordings, each in its format, of a run whose end is unknown: after its last checkpoint it
+/// may have removed old files.
 fn in_folder(recordings: &[Files], folder: &RunFolder) -> Result<Vec<Files>, Error> {
     let names = folder.names()?;
     Ok(recordings.iter().filter_map(|known| known.among(names.iter().map(String::as_str))).collect())

@@ -1,4 +1,4 @@
-//! What a path on the command line stands for: the folder of a run, its `report.json`, or a recording of another tool.
+//! Resolves a path on the command line: the folder of a run, its `report.json`, or a recording of another tool.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -125,7 +125,7 @@ pub struct Signals {
 }
 
 impl ComparisonInput {
-    /// What is at this path.
+    /// Resolves a path.
     pub fn of(path: &Path) -> Result<ComparisonInput, Error> {
         let name = path.display().to_string();
         let is_other_file = fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) && !is_json(path);

@@ -1,4 +1,4 @@
-//! `--plot` and `--show-plot`: a page with the course of what was computed, and of a reference.
+//! `--plot` and `--show-plot`: a page with the courses of the computed variables, and of a reference.
 
 use super::super::browser;
 use super::super::report::drawn::{self, TimeRange};
@@ -15,12 +15,12 @@ const PLOT: &str = "--plot";
 /// Where the page goes.
 pub struct PlotPage {
     path: PathBuf,
-    /// It is shown in the browser.
+    /// The page is shown in the browser.
     shows: bool,
 }
 
 impl PlotPage {
-    /// The page of this name, or one for `fmu` in the folder for temporary files; `None`: nobody wants any.
+    /// The page of this name, or one for `fmu` in the folder for temporary files; `None`: none was requested.
     pub fn wanted(path: Option<&Path>, shows: bool, fmu: &Path) -> Result<Option<PlotPage>, Error> {
         let path = match path {
             Some(path) => path.to_owned(),
@@ -55,7 +55,7 @@ impl PlotPage {
     }
 }
 
-/// What is drawn of a reference.
+/// Prepares a reference for drawing.
 fn plotted(reference: &Path) -> Result<Option<Plotted>, Error> {
     let input = ComparisonInput::of(reference)?;
     let Some(signals) = &input.signals else { return Ok(None) };

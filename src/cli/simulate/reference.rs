@@ -1,4 +1,4 @@
-//! `--reference-file`: whether a simulation's rows are those of a reference, wherever both have one.
+//! `--reference-file`: compares a simulation's rows with a reference, wherever both have one.
 
 use super::super::report::ComparisonInput;
 use std::io::{self, Write};
@@ -70,7 +70,7 @@ pub fn check(reference: &Path, names: &[String]) -> Result<(), Error> {
     }
 }
 
-/// What is beyond a tolerance, a line for each signal; none: nothing.
+/// Deviations beyond the tolerance, a line for each signal; empty: none.
 pub fn deviations(rows: &Copied, reference: &Path, tolerance: Option<&NamedTolerance>) -> Result<Vec<String>, Error> {
     let (own, other) = (ComparisonInput::of(&rows.rows)?, ComparisonInput::of(reference)?);
     let (Some(own), Some(other)) = (&own.signals, &other.signals) else { return Ok(Vec::new()) };

@@ -92,7 +92,7 @@ mod tests {
         assert!(constrained(n, &[], &ring).into_iter().eq(0..n));
     }
 
-    /// The same by its definition: who reaches whom is known of all pairs, and each step looks at all nodes.
+    /// Computes the order by its definition: reachability is known of all pairs, and each step looks at all nodes.
     fn by_definition(n: usize, hard: &[(usize, usize)], soft: &[(usize, usize)]) -> Vec<usize> {
         let mut reaches = vec![vec![false; n]; n];
         hard.iter().chain(soft).for_each(|&(a, b)| reaches[a][b] = true);

@@ -68,7 +68,7 @@ impl Subdivision {
         Instant { seconds, counter: counter % resolution, resolution }
     }
 
-    /// What is counted from.
+    /// Origin of the count.
     pub fn base(self) -> Instant {
         self.base
     }

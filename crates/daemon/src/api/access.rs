@@ -1,10 +1,11 @@
-//! Who may ask over TCP: whoever has the token, under a name of this machine, and no page of another site.
+//! Access over TCP: requests need the token, a name of this machine as their host, and no origin in another site.
 //!
-//! A page in a browser of this machine can send requests here. It has no token; and where none is needed it can read no answer,
-//! since no header allows that to it, unless its own name was made to stand for an address of this machine: so the name in `Host` is
-//! looked at.
+//! A page in a browser of this machine can send requests here. It has no token; and where none is needed it cannot read
+//! the answer, since no header allows that, unless its own name was made to resolve to an address of this machine: so
+//! the name in `Host` is checked.
 //!
-//! A request without the token reads at most, and has no body; so few of them are answered at a time that places are left for those with it.
+//! A request without the token can only read, and has no body; the number of concurrent ones is limited so that places
+//! are left for those with it.
 
 use super::problem::ProblemDetails;
 use crate::listen::{CONNECTIONS, HeldBody, LocalAddress, Peer};
@@ -20,10 +21,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// What is asked of requests over TCP.
+/// Requirements on requests over TCP.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// What a request must show.
+    /// Token that a request must show.
     pub token: Token,
     /// Requests that change nothing (GET, HEAD) need no token.
     pub anonymous_read: bool,

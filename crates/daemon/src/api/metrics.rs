@@ -1,4 +1,4 @@
-//! What is measured, for Prometheus.
+//! The path `/metrics`, for Prometheus.
 
 use super::pools::SCRAPES;
 use super::problem::ProblemDetails;
@@ -36,8 +36,8 @@ impl RequestCounters {
     }
 }
 
-/// What is measured, for Prometheus: in its text format, or in that of OpenMetrics for whoever asks for it. docs/daemon.md has a table of
-/// all families.
+/// Metrics for Prometheus: in its text format, or in that of OpenMetrics on request. docs/daemon.md has a table of all
+/// families.
 #[utoipa::path(get, path = "/metrics", responses(
     (status = 200, description = "all families", content((String = "text/plain"), (String = "application/openmetrics-text"))),
     (status = 500),

@@ -1,6 +1,6 @@
 //! The control API: HTTP/1.1 and JSON, described by itself at `/openapi.json`.
 //!
-//! What goes wrong is told as `application/problem+json` (RFC 9457).
+//! Errors are answered as `application/problem+json` (RFC 9457).
 
 mod access;
 mod events;
@@ -98,13 +98,13 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         .route("/openapi.json", get(|| async { Json(description) }))
         .fallback(|| async { ProblemDetails::nothing_there() })
         .method_not_allowed_fallback(|| async { ProblemDetails::no_such_method() })
-        // The guard has looked at that.
+        // The guard has checked the length of bodies.
         .layer(DefaultBodyLimit::disable())
         .layer(Extension(requests));
     guarded(router, BOUNDS).layer(from_fn(count)).with_state(rigs)
 }
 
-/// The same for whoever asks over TCP.
+/// Adds the access checks for requests over TCP.
 pub fn over_tcp(router: Router, access: Access) -> Router {
     router.layer(from_fn_with_state(Arc::new(access::TcpAccess::of(access)), access::check))
 }

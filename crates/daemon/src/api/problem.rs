@@ -1,4 +1,4 @@
-//! What goes wrong, as RFC 9457 wants it told.
+//! Errors as answers, in the form of RFC 9457.
 
 use crate::condition::ConditionError;
 use crate::rigs::RequestError;
@@ -21,9 +21,9 @@ pub struct ProblemDetails {
     title: &'static str,
     /// The status of the answer.
     status: u16,
-    /// What is wrong here, and the way out.
+    /// The error in this case, and its remedy.
     detail: String,
-    /// Of a rig or condition that is wrong: each mistake, with its place.
+    /// Each mistake of an invalid rig or condition, with its place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mistakes: Vec<Mistake>,
 }
@@ -51,22 +51,22 @@ impl ProblemDetails {
         ProblemDetails::new(StatusCode::METHOD_NOT_ALLOWED, "/problems/method", "method not allowed", detail)
     }
 
-    /// What was sent cannot be read.
+    /// The request cannot be parsed.
     pub fn malformed(status: StatusCode, detail: impl Into<String>) -> ProblemDetails {
         ProblemDetails::new(status, "/problems/malformed-request", "malformed request", detail)
     }
 
-    /// What a name stands for is not there.
+    /// The name is unknown.
     pub fn unknown(detail: impl Into<String>) -> ProblemDetails {
         ProblemDetails::new(StatusCode::NOT_FOUND, "/problems/unknown-name", "unknown name", detail)
     }
 
-    /// It cannot be done now.
+    /// The request cannot be executed in the present state.
     pub fn conflict(detail: impl Into<String>) -> ProblemDetails {
         ProblemDetails::new(StatusCode::CONFLICT, "/problems/state", "not in this state", detail)
     }
 
-    /// The body is longer than so many bytes.
+    /// The body is longer than the limit, in bytes.
     pub fn too_long(longest: usize) -> ProblemDetails {
         let detail = format!("the body has more than {longest} bytes, which are the most that is read");
         ProblemDetails::new(StatusCode::PAYLOAD_TOO_LARGE, "/problems/too-long", "body too long", detail)
@@ -78,7 +78,7 @@ impl ProblemDetails {
         ProblemDetails::new(StatusCode::REQUEST_TIMEOUT, "/problems/slow-request", "slow request", detail)
     }
 
-    /// What is asked for is not done in time. It may be done later.
+    /// The request is not done in time. It may be done later.
     pub fn takes_too_long(than: Duration) -> ProblemDetails {
         let detail =
             format!("it takes longer than {} s, and goes on; the rig's status says how far it is", than.as_secs_f64());
@@ -106,29 +106,29 @@ impl ProblemDetails {
         ProblemDetails::new(StatusCode::FORBIDDEN, "/problems/other-origin", "other origin", detail)
     }
 
-    /// A token is needed.
+    /// The request needs a token.
     pub fn no_token() -> ProblemDetails {
         let detail = "this needs the token of the daemon's --token-file, as header Authorization: Bearer TOKEN";
         ProblemDetails::new(StatusCode::UNAUTHORIZED, "/problems/token", "token needed", detail)
     }
 
-    /// What is shown is not the token.
+    /// The token in the request is wrong.
     pub fn wrong_token() -> ProblemDetails {
         let detail = "the header Authorization does not have the token of the daemon's --token-file";
         ProblemDetails::new(StatusCode::UNAUTHORIZED, "/problems/token", "wrong token", detail)
     }
 
-    /// What is asked for can be read, and is not possible.
+    /// The request can be parsed, but is impossible.
     pub fn impossible(detail: impl Into<String>) -> ProblemDetails {
         ProblemDetails::new(StatusCode::UNPROCESSABLE_ENTITY, "/problems/invalid-request", "invalid request", detail)
     }
 
-    /// It was not done in time.
+    /// The request was not executed in time.
     pub fn too_late(detail: impl Into<String>) -> ProblemDetails {
         ProblemDetails::new(StatusCode::REQUEST_TIMEOUT, "/problems/timeout", "not in time", detail)
     }
 
-    /// Others ask for as much of it as there may be.
+    /// Too many requests of this kind are in progress.
     pub fn too_many(detail: impl Into<String>) -> ProblemDetails {
         ProblemDetails::new(StatusCode::SERVICE_UNAVAILABLE, "/problems/too-many", "too many at a time", detail)
     }
@@ -145,14 +145,14 @@ impl ProblemDetails {
     }
 }
 
-/// What is answered over TCP alone.
+/// Answers over TCP alone.
 const OVER_TCP: [(&str, &str); 3] = [
     ("401", "over TCP: the token is missing or another one"),
     ("403", "over TCP: a page of another site asks"),
     ("421", "over TCP: the request is for another host"),
 ];
 
-/// Describes each answer from 400 on as what it is, a problem; and where it has no words of its own, says what the status means here.
+/// Describes each answer from 400 on as a problem; and where it has no description of its own, explains the status.
 /// Adds what is asked for over TCP, and how that is answered.
 pub fn describe(description: &mut OpenApi) {
     let components = description.components.get_or_insert_default();

@@ -54,7 +54,7 @@ pub fn that_runs(rigs: &Rigs, name: &str) -> Result<(Arc<ManagedRig>, SessionHan
     }
 }
 
-/// What was sent as JSON; nothing is what is there by default.
+/// Parses a JSON body; an empty body gives the default.
 pub fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, ProblemDetails> {
     let body = body.map_err(|rejected| ProblemDetails::malformed(rejected.status(), rejected.body_text()))?;
     if body.trim_ascii().is_empty() {

@@ -28,9 +28,9 @@ pub struct Summary {
     run: String,
     /// `pass` or `fail`; null: it goes on, or has left no report.
     verdict: Option<String>,
-    /// How it ended: `finished`, `cut off`, `running`; null: nothing is known of it.
+    /// State of the run: `finished`, `cut off`, `running`; null: nothing is known of it.
     ended: Option<String>,
-    /// What it has left.
+    /// Files of the run.
     files: Vec<String>,
 }
 

@@ -37,7 +37,7 @@ pub struct Signal {
     time: Option<f64>,
 }
 
-/// What is asked for in the query: patterns `match=`, and nothing else.
+/// Patterns of the query, `match=`; other keys are refused.
 pub fn patterns(query: Result<Query<Vec<(String, String)>>, QueryRejection>) -> Result<Vec<String>, ProblemDetails> {
     let malformed = |detail: String| ProblemDetails::malformed(StatusCode::BAD_REQUEST, detail);
     let Query(pairs) = query.map_err(unread)?;

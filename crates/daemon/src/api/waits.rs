@@ -21,17 +21,17 @@ use vecud_plan::SignalId;
 use vecud_plan::rig::suggestion;
 use vecud_report::format::some;
 
-/// How long a wait may last, s: shorter than any answer may take.
+/// Greatest timeout of a wait, s: shorter than the time limit of any answer.
 const LONGEST: f64 = 240.0;
 
-/// What is waited for.
+/// A wait for a condition.
 #[derive(Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schema(as = Wanted)]
 pub struct WaitRequest {
     /// The condition, as `ecu.speed > 900 and rising(ecu.key)`.
     condition: String,
-    /// How long it is waited for, s of the wall clock, above 0 and at most 240.
+    /// Time limit of the wait, s of the wall clock, above 0 and at most 240.
     timeout: f64,
 }
 

@@ -1,13 +1,13 @@
-//! Why a text is no condition.
+//! Errors in the text of a condition.
 
 use std::fmt;
 
-/// What is wrong with a condition.
+/// An error in a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConditionError {
-    /// Where, counted in characters from 1.
+    /// Column of the error, counted in characters from 1.
     pub column: usize,
-    /// What, and the way out.
+    /// The error, and its remedy.
     pub message: String,
 }
 

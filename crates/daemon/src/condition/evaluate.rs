@@ -1,4 +1,4 @@
-//! Whether a condition holds in a row.
+//! Evaluates a condition in a row.
 
 use std::cmp::Ordering;
 use vecud_description::VariableType;
@@ -39,7 +39,7 @@ pub(super) enum Operand {
     Signal(usize),
 }
 
-/// What is true or false.
+/// A boolean expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
     Known(bool),
@@ -50,11 +50,11 @@ pub(super) enum Node {
     Not(Box<Node>),
     And(Box<Node>, Box<Node>),
     Or(Box<Node>, Box<Node>),
-    /// What it was in the row before is kept under this number.
+    /// The value in the previous row is kept under this number.
     Rising(usize, Box<Node>),
 }
 
-/// A condition, and what has to be known of the row before.
+/// A condition, with its state from the previous row.
 #[derive(Clone, Debug)]
 pub struct Condition {
     pub(super) root: Node,

@@ -70,7 +70,7 @@ impl<F: FnMut(&str) -> Result<ConditionColumn, String>> Parser<'_, F> {
         self.takes(|word| matches!(word, Lexeme::Sign(own) if *own == sign))
     }
 
-    /// What is true or false.
+    /// Parses a boolean expression.
     fn truth(&mut self) -> Result<Node, ConditionError> {
         let column = self.column();
         let term = self.any()?;

@@ -96,7 +96,7 @@ pub async fn serve(
 }
 
 /// Accepts connections for ever, and answers the requests of each in a task of its own.
-/// What is known of each goes with its requests.
+/// The properties of each connection go with its requests.
 async fn accept_all<S, K>(
     name: &str,
     accept: impl AsyncFn() -> io::Result<(S, K)>,

@@ -1,4 +1,4 @@
-//! Room for connections: so many at a time, of which those that wait for a request make way for new ones.
+//! Limits the number of connections; idle ones make way for new ones.
 
 use hyper::body::{Body, Frame, SizeHint};
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl ConnectionLimit {
-    /// So many places, all of them free.
+    /// Makes this many places, all of them free.
     pub fn new(count: usize) -> ConnectionLimit {
         ConnectionLimit { free: Arc::new(Semaphore::new(count)), taken: Arc::default() }
     }

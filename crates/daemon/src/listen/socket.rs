@@ -11,7 +11,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use vecud_host::Error;
 
-/// Who may speak to it: its user and its group.
+/// Permissions of the socket: for its user and its group.
 const MODE: u32 = 0o660;
 
 /// A socket that is this process's alone.

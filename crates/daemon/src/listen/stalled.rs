@@ -22,7 +22,7 @@ impl<S> Stalled<S> {
         Stalled { stream, patience, until: None }
     }
 
-    /// What has come of writing: an error as soon as that has taken too long.
+    /// Passes on the result of writing; an error as soon as that has taken too long.
     fn in_time<T>(&mut self, context: &mut Context, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.until = None;

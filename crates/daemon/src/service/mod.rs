@@ -1,5 +1,5 @@
-//! What the service manager (systemd) that has started the daemon is told: that requests are answered, which rigs run, that files are
-//! looked at anew, that the daemon ends, and time and again that all of it goes on.
+//! Notifies the service manager (systemd) that has started the daemon: requests are answered, these rigs run, files are
+//! reloaded, the daemon ends, and at intervals that everything is alive.
 //!
 //! Guarantees:
 //!
@@ -42,10 +42,10 @@ impl Pulse {
     }
 }
 
-/// Who shows that the daemon goes on, besides the sessions.
+/// Counters that show that the daemon is alive, besides those of the sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Pulses {
-    /// The main loop: it takes connections, looks whether somebody asks for the end, and then waits for the rigs'.
+    /// The main loop: it accepts connections, checks for a request to end, and then waits for the rigs' end.
     pub main: Pulse,
     /// Requests are answered.
     pub requests: Pulse,
@@ -56,7 +56,7 @@ pub struct Pulses {
 pub struct ServiceManager {
     notify: Arc<Notify>,
     log: DaemonLog,
-    /// It could not be told something, and that was said.
+    /// A notification failed, and that was reported.
     is_deaf: Arc<AtomicBool>,
     /// The daemon ends.
     ends: Arc<AtomicBool>,
@@ -96,7 +96,7 @@ impl ServiceManager {
         Reload(self)
     }
 
-    /// Who ends has said so, and is not ready again.
+    /// Sends a message unless the daemon is ending: then it has said so, and is not ready again.
     fn tell_unless_it_ends(&self, message: &str) {
         if !self.ends.load(SeqCst) {
             self.tell(message);
@@ -187,7 +187,7 @@ fn line(all: &[RigStatus], ends: bool) -> String {
     if failed == 0 { first } else { format!("{first}; failed: {failed_names}") }
 }
 
-/// How far everybody is.
+/// Collects the signs of life.
 fn signs(rigs: &Rigs, pulses: &Pulses) -> Vec<Sign> {
     let of = |who, pulse: &Pulse| Sign { who, count: pulse.count(), waits_for_disk: false };
     let sessions = rigs.list().into_iter().filter_map(|rig| {

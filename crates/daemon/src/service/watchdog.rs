@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Nobody is expected to come around more often. A session does so some 50 times in a second.
+/// Least time limit for a sign of life. A session gives some 50 of them in a second.
 const LEAST: Duration = Duration::from_secs(3);
 
-/// Who has to go on.
+/// A part of the daemon that must stay alive.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
     /// The main loop.
@@ -41,42 +41,42 @@ impl fmt::Display for Who {
     }
 }
 
-/// How far somebody is.
+/// A sign of life.
 #[derive(Clone, Debug)]
 pub struct Sign {
-    /// Who.
+    /// The part that gives the sign.
     pub who: Who,
-    /// Another number than at the last look: they have gone on.
+    /// Counter: another value than at the last check is a sign of life.
     pub count: u64,
-    /// The kernel has them wait for a disk.
+    /// The kernel makes the part wait for a disk.
     pub waits_for_disk: bool,
 }
 
-/// What was known of somebody at the last look.
+/// State of a part at the last check.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     count: u64,
-    /// For so long the count has stayed, times of waiting for a disk left out.
+    /// Time without a change of the count, except waits for a disk.
     still: Duration,
-    /// For so long they have waited for a disk.
+    /// Time of waiting for a disk.
     waited: Duration,
     stuck_was_said: bool,
     slow_was_said: bool,
 }
 
-/// What a look has found.
+/// Result of a check.
 #[derive(Debug, Default)]
 pub struct WatchdogCheck {
     /// The keep-alive may be sent.
     pub all_go_on: bool,
-    /// What has changed, for the log.
+    /// Changes, for the log.
     pub remarks: Vec<String>,
 }
 
-/// The judge.
+/// Judges the signs of life.
 #[derive(Debug)]
 pub struct ServiceWatchdog {
-    /// How long a count may stay.
+    /// Greatest time without a change of the count.
     limit: Duration,
     period: Duration,
     last: Option<Instant>,

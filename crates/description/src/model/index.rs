@@ -83,7 +83,7 @@ impl NamePlace {
     }
 }
 
-/// What it says follows from the variables, so that it never makes two descriptions differ.
+/// Compares as equal always: the content follows from the variables, so it never makes two descriptions differ.
 impl PartialEq for Index {
     fn eq(&self, _: &Index) -> bool {
         true

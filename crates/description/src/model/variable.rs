@@ -255,7 +255,7 @@ impl IntervalVariability {
 /// without an interval), aperiodic is triggered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clock {
-    /// How it comes to tick.
+    /// Kind of the clock: periodic or not, and the source of its intervals or ticks.
     pub interval_variability: IntervalVariability,
     /// `priority`, smaller is more urgent.
     pub priority: Option<FmiPriority>,

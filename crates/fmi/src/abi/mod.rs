@@ -76,10 +76,10 @@ pub(super) struct CInterface {
 // SAFETY (of calling it): the library is loaded.
 type TextFunction = unsafe extern "C" fn() -> RawString;
 
-/// The interface whose names stand where nobody has said which one it is.
+/// The interface whose names are used where none is selected.
 pub(super) const NEWEST: Abi = Abi::Fmi3;
 
-/// What is there of a C interface, in the order in which a library is searched for signs of them.
+/// All C interfaces, in the order in which a library is searched for signs of them.
 const ALL: [&CInterface; 4] = [&fmi3::FMI3, &draft::DRAFT, &fmi2::FMI2, &fmi1::FMI1];
 
 impl CInterface {

@@ -1,4 +1,5 @@
-//! A table of C functions, made from the list of an interface: what is called, what it is called in C, and who needs it.
+//! A table of C functions, made from the list of an interface: each with its signature, its name in C, and the
+//! interface types that need it.
 
 use crate::Function;
 use crate::types::{NOT_CALLED, RawInstance, RawStatus, RawString};
@@ -52,7 +53,7 @@ macro_rules! table {
      })*) => {
         $(#[$doc])*
         ///
-        /// Whoever fills in a field vouches that the function does what the standard says of it: it writes no more
+        /// The code that fills in a field guarantees that the function behaves as the standard says: it writes no more
         /// elements than it is told there is room for, and does not unwind.
         #[derive(Clone, Copy, Debug)]
         #[allow(missing_docs)] // the standard's names

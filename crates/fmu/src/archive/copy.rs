@@ -1,5 +1,5 @@
-//! Copies in the cache of what somebody else has named than this user: read once, with his rights. Whatever he puts in its place later is
-//! not read.
+//! Copies in the cache of files that another user has named: read once, with that user's rights. Later changes to the
+//! files are not read.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -17,13 +17,13 @@ const FORMAT: u32 = 1;
 /// A bound for trees that links make endless.
 const DEEPEST: usize = 64;
 
-/// What is copied, by its path in a folder.
+/// A part of a folder to copy, by its path in it.
 enum Part {
     Folder(PathBuf),
     File { path: PathBuf, executable: bool },
 }
 
-/// The folder of the cache that holds a copy of what is in a folder; links are followed.
+/// Folder of the cache with a copy of a folder's content; links are followed.
 pub(super) fn copied_folder(folder: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<PathBuf, ArchiveError> {
     let parts = parts(folder, cache, limits)?;
     copied(folder, &parts, cache, limits, is_executed)

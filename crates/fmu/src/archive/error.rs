@@ -1,4 +1,4 @@
-//! What can be wrong with an FMU as a set of files. Every message names the file, the place in it, and a way out.
+//! Errors of an FMU as a set of files. Every message names the file, the place in it, and a remedy.
 
 use std::fmt;
 use std::io;
@@ -38,7 +38,7 @@ pub enum ArchiveError {
         archive: PathBuf,
         /// The entry's name.
         entry: String,
-        /// What is wrong with it.
+        /// Defect of the entry.
         problem: EntryProblem,
     },
     /// More files and folders than any FMU has, those that are only named by what lies in them included.
@@ -81,7 +81,7 @@ pub enum ArchiveError {
     ModelDescription {
         /// The FMU.
         origin: PathBuf,
-        /// What is wrong, and where.
+        /// The error and its place.
         detail: String,
     },
     /// The path of the FMU's files cannot be handed to C code as UTF-8.
@@ -124,7 +124,7 @@ pub enum ArchiveError {
     },
 }
 
-/// What is wrong with one entry of an archive.
+/// Defect of one entry of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs)] // the messages below say what each of them means

@@ -16,9 +16,9 @@ use vecud_linux::files;
 pub struct Oddity {
     /// The entry that it is about; empty: the FMU as a whole.
     pub entry: String,
-    /// What is odd, and the way out.
+    /// The oddity, and its remedy.
     pub what: String,
-    /// The standard forbids it; else it is merely unusual, or discouraged.
+    /// The standard forbids it; otherwise it is merely unusual, or discouraged.
     pub is_breach: bool,
 }
 
@@ -37,7 +37,7 @@ impl Oddities {
 }
 
 impl Unpacked {
-    /// What is odd about the files of the FMU, and, if it is an archive, about how that is packed.
+    /// Oddities of the FMU's files and, if it is an archive, of its packing.
     ///
     /// # Errors
     /// Its files cannot be read.

@@ -1,6 +1,6 @@
 //! An FMU as a set of files: `.fmu` archives and unpacked folders.
 //!
-//! What it guarantees:
+//! Guarantees:
 //! - An archive is unpacked into its own folder of the [`Cache`], named by the SHA-256 of its bytes, complete or not at
 //!   all, and usable by several runs at once. Nothing outside of that folder is written, whatever the archive holds;
 //!   whatever is refused leaves nothing behind.

@@ -16,16 +16,16 @@ use nix::sys::signal::Signal;
 use vecud_linux::process::{self, ResourceLimits};
 use vecud_linux::stop::StopToken;
 
-/// What is shown of a compiler's words.
+/// Length to which a compiler's output is cut for display, bytes.
 const LONGEST_OUTPUT: usize = 8 << 10;
-/// What is read of them: the names of all headers that a source includes are among them.
+/// Length up to which a compiler's output is read, bytes: it contains the names of all headers that a source includes.
 const MOST_WORDS: u64 = 16 << 20;
-/// With less space than this on the disk, that is why a compiler failed.
+/// Free disk space below which a failure of a compiler is attributed to the full disk, bytes.
 const LEAST_SPACE: u64 = 64 << 10;
 
-/// How long one compiler may be at it, by the clock on the wall: it may wait for something that never comes.
+/// Wall-clock limit of one compiler: it may wait for ever.
 const LONGEST: Duration = Duration::from_secs(1800);
-/// How often is looked whether it has ended.
+/// Interval between checks for its end.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Where a compiler works, and under which conditions.
@@ -225,7 +225,7 @@ fn head(path: &Path) -> io::Result<(String, u64)> {
     Ok((String::from_utf8_lossy(&bytes).into_owned(), length.saturating_sub(MOST_WORDS)))
 }
 
-/// What is shown of a compiler's words: the first errors are those that count.
+/// Cuts a compiler's output for display: the first errors matter.
 fn shortened(words: &str, cut_off: u64) -> String {
     let end = (0..=words.len().min(LONGEST_OUTPUT)).rev().find(|end| words.is_char_boundary(*end)).unwrap_or(0);
     match (words.len() - end) as u64 + cut_off {

@@ -21,14 +21,14 @@ pub enum BuildError {
         file: &'static str,
         /// Line and column, where the finding has a place.
         at: Option<(u32, u32)>,
-        /// What is wrong.
+        /// The error.
         detail: String,
     },
     /// A definition that the user chooses is none that the build description leaves open.
     Definition {
         /// The macro.
         name: String,
-        /// What is wrong, and what could be chosen.
+        /// The error, and the possible values.
         detail: String,
     },
     /// An option of `buildDescription.xml` that is not known to be harmless.
@@ -58,11 +58,11 @@ pub enum BuildError {
         what: String,
         /// The whole command.
         command: String,
-        /// How it ended.
+        /// Exit status.
         status: String,
-        /// What it said, cut to a readable length.
+        /// Output, cut to a readable length.
         output: String,
-        /// What was kept from it, if that may be why.
+        /// Resources withheld from the compiler, if they may be the cause.
         withheld: Option<Withheld>,
     },
     /// The compiler did not come to an end.
@@ -83,7 +83,7 @@ pub enum BuildError {
     Cache(CacheError),
 }
 
-/// What is kept from the compiler of an FMU that the user does not trust.
+/// Resources withheld from the compiler of an FMU that the user does not trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Withheld {
     /// Files that belong neither to the FMU nor to the system.

@@ -1,9 +1,9 @@
-//! Source FMUs: sources, what says how to build them, and the system's compiler → a shared library.
+//! Builds source FMUs: sources, their build description, and the system's compiler → a shared library.
 //!
 //! How to build them is in `sources/buildDescription.xml`. FMI 2.0 and 1.0 have no such file: there it follows from a list in the
 //! model description, or from the names of the files.
 //!
-//! What it guarantees:
+//! Guarantees:
 //! - The library is kept in the cache under a hash of everything that it was made from: sources, build description, our
 //!   FMI headers and macros of the FMU's dialect, the compilers' identities, options. Nothing is built twice, and nothing
 //!   stale is used.
@@ -124,7 +124,7 @@ pub fn build(
     Ok(files.join(file))
 }
 
-/// What is built, and how: as the build description says, which need not be there before FMI 3.0.
+/// Determines the build configuration: from the build description, which may be missing before FMI 3.0.
 fn configuration(
     sources: &Path,
     abi: Abi,

@@ -1,6 +1,6 @@
 //! A folder of finished results, shared by every run of `vecud` and safe against all of them ending at any time.
 //!
-//! What it guarantees:
+//! Guarantees:
 //! - An entry is complete or absent. It is made in a temporary sibling and renamed into place; a list of its files and
 //!   their sizes, and of those that decide what is executed their digests, is written last, and compared at every use, so an
 //!   entry of which somebody (a tidy-up of old temporary files, a power failure) has taken or changed something is made anew.
@@ -109,7 +109,7 @@ impl Cache {
         &self.builds
     }
 
-    /// Who asks for the end of what is being made for this cache.
+    /// Request for the end of work for this cache.
     pub(crate) fn stop(&self) -> &StopToken {
         &self.stop
     }
@@ -295,7 +295,7 @@ fn is_complete(entry: &Path) -> bool {
     })
 }
 
-/// What is there, unless another user (but root) has made it or may write to it, or it is a link.
+/// Metadata of a path, unless another user (but root) owns it or may write to it, or it is a link.
 fn ours(path: &Path) -> Option<fs::Metadata> {
     let found = fs::symlink_metadata(path).ok()?;
     let safe = trusted().contains(&found.uid()) && found.mode() & WRITABLE_BY_OTHERS == 0 && !found.is_symlink();

@@ -1,4 +1,4 @@
-//! What can be called by hand: each request with the functions of FMI that it calls, and what is written for it.
+//! The requests that can be made by hand: each with its functions of FMI and its help text.
 
 use vecud_description::{Abi, Interface};
 use vecud_fmi::Function;
@@ -8,15 +8,15 @@ use vecud_runner::by_hand::Verb;
 /// A command of the conversation.
 #[derive(Debug)]
 pub struct Entry {
-    /// What it asks for.
+    /// The request that the command makes.
     pub verb: Verb,
-    /// The functions by whose names it is known: alternatives of one another.
+    /// Names of FMI functions that select the command: alternatives of one another.
     pub functions: &'static [Function],
-    /// Further names.
+    /// Other names of the command.
     pub words: &'static [&'static str],
-    /// What is written behind the name.
+    /// Syntax of the arguments, as help shows it.
     pub arguments: &'static str,
-    /// What it does.
+    /// One sentence for help.
     pub about: &'static str,
 }
 
@@ -30,7 +30,7 @@ const fn entry(
     Entry { verb, functions, words, arguments, about }
 }
 
-/// All of them, in the order of an instance's life.
+/// All commands, in the order of an instance's life.
 pub const ENTRIES: &[Entry] = &[
     entry(
         Verb::Instantiate,
@@ -252,27 +252,27 @@ pub const ENTRIES: &[Entry] = &[
     ),
 ];
 
-/// An FMU, as far as names depend on it.
+/// The properties of an FMU that decide the names of its functions.
 #[derive(Clone, Copy, Debug)]
 pub struct NamingScheme {
-    /// Its C interface.
+    /// C interface of the FMU.
     pub abi: Abi,
-    /// As what its instances are made.
+    /// Interface type of the instances.
     pub interface: Interface,
 }
 
 impl NamingScheme {
-    /// What a function is called in C; `None`: there is no such function.
+    /// Name of a function in C; `None`: this C interface has no such function.
     pub fn name(self, function: Function) -> Option<&'static str> {
         function.name_of(self.abi, self.interface)
     }
 
-    /// What a function is called in messages, whether it is there or not.
+    /// Name of a function in messages, even where this C interface has no such function.
     pub fn word(self, function: Function) -> &'static str {
         function.word_of(self.abi, self.interface)
     }
 
-    /// Whether there is anything to be called for an entry.
+    /// Whether this FMU has a function to call for an entry.
     pub fn has(self, entry: &Entry) -> bool {
         match entry.verb {
             Verb::Residual | Verb::Jacobian => self.interface == Interface::ModelExchange,
@@ -282,7 +282,7 @@ impl NamingScheme {
         }
     }
 
-    /// What an entry is called in lists.
+    /// Name of an entry in lists.
     pub fn title(self, entry: &Entry) -> String {
         match (entry.verb, entry.words) {
             (Verb::Get | Verb::Set | Verb::Residual | Verb::Jacobian, [word, ..]) => (*word).to_owned(),
@@ -297,14 +297,15 @@ impl NamingScheme {
         }
     }
 
-    /// The entry of a name as somebody writes it, `fmi3SetTime`, `SetTime` or `set_time`, and the function, where it names one.
+    /// Finds an entry by a name in any style, `fmi3SetTime`, `SetTime` or `set_time`, and the function if the name is
+    /// of one.
     pub fn find(self, written: &str) -> Option<(&'static Entry, Option<Function>)> {
         let wanted = bare(written);
         let by_word = |entry: &&Entry| entry.words.iter().any(|word| bare(word) == wanted);
         if let Some(entry) = ENTRIES.iter().find(by_word) {
             return Some((entry, None));
         }
-        // Names of the FMU's own version come first: those of another one may mean something else.
+        // Names of the FMU's own version come first: the same name may mean something else in another version.
         let own = |function: Function| self.name(function).is_some_and(|name| bare(name) == wanted);
         let any = |function: Function| bare(function.name()) == wanted || bare(function.name_in(self.abi)) == wanted;
         let all = || ENTRIES.iter().flat_map(|entry| entry.functions.iter().map(move |function| (entry, *function)));
@@ -312,7 +313,7 @@ impl NamingScheme {
         found.map(|(entry, function)| (entry, Some(function)))
     }
 
-    /// A function of FMI that is not called by hand.
+    /// Whether a name is of a function of FMI that cannot be called by hand.
     pub fn is_another_function(self, written: &str) -> bool {
         let wanted = bare(written);
         let is_it = |function: &&Function| {
@@ -321,7 +322,7 @@ impl NamingScheme {
         Function::ALL.iter().any(|function| is_it(&function))
     }
 
-    /// `; did you mean "fmi3SetTime"?`, whatever the style in which something was written; nothing, where no name is near.
+    /// `; did you mean "fmi3SetTime"?`, whatever the style of `written`; empty where no name is near.
     pub fn suggestion(self, written: &str) -> String {
         let own = ENTRIES.iter().filter(|entry| self.has(entry));
         let names = own.flat_map(|entry| {
@@ -336,7 +337,7 @@ impl NamingScheme {
     }
 }
 
-/// A name without what versions and styles make different in it.
+/// Strips a name of the differences between versions and styles.
 pub fn bare(name: &str) -> String {
     let plain: String = name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect();
     let rest = plain.strip_prefix("fmi").map(|rest| rest.trim_start_matches(['2', '3']));

@@ -1,4 +1,5 @@
-//! A line that somebody writes → what is asked of the instance. What is wrong with it is said before the FMU hears of anything.
+//! Parses a line of the conversation into a request to the instance. Errors in the line are reported before the FMU is
+//! called.
 
 use super::functions::{ENTRIES, Entry, NamingScheme};
 use super::settable::{can_be_read, can_be_set};
@@ -11,73 +12,73 @@ use vecud_plan::glob;
 use vecud_plan::rig::{self, RigValue};
 use vecud_runner::by_hand::{FmiState, IntervalValue, Request, VariableHandle, Verb};
 
-/// The state that is meant where none is named.
+/// Name of the saved state when a line names none.
 const UNNAMED: &str = "state";
 
-/// The interface types, and what is written for them.
+/// The interface types with their names in a line.
 const TYPES: [(Interface, [&str; 2]); 3] = [
     (Interface::CoSimulation, ["cs", "co-simulation"]),
     (Interface::ModelExchange, ["me", "model-exchange"]),
     (Interface::ScheduledExecution, ["se", "scheduled-execution"]),
 ];
 
-/// What a line asks for.
+/// Result of parsing one line.
 #[derive(Debug, PartialEq)]
 pub enum Instruction {
-    /// Nothing: it is empty, or a remark.
+    /// An empty line or a remark.
     Nothing,
-    /// The end.
+    /// End of the conversation.
     End,
-    /// What can be called, or, of a name, what that is.
+    /// A list of the commands, or help for the named one.
     Help(Option<String>),
-    /// The variables whose names match.
+    /// The variables whose names match a pattern.
     Variables(String),
-    /// What belongs to the next initialisation is kept until then.
+    /// A setting that is kept until the next initialisation.
     Setup(Experiment),
-    /// Requests, one after the other.
+    /// Requests in order.
     Requests(Vec<NamedRequest>),
-    /// An instance with that interface type, else with the one of the last.
+    /// A new instance with this interface type, by default with the last one.
     Instantiate(Option<Interface>, Request),
 }
 
-/// A request, and the name of what it is about.
+/// A request and the name of its variable.
 #[derive(Debug, PartialEq)]
 pub struct NamedRequest {
-    /// Name of the variable, or nothing.
+    /// Name of the variable; empty if the request is not about a variable.
     pub name: String,
     /// The request.
     pub request: Request,
 }
 
-/// When an experiment begins and ends, and how exact it is.
+/// Start, end and tolerance of an experiment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Experiment {
-    /// Its start.
+    /// Start time.
     pub start: Option<f64>,
-    /// Its end.
+    /// Stop time.
     pub stop: Option<f64>,
-    /// Its tolerance.
+    /// Tolerance.
     pub tolerance: Option<f64>,
 }
 
-/// What lines are read against.
+/// The context for parsing lines: the FMU and the present state of its instance.
 pub struct LineContext<'a> {
     /// The FMU.
     pub description: &'a ModelDescription,
-    /// Its version, and the interface type.
+    /// The FMU's version and interface type.
     pub dialect: NamingScheme,
-    /// Values of structural parameters that are not those of the description.
+    /// Values of structural parameters that differ from the description.
     pub sizes: &'a BTreeMap<ValueReference, u64>,
-    /// What was said of the next initialisation.
+    /// Settings for the next initialisation.
     pub setup: Experiment,
-    /// The time that the instance has come to.
+    /// Present time of the instance.
     pub time: f64,
 }
 
 type Result<T> = std::result::Result<T, String>;
 
 impl LineContext<'_> {
-    /// What a line asks for.
+    /// Parses one line.
     pub fn read(&self, line: &str) -> Result<Instruction> {
         let line = line.trim();
         let (head, rest) = line.split_once(|c: char| c.is_whitespace() || c == '(').unwrap_or((line, ""));
@@ -107,7 +108,7 @@ impl LineContext<'_> {
         })
     }
 
-    /// What is written behind the name of an entry, as far as this FMU has a use for it.
+    /// Syntax of an entry's arguments, reduced to the arguments that this FMU supports.
     pub fn arguments(&self, entry: &Entry) -> String {
         let NamingScheme { abi, .. } = self.dialect;
         match entry.verb {
@@ -132,7 +133,7 @@ impl LineContext<'_> {
         }
     }
 
-    /// What an entry does, in the words of the FMU's version.
+    /// Help for an entry, in the terms of the FMU's version.
     pub fn about(&self, entry: &Entry) -> String {
         let set_up = self.dialect.name(Function::SetupExperiment);
         match (entry.verb, set_up) {
@@ -146,12 +147,12 @@ impl LineContext<'_> {
         }
     }
 
-    /// Event Mode of Model Exchange is entered with the reasons for it.
+    /// Whether Event Mode is entered with the reasons for it, as in Model Exchange.
     fn has_reasons(&self) -> bool {
         self.dialect.abi.has_event_reasons() && self.dialect.interface == Interface::ModelExchange
     }
 
-    /// The entry of a name.
+    /// Finds the entry of a name.
     pub fn entry(&self, written: &str) -> Result<(&'static Entry, Option<Function>)> {
         let NamingScheme { interface, .. } = self.dialect;
         match self.dialect.find(written) {
@@ -247,7 +248,7 @@ impl LineContext<'_> {
             }
             Verb::DoStep => match words.list.as_slice() {
                 [size] => one(Request::DoStep { point: None, size: number(size)? }),
-                // fmi3DoStep has more arguments behind these, all of which are results but for one that is always true.
+                // fmi3DoStep has more arguments behind these: all are results, except one that is always true.
                 [point, size] => one(Request::DoStep { point: Some(number(point)?), size: number(size)? }),
                 _ => Err(String::new()),
             },
@@ -337,7 +338,8 @@ impl LineContext<'_> {
     fn instantiate(&self, function: Option<Function>, words: &Words) -> Result<Instruction> {
         let interfaces = TYPES;
         let name = |own: Interface| NamingScheme { interface: own, ..self.dialect }.name(Function::instantiate(own));
-        // Of a function that makes instances of several interface types, as fmi2Instantiate does, the name says nothing.
+        // The name of a function that makes instances of several interface types, such as fmi2Instantiate, does not
+        // select one.
         let is_of_all = interfaces.iter().filter(|(own, _)| name(*own) == name(self.dialect.interface)).count() > 1;
         let named = interfaces.iter().find(|(own, _)| function == Some(Function::instantiate(*own)));
         let mut interface = named.map(|(own, _)| *own).filter(|_| !is_of_all);
@@ -413,7 +415,7 @@ impl LineContext<'_> {
         words.list.iter().map(clock).collect()
     }
 
-    /// How many elements a variable has now.
+    /// Present number of elements of a variable.
     fn elements(&self, variable: &Variable) -> usize {
         let length = |dimension: &Dimension| match dimension {
             Dimension::Fixed(length) => *length,
@@ -429,7 +431,7 @@ impl LineContext<'_> {
     }
 
     fn place(&self, variable: &Variable) -> Result<VariableHandle> {
-        /// More values are not handed over by hand.
+        /// Limit for values entered by hand.
         const MOST: usize = 1 << 20;
         let elements = self.elements(variable);
         if elements > MOST {
@@ -446,7 +448,7 @@ impl LineContext<'_> {
         }
     }
 
-    /// Refuses a variable that has another function than the one that was written.
+    /// Refuses a variable if the line names a function of another type.
     fn is_of(&self, function: Option<Function>, own: Function, variable: &Variable) -> Result<()> {
         let name = |function: Function| self.dialect.name(function).unwrap_or(function.name());
         match function {
@@ -473,7 +475,7 @@ impl LineContext<'_> {
         Ok(NamedRequest { name: variable.name.clone(), request: Request::Set { place, values } })
     }
 
-    /// `NAME VALUE` or `NAME=VALUE`; names may have anything in them, so those that are known come first.
+    /// Splits `NAME VALUE` or `NAME=VALUE`; names may contain any character, so known names are tried first.
     fn name_and_value<'l>(&self, rest: &'l str) -> Result<(&'l str, &'l str)> {
         let value = |text: &'l str| {
             let text = text.trim_start();
@@ -522,7 +524,7 @@ impl LineContext<'_> {
         if all.is_empty() { Err(String::new()) } else { Ok(all) }
     }
 
-    /// The variable of this name, else those whose names match it as a pattern.
+    /// The variable with this name, otherwise all variables whose names match it as a pattern.
     pub fn matching(&self, pattern: &str) -> impl Iterator<Item = &Variable> {
         let own = pattern.to_owned();
         let is_name = self.description.variable(pattern).is_some();
@@ -530,24 +532,24 @@ impl LineContext<'_> {
         self.description.variables.iter().filter(move |variable| variable.names().any(&fits))
     }
 
-    /// The states in which something is called that instances of this interface type have.
+    /// States of this interface type that allow a function.
     pub fn states(&self, verb: Verb) -> Vec<FmiState> {
         verb.states().iter().copied().filter(|state| self.has(*state)).collect()
     }
 
-    /// The states in which this variable can be set, of those that instances of this interface type have.
+    /// States of this interface type that allow setting a variable.
     pub fn states_to_set(&self, variable: &Variable) -> Vec<FmiState> {
         let is_set = |state: &FmiState| can_be_set(self.description, self.dialect.interface, variable, *state);
         self.states(Verb::Set).into_iter().filter(is_set).collect()
     }
 
-    /// The states in which this variable can be read, likewise.
+    /// States of this interface type that allow reading a variable.
     pub fn states_to_get(&self, variable: &Variable) -> Vec<FmiState> {
         let is_read = |state: &FmiState| can_be_read(self.description, variable, *state);
         self.states(Verb::Get).into_iter().filter(is_read).collect()
     }
 
-    /// Whether instances of this interface type come into a state.
+    /// Whether instances of this interface type have a state.
     fn has(&self, state: FmiState) -> bool {
         match state {
             FmiState::ClockActivationMode | FmiState::PartitionActivated => {
@@ -567,7 +569,7 @@ impl LineContext<'_> {
         }
     }
 
-    /// Whether there is any use for an entry, as the description has it.
+    /// Whether the description gives an entry any use.
     pub fn is_useful(&self, entry: &Entry) -> bool {
         let offers = &self.description.interfaces;
         let own = offers.iter().find(|offer| offer.interface() == self.dialect.interface).map(|offer| offer.common());
@@ -593,14 +595,14 @@ impl LineContext<'_> {
         }
     }
 
-    /// The entries that there are for this FMU.
+    /// All entries with a use for this FMU.
     pub fn entries(&self) -> impl Iterator<Item = &'static Entry> {
         let dialect = self.dialect;
         ENTRIES.iter().filter(move |entry| dialect.has(entry) || entry.verb == Verb::Instantiate)
     }
 }
 
-/// The words of a line: what stands in quotes or brackets is one.
+/// The words of a line: text in quotes or brackets is one word.
 struct Words {
     list: Vec<String>,
 }
@@ -648,7 +650,7 @@ impl Words {
     }
 }
 
-/// The elements of a list: what stands between commas outside of brackets.
+/// Splits a list at commas outside brackets.
 fn listed(text: &str) -> Vec<&str> {
     let (mut list, mut depth, mut begin) = (Vec::new(), 0_i32, 0);
     for (at, c) in text.char_indices() {
@@ -666,7 +668,7 @@ fn listed(text: &str) -> Vec<&str> {
     list
 }
 
-/// `KEY=VALUE`: which of the keys, whose names are written in whichever style, and the value.
+/// Splits `KEY=VALUE` into the number of the key, in any style, and the value.
 fn option<'w>(word: &'w str, keys: &[&str]) -> Result<(usize, &'w str)> {
     let Some((key, value)) = word.split_once('=') else {
         return Err(format!("{word} is none of {}=...", keys.join("=..., ")));
@@ -678,7 +680,7 @@ fn option<'w>(word: &'w str, keys: &[&str]) -> Result<(usize, &'w str)> {
         .ok_or_else(|| format!("there is no {key}{}", rig::suggestion(key, keys.iter().copied())))
 }
 
-/// A value as somebody writes it for a variable: bytes need no quotes, and a text either has none, or is all of it between two.
+/// Parses a value for a variable. Bytes need no quotes; a text has no quotes or is enclosed in two.
 fn written(variable: &Variable, value: &str) -> Result<RigValue> {
     let (name, is_scalar) = (&variable.name, variable.dimensions.is_empty());
     let is_plain = !value.contains(['"', '\'', '[', '\\']);
@@ -703,7 +705,7 @@ fn boolean(word: &str) -> Result<bool> {
     }
 }
 
-/// A number, or a fraction as 1/300.
+/// Parses a number or a fraction such as 1/300.
 fn number(word: &str) -> Result<f64> {
     let plain = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
     let value = match word.split_once('/') {

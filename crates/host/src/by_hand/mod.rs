@@ -1,7 +1,8 @@
-//! An FMU whose functions somebody calls one by one (`vecud call`): a conversation, line by line.
+//! Calls the functions of an FMU one by one (`vecud call`): a conversation, line by line.
 //!
-//! FMU code runs in a process of its own, which is started with the first instance; a crash or a hang ends that process and nothing
-//! else, and the next instance has a new one. A line that is wrong, or out of order, is refused before the FMU hears of it.
+//! FMU code runs in a process of its own, which starts with the first instance; a crash or a hang ends only that
+//! process, and the next instance has a new one. A wrong line, or one out of order, is refused before the FMU is
+//! called.
 
 mod functions;
 mod language;
@@ -27,70 +28,71 @@ use vecud_fmu::archive::{BuildChoices, Cache, Unpacked};
 use vecud_linux::stop::StopToken;
 use vecud_runner::by_hand::{LoadRequest, Message, Request, RequestFailure, Verb};
 
-/// The interface types, the first choice first: as `vecud simulate` has it.
+/// Order of preference among the interface types, as in `vecud simulate`.
 const RUN: [Interface; 3] = [Interface::CoSimulation, Interface::ScheduledExecution, Interface::ModelExchange];
 
-/// What is wanted of a conversation.
+/// Settings of a conversation.
 #[derive(Debug)]
 pub struct ConversationOptions {
     /// The `.fmu` file, or the folder of an FMU.
     pub file: PathBuf,
-    /// As what instances are made; `None`: the first of Co-Simulation, Scheduled Execution and Model Exchange that it offers.
+    /// Interface type of the instances; `None`: the first of Co-Simulation, Scheduled Execution and Model Exchange that
+    /// the FMU offers.
     pub interface: Option<Interface>,
-    /// How long a call may take.
+    /// Time limit of one call.
     pub timeout: Duration,
-    /// Where what FMU code prints goes.
+    /// Destination of the output that FMU code prints.
     pub printed: File,
-    /// Orphans come to this process: processes that FMU code leaves behind are ended.
+    /// This process adopts orphans: processes that FMU code leaves behind are ended.
     pub adopts: bool,
-    /// Libraries that are loaded before the FMU's.
+    /// Libraries to load before the FMU's library.
     pub preload: Vec<PathBuf>,
-    /// Errors in the description are overlooked that leave a meaning to the rest.
+    /// Tolerates errors in the description that leave the rest meaningful.
     pub lenient: bool,
-    /// How often somebody has asked for the end of what goes on.
+    /// Number of requests so far to interrupt the present work.
     pub interrupts: fn() -> u32,
 }
 
-/// What is heard while a line is done.
+/// An event while a line is executed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
-    /// A function was called.
+    /// A function has returned.
     Called(Call),
-    /// A function was called and has not returned: its name, and what has become of it, as `crashed (SIGSEGV)`.
+    /// A function did not return: its name and the cause, such as `crashed (SIGSEGV)`.
     NotReturned(String, String),
-    /// The FMU logs: the status in words, the category, the message.
+    /// The FMU has logged: the status in words, the category, the message.
     Logged(String, String, String),
     /// The FMU has called back.
     CalledBack(String),
-    /// A request has given this.
+    /// A result of a request.
     Given(ShownResult),
-    /// Something is to be known.
+    /// A note for the user.
     Note(String),
 }
 
-/// What a request has given.
+/// Result of a request, for display.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownResult {
-    /// Name of the variable; empty: it is about none.
+    /// Name of the variable; empty if the result is of no variable.
     pub name: String,
-    /// What was given.
+    /// The result itself.
     pub given: ReplyContent,
-    /// The unit of its values, or the items of the enumeration that they are; empty: nothing.
+    /// Unit of the values, or the items of their enumeration; empty if there is neither.
     pub remark: String,
 }
 
-/// What has become of a line.
+/// Outcome of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// There was nothing to do.
+    /// Nothing to do.
     Nothing,
-    /// It is done.
+    /// Completed.
     Well,
-    /// A text was asked for.
+    /// A text, as requested.
     Text(String),
-    /// The end was asked for.
+    /// The end, as requested.
     End,
-    /// The line is wrong, or out of order; the FMU was not called.
+    /// The line is wrong or out of order; the FMU was not called.
     Wrong(String),
     /// The FMU, or its library, cannot be used at all.
     Invalid(String),
@@ -115,7 +117,7 @@ pub struct ByHand {
 }
 
 impl ByHand {
-    /// Opens an FMU. Nothing of its code runs yet.
+    /// Opens an FMU without running any of its code.
     pub fn open(wanted: ConversationOptions, stop: StopToken) -> Result<ByHand, Error> {
         let cache = Cache::user().map_err(Error::NoCache)?.until(stop.clone());
         let unpacked = Unpacked::open(&wanted.file, &cache).map_err(Error::Archive)?;
@@ -150,18 +152,18 @@ impl ByHand {
         })
     }
 
-    /// The FMU in a few words: `linear (FMI 3.0, Model Exchange)`.
+    /// Title of the FMU: `linear (FMI 3.0, Model Exchange)`.
     pub fn title(&self) -> String {
         let ModelDescription { model_name, fmi_version, .. } = &self.description;
         format!("{model_name} (FMI {fmi_version}, {})", self.interface.name())
     }
 
-    /// Where the instance stands.
+    /// State of the instance.
     pub fn state(&self) -> FmiState {
         self.state
     }
 
-    /// The time that the instance has come to, in its unit of time.
+    /// Present time of the instance, in its unit of time.
     pub fn time(&self) -> f64 {
         self.time
     }
@@ -172,7 +174,7 @@ impl ByHand {
         LineContext { description, dialect, sizes, setup: *setup, time: *time }
     }
 
-    /// Does what a line asks for. `hear` hears of what goes on meanwhile.
+    /// Executes a line. `hear` receives events until then.
     pub fn tell(&mut self, line: &str, hear: &mut dyn FnMut(Heard)) -> Done {
         let asked = match self.language().read(line) {
             Ok(asked) => asked,
@@ -219,7 +221,7 @@ impl ByHand {
         }
     }
 
-    /// Ends the instance and the process. `hear` hears what has gone wrong when there was nothing left to call, and what was left behind.
+    /// Ends the instance and the process. `hear` receives failures outside of calls, and processes left behind.
     pub fn end(mut self, hear: &mut dyn FnMut(Heard)) {
         self.end_process(hear);
     }
@@ -238,7 +240,7 @@ impl ByHand {
         self.sizes.clear();
     }
 
-    /// Has a process with the library of that interface type, else of the present one.
+    /// Starts a process with the library of an interface type, by default of the present one, unless one runs.
     fn have_process(&mut self, interface: Option<Interface>, hear: &mut dyn FnMut(Heard)) -> Result<(), Done> {
         let interface = interface.unwrap_or(self.interface);
         if interface != self.interface {
@@ -284,7 +286,7 @@ impl ByHand {
             return Done::Wrong(wrong);
         }
         if self.process.is_none() {
-            // Of what needs no instance the library is asked.
+            // Requests without an instance go to the library.
             if !verb.states().contains(&FmiState::NoInstance) {
                 return Done::Wrong(self.not_here(verb, name_of_call));
             }
@@ -294,7 +296,7 @@ impl ByHand {
         }
         let Some(process) = &mut self.process else { return Done::Wrong(self.not_here(verb, name_of_call)) };
         let (before, interrupts) = ((self.wanted.interrupts)(), self.wanted.interrupts);
-        // One that came just before this counts, too.
+        // An interrupt just before this line counts, too.
         let is_interrupted = || interrupts() != before || self.stop.is_asked();
         let mut is_called = false;
         let answer = process.ask(&request, self.wanted.timeout, &is_interrupted, &mut |message| match message {
@@ -318,7 +320,7 @@ impl ByHand {
             self.setup = Experiment::default();
         }
         if before == FmiState::Fatal && verb == Verb::FreeInstance {
-            // Code of which a call was fatal is not used again.
+            // Code is not used again after a fatal call.
             self.end_process(hear);
         }
         match answer.result {
@@ -350,7 +352,7 @@ impl ByHand {
         }
     }
 
-    /// What is to be known of a request for which nothing was called: an earlier version of FMI says it elsewhere.
+    /// Explains why a request called no function: an earlier version of FMI covers it elsewhere.
     fn uncalled(&self, verb: Verb) -> Option<String> {
         let abi = self.description.abi.name();
         match verb {
@@ -364,7 +366,7 @@ impl ByHand {
         }
     }
 
-    /// The process is no more, and with it the instance.
+    /// Handles the loss of the process, and of the instance with it.
     fn gone(&mut self, gone: Gone, hear: &mut dyn FnMut(Heard)) -> Done {
         let function = self.process.as_ref().and_then(FmuProcess::inside);
         self.end_process(hear);
@@ -389,7 +391,7 @@ impl ByHand {
         Done::Failed(format!("{words}; the instance is gone, and the next one is of a new process"))
     }
 
-    /// What follows on a request that has set a structural parameter.
+    /// Updates the sizes after a request has set a structural parameter.
     fn note_size(&mut self, request: &Request) {
         if let Request::Set { place, values: Values::UInt64(values) } = request
             && let Some(variable) = self.description.by_reference(place.reference)
@@ -418,7 +420,7 @@ impl ByHand {
         }
     }
 
-    /// Refuses to set or read a variable whose class has none of it in this state.
+    /// Refuses to set or read a variable whose class forbids it in this state.
     fn can_touch(&self, name: &str, request: &Request) -> Result<(), String> {
         let language = self.language();
         let Some(variable) = self.description.variable(name) else { return Ok(()) };
@@ -443,7 +445,7 @@ impl ByHand {
         Err(format!("{} was not called: {reason}", language.dialect.word(function)))
     }
 
-    /// Why something is not called in this state, and where it is.
+    /// Explains why this state does not allow a function, and which states do.
     fn not_here(&self, verb: Verb, call: Option<&str>) -> String {
         let language = self.language();
         let named = |verb: Verb| {
@@ -469,7 +471,7 @@ impl ByHand {
         format!("{} was not called: {reason}", call.map_or_else(|| named(verb), str::to_owned))
     }
 
-    /// The one of several functions that a request asks for; `None`: there is but one.
+    /// Selects the one of several functions for a request; `None`: there is only one.
     fn name_of_call(&self, request: &Request) -> Option<&'static str> {
         let function = match request {
             Request::GetInterval { fraction, .. } => Function::get_interval(*fraction),
@@ -483,7 +485,7 @@ impl ByHand {
         Some(self.language().dialect.word(function))
     }
 
-    /// What can be called after an error: `fmi2Reset and fmi2FreeInstance are`.
+    /// Names the functions that may follow an error: `fmi2Reset and fmi2FreeInstance are`.
     fn left_after_error(&self) -> String {
         let language = self.language();
         let verbs = [Verb::Reset, Verb::SetFmuState, Verb::FreeInstance];
@@ -498,7 +500,7 @@ impl ByHand {
         }
     }
 
-    /// What leads from here towards one of these states.
+    /// Names the functions that lead from the present state towards one of these states.
     fn way_out(&self, states: &[FmiState]) -> Option<String> {
         let after_initialisation = states.iter().any(|state| {
             !matches!(
@@ -533,7 +535,7 @@ impl ByHand {
         Some(title(&language, entry))
     }
 
-    /// What can be called now.
+    /// Lists the functions that can be called now.
     fn help(&self) -> String {
         let language = self.language();
         let now = match self.state {
@@ -589,12 +591,12 @@ impl ByHand {
     }
 }
 
-/// The name of an entry, as the FMU's version has it.
+/// Name of an entry in the FMU's version.
 fn title(language: &LineContext, entry: &Entry) -> String {
     language.dialect.title(entry)
 }
 
-/// Where an instance in this state is: `in Step Mode`.
+/// Place of an instance in this state, in words: `in Step Mode`.
 fn place_of(state: FmiState) -> String {
     match state {
         FmiState::Instantiated => "instantiated".to_owned(),

@@ -1,4 +1,4 @@
-//! The process that holds the code of an FMU that is called by hand: asked, waited for as long as is wanted, and ended.
+//! The process that holds the code of an FMU called by hand: sends requests, waits for answers up to a limit, ends it.
 
 use crate::Error;
 use crate::offspring;
@@ -15,35 +15,35 @@ use vecud_linux::process;
 use vecud_linux::shared_memory::SharedMemory;
 use vecud_runner::by_hand::{self, CONVERSATION_FD, LoadRequest, Message, PLACE_FD, PLACE_WORDS, Reply, Request};
 
-/// How often somebody who waits for an answer looks whether it still is to be waited for.
+/// Interval between two checks whether an answer is still to be waited for.
 const LOOK: Duration = Duration::from_millis(20);
-/// What the end of an instance may take.
+/// Time limit for the end of an instance.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const _: () = assert!(CONVERSATION_FD == 3 && PLACE_FD == 4);
 
-/// The process.
+/// The process and its message stream.
 pub struct FmuProcess {
     process: CodeProcess,
     stream: UnixStream,
-    /// Bytes of frames that are not whole yet.
+    /// Bytes of incomplete frames.
     pending: Vec<u8>,
     place: SharedMemory,
 }
 
-/// Why there is no answer: the process is no more.
+/// Cause of a missing answer: the process is gone.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Gone {
-    /// What the FMU has done, in words: `crashed (SIGSEGV)`.
+    /// The FMU ended the process, in words: `crashed (SIGSEGV)`.
     ByItself(String),
-    /// A call has lasted too long.
+    /// A call exceeded the time limit.
     Late,
-    /// Somebody has asked for its end.
+    /// The user interrupted the call.
     Interrupted,
 }
 
 impl FmuProcess {
-    /// Starts it; what FMU code prints goes to `printed`. `adopts`: what it leaves behind of processes comes to this one.
+    /// Starts the process; output of FMU code goes to `printed`. `adopts`: this process adopts processes left behind.
     pub fn start(subject: &LoadRequest, printed: File, adopts: bool) -> Result<FmuProcess, Error> {
         let system = |error: io::Error| Error::System(error.to_string());
         let (mut own, theirs) = UnixStream::pair().map_err(system)?;
@@ -53,18 +53,19 @@ impl FmuProcess {
         let process = CodeProcess::start(None, &["runner", "call"], &files, printed, adopts)?;
         drop(theirs);
         own.set_read_timeout(Some(LOOK)).map_err(system)?;
-        // One that is gone already says so when it is asked.
+        // A process that is gone already is detected with the first request.
         let _it_may_be_gone = by_hand::send(&mut own, subject);
         Ok(FmuProcess { process, stream: own, pending: Vec::new(), place })
     }
 
-    /// The function that it is inside of.
+    /// The function that is being called.
     pub fn inside(&self) -> Option<Function> {
         let word = self.place.words().first()?.load(SeqCst) & 0xFFFF;
         word.checked_sub(1).and_then(|number| Function::from_u32(number as u32))
     }
 
-    /// Asks, and waits for the answer: for so long at most, and until somebody asks for its end. `hear` hears of everything meanwhile.
+    /// Sends a request and waits for the answer, within a time limit and until an interrupt. `hear` receives all other
+    /// messages.
     pub fn ask(
         &mut self,
         request: &Request,
@@ -91,7 +92,8 @@ impl FmuProcess {
                     let why = match (is_interrupted(), Instant::now() > until) {
                         (true, _) => Gone::Interrupted,
                         (_, true) => Gone::Late,
-                        // Where something that FMU code has started keeps the stream open, the process itself tells.
+                        // The stream can stay open in a process that FMU code has started, so the process itself is
+                        // checked.
                         _ if self.has_ended() => return Err(self.gone()),
                         _ => continue,
                     };
@@ -103,7 +105,7 @@ impl FmuProcess {
         }
     }
 
-    /// The next message, if it is whole.
+    /// The next complete message.
     fn message(&mut self) -> Option<Message> {
         let begin = self.pending.first_chunk::<4>()?;
         let end = 4 + by_hand::length(*begin).ok()?;
@@ -116,7 +118,7 @@ impl FmuProcess {
         !matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// How it has ended.
+    /// Waits for the process to end and tells how it ended.
     fn gone(&mut self) -> Gone {
         let until = Instant::now() + PATIENCE;
         let status = loop {
@@ -136,15 +138,15 @@ impl FmuProcess {
         Gone::ByItself(words)
     }
 
-    /// Ends the instance, then the process, and what FMU code has left behind of processes. Says what has gone wrong meanwhile, and in
-    /// which function, if it was in one; and what is said of those processes, if there are any.
+    /// Ends the instance, then the process and all processes that FMU code has left behind. Returns the failure, with
+    /// the function it occurred in, and the message about those processes.
     pub fn end(mut self) -> (Option<(Option<Function>, String)>, Option<String>) {
         let was_there = !self.has_ended();
         let _ = self.stream.shutdown(Shutdown::Write);
         let until = Instant::now() + PATIENCE;
         let mut bytes = [0; 65536];
         while !self.has_ended() && Instant::now() < until {
-            // What it still has to say is of no use, but must not hold it up.
+            // Remaining output is useless, but must not block the process.
             match self.stream.read(&mut bytes) {
                 Ok(0) => std::thread::sleep(Duration::from_millis(1)),
                 _more_or_none_yet => {}

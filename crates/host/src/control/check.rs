@@ -1,4 +1,4 @@
-//! Whether a command may be sent at all. Pure: names and values against the plan.
+//! Checks commands before they are sent. Pure: names and values against the plan.
 
 use super::ControlError;
 use std::collections::BTreeMap;
@@ -7,17 +7,17 @@ use vecud_plan::control::{elements, outside_of_limits};
 use vecud_plan::rig::suggestion;
 use vecud_plan::{ControlKind, ControlVariable, FmuPlan, Plan, Release};
 
-/// A command that may be sent.
+/// A command that has passed the checks.
 pub struct CheckedCommand {
-    /// Which instance.
+    /// Index of the instance.
     pub fmu: usize,
-    /// The lane that it goes in; `None`: Reconfiguration Mode.
+    /// Lane of the command; `None`: Reconfiguration Mode.
     pub lane: Option<usize>,
-    /// Places in [`vecud_plan::ControlPlan::variables`], with their values.
+    /// Indices into [`vecud_plan::ControlPlan::variables`], with their values.
     pub sets: Vec<(usize, Values)>,
 }
 
-/// The FMU and the variable that `fmu.variable` names, if it can be set.
+/// Finds the FMU and the variable named `fmu.variable`, if it can be set.
 pub fn variable<'a>(plan: &'a Plan, name: &str) -> Result<(usize, &'a ControlVariable), ControlError> {
     let refused = |reason| ControlError::Refused { variable: name.to_owned(), reason };
     let Some((fmu, variable)) = name.split_once('.') else {
@@ -28,7 +28,7 @@ pub fn variable<'a>(plan: &'a Plan, name: &str) -> Result<(usize, &'a ControlVar
     Ok((fmu, &own.control.variables[number(own, variable)?]))
 }
 
-/// The number of a clock that ticks on request, which `fmu.clock` names.
+/// Number of the clock named `fmu.clock`, which ticks on request.
 pub fn requested(plan: &Plan, name: &str) -> Result<usize, ControlError> {
     if let Some(number) = plan.requests.iter().position(|clock| clock.name == name) {
         return Ok(number);
@@ -51,7 +51,8 @@ pub fn requested(plan: &Plan, name: &str) -> Result<usize, ControlError> {
     Err(ControlError::NoTick { clock: name.to_owned(), reason })
 }
 
-/// Checks variables of any FMUs, by `fmu.variable`: each command has those of them that are set together, by their places.
+/// Checks variables of any FMUs, by `fmu.variable`: each command comes with the indices of the variables that it sets
+/// together.
 pub fn all(
     plan: &Plan,
     named: &[(&str, Values)],
@@ -82,7 +83,7 @@ pub fn all(
     groups.into_iter().map(command).collect()
 }
 
-/// Checks variables that are to be set before one activation. `sizes` gives the sizes of an instance as they are now.
+/// Checks variables to set before one activation. `sizes` gives the present sizes of an instance.
 pub fn values(
     plan: &Plan,
     fmu: &str,
@@ -109,7 +110,7 @@ pub fn values(
     Ok(CheckedCommand { fmu, lane: lane.map(|(lane, _)| lane), sets })
 }
 
-/// Checks structural parameters that are to be set in Reconfiguration Mode.
+/// Checks structural parameters to set in Reconfiguration Mode.
 pub fn structure(plan: &Plan, fmu: &str, values: &[(&str, Values)]) -> Result<CheckedCommand, ControlError> {
     let fmu = find(plan, fmu)?;
     let planned: Vec<u64> = plan.fmus[fmu].sizes.iter().map(|size| size.start).collect();
@@ -155,7 +156,7 @@ fn find(plan: &Plan, name: &str) -> Result<usize, ControlError> {
     Ok(fmu)
 }
 
-/// The place in [`vecud_plan::ControlPlan::variables`] of a variable.
+/// Index of a variable in [`vecud_plan::ControlPlan::variables`].
 fn number(fmu: &FmuPlan, name: &str) -> Result<usize, ControlError> {
     let refused = |reason| ControlError::Refused { variable: format!("{}.{name}", fmu.name), reason };
     match fmu.control.names.get(name) {
@@ -195,7 +196,7 @@ fn sets(
     if sets.is_empty() { Err(ControlError::Nothing) } else { Ok(sets) }
 }
 
-/// What is wrong with these values of a variable.
+/// Explains why a variable cannot take these values; `None`: it can.
 fn wrong(variable: &ControlVariable, values: &Values, sizes: &[u64]) -> Option<String> {
     use Values as V;
     use VariableType as T;

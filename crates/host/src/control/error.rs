@@ -1,4 +1,4 @@
-//! Why a value was not set.
+//! Errors of setting values.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,61 +6,61 @@ use vecud_base::time::Instant;
 use vecud_description::Abi;
 use vecud_fmi::{Function, Status};
 
-/// Why a command was not sent, or not carried out.
+/// Reason why a command was not sent or not executed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ControlError {
     /// The plan was made without [`super::super::Options::control`].
     NotControlled,
-    /// No FMU of the rig has this name; the second text is a guess which was meant.
+    /// No FMU of the rig has this name; the second text suggests a similar one.
     NoSuchFmu(String, String),
-    /// A variable that cannot be set, or not to that.
+    /// A variable that cannot be set, or not to these values.
     Refused {
         /// `fmu.variable`
         variable: String,
-        /// Why, and a way out.
+        /// Reason and remedy.
         reason: String,
     },
     /// A clock that cannot be ticked on request.
     NoTick {
         /// `fmu.clock`
         clock: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// The tick of this clock, `fmu.clock`, was not taken, and counted.
+    /// The tick of this clock, `fmu.clock`, was refused and counted.
     TickRefused(String),
-    /// The tick of this clock, `fmu.clock`, was not taken, and counted as an overrun: as many as there may be wait already.
+    /// The tick of this clock, `fmu.clock`, was refused and counted as an overrun: the queue is full.
     TicksWait(String),
-    /// Nothing was to be set.
+    /// No values were given.
     Nothing,
-    /// Two variables, `fmu.variable`, that never are set before the same activation.
+    /// Two variables, `fmu.variable`, that are never set before the same activation.
     OtherClocks(String, String),
-    /// The command is longer than this instance takes at once: words, and words that it may have.
+    /// The command is longer than this instance accepts: its words, and the limit.
     TooLong(usize, usize),
-    /// Too many commands wait already.
+    /// Too many commands are waiting.
     Busy,
-    /// A command for this later time waits already.
+    /// A command for this later time is waiting already.
     OutOfOrder(Instant),
-    /// The variables have another number of elements by now.
+    /// The number of elements has changed meanwhile.
     Resized,
-    /// The run was over before it was carried out.
+    /// The run ended before the command was executed.
     RunEnded,
-    /// The instance of this name failed before it was carried out.
+    /// The instance of this name failed before the command was executed.
     InstanceFailed(String),
-    /// The FMU has refused it, and the instance is at its end.
+    /// The FMU refused the values, which ends the instance.
     Failed {
         /// Name of the FMU.
         fmu: String,
-        /// The C interface that it speaks.
+        /// C interface of the FMU.
         abi: Abi,
-        /// What was called.
+        /// The function that was called.
         function: Option<Function>,
-        /// What it returned.
+        /// The status that it returned.
         status: Option<Status>,
-        /// At this simulation time.
+        /// Simulation time of the call.
         time: Instant,
     },
-    /// The command was not carried out within this time, and may be yet.
+    /// The command was not executed within this time, but may still be.
     Timeout(Duration),
 }
 

@@ -1,4 +1,4 @@
-//! The supervisor's end of the rings: one writer for each, and whoever waits for an outcome.
+//! The supervisor's end of the rings: one writer for each, and the tickets that wait for an outcome.
 
 use super::check::CheckedCommand;
 use super::error::ControlError;
@@ -17,26 +17,26 @@ use vecud_record::control::{CommandOutcome, OUTSTANDING, Ring, encode};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::signals::Set;
 
-/// A command was carried out.
+/// Outcome of an executed command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Applied {
-    /// The activation time of the activation before which the values were set; of a reconfiguration the simulation time; of a tick
-    /// the activation time that it was given.
+    /// Activation time of the activation before which the values were set; for a reconfiguration the simulation time;
+    /// for a tick its activation time.
     pub time: Instant,
-    /// The run pauses, and a tick waits until it goes on.
+    /// The run pauses, and the tick waits until it continues.
     pub is_held: bool,
 }
 
-/// What a variable may be set to.
+/// The values that a variable accepts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AcceptedValue {
-    /// Its type.
+    /// Type of the variable.
     pub variable_type: VariableType,
-    /// Of an enumeration what its items are called, and the values that they stand for.
+    /// Items of an enumeration: names and values.
     pub items: Vec<(String, i64)>,
 }
 
-/// Where the outcome of one command goes.
+/// Receives the outcome of one command.
 pub type Slot = Arc<Mutex<Option<Result<Applied, ControlError>>>>;
 
 /// All rings of a run.
@@ -52,32 +52,32 @@ struct State {
     ticks: Ticks,
 }
 
-/// Ticks that were asked for.
+/// Requested ticks.
 #[derive(Default)]
 struct Ticks {
-    /// Requests whose outcome was read.
+    /// Number of requests whose outcome was read.
     read: u64,
-    /// Ticks that were asked for and not answered yet, with the clocks that are to tick.
+    /// Requests without an outcome yet, with the names of their clocks.
     waiting: VecDeque<(Slot, String)>,
 }
 
 struct Fmu {
     sent: u64,
-    /// As they are now.
+    /// Present sizes.
     sizes: Vec<u64>,
-    /// As they are at the start of each run.
+    /// Sizes at the start of each run.
     first_sizes: Vec<u64>,
-    /// What was sent in each lane: at once, timed. Structural parameters have both in one.
+    /// Commands sent in each lane: immediate, timed. Structural parameters have both in one ring.
     lanes: Vec<[Sent; 2]>,
     structure: Sent,
 }
 
-/// What one ring has been sent.
+/// Commands sent to one ring.
 #[derive(Default)]
 struct Sent {
-    /// Commands whose outcome was read.
+    /// Number of commands whose outcome was read.
     read: u64,
-    /// The commands that come after them.
+    /// The commands after them.
     waiting: VecDeque<Waiting>,
 }
 
@@ -88,7 +88,7 @@ struct Waiting {
 }
 
 impl Hub {
-    /// The supervisor's end of what is shared.
+    /// Attaches the supervisor's end to the shared memory of a run.
     pub fn new(shared: Arc<SharedRig>) -> Hub {
         let resumed = shared.prepared.resumed.as_ref();
         let fmu = |(id, plan): (usize, &FmuPlan)| {
@@ -120,14 +120,14 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The sizes of an instance, as far as is known here.
+    /// Present sizes of an instance, as far as they are known here.
     pub fn sizes(&self, fmu: usize) -> Vec<u64> {
         let mut state = self.lock();
         self.read_outcomes(&mut state);
         state.fmus[fmu].sizes.clone()
     }
 
-    /// Sends commands for different rings: all of them, or none.
+    /// Sends commands to different rings: all of them, or none.
     pub fn send(&self, commands: Vec<CheckedCommand>, at: Option<Instant>) -> Result<Vec<Slot>, ControlError> {
         let mut state = self.lock();
         self.read_outcomes(&mut state);
@@ -169,7 +169,7 @@ impl Hub {
         Ok(slots)
     }
 
-    /// Asks for a tick of the clock with this number.
+    /// Requests a tick of the clock with this number.
     pub fn tick(&self, number: usize) -> Result<Slot, ControlError> {
         let clock = &self.plan().requests[number];
         let mut state = self.lock();
@@ -184,7 +184,7 @@ impl Hub {
         Ok(slot)
     }
 
-    /// The ring that a command goes in.
+    /// Ring for a command.
     fn ring(&self, command: &CheckedCommand, timed: bool) -> Result<Ring<'_>, ControlError> {
         let board = self.shared.board();
         match command.lane {
@@ -193,7 +193,7 @@ impl Hub {
         }
     }
 
-    /// The variable of an FMU of this name, and what the items of its enumeration are called.
+    /// The values that a variable of an FMU accepts.
     pub fn settable(&self, fmu: usize, variable: &ControlVariable) -> AcceptedValue {
         let description = &self.shared.prepared.descriptions[fmu];
         let own = description.variable(&variable.name);
@@ -204,34 +204,34 @@ impl Hub {
         }
     }
 
-    /// The outcome of a command, if it is known.
+    /// Outcome of a command, if it is known.
     pub fn look(&self, fmu: usize, slot: &Slot) -> Option<Result<Applied, ControlError>> {
-        // Before the rings are read: whatever was carried out before the end has its outcome there.
+        // The end is read before the rings: every command executed before the end then has its outcome there.
         let over = self.refuse_if_over(fmu);
         self.read_outcomes(&mut self.lock());
         let known = slot.lock().unwrap_or_else(PoisonError::into_inner).clone();
         known.or_else(|| over.err().map(Err))
     }
 
-    /// A further run begins, with new instances.
+    /// Resets the sizes for the next run, with new instances.
     pub fn next_run(&self) {
         let mut state = self.lock();
-        // What the run before has carried out is of its own sizes.
+        // Outcomes of the previous run refer to its own sizes.
         self.read_outcomes(&mut state);
         state.fmus.iter_mut().for_each(|fmu| fmu.sizes.clone_from(&fmu.first_sizes));
     }
 
-    /// All runs are over.
+    /// Marks all runs as over.
     pub fn close(&self) {
         self.closed.store(true, SeqCst);
     }
 
-    /// Asks for the end of the run.
+    /// Requests the end of the run.
     pub fn end(&self) {
         self.shared.ask_to_stop();
     }
 
-    /// What was set since the last call, in recorded columns.
+    /// Takes the values set in recorded columns since the last call.
     pub fn take_changes(&self) -> Vec<(Instant, Vec<Set>)> {
         let mut state = self.lock();
         self.read_outcomes(&mut state);
@@ -263,7 +263,7 @@ impl Hub {
             if let Some(ring) = board.structure(FmuId(id)) {
                 fmu.structure.read(ring, plan, &mut done);
             }
-            // In the order in which they were carried out, as far as that matters: by time.
+            // Sorted by time: the order of execution as far as it matters.
             done.sort_by_key(|(time, _)| *time);
             for (time, sets) in done {
                 let mut changes = changes(plan, &mut fmu.sizes, &sets);
@@ -283,7 +283,7 @@ impl Hub {
 }
 
 impl Ticks {
-    /// Reads the outcomes that are new.
+    /// Reads new outcomes.
     fn read(&mut self, ring: Ring) {
         while self.read < ring.done()
             && let Some((slot, clock)) = self.waiting.pop_front()
@@ -302,7 +302,7 @@ impl Ticks {
 }
 
 impl Fmu {
-    /// What was sent in the ring of a lane, or in the one of structural parameters.
+    /// The commands sent to the ring of a lane, or to the ring of structural parameters.
     fn sent_in(&mut self, lane: Option<usize>, timed: bool) -> &mut Sent {
         match lane {
             Some(lane) => &mut self.lanes[lane][usize::from(timed)],
@@ -312,9 +312,9 @@ impl Fmu {
 }
 
 impl Sent {
-    /// Reads the outcomes that are new; `done` gets what was carried out.
+    /// Reads new outcomes; executed commands are appended to `done`.
     fn read(&mut self, ring: Ring, plan: &FmuPlan, done: &mut Vec<(Instant, Vec<(usize, Values)>)>) {
-        // No more than were sent: FMU code can write anywhere, also to the counters.
+        // Reads at most as many as were sent: FMU code can overwrite any memory, including the counters.
         while self.read < ring.done()
             && let Some(waiting) = self.waiting.pop_front()
         {
@@ -342,7 +342,7 @@ impl Sent {
     }
 }
 
-/// What a command that was carried out changes in recorded columns; notes new sizes.
+/// Changes in recorded columns that follow from an executed command; updates sizes.
 fn changes(plan: &FmuPlan, sizes: &mut [u64], sets: &[(usize, Values)]) -> Vec<Set> {
     let mut changes = Vec::new();
     let mut resized = false;

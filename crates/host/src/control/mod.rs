@@ -35,17 +35,17 @@ use vecud_base::time::Instant;
 use vecud_description::Values;
 use vecud_record::signals::Set;
 
-/// How often who waits looks.
+/// Polling interval of a waiting ticket.
 const LOOK: Duration = Duration::from_micros(500);
 
-/// Sets values in the FMUs of one run. Cheap to clone, for as many threads as want one; stays when the run ends, and then
-/// refuses.
+/// Sets values in the FMUs of one run. Cheap to clone, for any number of threads; refuses all commands once the run has
+/// ended.
 #[derive(Clone)]
 pub struct Control {
     hub: Arc<Hub>,
 }
 
-/// A command that was sent. Dropping it changes nothing.
+/// A sent command. Dropping the ticket does not cancel the command.
 pub struct Ticket {
     hub: Arc<Hub>,
     fmu: usize,
@@ -63,8 +63,8 @@ impl Control {
         self.set_together(fmu, &[(variable, values)], None)
     }
 
-    /// Sets variables of the same clocks before one activation: the next one, whose activation time is not before `at` if
-    /// that is given. For each set of clocks, times must not decrease while commands wait for theirs.
+    /// Sets variables of the same clocks before one activation: the next one whose activation time is not before `at`,
+    /// if that is given. For each set of clocks, times must not decrease while commands wait for theirs.
     pub fn set_together(
         &self,
         fmu: &str,
@@ -75,7 +75,7 @@ impl Control {
         self.send_one(command, at)
     }
 
-    /// What may be set to the variable `fmu.variable`.
+    /// The values that the variable `fmu.variable` accepts.
     pub fn settable(&self, name: &str) -> Result<AcceptedValue, ControlError> {
         let (fmu, variable) = check::variable(self.hub.plan(), name)?;
         Ok(self.hub.settable(fmu, variable))
@@ -89,9 +89,10 @@ impl Control {
         Ok(self.send(commands, None)?.into_iter().zip(places).collect())
     }
 
-    /// Sets tunable structural parameters in Reconfiguration Mode, not before the simulation time `at` if that is given:
-    /// waits for the active partitions, and none begins until it is over. Arrays can become smaller than they were at the
-    /// start of the run, also empty, and return to that size; they cannot exceed it, and connected ones stay as they are.
+    /// Sets tunable structural parameters in Reconfiguration Mode, not before the simulation time `at` if that is
+    /// given: waits for the active partitions, and none begins until it is over. Arrays can shrink below their size at
+    /// the start of the run, even to nothing, and grow back to it; they cannot exceed it, and connected arrays keep
+    /// their size.
     pub fn reconfigure(
         &self,
         fmu: &str,
@@ -102,16 +103,16 @@ impl Control {
         self.send_one(command, at)
     }
 
-    /// Ticks `fmu.clock`, a triggered input clock that nothing else ticks. In real time it has the time at which the runner has found
-    /// that, in virtual time the instant that comes next; two ticks at one instant are one activation (semantics S3). While the run
-    /// pauses it has a time that comes as soon as the run goes on.
+    /// Ticks `fmu.clock`, a triggered input clock without any other source of ticks. The tick's time is, in real time,
+    /// the time at which the runner finds the request, and in virtual time the next instant; two ticks at one instant
+    /// are one activation (semantics S3). During a pause the tick gets its time as soon as the run continues.
     pub fn tick(&self, clock: &str) -> Result<Ticket, ControlError> {
         let number = check::requested(self.hub.plan(), clock)?;
         let fmu = self.hub.plan().units[self.hub.plan().requests[number].task.0].fmu.0;
         Ok(Ticket { slot: self.hub.tick(number)?, hub: self.hub.clone(), fmu })
     }
 
-    /// Asks for the end of the run, as SIGINT does.
+    /// Requests the end of the run, as SIGINT does.
     pub fn end(&self) {
         self.hub.end();
     }
@@ -127,29 +128,29 @@ impl Control {
         Ok(slots.into_iter().zip(fmus).map(ticket).collect())
     }
 
-    /// A further run begins; its instances are new.
+    /// Resets the state for the next run with new instances.
     pub(super) fn next_run(&self) {
         self.hub.next_run();
     }
 
-    /// All runs are over.
+    /// Marks all runs as over.
     pub(super) fn close(&self) {
         self.hub.close();
     }
 
-    /// What was set since the last call, in recorded columns.
+    /// Takes the values set in recorded columns since the last call.
     pub(super) fn take_changes(&self) -> Vec<(Instant, Vec<Set>)> {
         self.hub.take_changes()
     }
 }
 
 impl Ticket {
-    /// What came of it, if that is known.
+    /// Outcome of the command, if it is known.
     pub fn poll(&self) -> Option<Result<Applied, ControlError>> {
         self.hub.look(self.fmu, &self.slot)
     }
 
-    /// Waits for what comes of it. After a timeout it may still be carried out.
+    /// Waits for the outcome. After a timeout the command may still be executed.
     pub fn wait(&self, timeout: Duration) -> Result<Applied, ControlError> {
         let began = std::time::Instant::now();
         loop {

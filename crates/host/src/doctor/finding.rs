@@ -1,17 +1,17 @@
-//! One thing that was looked at: how it is, what that costs, what changes it.
+//! One result of doctor: the state, its cost, the remedy.
 
 #![forbid(unsafe_code)]
 
 use vecud_base::plain::{plain, shell_word};
 
-/// How bad.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What is found can cost a 1 ms task a release (about a millisecond), or takes away what vecud needs.
+    /// Can cost a 1 ms task a release (about a millisecond), or removes a thing that vecud needs.
     Problem,
-    /// What is found costs microseconds, up to some hundred of them; or more under a condition that is named.
+    /// Costs microseconds, up to some hundred of them; or more under a named condition.
     Advice,
-    /// As it should be, or nothing that anybody could change.
+    /// Right, or impossible to change.
     Ok,
 }
 
@@ -26,60 +26,60 @@ impl Level {
     }
 }
 
-/// One thing that was looked at. Texts hold no control characters, whatever the machine's files hold.
+/// One result of doctor. Texts contain no control characters, whatever the machine's files contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was looked at: a stable word for programs.
+    /// Name of the check: a stable word for programs.
     pub check: &'static str,
-    /// The core that it is about, where it is about one.
+    /// Number of the core, for findings about one core.
     pub cpu: Option<usize>,
-    /// How bad.
+    /// Severity.
     pub level: Level,
-    /// What was found, as a phrase.
+    /// The state, as a phrase.
     pub found: String,
-    /// What it does to latency; empty where nothing is wrong.
+    /// Effect on latency; empty where nothing is wrong.
     pub why: String,
-    /// What changes it.
+    /// Remedy.
     pub fix: Option<Fix>,
 }
 
 impl Finding {
-    /// Nothing to change.
+    /// Makes a finding without a need for change.
     pub fn ok(check: &'static str, found: impl AsRef<str>) -> Finding {
         Finding { check, cpu: None, level: Level::Ok, found: plain(found.as_ref()), why: String::new(), fix: None }
     }
 
-    /// Something that costs microseconds.
+    /// Makes a finding that costs microseconds.
     pub fn advice(check: &'static str, found: impl AsRef<str>, why: impl AsRef<str>) -> Finding {
         Finding { level: Level::Advice, why: plain(why.as_ref()), ..Finding::ok(check, found) }
     }
 
-    /// Something that costs releases.
+    /// Makes a finding that costs releases.
     pub fn problem(check: &'static str, found: impl AsRef<str>, why: impl AsRef<str>) -> Finding {
         Finding { level: Level::Problem, ..Finding::advice(check, found, why) }
     }
 
-    /// The finding, about this core.
+    /// Assigns the finding to a core.
     pub fn of(self, cpu: usize) -> Finding {
         Finding { cpu: Some(cpu), ..self }
     }
 
-    /// With this way out.
+    /// Adds a remedy.
     pub fn fixed_by(self, fix: Fix) -> Finding {
         Finding { fix: Some(fix), ..self }
     }
 }
 
-/// What a fix needs before it is in force.
+/// Condition for a fix to take effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// The fix needs nothing but its commands; it lasts until the next boot, beyond that with its file.
+    /// Only the commands of the fix; they last until the next boot, with the file beyond it.
     Nothing,
     /// A new login.
     Login,
     /// A reboot.
     Reboot,
-    /// The host of this virtual machine or container, or whoever started this process.
+    /// A change by the host of this virtual machine or container, or by the parent of this process.
     Host,
 }
 
@@ -95,77 +95,77 @@ impl Needs {
     }
 }
 
-/// A way out. At least one of its parts is there.
+/// A remedy. At least one of its parts is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What root does now.
+    /// Commands of root that take effect now.
     pub now: Vec<Action>,
-    /// What makes it last: one of [`FILES`].
+    /// File that makes the change last: one of [`FILES`].
     pub file: Option<&'static str>,
-    /// What a person has to know or do.
+    /// Instructions for a person.
     pub words: String,
-    /// What else it takes.
+    /// Further conditions.
     pub needs: Needs,
 }
 
 impl Fix {
-    /// Commands alone.
+    /// Makes a remedy of commands alone.
     pub fn now(now: Vec<Action>) -> Fix {
         Fix { now, file: None, words: String::new(), needs: Needs::Nothing }
     }
 
-    /// A value in a file of the kernel.
+    /// Makes a remedy that writes a value to a file of the kernel.
     pub fn write(value: impl ToString, path: impl Into<String>) -> Fix {
         Fix::now(vec![Action::write(value, path)])
     }
 
-    /// Words alone.
+    /// Makes a remedy of words alone.
     pub fn words(words: impl AsRef<str>, needs: Needs) -> Fix {
         Fix { now: Vec::new(), file: None, words: plain(words.as_ref()), needs }
     }
 
-    /// A file of `rt-config/` alone.
+    /// Makes a remedy of a file of `rt-config/` alone.
     pub fn file(file: &'static str, needs: Needs) -> Fix {
         Fix { now: Vec::new(), file: Some(file), words: String::new(), needs }
     }
 
-    /// And this file makes it last.
+    /// Adds the file that makes the change last.
     pub fn lasting(self, file: &'static str) -> Fix {
         Fix { file: Some(file), ..self }
     }
 
-    /// And this is to be known.
+    /// Adds instructions.
     pub fn and(self, words: impl AsRef<str>) -> Fix {
         Fix { words: plain(words.as_ref()), ..self }
     }
 }
 
-/// One thing that root does in a POSIX shell.
+/// One action of root in a POSIX shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// A value goes into a file of the kernel.
+    /// Writes a value to a file of the kernel.
     Write {
-        /// What.
+        /// The value.
         value: String,
-        /// Where.
+        /// Path of the file.
         path: String,
     },
-    /// A command; what it holds of the machine's is quoted.
+    /// Runs a command; texts from the machine are quoted in it.
     Run(String),
 }
 
 impl Action {
-    /// A value goes into a file of the kernel.
+    /// Makes an action that writes a value to a file of the kernel.
     pub fn write(value: impl ToString, path: impl Into<String>) -> Action {
         Action::Write { value: value.to_string(), path: path.into() }
     }
 
-    /// Makes debugfs visible, where it is not.
+    /// Makes an action that mounts debugfs where it is not mounted.
     pub fn mount_debugfs() -> Action {
         Action::Run("[ -e /sys/kernel/debug/sched ] || mount -t debugfs debugfs /sys/kernel/debug".to_owned())
     }
 
-    /// As one types it.
+    /// The command as typed in a shell.
     pub fn command(&self) -> String {
         match self {
             Action::Write { value, path } => format!("echo {} > {}", shell_word(value), shell_word(path)),
@@ -174,19 +174,19 @@ impl Action {
     }
 }
 
-/// The kernel command line.
+/// Options for the kernel command line.
 pub(super) const GRUB: &str = "rt-config/grub.d/vecud.cfg";
 /// Settings of `/proc/sys`.
 pub(super) const SYSCTL: &str = "rt-config/sysctl.d/99-vecud.conf";
-/// Real-time priorities and locked memory of people.
+/// Limits of users: real-time priorities and locked memory.
 pub(super) const LIMITS: &str = "rt-config/limits.d/vecud.conf";
-/// `/dev/cpu_dma_latency`.
+/// Access to `/dev/cpu_dma_latency`.
 pub(super) const UDEV: &str = "rt-config/udev/99-vecud.rules";
-/// Interrupts elsewhere.
+/// Moves interrupts to other cores.
 pub(super) const IRQ_AFFINITY: &str = "rt-config/irq-affinity";
-/// Governor, huge pages, the fair server.
+/// Sets the governor, huge pages and the fair server.
 pub(super) const TUNED: &str = "rt-config/tuned/vecud/tuned.conf";
-/// A rig as a service.
+/// Runs a rig as a service.
 pub(super) const UNIT: &str = "systemd/vecud@.service";
 
 /// Every file that a [`Fix`] names, relative to the repository.

@@ -1,7 +1,7 @@
-//! What `vecud doctor` has measured last, as a file: so that reports of runs can set their latencies against it.
+//! The last measurement of `vecud doctor`, as a file: reports of runs compare their latencies with it.
 //!
-//! It counts on the machine on which it was measured alone, with the kernel of then. Each core keeps its own last measurement, so that
-//! one for another rig takes nothing away; a glance at a core does not take the place of a measurement.
+//! A measurement is valid only on the same machine with the same kernel. Each core keeps its own last measurement, so
+//! that one for another rig removes nothing; a short look at a core does not replace a measurement.
 
 use super::facts::{KernelFacts, Processor};
 use super::{Probe, Tree};
@@ -9,32 +9,32 @@ use hdrhistogram::Histogram as Hdr;
 use serde::{Deserialize, Serialize};
 use vecud_record::histogram::Histogram;
 
-/// The name of the file, in the user's cache.
+/// Name of the file, in the user's cache.
 pub const NAME: &str = "doctor.json";
 
 /// See the [module](self).
 #[derive(Debug, Deserialize, Serialize)]
 pub struct ProbeArchive {
-    /// On which machine it was measured, with which kernel.
+    /// Machine and kernel of the measurement.
     machine: String,
     cores: Vec<KeptCore>,
 }
 
-/// Shorter than this, a measurement is a glance, s.
+/// Shorter measurements do not replace longer ones, s.
 const GLANCE: f64 = 1.0;
 
-/// How late threads woke on some cores.
+/// Wake-up latencies of some cores.
 #[derive(Debug)]
 pub struct WakeupLatencies {
-    /// When the first of them was measured: RFC 3339, UTC.
+    /// Time of the oldest measurement among them: RFC 3339, UTC.
     pub measured: String,
-    /// For how long, s: each of them at least.
+    /// Duration of the shortest measurement among them, s.
     pub seconds: f64,
-    /// Which of them were measured.
+    /// The measured cores.
     pub cpus: Vec<usize>,
     /// The lowest priority; `None`: ordinary threads.
     pub fifo_priority: Option<u8>,
-    /// The latencies of all of them.
+    /// Latencies of all these cores together.
     pub latency: Histogram,
 }
 
@@ -42,20 +42,20 @@ pub struct WakeupLatencies {
 #[derive(Debug, Deserialize, Serialize)]
 struct KeptCore {
     cpu: usize,
-    /// When it was measured: RFC 3339, UTC.
+    /// Time of the measurement: RFC 3339, UTC.
     measured: String,
-    /// For how long, s.
+    /// Duration, s.
     seconds: f64,
     fifo_priority: Option<u8>,
     count: u64,
     min: u64,
     max: u64,
     mean: f64,
-    /// Values, each with how often it came.
+    /// Values with their counts.
     values: Vec<(u64, u64)>,
 }
 
-/// What machine this is, and with which kernel.
+/// Identifies the machine and its kernel.
 pub fn machine(tree: &Tree) -> String {
     let (kernel, processor) = (KernelFacts::read(tree), Processor::read(tree));
     let id = tree.text("/etc/machine-id").unwrap_or_default();
@@ -63,7 +63,7 @@ pub fn machine(tree: &Tree) -> String {
 }
 
 impl ProbeArchive {
-    /// What was measured on this machine; `None`: nothing that could be kept.
+    /// Packs the measurement of this machine; `None`: no core was measured.
     pub fn of(probe: &Probe, tree: &Tree, measured: &str) -> Option<ProbeArchive> {
         let measured_there = probe.cores.iter().filter(|core| core.latency.count() > 0);
         let cores: Vec<KeptCore> = measured_there
@@ -88,7 +88,7 @@ impl ProbeArchive {
         is_whole.then(|| ProbeArchive { machine: machine(tree), cores })
     }
 
-    /// This, and of an `earlier` measurement of the same machine the cores that this one has not or only glanced at.
+    /// Adds from an `earlier` measurement of the same machine the cores that this one lacks or measured only briefly.
     pub fn after(mut self, earlier: ProbeArchive) -> ProbeArchive {
         for core in earlier.cores {
             match self.cores.iter_mut().find(|own| own.cpu == core.cpu) {
@@ -101,17 +101,17 @@ impl ProbeArchive {
         self
     }
 
-    /// As the content of the file.
+    /// Content of the file.
     pub fn text(&self) -> String {
         serde_json::to_string(self).expect("strings, numbers and lists")
     }
 
-    /// Reads the file; `None`: it is none, or of another machine or kernel.
+    /// Reads the file; `None`: it is damaged, or of another machine or kernel.
     pub fn read(text: &str, tree: &Tree) -> Option<ProbeArchive> {
         serde_json::from_str::<ProbeArchive>(text).ok().filter(|kept| kept.machine == machine(tree))
     }
 
-    /// How late threads woke on these cores. `None`: none of them was measured, or the file is damaged.
+    /// Wake-up latencies of these cores. `None`: none of them was measured, or the file is damaged.
     pub fn on(&self, cpus: &[usize]) -> Option<WakeupLatencies> {
         let cores: Vec<&KeptCore> = self.cores.iter().filter(|core| cpus.contains(&core.cpu)).collect();
         let mut latency = Histogram::default();

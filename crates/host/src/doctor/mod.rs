@@ -1,4 +1,4 @@
-//! Is this machine fit for real time? What was found, what it costs, and what changes it.
+//! Checks whether this machine is fit for real time: the state, its cost, and the remedy.
 //!
 //! Data flows one way, and nothing is changed on the way:
 //!
@@ -11,10 +11,10 @@
 //! - [`Tree`] is the only way to the machine's files, below a root that is handed in: tests read made-up machines. A file
 //!   that is missing, unreadable or full of nonsense is normal, and says so in a finding where it matters.
 //! - [`trials`] finds limits by doing what a run does (policy, priority, locked memory, cores, sleep states), in threads
-//!   that end at once. [`probe`] sleeps as partitions sleep, and tells how late it wakes.
+//! that end at once. [`probe`] sleeps as partitions sleep, and measures how late it wakes.
 //! - [`rules`] are pure: what is known → [`Finding`]s. [`show`] is pure, too.
-//! - [`against`] sets an answer beside one that was saved as JSON.
-//! - [`kept`] is what was measured last, as text: `vecud doctor` puts it into the user's cache, reports draw it.
+//! - [`against`] compares a result with one that was saved as JSON.
+//! - [`kept`] is the last measurement as text: `vecud doctor` puts it into the user's cache, reports draw it.
 //! - doctor runs no command and changes nothing of the machine. `--fix` *prints* a script.
 
 #![forbid(unsafe_code)]
@@ -35,10 +35,10 @@ pub use probe::Probe;
 pub use tree::{Reading, Tree};
 pub use trials::Trials;
 
-/// What the machine shall be fit for.
+/// Requirements on the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The name of the rig whose cores and priorities these are; `None`: they are vecud's defaults.
+    /// Name of the rig with these cores and priorities; `None`: they are vecud's defaults.
     pub rig: Option<String>,
     /// The cores, sorted.
     pub cpus: Vec<usize>,
@@ -46,15 +46,15 @@ pub struct Target {
     pub band: (u8, u8),
 }
 
-/// Everything that is known, for the rules.
+/// All input of the rules.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// For what.
+    /// Requirements on the machine.
     pub target: Target,
-    /// What the machine's files say.
+    /// Facts from the machine's files.
     pub facts: MachineFacts,
-    /// What was found by trying.
+    /// Results of the trials.
     pub trials: Trials,
-    /// What was found by measuring; `None`: that was not wanted.
+    /// Result of the measurement; `None`: no measurement was requested.
     pub probe: Option<Probe>,
 }

@@ -1,4 +1,5 @@
-//! How late a thread wakes on each core, without any FMU: what cyclictest measures, by the sleep that partitions use.
+//! Wake-up latency of a thread on each core, without any FMU: measured like cyclictest, with the sleep that partitions
+//! use.
 //!
 //! One thread per core, pinned, at the highest priority of the band that is granted (else an ordinary thread, which says
 //! so), sleeps to absolute instants 1 ms apart. All cores at once: a rig uses them at once, so what they cost each other
@@ -17,44 +18,44 @@ use vecud_linux::wake::{WakeWord, Wakening, monotonic_now};
 use vecud_linux::{SysError, affinity, memory, scheduling, thread};
 use vecud_record::histogram::{Histogram, HistogramWriter, WORDS};
 
-/// Between two instants, ns.
+/// Interval between two instants, ns.
 pub const PERIOD: i64 = 1_000_000;
-/// Instants before those that count: code and stack are there afterwards.
+/// Instants before the measurement: they bring code and stack into memory.
 const WARM_UP: i64 = 10;
 const STACK: usize = 256 * 1024;
-/// A probe is compared by its parts: so many at most, each of so many instants at least.
+/// Probes are compared by their parts: the greatest number of parts, and the least number of instants in a part.
 const MOST_PARTS: usize = 10;
 const SHORTEST_PART: i64 = 100;
 
-/// What was measured.
+/// Result of a probe.
 #[derive(Clone, Debug)]
 pub struct Probe {
-    /// How long, s.
+    /// Duration, s.
     pub seconds: f64,
-    /// Somebody ended it early.
+    /// The user ended the probe early.
     pub cut_short: bool,
-    /// What was measured on each core.
+    /// Result of each core.
     pub cores: Vec<CoreProbe>,
-    /// The interrupts at its end; those at its beginning are in the facts.
+    /// Counts of interrupts at the end of the probe; the facts have those at the beginning.
     pub interrupts: Interrupts,
 }
 
-/// One core.
+/// Result of one core.
 #[derive(Clone, Debug)]
 pub struct CoreProbe {
     /// The number of the core.
     pub cpu: usize,
     /// The `SCHED_FIFO` priority; `None`: an ordinary thread.
     pub priority: Option<u8>,
-    /// How late it woke, ns; no value at all where it could not be there.
+    /// Wake-up latencies, ns; empty if the thread could not run on the core.
     pub latency: Histogram,
-    /// Figures of the parts of the probe, one after the other, without those in which the thread never woke.
+    /// Figures of the parts of the probe in order, without the parts in which the thread never woke.
     pub parts: Vec<ProbePart>,
     /// Page faults of the thread, small and large.
     pub faults: u64,
-    /// How often something else took the core away from it.
+    /// Number of preemptions of the thread.
     pub preempted: u64,
-    /// Why it could not run there.
+    /// Reason why the thread could not run on the core.
     pub refused: Option<String>,
 }
 
@@ -69,16 +70,16 @@ pub struct ProbePart {
     pub max_ns: u64,
 }
 
-/// What is going on.
+/// Progress of a running probe.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// s.
+    /// Elapsed time, s.
     pub elapsed: f64,
-    /// The latest wake-up so far, ns, by core.
+    /// Greatest latency so far, ns, by core.
     pub worst: Vec<(usize, u64)>,
 }
 
-/// Measures for so long, or until somebody asks for the end. `tell` is called a few times per second.
+/// Measures for a duration, or until the user asks for the end. `tell` is called a few times per second.
 pub fn run(
     target: &Target,
     fifo: Option<u8>,
@@ -87,7 +88,7 @@ pub fn run(
     stop: &StopToken,
     mut tell: impl FnMut(&Progress),
 ) -> Result<Probe, SysError> {
-    // This thread has other work. Where there is no other core it stays, with an ordinary priority.
+    // Moves this thread off the measured cores. Where there is no other core it stays, with an ordinary priority.
     let _as_far_as_it_goes = affinity::keep_off(&target.cpus);
     let priority = fifo.map(|highest| highest.min(target.band.1));
     let begin = monotonic_now() + 20 * PERIOD;
@@ -127,7 +128,7 @@ pub fn run(
 }
 
 impl CoreProbe {
-    /// No measurement.
+    /// Makes a result without a measurement.
     pub fn nothing(cpu: usize) -> CoreProbe {
         CoreProbe {
             cpu,
@@ -143,7 +144,7 @@ impl CoreProbe {
 
 fn probe(cpu: usize, priority: Option<u8>, first: i64, end: i64, shared: &(WakeWord, AtomicU64)) -> CoreProbe {
     let mut result = CoreProbe::nothing(cpu);
-    // Before it becomes FIFO, which hides the slack from some kernels.
+    // Set before the thread becomes FIFO, a policy under which some kernels hide the slack.
     let _as_far_as_it_goes = thread::minimize_timer_slack().and_then(|()| thread::block_signals());
     if let Err(error) = affinity::pin_to(cpu) {
         result.refused = Some(error.cause());
@@ -174,7 +175,8 @@ fn probe(cpu: usize, priority: Option<u8>, first: i64, end: i64, shared: &(WakeW
     result
 }
 
-/// Wakes at each instant from `next` to before `end`, or until somebody wakes it; returns the instant that is next. Allocates nothing.
+/// Wakes at each instant from `next` to before `end`, or until it is woken; returns the next instant. Allocates
+/// nothing.
 fn cycle(word: &WakeWord, mut next: i64, end: i64, recorder: &HistogramWriter, worst: &AtomicU64) -> i64 {
     while next < end && word.wait_until(0, Some(next)) == Wakening::TimedOut {
         let late = monotonic_now() - next;
@@ -185,7 +187,7 @@ fn cycle(word: &WakeWord, mut next: i64, end: i64, recorder: &HistogramWriter, w
     next
 }
 
-/// Page faults, and how often the core was taken away.
+/// Counts of this thread: page faults, and preemptions.
 fn usage() -> (u64, u64) {
     getrusage(UsageWho::RUSAGE_THREAD).map_or((0, 0), |usage| {
         let faults = usage.minor_page_faults() + usage.major_page_faults();

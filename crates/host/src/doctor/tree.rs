@@ -1,6 +1,6 @@
 //! The machine's files, below a root: `/` for the machine itself, a folder for a made-up one.
 //!
-//! Nothing here fails: what cannot be read is told apart from what is not there, and a file of any length or content is
+//! Nothing here fails: unreadable files are distinguished from missing ones, and a file of any length or content is
 //! read as text up to a bound.
 
 use std::fs::{self, File};
@@ -16,19 +16,19 @@ pub struct Tree {
     root: PathBuf,
 }
 
-/// What became of an attempt to read.
+/// Outcome of reading a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading<T> {
-    /// Read.
+    /// The content.
     Is(T),
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
-    /// The file is there, or hidden, and this user may not read it.
+    /// The file exists, or is hidden, but this user may not read it.
     Refused,
 }
 
 impl<T> Reading<T> {
-    /// What was read.
+    /// The content, if it was read.
     pub fn get(self) -> Option<T> {
         match self {
             Reading::Is(value) => Some(value),
@@ -38,22 +38,22 @@ impl<T> Reading<T> {
 }
 
 impl Tree {
-    /// This machine.
+    /// The files of this machine.
     pub fn of_this_machine() -> Tree {
         Tree::at("/")
     }
 
-    /// Another root, which need not have everything.
+    /// The files below another root, which need not be complete.
     pub fn at(root: impl Into<PathBuf>) -> Tree {
         Tree { root: root.into() }
     }
 
-    /// Where a path that begins with `/` is.
+    /// Location of a path that begins with `/`.
     pub fn path(&self, path: &str) -> PathBuf {
         self.root.join(path.trim_start_matches('/'))
     }
 
-    /// A file's text without white space around it.
+    /// Text of a file without surrounding white space.
     pub fn read(&self, path: &str) -> Reading<String> {
         let mut bytes = Vec::new();
         match File::open(self.path(path)).and_then(|file| file.take(LONGEST).read_to_end(&mut bytes)) {
@@ -63,22 +63,22 @@ impl Tree {
         }
     }
 
-    /// The text of a file, where it does not matter why there is none.
+    /// Text of a file, if it can be read.
     pub fn text(&self, path: &str) -> Option<String> {
         self.read(path).get()
     }
 
-    /// A number that stands alone in a file.
+    /// The number in a file, if it contains nothing else.
     pub fn number(&self, path: &str) -> Option<i64> {
         self.text(path)?.parse().ok()
     }
 
-    /// Whether something is there.
+    /// Whether a path exists.
     pub fn has(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 
-    /// Names in a folder, sorted; of numbers, by their value.
+    /// Names in a folder, sorted; numbers by their value.
     pub fn names(&self, path: &str) -> Reading<Vec<String>> {
         let entries = match fs::read_dir(self.path(path)) {
             Ok(entries) => entries,
@@ -90,7 +90,7 @@ impl Tree {
         Reading::Is(names)
     }
 
-    /// The numbers among the names in a folder, with what stands before them taken off: `cpu3` → 3.
+    /// Numbers of the names in a folder that begin with `prefix`: `cpu3` → 3.
     pub fn numbered(&self, path: &str, prefix: &str) -> Vec<usize> {
         let names = self.names(path).get().unwrap_or_default();
         let mut numbers: Vec<usize> = names.iter().filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect();

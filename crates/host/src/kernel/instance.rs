@@ -1,8 +1,8 @@
 //! An instance of the kernel's tracing of its own, in tracefs: buffers, events and a clock that no other user of tracing shares.
 //!
-//! Guarantees: nothing of the kernel's other tracing is touched. The instance goes with the value, also when that is dropped on the
-//! way of an error. When this process is killed the kernel ends the tracing and frees the buffers (`free_buffer`,
-//! `disable_on_free`); what is left, an empty instance, is removed by [`remove_stale`].
+//! Guarantees: other tracing in the kernel is not touched. The instance is removed with the value, also on an error.
+//! When this process is killed, the kernel ends the tracing and frees the buffers (`free_buffer`, `disable_on_free`);
+//! the empty instance is removed by [`remove_stale`].
 
 use crate::doctor::Tree;
 use crate::doctor::facts::{SESSIONS, TRACEFS, instance_name, left_traces};
@@ -12,10 +12,10 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// For each core without partitions, KiB: there only marks are written.
+/// Buffer for each core without partitions, KiB: it only receives marks.
 const OTHERS_KIB: u64 = 64;
 
-/// What is traced, where the kernel has it: who gets the core, and what interrupts him.
+/// The events to trace, where the kernel has them: switches and wake-ups of threads, and interrupts.
 const EVENTS: [&str; 18] = [
     "sched/sched_switch",
     "sched/sched_wakeup",
@@ -36,14 +36,14 @@ const EVENTS: [&str; 18] = [
     "irq_vectors/thermal_apic_entry",
     "irq_vectors/thermal_apic_exit",
 ];
-/// Without this one a trace says nothing of who had a core.
+/// Event without which a trace does not show the owner of a core.
 const NEEDED: &str = EVENTS[0];
 
 /// A trace instance that records.
 #[derive(Debug)]
 pub(super) struct TraceInstance {
     path: PathBuf,
-    /// Open as long as the instance is wanted; `None`: it is being removed.
+    /// Open until the instance is removed.
     files: Option<Files>,
 }
 
@@ -51,12 +51,13 @@ pub(super) struct TraceInstance {
 struct Files {
     marker: File,
     on: File,
-    /// Frees the buffers when it is closed, by whomever.
+    /// Frees the buffers when it is closed, even by the kernel.
     _free: File,
 }
 
 impl TraceInstance {
-    /// Makes one that traces these cores into rings of so many KiB each. The error says what is missing and how to get it.
+    /// Makes an instance that traces these cores into rings of `kib` KiB each. The error names the missing prerequisite
+    /// and how to get it.
     pub(super) fn new(cores: &[usize], kib: u64) -> Result<TraceInstance, String> {
         let root = TRACEFS.iter().map(Path::new).find(|place| place.join("instances").exists());
         let instances = match root {
@@ -68,7 +69,7 @@ impl TraceInstance {
 
     fn within(instances: &Path, cores: &[usize], kib: u64) -> Result<TraceInstance, String> {
         let path = make(instances).map_err(|error| refusal(instances, &error))?;
-        // From here on it is removed, whatever happens.
+        // From here on the instance is removed on every path.
         let mut instance = TraceInstance { path, files: None };
         instance.set_up(cores, kib)?;
         Ok(instance)
@@ -76,14 +77,14 @@ impl TraceInstance {
 
     fn set_up(&mut self, cores: &[usize], kib: u64) -> Result<(), String> {
         self.write("tracing_on", "0")?;
-        // As the stamps of partitions.
+        // The clock of the partitions' time stamps.
         self.write("trace_clock", "mono")?;
         self.write("options/disable_on_free", "1")?;
         self.write("buffer_size_kb", &OTHERS_KIB.to_string())?;
         for core in cores {
             self.write(&format!("per_cpu/cpu{core}/buffer_size_kb"), &kib.to_string())?;
         }
-        // Not `tracing_cpumask`: it would keep marks out as well, which are written on other cores.
+        // `tracing_cpumask` would suppress marks as well, which are written on other cores.
         let mut filter = String::new();
         for core in cores {
             let or = if filter.is_empty() { "" } else { " || " };
@@ -108,19 +109,19 @@ impl TraceInstance {
         written.map_err(|error| format!("{}: {value}: {error}", self.path.join(name).display()))
     }
 
-    /// Leaves a mark in the trace, as long as that goes on.
+    /// Writes a mark into the trace while it runs.
     pub(super) fn mark(&mut self, words: &str) {
         if let Some(files) = &mut self.files {
             let _there_is_none_when_it_is_stopped = files.marker.write_all(format!("vecud: {words}\n").as_bytes());
         }
     }
 
-    /// Keeps what is there: nothing is traced from now on.
+    /// Stops the trace and keeps its content.
     pub(super) fn stop(&mut self) -> io::Result<()> {
         self.files.as_mut().map_or(Ok(()), |files| files.on.write_all(b"0"))
     }
 
-    /// What was traced, as text.
+    /// The trace as text.
     pub(super) fn text(&self) -> io::Result<impl Read + use<>> {
         File::open(self.path.join("trace"))
     }
@@ -130,7 +131,7 @@ impl Drop for TraceInstance {
     fn drop(&mut self) {
         let _ = self.stop();
         self.files = None;
-        // Whoever reads along keeps it from being removed.
+        // A reader of the trace delays its removal.
         for _ in 0..20 {
             match fs::remove_dir(&self.path) {
                 Err(error) if error.kind() == ErrorKind::ResourceBusy => std::thread::sleep(Duration::from_millis(5)),
@@ -145,7 +146,7 @@ fn open(folder: &Path, name: &str) -> Result<File, String> {
     File::options().write(true).open(&path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Makes a folder of a name that no session has, which makes an instance.
+/// Makes an instance: a folder with a name that no other session uses.
 fn make(instances: &Path) -> io::Result<PathBuf> {
     for session in 1..SESSIONS {
         let path = instances.join(instance_name(std::process::id(), session));
@@ -157,7 +158,7 @@ fn make(instances: &Path) -> io::Result<PathBuf> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Why no place has instances, and what to do about it.
+/// Explains why no place offers instances, and the remedy.
 fn unreachable(places: &[&Path]) -> String {
     let hidden =
         |place: &&&Path| matches!(fs::read_dir(place), Err(error) if error.kind() == ErrorKind::PermissionDenied);
@@ -180,9 +181,8 @@ fn refusal(place: &Path, error: &io::Error) -> String {
     format!("{}: {error}{way_out}", place.display())
 }
 
-/// Removes instances that runs have left which were killed before they could do it. Gives their folders. Nobody is told of those
-/// that cannot be removed: they are not this user's affair, or in use after all, by a process that has another number in this
-/// container.
+/// Removes instances that killed runs have left. Returns their folders. Failures are silent: such an instance belongs
+/// to another user, or is in use by a process that has another number in this container.
 pub(crate) fn remove_stale() -> Vec<String> {
     let mut left = left_traces(&Tree::of_this_machine());
     left.retain(|folder| fs::remove_dir(folder).is_ok());

@@ -33,38 +33,38 @@ use vecud_record::signals::SignalWriter;
 use vecud_report::{Pauses, Run};
 use vecud_runner::{FOLDER_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 
-/// What the runner may take to come to its end, beyond twice the rig's `shutdown_timeout`, ns.
+/// Additional time for the runner to end, beyond twice the rig's `shutdown_timeout`, ns.
 const GRACE: i64 = 1_000_000_000;
-/// Between two looks at a simulation that is young, or whose rows come fast.
+/// Interval between two checks of a young simulation, or of one whose rows come fast.
 const SOON: Duration = Duration::from_micros(200);
-/// Between two looks at any other one.
+/// Interval between two checks of other simulations.
 const LATER: Duration = Duration::from_millis(2);
-/// For so long a simulation is young, ns.
+/// Age up to which a simulation is young, ns.
 const YOUNG: i64 = 50_000_000;
 
-/// Where what a simulation computes goes.
+/// Destinations of a simulation's output.
 pub struct RowSink {
     /// Rows of CSV.
     pub out: Box<dyn Write + Send>,
-    /// `false`: nobody sees them there (`/dev/null`).
+    /// `false`: the rows are discarded (`/dev/null`).
     pub are_read: bool,
-    /// What FMU code prints.
+    /// Destination of the output that FMU code prints.
     pub printed: File,
-    /// Where what the FMU logs goes; `None`: to whoever hears of events.
+    /// Destination of the FMU's log; `None`: events.
     pub log: Option<File>,
-    /// Everything that FMUs log is told, not warnings and errors alone.
+    /// Reports everything that FMUs log, not only warnings and errors.
     pub logging_on: bool,
-    /// What can be drawn of the rows is kept as well.
+    /// Keeps an overview of the rows for drawing.
     pub drawn: bool,
 }
 
-/// What has become of a simulation.
+/// Result of a simulation.
 pub struct Simulated {
-    /// Everything that is known of it.
+    /// All facts of the run.
     pub run: Run,
-    /// Why rows could not be written any more, if that is so: then it has ended early.
+    /// The error that stopped the writing of rows and ended the simulation early, if there was one.
     pub unwritten: Option<io::Error>,
-    /// The serialised state of the FMU at its end; empty where nobody wants it, or it could not be had.
+    /// Serialised final state of the FMU; empty if it was not requested or not available.
     pub final_state: Vec<u8>,
 }
 
@@ -86,8 +86,8 @@ pub fn simulate(prepared: Prepared, rows: RowSink, events: &EventSink) -> Result
     Ok(watching.finish(run)?.0)
 }
 
-/// Simulates several times in one process, each time with new instances, whose rows go to one of these. There are fewer results where a
-/// process does not come to its last round. An error means that there was no run.
+/// Simulates several times in one process, each time with new instances, and writes the rows to these texts in order.
+/// There are fewer results if the process ends before the last round. An error means that there was no run.
 pub fn rounds(
     prepared: Prepared,
     rows: Vec<CsvText>,
@@ -111,7 +111,7 @@ pub fn rounds(
     Ok(all)
 }
 
-/// What the runner finds beside the shared memory: its job, and room for a state.
+/// Files for the runner besides the shared memory: its job, and space for a state.
 fn handed_over(shared: &SharedRig, variants: &[Vec<StartValue>]) -> Result<[std::os::fd::OwnedFd; 2], Error> {
     let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
     let job = Job {
@@ -129,7 +129,7 @@ fn handed_over(shared: &SharedRig, variants: &[Vec<StartValue>]) -> Result<[std:
     Ok([file("vecud-job", &job)?, file("vecud-state", &[])?])
 }
 
-/// A runner's process, and the simulations that it makes one after the other.
+/// A runner's process with its consecutive simulations.
 pub(super) struct Watching<'a> {
     shared: &'a Arc<SharedRig>,
     board: Board<'a>,
@@ -138,14 +138,14 @@ pub(super) struct Watching<'a> {
     log: Option<File>,
     process: RunnerProcess,
     memory: Memory,
-    /// Where the runner leaves a state.
+    /// File in which the runner leaves a state.
     state: File,
-    /// How many simulations there were and will be.
+    /// Total number of simulations.
     number: usize,
     runs: usize,
 }
 
-/// A simulation that goes on.
+/// A simulation in progress.
 pub(super) struct OneRun<'a> {
     recorder: Recorder<'a>,
     feeder: Feeder,
@@ -153,20 +153,20 @@ pub(super) struct OneRun<'a> {
     phase: Phase,
     started: SystemTime,
     unwritten: Option<io::Error>,
-    /// Errors of the host before the begin: the refusal has them, if one follows, and they are told otherwise.
+    /// Errors of the host before the start: part of the refusal if one follows, otherwise reported separately.
     reasons: Vec<String>,
 }
 
 /// How watching a simulation ends.
 enum Ended {
-    /// The process has left.
+    /// The process has ended.
     Process(ExitStatus),
     /// The process waits for the next one.
     Run,
 }
 
 impl<'a> Watching<'a> {
-    /// Starts the process. There is one simulation for each variant of start values, or one without any.
+    /// Starts the process. It makes one simulation for each variant of start values, or one without any.
     pub(super) fn start(
         shared: &'a Arc<SharedRig>,
         printed: File,
@@ -174,7 +174,7 @@ impl<'a> Watching<'a> {
         events: &'a EventSink,
     ) -> Result<Watching<'a>, Error> {
         let [job, state] = handed_over(shared, variants)?;
-        // There is no log of a run that would be begun anew.
+        // Simulations have no log that could be rotated.
         let nowhere = process::folder(Path::new("/")).map_err(|error| Error::System(error.to_string()))?;
         let descriptors = [shared.file(), job.as_fd(), state.as_fd(), nowhere.as_fd()];
         debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD, FOLDER_FD), (3, 4, 5, 6));
@@ -196,15 +196,15 @@ impl<'a> Watching<'a> {
         })
     }
 
-    /// Has what FMUs log go to a file.
+    /// Sends messages of FMUs to a file.
     pub(super) fn logging_to(self, log: Option<File>) -> Watching<'a> {
         Watching { log, ..self }
     }
 
-    /// The next simulation, whose rows go to `signals`.
+    /// Begins the next simulation, whose rows go to `signals`.
     pub(super) fn run(&mut self, signals: SignalWriter<'a>, feeder: Feeder, logging_on: bool) -> OneRun<'a> {
         let (prepared, plan) = (&self.shared.prepared, self.shared.plan());
-        // Of several tasks each has its own samples of one instant.
+        // With several tasks, each has its own samples of an instant.
         let is_alone = plan.units.len() == 1;
         let signals = if is_alone { signals.with_a_row_for_each_sample() } else { signals };
         let mut recorder = Recorder::new(plan, &prepared.descriptions, self.board, self.control.clone());
@@ -225,7 +225,7 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// What a simulation has come to, and whether the process waits for the next one.
+    /// Result of a simulation, and whether the process waits for the next one.
     pub(super) fn finish(&mut self, mut run: OneRun<'a>) -> Result<(Simulated, bool), Error> {
         let ended = self.watch(&mut run)?;
         let gone = monotonic_now();
@@ -241,7 +241,7 @@ impl<'a> Watching<'a> {
                 return Ok((self.collect(run, ExitStatus::default(), gone), true));
             }
         };
-        // A runner that cannot even read its job says so by its exit code; FMU code may call exit(2) as well.
+        // A runner that cannot even read its job reports that by its exit code; FMU code may call exit(2) as well.
         let exit_called = self.board.global(Global::ExitCalled).load(SeqCst) == 1;
         let nothing_ran = run.phase < Phase::Running && !exit_called && status.code() == Some(2);
         if run.phase == Phase::Refused || nothing_ran {
@@ -252,13 +252,13 @@ impl<'a> Watching<'a> {
         Ok((self.collect(run, status, gone), false))
     }
 
-    /// Has the process end: there is no further simulation.
+    /// Tells the process to end: there are no further simulations.
     pub(super) fn stop(&self) {
         self.shared.ask_to_stop();
         self.board.set_phase(Phase::Stopping);
     }
 
-    /// Lets the process go on with the next simulation, whose inputs are read by what is returned.
+    /// Starts the next simulation of the process, and returns the feeder of its inputs.
     pub(super) fn next_run(&self) -> Feeder {
         self.control.next_run();
         let feeder = Feeder::new(self.shared);
@@ -270,7 +270,7 @@ impl<'a> Watching<'a> {
         let began = monotonic_now();
         let mut calls = CallWatcher::new(self.shared.plan());
         let mut ending = None;
-        // Where there is no thread for it, this one reads.
+        // Without a thread for it, this one reads.
         let _has_thread = run.feeder.start();
         loop {
             let status = self.process.try_wait(self.shared.plan())?;
@@ -298,7 +298,7 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// The runner's word for it, where that is one that can follow what it was: FMU code can write anywhere.
+    /// Takes the phase from the runner, if it can follow the known one: FMU code can overwrite it.
     fn look_how_far_it_is(&self, run: &mut OneRun) {
         let (said, before) = (self.board.phase(), run.phase);
         let follows = match said {
@@ -318,7 +318,7 @@ impl<'a> Watching<'a> {
                 run.reasons.push(line);
                 continue;
             }
-            // In one piece: the simulations of a sweep write to one file.
+            // Written in one piece: the simulations of a sweep share a file.
             match self.log.as_ref().map(|mut log| log.write_all(format!("{}\n", Plain(&line)).as_bytes())) {
                 Some(Ok(())) => (),
                 Some(Err(error)) => {
@@ -349,8 +349,7 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Who asks for the end gets it from the runner; who asks a second time, or too long a wait once it is ending, ends the
-    /// runner the hard way.
+    /// Passes a request to end to the runner; kills the runner on a second request, or when ending takes too long.
     fn end_it(&mut self, run: &OneRun, ending: &mut Option<i64>, now: i64) {
         let at_most = self.shared.prepared.options.at_most;
         let is_too_long = at_most.is_some_and(|most| now - self.process.began > most.as_nanos() as i64);
@@ -362,7 +361,7 @@ impl<'a> Watching<'a> {
             return;
         }
         let since = *ending.get_or_insert(now);
-        // Where nobody waits, a call that does not return is told by the limit that calls have.
+        // Without a request to end, the limit for calls applies to a call that does not return.
         let timeout = match at_most.filter(|_| asked == 0) {
             Some(most) => most.as_nanos() as i64,
             None => self.shared.plan().shutdown_timeout.0,
@@ -377,7 +376,7 @@ impl<'a> Watching<'a> {
         self.process.kill(self.board, reason);
     }
 
-    /// What it has left becomes a run.
+    /// Makes a run of the shared memory that the process has left.
     fn collect(&mut self, mut run: OneRun, status: ExitStatus, gone: i64) -> Simulated {
         let (shared, board) = (self.shared, self.board);
         let plan = shared.plan();

@@ -1,7 +1,8 @@
 //! A parameter study: one simulation for each point of a grid of start values, and one table of all rows.
 //!
-//! Several runners share the work, each with a process of its own, so that an FMU need not stand instances beside each other. A runner
-//! loads the library once and makes a new instance for each of its points. Rows come in the order of the grid, whoever computes them.
+//! Several runners share the work, each with a process of its own, so that the FMU need not support several instances.
+//! A runner loads the library once and makes a new instance for each of its points. Rows are in the order of the grid,
+//! whichever process computes them.
 
 use super::run::{RowSink, Simulated, Watching};
 use super::text::CsvText;
@@ -22,20 +23,20 @@ use vecud_record::csv;
 use vecud_record::signals::SignalWriter;
 use vecud_report::{End, Problem};
 
-/// Points that a sweep may have.
+/// Greatest number of points of a sweep.
 const POINTS: usize = 1_000_000;
-/// Simulations that a process makes before another one takes its place: what instances leave behind does not pile up.
+/// Number of simulations after which a process is replaced: leaks of instances do not accumulate.
 const OF_A_PROCESS: usize = 256;
-/// Simulations whose rows may wait for those of others.
+/// Number of simulations whose rows may wait for those of others.
 const WAITING: usize = 2;
 
 /// `NAME=from:to:by`, or `NAME=value,value`: a start value that is varied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     name: String,
-    /// As they are written.
+    /// The values as written on the command line.
     values: Vec<String>,
-    /// They are on a line, so that all fit where the first and the last one do.
+    /// The values form a range, so all are valid if the first and the last one are.
     is_range: bool,
 }
 
@@ -56,7 +57,7 @@ impl FromStr for Axis {
     }
 }
 
-/// The numbers from one to another, both included, as people write them: with as many decimals as the two that make them have.
+/// The numbers from one to another, both included, with as many decimals as the start and the increment have.
 fn range(from: &str, to: &str, by: &str) -> Result<Vec<String>, String> {
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     let parsed = (number(from), number(to), number(by));
@@ -67,7 +68,7 @@ fn range(from: &str, to: &str, by: &str) -> Result<Vec<String>, String> {
     if step == 0.0 || !steps.is_finite() || steps < -1e-9 {
         return Err(format!("from {from} one does not come to {to} in steps of {by}"));
     }
-    // What rounding takes away from the last step is none of it.
+    // Tolerates rounding in the number of steps.
     let count = (steps + 1e-9).floor();
     if count >= POINTS as f64 {
         return Err(format!("{from}:{to}:{by} has more than {POINTS} values"));
@@ -84,25 +85,25 @@ fn range(from: &str, to: &str, by: &str) -> Result<Vec<String>, String> {
     Ok((0..=count as usize).map(value).collect())
 }
 
-/// What has become of a sweep.
+/// Result of a sweep.
 pub struct Swept {
-    /// Points whose simulation is over.
+    /// Number of completed points.
     pub points: usize,
-    /// Points whose simulation is over and was not cut short by somebody who asked for the end.
+    /// Number of completed points that were not cut short by the user.
     pub whole: usize,
-    /// Points that the study has.
+    /// Number of points of the study.
     pub all: usize,
-    /// Points whose simulation has failed.
+    /// Number of failed points.
     pub failed: usize,
-    /// The exit code of the worst of them.
+    /// Exit code of the worst point.
     pub exit_code: u8,
-    /// Why rows could not be written any more, if that is so.
+    /// The error that stopped the writing of rows, if there was one.
     pub unwritten: Option<io::Error>,
 }
 
-/// All points.
+/// The grid of points.
 struct Grid {
-    /// For each axis its values, as cells and as start values.
+    /// The values of each axis, as cells and as start values.
     axes: Vec<Vec<(String, StartValue)>>,
 }
 
@@ -111,7 +112,7 @@ impl Grid {
         self.axes.iter().map(Vec::len).product()
     }
 
-    /// The values of a point: the last axis is the fastest.
+    /// The values of a point: the last axis varies fastest.
     fn of(&self, point: usize) -> impl Iterator<Item = &(String, StartValue)> {
         let mut stride = self.points();
         self.axes.iter().map(move |axis| {
@@ -120,7 +121,7 @@ impl Grid {
         })
     }
 
-    /// The beginning of each of its rows.
+    /// The first cells of each row of a point.
     fn cells(&self, point: usize) -> String {
         self.of(point).map(|(text, _)| csv::cell(text) + ",").collect()
     }
@@ -130,8 +131,8 @@ impl Grid {
     }
 }
 
-/// Simulates all points of a grid with so many processes, and writes one table to `rows`, which are opened when the FMU and its grid
-/// are known to be good. An error means that there was no run.
+/// Simulates all points of a grid with `jobs` processes, and writes one table to `rows`, which are opened when the FMU
+/// and its grid are known to be valid. An error means that there was no run.
 pub fn sweep(
     wanted: &SimulationOptions,
     axes: &[Axis],
@@ -190,14 +191,14 @@ pub fn sweep(
     swept
 }
 
-/// The variable of an axis, which is a scalar.
+/// The variable of an axis, a scalar.
 fn swept<'p>(prepared: &'p Prepared, axis: &Axis) -> Result<&'p Variable, Error> {
     let named = |variable: &&Variable| variable.names().any(|name| name == axis.name);
     let found = prepared.descriptions[0].variables.iter().find(named).filter(|variable| variable.dimensions.is_empty());
     found.ok_or_else(|| Error::Command(format!("--sweep {}: what is varied has to be one scalar variable", axis.name)))
 }
 
-/// The start value of a variable of which another one is known, if it is a number.
+/// Parses a number as a start value of the same kind as a known one.
 fn between_ends(known: &StartValue, text: &str) -> Option<StartValue> {
     let values = match known.variable_type {
         VariableType::Float64 => Values::Float64(vec![text.parse().ok()?]),
@@ -215,16 +216,16 @@ fn between_ends(known: &StartValue, text: &str) -> Option<StartValue> {
     Some(StartValue { values, ..known.clone() })
 }
 
-/// A simulation of one point that is over.
+/// A completed simulation of one point.
 struct Point {
     rows: Vec<u8>,
     simulated: Simulated,
 }
 
-/// Where what FMU code says goes: all processes share these files.
+/// Destinations of output and messages of FMU code: all processes share these files.
 struct Said {
     printed: File,
-    /// What it logs; `None`: to whoever hears of events.
+    /// Destination of log messages; `None`: events.
     log: Option<File>,
 }
 
@@ -258,7 +259,7 @@ impl Sweep<'_> {
                     .map_err(|error| Error::System(format!("cannot start a thread: {error}")))?;
                 workers.push(receiver);
             }
-            // When this returns early nobody receives any more, and the workers leave.
+            // An early return closes the channels, and the workers end.
             self.collect(&workers, &mut *out)
         })
     }
@@ -274,7 +275,7 @@ impl Sweep<'_> {
             if written.is_err() {
                 break;
             }
-            // Whoever was asked for the end leaves without all of his points.
+            // A worker that was asked to end leaves before its last point.
             let Ok(done) = workers[point % workers.len()].recv() else { break };
             let Point { rows, simulated } = done?;
             written = out.write_all(&rows);
@@ -297,7 +298,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Simulates the points of one worker, each so-manieth one.
+    /// Simulates the points of one worker: every `jobs`-th point.
     fn work(&self, worker: usize, jobs: usize, said: &Said, logging_on: bool, done: &Sender<Result<Point, Error>>) {
         let points: Vec<usize> = (worker..self.grid.points()).step_by(jobs).collect();
         let mut rest = points.as_slice();
@@ -316,7 +317,8 @@ impl Sweep<'_> {
         }
     }
 
-    /// Simulates points until all are done or the process has ended: how many. `None`: nobody wants them any more.
+    /// Simulates points until all are done or the process has ended, and returns their number. `None`: the receiver is
+    /// gone.
     fn with_one_process(
         &self,
         points: &[usize],

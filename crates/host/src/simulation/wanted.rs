@@ -1,4 +1,4 @@
-//! What is wanted of a simulation, and the rig of one FMU that it becomes.
+//! Settings of a simulation, and the rig of one FMU that is made of them.
 
 use super::inputs;
 use crate::prepare::plan_of;
@@ -13,43 +13,43 @@ use vecud_plan::rig::{
 };
 use vecud_plan::{CallWatch, Mode, glob};
 
-/// Intervals of a simulation of which nobody says how far apart its rows are.
+/// Number of intervals if neither the user nor the FMU sets one.
 const INTERVALS: u64 = 500;
-/// Bytes that a recorded string or binary may have.
+/// Greatest size of a recorded string or binary, bytes.
 const TEXT: usize = 1024;
 
-/// A simulation of one FMU. What is not said comes from its default experiment.
+/// Settings of a simulation of one FMU. The default experiment supplies missing ones.
 #[derive(Clone, Debug, Default)]
 pub struct SimulationOptions {
     /// The `.fmu` file, or the folder of an FMU.
     pub file: PathBuf,
     /// The interface type; `None`: Co-Simulation where there is one, else Scheduled Execution, else Model Exchange.
     pub interface: Option<Interface>,
-    /// When it begins.
+    /// Start time.
     pub start_time: Option<Instant>,
-    /// When it ends.
+    /// Stop time.
     pub stop_time: Option<Instant>,
-    /// How far apart rows are, s.
+    /// Interval between rows, s.
     pub output_interval: Option<Fraction>,
-    /// How far each step goes, s; of Model Exchange each step of a solver with a fixed one.
+    /// Size of each step, s; for Model Exchange the step of a fixed-step solver.
     pub fixed_step_size: Option<Fraction>,
-    /// How long an FMU for Co-Simulation is told that a step is.
+    /// Step size that a Co-Simulation FMU is told.
     pub step_size: Option<StepSize>,
-    /// Whether a step that an FMU for Co-Simulation discards is tried in parts.
+    /// Whether a step discarded by a Co-Simulation FMU is retried in parts.
     pub retry_steps: Option<bool>,
-    /// What integrates an FMU for Model Exchange.
+    /// Solver for a Model Exchange FMU.
     pub solver: Option<Solver>,
-    /// For the solver, which is inside of an FMU for Co-Simulation.
+    /// Tolerance of the solver, which is inside the FMU for Co-Simulation.
     pub tolerance: Option<f64>,
     /// A file of start values.
     pub start_file: Option<PathBuf>,
-    /// `NAME=VALUE`, in place of those in the file.
+    /// `NAME=VALUE`, overriding the file.
     pub start_values: Vec<String>,
-    /// `NAME=VALUE` of the point of a parameter study that it is.
+    /// `NAME=VALUE` of the present point of a parameter study.
     pub varied: Vec<String>,
     /// Names of variables, or patterns over them; none: all outputs.
     pub output_variables: Vec<String>,
-    /// Rows that feed inputs.
+    /// A file with the values of inputs.
     pub input_file: Option<PathBuf>,
     /// `eventModeUsed`.
     pub event_mode_used: Option<bool>,
@@ -57,31 +57,31 @@ pub struct SimulationOptions {
     pub early_return_allowed: Option<bool>,
     /// A file with a serialised state of the FMU, which it starts with.
     pub initial_fmu_state_file: Option<PathBuf>,
-    /// The state of the FMU at the end is wanted.
+    /// Keeps the final state of the FMU.
     pub keeps_final_state: bool,
-    /// What is kept of the calls of the FMU's functions.
+    /// Records calls of the FMU's functions.
     pub watch: CallWatch,
-    /// Only the beginning is wanted, to see whether the FMU works.
+    /// Simulates only the beginning, to check whether the FMU works.
     pub beginning: Option<Beginning>,
 }
 
-/// The beginning of a simulation, in which as much of the FMU as can be has something to do: triggered clocks that nothing else ticks are
-/// ticked.
+/// The beginning of a simulation, with as much activity of the FMU as possible: triggered clocks without another source
+/// of ticks are ticked.
 #[derive(Clone, Copy, Debug)]
 pub struct Beginning {
-    /// Steps that an FMU for Co-Simulation makes at most.
+    /// Greatest number of steps of a Co-Simulation FMU.
     pub steps: u64,
-    /// Two instances live beside each other in one process; the columns of each have the name of the instance before them.
+    /// Runs two instances in one process; each column's name begins with its instance.
     pub twin: bool,
-    /// At the end the state of the FMU is taken and given back, if it can.
+    /// Gets and sets the FMU's state at the end, if the FMU can.
     pub tries_state: bool,
 }
 
-/// What a second instance is called besides the name of the first.
+/// Suffix that distinguishes the name of the second instance from the first.
 const TWIN: &str = "_twin";
-/// How long an FMU for Scheduled Execution lives at least to see whether it works, if its experiment is not shorter, s.
+/// Least duration of the check of a Scheduled Execution FMU, unless its experiment is shorter, s.
 const LIVES: u64 = 1;
-/// How often triggered clocks tick in it.
+/// Number of ticks of each triggered clock in the check.
 const TICKS: u64 = 10;
 
 /// Opens the FMU and plans its simulation.
@@ -148,19 +148,19 @@ pub fn prepare(wanted: &SimulationOptions, options: &Options, events: &EventSink
     if has_twin {
         return Ok(prepared);
     }
-    // There is one FMU: its name would stand before each variable.
+    // With a single FMU its name as a prefix of each variable is omitted.
     let prefix = prepared.plan.fmus[0].name.len() + 1;
     prepared.plan.signals.iter_mut().for_each(|signal| drop(signal.name.drain(..prefix)));
     Ok(prepared)
 }
 
-/// When the simulation starts.
+/// Start time of the simulation.
 fn start_of(description: &ModelDescription, wanted: &SimulationOptions) -> Instant {
     let suggested = description.default_experiment.start_time.and_then(Instant::from_f64);
     wanted.start_time.or(suggested).unwrap_or(Instant::ZERO)
 }
 
-/// Adds what depends on the description of the FMU.
+/// Adds everything that depends on the description of the FMU.
 fn complete(
     rig: &mut Rig,
     description: &ModelDescription,
@@ -186,7 +186,7 @@ fn complete(
             integrate(rig, wanted);
             (true, None)
         }
-        // Of one that is not offered the plan says so.
+        // The plan reports an interface type that is not offered.
         Some(InterfaceOffer::ScheduledExecution(_)) | None => {
             if wanted.beginning.is_some() {
                 tick(rig, description, start, stop);
@@ -194,7 +194,7 @@ fn complete(
             return Ok(());
         }
     };
-    // The plan says what is wrong with times where none is left for a step.
+    // The plan reports times that leave no room for a step.
     if let Some(length) = stop.minus(start).filter(|length| !length.is_zero()) {
         let steps = Steps { description, varies, internal, length };
         let (step, steps_per_row) = match offer {
@@ -223,7 +223,7 @@ fn complete(
     Ok(())
 }
 
-/// How an FMU for Model Exchange is integrated.
+/// Sets the solver of a Model Exchange FMU.
 fn integrate(rig: &mut Rig, wanted: &SimulationOptions) {
     let solver = wanted.solver.unwrap_or(Solver::Auto);
     let place = wanted.solver.map(|solver| rig.add_option(format!("--solver {}", solver.word()))).unwrap_or_default();
@@ -236,8 +236,8 @@ fn integrate(rig: &mut Rig, wanted: &SimulationOptions) {
     integration.internal_step = internal_step;
 }
 
-/// Lets an FMU for Scheduled Execution live for a while, in which its periodic clocks tick twice at least, and ticks the triggered ones
-/// that the description does not trigger.
+/// Sets the duration for a Scheduled Execution FMU, so that its periodic clocks tick at least twice, and adds ticks of
+/// the triggered clocks that the description does not trigger.
 fn tick(rig: &mut Rig, description: &ModelDescription, start: Instant, stop: Instant) {
     let clocks = || description.variables.iter().filter_map(|v| Some((v, v.clock.as_deref()?)));
     let intervals = clocks().filter_map(|(_, clock)| clock.interval);
@@ -263,9 +263,9 @@ fn tick(rig: &mut Rig, description: &ModelDescription, start: Instant, stop: Ins
     rig.triggers.extend(triggers);
 }
 
-/// Gives the second instance all that the first one has.
+/// Copies all settings of the first instance to the second.
 fn complete_twin(rig: &mut Rig, start: Instant) {
-    // The rig has no only FMU whose experiment could say it.
+    // With two instances, no single FMU's experiment defines the start time.
     rig.start_time = Some(At::unplaced(start));
     let [own, twin] = rig.fmus.as_mut_slice() else { return };
     let (first, second) = (own.name.value.clone(), twin.name.clone());
@@ -289,7 +289,7 @@ fn complete_twin(rig: &mut Rig, start: Instant) {
     record.signals.extend(signals);
 }
 
-/// What is recorded: all outputs, or what was asked for.
+/// Selects the recorded variables: all outputs, or the requested ones.
 fn record(rig: &mut Rig, description: &ModelDescription, wanted: &SimulationOptions) -> Result<(), Error> {
     let fmu = rig.fmus[0].name.value.clone();
     let mut signals = Vec::new();
@@ -309,13 +309,13 @@ fn record(rig: &mut Rig, description: &ModelDescription, wanted: &SimulationOpti
         signals.extend(outputs.map(|variable| At::unplaced(format!("{fmu}.{}", variable.name))));
     }
     let everything = RigRecord::everything(Place::default());
-    // Without any output there is nothing but the others to look at.
+    // Without outputs, all other variables are recorded.
     let signals = if signals.is_empty() { everything.signals } else { signals };
     rig.record = Some(RigRecord { signals, formats: Vec::new(), text_size: Some(TEXT), ..everything });
     Ok(())
 }
 
-/// Options that only FMUs with another interface type have a use for.
+/// Refuses options that only apply to other interface types.
 fn refuse_options_of_others(interface: Option<Interface>, wanted: &SimulationOptions) -> Result<(), Error> {
     const STEPS: &[Interface] = &[Interface::CoSimulation, Interface::ModelExchange];
     let given = [
@@ -328,7 +328,7 @@ fn refuse_options_of_others(interface: Option<Interface>, wanted: &SimulationOpt
         ("--event-mode-used", wanted.event_mode_used.is_some(), &[Interface::CoSimulation]),
         ("--early-return-allowed", wanted.early_return_allowed.is_some(), &[Interface::CoSimulation]),
     ];
-    // Where it runs with none the plan says so.
+    // The plan reports that there is none to run.
     let Some(own) = interface else { return Ok(()) };
     let Some((option, _, of)) = given.into_iter().find(|(_, is_given, of)| *is_given && !of.contains(&own)) else {
         return Ok(());
@@ -343,18 +343,18 @@ fn refuse_options_of_others(interface: Option<Interface>, wanted: &SimulationOpt
     Err(Error::Command(format!("{option} is for FMUs that run with {}; {why}: leave it out", of.join(" or "))))
 }
 
-/// What the steps of a simulation of this length depend on.
+/// Inputs for the choice of step sizes in a simulation of this length.
 struct Steps<'a> {
     description: &'a ModelDescription,
-    /// They may be of any size.
+    /// Step sizes may vary.
     varies: bool,
-    /// All are multiples of this, in the FMU's unit of time.
+    /// Step sizes must be multiples of this, in the FMU's unit of time.
     internal: Option<f64>,
     length: Fraction,
 }
 
 impl Steps<'_> {
-    /// How far a step goes, and how many of them are made from one row to the next.
+    /// The step size, and the number of steps from one row to the next.
     fn of(
         &self,
         rig: &mut Rig,
@@ -378,12 +378,12 @@ impl Steps<'_> {
         Ok((At { value: step, place }, steps_per_row))
     }
 
-    /// The same where each step has a row, however the FMU comes from one to the next.
+    /// The step size if each step has a row, however the FMU gets from one to the next.
     fn of_rows(&self, rig: &mut Rig, wanted: &SimulationOptions) -> At<Fraction> {
         interval(rig, wanted).unwrap_or_else(|| self.default())
     }
 
-    /// The step of the default experiment, else so that there are [`INTERVALS`].
+    /// The step of the default experiment, otherwise one that gives [`INTERVALS`].
     fn default(&self) -> At<Fraction> {
         let suggested = self.description.default_experiment.step_size;
         let share = || Fraction::new(self.length.counter(), self.length.resolution().saturating_mul(INTERVALS)).ok();
@@ -391,8 +391,8 @@ impl Steps<'_> {
         self.raised(At::unplaced(suggested.or_else(share).unwrap_or(self.length)))
     }
 
-    /// The step that the user asks for, as it is where the FMU can vary its steps: the plan notes one that is no multiple of the FMU's
-    /// internal step. Else it is raised, which is told.
+    /// The step that the user requests, unchanged if the FMU can vary its steps: the plan notes one that is no multiple
+    /// of the FMU's internal step. Otherwise the step is raised, with a note.
     fn asked(&self, step: At<Fraction>, notes: &mut Vec<String>) -> At<Fraction> {
         if self.varies {
             return step;
@@ -408,8 +408,8 @@ impl Steps<'_> {
         raised
     }
 
-    /// The first multiple of the FMU's internal step from this one on; of an FMU whose steps may not vary the first one of which the
-    /// run is a whole number, if there is one.
+    /// The least multiple of the FMU's internal step that is not below this one; for an FMU with constant steps,
+    /// preferably one that divides the run evenly.
     fn raised(&self, step: At<Fraction>) -> At<Fraction> {
         let internal = self.internal.and_then(|amount| self.description.time.duration(amount));
         let Some(internal) = internal else { return step };
@@ -422,9 +422,9 @@ impl Steps<'_> {
         At { value, place: step.place }
     }
 
-    /// The first multiple of `internal` beyond `least` of which the run is a whole number.
+    /// The least multiple of `internal` above `least` that divides the run evenly.
     fn next_whole(&self, internal: Fraction, least: Fraction) -> Option<Fraction> {
-        /// Further away nobody would expect it.
+        /// Number of multiples to try: a more distant one would surprise the user.
         const TRIED: usize = 1000;
         let mut multiples =
             std::iter::successors(Some(least), |step| Instant::ZERO.after(*step).after(internal).minus(Instant::ZERO));
@@ -432,14 +432,14 @@ impl Steps<'_> {
     }
 }
 
-/// How far apart rows are wanted.
+/// The requested interval between rows.
 fn interval(rig: &mut Rig, wanted: &SimulationOptions) -> Option<At<Fraction>> {
     let value = wanted.output_interval?;
     let place = rig.add_option(format!("--output-interval {}", value.seconds()));
     Some(At { value, place })
 }
 
-/// How many times `step` is in `interval`, if that is a whole number.
+/// Number of times that `step` fits into `interval`, if that is a whole number.
 fn multiple(interval: Fraction, step: Fraction) -> Option<u32> {
     match (!step.is_zero()).then(|| interval.steps(step))? {
         (count @ 1.., true) => u32::try_from(count).ok(),

@@ -1,4 +1,4 @@
-//! What the report says of stimuli.
+//! Results of stimuli for the report.
 
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::Nanos;
@@ -8,18 +8,18 @@ use vecud_record::board::{Board, Global};
 use vecud_record::stimulus::{FeedState, Nan};
 use vecud_report::{Broken, Kind, Problem, Severity, StimulusResult, Subject};
 
-/// What is wrong with a file, as far as the reading has come.
+/// Faults of a file in the part that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Fault {
-    /// Why it cannot be read any further, or has ended early.
+    /// Reason why reading stopped early.
     pub problem: Option<rig::Diagnostic>,
-    /// Cells that feed what is no number.
+    /// Cells that give a variable NaN.
     pub nan: Option<Nan>,
-    /// What somebody has done to it meanwhile.
+    /// Change by others during the run.
     pub change: Option<String>,
 }
 
-/// What came of each file.
+/// Result of each file.
 pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
     let result = |(stimulus, own): (usize, &vecud_plan::StimulusPlan)| {
         let feed = board.stimulus(stimulus);
@@ -41,11 +41,11 @@ pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
     plan.stimuli.iter().enumerate().map(result).collect()
 }
 
-/// What went wrong with them.
+/// Adds the problems of stimuli.
 pub fn problems(plan: &Plan, results: &[StimulusResult], board: Board, faults: &[Fault], problems: &mut Vec<Problem>) {
     let since_start = Nanos(board.global(Global::Reached).load(SeqCst) as i64);
     let reached = plan.start.nanos().plus(since_start).seconds();
-    // What has ended the run. Of one file several stimuli can be made, which find the same.
+    // The faults that ended the run. Several stimuli can share a file, and report the same fault.
     let ended: Vec<String> = (0..faults.len())
         .filter(|stimulus| board.stimulus(*stimulus).has_broken())
         .filter_map(|stimulus| faults[stimulus].problem.as_ref().map(ToString::to_string))
@@ -65,7 +65,7 @@ pub fn problems(plan: &Plan, results: &[StimulusResult], board: Board, faults: &
                 problems.push(Problem { severity, subject: subject.clone(), kind });
             }
         }
-        // Files are read ahead: what the run has not come to was not fed.
+        // Files are read ahead: values after the end of the run were not used.
         if let Some(nan) = fault.nan.as_ref().filter(|nan| nan.from <= reached) {
             let severity = if plan.nan == OnNan::Stop { Severity::Failure } else { Severity::Warning };
             let kind = Kind::StimulusNan { words: nan.first.to_string(), count: nan.count };

@@ -1,4 +1,4 @@
-//! A file of a stimulus: opened before the run, and looked after.
+//! The file of a stimulus: opened before the run, and checked for changes.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -13,15 +13,15 @@ use vecud_plan::{StimulusInput, StimulusPlan};
 use vecud_record::recording::series;
 use vecud_record::stimulus::{self, Column, StimulusKind, StimulusReader, TrajectorySummary};
 
-/// Bytes that are read at once.
+/// Size of the read buffer, bytes.
 const BUFFER: usize = 1 << 18;
 
-/// What a stimulus is read from, open: a file, or those of a recording that was rotated.
+/// Open source of a stimulus: a file, or the files of a rotated recording.
 #[derive(Clone, Debug)]
 pub struct StimulusSource {
-    /// What it is.
+    /// Format of the files.
     pub kind: StimulusKind,
-    /// In the order of time; there is one.
+    /// The files in the order of time; at least one.
     files: Vec<Opened>,
 }
 
@@ -31,14 +31,14 @@ struct Opened {
     /// Where it was found.
     path: PathBuf,
     file: Arc<File>,
-    /// When it was opened.
+    /// Version of the file when it was opened.
     was: Version,
 }
 
-/// Reads an open file, whoever else does.
+/// Reads an open file independently of other readers.
 pub type Reader = BufReader<Cursor>;
 
-/// A place in an open file that is nobody else's.
+/// A private read position in an open file.
 pub struct Cursor {
     file: Arc<File>,
     next: u64,
@@ -52,11 +52,11 @@ impl Read for Cursor {
     }
 }
 
-/// What tells a file that somebody has written to from one that nobody has.
+/// Identifies a version of a file, so that changes are detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Version {
     length: u64,
-    /// s, ns
+    /// Time of the last change, s and ns.
     modified: (i64, i64),
 }
 
@@ -68,7 +68,7 @@ impl Version {
 }
 
 impl StimulusSource {
-    /// Opens what a rig names. The error is for the place where it does.
+    /// Opens the files that a rig names. The error refers to their place in the rig.
     pub fn open(stimulus: &RigStimulus, rights: &Rights) -> Result<StimulusSource, String> {
         let opened = found(stimulus, rights)?.into_iter().map(|path| Opened::new(path, stimulus, rights));
         let files = opened.collect::<Result<_, _>>()?;
@@ -80,19 +80,19 @@ impl StimulusSource {
         Ok(StimulusSource { kind, files })
     }
 
-    /// Where it was found.
+    /// Paths of the files.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|opened| opened.path.as_path())
     }
 
-    /// What its header says, and its first rows.
+    /// Contents of the header and the first rows.
     pub fn header(&self) -> Result<StimulusInput, Diagnostic> {
         let first = &self.files[0];
         stimulus::header(first.reader(), &first.path, self.kind)
     }
 
-    /// What each column has at the start time. An input that is fed what was recorded starts as that of the recorded run has started: its
-    /// rows are what was set later.
+    /// Value of each column at the start time. An input that replays a recording starts with the start value of the
+    /// recorded run: the rows are later values.
     pub fn at_start(
         &self,
         start: Instant,
@@ -105,18 +105,18 @@ impl StimulusSource {
         }
     }
 
-    /// What is to be known of a trajectory.
+    /// Properties of a trajectory.
     pub fn course(&self, start: Instant, column: impl Fn(&str) -> Column) -> Result<TrajectorySummary, Diagnostic> {
         let first = &self.files[0];
         stimulus::course(first.reader(), &first.path, start.seconds(), column)
     }
 
-    /// What has become of it since it was opened, where that is something else.
+    /// Describes a change of the files since they were opened, if there was one.
     pub fn change(&self) -> Option<String> {
         self.files.iter().find_map(Opened::change)
     }
 
-    /// All rows, from the first one on, of which these columns are wanted.
+    /// Reads all rows from the first one on, with the columns of this stimulus.
     pub fn rows(&self, plan: &StimulusPlan) -> Result<StimulusReader<Reader>, Diagnostic> {
         let first = &self.files[0];
         let rows = StimulusReader::new(first.reader(), &first.path, self.kind, plan)?;
@@ -160,7 +160,7 @@ impl Opened {
         Ok(Opened { path, file: Arc::new(file), was })
     }
 
-    /// From its first byte on.
+    /// Makes a reader at the first byte.
     fn reader(&self) -> Reader {
         BufReader::with_capacity(BUFFER, Cursor { file: self.file.clone(), next: 0 })
     }
@@ -178,12 +178,12 @@ impl Opened {
     }
 }
 
-/// Whether there is such a thing at a path.
+/// Whether a path exists and satisfies a condition.
 fn is(rights: &Rights, path: &Path, one: impl FnOnce(&Metadata) -> bool) -> bool {
     rights.at(path, |way| fs::metadata(way)).is_ok_and(|found| one(&found))
 }
 
-/// Where the files are: a run records in one format or in several, in one file or in several, and a recording may be named itself.
+/// Finds the files of a source: a run may record in several formats and files, and a recording may be named directly.
 fn found(stimulus: &RigStimulus, rights: &Rights) -> Result<Vec<PathBuf>, String> {
     let path = &stimulus.file.value;
     let folder = match path.parent() {

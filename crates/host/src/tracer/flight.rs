@@ -1,10 +1,10 @@
-//! The flight recorder: the last seconds in memory, written when something happens that the rig does not want, and at the
-//! end.
+//! The flight recorder: keeps the last seconds in memory, and writes them after an incident and at the end.
 //!
-//! What happens is an overrun, or an activation beyond `max_latency_us` or `max_execution_us`. The file has what was before
-//! it and a while after it; what happens within that while belongs to the same file. Of many incidents the first one, the [worst]
-//! of each clock and the last one have a file, and the end of the run has one. The last one is in memory until the end, as it costs
-//! nothing to be the last: an incident that is none of the worst is not written before.
+//! An incident is an overrun, or an activation beyond `max_latency_us` or `max_execution_us`. The file covers the time
+//! before it and a while after it; incidents within that while belong to the same file. Of many incidents the first
+//! one, the [worst] of each clock and the last one have a file, and the end of the run has one. The last one stays in
+//! memory until the end, since every incident is the last one at first: one that is not among the worst is not written
+//! before.
 
 use super::over::{Single, over_limit};
 use super::picture::around;
@@ -22,31 +22,31 @@ use vecud_record::trace::{Activated, TraceItem};
 use vecud_record::written::Written;
 use vecud_report::{Picture, TraceFile};
 
-/// All files together may have so many times what one of them may have.
+/// Limit for all files together, as a multiple of the limit for one.
 const TOGETHER: u64 = 5;
-/// What is told of one file.
+/// Number of incidents that are described for one file.
 const TOLD: usize = 8;
-/// Items in memory at most.
+/// Greatest number of items in memory.
 const KEPT: usize = 1 << 20;
-/// Bytes of an event of a file at most, roughly.
+/// Approximate greatest size of an event in a file, bytes.
 const EVENT: usize = 512;
-/// After an incident the recorder goes on for this long, ns, or a quarter of what it reaches back, if that is less.
+/// Recording time after an incident, ns; at most a quarter of the time covered before it.
 const AFTER: i64 = 500_000_000;
 
-/// Something that is worth a file.
+/// An incident with a file.
 struct Incident {
     at: i64,
     why: Vec<String>,
-    /// The clocks to which it has happened.
+    /// Clocks affected by the incident.
     tasks: BTreeSet<UnitId>,
-    /// The longest response of each clock meanwhile, ns.
+    /// Longest response of each clock during the incident, ns.
     responses: Responses,
 }
 
 /// A file of an incident.
 struct Kept {
     file: TraceFile,
-    /// When the incident was.
+    /// Time of the incident.
     at: i64,
     written: Written,
 }
@@ -57,25 +57,25 @@ pub(super) struct Flight<'a> {
     board: Board<'a>,
     out: PathBuf,
     window: VecDeque<Rc<TraceItem>>,
-    /// When the newest item was over.
+    /// End of the newest item.
     newest: i64,
-    /// Not written yet.
+    /// The incident that is not written yet.
     incident: Option<Incident>,
-    /// The files of incidents, by their numbers.
+    /// Files of incidents by number.
     files: BTreeMap<u32, Kept>,
     ledger: Ledger,
-    /// Files that were begun.
+    /// Number of files so far.
     number: u32,
-    /// The last incident, if it has no file, with what was in memory then.
+    /// The last incident, if it has no file, with the contents of the memory at that time.
     last: Option<(Incident, Vec<Rc<TraceItem>>)>,
-    /// What others have taken away.
+    /// Files that others have removed.
     missed: Vec<String>,
-    /// Overruns of each task that are no skipped releases.
+    /// Overruns of each task that are not skipped releases.
     overruns: Vec<u64>,
     picture: Option<Picture>,
-    /// The last item that [`KEPT`] has pushed out before its time was over.
+    /// Time of the last item that was dropped too early because of [`KEPT`].
     lost: Option<i64>,
-    /// Incidents for which there was no file left, and when the first one was.
+    /// Number of incidents without a file, and the time of the first one.
     fileless: (u64, i64),
 }
 
@@ -100,7 +100,7 @@ impl<'a> Flight<'a> {
         }
     }
 
-    /// The next items, by their ends; it is `now` on their axis.
+    /// Takes the next items, by their ends; `now` is the present time on their axis.
     pub(super) fn take(
         &mut self,
         items: Vec<TraceItem>,
@@ -124,12 +124,12 @@ impl<'a> Flight<'a> {
                 self.happened(task, now.min(self.newest), format!("overrun of {}", self.name(task)));
             }
         }
-        // At the end there is one file for both.
+        // At the end one file covers both.
         let over = now == i64::MAX;
         if !over && self.incident.as_ref().is_some_and(|incident| now >= incident.at + AFTER.min(back / 4)) {
             self.end_incident(problems, meanwhile);
         }
-        // The last seconds in which something happened: an FMU may take its time to end.
+        // The last seconds with activity: an FMU may take long to end.
         let since = self.since(self.incident.as_ref());
         while self.window.len() > KEPT || self.window.front().is_some_and(|item| item.at() < since) {
             let gone = self.window.pop_front();
@@ -137,7 +137,7 @@ impl<'a> Flight<'a> {
         }
     }
 
-    /// What was over before that does not belong to the file of an incident, or of the end.
+    /// The time before which items do not belong to the file of an incident, or of the end.
     fn since(&self, incident: Option<&Incident>) -> i64 {
         incident.map_or(self.newest, |incident| incident.at.min(self.newest)) - self.plan.trace.seconds.0
     }
@@ -157,7 +157,7 @@ impl<'a> Flight<'a> {
         self.plan.full_name(&self.plan.units[task.0])
     }
 
-    /// What the rig does not want, to which clock it has happened, and when it was seen.
+    /// Describes an item's violation of the rig's limits: the clock, the time of detection, the words.
     fn exceeds(&self, item: &TraceItem) -> Option<(UnitId, i64, String)> {
         let seconds = |ns: &i64| *ns as f64 / 1e9;
         match item {
@@ -172,7 +172,7 @@ impl<'a> Flight<'a> {
         }
     }
 
-    /// Notes how bad it was for the clock of an item that came while something happens.
+    /// Updates the longest response of an item's clock during an incident.
     fn measure(&mut self, item: &TraceItem) {
         let Some(incident) = &mut self.incident else { return };
         let (task, response) = match item {
@@ -184,10 +184,10 @@ impl<'a> Flight<'a> {
         *longest = (*longest).max(response);
     }
 
-    /// What happened is over: it is written if it is one of the worst, and kept in memory if it is not.
+    /// Ends the incident: writes it if it is one of the worst, otherwise keeps it in memory.
     fn end_incident(&mut self, problems: &mut Vec<String>, meanwhile: &mut dyn FnMut()) {
         let Some(mut incident) = self.incident.take() else { return };
-        // Clocks to which nothing has happened have responses, too; one that does not return has none.
+        // Unaffected clocks have responses, too; a clock that does not return has none.
         let Incident { tasks, responses, .. } = &mut incident;
         responses.retain(|task, _| tasks.contains(task));
         tasks.iter().for_each(|task| {
@@ -202,19 +202,19 @@ impl<'a> Flight<'a> {
         }
     }
 
-    /// An incident has no file, or none any more.
+    /// Counts an incident without a file.
     fn leave_out(&mut self, at: i64) {
         let (number, first) = self.fileless;
         self.fileless = (number + 1, if number == 0 { at } else { first.min(at) });
     }
 
-    /// The name of the next file.
+    /// Name of the next file.
     fn next_name(&mut self) -> String {
         self.number += 1;
         if self.number == 1 { NAME.to_owned() } else { format!("trace-{}.json", self.number) }
     }
 
-    /// Writes an incident with what there is in memory, and removes the files of others in its favour.
+    /// Writes an incident with the items in memory, and removes other files in its favour.
     fn write(&mut self, incident: &Incident, problems: &mut Vec<String>, meanwhile: &mut dyn FnMut()) {
         let items: Vec<Rc<TraceItem>> = self.window.iter().cloned().collect();
         let mut file = TraceFile { why: incident.why.clone(), ..TraceFile::new(&self.next_name()) };
@@ -230,7 +230,7 @@ impl<'a> Flight<'a> {
         for number in gone {
             let Some(kept) = self.files.remove(&number) else { continue };
             let path = self.out.join(&kept.file.name);
-            // What somebody else has put there is not removed.
+            // A file of others in that place is not removed.
             match kept.written.gone_from(&path) {
                 Some(missed) => self.missed.push(missed),
                 None => {
@@ -241,7 +241,7 @@ impl<'a> Flight<'a> {
         }
     }
 
-    /// Writes a file. What went wrong is told.
+    /// Writes a file. Failures become problems.
     fn write_items(
         &mut self,
         file: &mut TraceFile,
@@ -259,13 +259,13 @@ impl<'a> Flight<'a> {
         written.map_err(|error| problems.push(format!("{} is not complete: {error}", file.name))).ok()
     }
 
-    /// The first item of those for which a file has room: what happened last is what counts.
+    /// Index of the first item of those that fit into a file: the latest items matter most.
     fn first_with_room(&self, items: &[Rc<TraceItem>], meanwhile: &mut dyn FnMut()) -> usize {
         let limit = self.plan.trace.limit;
         if ((items.iter().map(|item| item.events()).sum::<usize>() * EVENT) as u64) < limit {
             return 0;
         }
-        // Written to nowhere, to see how long they are.
+        // Written to nowhere, to measure their length.
         let Ok(mut scale) = ChromeWriter::new(self.plan, io::sink()) else { return 0 };
         let head = scale.written();
         let mut ends = vec![head];
@@ -278,7 +278,8 @@ impl<'a> Flight<'a> {
         ends.iter().position(|end| head + whole - end <= limit).unwrap_or(ends.len()) * PIECE
     }
 
-    /// How far back a file of these items reaches, which so many come before, and why not farther; `None`: as far as it should.
+    /// Explains a file that covers less time than it should; `first`: number of omitted items; `None`: the file is
+    /// complete.
     fn shortened(&self, first: usize, items: &[Rc<TraceItem>], incident: Option<&Incident>) -> Option<String> {
         let since = self.since(incident);
         let limit = self.plan.trace.limit >> 20;
@@ -320,7 +321,7 @@ impl<'a> Flight<'a> {
         }
     }
 
-    /// The run is over: what is in memory is written.
+    /// Writes the items in memory at the end of the run.
     pub(super) fn finish(
         mut self,
         problems: &mut Vec<String>,
@@ -328,7 +329,7 @@ impl<'a> Flight<'a> {
     ) -> (Vec<TraceFile>, Option<Picture>) {
         let mut others = Vec::new();
         let last = self.last.take().map(|(incident, items)| (Some(incident), items));
-        // What happened so late that it is not over has the file of the end.
+        // An incident that is not complete by then is part of the file of the end.
         let end = (self.incident.take(), self.window.iter().cloned().collect());
         for (incident, items) in last.into_iter().chain([end]) {
             let mut file = TraceFile::new(&self.next_name());
@@ -360,7 +361,7 @@ impl<'a> Flight<'a> {
             lost.extend(written.and_then(|written| written.gone_from(&self.out.join(&file.name))));
             files.push(file);
         }
-        // A full disk had no room for some.
+        // A full disk had no space for some.
         files.retain(|file| self.out.join(&file.name).exists());
         (files, self.picture)
     }

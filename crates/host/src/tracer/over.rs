@@ -1,5 +1,5 @@
-//! Which activations are over a limit of the rig, and which was the first: what the flight recorder writes files for, and what
-//! stops the kernel's trace.
+//! Finds the activations beyond a limit of the rig, and the first of them: the flight recorder writes files for them,
+//! and the first one stops the kernel's trace.
 
 use crate::hangs::Hangs;
 use std::sync::atomic::Ordering::SeqCst;
@@ -8,7 +8,7 @@ use vecud_record::board::{Board, Global, TaskWord};
 use vecud_record::trace::Note;
 use vecud_report::{Kind, LimitKey, Measured, exceeded};
 
-/// An activation that has ended, as far as limits are about it; instants in ns by whatever clock.
+/// A completed activation with the figures that limits refer to; instants in ns by any clock.
 pub(super) struct Single {
     pub task: UnitId,
     /// The activation time, ns of simulation time.
@@ -19,7 +19,7 @@ pub(super) struct Single {
     pub execution: i64,
 }
 
-/// When an activation was over a limit, by its own clock, and in which words that is told.
+/// Time of an activation's violation of a limit, by its own clock, with its description.
 pub(super) fn over_limit(plan: &Plan, single: &Single) -> Option<(i64, String)> {
     let &Single { task, time, release, start, end, execution } = single;
     let planned = &plan.units[task.0];
@@ -33,22 +33,22 @@ pub(super) fn over_limit(plan: &Plan, single: &Single) -> Option<(i64, String)> 
     Some((at, format!("{what} of {name} {} µs at {time} s", nanos as f64 / 1e3)))
 }
 
-/// The first time that a limit was exceeded.
+/// The first violation of a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstOver {
-    /// When, CLOCK_MONOTONIC in ns: of an activation that has begun too late its first FMI call, of one that took too long its
-    /// end, of an overrun the release that was left out; or when it was seen.
+    /// Time, CLOCK_MONOTONIC in ns: the first FMI call of an activation that began too late, the end of one that took
+    /// too long, the skipped release of an overrun; or the time of detection.
     pub at: i64,
-    /// What was exceeded, in words.
+    /// Description of the violation.
     pub why: String,
 }
 
-/// Looks for it.
+/// Finds the first violation.
 #[derive(Debug)]
 pub(super) struct Over {
-    /// By the run's clock.
+    /// Time of the first violation by the run's clock, with its description.
     first: Option<(i64, String)>,
-    /// The last release of each task that was left out: when that was, by the run's clock, ns.
+    /// Time of the last skipped release of each task, by the run's clock, ns.
     skipped: Vec<Option<i64>>,
 }
 
@@ -57,7 +57,7 @@ impl Over {
         Over { first: None, skipped: vec![None; plan.units.len()] }
     }
 
-    /// Sees what a task has noted.
+    /// Examines a note of a task.
     pub(super) fn see(&mut self, plan: &Plan, task: UnitId, note: &Note) {
         match *note {
             Note::Activated { time, release, start, end, execution, .. } if self.first.is_none() => {
@@ -68,7 +68,7 @@ impl Over {
         }
     }
 
-    /// The first time so far, also of activations that have not returned. `now`: CLOCK_MONOTONIC, ns.
+    /// The first violation so far, including activations that have not returned. `now`: CLOCK_MONOTONIC, ns.
     pub(super) fn look(&self, plan: &Plan, board: Board, hangs: &Hangs, now: i64) -> Option<FirstOver> {
         let [start, of_monotonic] =
             [Global::Start, Global::StartMonotonic].map(|word| board.global(word).load(SeqCst) as i64);

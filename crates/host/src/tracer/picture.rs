@@ -1,25 +1,25 @@
-//! Which stretch of a trace the report draws.
+//! Selects the interval of a trace that the report draws.
 
 use vecud_plan::{Plan, Release};
 use vecud_record::trace::TraceItem;
 use vecud_report::Picture;
 
-/// More activations than these nobody can tell apart.
+/// Greatest number of activations that remain distinguishable.
 const ACTIVATIONS: usize = 400;
-/// More periods of the most frequent clock than this are too small to be seen.
+/// Greatest number of periods of the most frequent clock that remain visible.
 const PERIODS: i64 = 25;
-/// Before and after an incident.
+/// Activations before and after an incident.
 const BEFORE: usize = 60;
 const AFTER: usize = 20;
-/// Without periodic clocks, ns.
+/// Length without periodic clocks, ns.
 const STRETCH: i64 = 100_000_000;
 
-/// The first stretch of a run: until all periodic clocks are released together again, or [`ACTIVATIONS`] of them.
+/// The first interval of a run: until all periodic clocks are released together again, or [`ACTIVATIONS`] of them.
 pub(super) struct Gallery {
     until: i64,
     items: Vec<TraceItem>,
     activations: usize,
-    /// There was more than it shows.
+    /// The run continued beyond it.
     cut: bool,
 }
 
@@ -28,7 +28,7 @@ impl Gallery {
         Gallery { until: stretch(plan), items: Vec::new(), activations: 0, cut: false }
     }
 
-    /// The next items, by their ends.
+    /// Takes the next items, by their ends.
     pub(super) fn show(&mut self, items: &[TraceItem]) {
         for item in items {
             let begin = match item {
@@ -43,7 +43,7 @@ impl Gallery {
             if let TraceItem::Activated(_) = item {
                 self.activations += 1;
                 if self.activations > ACTIVATIONS {
-                    // What ends later is not shown, nor what began after it.
+                    // Neither later ends are shown, nor activations that began after it.
                     (self.until, self.cut) = (self.until.min(begin), true);
                     continue;
                 }
@@ -63,7 +63,7 @@ impl Gallery {
     }
 }
 
-/// Until all periodic clocks are released together again, or [`PERIODS`] of the shortest, and half a one more.
+/// Length until all periodic clocks are released together again, or [`PERIODS`] of the shortest, plus half a period.
 fn stretch(plan: &Plan) -> i64 {
     let periods: Vec<i64> = plan
         .units
@@ -84,7 +84,7 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What was around an incident, of items by their ends.
+/// The interval around an incident, from items by their ends.
 pub(super) fn around<'i>(at: i64, why: String, items: impl Iterator<Item = &'i TraceItem> + Clone) -> Option<Picture> {
     let active = |item: &&TraceItem| matches!(item, TraceItem::Activated(_));
     let before: Vec<&TraceItem> = items.clone().filter(active).filter(|item| item.at() <= at).collect();

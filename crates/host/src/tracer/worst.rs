@@ -1,30 +1,30 @@
-//! Which incidents of a run have a file: the first one, and the worst of each clock.
+//! Selects the incidents of a run that have a file: the first one, and the worst of each clock.
 //!
-//! How bad an incident is for a clock is the longest response that the clock had in it. To be among the worst it has to be worse by
-//! a hundredth than the last of these: a response that grows a little each time, for a month, is not written each time. What all files
-//! have together is bounded, and so is their number; then the file goes that is the least of the worst, never the first one, and its clock remembers
-//! how bad that was.
+//! An incident is rated for a clock by the longest response that the clock had in it. To be among the worst it must
+//! exceed the last of these by a hundredth: a response that grows a little each time, for a month, is not written each
+//! time. The total size and number of all files is limited; when it is reached, the least of the worst is removed,
+//! never the first one, and its clock remembers the rating.
 //!
 //! Pure: numbers in, numbers out.
 
 use std::collections::BTreeMap;
 use vecud_plan::UnitId;
 
-/// Files at most, whatever they have.
+/// Greatest number of files, whatever their size.
 const FILES: usize = 64;
 
 /// The longest response of each clock in an incident, ns.
 pub type Responses = BTreeMap<UnitId, i64>;
 
-/// The files.
+/// The files with their ratings.
 pub struct Ledger {
-    /// So many of each clock.
+    /// Number of incidents to keep for each clock.
     keep: usize,
-    /// Bytes that all of them may have.
+    /// Greatest total size, bytes.
     room: u64,
-    /// The worst of each clock, the worst first.
+    /// The worst incidents of each clock, the worst first.
     worst: BTreeMap<UnitId, Vec<Place>>,
-    /// By number, the bytes of each file.
+    /// Size of each file by number, bytes.
     files: BTreeMap<u32, u64>,
     /// The file of the first incident.
     first: Option<u32>,
@@ -34,17 +34,17 @@ pub struct Ledger {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Place {
     response: i64,
-    /// The file that shows it; `None`: that had to go.
+    /// File of the incident; `None`: it was removed.
     file: Option<u32>,
 }
 
 impl Ledger {
-    /// No file yet. `keep`: of each clock; `room`: bytes of all of them.
+    /// Begins without files. `keep`: incidents for each clock; `room`: total size in bytes.
     pub fn new(keep: usize, room: u64) -> Ledger {
         Ledger { keep, room, worst: BTreeMap::new(), files: BTreeMap::new(), first: None }
     }
 
-    /// Whether an incident is worth a file.
+    /// Whether an incident deserves a file.
     pub fn wants(&self, responses: &Responses) -> bool {
         self.first.is_none() || responses.iter().any(|(task, response)| self.is_worse(*task, *response))
     }
@@ -58,7 +58,7 @@ impl Ledger {
         }
     }
 
-    /// A file was written, of so many bytes. The files that go in its favour, which may be itself.
+    /// Adds a written file of this size. Returns the files to remove in its favour, which may include it.
     pub fn put(&mut self, file: u32, length: u64, responses: &Responses) -> Vec<u32> {
         self.first.get_or_insert(file);
         self.files.insert(file, length);
@@ -73,7 +73,7 @@ impl Ledger {
         let mut gone: Vec<u32> = self.files.keys().copied().filter(|file| self.rank(*file).is_none()).collect();
         self.files.retain(|file, _| !gone.contains(file));
         while self.files.values().sum::<u64>() > self.room || self.files.len() > FILES {
-            // The least of the worst; of several, the oldest.
+            // The least of the worst; among equals the oldest.
             let ranked = self.files.keys().filter(|file| self.first != Some(**file));
             let Some(least) = ranked.copied().max_by_key(|file| (self.rank(*file), std::cmp::Reverse(*file))) else {
                 break;
@@ -86,7 +86,7 @@ impl Ledger {
         gone
     }
 
-    /// The best place of a file in any list, 0 for the worst incident of a clock; `None`: nobody needs it.
+    /// The best place of a file in any list, 0 for the worst incident of a clock; `None`: it is in no list.
     fn rank(&self, file: u32) -> Option<usize> {
         let ranks = self.worst.values().filter_map(|places| places.iter().position(|place| place.file == Some(file)));
         let first = (self.first == Some(file)).then_some(0);
@@ -98,7 +98,7 @@ impl Ledger {
         self.first == Some(file)
     }
 
-    /// For what clocks a file is kept: the place among their worst, counted from 0, and the response, ns.
+    /// The clocks that a file is kept for: its place among their worst, counted from 0, and the response, ns.
     pub fn places(&self, file: u32) -> impl Iterator<Item = (UnitId, usize, i64)> {
         self.worst.iter().filter_map(move |(task, places)| {
             let at = places.iter().position(|place| place.file == Some(file))?;
@@ -177,7 +177,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is kept of a clock is never more than a hundredth less than what all incidents sorted would give.
+        /// The kept incidents of a clock are at most a hundredth below those of a full sort.
         #[test]
         fn the_worst_are_those_of_all(
             all in prop::collection::vec(prop::collection::btree_map(0usize..3, 1_000i64..1_000_000, 1..3), 1..80),

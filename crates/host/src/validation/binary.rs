@@ -1,4 +1,5 @@
-//! The library for this machine: there is one, and it exports what the interface types that the FMU offers need. None of its code runs.
+//! Checks the library for this machine: it exists, and exports the functions of the offered interface types. None of
+//! its code runs.
 
 use super::Subject;
 use crate::Error;
@@ -10,23 +11,23 @@ use vecud_fmu::binary::Exports;
 use vecud_fmu::linking;
 use vecud_report::{Check, Remark};
 
-/// What was found of the libraries of an FMU.
+/// Result for the libraries of an FMU.
 pub struct Libraries {
-    /// What is to be said of all of them.
+    /// The check of all libraries.
     pub check: Check,
-    /// For each interface type that the FMU offers: why its library cannot be run.
+    /// For each offered interface type, the reason why its library cannot run.
     pub obstacles: Vec<Option<String>>,
 }
 
-/// What was found of one.
+/// Result for one library.
 struct Found {
-    /// The library, and what is there of its functions.
+    /// Name of the library, and its functions in words.
     seen: Option<(String, String)>,
     remarks: Vec<Remark>,
     obstacle: Option<String>,
 }
 
-/// Looks at the libraries of all interface types that the FMU offers.
+/// Examines the libraries of all offered interface types.
 pub fn look(subject: &Subject) -> Result<Libraries, Error> {
     let (mut seen, mut remarks, mut obstacles) =
         (Vec::<(String, Vec<String>)>::new(), Vec::<Remark>::new(), Vec::new());
@@ -38,7 +39,7 @@ pub fn look(subject: &Subject) -> Result<Libraries, Error> {
                 None => seen.push((library, vec![functions])),
             }
         }
-        // Interface types mostly share one library, and what is wrong with that.
+        // Interface types mostly share one library, and its defects.
         found.remarks.into_iter().for_each(|remark| {
             if !remarks.contains(&remark) {
                 remarks.push(remark);
@@ -103,7 +104,7 @@ fn of_interface(subject: &Subject, offer: &InterfaceOffer) -> Result<Found, Erro
         }
         remarks.push(in_file(Remark::finding(message), place));
     }
-    // Whoever offers one interface type alone has the functions of the others as well (FMI 3.0.1, 2.5).
+    // An FMU with a single interface type has the functions of the others as well (FMI 3.0.1, 2.5).
     let of_all = symbols_of_all(description.abi);
     let others: Vec<&str> = of_all
         .iter()
@@ -142,7 +143,7 @@ fn of_interface(subject: &Subject, offer: &InterfaceOffer) -> Result<Found, Erro
     })
 }
 
-/// Whether that function is one of an interface type that the FMU offers, whose library is looked at by itself.
+/// Whether that function belongs to another offered interface type, whose library is examined separately.
 fn is_of_another_offer(subject: &Subject, name: &str) -> bool {
     let description = &subject.description;
     description.interfaces.iter().any(|offer| {

@@ -1,5 +1,6 @@
-//! A short life of an interface type: an instance is made, initialised, used for the beginning of its experiment, ended and freed. Then its
-//! state is taken and given back, two instances live beside each other, twice, and FMUs that make steps are called from other threads.
+//! A short life of an interface type: an instance is made, initialised, used for the beginning of its experiment,
+//! terminated and freed. Then its state is saved and restored, two instances run together, twice, and FMUs that make
+//! steps are called from other threads.
 
 use super::{DESCRIPTION, Subject};
 use crate::simulation::{self, Beginning, CsvText, RowSink, Simulated, SimulationOptions};
@@ -16,37 +17,37 @@ use vecud_record::recording::RecordingError;
 use vecud_report::compare::{self, ComparedTimes, Table, Tolerances};
 use vecud_report::{Check, End, Kind, Problem, Remark, Run, Severity, Weight};
 
-/// Steps of a life at most.
+/// Greatest number of steps of a life.
 const STEPS: u64 = 100;
-/// Rounds of lives in one process.
+/// Number of rounds in one process.
 const ROUNDS: usize = 2;
-/// Values are the same only where no bit differs.
+/// Exact comparison: no bit may differ.
 const EXACT: Tolerances = Tolerances { absolute: 0.0, relative: 0.0, named: Vec::new() };
-/// Bytes of what FMU code has printed last that are shown where it has failed.
+/// Greatest length of the FMU's last output that is shown after a failure, bytes.
 const LAST_WORDS: u64 = 1000;
 
-/// A life that is over.
+/// A completed life.
 pub struct Lived {
-    /// What it was planned as.
+    /// The plan of the simulation.
     pub prepared: Prepared,
-    /// What has come of it.
+    /// Result of the simulation.
     pub run: Run,
-    /// The rows that it has computed.
+    /// The computed rows.
     pub rows: Vec<u8>,
-    /// Its serialised state at the end.
+    /// Serialised final state.
     pub state: Vec<u8>,
-    /// What is wrong.
+    /// Findings about the FMU.
     pub remarks: Vec<Remark>,
 }
 
 impl Lived {
-    /// Whether it came to its end in good order.
+    /// Whether the life ended without a failure.
     pub fn is_whole(&self) -> bool {
         self.run.end != End::Failure
     }
 }
 
-/// Lives of an interface type that the FMU offers; `obstacle`: why there can be none.
+/// Checks an interface type that the FMU offers; `obstacle`: reason why it cannot run.
 pub fn of(subject: &Subject, interface: Interface, obstacle: Option<&str>) -> Result<Vec<Check>, Error> {
     let name = interface.name();
     if let Some(why) = obstacle {
@@ -92,7 +93,7 @@ fn beginning(subject: &Subject, interface: Interface, twin: bool, tries_state: b
     }
 }
 
-/// Plans a simulation whose calls, all of them, may take no longer than is wanted.
+/// Plans a simulation with the time limit of the validation for each call.
 pub fn prepare(subject: &Subject, wanted: &SimulationOptions) -> Result<Result<Prepared, Vec<Remark>>, Error> {
     let prepared = simulation::prepare(wanted, &subject.options(), &EventSink::default());
     let limited = |mut prepared: Prepared| {
@@ -103,7 +104,7 @@ pub fn prepare(subject: &Subject, wanted: &SimulationOptions) -> Result<Result<P
     prepared.map(|prepared| Ok(limited(prepared))).or_else(|error| refused(error).map(Err))
 }
 
-/// Lives. What keeps it from being born is wrong with the FMU, or an error.
+/// Runs a simulation. A failure before its start is a finding about the FMU, or an error.
 pub fn live(
     subject: &Subject,
     wanted: &SimulationOptions,
@@ -140,7 +141,7 @@ fn file() -> Result<File, Error> {
     tempfile::tempfile().map_err(|error| Error::System(format!("no temporary file: {error}")))
 }
 
-/// What an error says of the FMU; one that has nothing to do with it stays an error.
+/// Converts an error into findings about the FMU; an unrelated error remains one.
 fn refused(error: Error) -> Result<Vec<Remark>, Error> {
     match error {
         Error::Interrupted | Error::System(_) | Error::NoCache(_) => Err(error),
@@ -163,7 +164,7 @@ fn refused(error: Error) -> Result<Vec<Remark>, Error> {
     }
 }
 
-/// What a run shows of the FMU.
+/// Findings about the FMU from a run.
 pub fn of_run(run: &Run) -> Vec<Remark> {
     run.problems.iter().filter_map(of_problem).collect()
 }
@@ -171,9 +172,9 @@ pub fn of_run(run: &Run) -> Vec<Remark> {
 fn of_problem(problem: &Problem) -> Option<Remark> {
     let is_of_the_fmu = problem.subject.fmu().is_some();
     match (&problem.kind, problem.severity) {
-        // What FMUs may do.
+        // FMUs are allowed to do these.
         (Kind::Offence(own), _) if own.kind == "asked_for_end" || own.kind == "log_flood" => None,
-        // It may be this recording that has no more room.
+        // The limit may be that of this recording.
         (Kind::Offence(own), _) if own.kind == "oversized_value" => Some(Remark::warning(problem.message())),
         (Kind::Warnings { count, .. }, _) => {
             let calls = if *count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
@@ -184,7 +185,7 @@ fn of_problem(problem: &Problem) -> Option<Remark> {
     }
 }
 
-/// Adds what FMU code has printed last to what is wrong, if something is.
+/// Adds the last output of FMU code to the findings, if there are any.
 fn with_words(mut remarks: Vec<Remark>, printed: &mut File) -> Vec<Remark> {
     let words = last_words(printed).unwrap_or_default();
     if let Some(first) = remarks.iter_mut().find(|remark| remark.weight == Weight::Finding)
@@ -204,7 +205,7 @@ fn last_words(printed: &mut File) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// What a life has come to, in a few words.
+/// Describes the result of a life.
 fn seen(prepared: &Prepared, run: &Run) -> String {
     let activations: u64 = run.clocks.iter().map(|clock| clock.activations).sum();
     let what = match run.has_steps() {
@@ -222,7 +223,7 @@ fn seen(prepared: &Prepared, run: &Run) -> String {
     seen
 }
 
-/// Takes the state and gives it back, and goes on with a serialised one in another process.
+/// Saves and restores the state, and continues from a serialised state in another process.
 fn with_state(subject: &Subject, interface: Interface, life: &Lived, name: String) -> Result<Check, Error> {
     let plan = &life.prepared.plan.fmus[0];
     if !plan.can_get_and_set_state {
@@ -232,7 +233,7 @@ fn with_state(subject: &Subject, interface: Interface, life: &Lived, name: Strin
         Ok(lived) => lived,
         Err(remarks) => return Ok(Check::done(name, "", remarks)),
     };
-    // What was wrong before has been told.
+    // Earlier findings were reported before.
     let mut remarks: Vec<Remark> =
         lived.remarks.iter().filter(|remark| !life.remarks.contains(remark)).cloned().collect();
     let mut seen = "taken and given back".to_owned();
@@ -249,16 +250,16 @@ fn with_state(subject: &Subject, interface: Interface, life: &Lived, name: Strin
     Ok(Check::done(name, seen, remarks))
 }
 
-/// What has come of going on with a state.
+/// Result of continuing from a state.
 enum GoneOn {
-    /// It cannot be seen whether that works: the importer holds a part of the state (clocks, events), or there is too little to see.
+    /// Not comparable: the importer holds a part of the state (clocks, events), or there are too few rows.
     Not,
     Wrong(Vec<Remark>),
-    /// The same values at so many times.
+    /// Equal values at this number of times.
     Compared(u64),
 }
 
-/// Goes on from the middle of a life with the serialised state that an FMU has there, in another process.
+/// Continues from the middle of a life, in another process, with the serialised state that the FMU has there.
 fn go_on(subject: &Subject, interface: Interface, life: &Lived) -> Result<GoneOn, Error> {
     let plan = &life.prepared.plan;
     let Some((step, steps)) = steps_of(life) else { return Ok(GoneOn::Not) };
@@ -307,7 +308,7 @@ fn offer<'a>(subject: &'a Subject, interface: Interface) -> Option<&'a Interface
     subject.description.interfaces.iter().find(|offer| offer.interface() == interface)
 }
 
-/// How far a step of a life goes, and how many there were; `None`: it was made of no steps, or was ended early.
+/// Size and number of the steps of a life; `None`: it had no steps, or was ended early.
 fn steps_of(life: &Lived) -> Option<(Fraction, u64)> {
     let [task] = life.prepared.plan.units.as_slice() else { return None };
     let Release::Periodic { interval, .. } = task.release else { return None };
@@ -316,7 +317,7 @@ fn steps_of(life: &Lived) -> Option<(Fraction, u64)> {
     is_over.then(|| (interval, (length / interval.seconds()).round().max(0.0) as u64))
 }
 
-/// Two instances beside each other in one process, and then two new ones.
+/// Runs two instances together in one process, and then two new ones.
 fn twice(subject: &Subject, interface: Interface, life: &Lived, name: String) -> Result<Check, Error> {
     if offer(subject, interface).is_some_and(|offer| offer.common().can_be_instantiated_only_once_per_process) {
         return Ok(Check::not_tried(name, "it can be instantiated only once per process, as it says"));
@@ -325,7 +326,7 @@ fn twice(subject: &Subject, interface: Interface, life: &Lived, name: String) ->
         Ok(prepared) => prepared,
         Err(remarks) => return Ok(Check::done(name, "", remarks)),
     };
-    // Each its own: copies of one are the same rows.
+    // Each round needs its own text: clones would share their rows.
     let texts: Vec<CsvText> = (0..ROUNDS).map(|_| CsvText::default()).collect();
     let mut printed = file()?;
     let copy = printed.try_clone().map_err(|error| Error::System(error.to_string()))?;
@@ -358,9 +359,9 @@ fn twice(subject: &Subject, interface: Interface, life: &Lived, name: String) ->
     Ok(Check::done(name, format!("{ROUNDS} times 2 in one process"), remarks))
 }
 
-/// On other threads than the one that instantiates it: one instance, then two at once, unless they `differ` one after the other already.
-/// Values that differ by a bit from those of one alone are a hint, and no offence: FMI 3.0 (2.2.1) promises parallel calls only across
-/// processes.
+/// Runs instances on other threads than the one that instantiates them: one instance, then two at once, unless two
+/// already `differ` without that. Values that deviate from those of one alone by a bit are a hint, and no offence: FMI
+/// 3.0 (2.2.1) promises parallel calls only across processes.
 fn on_threads(
     subject: &Subject,
     interface: Interface,
@@ -415,7 +416,7 @@ fn unlike(subject: &Subject, interface: Interface, life: &Lived, twin: bool) -> 
     apart(life, &lived.rows, &names, lived.run.end_time, &EXACT)
 }
 
-/// Whether one instance alone has the same values in each life.
+/// Whether a single instance computes the same values in each life.
 fn computes_the_same_twice(
     subject: &Subject,
     interface: Interface,
@@ -428,7 +429,7 @@ fn computes_the_same_twice(
     }
 }
 
-/// What a deviation means by which two instances beside each other are told from one alone.
+/// Finding about a deviation between two instances that run together and one alone.
 fn of_deviation(subject: &Subject, interface: Interface, life: &Lived, what: &str) -> Result<Remark, Error> {
     let differs = !computes_the_same_twice(subject, interface, life, &Tolerances::of_a_reference(None))?;
     Ok(match differs {
@@ -440,14 +441,14 @@ fn of_deviation(subject: &Subject, interface: Interface, life: &Lived, what: &st
     })
 }
 
-/// What is said of one of two instances, as it would be said of the first: what one does by itself has been told.
+/// Renames the second instance in a remark to the first, so that known remarks about one instance are recognised.
 fn of_first(remark: &Remark, names: &[String]) -> Remark {
     let [first, second] = [&names[0], &names[1]].map(|name| format!("`{name}`"));
     Remark { message: remark.message.replace(&second, &first), ..remark.clone() }
 }
 
-/// What instances beside each other compute otherwise than one alone, first of all, before the time `end` at which they ended. Columns of
-/// two have their names before them.
+/// The first deviation of instances that run together from one alone, before the time `end` at which they ended. With
+/// two instances, column names begin with theirs.
 fn apart(
     life: &Lived,
     rows: &[u8],
@@ -456,7 +457,7 @@ fn apart(
     tolerances: &Tolerances,
 ) -> Result<Option<String>, Error> {
     let header = life.rows.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    // Where one has asked for the end, others have not made that step.
+    // If one has asked for the end, others have not made that step.
     let is_early = life.run.end != End::StopTime || life.prepared.plan.stop.is_none_or(|stop| end < stop.seconds());
     for name in names {
         let columns = life.prepared.plan.signals.iter().map(|signal| match names.len() {
@@ -475,7 +476,7 @@ fn apart(
     Ok(None)
 }
 
-/// What of some rows is apart from others before a time, the first in time first, and at how many times both were compared.
+/// The first deviation of some rows before a time, and the number of compared times.
 pub fn compared(
     own: &[u8],
     reference: &[u8],

@@ -1,8 +1,8 @@
-//! The results that an FMU carries (FMI-LS-REF): it still computes them.
+//! Checks the results that an FMU carries (FMI-LS-REF) against a simulation.
 //!
-//! The layered standard says which file is a result, and nothing of how it came to be: it is taken for the result of the default experiment
-//! with the start values of the description, at the communication points of its rows. Columns of inputs feed these. FMUs with Event Mode
-//! are tried without it first, then with it: either may be how it was.
+//! The layered standard identifies results, but not their origin: a result is taken for that of the default experiment
+//! with the start values of the description, at the communication points of its rows. Columns of inputs feed these.
+//! FMUs with Event Mode are tried without it first, then with it: either may have been used.
 
 use super::life::{self, Lived, compared};
 use super::{DESCRIPTION, Subject};
@@ -22,10 +22,10 @@ use vecud_record::recording::{Dialect, Recording, RecordingError, Row};
 use vecud_report::compare::Tolerances;
 use vecud_report::{Check, CheckOutcome, End, Remark};
 
-/// The name of the check where there is nothing to be compared.
+/// Name of the check if there is nothing to compare.
 const NAME: &str = "reference results";
 
-/// Checks of the manifest and of each result; `lives`: what was seen of the FMU so far.
+/// Checks the manifest and each result; `lives`: the results of the lives so far.
 pub fn checks(subject: &Subject, lives: &[Check]) -> Result<Vec<Check>, Error> {
     let path = subject.unpacked.root.join(related::MANIFEST);
     if !path.is_file() {
@@ -78,7 +78,7 @@ fn of_manifest(subject: &Subject, manifest: &Manifest) -> Check {
     Check::done(NAME, seen, remarks)
 }
 
-/// The interface type whose results are compared, or why they are not.
+/// The interface type whose results are compared, or the reason why none are.
 fn obstacle(subject: &Subject, related: &Related, home: &Path, lives: &[Check]) -> Result<Interface, String> {
     if related.is_experiment() {
         return Err("vecud performs no experiments that are described (MA-HS-Experiments)".to_owned());
@@ -101,7 +101,7 @@ fn obstacle(subject: &Subject, related: &Related, home: &Path, lives: &[Check]) 
     }
 }
 
-/// Simulates and compares.
+/// Simulates and compares one result.
 fn result(subject: &Subject, interface: Interface, home: &Path, name: String) -> Result<Check, Error> {
     let wrong = |error: &RecordingError| {
         let remark = Remark::finding(error.message.clone()).in_file(home.display().to_string());
@@ -165,7 +165,7 @@ fn result(subject: &Subject, interface: Interface, home: &Path, name: String) ->
     Ok(Check::done(name, "", remarks))
 }
 
-/// What came of a comparison.
+/// Result of a comparison.
 struct Compared {
     times: u64,
     remarks: Vec<Remark>,
@@ -201,9 +201,9 @@ fn temporary(text: &str) -> Result<NamedTempFile, Error> {
 /// A result that an FMU carries.
 struct Reference<'a> {
     path: std::path::PathBuf,
-    /// Names of the columns but for the time.
+    /// Names of the columns except the time.
     columns: Vec<String>,
-    /// The variables that have a column.
+    /// Variables with a column.
     variables: Vec<&'a Variable>,
     description: &'a ModelDescription,
     /// The first two times, s.
@@ -211,7 +211,7 @@ struct Reference<'a> {
 }
 
 impl<'a> Reference<'a> {
-    /// Reads its header and its first rows. `Ok(Err)`: it is none of this FMU.
+    /// Reads its header and first rows. `Ok(Err)`: the file does not fit this FMU.
     fn open(subject: &'a Subject, home: &Path) -> Result<Result<Reference<'a>, Remark>, RecordingError> {
         let path = subject.unpacked.root.join(home);
         let mut recording = recording(&path)?;
@@ -235,7 +235,7 @@ impl<'a> Reference<'a> {
         Ok(Ok(Reference { path, columns, variables, description, times }))
     }
 
-    /// How far its rows are apart, where the default experiment does not say how far to go in a step.
+    /// Interval between its rows, if the default experiment has no step size.
     fn interval(&self) -> Option<Fraction> {
         let [first, second] = self.times[..] else { return None };
         match self.description.default_experiment.step_size {
@@ -244,7 +244,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Columns that are no variables, if there are any.
+    /// Remark about columns that are no variables, if there are any.
     fn strange(&self) -> Option<Remark> {
         let is_strange = |column: &&String| variable_of(self.description, column).is_none() && !column.is_empty();
         let columns: Vec<&str> = self.columns.iter().filter(is_strange).map(String::as_str).collect();
@@ -252,7 +252,7 @@ impl<'a> Reference<'a> {
         (!columns.is_empty()).then(|| Remark::warning(format!("has columns that are no variables: {names}")))
     }
 
-    /// Its columns of inputs, as CSV; `None`: it has none.
+    /// Its columns of inputs, as CSV; `None`: there are none.
     fn inputs(&self) -> Result<Option<String>, RecordingError> {
         let is_input = |column: &str| {
             variable_of(self.description, column).is_some_and(|v| {
@@ -274,7 +274,7 @@ impl<'a> Reference<'a> {
         Ok(Some(text))
     }
 
-    /// Its rows as a simulation writes them that has these columns: an array has one for each element.
+    /// Its rows in the format of a simulation with these columns: an array has one for each element.
     fn rows(&self, names: &[&str]) -> Result<Vec<u8>, RecordingError> {
         let columns: Vec<Column> =
             self.columns.iter().map(|column| Column::of(self.description, column, names)).collect();
@@ -301,7 +301,7 @@ impl<'a> Reference<'a> {
 
 /// A column of a reference.
 struct Column<'n> {
-    /// What a simulation calls it, or its elements; none: it has no such column.
+    /// The column's name in a simulation, or the names of its elements; empty: the simulation has no such column.
     names: Vec<&'n str>,
     variable_type: VariableType,
 }
@@ -317,7 +317,7 @@ impl<'n> Column<'n> {
         Column { names: names.iter().filter(is_own).copied().collect(), variable_type }
     }
 
-    /// Writes what a cell says of each element, each behind a comma.
+    /// Writes the values of a cell for each element, each behind a comma.
     fn write(&self, cell: &str, out: &mut String) {
         let elements: Vec<&str> = match self.names.len() {
             1 => vec![cell],
@@ -338,7 +338,7 @@ impl<'n> Column<'n> {
     }
 }
 
-/// The variable that a column is about: by its name, or by that of an array of which it is an element.
+/// The variable of a column: by its name, or by the name of an array with that element.
 fn variable_of<'a>(description: &'a ModelDescription, column: &str) -> Option<&'a Variable> {
     let of_element = || description.variable(column.rsplit_once('[')?.0);
     description.variable(column).or_else(of_element)

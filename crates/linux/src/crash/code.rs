@@ -1,4 +1,4 @@
-//! Whose code runs at an address: what of a process's memory is code of which library, by labels.
+//! Finds the library whose code contains an address, by labels of the process's executable memory.
 //!
 //! Libraries are noted when they have been loaded, by one thread at a time, and never forgotten. Looking them up allocates
 //! nothing, waits for nothing and touches no memory that may not be there: signal handlers do it.

@@ -1,4 +1,4 @@
-//! Who takes part in a preemption lock: one thread, what it holds, and what it has done so far.
+//! A member of a preemption lock: one thread, the locks that it holds, and its counts.
 
 use crate::thread::current_tid;
 use crate::{SysError, scheduling};
@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What became of one partition's locked sections, since it was made; callers learn the rest from what they get back.
+/// Counts of one partition's locked sections, since it was made; callers learn the rest from return values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LockCounts {
     /// Outermost locks that had to wait.
@@ -91,12 +91,12 @@ impl LockMember {
         self.level
     }
 
-    /// What it has done so far.
+    /// Counts so far.
     pub fn counts(&self) -> LockCounts {
         self.counts.get()
     }
 
-    /// What a watchdog needs to take this thread's priority away for good.
+    /// Handle with which a watchdog can take this thread's priority away for good.
     pub fn demotion(&self) -> Demotion {
         Demotion { tid: self.tid, demoted: Arc::clone(&self.demoted) }
     }

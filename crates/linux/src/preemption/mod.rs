@@ -44,8 +44,8 @@
 //! back. Whoever has all tokens knows that no level is active, and everybody who comes waits at its own token, to which
 //! it lends its priority.
 //!
-//! Who enters before its release and waits for that is active, so whoever comes meanwhile and blocks would be overtaken by its
-//! first FMI call: it enters again after the release.
+//! A partition that enters before its release and waits for it is active, and its first FMI call would overtake a
+//! partition that arrives meanwhile and blocks: so it enters again after the release.
 //!
 //! The lock cannot stop a partition that is already active when the holder itself sleeps inside its locked section, be it in a call of
 //! its own, in a page fault (a `fork` elsewhere in the process makes its pages read-only), or because somebody has stopped it. Nor can

@@ -6,7 +6,8 @@
 //! once: none is lost. One system call per sleep, one per wake: a futex wait (`FUTEX_WAIT_BITSET`, private) with an absolute
 //! timeout of `CLOCK_MONOTONIC`; for `CLOCK_TAI`, which futexes do not know, a sleep that a signal ends (`signal.rs`).
 //!
-//! Who cannot afford the latency of waking up sleeps until shortly before the instant and then [polls](WakeWord::poll_until).
+//! A thread that cannot afford the wake-up latency sleeps until shortly before the instant and then
+//! [polls](WakeWord::poll_until).
 //!
 //! Memory ordering: `wake` releases what was written before it; `value` and a sleep that returns acquire.
 

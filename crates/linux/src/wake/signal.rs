@@ -4,8 +4,8 @@
 //! until when the call begins, and the handler of the signal sets it to 0: a call that begins after the signal returns at
 //! once, one that had begun returns with `EINTR`.
 //!
-//! Who wakes looks whether somebody sleeps before it sends the signal. One that comes late, when the deadline has just
-//! passed, runs an empty handler and, since the handler asks for it (`SA_RESTART`), system calls of FMU code go on.
+//! The waker checks for a sleeper before it sends the signal. A signal that arrives late, when the deadline has just
+//! passed, runs an empty handler and, since the handler asks for it (`SA_RESTART`), system calls of FMU code continue.
 
 use super::super::SysError;
 use super::{WakeWord, Wakening};

@@ -183,7 +183,7 @@ impl<'d> TableReader<'d> {
     }
 }
 
-/// What was written instead, for messages.
+/// Describes a value of the wrong type for messages.
 pub(super) fn describe(item: &Item) -> String {
     match item {
         Item::Value(Value::String(s)) => format!("the string \"{}\"", s.value()),

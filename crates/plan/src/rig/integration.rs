@@ -1,4 +1,4 @@
-//! Keys that say how Model Exchange FMUs are integrated: `solver`, `internal_step`, `tolerance`, `max_events`.
+//! Keys for the integration of Model Exchange FMUs: `solver`, `internal_step`, `tolerance`, `max_events`.
 
 use super::document::{TableReader, number};
 use super::seconds::read_positive;
@@ -39,13 +39,13 @@ impl Solver {
         Solver::WORDS.iter().find(|(_, solver)| *solver == self).map_or("", |(word, _)| word)
     }
 
-    /// Whether it makes as many steps as its tolerance asks for, which nobody knows in advance.
+    /// Whether the number of steps depends on the tolerance, so that it is not known in advance.
     pub fn is_adaptive(self) -> bool {
         matches!(self, Solver::Dopri5 | Solver::Bdf | Solver::Auto)
     }
 }
 
-/// What is said of the integration of Model Exchange FMUs.
+/// Settings for the integration of Model Exchange FMUs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Integration {
     /// `solver`.

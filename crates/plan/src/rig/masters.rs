@@ -10,22 +10,22 @@ use vecud_base::time::Fraction;
 
 const KEYS: [&str; 5] = ["fmus", "step", "algorithm", "loops", "cpu"];
 
-/// Who of a group steps when, and how far.
+/// Master algorithm of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Algorithm {
-    /// All inputs are set at the beginning of a step; whoever stops early goes on from there.
+    /// All inputs are set at the beginning of a step; an FMU that stops early continues from there.
     #[default]
     Jacobi,
-    /// One after the other, with what those before have at the end of the step already.
+    /// The FMUs step one after the other, and later ones see the values of earlier ones at the end of the step.
     GaussSeidel,
-    /// All are taken back to the beginning of a step that one of them does not make to its end.
+    /// All FMUs are restored to the beginning of a step that one of them does not complete.
     Rollback,
-    /// Whoever can tells beforehand how far it steps; of the others each does what it can.
+    /// FMUs that can predict the length of their step are asked first; the others step as they can.
     Predictable,
 }
 
 impl Algorithm {
-    /// Their names.
+    /// Names of the algorithms in a rig.
     pub const WORDS: [(&str, Algorithm); 4] = [
         ("jacobi", Algorithm::Jacobi),
         ("gauss-seidel", Algorithm::GaussSeidel),
@@ -38,28 +38,28 @@ impl Algorithm {
         matches!(self, Algorithm::Rollback | Algorithm::Predictable)
     }
 
-    /// Its name.
+    /// Name of the algorithm in a rig.
     pub fn word(self) -> &'static str {
         Algorithm::WORDS.iter().find(|(_, algorithm)| *algorithm == self).map_or("", |(word, _)| word)
     }
 }
 
-/// What is done with algebraic loops of a group.
+/// Treatment of algebraic loops in a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Loops {
-    /// They are reported; an input of theirs has what was computed last.
+    /// Loops are reported; one of their inputs has the last computed value.
     #[default]
     Report,
     /// They are solved by Newton's method.
     Newton,
 }
 
-/// What the user says that an FMU can do for the master of its group.
+/// Ability of an FMU for the master of its group, as the user states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MasterClass {
-    /// It accepts every step up to one that is known beforehand.
+    /// The FMU accepts every step up to a length that is known beforehand.
     Predictable,
-    /// It can be taken back.
+    /// The FMU can be restored to an earlier state.
     Rollback,
     /// Neither.
     Legacy,

@@ -1,4 +1,4 @@
-//! What a rig file says, before any FMU has been opened.
+//! Content of a rig file, before any FMU has been opened.
 
 use super::{
     At, Integration, MasterClass, Overrun, Place, RigDaemon, RigMaster, RigRecord, RigReport, RigTask, RigTrace,
@@ -10,7 +10,7 @@ use vecud_base::priority::FifoPriority;
 use vecud_base::time::{Fraction, Instant, Nanos};
 use vecud_description::{Abi, Interface};
 
-/// Who drives time.
+/// Mode of a run: real time or virtual time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     /// The wall clock; one thread per task.
@@ -31,7 +31,7 @@ pub enum OnError {
 /// What happens when a number that is read from an FMU is none (NaN).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnNan {
-    /// It is counted, and where the first one was is told.
+    /// The value is counted, and the place of the first one is reported.
     Note,
     /// The run ends as well: exit code 1.
     Stop,
@@ -117,9 +117,9 @@ pub enum Extrapolation {
     /// The last value.
     #[default]
     Hold,
-    /// What is on the line through the last value, with the slope that the FMU says (output derivatives).
+    /// The line through the last value, with the slope that the FMU gives (output derivatives).
     Linear,
-    /// What is on the parabola through the last value, with the first and the second derivative that the FMU says.
+    /// The parabola through the last value, with the first and the second derivative that the FMU gives.
     Quadratic,
 }
 
@@ -163,7 +163,7 @@ impl std::fmt::Display for Endpoint {
 pub struct Rig {
     /// For messages: the rig file, or the FMU of a rig made for it.
     pub file: PathBuf,
-    /// Of a rig made for an FMU, the file that its start values were read from; what has a line stands there.
+    /// For a rig made for an FMU, the file of its start values; places with a line are in this file.
     pub start_file: Option<PathBuf>,
     /// Options of the command line that have added something: their words, for messages.
     pub options: Vec<PathBuf>,
@@ -175,9 +175,9 @@ pub struct Rig {
     pub start_time: Option<At<Instant>>,
     /// `stop_time`; `None`: until stopped, or the FMU's.
     pub stop_time: Option<At<Instant>>,
-    /// Values are set while the run goes on: the wish of whoever starts it, not of the rig.
+    /// Values can be set during the run: chosen by its caller, not by the rig.
     pub controlled: bool,
-    /// It may have no stop time in virtual time either, since whoever starts it asks for its end.
+    /// The run may have no stop time in virtual time either, since its caller asks for the end.
     pub endless: bool,
     /// Times that are not given come from the (only) FMU's `<DefaultExperiment>`.
     pub experiment_of_fmu: bool,
@@ -332,9 +332,9 @@ pub struct RigFmu {
     pub max_step: Option<At<Fraction>>,
     /// `parallel`: whether its steps may overlap those of other instances of its library; `None`: they may not.
     pub parallel: Option<At<bool>>,
-    /// How it is integrated, and the tolerance, which other FMUs are told for a solver of their own.
+    /// Settings of its integration; other FMUs are told the tolerance for a solver of their own.
     pub integration: Integration,
-    /// What it says of the step, with the place of the first key that does.
+    /// Settings of its step task, with the place of the first key.
     pub task: Option<At<RigTask>>,
     /// What whoever runs it alone wishes beyond that; a rig file has no keys for it.
     pub wishes: StepWishes,
@@ -395,7 +395,7 @@ pub struct RigClock {
     pub interval: Option<At<Fraction>>,
     /// `shift`, s.
     pub shift: Option<At<Fraction>>,
-    /// What it says of the task of the clock.
+    /// Settings of the clock's task.
     pub task: RigTask,
 }
 

@@ -1,18 +1,18 @@
-//! What is wrong, and where.
+//! Problems with their places.
 
 use super::Place;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use vecud_base::plain::Plain;
 
-/// One thing that is wrong with a rig or with an FMU in it.
+/// A problem of a rig or of an FMU in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
     /// The file that has to change.
     pub file: PathBuf,
-    /// Where in that file.
+    /// Place in that file.
     pub place: Place,
-    /// What is wrong and, where there is one, the way out.
+    /// The problem and, where there is one, its remedy.
     pub message: String,
 }
 

@@ -116,11 +116,11 @@ const SMALLEST: u64 = 1 << 16;
 pub struct RigRule {
     /// `signals`: patterns over `fmu.variable`, or `fmu.variable[1]` for an element of an array.
     pub signals: Vec<At<String>>,
-    /// What it says.
+    /// Rule for these signals.
     pub rule: Rule,
 }
 
-/// Which samples of a signal are kept.
+/// Rule for the samples of a signal to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rule {
     /// `every`: each so-manieth sample of its clock, the first included; never 0.

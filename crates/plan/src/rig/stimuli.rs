@@ -44,7 +44,7 @@ pub(super) fn read_stimulus(section: TableReader, folder: &Path, rig: &Rig) -> O
     Some(RigStimulus { file, recording, jumps: false, interpolation, max_size, columns })
 }
 
-/// What is fed, and by which column.
+/// Reads the fed variables with their columns.
 fn read_columns(section: &TableReader, rig: &Rig) -> Vec<(At<Endpoint>, At<String>)> {
     let mut columns = Vec::new();
     let Some(table) = section.table("columns", "columns") else { return columns };

@@ -1,4 +1,4 @@
-//! What a rig says of a task: of a clock as well as of an FMU, or a group of them, that makes steps.
+//! Settings of a task in a rig: of a clock as well as of an FMU, or a group of them, that makes steps.
 
 use super::RigFigures;
 use super::document::{TableReader, number};
@@ -48,7 +48,7 @@ pub(super) fn overrun(section: &TableReader) -> Option<Overrun> {
     section.choice("overrun", &[("skip", Overrun::Skip), ("queue", Overrun::Queue), ("stop", Overrun::Stop)])
 }
 
-/// What is said of a task.
+/// Reads the settings of a task.
 pub(super) fn read(section: &TableReader) -> RigTask {
     let micros = |key| {
         let positive = |item: &Item| number(item).filter(|&us| us > 0.0 && us <= 1e12);

@@ -37,12 +37,12 @@ impl CallTimes<'_> {
     }
 }
 
-/// What is known of the calls of one function.
+/// Figures of the calls of one function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionCalls {
-    /// Its number.
+    /// Number of the function.
     pub function: u32,
-    /// How often it was called.
+    /// Number of calls.
     pub calls: u64,
     /// How long all of these took, ns; `None`: nobody has measured it, as of what makes and frees an instance.
     pub nanos: Option<u64>,

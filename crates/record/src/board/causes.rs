@@ -26,13 +26,13 @@ pub enum ResponsePart {
     SetGet,
     /// From the first instruction after a sleep to the next sleep, but for FMU code, waits and other partitions.
     Host,
-    /// What is left of the wake-up without the time in which partitions of the rig that are at least as urgent had the core.
+    /// The wake-up without the time in which partitions of the rig that are at least as urgent had the core.
     WakeupMachine,
     /// Number of them; keep last.
     Count,
 }
 
-/// By what the worst are the worst.
+/// Order of the worst activations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum WorstBy {

@@ -15,14 +15,14 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use vecud_plan::{ConnectionId, FmuId, Mode, Plan, UnitId};
 
-/// What is known of a run without the board.
+/// Facts of a run from outside of the board.
 #[derive(Clone, Copy, Debug)]
 pub struct SupervisorView {
-    /// How long it has taken, ns: nothing can have happened more often.
+    /// Duration of the run, ns: nothing can have happened more often.
     pub elapsed: u64,
-    /// How far it was.
+    /// Phase of the runner at the end.
     pub phase: Phase,
-    /// Somebody has asked for the end.
+    /// The end was requested.
     pub stop_requested: bool,
 }
 

@@ -1,6 +1,6 @@
-//! How far the runner is.
+//! Phases of the runner.
 
-/// What the runner is doing.
+/// Phase of the runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u64)]
 pub enum Phase {

@@ -1,4 +1,4 @@
-//! What runner and supervisor ask of each other about the runner's threads.
+//! Messages between runner and supervisor about the runner's threads.
 //!
 //! The runner sets its threads up, leaves their numbers, and asks; the supervisor gives them their priorities and answers.
 //! Before the threads leave, the supervisor looks at them once more. The numbers are untrusted: FMU code may have written
@@ -7,11 +7,11 @@
 use super::{Board, Global};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// What was said last.
+/// The last message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum ThreadsState {
-    /// Nothing yet.
+    /// No message yet.
     Unknown = 0,
     /// The runner: all threads are set up and wait.
     SetUp = 1,
@@ -26,7 +26,7 @@ pub enum ThreadsState {
 }
 
 impl Board<'_> {
-    /// What was said last about the runner's threads.
+    /// The last message about the runner's threads.
     pub fn threads(&self) -> ThreadsState {
         const ALL: [ThreadsState; 6] = [
             ThreadsState::Unknown,
@@ -40,7 +40,7 @@ impl Board<'_> {
         ALL.into_iter().find(|known| *known as u64 == said).unwrap_or(ThreadsState::Unknown)
     }
 
-    /// Says something about them.
+    /// Sets the message about the runner's threads.
     pub fn set_threads(&self, said: ThreadsState) {
         self.global(Global::Threads).store(said as u64, SeqCst);
     }

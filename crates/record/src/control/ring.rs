@@ -64,12 +64,12 @@ impl CommandOutcome {
     }
 }
 
-/// What came of a record.
+/// Outcome of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CommandReply {
-    /// How it went.
+    /// Success, or the kind of failure.
     pub verdict: CommandOutcome,
-    /// Activation time of the activation before which it happened; of a reconfiguration the simulation time.
+    /// Activation time of the activation before which it was executed; for a reconfiguration the simulation time.
     pub time: Instant,
 }
 

@@ -236,7 +236,7 @@ fn without_end(line: &[u8]) -> usize {
     line.len()
 }
 
-/// What is wrong behind these bytes, which begin in `line`.
+/// Makes an error at the place after these bytes, which begin in `line`.
 fn wrong(before: &[u8], line: u64, message: impl Into<String>) -> RecordingError {
     let (line, column) = after((line, 1), before);
     RecordingError { file: 0, line, column, message: message.into() }

@@ -17,12 +17,12 @@ const FIRST: f64 = 1.0 / (1 << 20) as f64;
 /// Rows of which the times are kept; of more, nobody tells one from the next in a drawing.
 const INSTANTS: usize = 200;
 
-/// What a column showed in a bucket; a value that it did not have is NaN.
+/// Values of a column in a bucket; a missing value is NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket {
-    /// What it showed at the begin, or its first value.
+    /// Value at the beginning, or the first value.
     pub first: f64,
-    /// What it showed at the end.
+    /// Value at the end.
     pub last: f64,
     /// The least value.
     pub low: f64,
@@ -64,12 +64,12 @@ impl Bucket {
 /// One column.
 #[derive(Clone, Debug)]
 pub struct Envelope {
-    /// Those that have ended.
+    /// Completed buckets.
     buckets: Vec<Bucket>,
-    /// The one after them, which ends with what the column shows now; NaN: nothing that can be drawn.
+    /// The current bucket, which ends with the present value of the column; NaN: it cannot be drawn.
     open: Bucket,
     has_odd: bool,
-    /// The ticks of a column that is a clock: it shows them, and nothing holds up to the next row.
+    /// Number of ticks, if the column is a clock: it shows ticks, and no value between rows.
     ticks: Option<u64>,
 }
 
@@ -91,7 +91,7 @@ impl Envelope {
         }
     }
 
-    /// So many buckets have ended. In those after the open one nothing has changed.
+    /// Completes buckets up to the number `ended`. In those after the current one nothing has changed.
     fn end(&mut self, ended: usize) {
         let held = Bucket::holding(self.open.last);
         self.buckets.push(self.open);
@@ -182,7 +182,7 @@ impl Overview {
         }
     }
 
-    /// The same, where `is_clock` says of a place of the recording whether a clock is there: its ticks are counted, and drawn as
+    /// Marks the columns that are clocks by their places in the recording: their ticks are counted, and drawn as
     /// spikes.
     pub fn with_clocks(mut self, is_clock: impl Fn(usize) -> bool) -> Overview {
         for (column, place) in self.columns.iter_mut().zip(&self.places) {

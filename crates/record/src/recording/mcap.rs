@@ -39,10 +39,10 @@ const DENSEST: u64 = 256;
 /// The rows of a file.
 pub(super) struct McapReader<R> {
     file: Records<R>,
-    /// What is left of the chunk that was read last.
+    /// Unread rest of the last chunk.
     chunk: Range<usize>,
     content: Content,
-    /// What the columns show now.
+    /// Present values of the columns.
     cells: Vec<String>,
     /// The message of the row that is being read; `next` is the first one of the row after it.
     message: Message,
@@ -77,7 +77,7 @@ struct Content {
     channels: HashMap<u16, Topic>,
 }
 
-/// What is known of a channel.
+/// State of a channel.
 struct Topic {
     topic: String,
     /// The sequence number of its last message.
@@ -307,7 +307,7 @@ fn parse(opcode: u8, data: &[u8]) -> Result<Record<'_>, String> {
     mcap::parse_record(opcode, data).map_err(|error| error.to_string())
 }
 
-/// What is behind the texts of a record; `None`: one of them is not wholly inside.
+/// The bytes after the texts of a record; `None`: a text is not completely inside.
 fn skip_texts(opcode: u8, data: &[u8]) -> Option<&[u8]> {
     // Bytes before the texts, the number of those that are always there, and whether pairs of them follow.
     let (before, texts, pairs) = match opcode {

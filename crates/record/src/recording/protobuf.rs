@@ -25,15 +25,15 @@ pub const RESERVED: Range<u32> = 19_000..20_000;
 /// What the schema says of a message type's field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// By which messages call it.
+    /// Number of the field in messages.
     pub number: u32,
     /// An identifier.
     pub name: String,
-    /// What it is called in JSON; where it is a column's, the column.
+    /// Name in JSON; for the field of a column, the column's name.
     pub json_name: String,
     /// Its type, as schemas have it.
     pub kind: FieldType,
-    /// A list of such values.
+    /// The field is a list of such values.
     pub repeated: bool,
 }
 
@@ -129,7 +129,7 @@ pub enum WireType {
     Varint = 0,
     /// Eight bytes.
     Eight = 1,
-    /// So many bytes as a varint before them says.
+    /// A varint with the length, and as many bytes.
     Bytes = 2,
     /// Four bytes.
     Four = 5,
@@ -148,7 +148,7 @@ pub enum Value<'a> {
     Four(u32),
 }
 
-/// What is in front of a value: its field, and how it is there.
+/// Tag in front of a value: its field, and its encoding.
 pub fn tag(number: u32, wire: WireType) -> u64 {
     u64::from(number) << 3 | wire as u64
 }
@@ -260,7 +260,7 @@ pub fn schema(package: &str, message: &str, fields: &[Field]) -> Vec<u8> {
 /// The fields of the one message type of such a schema.
 ///
 /// # Errors
-/// It is none, or none that recordings have.
+/// The schema is invalid, or has a form that recordings do not use.
 pub fn read_schema(set: &[u8]) -> Result<Vec<Field>, NoField> {
     let file = bytes_of(set, 1)?.next().ok_or(NoField)?;
     let descriptor = bytes_of(file, 4)?.next().ok_or(NoField)?;

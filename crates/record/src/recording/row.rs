@@ -89,13 +89,13 @@ impl Row {
         })
     }
 
-    /// What is wrong with a cell.
+    /// Makes an error about a cell.
     pub fn wrong_cell(&self, cell: usize, message: impl fmt::Display) -> RecordingError {
         let (line, column) = self.places().nth(cell).unwrap_or((self.line, 0));
         self.wrong(line, column, message)
     }
 
-    /// What is wrong with the row.
+    /// Makes an error about the row.
     pub fn wrong_row(&self, message: impl fmt::Display) -> RecordingError {
         self.wrong(self.line, 0, message)
     }
@@ -216,11 +216,11 @@ pub(super) fn after(place: (u64, u32), bytes: &[u8]) -> (u64, u32) {
 pub struct RecordingError {
     /// Of several files one after the other, which one it is: counted from 0.
     pub file: u32,
-    /// Counted from 1; 0: it is the file, or a place that the message names.
+    /// Line, counted from 1; 0: the error is about the file, or about a place that the message names.
     pub line: u64,
-    /// Counted from 1 in characters; 0: it is the whole line.
+    /// Column, counted from 1 in characters; 0: the error is about the whole line.
     pub column: u32,
-    /// What is wrong and, where there is one, the way out.
+    /// The error and, where there is one, its remedy.
     pub message: String,
 }
 

@@ -12,16 +12,16 @@ pub const ANY: &str = "signals.csv, signals.mcap or signals.arrows";
 /// The files of a recording in one format; in `report.json` as it is here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Files {
-    /// The name of the first one that is kept.
+    /// Name of the first kept file.
     pub first: String,
-    /// That of the last one; of a recording that is not rotated it is the first one.
+    /// Name of the last file; for a recording that is not rotated, the first one.
     pub last: String,
-    /// Files before the first one, which are not kept.
+    /// Number of files before the first one, which were removed.
     pub removed: u32,
 }
 
 impl Files {
-    /// The same recording as it lies in a folder, of whose files these are the names; `None`: nothing of it does.
+    /// Finds the files of this recording among the names in a folder; `None`: there are none.
     pub fn among<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Option<Files> {
         let (_, extension) = self.first.rsplit_once('.')?;
         if self.first == name(None, extension) {
@@ -43,14 +43,14 @@ pub fn is_one(file: &str) -> bool {
     EXTENSIONS.into_iter().any(|extension| file == name(None, extension) || number(file, extension).is_some())
 }
 
-/// The place of a file of this name in a recording that is rotated.
+/// Number of a file of a rotated recording, from its name.
 fn number(file: &str, extension: &str) -> Option<u32> {
     let number = file.strip_prefix("signals-")?.strip_suffix(extension)?.strip_suffix('.')?.parse().ok()?;
     (number > 0 && file == name(Some(number), extension)).then_some(number)
 }
 
-/// Of the names of a folder those of its recording, in the order of time: where there are several formats, of one of them. Empty:
-/// there is none.
+/// Finds the files of a recording among the names in a folder, in the order of time: of several formats, one is chosen.
+/// Empty: there is none.
 ///
 /// # Errors
 /// The name of a file that is missing between two others.

@@ -1,13 +1,13 @@
-//! What is written in a cell, as the words of a type ([`vecud_description::word`] and [`vecud_description::bytes`] say how types are
-//! words). What a recording shows reads back.
+//! Reads a cell as the words of a type ([`vecud_description::word`] and [`vecud_description::bytes`] define how types
+//! are words). Text of a recording reads back.
 
 use std::borrow::Cow;
 use vecud_description::VariableType;
 use vecud_description::bytes;
 use vecud_plan::FedValue;
 
-/// Puts what is in a cell into its `words`; one that is empty, but for an empty string in quotes, changes nothing. Or what is wrong with
-/// it, to follow the name of what it feeds.
+/// Reads a cell into `words`; an empty one, except for an empty string in quotes, changes nothing. The error follows
+/// the name of the fed variable in messages.
 pub(super) fn read(text: &str, quoted: bool, fed: &FedValue, words: &mut [Option<u64>]) -> Result<(), String> {
     let value: Cow<[u8]> = match fed.variable_type {
         VariableType::String if quoted || !text.is_empty() => Cow::Borrowed(string(text, fed)?),

@@ -1,5 +1,5 @@
-//! Where rows wait for the activations that get them: rings in shared words, written ahead of time by the process that
-//! reads the file, read by every partition thread that a column feeds.
+//! Rows on their way to activations: rings in shared words, written ahead of time by the process that reads the file,
+//! read by every partition thread that a column feeds.
 //!
 //! Protocol. The rows of a stimulus are one ring with one writer and any number of readers, none of which takes anything
 //! out. Each row carries of every column the newest value up to its time, so that a reader needs one row (or two neighbours,
@@ -77,14 +77,14 @@ impl Shape {
     }
 }
 
-/// How far the reading of a file is.
+/// Progress of reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeedState {
-    /// There may be more.
+    /// More rows may follow.
     Reading,
-    /// Everything is there.
+    /// All rows are there.
     Ended,
-    /// What comes after [`Feed::until`] cannot be read.
+    /// Rows after [`Feed::until`] cannot be read.
     Broken,
 }
 
@@ -289,17 +289,17 @@ impl Feed<'_> {
 
 /// The runner's side.
 impl Feed<'_> {
-    /// Up to which time everything is there, s.
+    /// Time up to which all rows are there, s.
     pub fn until(&self) -> f64 {
         f64::from_bits(self.words[UNTIL].load(SeqCst))
     }
 
-    /// How far the reading is.
+    /// Progress of reading the file.
     pub fn state(&self) -> FeedState {
         FeedState::from_word(self.words[STATE].load(SeqCst))
     }
 
-    /// Of a clock between steps: how far the reading for it is, and up to which time its ticks are there, s.
+    /// For a clock between steps: progress of the reading, and the time up to which its ticks are there, s.
     pub fn ticks_known(&self, tick: usize) -> (FeedState, f64) {
         let [_, _, until, state] = self.ticks(tick).first_chunk().expect("its header");
         match FeedState::from_word(state.load(SeqCst)) {

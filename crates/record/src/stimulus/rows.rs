@@ -17,18 +17,18 @@ const TIME: &str = "time";
 /// Rows from which the rate of a file is told.
 const SAMPLE: u32 = 4096;
 
-/// What feeds.
+/// Format of a stimulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StimulusKind {
-    /// A CSV file that was written for it.
+    /// A CSV file that was written as a stimulus.
     File,
-    /// The same, of which two rows may have one time: what they feed jumps there.
+    /// A CSV file in which two rows may have the same time: the fed values jump there.
     Trajectory,
-    /// What an earlier run has recorded, in either format.
+    /// A recording of an earlier run, in either format.
     Recording,
 }
 
-/// What the beginning of a file says.
+/// Reads the beginning of a file.
 pub fn header(input: impl BufRead, file: &Path, kind: StimulusKind) -> Result<StimulusInput, Diagnostic> {
     let problem = |error| problem(file, error);
     let mut recording = open(input, kind).map_err(problem)?;
@@ -88,25 +88,25 @@ fn problem(file: &Path, error: RecordingError) -> Diagnostic {
     Diagnostic::new(file, place((error.line, error.column)), error.message)
 }
 
-/// What a column of a trajectory has between two rows.
+/// Value of a trajectory's column between two rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// What is on the line between them.
+    /// Linear interpolation.
     Line,
-    /// What the row before has; where that changes is an event.
+    /// The value of the row before; a change is an event.
     Held,
-    /// The same, of strings: an empty one in quotes is a value.
+    /// The text of the row before; an empty one in quotes is a value.
     Text,
-    /// Nothing: it ticks, and that is an event of its own.
+    /// No value: the column ticks, which is an event of its own.
     Ticks,
 }
 
-/// What is to be known of a trajectory before it is followed.
+/// Properties of a trajectory, determined before it is followed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrajectorySummary {
-    /// When its rows jump, have another value in a held column, or the first one of any, s.
+    /// Times of jumps, of changes in held columns, and of the first value of any column, s.
     pub events: Vec<f64>,
-    /// Bytes of the longest cell.
+    /// Length of the longest cell, bytes.
     pub longest: usize,
 }
 

@@ -258,7 +258,7 @@ impl Assembler {
         self.waiting.push((TraceItem::Activated(activated), 0));
     }
 
-    /// What was over before `horizon`, by the ends.
+    /// Takes all items that ended before `horizon`, sorted by their ends.
     pub fn ready(&mut self, horizon: i64) -> Vec<TraceItem> {
         let (mut ready, later): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.waiting).into_iter().partition(|(item, _)| item.at() < horizon);

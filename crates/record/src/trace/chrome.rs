@@ -27,7 +27,7 @@ const ARROWS: usize = 1 << 16;
 pub struct ChromeWriter<'p, W: Write> {
     plan: &'p Plan,
     out: W,
-    /// What was made of the items at hand; goes out as a whole, so that a killed process leaves whole lines.
+    /// Text of the present items; written as a whole, so that a killed process leaves whole lines.
     text: String,
     written: u64,
     arrows: HashSet<u64>,

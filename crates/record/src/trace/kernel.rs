@@ -1,4 +1,4 @@
-//! Reads what the kernel's tracing (tracefs) gives as text, and tells from it what ran on a core in a stretch of time.
+//! Parses the text of the kernel's tracing (tracefs), and determines the work of a core in an interval.
 //!
 //! Guarantees: no line of any content is an error; one that is no event is passed over. At each instant a core belongs to one of:
 //! the innermost interrupt or softirq that has begun and not ended, else the thread that was switched to last. So the times of a
@@ -130,10 +130,10 @@ pub struct CoreSpan {
     pub to: i64,
 }
 
-/// What ran in a stretch, by names, ns each: `softirq NET_RX`, `interrupt eth0`, `thread kworker/1:0`, `idle`.
+/// Work in an interval by name, ns each: `softirq NET_RX`, `interrupt eth0`, `thread kworker/1:0`, `idle`.
 pub type Ran = BTreeMap<String, u64>;
 
-/// What has a core.
+/// Present work of a core.
 #[derive(Debug)]
 struct Core {
     since: i64,

@@ -1,4 +1,4 @@
-//! Who ran when: what partitions note while they run, and the file that is made of it. Histograms are made of notes, too
+//! The trace: notes that partitions make while they run, and the file made of them. Histograms are made of notes, too
 //! (`record::figures`).
 //!
 //! Guarantees:
@@ -9,10 +9,10 @@
 //!   ([`assemble`]); it is not known of runs without SCHED_FIFO;
 //! - the file ([`chrome`]) is readable when it was never finished.
 //!
-//! What the kernel itself traces is text, of which is told what ran on a core ([`kernel`]).
+//! The kernel's own trace is text, from which the work of a core is derived ([`kernel`]).
 //!
-//! In virtual time activations take no time. There the axis is that of the simulation, and what happens at one instant is
-//! laid beside it in its order, closer together than anything that follows ([`axis`]).
+//! In virtual time activations take no time. There the axis is that of the simulation, and the events of one instant
+//! are placed beside it in order, closer together than all that follow ([`axis`]).
 
 pub mod assemble;
 pub mod axis;

@@ -1,4 +1,4 @@
-//! What a partition notes, as eight words.
+//! A note of a partition, as eight words.
 //!
 //! Instants are nanoseconds of CLOCK_MONOTONIC where whoever notes has just read that clock anyway; *stamps* are raw time
 //! stamps, cheaper to take, that the supervisor converts. In virtual time, where nothing looks at a clock, both are numbers
@@ -98,7 +98,7 @@ pub enum Note {
         set_get: i64,
         /// The host's own time of the activation *before* it, which was known when its thread went to sleep.
         host: Option<i64>,
-        /// What is left of the wake-up without the time in which partitions of the rig that are at least as urgent had the core.
+        /// The wake-up without the time in which partitions of the rig that are at least as urgent had the core.
         machine: i64,
     },
 }

@@ -17,13 +17,13 @@ pub struct ClockComparison {
     pub fmu: String,
     /// Name of the clock.
     pub clock: String,
-    /// What was counted: name, and the numbers of both.
+    /// Counts: name, and the numbers of both runs.
     pub counts: Vec<(&'static str, [u64; 2])>,
-    /// What was measured in both.
+    /// Metrics that both runs have.
     pub metrics: Vec<ComparedMetric>,
 }
 
-/// One thing that was measured of a clock.
+/// One metric of a clock.
 #[derive(Clone, Debug)]
 pub struct ComparedMetric {
     /// For people.
@@ -44,7 +44,7 @@ impl ComparedMetric {
         (a > 0.0 || b > 0.0).then_some(a / b)
     }
 
-    /// The figures that a limit on ratios is about.
+    /// The figures that a limit on ratios applies to.
     fn judged(&self) -> impl Iterator<Item = usize> {
         let enough = self.counts.iter().all(|count| *count >= ENOUGH);
         (0..2).filter(move |figure| self.judged && (*figure == 0 || enough))

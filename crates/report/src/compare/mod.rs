@@ -1,4 +1,4 @@
-//! Two runs side by side: what differs, since when, by how much, and whether that is too much.
+//! Compares two runs: the differences, their beginning, their size, and whether they are acceptable.
 //!
 //! Pure: recordings come as readers, and stream. What is compared:
 //!
@@ -41,9 +41,9 @@ pub struct Comparison {
     pub signals: Option<SignalsComparison>,
     /// Their clocks; `None`: one of them has no report.
     pub clocks: Option<ClocksComparison>,
-    /// What the worst signals look like.
+    /// Curves of the worst signals.
     pub curves: Vec<ComparedCurve>,
-    /// What latencies are judged by.
+    /// Limit on the ratio of latencies.
     pub ratio: Option<f64>,
     /// Times at which only one side has a row were left out.
     pub common_only: bool,
@@ -52,7 +52,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// What is beyond what was allowed, in sentences, what was first in time first; empty: nothing is.
+    /// Violations of the limits, in sentences, in the order of time; empty if there are none.
     pub fn excesses(&self) -> Vec<String> {
         let mut excesses = Vec::new();
         if let Some(signals) = &self.signals {
@@ -76,8 +76,8 @@ impl Comparison {
         excesses
     }
 
-    /// Signals were to be compared, and there was no time at which both sides have values: that is no equality. Where both
-    /// recordings are empty, clocks may be enough, and a recording that ends too early is judged as such.
+    /// Whether two recordings with signals have no common time at which both have values: that is no equality. If both
+    /// recordings are empty, clocks may suffice, and a recording that ends too early is judged as such.
     pub fn never_met(&self) -> bool {
         let Some(signals) = &self.signals else { return false };
         let clocks = self.clocks.as_ref().is_some_and(|clocks| !clocks.common.is_empty());
@@ -85,7 +85,7 @@ impl Comparison {
         signals.number() > 0 && signals.span.moments == 0 && too_short(signals).is_none() && !(empty && clocks)
     }
 
-    /// What is worth knowing, from the outside and from what was seen.
+    /// All notes, from the caller and from the comparison.
     pub(super) fn all_notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
         let Some(signals) = &self.signals else { return notes };

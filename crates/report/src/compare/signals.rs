@@ -1,4 +1,4 @@
-//! The signals of two recordings: which differ, since when, and by how much.
+//! The signals of two recordings: which ones differ, from which time on, and by how much.
 
 use super::table::Table;
 use super::value::{Tolerance, Tolerances, deviation, number};
@@ -25,14 +25,14 @@ impl SamplePair {
     }
 }
 
-/// What is known of one signal.
+/// Result for one signal.
 #[derive(Clone, Debug)]
 pub struct SignalComparison {
     /// `fmu.variable`.
     pub name: String,
     /// The signal's columns in both files, the time not counted.
     pub columns: [usize; 2],
-    /// What it was judged by.
+    /// Tolerance of the signal.
     pub tolerance: Tolerance,
     /// Times at which it differs.
     pub differing: u64,
@@ -51,7 +51,8 @@ pub struct SignalComparison {
     pub largest_absolute: Option<(f64, SamplePair)>,
     /// The largest relative deviation.
     pub largest_relative: Option<(f64, SamplePair)>,
-    /// The largest value of either side since they differ, without its sign; of rows that are equal as a whole, none.
+    /// The largest value of either side without its sign, from the first difference on; rows that are equal as a whole
+    /// do not count.
     magnitude: f64,
 }
 
@@ -89,7 +90,7 @@ impl SignalComparison {
         }
     }
 
-    /// What is to be said of it when it was compared with a reference of this name; `None`: it is within its tolerance.
+    /// Message about the deviation from a reference of this name; `None`: the signal is within its tolerance.
     pub fn deviation_from(&self, reference: &str) -> Option<String> {
         let SamplePair { time, a, b } = self.first_beyond.as_ref()?;
         let largest = match &self.largest_absolute {
@@ -115,7 +116,7 @@ impl SignalComparison {
         self.largest_absolute.as_ref().map_or(f64::INFINITY, |(most, _)| most / self.magnitude)
     }
 
-    /// Which of two is worse, the worst first.
+    /// Orders two signals by their deviation, the worst first.
     fn rank(&self, other: &SignalComparison) -> std::cmp::Ordering {
         let extent = || other.extent().total_cmp(&self.extent());
         (other.beyond > 0).cmp(&(self.beyond > 0)).then_with(extent).then_with(|| self.name.cmp(&other.name))
@@ -125,7 +126,7 @@ impl SignalComparison {
 /// The signals of two recordings.
 #[derive(Clone, Debug)]
 pub struct SignalsComparison {
-    /// What was looked at.
+    /// Compared times.
     pub span: Span,
     /// The signals that differ, the worst first.
     pub different: Vec<SignalComparison>,
@@ -136,7 +137,7 @@ pub struct SignalsComparison {
 }
 
 impl SignalsComparison {
-    /// How many were compared.
+    /// Number of compared signals.
     pub fn number(&self) -> usize {
         self.different.len() + self.equal.len()
     }

@@ -1,4 +1,4 @@
-//! A comparison on the terminal: signals that differ, then clocks, then the verdicts, then what is too much.
+//! A comparison on the terminal: signals that differ, then clocks, then the verdicts, then the violations.
 
 use super::{ClocksComparison, Comparison, SignalsComparison, ratio_text, round, shown};
 use crate::format::{count, duration, plural, seconds};
@@ -10,7 +10,7 @@ use vecud_plan::Mode;
 /// Signals and clocks that are listed; the page has all of them.
 const MOST: usize = 20;
 
-/// What is said of a comparison; `page` is where the page is.
+/// Summary of a comparison; `page` is the path of the page.
 pub fn comparison_summary(comparison: &Comparison, page: &str, screen: Screen) -> String {
     let mut lines = Vec::new();
     if let Some(signals) = &comparison.signals {
@@ -95,7 +95,7 @@ fn of_signals(signals: &SignalsComparison, screen: Screen) -> Vec<String> {
     lines
 }
 
-/// Why there is no deviation: the first values that have none.
+/// Explains a missing deviation: the first values that have none.
 fn shown_unlike(signal: &super::SignalComparison) -> String {
     let first = signal.first.as_ref();
     first.map(|point| format!("{} / {}", shown(&point.a), shown(&point.b))).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Two cells of one signal, and how far apart they may be.
+//! Compares two cells of one signal within a tolerance.
 //!
 //! * Numbers are equal when their values are: `1`, `1.0` and `1e0`, `0.0` and `-0.0`, `true` and `1`. NaN equals NaN.
 //! * The absolute deviation is |a − b|, the relative one |a − b| / max(|a|, |b|): 0 to 2, defined at zero, and the same
@@ -11,7 +11,7 @@
 use std::str::FromStr;
 use vecud_plan::glob;
 
-/// How far two values are apart.
+/// Deviation between two values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deviation {
     /// |a − b|; infinite: there is no difference between such values.
@@ -56,7 +56,7 @@ pub fn number(text: &str) -> Option<f64> {
     value(text).number()
 }
 
-/// How far two cells are apart; `None`: they are equal.
+/// Deviation between two cells; `None`: they are equal.
 pub fn deviation(a: &str, b: &str) -> Option<Deviation> {
     if a == b {
         return None;
@@ -82,7 +82,7 @@ pub fn deviation(a: &str, b: &str) -> Option<Deviation> {
     }
 }
 
-/// How far two values of a signal may be apart.
+/// Tolerance for the values of a signal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// In the signal's unit.
@@ -94,7 +94,7 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// Whether it lets this pass.
+    /// Whether the tolerance admits a deviation.
     pub fn admits(&self, deviation: &Deviation) -> bool {
         let counts = self.named || !deviation.whole;
         counts && (deviation.absolute <= self.absolute || deviation.relative <= self.relative)
@@ -149,10 +149,10 @@ pub struct Tolerances {
 }
 
 impl Tolerances {
-    /// What a simulation is compared with its reference by: what somebody wants, else what is let pass of numbers that were computed
-    /// elsewhere.
+    /// Tolerances between a simulation and its reference: the user's choice, otherwise one for numbers that were
+    /// computed elsewhere.
     pub fn of_a_reference(wanted: Option<&NamedTolerance>) -> Tolerances {
-        /// Absolute, in the unit of the signal, and in proportion.
+        /// Absolute tolerance, in the unit of the signal, and relative tolerance.
         const USUAL: (f64, f64) = (1e-6, 1e-3);
         let (absolute, relative) = if wanted.is_some() { (0.0, 0.0) } else { USUAL };
         Tolerances { absolute, relative, named: wanted.into_iter().cloned().collect() }

@@ -9,16 +9,16 @@ use super::table::Table;
 use std::io::BufRead;
 use vecud_record::recording::RecordingError;
 
-/// Which of the two.
+/// One of the two recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The run that is looked at.
+    /// The run under examination.
     A,
     /// The reference.
     B,
 }
 
-/// Which times are looked at.
+/// Selection of the compared times.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedTimes {
     /// Times that are no more than this apart are the same, s.
@@ -37,12 +37,12 @@ impl ComparedTimes {
         ComparedTimes { same_time: 1e-9, common_only: true, until: None, ends: [None, None] };
 }
 
-/// What was looked at.
+/// Extent of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {
     /// First and last time, s; `None`: there was none.
     pub times: Option<(f64, f64)>,
-    /// How many.
+    /// Number of compared times.
     pub moments: u64,
     /// Rows of each before the other one begins.
     pub before: [u64; 2],
@@ -85,7 +85,7 @@ pub fn walk<A: BufRead, B: BufRead>(
         }
         let is_now = |next: Option<f64>| next.is_some_and(|next| next - time <= course.same_time);
         let (has_a, has_b) = (is_now(next_a), is_now(next_b));
-        // Nothing comes any more of the other one, and what it had last is out of date.
+        // The other recording has no more rows, and its last values are outdated.
         let left_a = next_b.is_none() && !covered(b.time(), course.ends[1], time);
         let left_b = next_a.is_none() && !covered(a.time(), course.ends[0], time);
         if has_a {

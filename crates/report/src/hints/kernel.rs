@@ -1,19 +1,20 @@
-//! What the kernel says of the cores: counts of the whole run, and who ran in the worst wake-ups where they were traced.
+//! Hints from the kernel's data on the cores: counts of the whole run, and the work during the worst wake-ups where
+//! they were traced.
 
 use super::{NOTABLE, TIMES, name};
 use crate::format::{count, duration, plural, seconds};
 use crate::{ActivationResult, ClockResult, CoreCounts, KernelWork, Run, Served};
 
-/// Devices whose interrupts come less often than this are no word worth, 1/s.
+/// Interrupts of a device below this rate are not mentioned, 1/s.
 const OFTEN: f64 = 10.0;
 /// Steal time below this is one tick of the clock by which it is counted, ms.
 const STOLEN_MS: u64 = 20;
-/// What is named of many.
+/// Number of items that a hint names.
 const NAMED: usize = 3;
-/// What takes less of a wake-up is not named, ns.
+/// Shorter work during a wake-up is not named, ns.
 const SHORT: u64 = 2_000;
 
-/// What was counted for a core, where that says something.
+/// Adds hints from the counts of a core.
 pub(super) fn core(run: &Run, core: &CoreCounts, hints: &mut Vec<String>) {
     let cpu = core.cpu;
     if let Some(steal) = core.steal_ms.filter(|steal| *steal >= STOLEN_MS) {
@@ -55,12 +56,12 @@ pub(super) fn core(run: &Run, core: &CoreCounts, hints: &mut Vec<String>) {
     }
 }
 
-/// The kernel's own have letters and figures alone: `LOC`, `IPI0`.
+/// Whether an interrupt is of a device: the kernel's own sources have letters and digits alone, `LOC`, `IPI0`.
 fn is_device(name: &str) -> bool {
     !(name.len() <= 5 && name.bytes().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit()))
 }
 
-/// Who ran in the worst of a clock's wake-ups that the kernel has traced, if that was late.
+/// Adds a hint on the work during the worst traced wake-up of a clock, if that was late.
 pub(super) fn wakeup(clock: &ClockResult, hints: &mut Vec<String>) {
     let traced = clock.causes.worst_wakeups.iter().filter(|moment| !moment.kernel.is_empty());
     let Some(worst) = traced.max_by_key(|moment| moment.wakeup_machine()) else { return };
@@ -77,7 +78,8 @@ pub(super) fn wakeup(clock: &ClockResult, hints: &mut Vec<String>) {
     }
 }
 
-/// Who had the core in the longest of a clock's responses that the kernel has traced and of which others than the rig had half.
+/// Adds a hint on the work during the longest traced response of a clock of which others than the rig had at least
+/// half.
 pub(super) fn response(clock: &ClockResult, hints: &mut Vec<String>) {
     let others = |moment: &ActivationResult| -> u64 {
         let others = moment.kernel.iter().filter(|work| !work.rig && work.what != "idle");
@@ -85,7 +87,7 @@ pub(super) fn response(clock: &ClockResult, hints: &mut Vec<String>) {
     };
     let late = |moment: &&ActivationResult| {
         let others = others(moment);
-        // What only the wake-up had is told there.
+        // Work during the wake-up is covered by the hint on that.
         others >= NOTABLE && others >= moment.response / 2 && moment.wakeup_machine() < others / 2
     };
     if let Some(worst) = clock.causes.worst_responses.iter().filter(late).max_by_key(|moment| moment.response) {

@@ -10,15 +10,15 @@
 
 use std::collections::BTreeMap;
 
-/// Nothing that happens by chance more often than this is told.
+/// Probability above which a recurrence is not reported, since it may be chance.
 const SIGNIFICANT: f64 = 1e-6;
-/// Such a part of a period is an arc: one of so many.
+/// Number of arcs in a period: an arc is this fraction of it.
 pub(super) const ARCS: u64 = 20;
 
 /// A release that was late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Late {
-    /// Since the start, ns.
+    /// Time since the start, ns.
     pub at: u64,
     /// The interval of its clock, ns; not 0.
     pub interval: u64,
@@ -27,18 +27,18 @@ pub(super) struct Late {
 /// Late releases that recur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Recurrence {
-    /// How often the disturbance comes, ns.
+    /// Period of the disturbance, ns.
     pub period: u64,
-    /// Where in the period the first of these releases is, ns.
+    /// Phase of the first of these releases in the period, ns.
     pub phase: u64,
-    /// How many of the points are there.
+    /// Number of the points in the arc.
     pub number: usize,
-    /// Of how many, each in a period of its own.
+    /// Number of periods with points.
     pub of: usize,
 }
 
-/// The longest of these periods, ns, in which the points recur; `None`: in none more than by chance. The longest says most: what comes
-/// every 100 ms comes in the same phase of each 10 ms, too.
+/// The longest of these periods, ns, in which the points recur; `None`: they recur in none more than by chance. The
+/// longest one says most: a disturbance every 100 ms has the same phase in each 10 ms, too.
 pub(super) fn recurrence(late: &[Late], periods: &[u64]) -> Option<Recurrence> {
     let mut tried: Vec<u64> = periods.iter().copied().filter(|period| *period > 0).collect();
     tried.sort_unstable();
@@ -47,7 +47,7 @@ pub(super) fn recurrence(late: &[Late], periods: &[u64]) -> Option<Recurrence> {
     found.flatten().find(|(_, chance)| chance * (tried.len() as f64) < SIGNIFICANT).map(|(found, _)| found)
 }
 
-/// The arc that chance would have least, and a bound of that probability.
+/// The arc that is least likely by chance, and a bound of that probability.
 fn densest(late: &[Late], period: u64) -> Option<(Recurrence, f64)> {
     let (width, length) = ((period / ARCS) as i64, period as i64);
     let share = late.iter().map(|late| share(late.interval, period)).fold(0.0, f64::max);
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// What comes 73 ms after the beginning of each 100 ms is found, beside one point that is not part of it.
+    /// A disturbance 73 ms after the beginning of each 100 ms is found, despite an unrelated point.
     #[test]
     fn what_was_planted_is_found() {
         let mut state = 2;

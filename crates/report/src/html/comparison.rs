@@ -1,4 +1,4 @@
-//! `comparison.html`: two runs side by side, what differs first. Made like `report.html`, and as self-contained.
+//! `comparison.html`: two runs side by side, differences first. Made like `report.html`, and as self-contained.
 
 use super::deviations::{deviations, tables};
 use super::{breakable, escape, name, page};
@@ -10,7 +10,7 @@ use crate::words::Word;
 use crate::{Run, passed};
 use vecud_plan::Mode;
 
-/// What is too much is listed up to here; the tables have everything.
+/// Number of violations that are listed; the tables have all of them.
 const EXCESSES: usize = 6;
 /// Ratios nearer to 1 than this are not worth a colour.
 const NOTABLE: f64 = 1.1;
@@ -117,7 +117,7 @@ fn tile(title: &str, value: &str, below: &str) -> String {
     format!("<div><p>{title}</p><strong>{value}</strong><small>{}</small></div>\n", breakable(below))
 }
 
-/// How often clocks were activated, and what became of their releases.
+/// Table of the clocks' activations, and of the fate of their releases.
 fn counts(clocks: &ClocksComparison) -> String {
     let Some(first) = clocks.common.first() else { return only(clocks) };
     let heads = first.counts.iter().map(|(what, _)| format!("<th colspan=\"2\" class=\"group\">{what}</th>"));

@@ -1,4 +1,4 @@
-//! What is on the page, with links: an entry for each FMU that says how it went.
+//! The table of contents, with links: an entry for each FMU with its outcome.
 
 use super::{anchor, breakable};
 use crate::format::{duration, plural};

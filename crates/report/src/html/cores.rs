@@ -1,10 +1,10 @@
-//! What the kernel counted for the cores of partitions while the run went on.
+//! Kernel counts for the cores of partitions during the run.
 
 use super::escape;
 use crate::format::count;
 use crate::{CoreCounts, Served};
 
-/// What is named of interrupts and softirqs; the others count together.
+/// Number of interrupts and softirqs that are named; the others are counted together.
 const NAMED: usize = 8;
 
 /// A table; nothing where nothing was counted.
@@ -30,7 +30,7 @@ pub fn table(cores: &[CoreCounts]) -> String {
             )
         })
         .collect();
-    // What is long comes last: in a narrow window the rest is there without scrolling.
+    // Long text comes last: in a narrow window the rest is visible without scrolling.
     format!(
         "<h3>What the kernel counted for these cores</h3>\n<p>From the start of the run to its end. LOC is the timer that wakes \
          threads, RES, CAL and TLB come from other cores; steal is time that a hypervisor had, SMI an interrupt of firmware.</p>\n\

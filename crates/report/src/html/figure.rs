@@ -1,4 +1,4 @@
-//! A figure: title, sentence, drawing, what is not in the drawing, and a legend with the maximum of each line.
+//! A figure: title, sentence, drawing, notes on omissions, and a legend with the maximum of each line.
 
 use super::svg::{Frame, class, marker};
 use super::{breakable, escape};
@@ -10,7 +10,7 @@ pub const COLOURS: usize = 8;
 
 /// One line of a figure.
 pub struct Series<'a> {
-    /// As it is, not as HTML.
+    /// Plain text, not HTML.
     pub name: String,
     /// Index of its colour, dashes and mark; from [`COLOURS`] on grey.
     pub style: usize,
@@ -18,8 +18,8 @@ pub struct Series<'a> {
     pub limit: Option<u64>,
 }
 
-/// Which style each of so many lines has: its own for the [`COLOURS`] that reach furthest, grey for the others. In all
-/// figures of a page a clock has the same one.
+/// Style of each line: an own one for the [`COLOURS`] that reach furthest, grey for the others. A clock has the same
+/// one in all figures of a page.
 pub fn styles(furthest: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..furthest.len()).collect();
     order.sort_by_key(|&line| std::cmp::Reverse(furthest[line]));

@@ -1,7 +1,7 @@
-//! Who ran when: the stretches of the trace that are drawn, as the figures of papers on scheduling draw them.
+//! Timelines of the trace: intervals drawn like the figures of papers on scheduling.
 //!
-//! A lane for each partition, most urgent first. An upward arrow is a release, a block what ran, a pale part of it the time
-//! in which somebody more urgent ran instead, a line before it the wait; an arrow from lane to lane is a tick.
+//! A lane for each partition, most urgent first. An upward arrow is a release, a block is execution, a pale part of it
+//! preemption by a more urgent partition, a line before it the wait; an arrow from lane to lane is a tick.
 
 use super::escape;
 use super::figure::styles;
@@ -46,7 +46,7 @@ pub fn section(run: &Run) -> String {
     out + "</section>\n"
 }
 
-/// What the kernel has traced.
+/// Describes the kernel's trace.
 fn kernel(run: &Run, trace: &KernelTrace) -> String {
     let why = escape(&trace.why);
     let Some(name) = &trace.file else { return format!("<p>The kernel’s own trace: {why}.</p>\n") };
@@ -141,8 +141,8 @@ fn activations(picture: &Picture) -> impl Iterator<Item = &Activated> {
     })
 }
 
-/// How many times as long an instant of virtual time is drawn, so that what happens at it takes at most three fifths of the
-/// way to the next one.
+/// Factor by which an instant of virtual time is widened, so that its events take at most three fifths of the distance
+/// to the next one.
 fn spread(picture: &Picture) -> f64 {
     let mut instants: Vec<(i64, i64)> = Vec::new();
     for activated in activations(picture) {
@@ -311,14 +311,14 @@ impl Drawing<'_> {
         if self.run.mode == Mode::RealTime && start - waits > 0.5 {
             *out += &bar(&format!("bar wait {colour}"), waits, start, 4.0, 0.0);
         }
-        // What ran lies between what ran instead.
+        // Execution lies between preemptions.
         let mut from = activated.start;
         let mut widest = (0.0, 0.0);
         for (gap_from, gap_to) in
             activated.preempted.iter().map(|other| (other.from, other.to)).chain([(activated.end, activated.end)])
         {
             let (a, b) = (place(from), place(gap_from));
-            // Between two that ran instead there is only the change from one to the other.
+            // Between two preemptions there is only the switch from one to the other.
             let changes = from > activated.start && gap_to > gap_from && b - a < 2.0;
             *out += &bar(&format!("bar {}{colour}", if changes { "off " } else { "" }), a, b, BLOCK, 0.0);
             if b - a > widest.1 - widest.0 {
@@ -362,7 +362,7 @@ impl Drawing<'_> {
         title
     }
 
-    /// Who ticked or armed what brought an activation about, and when.
+    /// The task that ticked or armed the clock of an activation, and the time.
     fn tail(&self, activated: &Activated) -> Option<(UnitId, i64)> {
         let number = activated.flow?;
         self.picture.items.iter().find_map(|item| match item {

@@ -15,33 +15,33 @@ pub struct Course<'a> {
     points: Vec<Point<'a>>,
     /// Length of an interval, s.
     interval: f64,
-    /// How exactly instants are known, s.
+    /// Resolution of instants, s.
     resolution: f64,
 }
 
 /// One interval.
 struct Point<'a> {
     longest: Option<&'a u64>,
-    /// When its instant begins, s; `None`: somewhere in the interval.
+    /// Begin of its instant, s; `None`: somewhere in the interval.
     at: Option<f64>,
-    /// The longest of the rest.
+    /// The longest of the other values.
     otherwise: Option<u64>,
 }
 
 impl Point<'_> {
-    /// What most of the interval was like.
+    /// Typical level of the interval.
     fn level(&self) -> Option<u64> {
         self.otherwise.or(self.longest.copied())
     }
 }
 
 impl<'a> Course<'a> {
-    /// That of start latencies.
+    /// Course of the start latencies.
     pub fn of_start_latency(own: &'a OverTime) -> Course<'a> {
         Course::of(own, &own.start_latency, &own.start_latency_peaks)
     }
 
-    /// That of responses.
+    /// Course of the responses.
     pub fn of_response(own: &'a OverTime) -> Course<'a> {
         Course::of(own, &own.response, &own.response_peaks)
     }
@@ -56,7 +56,7 @@ impl<'a> Course<'a> {
         Course { points, interval: own.interval_s, resolution: own.resolution_s }
     }
 
-    /// When the longest value of an interval came, s: the middle of what is known of it.
+    /// Time of the longest value of an interval, s: the middle of the time that it can have.
     fn instant(&self, place: usize) -> f64 {
         match self.points[place].at {
             Some(at) => at + 0.5 * self.resolution,
@@ -138,7 +138,7 @@ pub fn over_time(series: &[Series], courses: &[Course], frame: Frame) -> Drawing
             notes.extend(words);
         }
     }
-    // Of many lines the marks say it.
+    // With many lines, the marks show it.
     let told =
         if (1..=2).contains(&notes.len()) { vec![format!("The longest, {}.", notes.join("; "))] } else { Vec::new() };
     let label = format!("The longest value of each interval of the run, {}", plural(series.len() as u64, "line"));

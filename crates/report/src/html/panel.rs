@@ -1,4 +1,4 @@
-//! Panels: which recorded columns are drawn into one figure, and what stands beside it.
+//! Panels: the assignment of recorded columns to figures, and their labels.
 //!
 //! Variables of one FMU and one unit share a figure where none of them would look flat in it.
 
@@ -15,7 +15,7 @@ use vecud_record::recording::names::split;
 const LINES: usize = 4;
 /// A line takes up this share of the height of its figure at least.
 const FLAT: f64 = 0.15;
-/// The same beside one that never changes, which is there to be compared with, and not to be seen.
+/// Minimum share of the height beside a line that never changes, which serves only for comparison.
 const FLAT_BESIDE_CONSTANT: f64 = 0.6;
 
 /// Columns that are drawn into one figure.
@@ -25,7 +25,7 @@ pub struct Panel<'o> {
     pub lines: Vec<Line<'o>>,
 }
 
-/// A column with what it is called beside the figure.
+/// A column with its name beside the figure.
 #[derive(Clone, Copy)]
 pub struct Line<'o> {
     pub overview: &'o Overview,
@@ -33,12 +33,12 @@ pub struct Line<'o> {
     pub column: usize,
     pub envelope: &'o Envelope,
     pub label: &'o str,
-    /// Up to when its last value holds, s.
+    /// Time up to which its last value holds, s.
     pub until: f64,
 }
 
-/// The columns that change, by FMU in the order of the recording, with what stays the same beside them; then what stays the same and
-/// belongs to none of them. Values hold up to `until`.
+/// The columns that change, by FMU in the order of the recording, with related constant ones beside them; then the
+/// remaining constant ones. Values hold up to `until`.
 pub fn panels<'o>(
     overview: &'o Overview,
     units: &HashMap<&str, &'o str>,
@@ -73,9 +73,9 @@ impl Panel<'_> {
         if self.unit == "1" { "" } else { self.unit }
     }
 
-    /// Whether a variable with these values looks like something beside those in it, and they beside it.
+    /// Whether a variable with these values remains readable beside those of the panel, and they beside it.
     fn has_room_for(&self, other: &Panel, range: (f64, f64)) -> bool {
-        // What has no unit has nothing in common with others.
+        // Variables without a unit have nothing in common with others.
         let is_alike = self.fmu == other.fmu && self.unit == other.unit && !self.unit().is_empty();
         if !is_alike || self.lines.len() == LINES {
             return false;
@@ -101,7 +101,7 @@ impl Panel<'_> {
         course(&curves, times, marks, frame)
     }
 
-    /// As a figure: what its columns are called and showed stands around the drawing.
+    /// The panel as a figure: the names and values of its columns surround the drawing.
     pub fn figure(&self, drawing: &Drawing) -> String {
         let names: Vec<String> = self.lines.iter().map(|line| breakable(line.label)).collect();
         match self.lines.as_slice() {

@@ -18,34 +18,34 @@ const NARROW: Frame = Frame { width: 340.0, height: 170.0, left: 54.0, right: 14
 const TITLE: f64 = 26.0;
 const LEGEND: f64 = 18.0;
 
-/// What is drawn.
+/// Contents of a plot.
 pub struct Plot {
-    /// What it is a plot of.
+    /// Title of the plot.
     pub title: String,
     /// One recording, or the run and its reference.
     pub recordings: Vec<Plotted>,
-    /// From when to when, s; beyond these nothing is drawn.
+    /// Start and end of the drawn time, s.
     pub times: (f64, f64),
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// What is drawn of one recording.
+/// Drawn contents of one recording.
 pub struct Plotted {
     /// The file or folder, for people.
     pub name: String,
     /// Its columns.
     pub overview: Overview,
-    /// Up to when the last values hold, s.
+    /// Time up to which the last values hold, s.
     pub until: f64,
     /// Units by the names of columns.
     pub units: HashMap<String, String>,
-    /// When clocks have overrun, as far as that was kept: FMU, and time in s.
+    /// Overruns of clocks, as far as they were kept: FMU, and time in s.
     pub overruns: Vec<(String, f64)>,
 }
 
 impl Plot {
-    /// What is drawn into one figure each, by FMU; the second of two recordings gives the second line.
+    /// Passes the panels of the plot, by FMU, to `show`; the second of two recordings gives the second line of a panel.
     fn with_panels<T>(&self, show: impl Fn(&[Panel]) -> T) -> T {
         let Some(run) = self.recordings.first() else { return show(&[]) };
         let units: HashMap<&str, &str> = run.units.iter().map(|(name, unit)| (name.as_str(), unit.as_str())).collect();
@@ -78,7 +78,7 @@ impl Plot {
         own.filter(|(name, _)| name == fmu).map(|(_, time)| *time).collect()
     }
 
-    /// The name of a panel: that of its variables; of a comparison they are one.
+    /// Name of a panel: that of its variables; in a comparison they have the same.
     fn title(&self, panel: &Panel) -> String {
         let name = |line: &Line| line.overview.columns().nth(line.column).map_or("", |(name, _)| name).to_owned();
         let mut names: Vec<String> = panel.lines.iter().map(name).collect();
@@ -86,7 +86,7 @@ impl Plot {
         names.join(", ")
     }
 
-    /// Recordings without a variable that the other one has.
+    /// Names of the recordings, and the drawn span of time.
     fn lead(&self) -> String {
         let names: Vec<String> =
             self.recordings.iter().map(|recording| format!("<code>{}</code>", escape(&recording.name))).collect();

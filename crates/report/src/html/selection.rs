@@ -1,5 +1,5 @@
-//! Which clocks have a line in a figure, and how it looks: those that reach furthest, so that a figure of a thousand clocks
-//! is as readable, and as small, as one of eight.
+//! Selects the clocks that have a line in a figure, with their styles: those that reach furthest, so that a figure of a
+//! thousand clocks is as readable, and as small, as one of eight.
 
 use super::figure::{COLOURS, Series, styles};
 use crate::format::{duration, plural};
@@ -48,13 +48,13 @@ impl<'a> Selection<'a> {
         clocks.map(line).collect()
     }
 
-    /// The clocks of which this is true, in the same styles.
+    /// The clocks that satisfy a condition, in the same styles.
     pub fn retain(&self, is: impl Fn(&ClockResult) -> bool) -> Selection<'a> {
         let clocks = self.clocks.iter().copied().filter(|(clock, _)| is(clock)).collect();
         Selection { clocks, left_out: Vec::new() }
     }
 
-    /// What is said where not all are drawn.
+    /// Note on the clocks that are not drawn.
     pub fn note(&self, histogram: impl Fn(&ClockResult) -> &Histogram) -> Option<String> {
         // Those that have never run are not missing.
         let left_out = || self.left_out.iter().map(|clock| histogram(clock)).filter(|histogram| histogram.count() > 0);

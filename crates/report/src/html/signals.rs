@@ -19,7 +19,7 @@ pub fn section(run: &Run) -> String {
     let Some((first, last)) = overview.times() else { return String::new() };
     let units: HashMap<&str, &str> =
         run.signals.iter().map(|signal| (signal.name.as_str(), signal.unit.as_str())).collect();
-    // Reports may be edited, and recordings go on.
+    // Reports may be edited, and recordings may continue.
     let from = if run.start_time < first { run.start_time } else { first };
     let to = if run.end_time > last { run.end_time } else { last };
     let mut out = String::from(
@@ -59,7 +59,7 @@ pub fn section(run: &Run) -> String {
     out + "</section>\n"
 }
 
-/// What never changed, in words.
+/// Lists the constant columns in words.
 fn unchanged<'p>(constants: impl Iterator<Item = &'p Panel<'p>>) -> String {
     let all: Vec<String> = constants
         .map(|panel| {
@@ -73,13 +73,13 @@ fn unchanged<'p>(constants: impl Iterator<Item = &'p Panel<'p>>) -> String {
     }
 }
 
-/// When clocks of an FMU have overrun, as far as that was kept, s.
+/// Times of the overruns of an FMU's clocks, as far as they were kept, s.
 fn overruns(run: &Run, fmu: &str) -> Vec<f64> {
     let own = |clock: &&ClockResult| clock.fmu == fmu;
     run.clocks.iter().filter(own).flat_map(|clock| &clock.causes.overran).map(|overran| overran.release_s).collect()
 }
 
-/// What was recorded and is not drawn.
+/// Notes on recorded columns that are not drawn.
 fn left_out(run: &Run, overview: &Overview) -> String {
     let mut out = String::new();
     let without: Vec<&str> =

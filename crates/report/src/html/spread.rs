@@ -1,5 +1,5 @@
-//! How far wake-up, execution and response of each clock reach: three bars on one logarithmic axis, so that a look tells
-//! whether the machine was late, the FMU's code takes long, or something in between does.
+//! The range of wake-up, execution and response of each clock: three bars on one logarithmic axis, which shows whether
+//! the machine was late, the FMU's code takes long, or something in between does.
 
 use super::escape;
 use super::figure::{Drawing, captioned, key};
@@ -15,7 +15,7 @@ const NAME: f64 = 15.0;
 /// Characters of a name that there is room for.
 const LETTERS: usize = 45;
 
-/// The figure of these clocks; nothing when nothing was measured. `note`: what is not drawn.
+/// The figure of these clocks; empty if nothing was measured. `note`: the clocks that are not drawn.
 pub fn spread(clocks: &[&ClockResult], note: Option<String>) -> String {
     let clocks: Vec<&ClockResult> = clocks.iter().copied().filter(|clock| clock.response.count() > 0).collect();
     if clocks.is_empty() {
@@ -48,7 +48,7 @@ fn draw(clocks: &[&ClockResult]) -> String {
         |clock: &&ClockResult| [clock.wakeup_machine(), &clock.execution, &clock.response].map(|own| own.clone());
     let all: Vec<[Distribution; 3]> = clocks.iter().map(parts).collect();
     let counted = || all.iter().flatten().filter(|own| own.count() > 0);
-    // One value that took next to nothing does not stretch the axis.
+    // A single tiny value does not stretch the axis.
     let least = counted().map(|own| own.quantile(0.02)).min().unwrap_or(1).max(100) as f64;
     let most = counted().map(|own| own.max()).max().unwrap_or(1000).max(1000) as f64;
     let (min, max) = (10f64.powf(least.log10().floor()), 10f64.powf((most * 1.02).log10().ceil()));

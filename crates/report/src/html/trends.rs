@@ -21,7 +21,7 @@ type Line = (&'static str, fn(&Statistics) -> u64);
 const LINES: [Line; 4] =
     [("p50", |own| own.p50), ("p99", |own| own.p99), ("p99.9", |own| own.p99_9), ("max", |own| own.max)];
 
-/// What is drawn of a clock: its title, what it says, its figures in a run, and the limit on its maximum.
+/// A metric of the figures: its title, its explanation, its figures in a run, and the limit on its maximum.
 struct Metric {
     title: &'static str,
     sentence: &'static str,
@@ -164,7 +164,7 @@ fn draw(points: &[Option<Statistics>], limits: &[Option<u64>], runs: &[TrendRun]
                 let _ = writeln!(out, "<text class=\"limit-label\" x=\"{x:.1}\" y=\"{y:.1}\">limit {text}</text>");
             }
         }
-        // A run that lacks the clock is no other limit.
+        // A run without the clock does not change the limit.
         before = limit.or(before);
     }
     for (style, (name, value)) in LINES.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The worst activations of each clock: where the time of each went, and who else was at work then.
+//! The worst activations of each clock: the parts of their time, and the other work at that time.
 
 use super::{escape, fold, name};
 use crate::format::{count, duration, micros, plural};
@@ -44,7 +44,7 @@ pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
     out
 }
 
-/// What the kernel has counted for the thread.
+/// Kernel counts of the thread.
 fn thread(clock: &ClockResult) -> String {
     let Some(thread) = &clock.causes.thread else { return String::new() };
     let faults = |counts: &KernelCounters| plural(counts.minor_faults + counts.major_faults, "page fault");
@@ -90,7 +90,7 @@ fn table(title: &str, moments: &[ActivationResult], start: i64) -> String {
     out + "</tbody>\n</table></div>\n"
 }
 
-/// Who else was at work, and what is peculiar.
+/// Names other work during the activation, and its peculiarities.
 fn company(moment: &ActivationResult) -> String {
     let mut words = Vec::new();
     if moment.first {

@@ -68,20 +68,20 @@ pub struct Abilities {
     pub varies_step: bool,
     /// `mightReturnEarlyFromDoStep`. Versions without that flag: true, since a step may be discarded.
     pub may_return_early: bool,
-    /// How it can be taken back, or why not.
+    /// Way to restore an earlier state, or the reason why there is none.
     pub way_back: Result<WayBack, NoWayBack>,
-    /// Where its largest step is known from. For an FMU with one step size, that one is among them.
+    /// Sources of its largest step. For an FMU with one step size, that size is among them.
     pub sources: Vec<Source>,
 }
 
-/// A slave that is to have a class.
+/// A slave to classify.
 #[derive(Clone, Debug)]
 pub struct UnclassifiedSlave<'a> {
-    /// As the user knows it.
+    /// Name of the slave, as the user knows it.
     pub name: &'a str,
-    /// What it can do.
+    /// Abilities of the slave.
     pub abilities: Abilities,
-    /// What the user has said that it is.
+    /// Class requested by the user.
     pub wish: Option<SlaveClass>,
 }
 
@@ -111,11 +111,11 @@ pub enum ClassReason {
 pub struct Classified {
     /// Its class.
     pub class: SlaveClass,
-    /// Why it has that one.
+    /// Reason for the class.
     pub why: ClassReason,
-    /// Where its largest step is known from.
+    /// Sources of its largest step.
     pub sources: Vec<Source>,
-    /// How it is taken back, if its class is rollback.
+    /// Way to restore an earlier state, if the class is rollback.
     pub way_back: Option<WayBack>,
 }
 
@@ -139,11 +139,11 @@ pub enum Unfit {
     CannotGoBack(Vec<(String, ClassReason)>),
     /// The user wants one to be what it cannot be.
     Wish {
-        /// Its name.
+        /// Name of the slave.
         name: String,
-        /// What it should be.
+        /// The requested class.
         wish: SlaveClass,
-        /// What it lacks beside a source of its largest step.
+        /// The missing ability, besides a source of its largest step.
         lacks: Lack,
     },
 }

@@ -1,4 +1,4 @@
-//! Who of a group steps when, and how far: master algorithms over FMUs that are known by numbers.
+//! Master algorithms: they step a group of FMUs, which they know only by numbers.
 //!
 //! The algorithms are those of D. Broman's slides on a formal model of FMI and on master algorithms (2014; more in Broman et al.,
 //! EMSOFT 2013), with their names and the numbers of their lines:

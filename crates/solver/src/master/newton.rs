@@ -12,11 +12,11 @@ use super::dense::LuMatrix;
 pub const TOLERANCE: f64 = 1e-12;
 /// Steps after which there will be no solution.
 const STEPS: u32 = 50;
-/// A step is made shorter down to this part of it.
+/// Smallest fraction of a damped step.
 const SHORTEST: f64 = 1.0 / 1024.0;
-/// Of a difference quotient, half of the digits count: what is smaller, relative to what it was made from, is noise.
+/// Relative noise of a difference quotient: only half of the digits count.
 const NOISE: f64 = 1e-7;
-/// The same of derivatives that the loop knows itself.
+/// Relative noise of derivatives that the loop supplies.
 const ROUNDING: f64 = 1e-13;
 
 /// Why a loop has no values at a point.
@@ -177,7 +177,7 @@ impl Newton {
         Err(Unsolved::NoProgress { variable: self.measure.longest(&self.step, u) })
     }
 
-    /// What comes back at the trial.
+    /// Evaluates the loop at the trial point.
     fn evaluate<C: Circle>(&mut self, circle: &mut C) -> Result<(), LoopError<C::Failure>> {
         self.evaluations += 1;
         evaluate(circle, &self.trial, &mut self.back)
@@ -223,12 +223,12 @@ struct Linear {
     matrix: LuMatrix,
     /// The largest of what the elements of a column were subtracted from each other: a pivot is small or not compared to that.
     scales: Vec<f64>,
-    /// What comes back where one input is moved.
+    /// Values that the loop returns with one input moved.
     moved: Vec<f64>,
 }
 
 impl Linear {
-    /// Makes it that at `u`, where `back` comes back and the loop was evaluated last. How often the loop was evaluated for that.
+    /// Computes the matrix at `u`, where `back` is the result of the last evaluation. Returns the number of evaluations.
     fn at<C: Circle>(
         &mut self,
         circle: &mut C,
@@ -396,7 +396,7 @@ mod tests {
         assert!(tenths != 1.0 && by_gain(tenths) == Err(Unsolved::Singular { variable: 0 }));
     }
 
-    /// What is found is better than the tolerance: the last step is told by the solution before it.
+    /// The result is better than the tolerance: the last step is taken on the basis of the solution before it.
     #[test]
     fn the_last_step_is_taken() {
         let mut circle = Function {

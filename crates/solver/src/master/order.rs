@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use vecud_base::graph::{Cycles, constrained};
 
-/// What is computed from what. Variables are numbers below the length of `names`.
+/// Dependencies of variables. Variables are numbers below the length of `names`.
 #[derive(Clone, Copy, Debug)]
 pub struct Dependencies<'a, N> {
-    /// What decides where the dependencies leave a choice: the smaller name comes first. No two variables have the same one; names
-    /// of FMU and variable, say.
+    /// Decides where the dependencies leave a choice: the smaller name comes first. Names are unique; names of FMU and
+    /// variable, say.
     pub names: &'a [N],
-    /// D: (on what it depends, what depends on it) inside of one FMU, as (input, output).
+    /// D: dependencies inside of one FMU, as (input, output).
     pub direct: &'a [(usize, usize)],
     /// P: (output, input). An input may have several where each feeds some elements of an array.
     pub connections: &'a [(usize, usize)],
@@ -25,11 +25,12 @@ pub struct Dependencies<'a, N> {
 pub enum Block {
     /// A variable that depends only on variables before it.
     Variable(usize),
-    /// An algebraic loop: variables that depend on each other, by their names. What they depend on besides is before them.
+    /// An algebraic loop: variables that depend on each other, by their names. All other variables that they depend on
+    /// come before it.
     Loop(Vec<usize>),
 }
 
-/// What is done in line 1 of a master step.
+/// An action in line 1 of a master step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExchangeStep {
     /// `u := P(u)` for the connection of this number.

@@ -1,10 +1,10 @@
-//! How far a slave can be asked to step: getMaxStepSize, and where that is known from.
+//! The largest step of a slave: getMaxStepSize, and its sources.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use vecud_base::time::{Fraction, Instant};
 
-/// Where the largest step of a predictable slave is known from. A slave may have several; the earliest end counts.
+/// Source of the largest step of a predictable slave. A slave may have several; the earliest end counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// `nextEventTime` of the last `fmi3UpdateDiscreteStates`. Known only while it runs.

@@ -57,7 +57,7 @@ pub trait Slaves {
     }
 }
 
-/// What is assumed of all slaves, and of predictable ones.
+/// An assumption on all slaves, or on predictable ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assumption {
     /// A step ends between its beginning and the end that was asked for.
@@ -68,18 +68,18 @@ pub enum Assumption {
     A4,
 }
 
-/// A slave contradicts what is assumed of it.
+/// A contradiction of a slave to an assumption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// What it contradicts.
+    /// The violated assumption.
     pub assumption: Assumption,
-    /// Its number.
+    /// Number of the slave.
     pub slave: usize,
     /// The beginning of the step.
     pub from: Instant,
-    /// The end that was asked for.
+    /// The requested end.
     pub asked: Instant,
-    /// The instant that it says it has reached.
+    /// The instant that the slave claims to have reached.
     pub reached: Instant,
 }
 
@@ -92,12 +92,12 @@ pub enum EarlyEnd {
     Rejected,
 }
 
-/// Who has made a step end earlier than asked for.
+/// Origin of a shortened step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortened {
     /// The slave; the first by name of several.
     pub slave: usize,
-    /// Why.
+    /// Reason.
     pub cause: EarlyEnd,
 }
 
@@ -106,11 +106,11 @@ pub struct Shortened {
 pub struct Stepped {
     /// The instant at which all slaves are. It may be that from which they came: then somebody has to handle an event there.
     pub to: Instant,
-    /// How many calls of [`Slaves::do_step`] ended earlier than asked for.
+    /// Number of calls of [`Slaves::do_step`] that ended early.
     pub rejections: u32,
-    /// How many times a slave was taken back.
+    /// Number of times that a slave was restored.
     pub restores: u32,
-    /// Who is to blame that `to` is earlier than asked for.
+    /// Slave and reason, if `to` is earlier than requested.
     pub shortened: Option<Shortened>,
     /// The first violation that the step has survived: it is to be reported.
     pub violation: Option<Violation>,
@@ -147,7 +147,7 @@ struct Turn {
     connections: Vec<usize>,
 }
 
-/// What is known of a group before it steps.
+/// Structure of a group, prepared before it steps.
 #[derive(Clone, Debug)]
 pub struct Setup {
     algorithm: MasterAlgorithm,

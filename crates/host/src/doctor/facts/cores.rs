@@ -1,4 +1,4 @@
-//! Cores: which there are, which are isolated, and how those in use save power and share.
+//! Cores: their number, isolation, power saving and sharing of those in use.
 
 use crate::doctor::Tree;
 use std::collections::BTreeSet;
@@ -7,20 +7,20 @@ use vecud_linux::affinity;
 /// All cores, and those in use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoreFacts {
-    /// Switched on.
+    /// Cores that are online.
     pub online: BTreeSet<usize>,
-    /// Isolated by `isolcpus=`.
+    /// Cores isolated by `isolcpus=`.
     pub isolated_at_boot: BTreeSet<usize>,
-    /// Isolated by a partition of the control group cpuset.
+    /// Cores isolated by a partition of the control group cpuset.
     pub isolated_by_group: BTreeSet<usize>,
-    /// Without a timer tick while one thread has them.
+    /// Cores without a timer tick while a single thread occupies them.
     pub tickless: BTreeSet<usize>,
-    /// In use.
+    /// Cores in use.
     pub used: Vec<Core>,
 }
 
 impl CoreFacts {
-    /// Reads what there is of these cores.
+    /// Reads the facts of these cores.
     pub fn read(tree: &Tree, cpus: &[usize]) -> CoreFacts {
         let list = |path| affinity::parse_list(&tree.text(path).unwrap_or_default());
         CoreFacts {
@@ -32,17 +32,17 @@ impl CoreFacts {
         }
     }
 
-    /// Isolated in one way or the other.
+    /// Cores isolated in either way.
     pub fn isolated(&self) -> BTreeSet<usize> {
         self.isolated_at_boot.union(&self.isolated_by_group).copied().collect()
     }
 
-    /// In use.
+    /// Numbers of the cores in use.
     pub fn numbers(&self) -> Vec<usize> {
         self.used.iter().map(|core| core.number).collect()
     }
 
-    /// Online, not in use, not isolated: where everything else may go.
+    /// Cores that are online, not in use and not isolated: the place for everything else.
     pub fn others(&self) -> Vec<usize> {
         let isolated = self.isolated();
         let used = self.numbers();
@@ -55,9 +55,9 @@ impl CoreFacts {
 pub struct Core {
     /// The number of the core.
     pub number: usize,
-    /// The governor that chooses the core's frequency; `None`: nobody here does.
+    /// Governor of the core's frequency; `None`: none on this machine.
     pub governor: Option<String>,
-    /// How it sleeps.
+    /// Sleep states of the core.
     pub idle: Vec<IdleState>,
     /// The other cores that share units with this one.
     pub siblings: BTreeSet<usize>,
@@ -70,14 +70,14 @@ pub struct IdleState {
     pub number: usize,
     /// `C6`.
     pub name: String,
-    /// How long it takes to leave it, µs.
+    /// Time to leave the state, µs.
     pub latency_us: u64,
-    /// The state is not used.
+    /// The state is disabled.
     pub disabled: bool,
 }
 
 impl Core {
-    /// Reads it.
+    /// Reads the facts of one core.
     pub fn read(tree: &Tree, number: usize) -> Core {
         let folder = format!("/sys/devices/system/cpu/cpu{number}");
         let idle = format!("{folder}/cpuidle");
@@ -101,7 +101,7 @@ impl Core {
         }
     }
 
-    /// The sleep state that takes longest to leave, of those that are used.
+    /// The enabled sleep state that takes longest to leave.
     pub fn deepest(&self) -> Option<&IdleState> {
         self.idle.iter().filter(|state| !state.disabled).max_by_key(|state| state.latency_us)
     }

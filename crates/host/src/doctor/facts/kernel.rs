@@ -1,8 +1,8 @@
-//! Which kernel on which processor.
+//! The kernel and the processor.
 
 use crate::doctor::Tree;
 
-/// The kernel, and how it was started.
+/// The kernel and its command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelFacts {
     /// `6.18.0`.
@@ -11,14 +11,14 @@ pub struct KernelFacts {
     pub version: String,
     /// The kernel is a PREEMPT_RT one.
     pub preempt_rt: bool,
-    /// How far it lets itself be preempted now, where it can choose (`full`, `voluntary`, `lazy`, `none`).
+    /// Present preemption mode, where the kernel can choose (`full`, `voluntary`, `lazy`, `none`).
     pub preemption: Option<String>,
-    /// What it was started with.
+    /// Command line at boot.
     pub command_line: String,
 }
 
 impl KernelFacts {
-    /// Reads it.
+    /// Reads the facts of the kernel.
     pub fn read(tree: &Tree) -> KernelFacts {
         let text = |path| tree.text(path).unwrap_or_default();
         let version = text("/proc/sys/kernel/version");
@@ -31,7 +31,7 @@ impl KernelFacts {
         }
     }
 
-    /// Whether it is at least that one; `None` when its release does not say.
+    /// Whether the release is at least this one; `None` if it cannot be parsed.
     pub fn at_least(&self, major: u32, minor: u32) -> Option<bool> {
         let mut numbers = self.release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
         let own = (numbers.next()?.ok()?, numbers.next()?.ok()?);
@@ -47,7 +47,7 @@ impl KernelFacts {
         })
     }
 
-    /// What the command line says that matters for latency, and nothing else of it: it may hold secrets.
+    /// The options of the command line that matter for latency, and no others: the rest may contain secrets.
     pub fn real_time_options(&self) -> Vec<&str> {
         const WORDS: [&str; 18] = [
             "isolcpus",
@@ -86,17 +86,17 @@ pub(super) fn chosen(alternatives: &str, brackets: (char, char)) -> Option<Strin
     inside.map(str::to_owned)
 }
 
-/// The processor, and whether it is one.
+/// The processor, and whether it is virtual.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Processor {
     /// The name of the processor.
     pub model: Option<String>,
-    /// The processor is a virtual one: who says so.
+    /// The virtual machine, by the name of its source; `None`: a physical processor.
     pub virtual_machine: Option<String>,
 }
 
 impl Processor {
-    /// Reads it.
+    /// Reads the facts of the processor.
     pub fn read(tree: &Tree) -> Processor {
         let cpu_info = tree.text("/proc/cpuinfo").unwrap_or_default();
         let field = |names: &[&str]| {

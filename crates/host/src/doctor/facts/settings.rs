@@ -4,40 +4,40 @@ use super::kernel::chosen;
 use crate::doctor::{Reading, Tree};
 use std::collections::BTreeMap;
 
-/// Switches.
+/// Settings of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The settings of `/proc/sys` that are there, by their path in it (`vm/swappiness`).
+    /// The settings of `/proc/sys` that exist, by their path in it (`vm/swappiness`).
     pub values: BTreeMap<&'static str, String>,
     /// The setting of transparent huge pages: `always`, `madvise`, `never`.
     pub huge_pages: Option<String>,
-    /// What the kernel keeps time by.
+    /// Clock source in use.
     pub clock_source: Option<String>,
-    /// What else it could keep time by.
+    /// Clock sources available.
     pub clock_sources: Vec<String>,
-    /// The servers of the cores in use.
+    /// Fair servers of the cores in use.
     pub fair_server: FairServer,
-    /// Swap in use: files or devices.
+    /// Swap files and devices in use.
     pub swaps: Vec<String>,
-    /// NUMA nodes.
+    /// Number of NUMA nodes.
     pub nodes: usize,
 }
 
 /// Time that ordinary threads get from real-time threads that leave none (kernels from 6.12).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum FairServer {
-    /// debugfs is not mounted: nobody can say.
+    /// Unknown: debugfs is not mounted.
     #[default]
     NoDebugFs,
-    /// This user may not look, or nobody in a kernel that is locked down.
+    /// Access denied, to this user or, in a locked-down kernel, to all.
     Refused,
-    /// This kernel has none.
+    /// This kernel has no fair server.
     None,
-    /// How long per period the server of each core runs, ns. A runtime that is no number is left out.
+    /// Runtime and period of each core's server, ns. A core whose runtime is no number is left out.
     Of(BTreeMap<usize, (u64, u64)>),
 }
 
-/// What is read of `/proc/sys`.
+/// The settings of `/proc/sys` to read.
 const VALUES: [&str; 10] = [
     "kernel/sched_rt_runtime_us",
     "kernel/sched_rt_period_us",
@@ -52,7 +52,7 @@ const VALUES: [&str; 10] = [
 ];
 
 impl Settings {
-    /// Reads them; the fair server's of these cores.
+    /// Reads all settings, and the fair servers of these cores.
     pub fn read(tree: &Tree, cpus: &[usize]) -> Settings {
         const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0";
         let value = |key: &'static str| Some((key, tree.text(&format!("/proc/sys/{key}"))?));
@@ -74,7 +74,7 @@ impl Settings {
         }
     }
 
-    /// A number of `/proc/sys`.
+    /// Value of a setting of `/proc/sys` as a number.
     pub fn number(&self, key: &str) -> Option<i64> {
         self.values.get(key)?.parse().ok()
     }
@@ -97,7 +97,7 @@ fn fair_server(tree: &Tree, cpus: &[usize]) -> FairServer {
     for cpu in cpus {
         let number = |name| tree.read(&format!("{FOLDER}/cpu{cpu}/{name}"));
         match number("runtime") {
-            // A kernel that is locked down shows the folder, and nothing in it.
+            // A locked-down kernel shows the folder as empty.
             Reading::Refused => return FairServer::Refused,
             runtime => {
                 let runtime = runtime.get().and_then(|text| text.parse::<u64>().ok());

@@ -1,4 +1,4 @@
-//! Who else is a real-time thread.
+//! Other real-time threads of the machine.
 
 use crate::doctor::Tree;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ pub enum RealTimePolicy {
     Fifo,
     /// `SCHED_RR`.
     RoundRobin,
-    /// `SCHED_DEADLINE`: before all priorities.
+    /// `SCHED_DEADLINE`: above all priorities.
     Deadline,
 }
 
@@ -22,13 +22,13 @@ pub struct Thread {
     pub tid: u32,
     /// The thread's name.
     pub name: String,
-    /// The thread is the kernel's.
+    /// The thread belongs to the kernel.
     pub kernel: bool,
     /// The thread's policy.
     pub policy: RealTimePolicy,
     /// The thread's priority; 0 with `SCHED_DEADLINE`.
     pub priority: u8,
-    /// Where it may run; empty when that is not known.
+    /// Cores that the thread may use; empty if unknown.
     pub cpus: BTreeSet<usize>,
 }
 
@@ -39,7 +39,7 @@ impl Thread {
     }
 }
 
-/// All threads with a real-time policy but those of the process `own`.
+/// All threads with a real-time policy, except those of the process `own`.
 pub fn real_time_threads(tree: &Tree, own: u32) -> Vec<Thread> {
     let mut found = Vec::new();
     for process in tree.numbered("/proc", "") {
@@ -58,9 +58,10 @@ pub fn real_time_threads(tree: &Tree, own: u32) -> Vec<Thread> {
     found
 }
 
-/// One line of `stat`; `None` for an ordinary thread and for nonsense. The name in parentheses may hold anything.
+/// Parses one line of `stat`; `None` for an ordinary thread and for nonsense. The name in parentheses may contain
+/// anything.
 fn parse(stat: &str) -> Option<Thread> {
-    /// The bit of the field `flags` that threads of the kernel have.
+    /// Bit of the field `flags` that marks kernel threads.
     const PF_KTHREAD: u64 = 0x0020_0000;
     let (begin, end) = (stat.find('(')?, stat.rfind(')')?);
     // From the third field on.

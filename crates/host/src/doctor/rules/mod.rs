@@ -1,4 +1,4 @@
-//! What is known → findings. Pure: the same case gives the same findings, in this order.
+//! Derives findings from the case. Pure: the same case gives the same findings, in this order.
 //!
 //! | module | looks at |
 //! |---|---|
@@ -27,7 +27,7 @@ pub(super) use probe::verdict;
 use super::{Case, Finding};
 use vecud_report::format;
 
-/// Everything that there is to say, problems first; among equals in the order of the [module](self).
+/// All findings, problems first; among equals in the order of the [module](self).
 pub fn findings(case: &Case) -> Vec<Finding> {
     const RULES: [fn(&Case) -> Vec<Finding>; 8] = [
         probe::findings,
@@ -42,7 +42,7 @@ pub fn findings(case: &Case) -> Vec<Finding> {
     by(&RULES, case)
 }
 
-/// What there is to say by looking at the machine's files alone, in the same order: nothing was tried or measured.
+/// The findings from the machine's files alone, in the same order, without trials and measurements.
 pub fn of_facts(case: &Case) -> Vec<Finding> {
     const RULES: [fn(&Case) -> Vec<Finding>; 6] = [
         kernel::findings,
@@ -55,14 +55,14 @@ pub fn of_facts(case: &Case) -> Vec<Finding> {
     by(&RULES, case)
 }
 
-/// What these rules have to say, problems first.
+/// Findings of these rules, problems first.
 fn by(rules: &[fn(&Case) -> Vec<Finding>], case: &Case) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(case)).collect();
     findings.sort_by_key(|finding| finding.level);
     findings
 }
 
-/// Cores as the kernel writes them: `2-3,5`.
+/// Cores in the notation of the kernel: `2-3,5`.
 fn list(cpus: &[usize]) -> String {
     format::cores(cpus).replace(", ", ",")
 }

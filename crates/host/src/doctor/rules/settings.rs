@@ -8,17 +8,17 @@ use crate::doctor::{Case, Finding, Fix};
 pub struct Switch {
     /// The path of the setting in `/proc/sys`; what follows its last slash names the finding's check.
     pub key: &'static str,
-    /// The least value that is all right.
+    /// The least acceptable value.
     pub from: i64,
-    /// The greatest one.
+    /// The greatest acceptable value.
     pub to: i64,
-    /// What it is set to.
+    /// The recommended value.
     pub good: i64,
-    /// What other values do to latency.
+    /// Effect of other values on latency.
     pub why: &'static str,
 }
 
-/// All of them.
+/// All switches.
 pub const SWITCHES: [Switch; 6] = [
     Switch {
         key: "vm/compact_unevictable_allowed",
@@ -81,7 +81,7 @@ fn of_switch(case: &Case, switch: &Switch) -> Option<Finding> {
         Ok(value) if (switch.from..=switch.to).contains(&value) => {
             Some(Finding::ok(check, format!("{name} = {value}")))
         }
-        // Some are one number per part, and nonsense is possible; the text is what a person can judge.
+        // Some settings have one number per part, and nonsense is possible: the text lets a person judge.
         _ => Some(
             Finding::advice(check, format!("{name} = {text}"), switch.why)
                 .fixed_by(Fix::write(switch.good, format!("/proc/sys/{}", switch.key)).lasting(SYSCTL)),

@@ -1,6 +1,6 @@
-//! A POSIX shell script that does what can be done while the machine runs, and says what cannot.
+//! A POSIX shell script that makes the possible changes to the running machine, and names the others.
 //!
-//! What comes from the machine's files stands in comments or in quotes, never in between.
+//! Texts from the machine's files stand only in comments or in quotes.
 
 use crate::doctor::{Action, Case, Finding, Fix, Level, Needs};
 use std::fmt::Write;
@@ -35,7 +35,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 "#;
 
-/// Comments are not wider than this.
+/// Greatest width of comments.
 const WIDTH: usize = 116;
 
 /// The whole script.
@@ -83,7 +83,7 @@ fn actions(out: &mut String, fix: &Fix) {
     let _ = writeln!(out, "later {}", word(&format!("{needs}{}", fix.words)));
 }
 
-/// In quotes wherever a shell could see more than a word in it.
+/// Quotes a text wherever a shell could see more than a word in it.
 fn word(text: &str) -> String {
     shell_word(&plain(text))
 }
