@@ -1,7 +1,9 @@
 //! `comparison.html`: two runs side by side, what differs first. Made like `report.html`, and as self-contained.
 
 use super::deviations::{deviations, tables};
-use super::{breakable, escape, name, page};
+use super::table::{Cell, Column, Table, html};
+use super::tiles::tile;
+use super::{escape, name, page};
 use crate::compare::{ClocksComparison, Comparison, FIGURES, Metric, SignalsComparison, ratio_text, round, some};
 use crate::format::{count, micros, plural, seconds};
 use crate::words::Word;
@@ -111,39 +113,29 @@ fn tiles(comparison: &Comparison) -> String {
     format!("<section class=\"tiles\">\n{}</section>\n", tiles.concat())
 }
 
-fn tile(title: &str, value: &str, below: &str) -> String {
-    format!("<div><p>{title}</p><strong>{value}</strong><small>{}</small></div>\n", breakable(below))
-}
-
 /// How often clocks were activated, and what became of their releases.
 fn counts(clocks: &ClocksComparison) -> String {
     let Some(first) = clocks.common.first() else { return only(clocks) };
-    let heads = first.counts.iter().map(|(what, _)| format!("<th colspan=\"2\" class=\"group\">{what}</th>"));
-    let sides = first.counts.iter().map(|_| "<th class=\"n first\">run</th><th class=\"n\">ref.</th>");
-    let mut out = format!(
-        "<section>\n<h2>Activations</h2>\n<p>How often each clock was activated, and what became of its releases and ticks; \
-         numbers that differ are set off.</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th></th>{}</tr>\n\
-         <tr><th>Clock</th>{}</tr>\n</thead>\n<tbody>\n",
-        heads.collect::<String>(),
-        sides.collect::<String>()
-    );
-    for clock in &clocks.common {
-        let cells = clock.counts.iter().map(|(_, [a, b])| {
+    let groups: Vec<(&str, usize)> =
+        [("", 1)].into_iter().chain(first.counts.iter().map(|(what, _)| (*what, 2))).collect();
+    let mut columns: Vec<Column> = vec![("Clock", "")];
+    columns.extend([("run", "n first"), ("ref.", "n")].repeat(first.counts.len()));
+    let table = Table::grouped("", &groups, columns).rows(clocks.common.iter().map(|clock| {
+        let cells = clock.counts.iter().flat_map(|(_, [a, b])| {
             let class = match a == b {
-                true if *a == 0 => " zero",
+                true if *a == 0 => "zero",
                 true => "",
-                false => " differs",
+                false => "differs",
             };
-            format!("<td class=\"n first{class}\">{}</td><td class=\"n{class}\">{}</td>", count(*a), count(*b))
+            [*a, *b].map(|value| Cell::from(value).class(class))
         });
-        out += &format!(
-            "<tr><th scope=\"row\">{}</th>{}</tr>\n",
-            name(&clock.fmu, &clock.clock),
-            cells.collect::<String>()
-        );
-    }
-    out += "</tbody>\n</table></div>\n";
-    out + &only(clocks) + "</section>\n"
+        [html(name(&clock.fmu, &clock.clock))].into_iter().chain(cells)
+    }));
+    format!(
+        "<section>\n<h2>Activations</h2>\n<p>How often each clock was activated, and what became of its releases and ticks; \
+         numbers that differ are set off.</p>\n{table}{}</section>\n",
+        only(clocks)
+    )
 }
 
 fn only(clocks: &ClocksComparison) -> String {
@@ -217,14 +209,10 @@ fn runs(comparison: &Comparison) -> String {
         return String::new();
     }
     let row = |title: &str, value: &dyn Fn(&Run) -> String| {
-        let cells = comparison
-            .reports
-            .iter()
-            .map(|report| report.as_ref().map_or("–".to_owned(), |report| value(&report.run)));
-        let cells: Vec<String> = cells.collect();
-        let class = if cells[0] == cells[1] { "" } else { " class=\"differs\"" };
-        let cells: String = cells.iter().map(|cell| format!("<td{class}>{cell}</td>")).collect();
-        format!("<tr><th scope=\"row\">{title}</th>{cells}</tr>\n")
+        let text = |place: usize| comparison.reports[place].as_ref().map_or("–".to_owned(), |own| value(&own.run));
+        let [a, b] = [text(0), text(1)];
+        let class = if a == b { "" } else { "differs" };
+        [title.into(), html(a).class(class), html(b).class(class)]
     };
     let problems = |run: &Run| match run.problems.as_slice() {
         [] => "none".to_owned(),
@@ -250,8 +238,7 @@ fn runs(comparison: &Comparison) -> String {
     ];
     format!(
         "<section>\n<h2>The two runs</h2>\n<p>Latencies belong to a machine as much as to a program: compare those of the same \
-         machine.</p>\n<div class=\"scroll\"><table class=\"runs\">\n<thead><tr><th></th><th>Run</th><th>Reference</th></tr>\
-         </thead>\n<tbody>\n{}</tbody>\n</table></div>\n</section>\n",
-        rows.concat()
+         machine.</p>\n{}</section>\n",
+        Table::grouped("runs", &[], [("", ""), ("Run", ""), ("Reference", "")]).rows(rows)
     )
 }

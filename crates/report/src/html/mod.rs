@@ -36,7 +36,7 @@ mod selection;
 mod signals;
 mod spread;
 mod stimuli;
-mod svg;
+mod table;
 mod tiles;
 mod trends;
 mod worst;

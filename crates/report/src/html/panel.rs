@@ -3,9 +3,9 @@
 //! Variables of one FMU and one unit share a figure where none of them would look flat in it.
 
 use super::course::{Curve, course, range_text};
-use super::figure::{Drawing, captioned, key};
-use super::svg::Frame;
+use super::figure::{Drawing, captioned, entry, legend};
 use super::{breakable, escape};
+use crate::chart::Frame;
 use crate::format::plural;
 use std::collections::HashMap;
 use vecud_record::recording::envelope::{Envelope, Overview};
@@ -90,15 +90,9 @@ impl Panel<'_> {
     /// The drawing, from one time to another, s.
     pub fn draw(&self, times: (f64, f64), marks: &[f64], frame: Frame) -> String {
         let lines = self.lines.iter().enumerate();
-        let curves: Vec<Curve> = lines
-            .map(|(style, Line { overview, column, until, .. })| Curve {
-                overview,
-                column: *column,
-                style,
-                until: *until,
-            })
-            .collect();
-        course(&curves, times, marks, frame)
+        let curves =
+            lines.map(|(style, &Line { overview, column, until, .. })| Curve { overview, column, style, until });
+        course(&curves.collect::<Vec<_>>(), times, marks, frame)
     }
 
     /// As a figure: what its columns are called and showed stands around the drawing.
@@ -115,12 +109,8 @@ impl Panel<'_> {
 
     /// Its lines with their names and values.
     pub fn legend(&self) -> String {
-        let item = |(style, line): (usize, &Line<'_>)| {
-            let (key, name, range) = (key(style), breakable(line.label), range_text(line.envelope, ""));
-            format!("<li class=\"k{style}\">{key}<span>{name}</span><b>{range}</b></li>\n")
-        };
-        let items: String = self.lines.iter().enumerate().map(item).collect();
-        format!("<ul class=\"legend\">\n{items}</ul>\n")
+        let lines = self.lines.iter().enumerate();
+        legend(lines.map(|(style, line)| entry(style, &breakable(line.label), Some(range_text(line.envelope, "")))))
     }
 }
 

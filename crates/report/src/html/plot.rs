@@ -3,8 +3,8 @@
 use super::course::{LONGEST_LABEL, range_text};
 use super::figure::{Drawing, captioned, wide_and_narrow};
 use super::panel::{Line, Panel, panels};
-use super::svg::Frame;
 use super::{STYLE, breakable, escape, page};
+use crate::chart::Frame;
 use crate::format::significant;
 use std::collections::HashMap;
 use std::fmt::Write;
