@@ -1,6 +1,6 @@
 //! How often each function of an FMU was called, and how long that took where it was measured.
 
-use super::table::{Cell, Column, Table};
+use super::table::{Cell, Table};
 use crate::FmuResult;
 use crate::format::duration;
 
@@ -10,11 +10,10 @@ pub fn table(fmu: &FmuResult) -> String {
         return String::new();
     }
     let is_timed = fmu.calls.iter().any(|own| own.total_ns.is_some());
-    let mut columns: Vec<Column> = vec![("Function", ""), ("calls", "n"), ("Time, all", "n first"), ("mean", "n")];
-    columns.truncate(if is_timed { 4 } else { 2 });
     let rows = fmu.calls.iter().map(|own| {
         let time = |calls: u64| own.total_ns.map_or("–".to_owned(), |nanos| duration(nanos / calls.max(1)));
         [Cell::from(&*own.function), own.calls.into(), time(1).into(), time(own.calls).into()]
     });
+    let columns = if is_timed { "Function|#calls|>Time, all|#mean" } else { "Function|#calls" };
     format!("<h4>Calls</h4>\n{}", Table::new(columns).rows(rows))
 }

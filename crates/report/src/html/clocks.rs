@@ -3,7 +3,7 @@
 use super::figure::{Series, figure};
 use super::histogram::histogram;
 use super::over_time::{Course, over_time};
-use super::table::{Cell, Column, Table, cells, html, none, number};
+use super::table::{Cell, Table, cells, html, none, number};
 use super::{breakable, escape, fold};
 use crate::chart::Frame;
 use crate::datagrams::fates;
@@ -50,18 +50,7 @@ fn activations(clocks: &[&ClockResult]) -> String {
         ]
     });
     let groups = [("", 2), ("Priority", 2), ("", 1), ("Number of", 5)];
-    let columns = [
-        ("Clock", ""),
-        ("Activated by", ""),
-        ("FMI", "n first"),
-        ("FIFO", "n"),
-        ("Core", "n first"),
-        ("activations", "n first"),
-        ("overruns", "n"),
-        ("skipped", "n"),
-        ("coalesced", "n"),
-        ("retimed", "n"),
-    ];
+    let columns = "Clock|Activated by|>FMI|#FIFO|>Core|>activations|#overruns|#skipped|#coalesced|#retimed";
     let mut out = format!(
         "<h4>Activations</h4>\n<p>How often each clock was activated, and what became of the other releases and ticks. FMI \
          priorities count down (0 is the most urgent), Linux priorities count up.</p>\n{}",
@@ -82,10 +71,6 @@ fn durations(run: &Run, clocks: &[&ClockResult]) -> String {
                 activation was already due.";
     }
     out += "</p>\n";
-    let latency = [("p50", "n first"), ("p99", "n"), ("p99.9", "n"), ("max", "n"), ("max", "n first")];
-    let start = [("p50", "n first"), ("p99.9", "n"), ("max", "n")];
-    let execution = [("p50", "n first"), ("max", "n")];
-    let response = [("max", "n first"), ("of interval", "n")];
     let mut groups = vec![
         ("", 1),
         ("Wake-up, machine", 4),
@@ -94,10 +79,10 @@ fn durations(run: &Run, clocks: &[&ClockResult]) -> String {
         ("Execution", 2),
         ("Response", 2),
     ];
-    let mut columns: Vec<Column> = [&[("Clock", "")][..], &latency, &start, &execution, &response].concat();
+    let mut columns = "Clock|>p50|#p99|#p99.9|#max|>max|>p50|#p99.9|#max|>p50|#max|>max|#of interval";
     if !real_time {
         groups.retain(|(group, _)| matches!(*group, "" | "Execution"));
-        columns = [&[("Clock", "")][..], &execution].concat();
+        columns = "Clock|>p50|#max";
     }
     out + &Table::grouped("", &groups, columns).rows(clocks.iter().map(|clock| {
         let mut row = vec![html(breakable(&clock.clock))];
@@ -216,9 +201,7 @@ fn interval_text(interval: f64) -> String {
 
 /// The table of one clock, or of one lock.
 pub fn numbers(rows: &[(&str, &Distribution)]) -> String {
-    let figures = ["count", "min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
-    let columns: Vec<Column> = [("", "")].into_iter().chain(figures.map(|figure| (figure, "n"))).collect();
-    Table::new(columns).rows(rows.iter().map(|(title, own)| {
+    Table::new("|#count|#min|#mean|#p50|#p90|#p99|#p99.9|#p99.99|#max").rows(rows.iter().map(|(title, own)| {
         let text = |value: u64| Cell::from(if own.count() == 0 { "–".to_owned() } else { micros(value) });
         let quantiles = [0.5, 0.9, 0.99, 0.999, 0.9999].map(|share| text(own.quantile(share)));
         let first = cells![*title, own.count(), text(own.min()), text(own.mean().round() as u64)];

@@ -1,9 +1,9 @@
 //! `comparison.html`: two runs side by side, what differs first. Made like `report.html`, and as self-contained.
 
 use super::deviations::{deviations, tables};
-use super::table::{Cell, Column, Table, html};
+use super::table::{Cell, Table, html};
 use super::tiles::tile;
-use super::{escape, name, page};
+use super::{escape, header, name, page, verdict};
 use crate::compare::{ClocksComparison, Comparison, FIGURES, Metric, SignalsComparison, ratio_text, round, some};
 use crate::format::{count, micros, plural, seconds};
 use crate::words::Word;
@@ -19,16 +19,12 @@ const NOTABLE: f64 = 1.1;
 pub fn comparison_html(comparison: &Comparison) -> String {
     let reports = comparison.reports.iter().flatten();
     let title = reports.map(|report| report.run.rig.as_str()).next().unwrap_or("Recordings");
-    let mut body = format!("<header>\n<p class=\"eyebrow\">Comparison</p>\n<h1>{}</h1>\n", escape(title));
-    let [a, b] = &comparison.names;
-    body += &format!("<p class=\"lead\">run <code>{}</code> against <code>{}</code></p>\n", escape(a), escape(b));
-    body += "</header>\n";
-    body += &verdict(comparison);
+    let [a, b] = comparison.names.each_ref().map(|name| escape(name));
+    let mut body = header("Comparison", title, &[format!("run <code>{a}</code> against <code>{b}</code>")]);
+    body += &outcome(comparison);
     body += &tiles(comparison);
-    let notes: String = comparison.all_notes().iter().map(|note| format!("<li>{}</li>\n", escape(note))).collect();
-    if !notes.is_empty() {
-        body += &format!("<section class=\"notes\"><h3>Worth knowing</h3>\n<ul>\n{notes}</ul>\n</section>\n");
-    }
+    let notes: Vec<String> = comparison.all_notes().iter().map(|note| escape(note)).collect();
+    body += &super::notes("Worth knowing", &notes, "");
     if let Some(signals) = &comparison.signals {
         body += &tables(signals, comparison.common_only);
         body += &deviations(signals, &comparison.curves);
@@ -41,7 +37,7 @@ pub fn comparison_html(comparison: &Comparison) -> String {
     page(&format!("{title} – vecud comparison"), &body, env!("CARGO_PKG_VERSION"))
 }
 
-fn verdict(comparison: &Comparison) -> String {
+fn outcome(comparison: &Comparison) -> String {
     let excesses = comparison.excesses();
     let different = comparison.signals.as_ref().map_or(0, |signals| signals.different.len());
     let compared = comparison.signals.as_ref().map_or(0, SignalsComparison::number);
@@ -63,10 +59,7 @@ fn verdict(comparison: &Comparison) -> String {
             ("fail", "✕", "Beyond tolerance", format!("{}, what was first in time first.", plural(n, "difference")))
         }
     };
-    let mut out = format!(
-        "<section class=\"verdict {class}\">\n<span class=\"badge\" aria-hidden=\"true\">{mark}</span>\n\
-         <div><h2>{word}</h2><p>{sentence}</p></div>\n</section>\n"
-    );
+    let mut out = verdict(class, mark, word, &sentence);
     if !excesses.is_empty() {
         let item = |excess: &String| {
             format!("<li class=\"limit-exceeded\"><b>beyond</b><span>{}</span></li>\n", escape(excess))
@@ -118,9 +111,8 @@ fn counts(clocks: &ClocksComparison) -> String {
     let Some(first) = clocks.common.first() else { return only(clocks) };
     let groups: Vec<(&str, usize)> =
         [("", 1)].into_iter().chain(first.counts.iter().map(|(what, _)| (*what, 2))).collect();
-    let mut columns: Vec<Column> = vec![("Clock", "")];
-    columns.extend([("run", "n first"), ("ref.", "n")].repeat(first.counts.len()));
-    let table = Table::grouped("", &groups, columns).rows(clocks.common.iter().map(|clock| {
+    let columns = format!("Clock{}", "|>run|#ref.".repeat(first.counts.len()));
+    let table = Table::grouped("", &groups, &columns).rows(clocks.common.iter().map(|clock| {
         let cells = clock.counts.iter().flat_map(|(_, [a, b])| {
             let class = match a == b {
                 true if *a == 0 => "zero",
@@ -239,6 +231,6 @@ fn runs(comparison: &Comparison) -> String {
     format!(
         "<section>\n<h2>The two runs</h2>\n<p>Latencies belong to a machine as much as to a program: compare those of the same \
          machine.</p>\n{}</section>\n",
-        Table::grouped("runs", &[], [("", ""), ("Run", ""), ("Reference", "")]).rows(rows)
+        Table::grouped("runs", &[], "|Run|Reference").rows(rows)
     )
 }

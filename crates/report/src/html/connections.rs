@@ -15,11 +15,10 @@ pub fn connections(run: &Run) -> String {
         let [missed, overwritten] = [own.missed, own.overwritten].map(|value| number(value, "alarm"));
         cells![html(breakable(&own.from)), html(breakable(&own.to)), timing, missed, overwritten]
     });
-    let columns = [("From", ""), ("To", ""), ("Timing", ""), ("missed", "n first"), ("overwritten", "n")];
     format!(
         "<h3>Connections</h3>\n<p>Which value a consumer sees. Missed: not computed yet when it was to be seen; \
          overwritten: the consumer came too late for it.</p>\n{}<p class=\"note\">{}</p>\n",
-        Table::new(columns).rows(rows),
+        Table::new("From|To|Timing|>missed|#overwritten").rows(rows),
         escape(&promise(run))
     )
 }

@@ -21,12 +21,10 @@ pub fn table(cores: &[CoreCounts]) -> String {
         cells![core.cpu, known(core.steal_ms, " ms"), smis, throttled, interrupts, softirqs]
     });
     // What is long comes last: in a narrow window the rest is there without scrolling.
-    let columns =
-        [("Core", ""), ("Steal", ""), ("SMI", ""), ("Throttled", ""), ("Interrupts", "served"), ("Softirqs", "served")];
     format!(
         "<h3>What the kernel counted for these cores</h3>\n<p>From the start of the run to its end. LOC is the timer that wakes \
          threads, RES, CAL and TLB come from other cores; steal is time that a hypervisor had, SMI an interrupt of firmware.</p>\n{}",
-        Table::new(columns).rows(rows)
+        Table::new("Core|Steal|SMI|Throttled|~Interrupts|~Softirqs").rows(rows)
     )
 }
 

@@ -48,22 +48,12 @@ fn different(signals: &SignalsComparison) -> String {
     // The column says something only when it does not say the same of all.
     let with_tolerance = signals.different.iter().any(|signal| tolerance_text(&signal.judged_by()) != EXACT);
     let mut groups = vec![("", 1), ("Times at which it", 2), ("First difference", 3), ("Largest deviation", 3)];
-    let mut columns = vec![
-        ("Signal", ""),
-        ("differs", "n first"),
-        ("is beyond", "n"),
-        ("at, s", "n first"),
-        ("run", "n"),
-        ("reference", "n"),
-        ("size", "n first"),
-        ("at, s", "n"),
-        ("relative", "n"),
-    ];
+    let mut columns = "Signal|>differs|#is beyond|>at, s|#run|#reference|>size|#at, s|#relative".to_owned();
     if with_tolerance {
         groups.push(("", 1));
-        columns.push(("Tolerance", "n first"));
+        columns += "|>Tolerance";
     }
-    let mut out = Table::grouped("", &groups, columns).rows(signals.different.iter().take(LISTED).map(row));
+    let mut out = Table::grouped("", &groups, &columns).rows(signals.different.iter().take(LISTED).map(row));
     if signals.different.len() > LISTED {
         out += &format!("<p class=\"note\">… and {} more.</p>\n", count((signals.different.len() - LISTED) as u64));
     }

@@ -29,7 +29,7 @@ pub fn files(run: &Run) -> String {
     let row = |name: String, what: &str| [html(name), html(what.to_owned())];
     let there = all.iter().filter(|(.., there)| *there).map(|(name, what, _)| row(super::file(name), what));
     let rows = there.chain(run.recordings.iter().map(|files| row(names(files), &recorded(files))));
-    let table = Table::new([("File", ""), ("What it is", "")]).rows(rows);
+    let table = Table::new("File|What it is").rows(rows);
     format!("<h3>Files</h3>\n<p>Beside this page, as far as the rig asks for them.</p>\n{table}")
 }
 

@@ -24,12 +24,10 @@ pub fn table(clocks: &[&ClockResult]) -> String {
         let response = Cell::from(duration(row.predecessor.response)).class("alarm");
         cells![html(name(&clock.fmu, &clock.clock)), release, row.releases, budget, response, row.cause.as_str()]
     });
-    let columns =
-        [("Clock", ""), ("release", "n"), ("releases", "n"), ("budget", "n"), ("response", "n"), ("Cause", "")];
     let mut out = format!(
         "<h3>Overruns</h3>\n<p>Activations that were still running when the next one was due: that release, the time that \
          they had (the interval), how long they took, and what for.</p>\n{}",
-        Table::new(columns).rows(cells)
+        Table::new("Clock|#release|#releases|#budget|#response|Cause").rows(cells)
     );
     if total > shown as u64 {
         out += &format!(

@@ -48,16 +48,15 @@ fn table(run: &Run) -> String {
                      the rig had the core; start latency how late it began, that time included; execution how long its code took, response \
                      when its results were there. Beyond 100 % of its interval the next activation was already due.";
     }
-    let quantiles = [("p99", "n first"), ("max", "n")];
-    let mut columns =
-        vec![("Clock", ""), ("Activated by", ""), ("Core", "n"), ("activations", "n first"), ("overruns", "n")];
-    let mut groups = vec![];
-    if real_time {
-        groups.extend([("", 3), ("Number of", 2), ("Wake-up", 2), ("Start", 2), ("Execution", 2), ("Response", 2)]);
-        columns.extend(quantiles.repeat(3));
-        columns.extend([("max", "n first"), ("of interval", "n")]);
-    }
-    let table = Table::grouped("clocks", &groups, columns).rows(clocks.iter().map(|clock| {
+    let (groups, figures): (&[(&str, usize)], _) = match real_time {
+        true => (
+            &[("", 3), ("Number of", 2), ("Wake-up", 2), ("Start", 2), ("Execution", 2), ("Response", 2)],
+            "|>p99|#max".repeat(3) + "|>max|#of interval",
+        ),
+        false => (&[], String::new()),
+    };
+    let columns = format!("Clock|Activated by|#Core|>activations|#overruns{figures}");
+    let table = Table::grouped("clocks", groups, &columns).rows(clocks.iter().map(|clock| {
         let mut row = vec![html(name(&clock.fmu, &clock.clock)), html(breakable(&clock.activated_by))];
         row.extend([clock.cpu.into(), clock.activations.into(), number(clock.overruns, "alarm")]);
         if real_time {

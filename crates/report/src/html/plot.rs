@@ -3,7 +3,7 @@
 use super::course::{LONGEST_LABEL, range_text};
 use super::figure::{Drawing, captioned, wide_and_narrow};
 use super::panel::{Line, Panel, panels};
-use super::{STYLE, breakable, escape, page};
+use super::{STYLE, breakable, escape, header, page};
 use crate::chart::Frame;
 use crate::format::significant;
 use std::collections::HashMap;
@@ -105,13 +105,8 @@ impl Plotted {
 
 /// The plot as a page.
 pub fn plot_html(plot: &Plot) -> String {
-    let title = escape(&plot.title);
-    let mut body = format!("<header>\n<p class=\"eyebrow\">Recorded signals</p>\n<h1>{title}</h1>\n");
-    body += &format!("<p class=\"lead\">{}</p>\n</header>\n", plot.lead());
-    let notes: String = plot.notes.iter().map(|note| format!("<li>{}</li>\n", escape(note))).collect();
-    if !notes.is_empty() {
-        body += &format!("<section class=\"notes\"><h3>Worth knowing</h3>\n<ul>\n{notes}</ul>\n</section>\n");
-    }
+    let notes: Vec<String> = plot.notes.iter().map(|note| escape(note)).collect();
+    let mut body = header("Recorded signals", &plot.title, &[plot.lead()]) + &super::notes("Worth knowing", &notes, "");
     body += "<section>\n<p>A value holds until the next one, as it does for whoever reads it; where there are more values than room, a \
              line reaches from the least to the greatest. Marks below an axis are the activations that were recorded, where they can be told \
              apart; red ones above it are overruns.</p>\n";

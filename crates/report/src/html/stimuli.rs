@@ -18,18 +18,10 @@ pub fn stimuli(run: &Run) -> String {
         };
         cells![html(breakable(&own.file)), between, own.rows, own.columns, own.columns_left_out, starved(own)]
     });
-    let columns = [
-        ("File", ""),
-        ("Between rows", ""),
-        ("rows read", "n first"),
-        ("columns", "n"),
-        ("left out", "n"),
-        ("starved", "n"),
-    ];
     format!(
         "<h3>Stimuli</h3>\n<p>Files that fed inputs and ticked clocks. Starved: activations that came before their \
          row was read, and got an older one.</p>\n{}",
-        Table::new(columns).rows(rows)
+        Table::new("File|Between rows|>rows read|#columns|#left out|#starved").rows(rows)
     )
 }
 

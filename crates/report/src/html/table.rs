@@ -4,9 +4,6 @@
 use super::escape;
 use crate::format::count;
 
-/// Title and classes of a column, which its cells have as well: `n` has numbers, and `n first` the first numbers of a group.
-pub type Column<'c> = (&'c str, &'c str);
-
 /// What stands in a cell.
 pub struct Cell {
     html: String,
@@ -74,20 +71,23 @@ macro_rules! cells {
 pub(super) use cells;
 
 /// A table that is being written.
-pub struct Table<'c> {
-    columns: Vec<Column<'c>>,
+///
+/// Its columns are titles with `|` between them. One that begins with `#` has numbers, with `>` the first numbers of a group, and with
+/// `~` long texts.
+pub struct Table {
+    /// Classes of the columns, which their cells have as well.
+    classes: Vec<&'static str>,
     html: String,
 }
 
-impl<'c> Table<'c> {
+impl Table {
     /// With these columns.
-    pub fn new(columns: impl Into<Vec<Column<'c>>>) -> Table<'c> {
+    pub fn new(columns: &str) -> Table {
         Table::grouped("", &[], columns)
     }
 
     /// A table of a class, with titles over so many of its columns each.
-    pub fn grouped(class: &str, groups: &[(&str, usize)], columns: impl Into<Vec<Column<'c>>>) -> Table<'c> {
-        let columns = columns.into();
+    pub fn grouped(class: &str, groups: &[(&str, usize)], columns: &str) -> Table {
         let mut html = format!("<div class=\"scroll\"><table{}>\n<thead>\n", attribute("class", class));
         if !groups.is_empty() {
             let group = |&(title, columns): &(&str, usize)| match title {
@@ -96,33 +96,32 @@ impl<'c> Table<'c> {
             };
             html += &format!("<tr>{}</tr>\n", groups.iter().map(group).collect::<String>());
         }
-        let title = |(title, class): &Column| format!("<th{}>{}</th>", attribute("class", class), escape(title));
-        html += &format!("<tr>{}</tr>\n</thead>\n<tbody>\n", columns.iter().map(title).collect::<String>());
-        Table { columns, html }
-    }
-
-    /// A row, whose first cell says what it is about.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        self.html += "<tr>";
-        for (place, (cell, (_, class))) in cells.into_iter().zip(&self.columns).enumerate() {
-            let class = attribute("class", format!("{class} {}", cell.class).trim());
-            let title = attribute("title", &escape(&cell.title));
-            self.html += &match place {
-                0 => format!("<th scope=\"row\"{class}{title}>{}</th>", cell.html),
-                _ => format!("<td{class}{title}>{}</td>", cell.html),
-            };
+        let mut table = Table { classes: Vec::new(), html: html + "<tr>" };
+        for column in columns.split('|') {
+            let class =
+                [("#", "n"), (">", "n first"), ("~", "long")].into_iter().find(|(sign, _)| column.starts_with(sign));
+            let (sign, class) = class.unwrap_or_default();
+            table.html += &format!("<th{}>{}</th>", attribute("class", class), escape(&column[sign.len()..]));
+            table.classes.push(class);
         }
-        self.html += "</tr>\n";
+        table.html += "</tr>\n</thead>\n<tbody>\n";
+        table
     }
 
-    /// With all these rows.
+    /// With all these rows; the first cell of each says what it is about.
     pub fn rows<C: IntoIterator<Item = Cell>>(mut self, rows: impl IntoIterator<Item = C>) -> String {
-        rows.into_iter().for_each(|row| self.row(row));
-        self.html()
-    }
-
-    /// The whole table.
-    pub fn html(self) -> String {
+        for row in rows {
+            self.html += "<tr>";
+            for (place, (cell, class)) in row.into_iter().zip(&self.classes).enumerate() {
+                let class = attribute("class", format!("{class} {}", cell.class).trim());
+                let title = attribute("title", &escape(&cell.title));
+                self.html += &match place {
+                    0 => format!("<th scope=\"row\"{class}{title}>{}</th>", cell.html),
+                    _ => format!("<td{class}{title}>{}</td>", cell.html),
+                };
+            }
+            self.html += "</tr>\n";
+        }
         self.html + "</tbody>\n</table></div>\n"
     }
 }

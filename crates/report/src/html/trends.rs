@@ -2,7 +2,7 @@
 
 use super::figure::{Drawing, captioned, entry, legend};
 use super::table::{Table, cells, html};
-use super::{breakable, escape, name, page};
+use super::{breakable, header, name, page, verdict};
 use crate::Figures;
 use crate::chart::{Axis, Chart, Frame, Path, Tick};
 use crate::format::{count, duration, plural, short_duration};
@@ -52,10 +52,9 @@ const METRICS: [Metric; 3] = [
 pub fn trends_html(trends: &Trends) -> String {
     let rig = trends.runs.first().map_or("", |run| run.rig.as_str());
     let number = plural(trends.runs.len() as u64, "run");
-    let mut body = format!("<header id=\"top\">\n<p class=\"eyebrow\">Trends</p>\n<h1>{}</h1>\n", escape(rig));
     let clocks = plural(trends.clocks.len() as u64, "clock");
-    body += &format!("<p class=\"lead\">{number} · {clocks}</p>\n</header>\n");
-    body += &verdict(&trends.runs);
+    let mut body = header("Trends", rig, &[format!("{number} · {clocks}")]);
+    body += &outcome(&trends.runs);
     let sections: String = trends.clocks.iter().take(DRAWN).map(|clock| section(clock, &trends.runs)).collect();
     if sections.is_empty() {
         body += "<p class=\"note\">There is nothing to be drawn: these runs have measured no times, as in virtual time.</p>\n";
@@ -69,20 +68,16 @@ pub fn trends_html(trends: &Trends) -> String {
     page(&format!("{rig} – vecud trends"), &body, env!("CARGO_PKG_VERSION"))
 }
 
-fn verdict(runs: &[TrendRun]) -> String {
+fn outcome(runs: &[TrendRun]) -> String {
     let failed = runs.iter().filter(|run| !run.passed()).count() as u64;
-    let (class, mark, word, sentence) = match failed {
-        0 => ("pass", "✓", "All passed", "No run failed or exceeded a limit of its rig.".to_owned()),
+    let all = plural(runs.len() as u64, "run");
+    match failed {
+        0 => verdict("pass", "✓", "All passed", "No run failed or exceeded a limit of its rig."),
         _ => {
-            let sentence =
-                format!("{} of {} failed; the figures mark them.", count(failed), plural(runs.len() as u64, "run"));
-            ("fail", "✕", "Not all passed", sentence)
+            let sentence = format!("{} of {all} failed; the figures mark them.", count(failed));
+            verdict("fail", "✕", "Not all passed", &sentence)
         }
-    };
-    format!(
-        "<section class=\"verdict {class}\">\n<span class=\"badge\" aria-hidden=\"true\">{mark}</span>\n\
-         <div><h2>{word}</h2><p>{sentence}</p></div>\n</section>\n"
-    )
+    }
 }
 
 fn section(clock: &TrendClock, runs: &[TrendRun]) -> String {
@@ -197,11 +192,10 @@ fn table(runs: &[TrendRun]) -> String {
         let [name, rig] = [&run.name, &run.rig].map(|name| html(breakable(name)));
         cells![number + 1, name, rig, run.started.as_str(), time, verdict, problems]
     };
-    let columns = ["Run", "Name", "Rig", "Started", "Time", "Verdict", "Problems"].map(|title| (title, ""));
     format!(
         "<section>\n<h2>The runs</h2>\n<p>In the order in which they were given. Latencies belong to a machine as much as to a program: \
          compare those of the same machine.</p>\n{}</section>\n",
-        Table::new(columns).rows(runs.iter().enumerate().map(row))
+        Table::new("Run|Name|Rig|Started|Time|Verdict|Problems").rows(runs.iter().enumerate().map(row))
     )
 }
 

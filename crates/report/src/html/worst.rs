@@ -1,6 +1,6 @@
 //! The worst activations of each clock: where the time of each went, and who else was at work then.
 
-use super::table::{Cell, Column, Table, cells, html};
+use super::table::{Cell, Table, cells, html};
 use super::{escape, fold, name};
 use crate::format::{count, duration, micros, plural};
 use crate::{ClockResult, Counts, Moment, Run};
@@ -65,9 +65,7 @@ fn table(title: &str, moments: &[Moment], start: i64) -> String {
     if moments.is_empty() {
         return String::new();
     }
-    let mut columns: Vec<Column> = vec![("Activation time", ""), ("at", "n"), ("response", "n first")];
-    columns.extend(Moment::default().parts().map(|(part, _)| (part, "n")));
-    columns.push(("Also at work", "also"));
+    let parts = Moment::default().parts().map(|(part, _)| format!("|#{part}")).concat();
     let rows = moments.iter().map(|moment| {
         let at = (moment.release_monotonic_ns - start) as f64 / 1e9;
         let time = Cell::from(format!("{} s", moment.time_s)).titled(format!("{} s", moment.time));
@@ -78,7 +76,10 @@ fn table(title: &str, moments: &[Moment], start: i64) -> String {
         let response = Cell::from(micros(moment.response)).class("max");
         cells![time, format!("{at:.6} s"), response].into_iter().chain(parts).chain([html(company(moment))])
     });
-    format!("<h4>{title}</h4>\n{}", Table::new(columns).rows(rows))
+    format!(
+        "<h4>{title}</h4>\n{}",
+        Table::new(&format!("Activation time|#at|>response{parts}|~Also at work")).rows(rows)
+    )
 }
 
 /// Who else was at work, and what is peculiar.
