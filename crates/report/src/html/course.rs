@@ -15,20 +15,22 @@ const APART: f64 = 5.0;
 /// Ticks of a clock that are nearer to each other than this cannot be told apart.
 const NEAR: f64 = 3.0;
 
-/// A column of a recording, to be drawn.
-pub struct Curve<'o> {
+/// A column of a recording, with what it is called beside the figure.
+#[derive(Clone, Copy)]
+pub struct Line<'o> {
     pub overview: &'o Overview,
     /// Its place in the overview.
     pub column: usize,
-    /// Index of its colour and dashes.
-    pub style: usize,
+    pub envelope: &'o Envelope,
+    pub label: &'o str,
     /// Up to when its last value holds, s.
     pub until: f64,
 }
 
-impl Curve<'_> {
-    fn name_and_envelope(&self) -> (&str, &Envelope) {
-        self.overview.columns().nth(self.column).expect("it is one of the columns")
+impl<'o> Line<'o> {
+    /// The name of the column.
+    pub fn name(&self) -> &'o str {
+        self.overview.columns().nth(self.column).map_or("", |(name, _)| name)
     }
 }
 
@@ -45,20 +47,19 @@ pub fn range_text(column: &Envelope, unit: &str) -> String {
     }
 }
 
-/// Draws them from `from` to `to`, s, on one axis of values; `marks` are times that are marked at the bottom.
-pub fn course(curves: &[Curve], (from, to): (f64, f64), marks: &[f64], frame: Frame) -> String {
+/// Draws them, each in the style of its place, from `from` to `to`, s, on one axis of values; `marks` are times that are marked at the bottom.
+pub fn course(lines: &[Line], (from, to): (f64, f64), marks: &[f64], frame: Frame) -> String {
     // A single instant lies in the middle.
     let (from, to) = if to > from { (from, to) } else { (from - 0.5, from + 0.5) };
-    let mut chart = Chart::new(frame, &Axis::times(from, to, frame.labels), &values(curves));
-    let mut names = Vec::new();
-    for curve in curves {
-        let (name, envelope) = curve.name_and_envelope();
+    let mut chart = Chart::new(frame, &Axis::times(from, to, frame.labels), &values(lines));
+    for (style, line) in lines.iter().enumerate() {
+        let name = line.name();
         // As many as can be told apart.
-        let (width, buckets) = curve.overview.buckets(curve.column, 2 * frame.plot_width() as usize);
-        let begin = curve.overview.times().map_or(from, |times| times.0);
+        let (width, buckets) = line.overview.buckets(line.column, 2 * frame.plot_width() as usize);
+        let begin = line.overview.times().map_or(from, |times| times.0);
         let at = |place: usize| chart.x(begin + place as f64 * width);
-        let end = chart.x(curve.until);
-        let path = if envelope.ticks().is_none() {
+        let end = chart.x(line.until);
+        let path = if line.envelope.ticks().is_none() {
             steps(&buckets, at, |value| chart.y(value), end)
         } else {
             let ticks = buckets.iter().enumerate().filter(|(_, bucket)| bucket.high > 0.0).map(|(place, _)| at(place));
@@ -68,15 +69,14 @@ pub fn course(curves: &[Curve], (from, to): (f64, f64), marks: &[f64], frame: Fr
             path.level(end);
             let bands = strokes_and_bands(&ticks, &mut path, frame.y(0.0), frame.y(1.0));
             if !bands.is_empty() {
-                chart.path(&format!("mark band {}", class(curve.style)), bands, &format!("many ticks of {name}"));
+                chart.path(&format!("mark band {}", class(style)), bands, &format!("many ticks of {name}"));
             }
             path
         };
-        chart.line(curve.style, &path, name);
-        names.push(name);
+        chart.line(style, &path, name);
     }
     let room = (frame.plot_width() / APART) as usize;
-    let instants = curves.first().map_or(&[][..], |curve| curve.overview.instants(room));
+    let instants = lines.first().map_or(&[][..], |line| line.overview.instants(room));
     let inside: Vec<f64> = marks.iter().copied().filter(|time| (from..=to).contains(time)).collect();
     for (class, times, height, title) in
         [("instants", instants, "v5", "when something was recorded"), ("overran", &inside, "v-9", "overruns")]
@@ -87,6 +87,7 @@ pub fn course(curves: &[Curve], (from, to): (f64, f64), marks: &[f64], frame: Fr
             chart.path(class, strokes, title);
         }
     }
+    let names: Vec<&str> = lines.iter().map(Line::name).collect();
     chart.svg(&format!("{} over time", names.join(", ")))
 }
 
@@ -130,8 +131,8 @@ fn steps(buckets: &[Bucket], x: impl Fn(usize) -> f64, y: impl Fn(f64) -> f64, e
 }
 
 /// The axis of values, with some room above and below them.
-fn values(curves: &[Curve]) -> Axis {
-    let envelopes = || curves.iter().map(|curve| curve.name_and_envelope().1);
+fn values(lines: &[Line]) -> Axis {
+    let envelopes = || lines.iter().map(|line| line.envelope);
     let low = envelopes().filter_map(|own| own.range()).map(|range| range.0).reduce(f64::min).unwrap_or(0.0);
     let high = envelopes().filter_map(|own| own.range()).map(|range| range.1).reduce(f64::max).unwrap_or(0.0);
     let margin = match high / 2.0 - low / 2.0 {
@@ -162,8 +163,13 @@ mod tests {
         overview
     }
 
+    fn only(overview: &Overview, until: f64) -> Line<'_> {
+        let (label, envelope) = overview.columns().next().unwrap();
+        Line { overview, column: 0, envelope, label, until }
+    }
+
     fn drawn(rows: &[(f64, f64)], times: (f64, f64), marks: &[f64]) -> String {
-        course(&[Curve { overview: &overview(rows), column: 0, style: 0, until: times.1 }], times, marks, Frame::TINY)
+        course(&[only(&overview(rows), times.1)], times, marks, Frame::TINY)
     }
 
     fn line(svg: &str) -> &str {
@@ -214,9 +220,8 @@ mod tests {
         let ticks = |times: &[f64]| {
             let mut overview = Overview::of_report(&["a.clock".to_owned()], |_| true);
             times.iter().for_each(|time| overview.row(*time, |_| Some(1.0)));
-            let curve = Curve { overview: &overview, column: 0, style: 0, until: 10.0 };
-            let text = range_text(curve.name_and_envelope().1, "");
-            (text, course(&[curve], (0.0, 10.0), &[], Frame::TINY))
+            let line = only(&overview, 10.0);
+            (range_text(line.envelope, ""), course(&[line], (0.0, 10.0), &[], Frame::TINY))
         };
         let (text, svg) = ticks(&[0.0, 5.0, 9.0]);
         assert_eq!(text, "3 ticks");

@@ -2,13 +2,13 @@
 //!
 //! Variables of one FMU and one unit share a figure where none of them would look flat in it.
 
-use super::course::{Curve, course, range_text};
+use super::course::{Line, course, range_text};
 use super::figure::{Drawing, captioned, entry, legend};
 use super::{breakable, escape};
 use crate::chart::Frame;
 use crate::format::plural;
 use std::collections::HashMap;
-use vecud_record::recording::envelope::{Envelope, Overview};
+use vecud_record::recording::envelope::Overview;
 use vecud_record::recording::names::split;
 
 /// Lines in one figure at most.
@@ -23,18 +23,6 @@ pub struct Panel<'o> {
     pub fmu: &'o str,
     pub unit: &'o str,
     pub lines: Vec<Line<'o>>,
-}
-
-/// A column with what it is called beside the figure.
-#[derive(Clone, Copy)]
-pub struct Line<'o> {
-    pub overview: &'o Overview,
-    /// Its place in the overview.
-    pub column: usize,
-    pub envelope: &'o Envelope,
-    pub label: &'o str,
-    /// Up to when its last value holds, s.
-    pub until: f64,
 }
 
 /// The columns that change, by FMU in the order of the recording, with what stays the same beside them; then what stays the same and
@@ -89,10 +77,7 @@ impl Panel<'_> {
 
     /// The drawing, from one time to another, s.
     pub fn draw(&self, times: (f64, f64), marks: &[f64], frame: Frame) -> String {
-        let lines = self.lines.iter().enumerate();
-        let curves =
-            lines.map(|(style, &Line { overview, column, until, .. })| Curve { overview, column, style, until });
-        course(&curves.collect::<Vec<_>>(), times, marks, frame)
+        course(&self.lines, times, marks, frame)
     }
 
     /// As a figure: what its columns are called and showed stands around the drawing.
