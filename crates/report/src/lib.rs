@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 mod causes;
+pub mod chart;
 mod check;
 pub mod compare;
 mod cyclictest;

@@ -59,26 +59,16 @@ impl StepCounts {
     /// `1,000 steps, 3 early returns, 2 rejected, 4 taken back, 12 events, 4 ticks deferred, up to 300 µs off the communication point`
     pub(super) fn words(&self) -> String {
         let mut text = plural(self.steps, "step");
-        if self.early_returns > 0 {
-            text += &format!(", {}", plural(self.early_returns, "early return"));
-        }
-        if self.rejected_steps > 0 {
-            text += &format!(", {} rejected", count(self.rejected_steps));
-        }
-        if self.taken_back > 0 {
-            text += &format!(", {} taken back", count(self.taken_back));
-        }
-        if self.events > 0 {
-            text += &format!(", {}", plural(self.events, "event"));
-        }
-        if self.deferred > 0 {
-            text += &format!(", {} deferred", plural(self.deferred, "tick"));
-        }
-        if self.refused_ticks > 0 {
-            text += &format!(", {} lost since 16 waited already", plural(self.refused_ticks, "tick"));
-        }
-        if self.discarded_ticks > 0 {
-            text += &format!(", {} discarded", plural(self.discarded_ticks, "tick"));
+        for (number, words) in [
+            (self.early_returns, plural(self.early_returns, "early return")),
+            (self.rejected_steps, format!("{} rejected", count(self.rejected_steps))),
+            (self.taken_back, format!("{} taken back", count(self.taken_back))),
+            (self.events, plural(self.events, "event")),
+            (self.deferred, format!("{} deferred", plural(self.deferred, "tick"))),
+            (self.refused_ticks, format!("{} lost since 16 waited already", plural(self.refused_ticks, "tick"))),
+            (self.discarded_ticks, format!("{} discarded", plural(self.discarded_ticks, "tick"))),
+        ] {
+            text += &if number > 0 { format!(", {words}") } else { String::new() };
         }
         if self.max_deviation_s > ROUNDING {
             text += &format!(", up to {} off the communication point", duration((self.max_deviation_s * 1e9) as u64));

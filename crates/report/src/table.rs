@@ -7,7 +7,7 @@
 use super::ellipsis::cut;
 use super::format::{count, duration, plural, seconds};
 use super::values::{self, LiveValue};
-use super::{Ended, Run, Scheduling, Severity, passed};
+use super::{ClockResult, Ended, Run, Scheduling, Severity, passed};
 use vecud_base::plain::{plain, plain_lines};
 use vecud_plan::Mode;
 use vecud_record::histogram::Histogram;
@@ -63,6 +63,23 @@ pub struct LiveRow {
     pub under_way: Option<LiveActivation>,
 }
 
+impl LiveRow {
+    /// The row of a clock of a run that is over. In virtual time nothing is late.
+    fn of(clock: &ClockResult, mode: Mode) -> LiveRow {
+        let real = |own: &Histogram| if mode == Mode::Virtual { Histogram::default() } else { own.clone() };
+        LiveRow {
+            name: format!("{}.{}", clock.fmu, clock.clock),
+            activations: clock.activations,
+            overruns: clock.overruns,
+            wakeup: real(&clock.wakeup_latency),
+            start: real(&clock.start_latency),
+            execution: Histogram::clone(&clock.execution),
+            response: real(&clock.response),
+            under_way: None,
+        }
+    }
+}
+
 /// An activation that has not returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveActivation {
@@ -116,26 +133,7 @@ pub fn live(live: &Live, screen: Screen) -> String {
 /// lines that the user has just seen, are shortened to a reminder or omitted.
 pub fn summary(run: &Run, report: &str, screen: Screen, told: &[String]) -> String {
     let is_told = |line: String| told.contains(&line);
-    let rows: Vec<LiveRow> = run
-        .clocks
-        .iter()
-        .map(|clock| {
-            // In virtual time nothing is late.
-            let real = |histogram: &Histogram| {
-                if run.mode == Mode::Virtual { Histogram::default() } else { Histogram::clone(histogram) }
-            };
-            LiveRow {
-                name: format!("{}.{}", clock.fmu, clock.clock),
-                activations: clock.activations,
-                overruns: clock.overruns,
-                wakeup: real(&clock.wakeup_latency),
-                start: real(&clock.start_latency),
-                execution: Histogram::clone(&clock.execution),
-                response: real(&clock.response),
-                under_way: None,
-            }
-        })
-        .collect();
+    let rows: Vec<LiveRow> = run.clocks.iter().map(|clock| LiveRow::of(clock, run.mode)).collect();
     let mut lines = Vec::new();
     if !rows.is_empty() {
         lines.extend(table(&rows, &rows, screen));
@@ -324,19 +322,7 @@ mod tests {
     const WIDE: Screen = Screen { columns: 120, lines: 40, color: false };
 
     fn rows() -> Vec<LiveRow> {
-        let clocks = sample(1).clocks.into_iter();
-        clocks
-            .map(|clock| LiveRow {
-                name: format!("{}.{}", clock.fmu, clock.clock),
-                activations: clock.activations,
-                overruns: clock.overruns,
-                wakeup: Histogram::clone(&clock.wakeup_latency),
-                start: Histogram::clone(&clock.start_latency),
-                execution: Histogram::clone(&clock.execution),
-                response: Histogram::clone(&clock.response),
-                under_way: None,
-            })
-            .collect()
+        sample(1).clocks.iter().map(|clock| LiveRow::of(clock, Mode::RealTime)).collect()
     }
 
     fn with(clocks: &[LiveRow]) -> Live {
@@ -444,16 +430,10 @@ mod tests {
 
     #[test]
     fn a_clock_that_has_not_run_has_dashes() {
-        let row = LiveRow {
-            name: "ecu.slow".into(),
-            activations: 0,
-            overruns: 0,
-            wakeup: Histogram::default(),
-            start: Histogram::default(),
-            execution: Histogram::default(),
-            response: Histogram::default(),
-            under_way: None,
-        };
+        let mut row = rows().remove(0);
+        for own in [&mut row.wakeup, &mut row.start, &mut row.execution, &mut row.response] {
+            *own = Histogram::default();
+        }
         assert_eq!(live(&with(&[row]), WIDE).matches('–').count(), 5);
     }
 

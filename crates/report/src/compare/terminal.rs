@@ -1,6 +1,7 @@
 //! A comparison on the terminal: signals that differ, then clocks, then the verdicts, then the violations.
 
 use super::{ClocksComparison, Comparison, SignalsComparison, ratio_text, round, shown};
+use crate::ellipsis::cut;
 use crate::format::{count, duration, plural, seconds};
 use crate::{ReportFile, Screen, passed};
 use vecud_base::columns;
@@ -163,10 +164,7 @@ fn of_clocks(clocks: &ClocksComparison, screen: Screen) -> Vec<String> {
 fn aligned(rows: &[Vec<String>], left: usize, screen: Screen) -> Vec<String> {
     let right: Vec<usize> = (left..rows[0].len()).collect();
     let line = |(index, text): (usize, String)| {
-        let text = match text.chars().count() > screen.columns {
-            true => text.chars().take(screen.columns.saturating_sub(1)).chain(['…']).collect(),
-            false => text,
-        };
+        let text = cut(&text, screen.columns);
         if index == 0 { style("2", &text, screen) } else { text }
     };
     columns::lines(rows.iter(), &right).enumerate().map(line).collect()

@@ -3,8 +3,9 @@
 use super::figure::{Series, figure};
 use super::histogram::histogram;
 use super::over_time::{Course, over_time};
-use super::svg::Frame;
+use super::table::{Cell, Table, cells, html, none, number};
 use super::{breakable, escape, fold};
+use crate::chart::Frame;
 use crate::datagrams::fates;
 use crate::format::{count, micros, seconds, short_duration, short_micros};
 use crate::steps::figures;
@@ -29,43 +30,36 @@ pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
 }
 
 fn activations(clocks: &[&ClockResult]) -> String {
-    let mut out = String::from(
-        "<h4>Activations</h4>\n<p>How often each clock was activated, and what became of the other releases and ticks. FMI \
-         priorities count down (0 is the most urgent), Linux priorities count up.</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr>\
-         <th></th><th></th><th colspan=\"2\" class=\"group\">Priority</th><th></th><th colspan=\"5\" class=\"group\">\
-         Number of</th></tr>\n<tr><th>Clock</th><th>Activated by</th><th class=\"n first\">FMI</th><th class=\"n\">FIFO</th>\
-         <th class=\"n first\">Core</th><th class=\"n first\">activations</th><th class=\"n\">overruns</th>\
-         <th class=\"n\">skipped</th><th class=\"n\">coalesced</th><th class=\"n\">retimed</th></tr>\n</thead>\n<tbody>\n",
-    );
-    for clock in clocks {
-        let fifo = clock.fifo_priority.map_or("–".to_owned(), |priority| priority.get().to_string());
-        out += &format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n first\">{}</td><td class=\"n\">{fifo}</td>\
-             <td class=\"n first\">{}</td><td class=\"n first\">{}</td>{}{}{}{}</tr>\n",
-            breakable(&clock.clock),
-            breakable(&clock.activated_by),
-            clock.fmi_priority.map_or("–".to_owned(), |priority| priority.0.to_string()),
+    let rows = clocks.iter().map(|clock| {
+        let [fmi, fifo] =
+            [clock.fmi_priority.map(|priority| priority.0), clock.fifo_priority.map(|priority| priority.get().into())]
+                .map(|priority| priority.map_or("–".to_owned(), |priority| priority.to_string()));
+        let [overruns, skipped, retimed] =
+            [clock.overruns, clock.skipped, clock.retimed].map(|value| number(value, "alarm"));
+        cells![
+            html(breakable(&clock.clock)),
+            html(breakable(&clock.activated_by)),
+            fmi,
+            fifo,
             clock.cpu,
-            count(clock.activations),
-            number(clock.overruns, "alarm"),
-            number(clock.skipped, "alarm"),
+            clock.activations,
+            overruns,
+            skipped,
             number(clock.coalesced, ""),
-            number(clock.retimed, "alarm"),
-        );
-    }
-    out += "</tbody>\n</table></div>\n";
+            retimed,
+        ]
+    });
+    let groups = [("", 2), ("Priority", 2), ("", 1), ("Number of", 5)];
+    let columns = "Clock|Activated by|>FMI|#FIFO|>Core|>activations|#overruns|#skipped|#coalesced|#retimed";
+    let mut out = format!(
+        "<h4>Activations</h4>\n<p>How often each clock was activated, and what became of the other releases and ticks. FMI \
+         priorities count down (0 is the most urgent), Linux priorities count up.</p>\n{}",
+        Table::grouped("", &groups, columns).rows(rows)
+    );
     for (clock, words) in clocks.iter().filter_map(|clock| Some((clock, figures(clock)?))) {
         out += &format!("<p class=\"note\">{}: {words}.</p>\n", breakable(&clock.clock));
     }
     out
-}
-
-/// A number that should be zero.
-pub fn number(value: u64, class: &str) -> String {
-    match value {
-        0 => "<td class=\"n zero\">0</td>".to_owned(),
-        value => format!("<td class=\"n {class}\">{}</td>", count(value)),
-    }
 }
 
 fn durations(run: &Run, clocks: &[&ClockResult]) -> String {
@@ -76,67 +70,52 @@ fn durations(run: &Run, clocks: &[&ClockResult]) -> String {
         out += " “With rig” adds what ran first. “Of interval” sets the longest response against the interval of the clock: beyond 100 % the next \
                 activation was already due.";
     }
-    out += "</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th></th>";
-    if real_time {
-        out += "<th colspan=\"4\" class=\"group\">Wake-up, machine</th><th class=\"group\">with rig</th><th colspan=\"3\" class=\"group\">Start latency</th>";
+    out += "</p>\n";
+    let mut groups = vec![
+        ("", 1),
+        ("Wake-up, machine", 4),
+        ("with rig", 1),
+        ("Start latency", 3),
+        ("Execution", 2),
+        ("Response", 2),
+    ];
+    let mut columns = "Clock|>p50|#p99|#p99.9|#max|>max|>p50|#p99.9|#max|>p50|#max|>max|#of interval";
+    if !real_time {
+        groups.retain(|(group, _)| matches!(*group, "" | "Execution"));
+        columns = "Clock|>p50|#max";
     }
-    out += "<th colspan=\"2\" class=\"group\">Execution</th>";
-    out += if real_time { "<th colspan=\"2\" class=\"group\">Response</th></tr>\n" } else { "</tr>\n" };
-    out += "<tr><th>Clock</th>";
-    let head = |names: &[&str]| -> String {
-        let cells = names.iter().enumerate();
-        cells.map(|(i, n)| format!("<th class=\"n{}\">{n}</th>", if i == 0 { " first" } else { "" })).collect()
-    };
-    if real_time {
-        out += &(head(&["p50", "p99", "p99.9", "max"]) + &head(&["max"]) + &head(&["p50", "p99.9", "max"]));
-    }
-    out += &head(&["p50", "max"]);
-    out += &if real_time { head(&["max", "of interval"]) } else { String::new() };
-    out += "</tr>\n</thead>\n<tbody>\n";
-    for clock in clocks {
-        out += &format!("<tr><th scope=\"row\">{}</th>", breakable(&clock.clock));
+    out + &Table::grouped("", &groups, columns).rows(clocks.iter().map(|clock| {
+        let mut row = vec![html(breakable(&clock.clock))];
         if real_time {
-            out += &cells(clock.wakeup_machine(), &[0.5, 0.99, 0.999], None);
-            out += &cells(&clock.wakeup_latency, &[], None);
-            out += &cells(&clock.start_latency, &[0.5, 0.999], clock.max_latency);
+            row.extend(cells(clock.wakeup_machine(), &[0.5, 0.99, 0.999], None));
+            row.extend(cells(&clock.wakeup_latency, &[], None));
+            row.extend(cells(&clock.start_latency, &[0.5, 0.999], clock.max_latency));
         }
-        out += &cells(&clock.execution, &[0.5], None);
+        row.extend(cells(&clock.execution, &[0.5], None));
         if real_time {
-            out += &cells(&clock.response, &[], None);
-            out += &share_of_interval(clock);
+            row.extend(cells(&clock.response, &[], None));
+            row.push(share_of_interval(clock));
         }
-        out += "</tr>\n";
-    }
-    out + "</tbody>\n</table></div>\n"
+        row
+    }))
 }
 
 /// Quantiles and the maximum.
-pub fn cells(histogram: &Histogram, quantiles: &[f64], limit: Option<u64>) -> String {
-    let late = limit.is_some_and(|limit| histogram.max() > limit);
-    let mut out = String::new();
-    for (i, share) in quantiles.iter().map(Some).chain([None]).enumerate() {
-        let text = match (histogram.count(), share) {
-            (0, _) => "–".to_owned(),
-            (_, Some(share)) => short_micros(histogram.quantile(*share)),
-            (_, None) => short_micros(histogram.max()),
-        };
-        let first = if i == 0 { " first" } else { "" };
-        let max = if share.is_none() { " max" } else { "" };
-        let alarm = if late && share.is_none() { " alarm" } else { "" };
-        out += &format!("<td class=\"n{first}{max}{alarm}\">{text}</td>");
-    }
-    out
+pub fn cells(histogram: &Histogram, quantiles: &[f64], limit: Option<u64>) -> Vec<Cell> {
+    let text = |value: u64| if histogram.count() == 0 { "–".to_owned() } else { short_micros(value) };
+    let class = if limit.is_some_and(|limit| histogram.max() > limit) { "max alarm" } else { "max" };
+    let max = Cell::from(text(histogram.max())).class(class);
+    quantiles.iter().map(|share| text(histogram.quantile(*share)).into()).chain([max]).collect()
 }
 
-pub fn share_of_interval(clock: &ClockResult) -> String {
+pub fn share_of_interval(clock: &ClockResult) -> Cell {
     match clock.interval_s {
         Some(interval) if interval > 0.0 && clock.response.count() > 0 => {
             let share = clock.response.max() as f64 / (interval * 1e9) * 100.0;
             let digits = usize::from(share < 10.0);
-            let class = if share > 100.0 { " alarm" } else { "" };
-            format!("<td class=\"n{class}\">{share:.digits$} %</td>")
+            Cell::from(format!("{share:.digits$} %")).class(if share > 100.0 { "alarm" } else { "" })
         }
-        _ => "<td class=\"n zero\">–</td>".to_owned(),
+        _ => none(),
     }
 }
 
@@ -222,23 +201,12 @@ fn interval_text(interval: f64) -> String {
 
 /// The table of one clock, or of one lock.
 pub fn numbers(rows: &[(&str, &Distribution)]) -> String {
-    let mut out = String::from("<div class=\"scroll\"><table>\n<thead><tr><th></th>");
-    for title in ["count", "min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"] {
-        out += &format!("<th class=\"n\">{title}</th>");
-    }
-    out += "</tr></thead>\n<tbody>\n";
-    for (title, histogram) in rows {
-        out += &format!("<tr><th scope=\"row\">{title}</th><td class=\"n\">{}</td>", count(histogram.count()));
-        let mut values = vec![histogram.min(), histogram.mean().round() as u64];
-        values.extend([0.5, 0.9, 0.99, 0.999, 0.9999].map(|share| histogram.quantile(share)));
-        for value in values {
-            let text = if histogram.count() == 0 { "–".to_owned() } else { micros(value) };
-            out += &format!("<td class=\"n\">{text}</td>");
-        }
-        let max = if histogram.count() == 0 { "–".to_owned() } else { micros(histogram.max()) };
-        out += &format!("<td class=\"n max\">{max}</td></tr>\n");
-    }
-    out + "</tbody>\n</table></div>\n"
+    Table::new("|#count|#min|#mean|#p50|#p90|#p99|#p99.9|#p99.99|#max").rows(rows.iter().map(|(title, own)| {
+        let text = |value: u64| Cell::from(if own.count() == 0 { "–".to_owned() } else { micros(value) });
+        let quantiles = [0.5, 0.9, 0.99, 0.999, 0.9999].map(|share| text(own.quantile(share)));
+        let first = cells![*title, own.count(), text(own.min()), text(own.mean().round() as u64)];
+        first.into_iter().chain(quantiles).chain([text(own.max()).class("max")])
+    }))
 }
 
 /// Latency and duration of one clock, side by side.

@@ -1,7 +1,9 @@
 //! `comparison.html`: two runs side by side, differences first. Made like `report.html`, and as self-contained.
 
 use super::deviations::{deviations, tables};
-use super::{breakable, escape, name, page};
+use super::table::{Cell, Table, html};
+use super::tiles::tile;
+use super::{escape, header, name, page, verdict};
 use crate::compare::{
     ClocksComparison, ComparedMetric, Comparison, FIGURES, SignalsComparison, ratio_text, round, some,
 };
@@ -19,16 +21,12 @@ const NOTABLE: f64 = 1.1;
 pub fn comparison_html(comparison: &Comparison) -> String {
     let reports = comparison.reports.iter().flatten();
     let title = reports.map(|report| report.run.rig.as_str()).next().unwrap_or("Recordings");
-    let mut body = format!("<header>\n<p class=\"eyebrow\">Comparison</p>\n<h1>{}</h1>\n", escape(title));
-    let [a, b] = &comparison.names;
-    body += &format!("<p class=\"lead\">run <code>{}</code> against <code>{}</code></p>\n", escape(a), escape(b));
-    body += "</header>\n";
-    body += &verdict(comparison);
+    let [a, b] = comparison.names.each_ref().map(|name| escape(name));
+    let mut body = header("Comparison", title, &[format!("run <code>{a}</code> against <code>{b}</code>")]);
+    body += &outcome(comparison);
     body += &tiles(comparison);
-    let notes: String = comparison.all_notes().iter().map(|note| format!("<li>{}</li>\n", escape(note))).collect();
-    if !notes.is_empty() {
-        body += &format!("<section class=\"notes\"><h3>Worth knowing</h3>\n<ul>\n{notes}</ul>\n</section>\n");
-    }
+    let notes: Vec<String> = comparison.all_notes().iter().map(|note| escape(note)).collect();
+    body += &super::notes("Worth knowing", &notes, "");
     if let Some(signals) = &comparison.signals {
         body += &tables(signals, comparison.common_only);
         body += &deviations(signals, &comparison.curves);
@@ -41,7 +39,7 @@ pub fn comparison_html(comparison: &Comparison) -> String {
     page(&format!("{title} – vecud comparison"), &body, env!("CARGO_PKG_VERSION"))
 }
 
-fn verdict(comparison: &Comparison) -> String {
+fn outcome(comparison: &Comparison) -> String {
     let excesses = comparison.excesses();
     let different = comparison.signals.as_ref().map_or(0, |signals| signals.different.len());
     let compared = comparison.signals.as_ref().map_or(0, SignalsComparison::number);
@@ -63,10 +61,7 @@ fn verdict(comparison: &Comparison) -> String {
             ("fail", "✕", "Beyond tolerance", format!("{}, what was first in time first.", plural(n, "difference")))
         }
     };
-    let mut out = format!(
-        "<section class=\"verdict {class}\">\n<span class=\"badge\" aria-hidden=\"true\">{mark}</span>\n\
-         <div><h2>{word}</h2><p>{sentence}</p></div>\n</section>\n"
-    );
+    let mut out = verdict(class, mark, word, &sentence);
     if !excesses.is_empty() {
         let item = |excess: &String| {
             format!("<li class=\"limit-exceeded\"><b>beyond</b><span>{}</span></li>\n", escape(excess))
@@ -113,39 +108,28 @@ fn tiles(comparison: &Comparison) -> String {
     format!("<section class=\"tiles\">\n{}</section>\n", tiles.concat())
 }
 
-fn tile(title: &str, value: &str, below: &str) -> String {
-    format!("<div><p>{title}</p><strong>{value}</strong><small>{}</small></div>\n", breakable(below))
-}
-
-/// Table of the clocks' activations, and of the fate of their releases.
+/// How often clocks were activated, and what became of their releases.
 fn counts(clocks: &ClocksComparison) -> String {
     let Some(first) = clocks.common.first() else { return only(clocks) };
-    let heads = first.counts.iter().map(|(what, _)| format!("<th colspan=\"2\" class=\"group\">{what}</th>"));
-    let sides = first.counts.iter().map(|_| "<th class=\"n first\">run</th><th class=\"n\">ref.</th>");
-    let mut out = format!(
-        "<section>\n<h2>Activations</h2>\n<p>How often each clock was activated, and what became of its releases and ticks; \
-         numbers that differ are set off.</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th></th>{}</tr>\n\
-         <tr><th>Clock</th>{}</tr>\n</thead>\n<tbody>\n",
-        heads.collect::<String>(),
-        sides.collect::<String>()
-    );
-    for clock in &clocks.common {
-        let cells = clock.counts.iter().map(|(_, [a, b])| {
+    let groups: Vec<(&str, usize)> =
+        [("", 1)].into_iter().chain(first.counts.iter().map(|(what, _)| (*what, 2))).collect();
+    let columns = format!("Clock{}", "|>run|#ref.".repeat(first.counts.len()));
+    let table = Table::grouped("", &groups, &columns).rows(clocks.common.iter().map(|clock| {
+        let cells = clock.counts.iter().flat_map(|(_, [a, b])| {
             let class = match a == b {
-                true if *a == 0 => " zero",
+                true if *a == 0 => "zero",
                 true => "",
-                false => " differs",
+                false => "differs",
             };
-            format!("<td class=\"n first{class}\">{}</td><td class=\"n{class}\">{}</td>", count(*a), count(*b))
+            [*a, *b].map(|value| Cell::from(value).class(class))
         });
-        out += &format!(
-            "<tr><th scope=\"row\">{}</th>{}</tr>\n",
-            name(&clock.fmu, &clock.clock),
-            cells.collect::<String>()
-        );
-    }
-    out += "</tbody>\n</table></div>\n";
-    out + &only(clocks) + "</section>\n"
+        [html(name(&clock.fmu, &clock.clock))].into_iter().chain(cells)
+    }));
+    format!(
+        "<section>\n<h2>Activations</h2>\n<p>How often each clock was activated, and what became of its releases and ticks; \
+         numbers that differ are set off.</p>\n{table}{}</section>\n",
+        only(clocks)
+    )
 }
 
 fn only(clocks: &ClocksComparison) -> String {
@@ -219,14 +203,10 @@ fn runs(comparison: &Comparison) -> String {
         return String::new();
     }
     let row = |title: &str, value: &dyn Fn(&Run) -> String| {
-        let cells = comparison
-            .reports
-            .iter()
-            .map(|report| report.as_ref().map_or("–".to_owned(), |report| value(&report.run)));
-        let cells: Vec<String> = cells.collect();
-        let class = if cells[0] == cells[1] { "" } else { " class=\"differs\"" };
-        let cells: String = cells.iter().map(|cell| format!("<td{class}>{cell}</td>")).collect();
-        format!("<tr><th scope=\"row\">{title}</th>{cells}</tr>\n")
+        let text = |place: usize| comparison.reports[place].as_ref().map_or("–".to_owned(), |own| value(&own.run));
+        let [a, b] = [text(0), text(1)];
+        let class = if a == b { "" } else { "differs" };
+        [title.into(), html(a).class(class), html(b).class(class)]
     };
     let problems = |run: &Run| match run.problems.as_slice() {
         [] => "none".to_owned(),
@@ -252,8 +232,7 @@ fn runs(comparison: &Comparison) -> String {
     ];
     format!(
         "<section>\n<h2>The two runs</h2>\n<p>Latencies belong to a machine as much as to a program: compare those of the same \
-         machine.</p>\n<div class=\"scroll\"><table class=\"runs\">\n<thead><tr><th></th><th>Run</th><th>Reference</th></tr>\
-         </thead>\n<tbody>\n{}</tbody>\n</table></div>\n</section>\n",
-        rows.concat()
+         machine.</p>\n{}</section>\n",
+        Table::grouped("runs", &[], "|Run|Reference").rows(rows)
     )
 }

@@ -1,37 +1,26 @@
 //! The table of connections, and whether the promise of virtual time was kept.
 
+use super::table::{Table, cells, html, number};
 use super::{breakable, escape};
 use crate::Run;
-use crate::format::{count, seconds};
+use crate::format::seconds;
 
 /// Nothing for a rig without connections.
 pub fn connections(run: &Run) -> String {
     if run.connections.is_empty() {
         return String::new();
     }
-    let mut out = String::from(
+    let rows = run.connections.iter().map(|own| {
+        let timing = format!("{}: {}", own.timing, own.delay);
+        let [missed, overwritten] = [own.missed, own.overwritten].map(|value| number(value, "alarm"));
+        cells![html(breakable(&own.from)), html(breakable(&own.to)), timing, missed, overwritten]
+    });
+    format!(
         "<h3>Connections</h3>\n<p>Which value a consumer sees. Missed: not computed yet when it was to be seen; \
-         overwritten: the consumer came too late for it.</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th>From</th>\
-         <th>To</th><th>Timing</th><th class=\"n first\">missed</th><th class=\"n\">overwritten</th></tr>\n</thead>\n<tbody>\n",
-    );
-    let number = |n: u64| match n {
-        0 => "<td class=\"n\">0</td>".to_owned(),
-        n => format!("<td class=\"n alarm\">{}</td>", count(n)),
-    };
-    for connection in &run.connections {
-        out += &format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}: {}</td>{}{}</tr>\n",
-            breakable(&connection.from),
-            breakable(&connection.to),
-            escape(&connection.timing),
-            escape(&connection.delay),
-            number(connection.missed),
-            number(connection.overwritten)
-        );
-    }
-    out += "</tbody>\n</table></div>\n";
-    out += &format!("<p class=\"note\">{}</p>\n", escape(&promise(run)));
-    out
+         overwritten: the consumer came too late for it.</p>\n{}<p class=\"note\">{}</p>\n",
+        Table::new("From|To|Timing|>missed|#overwritten").rows(rows),
+        escape(&promise(run))
+    )
 }
 
 fn promise(run: &Run) -> String {

@@ -2,7 +2,7 @@
 //! least to the greatest.
 
 use super::escape;
-use super::svg::{Frame, class, time_ticks, value_ticks};
+use crate::chart::{Axis, Chart, Frame, Path, class};
 use crate::format::{plural, significant};
 use vecud_record::recording::envelope::{Bucket, Envelope, Overview};
 
@@ -15,20 +15,22 @@ const APART: f64 = 5.0;
 /// Ticks of a clock that are nearer to each other than this cannot be told apart.
 const NEAR: f64 = 3.0;
 
-/// A column of a recording, to be drawn.
-pub struct Curve<'o> {
+/// A column of a recording, with what it is called beside the figure.
+#[derive(Clone, Copy)]
+pub struct Line<'o> {
     pub overview: &'o Overview,
     /// Its place in the overview.
     pub column: usize,
-    /// Index of its colour and dashes.
-    pub style: usize,
+    pub envelope: &'o Envelope,
+    pub label: &'o str,
     /// Up to when its last value holds, s.
     pub until: f64,
 }
 
-impl Curve<'_> {
-    fn name_and_envelope(&self) -> (&str, &Envelope) {
-        self.overview.columns().nth(self.column).expect("it is one of the columns")
+impl<'o> Line<'o> {
+    /// The name of the column.
+    pub fn name(&self) -> &'o str {
+        self.overview.columns().nth(self.column).map_or("", |(name, _)| name)
     }
 }
 
@@ -45,155 +47,110 @@ pub fn range_text(column: &Envelope, unit: &str) -> String {
     }
 }
 
-/// Draws them from `from` to `to`, s, on one axis of values; `marks` are times that are marked at the bottom.
-pub fn course(curves: &[Curve], (from, to): (f64, f64), marks: &[f64], frame: Frame) -> String {
+/// Draws them, each in the style of its place, from `from` to `to`, s, on one axis of values; `marks` are times that are marked at the bottom.
+pub fn course(lines: &[Line], (from, to): (f64, f64), marks: &[f64], frame: Frame) -> String {
     // A single instant lies in the middle.
     let (from, to) = if to > from { (from, to) } else { (from - 0.5, from + 0.5) };
-    let axis = Axis::of(curves);
-    let mut out = frame.x_axis(&time_ticks(from, to, frame.labels));
-    // That a clock shows 1 where it ticks says nothing.
-    if curves.iter().any(|curve| curve.name_and_envelope().1.ticks().is_none()) {
-        out += &frame.y_axis(&axis.ticks(), "");
-    }
-    let x = |time: f64| frame.x((time - from) / (to - from));
-    let y = |value: f64| frame.y(axis.share(value));
-    let mut names = Vec::new();
-    for curve in curves {
-        let (name, envelope) = curve.name_and_envelope();
+    let mut chart = Chart::new(frame, &Axis::times(from, to, frame.labels), &values(lines));
+    for (style, line) in lines.iter().enumerate() {
+        let name = line.name();
         // As many as can be told apart.
-        let (width, buckets) = curve.overview.buckets(curve.column, 2 * (frame.x(1.0) - frame.x(0.0)) as usize);
-        let begin = curve.overview.times().map_or(from, |times| times.0);
-        let at = |place: usize| x(begin + place as f64 * width);
-        let (name, class) = (escape(name), class(curve.style));
-        let path = match envelope.ticks() {
-            None => steps(&buckets, at, y, x(curve.until)),
-            Some(_) => {
-                let ticks =
-                    buckets.iter().enumerate().filter(|(_, bucket)| bucket.high > 0.0).map(|(place, _)| at(place));
-                let (strokes, bands) = strokes_and_bands(&ticks.collect::<Vec<f64>>(), y(0.0), y(1.0));
-                if !bands.is_empty() {
-                    out += &format!(
-                        "<path class=\"mark band {class}\" d=\"{bands}\"><title>many ticks of {name}</title></path>\n"
-                    );
-                }
-                format!("M{:.1} {:.1}H{:.1}{strokes}", at(0), y(0.0), x(curve.until))
+        let (width, buckets) = line.overview.buckets(line.column, 2 * frame.plot_width() as usize);
+        let begin = line.overview.times().map_or(from, |times| times.0);
+        let at = |place: usize| chart.x(begin + place as f64 * width);
+        let end = chart.x(line.until);
+        let path = if line.envelope.ticks().is_none() {
+            steps(&buckets, at, |value| chart.y(value), end)
+        } else {
+            let ticks = buckets.iter().enumerate().filter(|(_, bucket)| bucket.high > 0.0).map(|(place, _)| at(place));
+            let ticks: Vec<f64> = ticks.collect();
+            let mut path = Path::default();
+            path.step(at(0), frame.y(0.0));
+            path.level(end);
+            let bands = strokes_and_bands(&ticks, &mut path, frame.y(0.0), frame.y(1.0));
+            if !bands.is_empty() {
+                chart.path(&format!("mark band {}", class(style)), bands, &format!("many ticks of {name}"));
             }
+            path
         };
-        out += &format!("<path class=\"line {class}\" d=\"{path}\"><title>{name}</title></path>\n");
-        names.push(name);
+        chart.line(style, &path, name);
     }
-    let room = ((frame.x(1.0) - frame.x(0.0)) / APART) as usize;
-    let instants = curves.first().map_or(&[][..], |curve| curve.overview.instants(room)).iter();
-    let ticks: String = instants.map(|time| format!("M{:.1} {:.1}v5", x(*time), frame.y(0.0))).collect();
-    if !ticks.is_empty() {
-        out += &format!("<path class=\"instants\" d=\"{ticks}\"><title>when something was recorded</title></path>\n");
+    let room = (frame.plot_width() / APART) as usize;
+    let instants = lines.first().map_or(&[][..], |line| line.overview.instants(room));
+    let inside: Vec<f64> = marks.iter().copied().filter(|time| (from..=to).contains(time)).collect();
+    for (class, times, height, title) in
+        [("instants", instants, "v5", "when something was recorded"), ("overran", &inside, "v-9", "overruns")]
+    {
+        let strokes = times.iter().map(|time| format!("M{:.1} {:.1}{height}", chart.x(*time), frame.y(0.0)));
+        let strokes: String = strokes.collect();
+        if !strokes.is_empty() {
+            chart.path(class, strokes, title);
+        }
     }
-    let inside = marks.iter().filter(|time| (from..=to).contains(time));
-    let ticks: String = inside.map(|time| format!("M{:.1} {:.1}v-9", x(*time), frame.y(0.0))).collect();
-    if !ticks.is_empty() {
-        out += &format!("<path class=\"overran\" d=\"{ticks}\"><title>overruns</title></path>\n");
-    }
-    frame.svg(&format!("{} over time", names.join(", ")), &out)
+    let names: Vec<&str> = lines.iter().map(Line::name).collect();
+    chart.svg(&format!("{} over time", names.join(", ")))
 }
 
-/// The ticks of a clock, from left to right: as a stroke each, and where they cannot be told apart as a band.
-fn strokes_and_bands(ticks: &[f64], bottom: f64, top: f64) -> (String, String) {
-    let (mut strokes, mut bands) = (String::new(), String::new());
+/// The ticks of a clock, from left to right: as a stroke each, and where they cannot be told apart as a band, which is returned.
+fn strokes_and_bands(ticks: &[f64], strokes: &mut Path, bottom: f64, top: f64) -> String {
+    let mut bands = String::new();
     for near in ticks.chunk_by(|one, next| next - one < NEAR) {
         match near {
             [first, _, .., last] => bands += &format!("M{first:.1} {bottom:.1}V{top:.1}H{last:.1}V{bottom:.1}Z"),
-            few => few.iter().for_each(|x| strokes += &format!("M{x:.1} {bottom:.1}V{top:.1}")),
+            few => few.iter().for_each(|x| strokes.stroke(*x, bottom, top)),
         }
     }
-    (strokes, bands)
+    bands
 }
 
 /// The line of these buckets, up to `end`.
-fn steps(buckets: &[Bucket], x: impl Fn(usize) -> f64, y: impl Fn(f64) -> f64, end: f64) -> String {
-    /// Less than that nobody sees.
-    const NOTHING: f64 = 0.05;
-    let mut path = String::new();
-    // Where the pen is, if it is down.
-    let mut pen: Option<f64> = None;
+fn steps(buckets: &[Bucket], x: impl Fn(usize) -> f64, y: impl Fn(f64) -> f64, end: f64) -> Path {
+    let mut path = Path::default();
     for (place, bucket) in buckets.iter().enumerate() {
         let left = x(place);
         if !bucket.has_values() {
-            if pen.take().is_some() {
-                path += &format!("H{left:.1}");
-            }
+            path.level(left);
+            path.lift();
             continue;
         }
-        let mut at = match pen {
-            Some(at) => at,
-            None => {
-                let first = y(bucket.first);
-                path += &format!("M{left:.1} {first:.1}");
-                first
-            }
-        };
         let last = if bucket.last.is_nan() { bucket.high } else { bucket.last };
         let (low, high, last) = (y(bucket.low), y(bucket.high), y(last));
+        if path.is_up() {
+            path.step(left, y(bucket.first));
+        }
         // First where it is not going to stay, so that a slope is drawn as one.
         let turns = if (last - low).abs() < (last - high).abs() { [high, low, last] } else { [low, high, last] };
-        let mut is_there = pen.is_none();
-        for turn in turns {
-            if (turn - at).abs() > NOTHING {
-                if !is_there {
-                    path += &format!("H{left:.1}");
-                    is_there = true;
-                }
-                path += &format!("V{turn:.1}");
-                at = turn;
-            }
-        }
-        pen = Some(at).filter(|_| !bucket.last.is_nan());
-        if pen.is_none() {
-            path += &format!("H{:.1}", x(place + 1));
+        turns.into_iter().for_each(|turn| path.step(left, turn));
+        if bucket.last.is_nan() {
+            path.level(x(place + 1));
+            path.lift();
         }
     }
-    if pen.is_some() {
-        path += &format!("H{end:.1}");
-    }
+    path.level(end);
     path
 }
 
-/// The axis of values.
-struct Axis {
-    low: f64,
-    high: f64,
-    /// All values are whole numbers.
-    whole: bool,
-}
-
-impl Axis {
-    /// With some room above and below the values.
-    fn of(curves: &[Curve]) -> Axis {
-        let ranges = || curves.iter().filter_map(|curve| curve.name_and_envelope().1.range());
-        let low = ranges().map(|range| range.0).reduce(f64::min).unwrap_or(0.0);
-        let high = ranges().map(|range| range.1).reduce(f64::max).unwrap_or(0.0);
-        let margin = match high / 2.0 - low / 2.0 {
-            // A line at half of the height.
-            0.0 if low == 0.0 => 1.0,
-            0.0 => 0.1 * low.abs(),
-            half => 0.12 * half,
-        };
-        let whole = curves.iter().all(|curve| curve.name_and_envelope().1.is_whole());
-        Axis { low: (low - margin).max(f64::MIN), high: (high + margin).min(f64::MAX), whole }
+/// The axis of values, with some room above and below them.
+fn values(lines: &[Line]) -> Axis {
+    let envelopes = || lines.iter().map(|line| line.envelope);
+    let low = envelopes().filter_map(|own| own.range()).map(|range| range.0).reduce(f64::min).unwrap_or(0.0);
+    let high = envelopes().filter_map(|own| own.range()).map(|range| range.1).reduce(f64::max).unwrap_or(0.0);
+    let margin = match high / 2.0 - low / 2.0 {
+        // A line at half of the height.
+        0.0 if low == 0.0 => 1.0,
+        0.0 => 0.1 * low.abs(),
+        half => 0.12 * half,
+    };
+    let mut axis = Axis::values((low - margin).max(f64::MIN), (high + margin).min(f64::MAX), 3);
+    if envelopes().all(|own| own.is_whole()) && high + margin - (low - margin) < 4.0 {
+        axis.ticks.retain(|tick| tick.at.fract() == 0.0);
+        axis.ticks.iter_mut().for_each(|tick| tick.label = (tick.at + 0.0).to_string());
     }
-
-    /// Halves, since the whole range may be beyond all numbers.
-    fn share(&self, value: f64) -> f64 {
-        (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
+    // That a clock shows 1 where it ticks says nothing.
+    if envelopes().all(|own| own.ticks().is_some()) {
+        axis.ticks.clear();
     }
-
-    fn ticks(&self) -> Vec<(f64, String)> {
-        let mut ticks = value_ticks(self.low, self.high, 3);
-        if self.whole && self.high - self.low < 4.0 {
-            ticks.retain(|(value, _)| value.fract() == 0.0);
-            ticks.iter_mut().for_each(|(value, label)| *label = (*value + 0.0).to_string());
-        }
-        ticks.into_iter().map(|(value, label)| (self.share(value), label)).collect()
-    }
+    axis
 }
 
 #[cfg(test)]
@@ -206,8 +163,13 @@ mod tests {
         overview
     }
 
+    fn only(overview: &Overview, until: f64) -> Line<'_> {
+        let (label, envelope) = overview.columns().next().unwrap();
+        Line { overview, column: 0, envelope, label, until }
+    }
+
     fn drawn(rows: &[(f64, f64)], times: (f64, f64), marks: &[f64]) -> String {
-        course(&[Curve { overview: &overview(rows), column: 0, style: 0, until: times.1 }], times, marks, Frame::TINY)
+        course(&[only(&overview(rows), times.1)], times, marks, Frame::TINY)
     }
 
     fn line(svg: &str) -> &str {
@@ -258,9 +220,8 @@ mod tests {
         let ticks = |times: &[f64]| {
             let mut overview = Overview::of_report(&["a.clock".to_owned()], |_| true);
             times.iter().for_each(|time| overview.row(*time, |_| Some(1.0)));
-            let curve = Curve { overview: &overview, column: 0, style: 0, until: 10.0 };
-            let text = range_text(curve.name_and_envelope().1, "");
-            (text, course(&[curve], (0.0, 10.0), &[], Frame::TINY))
+            let line = only(&overview, 10.0);
+            (range_text(line.envelope, ""), course(&[line], (0.0, 10.0), &[], Frame::TINY))
         };
         let (text, svg) = ticks(&[0.0, 5.0, 9.0]);
         assert_eq!(text, "3 ticks");

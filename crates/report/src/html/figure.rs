@@ -1,12 +1,9 @@
 //! A figure: title, sentence, drawing, notes on omissions, and a legend with the maximum of each line.
 
-use super::svg::{Frame, class, marker};
 use super::{breakable, escape};
+use crate::chart::{COLOURS, Chart, Frame, class, marker};
 use crate::format::{duration, short_duration};
 use vecud_record::histogram::Histogram;
-
-/// Lines with a colour of their own; the others are grey.
-pub const COLOURS: usize = 8;
 
 /// One line of a figure.
 pub struct Series<'a> {
@@ -18,8 +15,26 @@ pub struct Series<'a> {
     pub limit: Option<u64>,
 }
 
-/// Style of each line: an own one for the [`COLOURS`] that reach furthest, grey for the others. A clock has the same
-/// one in all figures of a page.
+/// The different limits of lines.
+pub fn limits(series: &[Series]) -> Vec<u64> {
+    let mut limits: Vec<u64> = series.iter().filter_map(|series| series.limit).collect();
+    limits.sort_unstable();
+    limits.dedup();
+    limits
+}
+
+/// A line for each limit, which has its words beside those of the others, as far as there is room.
+pub fn level_limits(chart: &mut Chart, limits: &[u64]) {
+    let beside = (chart.frame.plot_width() / 110.0).max(1.0) as usize;
+    for (place, limit) in limits.iter().enumerate() {
+        chart.level("limit", *limit as f64);
+        let (x, y) = (chart.frame.left + 8.0 + 110.0 * (place % beside) as f64, chart.y(*limit as f64) - 5.0);
+        chart.text("limit-label", x, y, &format!("limit {}", short_duration(*limit)));
+    }
+}
+
+/// Which style each of so many lines has: its own for the [`COLOURS`] that reach furthest, grey for the others. In all
+/// figures of a page a clock has the same one.
 pub fn styles(furthest: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..furthest.len()).collect();
     order.sort_by_key(|&line| std::cmp::Reverse(furthest[line]));
@@ -44,8 +59,11 @@ pub fn wide_and_narrow(wide: Frame, narrow: Frame, draw: impl Fn(Frame) -> Drawi
 
 /// The figure as HTML, with the maximum of each line in its legend. `title` and `sentence` are HTML.
 pub fn figure(title: &str, sentence: &str, drawing: &Drawing, series: &[Series]) -> String {
-    let items: String = series.iter().map(item).collect();
-    captioned(title, sentence, drawing, &format!("<ul class=\"legend\">\n{items}</ul>\n"))
+    let limit =
+        |series: &Series| series.limit.map_or(String::new(), |limit| format!(", limit {}", short_duration(limit)));
+    let max = |series: &Series| format!("max {}{}", duration(series.histogram.max()), limit(series));
+    let entries = series.iter().map(|series| entry(series.style, &breakable(&series.name), Some(max(series))));
+    captioned(title, sentence, drawing, &legend(entries))
 }
 
 /// A figure with any legend, which is HTML as well. Each has a title and a sentence on what it shows and how to read it.
@@ -58,22 +76,20 @@ pub fn captioned(title: &str, sentence: &str, drawing: &Drawing, legend: &str) -
     )
 }
 
-fn item(series: &Series) -> String {
-    let limit = match series.limit {
-        Some(limit) => format!(", limit {}", short_duration(limit)),
-        None => String::new(),
-    };
-    let (key, name, max) = (key(series.style), breakable(&series.name), duration(series.histogram.max()));
-    let class = if series.style < COLOURS { format!(" class=\"k{}\"", series.style) } else { String::new() };
-    format!("<li{class}>{key}<span>{name}</span><b>max {max}{limit}</b></li>\n")
+/// The entries of a legend.
+pub fn legend(entries: impl IntoIterator<Item = String>) -> String {
+    format!("<ul class=\"legend\">\n{}</ul>\n", entries.into_iter().collect::<String>())
 }
 
-/// The line and mark of a series.
-pub fn key(style: usize) -> String {
-    let mark = marker(style, 14.0, 6.0);
-    format!(
-        "<svg class=\"key\" viewBox=\"0 0 28 12\" aria-hidden=\"true\"><path class=\"line {}\" d=\"M0 6H28\"/>{}</svg>",
-        class(style),
-        mark.trim_end()
-    )
+/// An entry of a legend: what a line of this style is, as HTML, and what it showed. Whoever points at it sees that line alone.
+pub fn entry(style: usize, name: &str, value: Option<String>) -> String {
+    let line = format!("<path class=\"line {}\" d=\"M0 6H28\"/>{}", class(style), marker(style, 14.0, 6.0).trim_end());
+    let class = if style < COLOURS && value.is_some() { format!(" class=\"k{style}\"") } else { String::new() };
+    let value = value.map_or(String::new(), |value| format!("<b>{value}</b>"));
+    format!("<li{class}>{}<span>{name}</span>{value}</li>\n", key(&line))
+}
+
+/// The drawing in an entry of a legend: SVG, 28 wide and 12 high.
+pub fn key(drawing: &str) -> String {
+    format!("<svg class=\"key\" viewBox=\"0 0 28 12\" aria-hidden=\"true\">{drawing}</svg>")
 }

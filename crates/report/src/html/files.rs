@@ -1,5 +1,6 @@
 //! What lies beside the page.
 
+use super::table::{Table, html};
 use crate::Run;
 use vecud_plan::Mode;
 use vecud_record::recording::series::Files;
@@ -25,14 +26,11 @@ pub fn files(run: &Run) -> String {
         ("run.log", "what FMU code printed and logged", true),
         ("run-earlier.log", "what run.log was before it was begun anew", run.log_rotations > 0),
     ];
-    let row = |names: String, what: &str| format!("<tr><th scope=\"row\">{names}</th><td>{what}</td></tr>\n");
-    let there = all.iter().filter(|(.., there)| *there);
-    let mut rows: String = there.map(|(name, what, _)| row(super::file(name), what)).collect();
-    rows.extend(run.recordings.iter().map(|files| row(names(files), &recorded(files))));
-    format!(
-        "<h3>Files</h3>\n<p>Beside this page, as far as the rig asks for them.</p>\n<div class=\"scroll\"><table>\n\
-         <thead><tr><th>File</th><th>What it is</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
-    )
+    let row = |name: String, what: &str| [html(name), html(what.to_owned())];
+    let there = all.iter().filter(|(.., there)| *there).map(|(name, what, _)| row(super::file(name), what));
+    let rows = there.chain(run.recordings.iter().map(|files| row(names(files), &recorded(files))));
+    let table = Table::new("File|What it is").rows(rows);
+    format!("<h3>Files</h3>\n<p>Beside this page, as far as the rig asks for them.</p>\n{table}")
 }
 
 fn names(files: &Files) -> String {

@@ -2,13 +2,13 @@
 //! the standard, its last words.
 
 use super::clocks::{details, numbers, tables};
-use super::figure::{COLOURS, figure};
+use super::figure::figure;
 use super::histogram::histogram;
 use super::over_time::{Course, over_time};
 use super::percentiles::percentiles;
 use super::selection::Selection;
-use super::svg::Frame;
 use super::{anchor, breakable, calls, escape, escape_with_code, parts, spread};
+use crate::chart::{COLOURS, Frame};
 use crate::format::{count, plural};
 use crate::words::Word;
 use crate::{ClockResult, FmuResult, FmuStatus, Run};

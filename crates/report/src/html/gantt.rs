@@ -4,8 +4,9 @@
 //! preemption by a more urgent partition, a line before it the wait; an arrow from lane to lane is a tick.
 
 use super::escape;
-use super::figure::styles;
-use super::svg::{Frame, Scale, class, duration_ticks};
+use super::figure::{Drawing, key, styles, wide_and_narrow};
+use crate::chart::{Axis, Chart, Frame, class};
+use crate::ellipsis::cut;
 use crate::format::{duration, plural, seconds, short_duration};
 use crate::{ClockResult, KernelTrace, Picture, Run, TraceFile};
 use std::fmt::Write;
@@ -73,12 +74,11 @@ fn file(file: &TraceFile) -> String {
 }
 
 /// A picture with everything that is needed to draw it.
-struct Drawing<'r> {
+struct Lanes<'r> {
     run: &'r Run,
     picture: &'r Picture,
-    frame: Frame,
-    /// The lane of each task that has one.
-    lanes: &'r [Option<usize>],
+    /// The tasks that have lanes, from the top.
+    tasks: &'r [usize],
     styles: &'r [usize],
     /// In virtual time: how many times wider order is drawn than the trace has it.
     spread: f64,
@@ -86,38 +86,38 @@ struct Drawing<'r> {
 
 fn figure(run: &Run, picture: &Picture) -> String {
     let clocks: Vec<usize> = (0..run.clocks.len()).filter(|task| has_something(picture, *task)).collect();
-    let shown = &clocks[..clocks.len().min(LANES)];
-    if shown.is_empty() || picture.to <= picture.from {
+    let tasks = &clocks[..clocks.len().min(LANES)];
+    if tasks.is_empty() || picture.to <= picture.from {
         return String::new();
     }
-    let lanes: Vec<Option<usize>> =
-        (0..run.clocks.len()).map(|task| shown.iter().position(|own| *own == task)).collect();
     let wide = Frame { width: 960.0, height: 0.0, left: LEFT, right: 16.0, top: 20.0, bottom: 30.0, labels: 10 };
     let narrow = Frame { width: 340.0, left: 6.0, labels: 4, ..wide };
     let furthest: Vec<u64> = run.clocks.iter().map(|clock| clock.start_latency.max()).collect();
-    let styles = styles(&furthest);
     let spread = if run.mode == Mode::Virtual { spread(picture) } else { 1.0 };
-    let [wide, narrow] = [wide, narrow].map(|frame| {
-        let height = frame.top + lane_height(&frame) * shown.len() as f64 + frame.bottom;
-        let frame = Frame { height, ..frame };
-        Drawing { run, picture, frame, lanes: &lanes, styles: &styles, spread }
+    let lanes = Lanes { run, picture, tasks, styles: &styles(&furthest), spread };
+    let drawing = wide_and_narrow(wide, narrow, |frame| {
+        let svg = lanes.draw(frame.with_rows(tasks.len(), lane_height(&frame)));
+        Drawing { svg, notes: Vec::new() }
     });
-    let (title, sentence) = wide.words();
-    let left_out = match clocks.len() - shown.len() {
+    let (title, sentence) = lanes.words();
+    let left_out = match clocks.len() - tasks.len() {
         0 => String::new(),
         n => format!("<p class=\"note\">{} less urgent are not shown.</p>\n", plural(n as u64, "clock")),
     };
     format!(
-        "<figure>\n<figcaption><h4>{title}</h4><p>{sentence}</p></figcaption>\n<div class=\"plot\"><div class=\"wide\">\n{}</div>\n\
-         <div class=\"narrow\">\n{}</div>\n</div>\n{left_out}{}</figure>\n",
-        wide.svg(),
-        narrow.svg(),
-        wide.legend()
+        "<figure>\n<figcaption><h4>{title}</h4><p>{sentence}</p></figcaption>\n<div class=\"plot\">{}</div>\n{left_out}{}</figure>\n",
+        drawing.svg,
+        lanes.legend()
     )
 }
 
 fn lane_height(frame: &Frame) -> f64 {
     LANE + if frame.is_narrow() { ABOVE } else { 0.0 }
+}
+
+/// The line on which a lane stands.
+fn base(chart: &Chart, lane: usize) -> f64 {
+    chart.frame.top + lane_height(&chart.frame) * (lane as f64 + 1.0) - 8.0
 }
 
 fn task_of(item: &TraceItem) -> usize {
@@ -164,24 +164,18 @@ fn time_text(ns: i64) -> String {
     if ns == 0 { "0".to_owned() } else { short_duration(ns.unsigned_abs()) }
 }
 
-impl Drawing<'_> {
+impl Lanes<'_> {
     fn clock(&self, task: usize) -> &ClockResult {
         &self.run.clocks[task]
     }
 
-    fn x(&self, at: i64) -> f64 {
-        let Picture { from, to, .. } = *self.picture;
-        self.frame.x((at - from) as f64 / (to - from) as f64)
+    fn x(&self, chart: &Chart, at: i64) -> f64 {
+        chart.x((at - self.picture.from) as f64)
     }
 
     /// The place of something that belongs to an instant: in virtual time beside it, by its order.
-    fn beside(&self, at: i64, instant: i64) -> f64 {
-        self.x(instant + ((at - instant) as f64 * self.spread) as i64)
-    }
-
-    /// The line on which a lane stands.
-    fn base(&self, lane: usize) -> f64 {
-        self.frame.top + lane_height(&self.frame) * (lane as f64 + 1.0) - 8.0
+    fn beside(&self, chart: &Chart, at: i64, instant: i64) -> f64 {
+        self.x(chart, instant + ((at - instant) as f64 * self.spread) as i64)
     }
 
     fn words(&self) -> (String, String) {
@@ -205,38 +199,29 @@ impl Drawing<'_> {
         (title, sentence)
     }
 
-    fn svg(&self) -> String {
-        let span = (self.picture.to - self.picture.from) as f64;
-        let ticks = duration_ticks(span, self.frame.labels, Scale::Linear { max: span });
-        let ticks: Vec<_> = ticks.into_iter().map(|(share, label)| (share, label, String::new())).collect();
-        let mut out = self.frame.x_axis(&ticks);
-        for (task, lane) in self.lanes.iter().enumerate() {
-            if let Some(lane) = lane {
-                self.lane(&mut out, task, *lane);
-            }
+    fn draw(&self, frame: Frame) -> String {
+        let times = Axis::durations((self.picture.to - self.picture.from) as f64, frame.labels);
+        let mut chart = Chart::new(frame, &times, &Axis::bare(0.0, 1.0));
+        for (lane, task) in self.tasks.iter().enumerate() {
+            self.lane(&mut chart, *task, lane);
         }
-        // Arrows over everything that they cross.
+        // Arrows over everything that they cross, and names over the arrows.
         for activated in activations(self.picture) {
-            self.arrow(&mut out, activated);
+            self.arrow(&mut chart, activated);
         }
-        // And names over the arrows.
-        for (task, lane) in self.lanes.iter().enumerate() {
-            if let Some(lane) = lane {
-                self.label(&mut out, task, *lane);
-            }
+        for (lane, task) in self.tasks.iter().enumerate() {
+            self.label(&mut chart, *task, lane);
         }
-        let label = format!("{} activations on {} lanes", activations(self.picture).count(), self.lanes.len());
-        self.frame.svg(&label, &out)
+        chart.svg(&format!("{} activations on {} lanes", activations(self.picture).count(), self.run.clocks.len()))
     }
 
-    fn lane(&self, out: &mut String, task: usize, lane: usize) {
-        let base = self.base(lane);
-        let (left, right) = (self.frame.x(0.0), self.frame.x(1.0));
-        let _ = writeln!(out, "<path class=\"axis\" d=\"M{left:.1} {base:.1}H{right:.1}\"/>");
+    fn lane(&self, chart: &mut Chart, task: usize, lane: usize) {
+        let (base, left, right) = (base(chart, lane), chart.frame.x(0.0), chart.frame.x(1.0));
+        chart.path("axis", format_args!("M{left:.1} {base:.1}H{right:.1}"), "");
         let own = || self.picture.items.iter().filter(|item| task_of(item) == task);
         for item in own() {
             if let TraceItem::Activated(activated) = item {
-                self.block(out, activated, base);
+                self.block(chart, activated, base);
             }
         }
         let mut last = f64::MIN;
@@ -244,21 +229,16 @@ impl Drawing<'_> {
             match item {
                 // The arrow of its tick shows its release.
                 TraceItem::Activated(activated) if self.tail(activated).is_none() => {
-                    let x = self.x(activated.release);
+                    let x = self.x(chart, activated.release);
                     if (left..=right).contains(&x) && self.picture.from <= activated.release {
-                        release(out, x, base, x - last >= APART || last == f64::MIN);
+                        release(chart, x, base, x - last >= APART || last == f64::MIN);
                     }
                     last = x;
                 }
                 TraceItem::Skipped { release, time, .. } if *release >= self.picture.from => {
-                    let (x, y) = (self.x(*release), base - 11.0);
+                    let (x, y) = (self.x(chart, *release) - 4.5, base - 15.5);
                     let title = format!("release at {} left out", time_text(*time));
-                    let _ = writeln!(
-                        out,
-                        "<path class=\"skip\" d=\"M{:.1} {:.1}l9 9m0-9l-9 9\"><title>{title}</title></path>",
-                        x - 4.5,
-                        y - 4.5
-                    );
+                    chart.path("skip", format_args!("M{x:.1} {y:.1}l9 9m0-9l-9 9"), &title);
                 }
                 _ => (),
             }
@@ -266,12 +246,8 @@ impl Drawing<'_> {
     }
 
     /// The name of a lane, and what activates its clock.
-    fn label(&self, out: &mut String, task: usize, lane: usize) {
-        let (base, clock, left) = (self.base(lane), self.clock(task), self.frame.x(0.0));
-        let short = |text: &str, most: usize| match text.char_indices().nth(most) {
-            Some((end, _)) => format!("{}…", escape(&text[..end])),
-            None => escape(text),
-        };
+    fn label(&self, chart: &mut Chart, task: usize, lane: usize) {
+        let (base, clock, left) = (base(chart, lane), self.clock(task), chart.frame.x(0.0));
         let one = self.run.clocks.iter().all(|other| other.fmu == clock.fmu);
         let full = if one { clock.clock.clone() } else { format!("{}.{}", clock.fmu, clock.clock) };
         let below = match clock.interval_s {
@@ -280,67 +256,60 @@ impl Drawing<'_> {
         };
         let cores = self.run.clocks.iter().any(|other| other.cpu != clock.cpu) && self.run.mode == Mode::RealTime;
         let core = if cores { format!(", core {}", clock.cpu) } else { String::new() };
-        let (name, below) = (short(&full, 22), short(&(below + &core), 26));
-        if self.frame.is_narrow() {
-            let y = base - BLOCK - 14.0;
-            let _ = writeln!(
-                out,
-                "<text class=\"over\" x=\"{left:.1}\" y=\"{y:.1}\"><tspan class=\"strong\">{name}</tspan> {below}</text>"
-            );
+        let (name, below) = (cut(&full, 23), below + &core);
+        if chart.frame.is_narrow() {
+            let (y, room) = (base - BLOCK - 14.0, 46 - name.chars().count());
+            chart.text("strong over", left, y, &name);
+            chart.text("end over", chart.frame.x(1.0), y, &cut(&below, room));
         } else {
-            let (x, y) = (left - 12.0, base - 14.0);
-            let _ = writeln!(out, "<text class=\"end strong\" x=\"{x:.1}\" y=\"{y:.1}\">{name}</text>");
-            let y = base - 1.0;
-            let _ = writeln!(out, "<text class=\"end dim\" x=\"{x:.1}\" y=\"{y:.1}\">{below}</text>");
+            chart.text("end strong", left - 12.0, base - 14.0, &name);
+            chart.text("end dim", left - 12.0, base - 1.0, &cut(&below, 27));
         }
     }
 
-    fn block(&self, out: &mut String, activated: &Activated, base: f64) {
+    fn block(&self, chart: &mut Chart, activated: &Activated, base: f64) {
         let colour = class(self.styles[activated.task.0]);
-        let place = |at: i64| self.beside(at, if self.spread > 1.0 { activated.release } else { at });
-        let (start, end) = (place(activated.start), place(activated.end));
-        let waits = self.x(activated.release.max(self.picture.from));
-        let bar = |class: &str, from: f64, to: f64, height: f64, up: f64| {
-            let width = (to - from).max(0.9);
-            format!(
-                "<rect class=\"{class}\" x=\"{from:.2}\" y=\"{:.1}\" width=\"{width:.2}\" height=\"{height:.1}\"/>",
-                base - up - height
-            )
-        };
-        let _ = write!(out, "<g><title>{}</title>", escape(&self.title(activated)));
-        if self.run.mode == Mode::RealTime && start - waits > 0.5 {
-            *out += &bar(&format!("bar wait {colour}"), waits, start, 4.0, 0.0);
-        }
-        // Execution lies between preemptions.
-        let mut from = activated.start;
+        let is_virtual = self.spread > 1.0;
+        let place = |chart: &Chart, at: i64| self.beside(chart, at, if is_virtual { activated.release } else { at });
+        let (start, end) = (place(chart, activated.start), place(chart, activated.end));
+        let waits = self.x(chart, activated.release.max(self.picture.from));
         let mut widest = (0.0, 0.0);
-        for (gap_from, gap_to) in
-            activated.preempted.iter().map(|other| (other.from, other.to)).chain([(activated.end, activated.end)])
-        {
-            let (a, b) = (place(from), place(gap_from));
-            // Between two preemptions there is only the switch from one to the other.
-            let changes = from > activated.start && gap_to > gap_from && b - a < 2.0;
-            *out += &bar(&format!("bar {}{colour}", if changes { "off " } else { "" }), a, b, BLOCK, 0.0);
-            if b - a > widest.1 - widest.0 {
-                widest = (a, b);
+        chart.group(&self.title(activated), |chart| {
+            let bar = |chart: &mut Chart, class: &str, from: f64, to: f64, height: f64, up: f64| {
+                chart.bar(class, [from, base - up - height, (to - from).max(0.9), height], "");
+            };
+            if self.run.mode == Mode::RealTime && start - waits > 0.5 {
+                bar(chart, &format!("bar wait {colour}"), waits, start, 4.0, 0.0);
             }
-            if gap_to > gap_from {
-                *out += &bar(&format!("bar off {colour}"), b, place(gap_to), BLOCK, 0.0);
+            // What ran lies between what ran instead.
+            let mut from = activated.start;
+            let gaps = activated.preempted.iter().map(|other| (other.from, other.to));
+            for (gap_from, gap_to) in gaps.chain([(activated.end, activated.end)]) {
+                let (a, b) = (place(chart, from), place(chart, gap_from));
+                // Between two that ran instead there is only the change from one to the other.
+                let changes = from > activated.start && gap_to > gap_from && b - a < 2.0;
+                bar(chart, &format!("bar {}{colour}", if changes { "off " } else { "" }), a, b, BLOCK, 0.0);
+                if b - a > widest.1 - widest.0 {
+                    widest = (a, b);
+                }
+                if gap_to > gap_from {
+                    let to = place(chart, gap_to);
+                    bar(chart, &format!("bar off {colour}"), b, to, BLOCK, 0.0);
+                }
+                from = gap_to;
             }
-            from = gap_to;
-        }
-        for InnerSpan { section, from, to } in &activated.inside {
-            match section {
-                SectionKind::Locked { .. } => *out += &bar("locked", place(*from), place(*to), 5.0, 0.0),
-                SectionKind::Updated => *out += &bar("updated", place(*from), place(*to), 5.0, BLOCK - 5.0),
+            for InnerSpan { section, from, to } in &activated.inside {
+                let (from, to) = (place(chart, *from), place(chart, *to));
+                match section {
+                    SectionKind::Locked { .. } => bar(chart, "locked", from, to, 5.0, 0.0),
+                    SectionKind::Updated => bar(chart, "updated", from, to, 5.0, BLOCK - 5.0),
+                }
             }
-        }
-        *out += "</g>\n";
+        });
         let text = if activated.unfinished { "?".to_owned() } else { time_text(activated.time) };
         let (from, to) = widest;
-        if to - from > 7.5 * text.chars().count() as f64 + 6.0 && end <= self.frame.x(1.0) {
-            let (x, y) = ((from + to) / 2.0, base - BLOCK / 2.0 + 4.0);
-            let _ = writeln!(out, "<text class=\"mid inside\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");
+        if to - from > 7.5 * text.chars().count() as f64 + 6.0 && end <= chart.frame.x(1.0) {
+            chart.text("mid inside", f64::midpoint(from, to), base - BLOCK / 2.0 + 4.0, &text);
         }
     }
 
@@ -373,36 +342,32 @@ impl Drawing<'_> {
         })
     }
 
-    fn arrow(&self, out: &mut String, activated: &Activated) {
+    fn arrow(&self, chart: &mut Chart, activated: &Activated) {
         let Some((from, at)) = self.tail(activated) else { return };
-        let (Some(from_lane), Some(to_lane)) = (self.lanes[from.0], self.lanes[activated.task.0]) else { return };
+        let lane = |task: usize| self.tasks.iter().position(|own| *own == task);
+        let (Some(from_lane), Some(to_lane)) = (lane(from.0), lane(activated.task.0)) else { return };
         let is_virtual = self.spread > 1.0;
         // In virtual time to its begin, since everything else is at one instant.
-        let source = self.picture.items.iter().find_map(|item| match item {
-            TraceItem::Activated(source) if source.task == from && (source.start..=source.end).contains(&at) => {
-                Some(source)
-            }
-            _ => None,
-        });
-        let tail = self.beside(at, source.filter(|_| is_virtual).map_or(at, |source| source.release));
-        let head = match is_virtual {
-            true => self.beside(activated.start, activated.release),
-            false => self.x(activated.release),
-        };
+        let source = activations(self.picture)
+            .find(|source| source.task == from && (source.start..=source.end).contains(&at))
+            .filter(|_| is_virtual);
+        let tail = self.beside(chart, at, source.map_or(at, |source| source.release));
+        let start = if is_virtual { activated.start } else { activated.release };
+        let head = self.beside(chart, start, activated.release);
         let down = to_lane > from_lane;
-        let begin = self.base(from_lane) - if down { 0.0 } else { BLOCK };
-        let end = self.base(to_lane) - if down { BLOCK } else { 0.0 };
-        let back = if down { -1.0 } else { 1.0 };
+        let begin = base(chart, from_lane) - if down { 0.0 } else { BLOCK };
+        let end = base(chart, to_lane) - if down { BLOCK } else { 0.0 };
+        let middle = f64::midpoint(begin, end);
         let path = match (head - tail).abs() < 1.0 {
             true => format!("M{tail:.1} {begin:.1}V{end:.1}"),
-            false => {
-                let middle = f64::midpoint(begin, end);
-                format!("M{tail:.1} {begin:.1}C{tail:.1} {middle:.1} {head:.1} {middle:.1} {head:.1} {end:.1}")
-            }
+            false => format!("M{tail:.1} {begin:.1}C{tail:.1} {middle:.1} {head:.1} {middle:.1} {head:.1} {end:.1}"),
         };
-        let _ = writeln!(out, "<path class=\"arrow\" d=\"{path}\"/>");
-        let _ = writeln!(out, "<path class=\"head\" d=\"M{head:.1} {end:.1}l-3.6 {0:.1}h7.2Z\"/>", 7.0 * back);
-        let _ = writeln!(out, "<circle class=\"head\" cx=\"{tail:.1}\" cy=\"{begin:.1}\" r=\"2.6\"/>");
+        chart.path("arrow", path, "");
+        let back = if down { -7.0 } else { 7.0 };
+        chart.path("head", format_args!("M{head:.1} {end:.1}l-3.6 {back:.1}h7.2Z"), "");
+        // A dot where it begins.
+        let x = tail - 2.6;
+        chart.path("head", format_args!("M{x:.1} {begin:.1}a2.6 2.6 0 1 0 5.2 0a2.6 2.6 0 1 0 -5.2 0"), "");
     }
 
     fn legend(&self) -> String {
@@ -411,11 +376,7 @@ impl Drawing<'_> {
         let inside = |locked: bool| {
             active(&|a| a.inside.iter().any(|i| matches!(i.section, SectionKind::Locked { .. }) == locked))
         };
-        let key = |drawing: &str, text: &str| {
-            format!(
-                "<li><svg class=\"key\" viewBox=\"0 0 28 12\" aria-hidden=\"true\">{drawing}</svg><span>{text}</span></li>\n"
-            )
-        };
+        let key = |drawing: &str, text: &str| format!("<li>{}<span>{text}</span></li>\n", key(drawing));
         let bar = |class: &str, y: u32, height: u32| {
             format!("<rect class=\"{class}\" x=\"0\" y=\"{y}\" width=\"28\" height=\"{height}\"/>")
         };
@@ -449,15 +410,10 @@ impl Drawing<'_> {
 }
 
 /// An upward arrow, or where there are many only its shaft.
-fn release(out: &mut String, x: f64, base: f64, head: bool) {
+fn release(chart: &mut Chart, x: f64, base: f64, head: bool) {
     let top = base - BLOCK - 8.0;
-    match head {
-        true => {
-            let _ = writeln!(out, "<path class=\"release\" d=\"M{x:.1} {base:.1}V{:.1}\"/>", top + 5.0);
-            let _ = writeln!(out, "<path class=\"release-head\" d=\"M{x:.1} {top:.1}l-3 6h6Z\"/>");
-        }
-        false => {
-            let _ = writeln!(out, "<path class=\"release\" d=\"M{x:.1} {base:.1}V{:.1}\"/>", base - BLOCK - 4.0);
-        }
+    chart.path("release", format_args!("M{x:.1} {base:.1}V{:.1}", top + if head { 5.0 } else { 4.0 }), "");
+    if head {
+        chart.path("release-head", format_args!("M{x:.1} {top:.1}l-3 6h6Z"), "");
     }
 }

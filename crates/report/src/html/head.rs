@@ -1,10 +1,10 @@
 //! The top of the page: verdict, problems and what to do about them, whether the machine was fit.
 
 use super::machine::{bands, locked};
-use super::{escape, escape_with_code, problems};
+use super::{escape, escape_with_code, header, problems, verdict};
 use crate::format::{plural, seconds};
 use crate::{End, Ended, Run, Scheduling, passed};
-use vecud_base::plain::{plain, shell_word};
+use vecud_base::plain::shell_word;
 use vecud_plan::Mode;
 
 /// How many notes are seen at once; the others are folded up.
@@ -28,25 +28,23 @@ pub fn head(run: &Run) -> String {
     };
     let span = format!("simulated {} to {}", seconds(run.start_time), seconds(run.end_time));
     let facts = [mode.to_owned(), span, format!("took {}", seconds(run.wall_seconds)), end.to_owned()];
-    let mut out = format!("<header id=\"top\">\n<p class=\"eyebrow\">Run report</p>\n<h1>{}</h1>\n", escape(&run.rig));
-    out += &format!("<p class=\"lead\">{}", facts.join(" · "));
+    let mut leads = vec![facts.join(" · ")];
     if !run.started.is_empty() {
-        out += &format!(" · started <time>{}</time>", escape(&run.started));
+        leads[0] += &format!(" · started <time>{}</time>", escape(&run.started));
     }
-    out += "</p>\n";
     if !run.command.is_empty() {
         let words: Vec<String> = run.command.iter().map(|word| shell_word(word)).collect();
-        out += &format!("<p class=\"lead command\"><code>{}</code></p>\n", escape(&plain(&words.join(" "))));
+        leads.push(format!("<code>{}</code>", escape(&words.join(" "))));
     }
-    out += "</header>\n";
-    out += &verdict(run);
+    let mut out = header("Run report", &run.rig, &leads);
+    out += &outcome(run);
     // Hints on causes belong here: below the problems, above the machine's state.
     out += &readiness(run);
     out += &notes(run);
     out
 }
 
-fn verdict(run: &Run) -> String {
+fn outcome(run: &Run) -> String {
     let number = run.problems.len() as u64;
     let (class, mark, word) = match run.ended {
         Ended::Finished if passed(run) => ("pass", "✓", "Passed"),
@@ -60,10 +58,7 @@ fn verdict(run: &Run) -> String {
         (false, 0) => "The run ended by a failure.".to_owned(),
         (false, n) => format!("{}, most important first.", plural(n, "problem")),
     };
-    let mut out =
-        format!("<section class=\"verdict {class}\">\n<span class=\"badge\" aria-hidden=\"true\">{mark}</span>\n");
-    out += &format!("<div><h2>{word}</h2><p>{sentence}</p></div>\n</section>\n");
-    out + &problems::problems(run)
+    verdict(class, mark, word, &sentence) + &problems::problems(run)
 }
 
 /// What keeps a machine from being ready for real time.
@@ -110,20 +105,17 @@ fn notes(run: &Run) -> String {
     if run.log_dropped > 0 {
         notes.push(format!("{} could not be kept.", plural(run.log_dropped, "log message")));
     }
-    if notes.is_empty() {
-        return String::new();
-    }
-    let items: Vec<String> = notes.iter().take(MOST).map(|note| format!("<li>{note}</li>\n")).collect();
-    let (first, others) = items.split_at(items.len().min(NOTES));
-    let mut out = format!("<section class=\"notes\"><h3>Worth knowing</h3>\n<ul>\n{}</ul>\n", first.concat());
+    let shown = &notes[..notes.len().min(MOST)];
+    let (first, others) = shown.split_at(shown.len().min(NOTES));
+    let mut folded = String::new();
     if !others.is_empty() {
-        let all = plural((notes.len() - NOTES) as u64, "further note");
-        let mut body = format!("<ul>\n{}</ul>\n", others.concat());
+        let items: String = others.iter().map(|note| format!("<li>{note}</li>\n")).collect();
+        let mut body = format!("<ul>\n{items}</ul>\n");
         if notes.len() > MOST {
             let all = super::file("report.json");
             body += &format!("<p class=\"note\">The first {MOST} are listed here; {all} has all.</p>\n");
         }
-        out += &super::fold(&all, &body, false);
+        folded = super::fold(&plural((notes.len() - NOTES) as u64, "further note"), &body, false);
     }
-    out + "</section>\n"
+    super::notes("Worth knowing", first, &folded)
 }

@@ -4,9 +4,8 @@
 //! Nothing lies beyond the axis. Where a linear one would leave too little of its width to what is usual of some line, because
 //! an outlier is many times longer, it is logarithmic, too.
 
-use super::escape;
-use super::figure::{Drawing, Series};
-use super::svg::{Frame, Scale, class, count_ticks, duration_ticks, log_duration_ticks, marker};
+use super::figure::{Drawing, Series, limits};
+use crate::chart::{Axis, Chart, Frame, Path};
 use crate::format::{plural, short_duration};
 use vecud_record::histogram::Histogram;
 
@@ -21,68 +20,66 @@ const SHORTEST: f64 = 100.0;
 
 /// Draws the step histogram.
 pub fn histogram(series: &[Series], frame: Frame) -> Drawing {
-    let axis = Axis::of(series, frame);
-    let counts: Vec<Vec<u64>> = series.iter().map(|series| axis.counts(series.histogram)).collect();
+    let steps = Steps::of(series, frame);
+    let counts: Vec<Vec<u64>> = series.iter().map(|series| steps.counts(series.histogram)).collect();
     let highest = counts.iter().flatten().copied().max().unwrap_or(0).max(1);
     let top = 10f64.powf((highest as f64 * 1.3).log10().ceil());
-    let ys = Scale::Log { min: 0.6, max: top };
-
-    let x_ticks: Vec<_> =
-        axis.ticks(frame.labels).into_iter().map(|(share, label)| (share, label, String::new())).collect();
-    let most = ((frame.height - frame.top - frame.bottom) / 26.0) as usize;
-    let mut out = frame.x_axis(&x_ticks);
-    out += &frame.y_axis(&count_ticks(top, ys, most), "number of values");
-    let mut notes = Vec::new();
-    limits(series, &axis, frame, &mut out, &mut notes);
+    let upwards = Axis::counts(top, (frame.plot_height() / 26.0) as usize).titled("number of values");
+    let mut chart = Chart::new(frame, &steps.axis, &upwards);
+    let notes = draw_limits(&limits(series), steps.end(), &mut chart);
     for (series, counts) in series.iter().zip(&counts) {
-        let path = steps(counts, &axis, frame, ys);
-        let (name, class) = (escape(&series.name), class(series.style));
-        out += &format!("<path class=\"line {class}\" d=\"{path}\"><title>{name}</title></path>\n");
+        let mut path = Path::default();
+        for (edge, count) in steps.edges.iter().zip(counts.iter().copied().chain([0])) {
+            let x = chart.x(*edge as f64);
+            // Where nothing was counted there is no line, so that the tails stay readable.
+            if path.is_up() && count > 0 {
+                path.step(x, chart.y(0.0));
+            }
+            if !path.is_up() {
+                path.step(x, chart.y(count as f64));
+            }
+            if count == 0 {
+                path.lift();
+            }
+        }
+        chart.line(series.style, &path, &series.name);
     }
     for (series, counts) in series.iter().zip(&counts) {
         let count = counts.iter().rfind(|count| **count > 0).copied().unwrap_or(0);
-        let (x, y) = (axis.scale.share(series.histogram.max() as f64), ys.share(count as f64));
-        out += &marker(series.style, frame.x(x), frame.y(y));
+        chart.mark(series.style, series.histogram.max() as f64, count as f64);
     }
-    if matches!(axis.scale, Scale::Log { .. }) {
-        let (x, y) = (frame.x(1.0), frame.top - 11.0);
-        out += &format!("<text class=\"end dim\" x=\"{x:.1}\" y=\"{y:.1}\">logarithmic to the right</text>\n");
+    if steps.axis.is_log() {
+        chart.text("end dim", frame.x(1.0), frame.top - 11.0, "logarithmic to the right");
     }
-    let label = format!("Step histogram of {}", plural(series.len() as u64, "line"));
-    Drawing { svg: frame.svg(&label, &out), notes }
+    Drawing { svg: chart.svg(&format!("Step histogram of {}", plural(series.len() as u64, "line"))), notes }
 }
 
 /// Lines at the limits that the axis reaches, sentences about those that it does not.
-fn limits(series: &[Series], axis: &Axis, frame: Frame, out: &mut String, notes: &mut Vec<String>) {
-    let mut limits: Vec<u64> = series.iter().filter_map(|series| series.limit).collect();
-    limits.sort_unstable();
-    limits.dedup();
-    let (inside, outside): (Vec<u64>, Vec<u64>) = limits.into_iter().partition(|limit| *limit < axis.end());
+fn draw_limits(limits: &[u64], end: u64, chart: &mut Chart) -> Vec<String> {
+    let (inside, outside): (Vec<u64>, Vec<u64>) = limits.iter().partition(|limit| **limit < end);
     for (i, limit) in inside.iter().enumerate() {
-        let (x, top, bottom) = (frame.x(axis.scale.share(*limit as f64)), frame.y(1.0), frame.y(0.0));
-        *out += &format!("<path class=\"limit\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>\n");
-        let (anchor, x) = if x > frame.x(0.8) { ("end", x - 6.0) } else { ("start", x + 6.0) };
-        let y = top + 13.0 + 15.0 * (i % 4) as f64;
-        let text = short_duration(*limit);
-        *out += &format!("<text class=\"limit-label {anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">limit {text}</text>\n");
+        let x = chart.x(*limit as f64);
+        chart.upright("limit", *limit as f64);
+        let (anchor, x) = if x > chart.frame.x(0.8) { ("end", x - 6.0) } else { ("start", x + 6.0) };
+        let (y, text) = (chart.frame.top + 13.0 + 15.0 * (i % 4) as f64, short_duration(*limit));
+        chart.text(&format!("limit-label {anchor}"), x, y, &format!("limit {text}"));
     }
-    if !outside.is_empty() {
-        let texts: Vec<String> = outside.iter().map(|&limit| short_duration(limit)).collect();
-        let (noun, verb) = if texts.len() == 1 { ("limit", "lies") } else { ("limits", "lie") };
-        notes.push(format!("The {noun} {} {verb} to the right of this axis.", texts.join(", ")));
-    }
+    let texts: Vec<String> = outside.iter().map(|&limit| short_duration(limit)).collect();
+    let (noun, verb) = if texts.len() == 1 { ("limit", "lies") } else { ("limits", "lie") };
+    let note = || format!("The {noun} {} {verb} to the right of this axis.", texts.join(", "));
+    (!texts.is_empty()).then(note).into_iter().collect()
 }
 
 /// Steps along the axis, about equally wide in the drawing. They begin where recorded buckets do, so that each bucket falls
 /// into exactly one step.
-struct Axis {
-    scale: Scale,
+struct Steps {
+    axis: Axis,
     /// Where each step begins, then where the last one ends, ns.
     edges: Vec<u64>,
 }
 
-impl Axis {
-    fn of(series: &[Series], frame: Frame) -> Axis {
+impl Steps {
+    fn of(series: &[Series], frame: Frame) -> Steps {
         let counted = || series.iter().map(|series| series.histogram).filter(|own| own.count() > 0);
         let max = counted().map(|own| own.max()).max().unwrap_or(0) as f64;
         let usual = counted().map(|own| own.quantile(0.99)).min().unwrap_or(0) as f64;
@@ -90,29 +87,27 @@ impl Axis {
         // A limit that is near belongs into the picture.
         let shown = |near: f64| if limit <= max * near { max.max(limit * 1.06) } else { max };
         let steps = STEP.map(|step| frame.width / step);
-        match max <= usual * OUTLIER {
-            true => Axis::linear(shown(NEAR[0]), steps[0]),
-            false => {
-                // One value that took next to nothing does not stretch the axis; it lies in the first step.
-                let min = counted().map(|own| own.quantile(0.02)).min().unwrap_or(0) as f64;
-                Axis::logarithmic(min.max(SHORTEST), shown(NEAR[1]), steps[1], counted().next())
-            }
+        if max <= usual * OUTLIER {
+            return Steps::linear(shown(NEAR[0]), steps[0], frame.labels);
         }
+        // One value that took next to nothing does not stretch the axis; it lies in the first step.
+        let min = counted().map(|own| own.quantile(0.02)).min().unwrap_or(0) as f64;
+        Steps::logarithmic(min.max(SHORTEST), shown(NEAR[1]), steps[1], counted().next(), frame.labels)
     }
 
     /// Up to `max`. The width of a step is a power of two, like that of the buckets.
-    fn linear(max: f64, most: f64) -> Axis {
+    fn linear(max: f64, most: f64, labels: usize) -> Steps {
         let shown = (max as u64).clamp(1000, 1 << 60) + 1;
         let mut width = 1;
         while (shown / width) as f64 >= most {
             width *= 2;
         }
         let edges: Vec<u64> = (0..=shown.div_ceil(width)).map(|step| step * width).collect();
-        Axis { scale: Scale::Linear { max: *edges.last().expect("there are some") as f64 }, edges }
+        Steps { axis: Axis::durations(*edges.last().expect("there are some") as f64, labels), edges }
     }
 
     /// From `min`, or a little less, to `max`. What is below lies in the first step.
-    fn logarithmic(min: f64, max: f64, steps: f64, buckets: Option<&Histogram>) -> Axis {
+    fn logarithmic(min: f64, max: f64, steps: f64, buckets: Option<&Histogram>, labels: usize) -> Steps {
         // At 1, 2 or 5 times a power of ten.
         let power = 10f64.powf(min.log10().floor());
         let begin = [5.0, 2.0, 1.0].map(|n| n * power).into_iter().find(|at| *at <= min).unwrap_or(power);
@@ -123,18 +118,11 @@ impl Axis {
         let mut edges: Vec<u64> = (0..=steps as usize).map(|step| aligned(edge(step))).collect();
         edges.push((end as u64).saturating_add(1));
         edges.dedup();
-        Axis { scale: Scale::Log { min: begin, max: end }, edges }
+        Steps { axis: Axis::log_durations(begin, end, labels), edges }
     }
 
     fn end(&self) -> u64 {
         *self.edges.last().expect("there are some")
-    }
-
-    fn ticks(&self, most: usize) -> Vec<(f64, String)> {
-        match self.scale {
-            Scale::Linear { max } => duration_ticks(max, most, self.scale),
-            Scale::Log { min, max } => log_duration_ticks(min, max, most),
-        }
     }
 
     fn counts(&self, histogram: &Histogram) -> Vec<u64> {
@@ -149,23 +137,6 @@ impl Axis {
     }
 }
 
-/// The outline of the steps. Where nothing was counted there is no line, so that the tails stay readable.
-fn steps(counts: &[u64], axis: &Axis, frame: Frame, ys: Scale) -> String {
-    let x = |step: usize| frame.x(axis.scale.share(axis.edges[step] as f64));
-    let y = |count: u64| frame.y(ys.share(count as f64));
-    let mut path = String::new();
-    let mut level = 0;
-    for (step, count) in counts.iter().copied().chain([0]).enumerate() {
-        match (level, count) {
-            (before, now) if before == now => {}
-            (0, now) => path += &format!("M{:.1} {:.1}V{:.1}", x(step), y(0), y(now)),
-            (_, now) => path += &format!("H{:.1}V{:.1}", x(step), y(now)),
-        }
-        level = count;
-    }
-    path
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,8 +145,8 @@ mod tests {
         vec![Series { name: "a".into(), style: 0, histogram, limit }]
     }
 
-    fn width_of(axis: &Axis, value: f64) -> f64 {
-        axis.scale.share(value)
+    fn width_of(steps: &Steps, value: f64) -> f64 {
+        steps.axis.scale.share(value)
     }
 
     #[test]
@@ -183,11 +154,11 @@ mod tests {
         let mut values: Vec<u64> = (0..10_000).map(|i| 2_000 + i % 5_000).collect();
         values.extend([5_200_000, 5_100_000, 900_000]);
         let histogram = Histogram::of(values);
-        let axis = Axis::of(&series(&histogram, None), Frame::LARGE);
-        assert!(axis.end() > 5_200_000 && axis.counts(&histogram).iter().sum::<u64>() == 10_003);
-        assert!(width_of(&axis, 7_000.0) - width_of(&axis, 2_000.0) > 0.12, "{}", width_of(&axis, 7_000.0));
-        let beyond = axis.edges.partition_point(|edge| *edge < 800_000);
-        assert_eq!(axis.counts(&histogram)[beyond..].iter().sum::<u64>(), 3);
+        let steps = Steps::of(&series(&histogram, None), Frame::LARGE);
+        assert!(steps.end() > 5_200_000 && steps.counts(&histogram).iter().sum::<u64>() == 10_003);
+        assert!(width_of(&steps, 7_000.0) - width_of(&steps, 2_000.0) > 0.12, "{}", width_of(&steps, 7_000.0));
+        let beyond = steps.edges.partition_point(|edge| *edge < 800_000);
+        assert_eq!(steps.counts(&histogram)[beyond..].iter().sum::<u64>(), 3);
         let svg = super::histogram(&series(&histogram, None), Frame::LARGE).svg;
         assert!(svg.contains("logarithmic to the right") && svg.contains("1 ms"), "{svg}");
     }
@@ -195,9 +166,9 @@ mod tests {
     #[test]
     fn without_outliers_the_axis_is_linear_and_everything_is_shown() {
         let histogram = Histogram::of((0..10_000).map(|i| i * 3));
-        let axis = Axis::of(&series(&histogram, None), Frame::LARGE);
-        assert!(matches!(axis.scale, Scale::Linear { .. }));
-        assert_eq!(axis.counts(&histogram).iter().sum::<u64>(), 10_000);
+        let steps = Steps::of(&series(&histogram, None), Frame::LARGE);
+        assert!(!steps.axis.is_log());
+        assert_eq!(steps.counts(&histogram).iter().sum::<u64>(), 10_000);
     }
 
     #[test]
@@ -205,11 +176,11 @@ mod tests {
         for max in [1_000, 33_333, 70_000, 1_000_000, 123_456_789] {
             for values in [vec![max], [vec![200; 1000], vec![max]].concat()] {
                 let histogram = Histogram::of(values);
-                let axis = Axis::of(&series(&histogram, None), Frame::LARGE);
+                let steps = Steps::of(&series(&histogram, None), Frame::LARGE);
                 let buckets = histogram.buckets();
-                let (_, begins) = axis.edges.split_last().unwrap();
+                let (_, begins) = steps.edges.split_last().unwrap();
                 assert!(begins.iter().all(|edge| buckets.lowest_equivalent(*edge) == *edge), "{max}");
-                assert!(axis.edges.is_sorted_by(|a, b| a < b), "{:?}", axis.edges);
+                assert!(steps.edges.is_sorted_by(|a, b| a < b), "{:?}", steps.edges);
             }
         }
     }

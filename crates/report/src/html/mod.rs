@@ -36,7 +36,7 @@ mod selection;
 mod signals;
 mod spread;
 mod stimuli;
-mod svg;
+mod table;
 mod tiles;
 mod trends;
 mod worst;
@@ -80,6 +80,30 @@ fn page(title: &str, body: &str, version: &str) -> String {
     page += &format!("<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}");
     page += &format!("</main>\n<footer>vecud {}</footer>\n</body>\n</html>\n", escape(version));
     page
+}
+
+/// The top of a page: what it is, as text what it is of, and paragraphs of HTML.
+fn header(eyebrow: &str, title: &str, leads: &[String]) -> String {
+    let leads: String = leads.iter().map(|lead| format!("<p class=\"lead\">{lead}</p>\n")).collect();
+    let title = escape(title);
+    format!("<header id=\"top\">\n<p class=\"eyebrow\">{eyebrow}</p>\n<h1>{title}</h1>\n{leads}</header>\n")
+}
+
+/// How it went: a class, which is `pass` or `fail`, a sign, a word and a sentence.
+fn verdict(class: &str, sign: &str, word: &str, sentence: &str) -> String {
+    format!(
+        "<section class=\"verdict {class}\">\n<span class=\"badge\" aria-hidden=\"true\">{sign}</span>\n\
+         <div><h2>{word}</h2><p>{sentence}</p></div>\n</section>\n"
+    )
+}
+
+/// A list of HTML, and what comes after it; nothing when it is empty.
+fn notes(title: &str, notes: &[String], after: &str) -> String {
+    let items: String = notes.iter().map(|note| format!("<li>{note}</li>\n")).collect();
+    match items.as_str() {
+        "" => String::new(),
+        items => format!("<section class=\"notes\"><h3>{title}</h3>\n<ul>\n{items}</ul>\n{after}</section>\n"),
+    }
 }
 
 /// The name of a file beside the page, with a link to it.

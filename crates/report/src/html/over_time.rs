@@ -1,14 +1,10 @@
 //! The maximum of each interval over the time of the run: whether latencies grow, come in bursts, or were a single event. Where the
 //! instant of the maximum is known more exactly than to its interval, it is a needle at that instant, out of the maximum of the rest.
 
-use super::escape;
-use super::figure::{Drawing, Series};
-use super::svg::{Frame, Scale, class, duration_ticks, log_duration_ticks, marker};
-use crate::format::{duration, plural, seconds, short_duration};
+use super::figure::{Drawing, Series, level_limits, limits};
+use crate::chart::{Axis, Chart, Frame, Path};
+use crate::format::{duration, plural, seconds};
 use crate::{OverTime, Peaks};
-
-/// Beyond this ratio of the longest to the usual value, the y axis is logarithmic.
-const STEEP: f64 = 12.0;
 
 /// A line with the maximum of each interval.
 pub struct Course<'a> {
@@ -67,82 +63,57 @@ impl<'a> Course<'a> {
 
 /// Draws them; `courses` belong to `series`.
 pub fn over_time(series: &[Series], courses: &[Course], frame: Frame) -> Drawing {
-    let all = || courses.iter().flat_map(|course| course.points.iter().filter_map(|point| point.longest.copied()));
+    let points = || courses.iter().flat_map(|course| &course.points);
     let end = courses.iter().map(|course| course.points.len() as f64 * course.interval * 1e9).fold(1.0, f64::max);
-    let xs = Scale::Linear { max: if end.is_finite() { end } else { 1.0 } };
-    let max = all().max().unwrap_or(0).max(1000) as f64;
-    let mut values: Vec<u64> =
-        courses.iter().flat_map(|course| course.points.iter().filter_map(Point::level)).collect();
-    values.sort_unstable();
-    let usual = values.get(values.len() / 2).copied().unwrap_or(0).max(1) as f64;
-    let (ys, y_ticks, title) = if max > usual * STEEP {
-        let least = values.first().copied().unwrap_or(1).max(100) as f64;
-        let bottom = 10f64.powf(least.log10().floor());
-        let scale = Scale::Log { min: bottom, max: max * 1.15 };
-        let most = ((frame.height - frame.top - frame.bottom) / 20.0) as usize;
-        (scale, log_duration_ticks(bottom, max * 1.15, most), "longest (logarithmic)")
-    } else {
-        let scale = Scale::Linear { max: max * 1.08 };
-        (scale, duration_ticks(max * 1.08, 5, scale), "longest")
-    };
-    let x_ticks: Vec<_> =
-        duration_ticks(end, frame.labels, xs).into_iter().map(|(share, label)| (share, label, String::new())).collect();
-    let mut out = frame.x_axis(&x_ticks);
-    out += &frame.y_axis(&y_ticks, title);
-    let mut limits: Vec<u64> = series.iter().filter_map(|series| series.limit).collect();
-    limits.sort_unstable();
-    limits.dedup();
-    for limit in limits.into_iter().filter(|limit| (*limit as f64) < max * 1.08) {
-        let (y, left, right) = (frame.y(ys.share(limit as f64)), frame.x(0.0), frame.x(1.0));
-        out += &format!("<path class=\"limit\" d=\"M{left:.1} {y:.1}H{right:.1}\"/>\n");
-        let (x, text) = (left + 6.0, short_duration(limit));
-        out += &format!("<text class=\"limit-label\" x=\"{x:.1}\" y=\"{:.1}\">limit {text}</text>\n", y - 5.0);
-    }
+    let times = Axis::durations(if end.is_finite() { end } else { 1.0 }, frame.labels);
+    let max = points().filter_map(|point| point.longest).max().copied().unwrap_or(0).max(1000) as f64;
+    let mut levels: Vec<u64> = points().filter_map(Point::level).collect();
+    levels.sort_unstable();
+    let usual = levels.get(levels.len() / 2).copied().unwrap_or(0) as f64;
+    let most = [5, (frame.plot_height() / 20.0) as usize];
+    let least = levels.first().copied().unwrap_or(1);
+    let upwards = Axis::latencies([max, usual], [max * 1.08, max * 1.15], least, most);
+    let title = if upwards.is_log() { "longest (logarithmic)" } else { "longest" };
+    let mut chart = Chart::new(frame, &times, &upwards.titled(title));
+    let near: Vec<u64> = limits(series).into_iter().filter(|limit| (*limit as f64) < max * 1.08).collect();
+    level_limits(&mut chart, &near);
     for (series, course) in series.iter().zip(courses) {
-        let width = course.interval * 1e9;
-        let x = |point: f64| frame.x(xs.share(point * width));
-        let y = |value: u64| frame.y(ys.share(value as f64));
-        let mut path = String::new();
-        let mut last = None;
+        let x = |place: usize| chart.x(place as f64 * (course.interval * 1e9));
+        let mut path = Path::default();
         for (i, level) in course.points.iter().map(Point::level).enumerate() {
-            match (last, level) {
-                (_, None) => {}
-                (Some(before), Some(value)) if before == value => path += &format!("H{:.1}", x(i as f64 + 1.0)),
-                (Some(_), Some(value)) => path += &format!("V{:.1}H{:.1}", y(value), x(i as f64 + 1.0)),
-                (None, Some(value)) => {
-                    path += &format!("M{:.1} {:.1}H{:.1}", x(i as f64), y(value), x(i as f64 + 1.0));
+            match level {
+                Some(level) => {
+                    path.step(x(i), chart.y(level as f64));
+                    path.level(x(i + 1));
                 }
+                None => path.lift(),
             }
-            last = level;
         }
         for (i, point) in course.points.iter().enumerate() {
             if let (Some(longest), Some(otherwise)) = (point.longest, point.otherwise) {
-                let (bottom, top) = (y(otherwise), y(*longest));
+                let (bottom, top) = (chart.y(otherwise as f64), chart.y(*longest as f64));
                 if bottom - top >= 1.0 {
-                    path += &format!("M{:.1} {bottom:.1}V{top:.1}", frame.x(xs.share(course.instant(i) * 1e9)));
+                    path.stroke(chart.x(course.instant(i) * 1e9), bottom, top);
                 }
             }
         }
-        let (name, class) = (escape(&series.name), class(series.style));
-        out += &format!("<path class=\"line {class}\" d=\"{path}\"><title>{name}</title></path>\n");
+        chart.line(series.style, &path, &series.name);
     }
     let mut notes = Vec::new();
     for (series, course) in series.iter().zip(courses) {
         let longest = course.points.iter().enumerate().max_by_key(|(_, point)| point.longest);
         if let Some((place, Point { longest: Some(value), at, .. })) = longest {
-            let mark =
-                marker(series.style, frame.x(xs.share(course.instant(place) * 1e9)), frame.y(ys.share(**value as f64)));
             let words = at.map(|at| format!("{}: {} at {}", series.name, duration(**value), seconds(at)));
-            let title = words.as_deref().map_or(String::new(), |words| format!("<title>{}</title>", escape(words)));
-            out += &format!("<g>{title}{}</g>\n", mark.trim_end());
+            let title = words.as_deref().unwrap_or(&series.name);
+            chart.group(title, |chart| chart.mark(series.style, course.instant(place) * 1e9, **value as f64));
             notes.extend(words);
         }
     }
     // With many lines, the marks show it.
     let told =
         if (1..=2).contains(&notes.len()) { vec![format!("The longest, {}.", notes.join("; "))] } else { Vec::new() };
-    let label = format!("The longest value of each interval of the run, {}", plural(series.len() as u64, "line"));
-    Drawing { svg: frame.svg(&label, &out), notes: told }
+    let title = format!("The longest value of each interval of the run, {}", plural(series.len() as u64, "line"));
+    Drawing { svg: chart.svg(&title), notes: told }
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! The whole run on one page: a few numbers, all clocks in a table, the latency that the machine gave, the machine.
 
-use super::clocks::{cells, number, share_of_interval};
+use super::clocks::{cells, share_of_interval};
 use super::figure::{Series, figure, wide_and_narrow};
 use super::histogram::histogram;
 use super::selection::Selection;
-use super::svg::{BASELINE, Frame};
+use super::table::{Table, html, number};
 use super::{breakable, machine, name, tiles};
+use crate::chart::{BASELINE, Frame};
 use crate::format::{cores, count};
 use crate::steps::tasks;
 use crate::{ClockResult, ProbeResult, Run};
@@ -47,39 +48,27 @@ fn table(run: &Run) -> String {
                      the rig had the core; start latency how late it began, that time included; execution how long its code took, response \
                      when its results were there. Beyond 100 % of its interval the next activation was already due.";
     }
-    let mut out =
-        format!("<h3>Clocks</h3>\n<p>{sentence}</p>\n<div class=\"scroll\"><table class=\"clocks\">\n<thead>\n");
-    let group = |columns: u32, title: &str| format!("<th colspan=\"{columns}\" class=\"group\">{title}</th>");
-    if real_time {
-        out += "<tr><th></th><th colspan=\"2\"></th>";
-        out += &(group(2, "Number of") + &group(2, "Wake-up") + &group(2, "Start") + &group(2, "Execution"));
-        out += &(group(2, "Response") + "</tr>\n");
-    }
-    out += "<tr><th>Clock</th><th>Activated by</th><th class=\"n\">Core</th><th class=\"n first\">activations</th>\
-            <th class=\"n\">overruns</th>";
-    if real_time {
-        out += &"<th class=\"n first\">p99</th><th class=\"n\">max</th>".repeat(3);
-        out += "<th class=\"n first\">max</th><th class=\"n\">of interval</th>";
-    }
-    out += "</tr>\n</thead>\n<tbody>\n";
-    for clock in clocks {
-        out += &format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td><td class=\"n first\">{}</td>{}",
-            name(&clock.fmu, &clock.clock),
-            breakable(&clock.activated_by),
-            clock.cpu,
-            count(clock.activations),
-            number(clock.overruns, "alarm"),
-        );
+    let (groups, figures): (&[(&str, usize)], _) = match real_time {
+        true => (
+            &[("", 3), ("Number of", 2), ("Wake-up", 2), ("Start", 2), ("Execution", 2), ("Response", 2)],
+            "|>p99|#max".repeat(3) + "|>max|#of interval",
+        ),
+        false => (&[], String::new()),
+    };
+    let columns = format!("Clock|Activated by|#Core|>activations|#overruns{figures}");
+    let table = Table::grouped("clocks", groups, &columns).rows(clocks.iter().map(|clock| {
+        let mut row = vec![html(name(&clock.fmu, &clock.clock)), html(breakable(&clock.activated_by))];
+        row.extend([clock.cpu.into(), clock.activations.into(), number(clock.overruns, "alarm")]);
         if real_time {
-            out += &cells(clock.wakeup_machine(), &[0.99], None);
-            out += &cells(&clock.start_latency, &[0.99], clock.max_latency);
-            out += &cells(&clock.execution, &[0.99], None);
-            out += &(cells(&clock.response, &[], None) + &share_of_interval(clock));
+            row.extend(cells(clock.wakeup_machine(), &[0.99], None));
+            row.extend(cells(&clock.start_latency, &[0.99], clock.max_latency));
+            row.extend(cells(&clock.execution, &[0.99], None));
+            row.extend(cells(&clock.response, &[], None));
+            row.push(share_of_interval(clock));
         }
-        out += "</tr>\n";
-    }
-    out += "</tbody>\n</table></div>\n";
+        row
+    }));
+    let mut out = format!("<h3>Clocks</h3>\n<p>{sentence}</p>\n{table}");
     let discarded: u64 = run.clocks.iter().map(|clock| clock.discarded).sum();
     if discarded > 0 {
         let number =

@@ -2,13 +2,13 @@
 //!
 //! Variables of one FMU and one unit share a figure where none of them would look flat in it.
 
-use super::course::{Curve, course, range_text};
-use super::figure::{Drawing, captioned, key};
-use super::svg::Frame;
+use super::course::{Line, course, range_text};
+use super::figure::{Drawing, captioned, entry, legend};
 use super::{breakable, escape};
+use crate::chart::Frame;
 use crate::format::plural;
 use std::collections::HashMap;
-use vecud_record::recording::envelope::{Envelope, Overview};
+use vecud_record::recording::envelope::Overview;
 use vecud_record::recording::names::split;
 
 /// Lines in one figure at most.
@@ -25,20 +25,8 @@ pub struct Panel<'o> {
     pub lines: Vec<Line<'o>>,
 }
 
-/// A column with its name beside the figure.
-#[derive(Clone, Copy)]
-pub struct Line<'o> {
-    pub overview: &'o Overview,
-    /// Its place in the overview.
-    pub column: usize,
-    pub envelope: &'o Envelope,
-    pub label: &'o str,
-    /// Time up to which its last value holds, s.
-    pub until: f64,
-}
-
-/// The columns that change, by FMU in the order of the recording, with related constant ones beside them; then the
-/// remaining constant ones. Values hold up to `until`.
+/// The columns that change, by FMU in the order of the recording, with what stays the same beside them; then what stays the same and
+/// belongs to none of them. Values hold up to `until`.
 pub fn panels<'o>(
     overview: &'o Overview,
     units: &HashMap<&str, &'o str>,
@@ -89,16 +77,7 @@ impl Panel<'_> {
 
     /// The drawing, from one time to another, s.
     pub fn draw(&self, times: (f64, f64), marks: &[f64], frame: Frame) -> String {
-        let lines = self.lines.iter().enumerate();
-        let curves: Vec<Curve> = lines
-            .map(|(style, Line { overview, column, until, .. })| Curve {
-                overview,
-                column: *column,
-                style,
-                until: *until,
-            })
-            .collect();
-        course(&curves, times, marks, frame)
+        course(&self.lines, times, marks, frame)
     }
 
     /// The panel as a figure: the names and values of its columns surround the drawing.
@@ -115,12 +94,8 @@ impl Panel<'_> {
 
     /// Its lines with their names and values.
     pub fn legend(&self) -> String {
-        let item = |(style, line): (usize, &Line<'_>)| {
-            let (key, name, range) = (key(style), breakable(line.label), range_text(line.envelope, ""));
-            format!("<li class=\"k{style}\">{key}<span>{name}</span><b>{range}</b></li>\n")
-        };
-        let items: String = self.lines.iter().enumerate().map(item).collect();
-        format!("<ul class=\"legend\">\n{items}</ul>\n")
+        let lines = self.lines.iter().enumerate();
+        legend(lines.map(|(style, line)| entry(style, &breakable(line.label), Some(range_text(line.envelope, "")))))
     }
 }
 

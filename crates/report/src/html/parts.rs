@@ -1,12 +1,11 @@
 //! Where the time went: the parts of each clock's response, one bar for the usual activation and one for the worst; then the
 //! worst activations and the overruns.
 
-use super::escape;
-use super::figure::{Drawing, wide_and_narrow};
-use super::svg::{Frame, class};
+use super::figure::{Drawing, key, wide_and_narrow};
+use crate::chart::{Axis, Chart, Frame, Tick, class};
+use crate::ellipsis::cut;
 use crate::format::{duration, plural};
 use crate::{ClockResult, Run};
-use std::fmt::Write;
 use vecud_plan::Mode;
 
 const ROW: f64 = 48.0;
@@ -64,29 +63,21 @@ fn usual(clock: &ClockResult) -> [u64; 7] {
 /// frame, but for its height.
 fn draw(clocks: &[&ClockResult], frame: Frame) -> String {
     let above = if frame.is_narrow() { ABOVE } else { 0.0 };
-    let row_height = ROW + above;
-    let frame = Frame { height: 8.0 + row_height * clocks.len() as f64 + 30.0, ..frame };
-    let ticks = [0, 25, 50, 75, 100].map(|percent| (f64::from(percent) / 100.0, format!("{percent} %"), String::new()));
-    let mut svg = frame.x_axis(&ticks);
+    let frame = frame.with_rows(clocks.len(), ROW + above);
+    let ticks = [0, 25, 50, 75, 100].map(|percent| Tick::new(f64::from(percent) / 100.0, format!("{percent} %")));
+    let mut chart = Chart::new(frame, &Axis { ticks: ticks.into(), ..Axis::bare(0.0, 1.0) }, &Axis::bare(0.0, 1.0));
     for (row, clock) in clocks.iter().enumerate() {
-        let top = frame.top + row_height * row as f64;
-        let full = format!("{}.{}", clock.fmu, clock.clock);
-        let most = if frame.is_narrow() { 40 } else { 22 };
-        let short = match full.char_indices().nth(most) {
-            Some((end, _)) => format!("{}…", escape(&full[..end])),
-            None => escape(&full),
-        };
-        let y = if frame.is_narrow() { top + above - 2.0 } else { top + 24.0 };
-        let _ = writeln!(svg, "<text class=\"strong over\" x=\"4\" y=\"{y:.1}\">{short}</text>");
+        let top = frame.top + (ROW + above) * row as f64;
+        let (y, letters) = if frame.is_narrow() { (top + above - 2.0, 41) } else { (top + 24.0, 23) };
+        chart.text("strong over", 4.0, y, &cut(&format!("{}.{}", clock.fmu, clock.clock), letters));
         let worst = clock.causes.worst_responses.first().map(|moment| moment.parts().map(|(_, part)| part));
         for (place, (label, parts)) in [("p50", Some(usual(clock))), ("worst", worst)].into_iter().enumerate() {
             let y = top + above + 5.0 + place as f64 * (BAR + 3.0);
-            let x = frame.left - 8.0;
-            let _ = writeln!(svg, "<text class=\"end dim\" x=\"{x:.1}\" y=\"{:.1}\">{label}</text>", y + BASE);
-            svg += &parts.map_or_else(String::new, |parts| bar(&frame, y, parts));
+            chart.text("end dim", frame.left - 8.0, y + BASE, label);
+            parts.into_iter().for_each(|parts| bar(&mut chart, y, parts));
         }
     }
-    frame.svg("Parts of the response of each clock, as shares of it", &svg)
+    chart.svg("Parts of the response of each clock, as shares of it")
 }
 
 /// In a narrow window the first `most` of them, so that the page of many FMUs stays small.
@@ -95,19 +86,13 @@ fn figure(clocks: &[&ClockResult], most: usize) -> String {
     let above = Frame { width: 340.0, left: 44.0, right: 60.0, ..beside };
     let few = &clocks[..clocks.len().min(most)];
     let drawing = wide_and_narrow(beside, above, |frame| {
-        let svg = if frame.is_narrow() {
-            draw(few, frame) + &not_shown(clocks.len() - few.len())
-        } else {
-            draw(clocks, frame)
-        };
-        Drawing { svg, notes: Vec::new() }
+        let shown = if frame.is_narrow() { few } else { clocks };
+        let not_shown = if frame.is_narrow() { not_shown(clocks.len() - few.len()) } else { String::new() };
+        Drawing { svg: draw(shown, frame) + &not_shown, notes: Vec::new() }
     });
     let key = |(title, style): (&str, usize)| {
-        let class = class(style);
-        format!(
-            "<li><svg class=\"key\" viewBox=\"0 0 28 12\" aria-hidden=\"true\"><rect class=\"bar part {class}\" x=\"3\" y=\"0\" \
-             width=\"22\" height=\"12\"/></svg><span>{title}</span></li>\n"
-        )
+        let bar = format!("<rect class=\"bar part {}\" x=\"3\" y=\"0\" width=\"22\" height=\"12\"/>", class(style));
+        format!("<li>{}<span>{title}</span></li>\n", key(&bar))
     };
     format!(
         "<figure>\n<figcaption><h3>Parts of the response</h3><p>From the release to the last output read, as shares of that \
@@ -121,36 +106,28 @@ fn figure(clocks: &[&ClockResult], most: usize) -> String {
 }
 
 /// A bar across the plot, its parts from left to right; those that are long enough have their name and time in them.
-fn bar(frame: &Frame, y: f64, parts: [u64; 7]) -> String {
+fn bar(chart: &mut Chart, y: f64, parts: [u64; 7]) {
     let whole = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
-    let mut out = String::new();
+    let is_narrow = chart.frame.is_narrow();
     let mut begun = 0_u64;
     for (part, (title, style)) in parts.into_iter().zip(PARTS).filter(|(part, _)| *part > 0) {
-        let x = |time: u64| frame.x(time as f64 / whole as f64);
-        let (from, to) = (x(begun), x(begun.saturating_add(part)));
-        begun = begun.saturating_add(part);
+        let end = begun.saturating_add(part);
+        let [from, to] = [begun, end].map(|time| chart.x(time as f64 / whole as f64));
+        begun = end;
         let (class, width, text) = (class(style), to - from, duration(part));
         // Nobody sees it, and nobody points at it.
-        if frame.is_narrow() && width < 0.3 {
+        if is_narrow && width < 0.3 {
             continue;
         }
         let share = part as f64 / whole as f64 * 100.0;
-        let bar = format!("<rect class=\"bar part {class}\" y=\"{y}\" height=\"{BAR}\"");
         // Narrow windows belong to devices where nothing hovers.
-        let _ = match frame.is_narrow() {
-            true => writeln!(out, "{bar} x=\"{from:.1}\" width=\"{width:.1}\"/>"),
-            false => {
-                let hint = format!("{title}: {text}, {share:.1} %");
-                writeln!(out, "{bar} x=\"{from:.2}\" width=\"{width:.2}\"><title>{hint}</title></rect>")
-            }
-        };
+        let hint = if is_narrow { String::new() } else { format!("{title}: {text}, {share:.1} %") };
+        chart.bar(&format!("bar part {class}"), [from, y, width, BAR], &hint);
         // In grey, the name tells.
         let fits = |text: &String| width > LETTER * (text.chars().count() + 2) as f64;
         if let Some(text) = [format!("{title} {text}"), text].into_iter().find(fits) {
-            let (x, y) = (from + width / 2.0, y + BASE);
-            let _ = writeln!(out, "<text class=\"inside mid {class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");
+            chart.text(&format!("inside mid {class}"), from + width / 2.0, y + BASE, &text);
         }
     }
-    let (x, y) = (frame.x(1.0) + 7.0, y + BASE);
-    out + &format!("<text class=\"strong\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>\n", duration(whole))
+    chart.text("strong", chart.x(1.0) + 7.0, y + BASE, &duration(whole));
 }

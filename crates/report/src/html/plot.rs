@@ -1,10 +1,11 @@
 //! Recorded signals alone, as wide as a page, of one recording or of two over each other: as a page, or as one drawing.
 
-use super::course::{LONGEST_LABEL, range_text};
+use super::course::{LONGEST_LABEL, Line, range_text};
 use super::figure::{Drawing, captioned, wide_and_narrow};
-use super::panel::{Line, Panel, panels};
-use super::svg::Frame;
-use super::{STYLE, breakable, escape, page};
+use super::panel::{Panel, panels};
+use super::{STYLE, breakable, escape, header, page};
+use crate::chart::Frame;
+use crate::ellipsis::cut;
 use crate::format::significant;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -80,8 +81,7 @@ impl Plot {
 
     /// Name of a panel: that of its variables; in a comparison they have the same.
     fn title(&self, panel: &Panel) -> String {
-        let name = |line: &Line| line.overview.columns().nth(line.column).map_or("", |(name, _)| name).to_owned();
-        let mut names: Vec<String> = panel.lines.iter().map(name).collect();
+        let mut names: Vec<&str> = panel.lines.iter().map(Line::name).collect();
         names.dedup();
         names.join(", ")
     }
@@ -105,13 +105,8 @@ impl Plotted {
 
 /// The plot as a page.
 pub fn plot_html(plot: &Plot) -> String {
-    let title = escape(&plot.title);
-    let mut body = format!("<header>\n<p class=\"eyebrow\">Recorded signals</p>\n<h1>{title}</h1>\n");
-    body += &format!("<p class=\"lead\">{}</p>\n</header>\n", plot.lead());
-    let notes: String = plot.notes.iter().map(|note| format!("<li>{}</li>\n", escape(note))).collect();
-    if !notes.is_empty() {
-        body += &format!("<section class=\"notes\"><h3>Worth knowing</h3>\n<ul>\n{notes}</ul>\n</section>\n");
-    }
+    let notes: Vec<String> = plot.notes.iter().map(|note| escape(note)).collect();
+    let mut body = header("Recorded signals", &plot.title, &[plot.lead()]) + &super::notes("Worth knowing", &notes, "");
     body += "<section>\n<p>A value holds until the next one, as it does for whoever reads it; where there are more values than room, a \
              line reaches from the least to the greatest. Marks below an axis are the activations that were recorded, where they can be told \
              apart; red ones above it are overruns.</p>\n";
@@ -137,13 +132,14 @@ fn figure(plot: &Plot, panel: &Panel) -> String {
 /// The plot as one drawing, to be shown anywhere: an SVG file.
 pub fn plot_svg(plot: &Plot) -> String {
     plot.with_panels(|panels| {
+        let short = |name: &str| escape(&cut(name, LONGEST_LABEL));
         let mut content = String::new();
         let mut top = 14.0;
         let text = |class: &str, y: f64, text: &str| format!("<text class=\"{class}\" x=\"16\" y=\"{y:.1}\">{text}</text>\n");
         for panel in panels {
             top += TITLE;
             let unit = if panel.unit().is_empty() { String::new() } else { format!(" in {}", escape(panel.unit())) };
-            content += &text("strong", top - 8.0, &(cut(&plot.title(panel)) + &unit));
+            content += &text("strong", top - 8.0, &(short(&plot.title(panel)) + &unit));
             let drawn = panel.draw(plot.times, &plot.marks(panel.fmu), WIDE);
             // A drawing within a drawing has a place and a size.
             let place = format!("<svg y=\"{top:.1}\" width=\"{}\" height=\"{}\"", WIDE.width, WIDE.height);
@@ -159,7 +155,7 @@ pub fn plot_svg(plot: &Plot) -> String {
                         WIDE.left,
                         top - 4.0
                     );
-                    let (x, label) = (WIDE.left + 36.0, cut(line.label));
+                    let (x, label) = (WIDE.left + 36.0, short(line.label));
                     let _ = writeln!(content, "<text x=\"{x:.1}\" y=\"{top:.1}\">{label}: {range}</text>");
                 }
                 top += 4.0;
@@ -173,14 +169,6 @@ pub fn plot_svg(plot: &Plot) -> String {
              <rect width=\"{width}\" height=\"{height:.1}\" style=\"fill: var(--card)\"/>\n{content}</svg>\n"
         )
     })
-}
-
-/// A name that is not too long for a line.
-fn cut(name: &str) -> String {
-    match name.char_indices().nth(LONGEST_LABEL) {
-        Some((end, _)) => format!("{}…", escape(&name[..end])),
-        None => escape(name),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Selects the clocks that have a line in a figure, with their styles: those that reach furthest, so that a figure of a
 //! thousand clocks is as readable, and as small, as one of eight.
 
-use super::figure::{COLOURS, Series, styles};
+use super::figure::{Series, styles};
+use crate::chart::COLOURS;
 use crate::format::{duration, plural};
 use crate::{ClockResult, Run};
 use vecud_record::histogram::Histogram;

@@ -3,8 +3,8 @@
 use super::course::range_text;
 use super::figure::Drawing;
 use super::panel::{Panel, panels};
-use super::svg::Frame;
 use super::{breakable, fold};
+use crate::chart::Frame;
 use crate::format::plural;
 use crate::{ClockResult, Run};
 use std::collections::{HashMap, HashSet};

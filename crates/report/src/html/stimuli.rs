@@ -1,5 +1,6 @@
 //! The table of stimuli.
 
+use super::table::{Cell, Table, cells, html, number};
 use super::{breakable, escape};
 use crate::format::{count, seconds};
 use crate::{Run, StimulusResult};
@@ -10,38 +11,22 @@ pub fn stimuli(run: &Run) -> String {
     if run.stimuli.is_empty() {
         return String::new();
     }
-    let mut out = String::from(
-        "<h3>Stimuli</h3>\n<p>Files that fed inputs and ticked clocks. Starved: activations that came before their \
-         row was read, and got an older one.</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th>File</th>\
-         <th>Between rows</th><th class=\"n first\">rows read</th><th class=\"n\">columns</th><th class=\"n\">left out</th>\
-         <th class=\"n\">starved</th></tr>\n</thead>\n<tbody>\n",
-    );
-    for own in &run.stimuli {
+    let rows = run.stimuli.iter().map(|own| {
         let between = match own.interpolation {
             Interpolation::Hold => "the value before",
             Interpolation::Linear => "on the line",
         };
-        out += &format!(
-            "<tr><th scope=\"row\">{}</th><td>{between}</td><td class=\"n first\">{}</td><td class=\"n\">{}</td>\
-             <td class=\"n\">{}</td>{}</tr>\n",
-            breakable(&own.file),
-            count(own.rows),
-            own.columns,
-            own.columns_left_out,
-            starved(own)
-        );
-    }
-    out + "</tbody>\n</table></div>\n"
+        cells![html(breakable(&own.file)), between, own.rows, own.columns, own.columns_left_out, starved(own)]
+    });
+    format!(
+        "<h3>Stimuli</h3>\n<p>Files that fed inputs and ticked clocks. Starved: activations that came before their \
+         row was read, and got an older one.</p>\n{}",
+        Table::new("File|Between rows|>rows read|#columns|#left out|#starved").rows(rows)
+    )
 }
 
-fn starved(own: &StimulusResult) -> String {
-    match &own.first_starved {
-        None => "<td class=\"n zero\">0</td>".to_owned(),
-        Some((clock, time)) => format!(
-            "<td class=\"n alarm\">{}<br><small>first {} at {}</small></td>",
-            count(own.starved),
-            escape(clock),
-            seconds(*time)
-        ),
-    }
+fn starved(own: &StimulusResult) -> Cell {
+    let Some((clock, time)) = &own.first_starved else { return number(0, "") };
+    let (starved, clock, time) = (count(own.starved), escape(clock), seconds(*time));
+    html(format!("{starved}<br><small>first {clock} at {time}</small>")).class("alarm")
 }

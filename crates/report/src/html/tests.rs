@@ -416,9 +416,9 @@ fn paper_has_a_sheet_for_each_fmu_and_no_cut_figure() {
     assert!(page.contains("@page { size: A4") && page.contains("@media (prefers-color-scheme: dark)"));
     // In grey, lines are told apart by their dashes and marks.
     for series in 0..8 {
-        assert_eq!(svg::marker(series, 0.0, 0.0).matches("<path").count(), 1);
-        assert!((0..series).all(|other| svg::marker(other, 0.0, 0.0)
-            != svg::marker(series, 0.0, 0.0).replace(&format!("s{series}"), &format!("s{other}"))));
+        assert_eq!(crate::chart::marker(series, 0.0, 0.0).matches("<path").count(), 1);
+        assert!((0..series).all(|other| crate::chart::marker(other, 0.0, 0.0)
+            != crate::chart::marker(series, 0.0, 0.0).replace(&format!("s{series}"), &format!("s{other}"))));
     }
 }
 
@@ -536,7 +536,7 @@ fn the_parts_of_a_short_response_are_as_readable_as_those_of_a_long_one() {
     is_sound(&page);
     let figure = page.split("<h3>Parts of the response</h3>").nth(1).unwrap().split("class=\"narrow\"").next().unwrap();
     let name = format!("{}.{}</text>", run.clocks[0].fmu, run.clocks[0].clock);
-    let own = figure.split(&name).nth(1).unwrap().split("class=\"strong over\" x=\"4\"").next().unwrap();
+    let own = figure.split(&name).nth(1).unwrap().split("class=\"strong over\" x=\"4.0\"").next().unwrap();
     let width = |bar: &str| bar.split(" width=\"").nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap();
     let bars: Vec<f64> = own.split("<rect ").skip(1).map(width).collect();
     // Wake-up, preempted, blocked, setting and executing of the usual one; executing of the worst.

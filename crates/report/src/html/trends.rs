@@ -1,15 +1,13 @@
 //! `trends.html`: figures of many runs, one figure for each clock and metric. Made like `report.html`, and as self-contained.
 
-use super::figure::{Drawing, captioned, key};
-use super::svg::{Frame, Scale, class, duration_ticks, log_duration_ticks, marker};
-use super::{breakable, escape, name, page};
+use super::figure::{Drawing, captioned, entry, legend};
+use super::table::{Table, cells, html};
+use super::{breakable, header, name, page, verdict};
 use crate::Statistics;
+use crate::chart::{Axis, Chart, Frame, Path, Tick};
 use crate::format::{count, duration, plural, short_duration};
 use crate::trends::{TrendClock, TrendPoint, TrendRun, Trends};
-use std::fmt::Write;
 
-/// Beyond this ratio of the longest to the usual value, the y axis is logarithmic.
-const STEEP: f64 = 12.0;
 /// Clocks that are drawn; all have their figures in the JSON.
 const DRAWN: usize = 60;
 /// With more runs, only the longest value of each line has a mark.
@@ -54,10 +52,9 @@ const METRICS: [Metric; 3] = [
 pub fn trends_html(trends: &Trends) -> String {
     let rig = trends.runs.first().map_or("", |run| run.rig.as_str());
     let number = plural(trends.runs.len() as u64, "run");
-    let mut body = format!("<header id=\"top\">\n<p class=\"eyebrow\">Trends</p>\n<h1>{}</h1>\n", escape(rig));
     let clocks = plural(trends.clocks.len() as u64, "clock");
-    body += &format!("<p class=\"lead\">{number} · {clocks}</p>\n</header>\n");
-    body += &verdict(&trends.runs);
+    let mut body = header("Trends", rig, &[format!("{number} · {clocks}")]);
+    body += &outcome(&trends.runs);
     let sections: String = trends.clocks.iter().take(DRAWN).map(|clock| section(clock, &trends.runs)).collect();
     if sections.is_empty() {
         body += "<p class=\"note\">There is nothing to be drawn: these runs have measured no times, as in virtual time.</p>\n";
@@ -71,20 +68,16 @@ pub fn trends_html(trends: &Trends) -> String {
     page(&format!("{rig} – vecud trends"), &body, env!("CARGO_PKG_VERSION"))
 }
 
-fn verdict(runs: &[TrendRun]) -> String {
+fn outcome(runs: &[TrendRun]) -> String {
     let failed = runs.iter().filter(|run| !run.passed()).count() as u64;
-    let (class, mark, word, sentence) = match failed {
-        0 => ("pass", "✓", "All passed", "No run failed or exceeded a limit of its rig.".to_owned()),
+    let all = plural(runs.len() as u64, "run");
+    match failed {
+        0 => verdict("pass", "✓", "All passed", "No run failed or exceeded a limit of its rig."),
         _ => {
-            let sentence =
-                format!("{} of {} failed; the figures mark them.", count(failed), plural(runs.len() as u64, "run"));
-            ("fail", "✕", "Not all passed", sentence)
+            let sentence = format!("{} of {all} failed; the figures mark them.", count(failed));
+            verdict("fail", "✕", "Not all passed", &sentence)
         }
-    };
-    format!(
-        "<section class=\"verdict {class}\">\n<span class=\"badge\" aria-hidden=\"true\">{mark}</span>\n\
-         <div><h2>{word}</h2><p>{sentence}</p></div>\n</section>\n"
-    )
+    }
 }
 
 fn section(clock: &TrendClock, runs: &[TrendRun]) -> String {
@@ -110,125 +103,99 @@ fn figure(metric: &Metric, clock: &TrendClock, runs: &[TrendRun]) -> Option<Stri
     let last = points.iter().flatten().last()?;
     let limits: Vec<Option<u64>> = clock.points.iter().map(|point| point.as_ref().and_then(metric.limit)).collect();
     let drawing = draw(&points, &limits, runs, Frame::MEDIUM.with_two_lines());
-    let item = |(style, (name, value)): (usize, &Line)| {
-        format!("<li class=\"k{style}\">{}<span>{name}</span><b>last {}</b></li>\n", key(style), duration(value(last)))
-    };
-    let items: String = LINES.iter().enumerate().map(item).collect();
-    let legend = format!("<ul class=\"legend\">\n{items}</ul>\n");
-    Some(captioned(metric.title, metric.sentence, &drawing, &legend))
+    let entries = LINES.iter().enumerate().map(|(style, (name, value))| {
+        let last = format!("last {}", duration(value(last)));
+        entry(style, name, Some(last))
+    });
+    Some(captioned(metric.title, metric.sentence, &drawing, &legend(entries)))
 }
 
 /// Draws the lines: a run after the other to the right, gaps where a run has nothing.
 fn draw(points: &[Option<Statistics>], limits: &[Option<u64>], runs: &[TrendRun], frame: Frame) -> Drawing {
-    let highest = limits.iter().flatten().copied().max().unwrap_or(0);
+    let highest = limits.iter().flatten().copied().max().unwrap_or(0) as f64;
     let max = points.iter().flatten().map(|own| own.max).max().unwrap_or(0).max(1000) as f64;
     let mut medians: Vec<u64> = points.iter().flatten().map(|own| own.p50).collect();
     medians.sort_unstable();
-    let usual = medians.get(medians.len() / 2).copied().unwrap_or(0).max(1) as f64;
-    let is_log = max.max(highest as f64) > usual * STEEP;
-    // A limit is part of the picture, unless all of it would lie at the bottom then.
-    let top = if is_log || (highest as f64) < max * 2.5 { max.max(highest as f64) } else { max };
-    // The words on a limit have room above it.
-    let top = if is_log { top * 2.0 } else { top * 1.15 };
-    let (ys, y_ticks, title) = if is_log {
-        let least = medians.first().copied().unwrap_or(1).max(100) as f64;
-        let bottom = 10f64.powf(least.log10().floor());
-        (Scale::Log { min: bottom, max: top }, log_duration_ticks(bottom, top, 9), "logarithmic")
-    } else {
-        let scale = Scale::Linear { max: top };
-        (scale, duration_ticks(top, 5, scale), "")
-    };
-    // Half a step of room at both ends.
-    let share = |run: usize| (run as f64 + 0.5) / runs.len().max(1) as f64;
+    let usual = medians.get(medians.len() / 2).copied().unwrap_or(0) as f64;
+    // A limit is part of the picture, unless all of it would lie at the bottom then. The words on a limit have room above it.
+    let linear = 1.15 * if highest < max * 2.5 { max.max(highest) } else { max };
+    let least = medians.first().copied().unwrap_or(1);
+    let upwards = Axis::latencies([max.max(highest), usual], [linear, 2.0 * max.max(highest)], least, [5, 9]);
+    let title = if upwards.is_log() { "logarithmic" } else { "" };
     let every = runs.len().div_ceil(frame.labels).max(1);
-    let ticks: Vec<_> =
-        (0..runs.len()).step_by(every).map(|run| (share(run), (run + 1).to_string(), day(&runs[run]))).collect();
-    let mut out = frame.x_axis(&ticks);
-    out += &frame.y_axis(&y_ticks, title);
-    for (run, _) in runs.iter().enumerate().filter(|(_, run)| !run.passed()) {
-        let (x, top, bottom) = (frame.x(share(run)), frame.y(1.0), frame.y(0.0));
-        let title = escape(&format!("run {} failed: {}", run + 1, runs[run].name));
-        let _ =
-            writeln!(out, "<path class=\"failed\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"><title>{title}</title></path>");
-        let _ = writeln!(out, "<text class=\"mid limit-label\" x=\"{x:.1}\" y=\"{:.1}\">✕</text>", top - 3.0);
+    let numbers = (0..runs.len()).step_by(every);
+    let ticks =
+        numbers.map(|run| Tick { at: run as f64, label: (run + 1).to_string(), below: day(&runs[run]) }).collect();
+    // Half a step of room at both ends.
+    let to_the_right = Axis { ticks, ..Axis::bare(-0.5, runs.len().max(1) as f64 - 0.5) };
+    let mut chart = Chart::new(frame, &to_the_right, &upwards.titled(title));
+    for (run, failed) in runs.iter().enumerate().filter(|(_, run)| !run.passed()) {
+        let title = format!("run {} failed: {}", run + 1, failed.name);
+        let (x, top, bottom) = (chart.x(run as f64), frame.y(1.0), frame.y(0.0));
+        chart.path("failed", format_args!("M{x:.1} {top:.1}V{bottom:.1}"), &title);
+        chart.text("mid limit-label", x, top - 3.0, "✕");
     }
-    let half = 0.5 / runs.len().max(1) as f64;
+    let is_drawn = |limit: &u64| chart.is_within(*limit as f64);
+    let drawn: Vec<Option<u64>> = limits.iter().map(|limit| limit.filter(is_drawn)).collect();
     let mut before = None;
-    for (run, limit) in limits.iter().enumerate() {
-        if let Some(limit) = limit.filter(|limit| *limit as f64 <= top) {
-            let (from, to) = (frame.x(share(run) - half), frame.x(share(run) + half));
-            let y = frame.y(ys.share(limit as f64));
-            let _ = writeln!(out, "<path class=\"limit\" d=\"M{from:.1} {y:.1}H{to:.1}\"/>");
+    for (run, limit) in drawn.iter().enumerate() {
+        if let Some(limit) = *limit {
+            let (from, to, y) = (chart.x(run as f64 - 0.5), chart.x(run as f64 + 0.5), chart.y(limit as f64));
+            chart.path("limit", format_args!("M{from:.1} {y:.1}H{to:.1}"), "");
             if before != Some(limit) {
-                let (x, y, text) = (from + 4.0, y - 5.0, short_duration(limit));
-                let _ = writeln!(out, "<text class=\"limit-label\" x=\"{x:.1}\" y=\"{y:.1}\">limit {text}</text>");
+                chart.text("limit-label", from + 4.0, y - 5.0, &format!("limit {}", short_duration(limit)));
             }
         }
         // A run without the clock does not change the limit.
-        before = limit.or(before);
+        before = limits[run].or(before);
     }
     for (style, (name, value)) in LINES.iter().enumerate() {
-        let at = |run: usize, own: &Statistics| (frame.x(share(run)), frame.y(ys.share(value(own) as f64)));
-        let (mut path, mut marks, mut connected) = (String::new(), String::new(), false);
+        let mut path = Path::default();
         for (run, own) in points.iter().enumerate() {
-            if let Some(own) = own {
-                let (x, y) = at(run, own);
-                let _ = write!(path, "{}{x:.1} {y:.1}", if connected { 'L' } else { 'M' });
-                if points.len() <= MARKED {
-                    marks += &marker(style, x, y);
-                }
+            match own {
+                Some(own) => path.to(chart.x(run as f64), chart.y(value(own) as f64)),
+                None => path.lift(),
             }
-            connected = own.is_some();
         }
-        let longest = points.iter().enumerate().filter_map(|(run, own)| Some((run, own.as_ref()?)));
-        if let Some((run, own)) = longest.max_by_key(|(_, own)| value(own)).filter(|_| points.len() > MARKED) {
-            let (x, y) = at(run, own);
-            marks += &marker(style, x, y);
+        chart.line(style, &path, name);
+        let there = || points.iter().enumerate().filter_map(|(run, own)| Some((run, value(own.as_ref()?))));
+        let longest = there().max_by_key(|(_, value)| *value);
+        for (run, value) in there().filter(|own| points.len() <= MARKED || Some(*own) == longest) {
+            chart.mark(style, run as f64, value as f64);
         }
-        let _ =
-            writeln!(out, "<path class=\"line {}\" d=\"{path}\"><title>{name}</title></path>\n{marks}", class(style));
     }
-    let notes = match highest as f64 > top {
-        true => vec![format!("The limit lies above this axis: {}.", short_duration(highest))],
-        false => Vec::new(),
-    };
+    let note = format!("The limit lies above this axis: {}.", short_duration(highest as u64));
+    let notes = if chart.is_within(highest) { Vec::new() } else { vec![note] };
     let label = format!("p50, p99, p99.9 and maximum of {}", plural(points.len() as u64, "run"));
-    Drawing { svg: frame.svg(&label, &out), notes }
+    Drawing { svg: chart.svg(&label), notes }
 }
 
 /// Month, day and time at which a run started: `03-01 09:30`.
 fn day(run: &TrendRun) -> String {
-    run.started.get(5..16).map(|time| escape(&time.replace('T', " "))).unwrap_or_default()
+    run.started.get(5..16).map(|time| time.replace('T', " ")).unwrap_or_default()
 }
 
 /// All runs.
 fn table(runs: &[TrendRun]) -> String {
     let row = |(number, run): (usize, &TrendRun)| {
         let verdict = match (run.passed(), run.ended) {
-            (true, _) => "passed",
-            (false, "finished") => "<em class=\"bad\">failed</em>",
-            (false, _) => "<em class=\"bad\">not ended</em>",
+            (true, _) => html("passed".to_owned()),
+            (false, "finished") => html("<em class=\"bad\">failed</em>".to_owned()),
+            (false, _) => html("<em class=\"bad\">not ended</em>".to_owned()),
         };
         let problems = match run.problems.as_slice() {
             [] => String::new(),
-            [one] => escape(one),
-            [first, others @ ..] => format!("{} (and {} more)", escape(first), count(others.len() as u64)),
+            [one] => one.clone(),
+            [first, others @ ..] => format!("{first} (and {} more)", count(others.len() as u64)),
         };
         let time = if run.mode == "virtual" { "virtual" } else { "real" };
-        format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{time}</td><td>{verdict}</td><td>{problems}</td></tr>\n",
-            number + 1,
-            breakable(&run.name),
-            breakable(&run.rig),
-            escape(&run.started)
-        )
+        let [name, rig] = [&run.name, &run.rig].map(|name| html(breakable(name)));
+        cells![number + 1, name, rig, run.started.as_str(), time, verdict, problems]
     };
-    let rows: String = runs.iter().enumerate().map(row).collect();
     format!(
         "<section>\n<h2>The runs</h2>\n<p>In the order in which they were given. Latencies belong to a machine as much as to a program: \
-         compare those of the same machine.</p>\n<div class=\"scroll\"><table>\n<thead><tr><th>Run</th><th>Name</th><th>Rig</th>\
-         <th>Started</th><th>Time</th><th>Verdict</th><th>Problems</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n\
-         </section>\n"
+         compare those of the same machine.</p>\n{}</section>\n",
+        Table::new("Run|Name|Rig|Started|Time|Verdict|Problems").rows(runs.iter().enumerate().map(row))
     )
 }
 

@@ -1,5 +1,6 @@
 //! The worst activations of each clock: the parts of their time, and the other work at that time.
 
+use super::table::{Cell, Table, cells, html};
 use super::{escape, fold, name};
 use crate::format::{count, duration, micros, plural};
 use crate::{ActivationResult, ClockResult, KernelCounters, Run};
@@ -64,30 +65,21 @@ fn table(title: &str, moments: &[ActivationResult], start: i64) -> String {
     if moments.is_empty() {
         return String::new();
     }
-    let mut out = format!("<h4>{title}</h4>\n<div class=\"scroll\"><table>\n<thead><tr><th>Activation time</th>");
-    out += "<th class=\"n\">at</th><th class=\"n first\">response</th>";
-    for (part, _) in ActivationResult::default().parts() {
-        out += &format!("<th class=\"n\">{part}</th>");
-    }
-    out += "<th class=\"also\">Also at work</th></tr></thead>\n<tbody>\n";
-    for moment in moments {
+    let parts = Moment::default().parts().map(|(part, _)| format!("|#{part}")).concat();
+    let rows = moments.iter().map(|moment| {
         let at = (moment.release_monotonic_ns - start) as f64 / 1e9;
-        out += &format!(
-            "<tr><th scope=\"row\" title=\"{} s\">{} s</th><td class=\"n\">{at:.6} s</td><td class=\"n first max\">{}</td>",
-            escape(&moment.time),
-            moment.time_s,
-            micros(moment.response)
-        );
-        for (_, part) in moment.parts() {
-            let class = if part > moment.response / 2 { "n max" } else { "n" };
-            out += &match part {
-                0 => "<td class=\"n zero\">0</td>".to_owned(),
-                part => format!("<td class=\"{class}\">{}</td>", micros(part)),
-            };
-        }
-        out += &format!("<td>{}</td></tr>\n", company(moment));
-    }
-    out + "</tbody>\n</table></div>\n"
+        let time = Cell::from(format!("{} s", moment.time_s)).titled(format!("{} s", moment.time));
+        let parts = moment.parts().map(|(_, part)| match part {
+            0 => Cell::from("0").class("zero"),
+            part => Cell::from(micros(part)).class(if part > moment.response / 2 { "max" } else { "" }),
+        });
+        let response = Cell::from(micros(moment.response)).class("max");
+        cells![time, format!("{at:.6} s"), response].into_iter().chain(parts).chain([html(company(moment))])
+    });
+    format!(
+        "<h4>{title}</h4>\n{}",
+        Table::new(&format!("Activation time|#at|>response{parts}|~Also at work")).rows(rows)
+    )
 }
 
 /// Names other work during the activation, and its peculiarities.
