@@ -350,6 +350,8 @@ impl Drive {
             if self.roots.within_has_changed() {
                 return self.shorten(asked, t).map(Some);
             }
+            // FMUs of OpenModelica take what they compute for event indicators for all: outputs are old until they are told a point again.
+            asked.tell(t, &self.between)?;
             std::mem::swap(&mut self.roots.begin, &mut self.roots.within);
         }
         std::mem::swap(&mut self.x, &mut self.between);

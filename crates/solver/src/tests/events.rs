@@ -347,3 +347,48 @@ fn the_model_is_asked_where_the_drive_stands_before_anyone_reads_what_it_gives()
         assert_eq!(events, 3, "{method:?}");
     }
 }
+
+/// FMUs of OpenModelica compute outputs only where nothing was asked since they were told a point: what they compute for event indicators is
+/// without them, and counts as all.
+#[test]
+fn a_model_in_the_midst_of_a_step_is_told_its_point_after_all_questions() {
+    struct Late {
+        told: (f64, f64),
+        is_asked: bool,
+    }
+    impl Equations for Late {
+        type Failure = &'static str;
+
+        fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), Refused<&'static str>> {
+            (self.told, self.is_asked) = ((t, x[0]), false);
+            Ok(())
+        }
+
+        fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), Refused<&'static str>> {
+            self.is_asked = true;
+            dx[0] = 1.0;
+            Ok(())
+        }
+    }
+    impl Indicators for Late {
+        fn indicators(&mut self, z: &mut [f64]) -> Result<(), Refused<&'static str>> {
+            self.is_asked = true;
+            z[0] = -1.0;
+            Ok(())
+        }
+    }
+    for method in [Method::Dopri5 { tolerance: 1e-6 }, Method::Bdf { tolerance: 1e-6 }] {
+        let mut model = Late { told: (0.0, 0.0), is_asked: false };
+        let mut drive = started(method, &mut model, &[0.0], 1);
+        let mut between = 0;
+        for row in 1..=100 {
+            let until = f64::from(row) * 0.01;
+            let goal = Goal { limit: 1.0, ..Goal::end(0.0, until) };
+            if drive.to(&mut model, &goal, &mut PLENTY.clone()).unwrap() == (Reached::Until { step_ended: false }) {
+                between += 1;
+                assert!(!model.is_asked && model.told == (until, drive.states()[0]), "{method:?} at {until}");
+            }
+        }
+        assert!(between > 50, "{method:?}: {between}");
+    }
+}
