@@ -360,7 +360,12 @@ pub enum Kind {
         /// How long it had taken when this was known of it, s.
         after_s: f64,
     },
-    /// As `report.json`, a line of the runner or the plan tells of it, which have no more than words.
+    /// Levels of an FMU share FIFO priorities.
+    SharedPriorities {
+        /// Which do, and what that costs; `vecud check` says it, too.
+        words: String,
+    },
+    /// `report.json` or a line of the runner tells of it, which have no more than words.
     Told {
         /// What it is about, as far as the words show it.
         topic: Topic,
@@ -671,6 +676,7 @@ impl Problem {
             | Kind::TraceShortened { words }
             | Kind::StimulusChanged { words }
             | Kind::ReportIncomplete { words }
+            | Kind::SharedPriorities { words }
             | Kind::Told { words, .. } => words.clone(),
         }
     }
