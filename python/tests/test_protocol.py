@@ -376,6 +376,24 @@ def test_figures_are_seconds_and_those_of_a_run_that_is_over_are_its_report(fake
         a.clock("e.u")
 
 
+def test_problems_of_both_formats_are_texts_and_objects(fake: Fake, a: vecud.Rig) -> None:
+    fake.says("GET", "/v1/rigs/a", status("idle"))
+    subject = {"clock": {"fmu": "e", "clock": "t"}}
+    late = {"kind": "overruns", "severity": "warning", "subject": subject, "text": "clock e.t: 3 overruns", "count": 3}
+    report = {"format_version": 2, "verdict": "degraded", "ended": "finished", "problems": [late], "clocks": []}
+    fake.says("GET", "/v1/rigs/a/runs/r1", report)
+    degraded = a.report()
+    assert (degraded.passed, degraded.problems, degraded.problem_objects) == (True, ["clock e.t: 3 overruns"], [late])
+    older = {"problems": ["it crashed", "late"], "problem_severities": ["failure", "warning"]}
+    fake.says("GET", "/v1/rigs/a/runs/r1", {**report, **older, "format_version": 1, "verdict": "fail"})
+    failed = a.report()
+    assert (failed.passed, failed.problems) == (False, ["it crashed", "late"])
+    told = [("failure", "it crashed"), ("warning", "late")]
+    assert failed.problem_objects == [
+        {"kind": "other", "severity": severity, "subject": "run", "text": text} for severity, text in told
+    ]
+
+
 def test_a_report_is_saved_by_its_files(fake: Fake, a: vecud.Rig, tmp_path: Path) -> None:
     fake.says("GET", "/v1/rigs/a", status("idle"))
     fake.says("GET", "/v1/rigs/a/runs/r1", {"verdict": "fail", "ended": "finished", "problems": ["late"], "clocks": []})

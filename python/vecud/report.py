@@ -39,13 +39,13 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """pass or fail."""
+        """pass, degraded or fail."""
         return str(self.data["verdict"])
 
     @property
     def passed(self) -> bool:
-        """Whether it did what it should: nothing failed, and no limit of the rig was exceeded."""
-        return self.verdict == "pass"
+        """Whether nothing failed and no limit of the rig was exceeded; a run that is degraded has passed."""
+        return self.verdict in ("pass", "degraded")
 
     @property
     def ended(self) -> str:
@@ -55,7 +55,18 @@ class Report:
     @property
     def problems(self) -> list[str]:
         """What went wrong, most important first."""
-        return [str(problem) for problem in self.data["problems"]]
+        return [problem if isinstance(problem, str) else str(problem["text"]) for problem in self.data["problems"]]
+
+    @property
+    def problem_objects(self) -> list[Mapping[str, Any]]:
+        """The same with `kind`, `severity`, `subject`, `text`, and the figures of the kind. Of a report of format 1 only severity and
+        text are known: kind `other`, subject `run`."""
+        if self.data.get("format_version", 1) > 1:
+            return list(self.data["problems"])
+        return [
+            {"kind": "other", "severity": severity, "subject": "run", "text": text}
+            for severity, text in zip(self.data["problem_severities"], self.data["problems"])
+        ]
 
     @property
     def clocks(self) -> dict[str, Clock]:

@@ -72,8 +72,9 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
             (tasks::subject(plan, UnitId(task)), tasks::measured(board, UnitId(task), clock, facts));
         problems.extend(judge(&plan.units[task].limits, &measured, &subject));
     }
-    // The plan words them: as warnings of `vecud check` they come before any run.
-    problems.extend(shared.into_iter().map(|words| Problem::told(Severity::Warning, words, &fmus, &clocks)));
+    problems.extend(shared.into_iter().map(|(fmu, words)| {
+        Problem::warning(Subject::Fmu(fmus[fmu.0].name.clone()), Kind::SharedPriorities { words })
+    }));
     let overrun = stopped_by_overrun(plan, board);
     let is_overrun = overrun.is_some();
     problems.extend(overrun);

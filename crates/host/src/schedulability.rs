@@ -1,7 +1,7 @@
 //! Worst responses beside the measured ones: what of the board serves to compute them, and the results of a run's own.
 
 use vecud_plan::schedulability::{Analysis, analyse};
-use vecud_plan::{Mode, Plan, UnitId};
+use vecud_plan::{FmuId, Mode, Plan, UnitId};
 use vecud_record::board::{Metric, TaskCells, TaskWord};
 use vecud_report::{ClockResult, PredictedFrom, Schedulability, Scheduling, measured};
 
@@ -26,7 +26,7 @@ pub fn predict(
     scheduling: Scheduling,
     clocks: &mut [ClockResult],
     notes: &mut Vec<String>,
-) -> Vec<String> {
+) -> Vec<(FmuId, String)> {
     if scheduling != Scheduling::Fifo {
         return Vec::new();
     }

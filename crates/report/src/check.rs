@@ -176,7 +176,11 @@ fn planned<'a>(plan: &'a Plan, analysis: Option<&Analysis>) -> Planned<'a> {
             .collect(),
         stimuli: plan.stimuli.iter().map(|stimulus| stimulus.file.as_str()).collect(),
         signals: plan.signals.iter().map(SignalResult::of).collect(),
-        warnings: analysis.map(|analysis| plan.shared_priorities(analysis)).unwrap_or_default(),
+        warnings: analysis
+            .into_iter()
+            .flat_map(|analysis| plan.shared_priorities(analysis))
+            .map(|(_, words)| words)
+            .collect(),
         notes: &plan.notes,
     }
 }

@@ -360,7 +360,12 @@ pub enum Kind {
         /// How long it had taken when this was known of it, s.
         after_s: f64,
     },
-    /// A problem known only by its words: read from `report.json`, or from a line of the runner or the plan.
+    /// Levels of an FMU share FIFO priorities.
+    SharedPriorities {
+        /// The levels and what sharing costs them, as `vecud check` says it.
+        words: String,
+    },
+    /// A problem known only by its words: read from `report.json`, or from a line of the runner.
     Told {
         /// Topic of the words, as far as they show it.
         topic: Topic,
@@ -671,6 +676,7 @@ impl Problem {
             | Kind::TraceShortened { words }
             | Kind::StimulusChanged { words }
             | Kind::ReportIncomplete { words }
+            | Kind::SharedPriorities { words }
             | Kind::Told { words, .. } => words.clone(),
         }
     }

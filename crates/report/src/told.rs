@@ -1,6 +1,5 @@
 //! Problems of which only the words are known: those of `report.json`, which has their topics beside them (reports of before
-//! have no more); lines of the runner, which come through shared memory as text; warnings of the plan. This is the one place
-//! that looks into words.
+//! have no more); lines of the runner, which come through shared memory as text. This is the one place that looks into words.
 
 use super::{ClockResult, FmuResult, Kind, Problem, Severity, Subject, Topic};
 use vecud_base::plain::plain;
@@ -164,6 +163,7 @@ mod tests {
                 Subject::Steps { fmu: "plant".into(), task: "step".into() },
                 Kind::Overruns { count: 3, queues: false },
             ),
+            Problem::warning(fmu(), Kind::SharedPriorities { words: words("fmu `plant`: 3 priority levels") }),
             Problem::warning(clock("task_1ms"), Kind::OtherCore { count: 1, planned: 2 }),
             Problem::warning(
                 Subject::Run,

@@ -2,19 +2,19 @@
 
 use super::Analysis;
 use super::table::{duration, name};
-use crate::{Plan, UnitId};
+use crate::{FmuId, Plan, UnitId};
 use std::fmt::Write;
 
 impl Plan {
     /// For each FMU whose levels share FIFO priorities: which do, and how much later those are that wait for others. Several
     /// lines each.
-    pub fn shared_priorities(&self, analysis: &Analysis) -> Vec<String> {
+    pub fn shared_priorities(&self, analysis: &Analysis) -> Vec<(FmuId, String)> {
         let shared = self.shared();
         let of_fmu = shared.chunk_by(|a, b| self.units[a[0].0].fmu == self.units[b[0].0].fmu);
         of_fmu.map(|shared| self.of_one(shared, analysis)).collect()
     }
 
-    fn of_one(&self, shared: &[Vec<UnitId>], analysis: &Analysis) -> String {
+    fn of_one(&self, shared: &[Vec<UnitId>], analysis: &Analysis) -> (FmuId, String) {
         let fmu = self.units[shared[0][0].0].fmu;
         let (low, high) = self.host.fifo_asked;
         let mut text = format!(
@@ -36,7 +36,7 @@ impl Plan {
                 let _ = write!(text, "; {delay}");
             }
         }
-        text
+        (fmu, text)
     }
 
     /// How much later a task may respond since it shares its priority, in words.

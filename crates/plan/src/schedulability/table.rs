@@ -48,7 +48,7 @@ fn apart(plan: &Plan) -> String {
 /// The levels that share a FIFO priority.
 fn sharing(plan: &Plan, analysis: &Analysis) -> String {
     let warnings = plan.shared_priorities(analysis).into_iter();
-    warnings.map(|warning| format!("\nWARNING: {}\n", warning.replace('\n', "\n  "))).collect()
+    warnings.map(|(_, warning)| format!("\nWARNING: {}\n", warning.replace('\n', "\n  "))).collect()
 }
 
 /// Why the rig cannot be scheduled; `None`: it can, as far as anybody knows. One paragraph for each core and clock.

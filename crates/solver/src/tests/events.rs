@@ -359,19 +359,19 @@ fn a_model_in_the_midst_of_a_step_is_told_its_point_after_all_questions() {
     impl Equations for Late {
         type Failure = &'static str;
 
-        fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), Refused<&'static str>> {
+        fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), ModelError<&'static str>> {
             (self.told, self.is_asked) = ((t, x[0]), false);
             Ok(())
         }
 
-        fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), Refused<&'static str>> {
+        fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), ModelError<&'static str>> {
             self.is_asked = true;
             dx[0] = 1.0;
             Ok(())
         }
     }
     impl Indicators for Late {
-        fn indicators(&mut self, z: &mut [f64]) -> Result<(), Refused<&'static str>> {
+        fn indicators(&mut self, z: &mut [f64]) -> Result<(), ModelError<&'static str>> {
             self.is_asked = true;
             z[0] = -1.0;
             Ok(())
