@@ -225,8 +225,8 @@ impl Functions {
     /// The instance is alive and may be stepped; the place can be written to.
     pub(super) unsafe fn get_max_step_size(&self, i: RawInstance, size: &mut f64) -> RawStatus {
         match &self.own {
-            // SAFETY: this function's contract.
             VersionFunctions::Fmi2(own) => {
+                // SAFETY: this function's contract.
                 adapter::status(unsafe { (own.get_max_step_size)(fmi2::Component::behind(i).raw, size) })
             }
             VersionFunctions::Fmi1(_) | VersionFunctions::Fmi3(_) | VersionFunctions::Draft(_) => NOT_CALLED,

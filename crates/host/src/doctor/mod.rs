@@ -11,7 +11,7 @@
 //! - [`Tree`] is the only way to the machine's files, below a root that is handed in: tests read made-up machines. A file
 //!   that is missing, unreadable or full of nonsense is normal, and says so in a finding where it matters.
 //! - [`trials`] finds limits by doing what a run does (policy, priority, locked memory, cores, sleep states), in threads
-//! that end at once. [`probe`] sleeps as partitions sleep, and measures how late it wakes.
+//!   that end at once. [`probe`] sleeps as partitions sleep, and measures how late it wakes.
 //! - [`rules`] are pure: what is known → [`Finding`]s. [`show`] is pure, too.
 //! - [`against`] compares a result with one that was saved as JSON.
 //! - [`kept`] is the last measurement as text: `vecud doctor` puts it into the user's cache, reports draw it.

@@ -63,8 +63,8 @@ fn different(signals: &SignalsComparison) -> String {
 }
 
 /// With its tolerance, for which there is a column or not.
-fn row(signal: &SignalResult) -> [Cell; 10] {
-    let [at, a, b] = signal.first.as_ref().map_or_else(Default::default, |Point { time, a, b }| {
+fn row(signal: &SignalComparison) -> [Cell; 10] {
+    let [at, a, b] = signal.first.as_ref().map_or_else(Default::default, |SamplePair { time, a, b }| {
         let (a, b) = shown_pair(a, b);
         [time.to_string(), a, b]
     });
@@ -72,7 +72,7 @@ fn row(signal: &SignalResult) -> [Cell; 10] {
         Some((most, point)) => [Cell::from(round(*most)).class("max"), point.time.to_string().into()],
         None => [none(), "".into()],
     };
-    let relative = |(most, _): &(f64, Point)| format!("{} %", round(100.0 * most)).into();
+    let relative = |(most, _): &(f64, SamplePair)| format!("{} %", round(100.0 * most)).into();
     let relative = signal.largest_relative.as_ref().map_or_else(none, relative);
     let unlike = match signal.unlike {
         0 => String::new(),
@@ -123,7 +123,7 @@ fn figure(signal: &SignalComparison, curve: &ComparedCurve) -> String {
 }
 
 /// The time, in numbers as they are compared.
-fn times(curve: &Curve) -> Axis {
+fn times(curve: &ComparedCurve) -> Axis {
     let (from, to) = curve.times;
     match to > from {
         true => Axis::values(from, to, DEVIATION.labels),
@@ -132,7 +132,7 @@ fn times(curve: &Curve) -> Axis {
 }
 
 /// A chart with a dashed line since when they differ.
-fn chart(signal: &SignalResult, frame: Frame, times: &Axis, upwards: &Axis) -> Chart {
+fn chart(signal: &SignalComparison, frame: Frame, times: &Axis, upwards: &Axis) -> Chart {
     let mut chart = Chart::new(frame, times, upwards);
     signal.first.iter().for_each(|first| chart.upright("limit", first.time));
     chart

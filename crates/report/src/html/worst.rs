@@ -65,7 +65,7 @@ fn table(title: &str, moments: &[ActivationResult], start: i64) -> String {
     if moments.is_empty() {
         return String::new();
     }
-    let parts = Moment::default().parts().map(|(part, _)| format!("|#{part}")).concat();
+    let parts = ActivationResult::default().parts().map(|(part, _)| format!("|#{part}")).concat();
     let rows = moments.iter().map(|moment| {
         let at = (moment.release_monotonic_ns - start) as f64 / 1e9;
         let time = Cell::from(format!("{} s", moment.time_s)).titled(format!("{} s", moment.time));
