@@ -4,7 +4,7 @@
 //! Guarantees:
 //!
 //! - A request touches no thread that partitions run on: figures are read from shared memory, and long work is done by
-//! separate threads.
+//!   separate threads.
 //! - Rigs are isolated: the failure of one of them, or requests to it, do not affect the others.
 //! - Any number of concurrent requests takes bounded memory and processors, and a rig can be stopped.
 //! - The wanted state of each rig is on the disk before a request for it is confirmed.
