@@ -2,7 +2,7 @@
 //! little memory, and nothing outlives it.
 
 use super::client::{Answer, Daemon, exchange, request, tracer};
-use super::program::{copied_tracer, own_core, shared_core, wait_until};
+use super::program::{copied_tracer, own_core, wait_until};
 use super::tcp::{AUTHORIZATION, LOCAL, connect, over_tcp, over_tcp_in};
 use nix::sys::signal::Signal::SIGKILL;
 use nix::sys::socket::{MsgFlags, recv};
@@ -125,7 +125,7 @@ fn start_steady(daemon: &Daemon) {
 /// A few compilers are at work at a time, some checks wait for them, and further ones are told to come back.
 #[test]
 fn builds_without_end_keep_nobody_waiting_and_end_with_the_daemon() {
-    shared_core(|| {
+    own_core(|| {
         for killed in [false, true] {
             let mut daemon = with_slow_compiler();
             start_steady(&daemon);
@@ -156,7 +156,7 @@ fn builds_without_end_keep_nobody_waiting_and_end_with_the_daemon() {
 /// A start whose FMU has to be built: another rig starts meanwhile, and the first one can be given up.
 #[test]
 fn a_start_that_compiles_keeps_no_other_one_waiting() {
-    shared_core(|| {
+    own_core(|| {
         let daemon = with_slow_compiler();
         let folder = daemon.folder.path().to_owned();
         daemon.put("slow", &slow_rig(&daemon, 0)).json(201);
@@ -176,7 +176,7 @@ fn a_start_that_compiles_keeps_no_other_one_waiting() {
 /// Of long rigs one at a time is read; longer ones are refused, whether they come as text or are in a file.
 #[test]
 fn long_rigs_take_little_memory_and_keep_nobody_waiting() {
-    shared_core(|| {
+    own_core(|| {
         let daemon = Daemon::new();
         start_steady(&daemon);
         let numbers = |length: usize| format!("[rig]\nx = [{}]\n", "1,".repeat(length / 2));
@@ -206,7 +206,7 @@ fn long_rigs_take_little_memory_and_keep_nobody_waiting() {
 /// Bodies that never come to their end: with nothing, with little, and with all but the last letter.
 #[test]
 fn silent_bodies_make_way_for_others_and_have_room_for_so_much_together() {
-    shared_core(|| {
+    own_core(|| {
         for length in [0, 60 << 10, (4 << 20) - 1] {
             let daemon = Daemon::new();
             start_steady(&daemon);
@@ -230,7 +230,7 @@ fn silent_bodies_make_way_for_others_and_have_room_for_so_much_together() {
 /// Whoever has no token sends no bodies, and has half of the places at most.
 #[test]
 fn without_the_token_nobody_takes_memory_or_places_from_those_who_have_it() {
-    shared_core(|| {
+    own_core(|| {
         let (daemon, port) = over_tcp(&["--anonymous-read"]);
         start_steady(&daemon);
         let shown = [LOCAL, AUTHORIZATION].concat();

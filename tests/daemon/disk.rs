@@ -1,7 +1,7 @@
 //! A state folder that is full: what cannot be kept is not done and is told, what is there stays, and rigs that run go on.
 
 use super::client::{Daemon, kept_every_release, tracer};
-use super::program::{shared_core, skipped, wait_until};
+use super::program::{own_core, skipped, wait_until};
 use std::fs::File;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn on_a_small_disk(test: &str) -> Option<Daemon> {
 
 #[test]
 fn a_full_disk_is_told_and_costs_a_rig_that_runs_no_release_as_this_user() {
-    shared_core(|| {
+    own_core(|| {
         let test = "a_full_disk_is_told_and_costs_a_rig_that_runs_no_release_as_this_user";
         let Some(daemon) = on_a_small_disk(test) else { return };
         let state = PathBuf::from(format!("/proc/{}/root", daemon.pid()))
