@@ -17,23 +17,23 @@
 //! # How a run calls it
 //!
 //! ```
-//! use vecud_solver::{Bound, Drive, Equations, Goal, Indicators, Method, Reached, Refused};
+//! use vecud_solver::{Drive, Equations, Goal, Indicators, Method, ModelError, Reached, WorkBudget};
 //!
 //! /// A ball that falls from a height of one metre.
 //! struct Ball { x: [f64; 2] }
 //! impl Equations for Ball {
 //!     type Failure = String;
-//!     fn tell(&mut self, _: f64, x: &[f64]) -> Result<(), Refused<String>> {
+//!     fn tell(&mut self, _: f64, x: &[f64]) -> Result<(), ModelError<String>> {
 //!         self.x.copy_from_slice(x);
 //!         Ok(())
 //!     }
-//!     fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), Refused<String>> {
+//!     fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), ModelError<String>> {
 //!         dx.copy_from_slice(&[self.x[1], -9.81]);
 //!         Ok(())
 //!     }
 //! }
 //! impl Indicators for Ball {
-//!     fn indicators(&mut self, z: &mut [f64]) -> Result<(), Refused<String>> {
+//!     fn indicators(&mut self, z: &mut [f64]) -> Result<(), ModelError<String>> {
 //!         z[0] = self.x[0];
 //!         Ok(())
 //!     }
@@ -48,7 +48,7 @@
 //! drive.restart(&mut ball, 0.0).unwrap();
 //! // For each communication step: to its end, with what may be worked in it.
 //! let goal = Goal::end(0.0, 1.0);
-//! let mut bound = Bound { events: 100, right_hand_sides: 1_000_000 };
+//! let mut bound = WorkBudget { events: 100, right_hand_sides: 1_000_000 };
 //! let mut bounces = 0;
 //! loop {
 //!     match drive.to(&mut ball, &goal, &mut bound).unwrap() {

@@ -70,21 +70,21 @@
 //!     }
 //! }
 //!
-//! let (algorithm, step) = (Algorithm::Predictable, Fraction::SECOND);
+//! let (algorithm, step) = (MasterAlgorithm::Predictable, Fraction::SECOND);
 //! let saves = Abilities { varies_step: true, may_return_early: true, way_back: Ok(WayBack::State), sources: vec![] };
-//! let tank = |name| Candidate { name, abilities: saves.clone(), wish: None };
+//! let tank = |name| UnclassifiedSlave { name, abilities: saves.clone(), wish: None };
 //! let classes = classify(&[tank("upper"), tank("lower")], algorithm, step)?;
 //!
 //! // The upper one's outflow (0) feeds the lower one's inflow (1).
 //! let variables = Dependencies { names: &["upper.out", "lower.in"], direct: &[], connections: &[(0, 1)] };
-//! let exchanges = Exchange::without_loops(&variables.exchanges(&variables.order()));
+//! let exchanges = ExchangeStep::without_loops(&variables.exchanges(&variables.order()));
 //! let setup = Setup::new(algorithm, &["upper", "lower"], &classes, exchanges, &[(0, 1)]);
 //!
 //! let is_full = Instant::from_f64(0.37).unwrap();
 //! let mut tanks = Tanks { time: [Instant::ZERO; 2], saved: [Instant::ZERO; 2], is_full };
 //! let stepped = setup.step(&mut tanks, Instant::ZERO, Instant::ZERO.after(step)).unwrap();
 //! assert_eq!((stepped.to, tanks.time), (is_full, [is_full; 2]));
-//! assert_eq!(stepped.shortened, Some(Shortened { slave: 1, cause: Cause::Rejected }));
+//! assert_eq!(stepped.shortened, Some(Shortened { slave: 1, cause: EarlyEnd::Rejected }));
 //! # Ok::<(), Unfit>(())
 //! ```
 
