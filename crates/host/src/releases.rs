@@ -43,18 +43,25 @@ fn releases(plan: &Plan, board: Board, task: UnitId, end: Instant) -> Option<u64
     Some(Passed::on_grid(origin, interval, before, until, Some(until)).map_or(0, |passed| passed.count))
 }
 
-/// Counts what has been released in virtual time and not begun, or not returned, when the runner died: its thread cannot. A run has come
-/// to each instant of which an activation is complete, though the runner died before it could say so.
+/// Counts as discarded what was released and is in no other count since the runner died: its thread cannot. In virtual time that is all that
+/// has not begun or not returned; a run has come to each instant of which an activation is complete, though the runner died before it could
+/// say so. In real time it is an activation of which the thread had noted the begin or the end, and had not counted it yet: at most one of
+/// each task, and a greater difference stays for [`account`].
 pub fn discard(plan: &Plan, board: Board) {
-    if plan.mode == Mode::RealTime {
-        return;
-    }
     let word = |task: UnitId, word| board.task(task).get(word);
     let tasks = || (0..plan.units.len()).map(UnitId);
     let counted = |task| -> u64 {
-        [TaskWord::Activations, TaskWord::Skipped, TaskWord::Discarded].map(|own| word(task, own)).iter().sum()
+        let words = [TaskWord::Activations, TaskWord::Skipped, TaskWord::Discarded];
+        words.into_iter().fold(0, |sum, own| sum.saturating_add(word(task, own)))
     };
     let said = plan.start.nanos().plus(Nanos(board.global(Global::Reached).load(SeqCst) as i64));
+    if plan.mode == Mode::RealTime {
+        let has_lost_one = |task: &UnitId| {
+            let releases = releases(plan, board, *task, Instant::from_nanos(said));
+            releases.is_some_and(|releases| counted(*task).checked_add(1) == Some(releases))
+        };
+        return tasks().filter(has_lost_one).for_each(|task| board.task(task).count_shared(TaskWord::Discarded, 1));
+    }
     let is_beyond = |task: &UnitId| {
         releases(plan, board, *task, Instant::from_nanos(said)).is_some_and(|releases| counted(*task) > releases)
     };
