@@ -8,7 +8,7 @@ use std::fmt;
 /// Every saved state begins with this.
 pub const MARK: &[u8; 12] = b"vecud state\n";
 /// The number of the form of the frame and of the content within a version of vecud.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Mark, form, vecud's version (padded with zeros), length.
 const HEADER: usize = MARK.len() + 4 + 24 + 8;
