@@ -120,7 +120,7 @@ pub enum Global {
     LogNumber,
     /// The number to which the runner has followed: it prints to the file that was begun then.
     LogFollowed,
-    /// What was said last about the runner's threads ([`ThreadsState`]).
+    /// The last report on the runner's threads ([`ThreadsState`]).
     Threads,
     /// Kernel's id of the thread that receives datagrams; 0: there is none.
     ReceiverTid,

@@ -161,7 +161,7 @@ pub struct Occurrence {
     pub reference: Option<ValueReference>,
     /// Activation time.
     pub time: Option<Instant>,
-    /// What was wrong, as [`FindingKind`] says; 0 when it says nothing.
+    /// Detail of the fault, whose meaning depends on the [`FindingKind`]; 0 where the kind has none.
     pub value: u64,
 }
 

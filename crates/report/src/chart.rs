@@ -17,7 +17,7 @@
 //! Texts are text: the chart escapes them. Colours, dashes and shapes are classes of html/style.css; a style is an index into
 //! them, of which [`COLOURS`] can be told apart, in grey as well.
 //!
-//! Whoever cannot see the chart has its title ([`Chart::svg`]) and what its axes span as a description.
+//! Screen readers get the title of the chart ([`Chart::svg`]), and the spans of its axes as a description.
 //!
 //! ```
 //! use vecud_report::chart::{Axis, Chart, Frame, Path};
@@ -54,9 +54,9 @@ pub const BASELINE: usize = usize::MAX;
 /// A drawing area with room for axis labels around the plot.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// Of the whole drawing.
+    /// Width of the whole drawing, in units of its `viewBox`.
     pub width: f64,
-    /// Of the whole drawing.
+    /// Height of the whole drawing, in units of its `viewBox`.
     pub height: f64,
     /// Room beside the plot.
     pub left: f64,

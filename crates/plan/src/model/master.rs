@@ -9,7 +9,7 @@ use vecud_solver::master::{Classes, ExchangeStep, MasterAlgorithm};
 pub struct MasterPlan {
     /// NAME of `[master.NAME]`.
     pub name: String,
-    /// Who of them steps when, and how far.
+    /// The algorithm that decides which member steps when, and how far.
     pub algorithm: MasterAlgorithm,
     /// Who steps: an FMU for Co-Simulation, or all that are integrated together. By name.
     pub slaves: Vec<SlavePlan>,

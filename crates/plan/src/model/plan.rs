@@ -35,7 +35,7 @@ pub struct Plan {
     pub fmus: Vec<FmuPlan>,
     /// How all instances are initialised, step by step: each enters once.
     pub initialisation: Vec<InitialStep>,
-    /// What is released, in merged order.
+    /// All tasks, in merged order.
     pub tasks: Vec<TaskPlan>,
     /// All that computes, in merged order: most urgent first; ties in virtual time are broken by this order.
     pub units: Vec<UnitPlan>,

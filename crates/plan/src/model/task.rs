@@ -1,4 +1,4 @@
-//! Who runs: tasks, which the schedule releases, and the units that compute in them.
+//! Tasks, which the schedule releases, and the units that compute in them.
 
 use super::{BatchPlan, Figures, FmuId, InputClockPlan, MasterPlan, RecordedClock, Release, TaskId, UnitId};
 use crate::rig::{Limits, Overrun, Solver, StepSize};
@@ -26,7 +26,7 @@ pub struct GroupPlan {
     /// The steps of each FMU. The figures of the group's releases are those of the first; a master has the others by the names of their
     /// FMUs, on which the order of everything depends there.
     pub members: Vec<UnitId>,
-    /// Who of them steps when; `None`: all do, to each communication point of one of them.
+    /// The algorithm that decides which member steps when; `None`: all step to each communication point of any of them.
     pub master: Option<MasterPlan>,
 }
 
@@ -81,7 +81,7 @@ pub enum Work {
 /// The steps of one FMU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepPlan {
-    /// With whom it makes them.
+    /// The group that it makes them in, if it is in one.
     pub membership: Membership,
     /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
     /// shorter.
@@ -126,14 +126,14 @@ pub enum StepRows {
     },
 }
 
-/// With whom an FMU makes its steps.
+/// The group that an FMU makes its steps in, if it is in one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Membership {
-    /// With nobody.
+    /// The FMU is in no group.
     Alone,
-    /// With those that clocks connect with it.
+    /// The group consists of the FMUs that clocks connect with this one.
     Clocks,
-    /// With those of a [`MasterPlan`], whose algorithm says who steps when.
+    /// The group is that of a [`MasterPlan`], whose algorithm decides which member steps when.
     Master {
         /// The figures of the group's releases are its own.
         is_first: bool,

@@ -42,7 +42,7 @@ pub struct EventUnit {
     others: Vec<GroupMember>,
     /// What of them all is integrated; `None`: they make their steps themselves.
     continuous: Option<Continuous>,
-    /// Who of them steps when; `None`: all do, to each communication point of one of them.
+    /// The algorithm that decides which member steps when; `None`: all step to each communication point of any of them.
     master: Option<(Master, Exchange)>,
     /// One of them has failed: no step follows.
     failed: Option<usize>,
