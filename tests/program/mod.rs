@@ -290,7 +290,7 @@ pub fn copied_tracer(to: &Path) -> PathBuf {
 
 /// Programs that are started from here on take SIGINT and SIGQUIT as in a terminal's foreground: a shell that was told to run the
 /// tests in its background has them ignore these, they hand that on, and `vecud check` leaves ignored signals ignored.
-fn take_signals() {
+pub fn take_signals() {
     for which in [SIGINT, SIGQUIT] {
         // SAFETY: the default action runs no code of this process.
         unsafe { signal(which, SigDfl) }.unwrap();

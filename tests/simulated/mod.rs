@@ -75,6 +75,7 @@ impl Place {
     }
 
     pub fn command_of(&self, command: &str, fmu: &Path, arguments: &[&str]) -> Command {
+        crate::program::take_signals();
         let mut vecud = Command::new(env!("CARGO_BIN_EXE_vecud"));
         vecud.arg(command).arg(fmu).args(arguments).current_dir(self.0.path());
         vecud

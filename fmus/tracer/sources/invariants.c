@@ -66,8 +66,9 @@ static bool same_time(double a, double b)
 
 static bool is_due(const struct tracer *fmu, double time)
 {
-    for (unsigned i = 0; i < DUES && i < fmu->next_due; i++)
-        if (same_time(time, fmu->dues[i])) return true;
+    unsigned kept = fmu->next_due < DUES ? fmu->next_due : DUES;
+    for (unsigned back = 1; back <= kept; back++)
+        if (same_time(time, fmu->dues[(fmu->next_due - back) % DUES])) return true;
     return false;
 }
 
@@ -83,8 +84,11 @@ static void check_time(struct tracer *fmu, const struct activation *activation)
 void check_entry(struct tracer *fmu, struct activation *activation)
 {
     uint32_t clock = activation->clock;
-    uint32_t above = fmu->active & fmu->above[clock], equal = fmu->active & fmu->not_below[clock] & ~above;
-    if (equal || above & ~fmu->asleep)
+    /* Before and after: the sleeper may preempt this entry in between, and fall asleep or return. */
+    uint32_t asleep = fmu->asleep, active = fmu->active;
+    asleep |= fmu->asleep;
+    uint32_t above = active & fmu->above[clock], equal = active & fmu->not_below[clock] & ~above;
+    if (equal || above & ~asleep)
         violated(fmu, clock, ENTERED_INSIDE);
     else if (above)
         /* Let in before the higher one came and fell asleep in FMU code: no host can take that back. It is rare. */

@@ -77,7 +77,7 @@ enum violation {
 #define TEXT_SIZE 256
 #define BINARY_SIZE 64
 #define PATH_SIZE 4096
-#define DUES 16
+#define DUES 1024
 
 struct text {
     char bytes[TEXT_SIZE];
