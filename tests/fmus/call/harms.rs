@@ -3,7 +3,7 @@
 use super::{called, command, example, json, script};
 use crate::program::forks::{Forks, OF_A_LIBRARY};
 use crate::program::{PATIENCE, send, tempdir, wait_until};
-use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::sys::signal::{self, SigHandler, Signal};
 use std::io::Write;
 use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
@@ -211,7 +211,7 @@ fn processes_that_the_fmu_starts_end_with_it_and_are_named() {
         forks.noted(&mut command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // `nohup` has the tests ignore it; they hand that on, and vecud leaves ignored signals ignored.
         // SAFETY: between fork and exec the closure makes one system call.
-        unsafe { command.pre_exec(|| Ok(signal(Signal::SIGHUP, SigHandler::SigDfl).map(drop)?)) };
+        unsafe { command.pre_exec(|| Ok(signal::signal(Signal::SIGHUP, SigHandler::SigDfl).map(drop)?)) };
         let mut child = command.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         input.write_all(lines.as_bytes()).unwrap();
