@@ -206,7 +206,7 @@ fn processes_that_the_fmu_starts_end_with_it_and_are_named() {
         ("asked in a call", begin(HANG), Some(Signal::SIGHUP)),
     ] {
         let forks = Forks::in_folder(&folder.path().join(name));
-        let timeout = if signal.is_some() { "600" } else { "1" };
+        let timeout = if name == "hang" { "1" } else { "600" };
         let mut command = command(&forks.fmu, &["--timeout", timeout]);
         forks.noted(&mut command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // `nohup` has the tests ignore it; they hand that on, and vecud leaves ignored signals ignored.
