@@ -1,5 +1,5 @@
-//! One activation: what is set comes from connections and stimuli, the [calls](Calls) of its unit are made, and what they give is
-//! recorded (semantics S10). The same code in real and in virtual time.
+//! One activation: sets inputs from connections and stimuli, makes the [calls](Calls) of its unit, and records the results
+//! (semantics S10). The same code in real and in virtual time.
 
 use super::calls::{Calls, Meter, Recorded, SharedOutputs};
 use super::halt::Halt;
@@ -13,7 +13,7 @@ use vecud_fmi::FastPathExit;
 use vecud_plan::schedule::Due;
 use vecud_plan::{TaskPlan, UnitId};
 
-/// A task with its FMU code and its buffers, those of all members if it is a group; belongs to one thread.
+/// A task with its FMU code and its buffers, of all members if it is a group; belongs to one thread.
 pub struct Activation {
     unit: Unit,
     calls: Calls,
@@ -43,7 +43,7 @@ impl Activation {
         self.calls.delays()
     }
 
-    /// Whether it does nothing but the calls that are always the same.
+    /// Whether it makes nothing but the calls that are always the same.
     pub fn is_plain(&self) -> bool {
         self.calls.is_plain()
     }
@@ -80,7 +80,7 @@ impl Activation {
         self.unit.apart(self.calls.task())
     }
 
-    /// The activations of all tasks, of those of all units.
+    /// Joins the activations of all units to those of the tasks, in the order of the plan's tasks.
     pub fn of_tasks(world: &World, units: Vec<Activation>) -> Vec<Activation> {
         let mut units: Vec<Option<Activation>> = units.into_iter().map(Some).collect();
         let mut take = |unit: UnitId| units[unit.0].take().expect("a unit computes in one task");
@@ -106,8 +106,8 @@ impl Activation {
         self.calls.prefetch();
     }
 
-    /// Brings what stimuli have for the release `due`. `false`: that cannot be read, and the run ends; the activation is not to
-    /// be run.
+    /// Fetches the stimuli's values for the release `due`. `false`: they cannot be read, and the run ends without this
+    /// activation.
     #[inline]
     pub fn stimulate(&mut self, world: &World, due: &Due) -> bool {
         let is_held = self.unit.holds_inputs(due.time);
@@ -118,8 +118,8 @@ impl Activation {
         own && self.unit.take_fed(world, due) && self.unit.stimulate_others(world, due, is_held)
     }
 
-    /// Runs it for the release `due`, which is so many `seconds`. When a call fails, or another partition of the instance has,
-    /// what is left is not done.
+    /// Runs the activation for the release `due`, whose time is `seconds`. When a call fails, or another partition of the
+    /// instance has failed, the rest is left out.
     #[inline]
     pub fn run(
         &mut self,
@@ -167,12 +167,12 @@ impl Activation {
         self.calls.strode(strode)
     }
 
-    /// There is no further release in this run: what is left to be done.
+    /// Ends the work after the last release of the run.
     pub fn finish(&mut self, world: &World, host: &'static PartitionHost) {
         self.unit.finish(&self.calls, world, host);
     }
 
-    /// The run is over: notes what was finished only after this task had looked for the last time.
+    /// Notes, after the end of the run, what was finished only after this task's last look.
     pub fn settle(&self, world: &World) {
         self.calls.settle(world);
     }
@@ -183,8 +183,8 @@ impl Activation {
         self.recorded.is_some()
     }
 
-    /// Appends what the last run, for `due`, has set and read, and what `host` has read in callbacks meanwhile, to the task's
-    /// samples. `false`: there was no room.
+    /// Appends a sample to the task's ring: the inputs and outputs of the last run, for `due`, and the values that callbacks read
+    /// through `host`. `false`: there was no room.
     #[inline]
     pub fn sample(&self, world: &World, host: &PartitionHost, order: u64, due: &Due) -> bool {
         let append = |own: &Recorded| own.append(&self.calls, world, host, order, due.time);

@@ -1,4 +1,5 @@
-//! Where [cables](super::cables) meet the batches of a task: what comes in them is fetched, and what was read leaves in them.
+//! Ports: where [signal bundles](super::signal_bundles) meet the batches of a task. Inputs are fetched from bundles, and outputs
+//! are published to them.
 
 use super::values::{Input, Output};
 use super::world::World;
@@ -9,7 +10,7 @@ use vecud_fmi::Batch;
 use vecud_linux::prefetch::prefetch;
 use vecud_plan::conversion::Conversion;
 
-/// A stretch of a cable whose words are elements of a batch.
+/// A segment of a signal bundle whose words are elements of a batch.
 #[derive(Debug, PartialEq)]
 struct Stretch {
     word: usize,
@@ -19,20 +20,20 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// The words of the stretch.
+    /// The words of the segment.
     #[inline]
     fn words(&self) -> Range<usize> {
         self.word..self.word + self.elements.len()
     }
 }
 
-/// Where a cable meets a batch.
+/// The port of a signal bundle at a batch.
 struct End {
     cable: Arc<Latest>,
     /// The version that the batch has.
     seen: u64,
-    /// The words of the cable are the elements of the batch, in the same order; they are [few](FEW), they are doubles, and all
-    /// items are enabled, so that it stays like this.
+    /// The words of the bundle are the elements of the batch, in the same order; they are [few](FEW) doubles, and all items are
+    /// enabled, which stays so.
     is_whole: bool,
     stretches: Vec<Stretch>,
     /// Items that join with the first version.
@@ -40,7 +41,7 @@ struct End {
 }
 
 impl End {
-    /// The ends at a batch; `elements` are those of a connection on this side.
+    /// The ports at a batch; `elements` are those of a connection on this side.
     fn all(
         world: &World,
         planned: &vecud_plan::BatchPlan,
@@ -85,7 +86,7 @@ impl End {
         Ends { first: ends.next(), others: ends.collect() }
     }
 
-    /// Looks whether it [is whole](End::is_whole) from now on.
+    /// Determines whether the port [is whole](Port::is_whole) from now on.
     fn look(&mut self, values: &Batch) {
         let all = Stretch { word: 0, elements: 0..values.len(), conversion: None };
         self.is_whole = self.stretches == [all]
@@ -94,7 +95,7 @@ impl End {
             && values.doubles().is_some();
     }
 
-    /// Asks for the memory that the version so many after the newest one is in.
+    /// Prefetches the memory of the version that is `further` after the newest one.
     #[inline]
     fn prefetch(&self, further: u64) {
         self.cable.places(self.cable.version() + further).into_iter().for_each(prefetch);
@@ -143,7 +144,7 @@ impl End {
         }
     }
 
-    /// Publishes what the batch has.
+    /// Publishes the values of the batch.
     #[inline(never)]
     fn publish(&self, values: &Batch) {
         if self.is_whole
@@ -216,7 +217,7 @@ impl Incoming {
         self.0.all().for_each(|end| end.prefetch(0));
     }
 
-    /// Brings the newest versions into the batch, and the items among those that are set as soon as there is one.
+    /// Copies the newest versions into the batch, and enables an item as soon as it has a value.
     #[inline]
     pub fn fetch(&mut self, values: &mut Batch) {
         for end in self.0.all_mut() {
@@ -243,14 +244,14 @@ impl Outgoing {
         self.0.all().for_each(|end| end.prefetch(1));
     }
 
-    /// Publishes what the batch has.
+    /// Publishes the values of the batch.
     #[inline]
     pub fn publish(&self, values: &Batch) {
         self.0.all().for_each(|end| end.publish(values));
     }
 }
 
-/// The cables that end at a batch, and what comes to it otherwise. What comes in cables, it has from Initialization Mode or
+/// The bundles that end at a batch, and its other inputs. The batch has the initial values of bundles from Initialization Mode or
 /// from a saved state.
 pub fn incoming(
     world: &World,
@@ -264,7 +265,7 @@ pub fn incoming(
     (Incoming::new(world, planned, values), single)
 }
 
-/// The cables that begin at a batch, and what leaves it otherwise.
+/// The bundles that begin at a batch, and its other outputs.
 pub fn outgoing(
     world: &World,
     planned: &vecud_plan::BatchPlan,

@@ -1,9 +1,9 @@
-//! How numbers travel that are visible at once: in *cables*. Connections that begin at variables which are read in the same
-//! calls, and end at variables which are set in the same calls, are one cable, and their values travel together, as one version:
-//! ten values cost one look at a version instead of ten.
+//! Signal bundles: how numbers travel that are visible at once. All connections that begin at variables which the same calls
+//! read, and end at variables which the same calls set, form one bundle. Their values travel together, as one version: ten values
+//! cost one look at a version instead of ten.
 //!
-//! What Initialization Mode has brought, and what a saved state brings back, is in the connections' own cells, since not each
-//! line of a cable has such a value.
+//! Values from Initialization Mode and from a saved state are in the connections' own cells, since not each connection of a
+//! bundle has such a value.
 
 use crate::exchange::Latest;
 use std::collections::BTreeMap;
@@ -15,12 +15,12 @@ use vecud_plan::{ConnectionId, Plan, Timing};
 #[derive(Debug, Default)]
 pub struct SignalBundles {
     pub(super) all: Vec<Arc<Latest>>,
-    /// Per connection: its cable, and its first word there.
+    /// Per connection: its bundle, and its first word there.
     pub(super) lines: Vec<Option<(usize, usize)>>,
 }
 
 impl SignalBundles {
-    /// Lays the cables of a plan: one for all connections that the same calls read, and the same calls set.
+    /// Builds the bundles of a plan: one for all connections that the same calls read, and the same calls set.
     pub fn lay(plan: &Plan) -> SignalBundles {
         let on_ticks = plan.fmus.iter().flat_map(|fmu| fmu.on_ticks()).map(|on_tick| &on_tick.batch);
         let reading = calls(plan, plan.units.iter().flat_map(|task| &task.get).chain(on_ticks));
@@ -50,12 +50,12 @@ impl SignalBundles {
         cables
     }
 
-    /// Whether this connection lies in a cable, once activations run.
+    /// Whether this connection travels in a bundle, once activations run.
     pub fn has(&self, connection: ConnectionId) -> bool {
         self.lines[connection.0].is_some()
     }
 
-    /// The newest value that has travelled through a cable; `None`: none has. Allocates.
+    /// The newest value that has travelled in a bundle; `None`: none has. Allocates.
     pub fn value(&self, plan: &Plan, connection: ConnectionId) -> Option<Vec<u64>> {
         let (cable, first) = self.lines[connection.0]?;
         let mut value = Vec::new();

@@ -1,5 +1,5 @@
-//! The calls of one activation: set, compute, get, publish (semantics S10). The same code in real and in virtual time. What sets,
-//! computes and gets is a [`Setting`] and a [`Getting`].
+//! The calls of one activation: set, compute, get, publish (semantics S10). The same code in real and in virtual time. A
+//! [`Setting`] sets and computes, a [`Getting`] gets.
 
 mod recorded;
 mod seen;
@@ -28,7 +28,7 @@ use vecud_plan::snapshot::BetweenSteps;
 use vecud_plan::{BatchItem, ConnectionId, FedElement, Interpolation, OnWarning, Plan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 
-/// What a task hands to its FMU and takes from it, and where that comes from and goes.
+/// The inputs and outputs of a task, where they come from and where they go.
 pub struct Calls {
     task: UnitId,
     on_warning: OnWarning,
@@ -36,13 +36,13 @@ pub struct Calls {
     get: Vec<(Batch, Outputs)>,
     /// The last run came to the call that computes.
     computed: bool,
-    /// What is to be read was read by some run.
+    /// Some run has read the outputs.
     has_read: bool,
-    /// `None`: there are nothing but numbers that come and go in cables, in calls that are always the same.
+    /// `None`: all values are numbers in signal bundles, and the calls are always the same.
     beside: Option<Box<Beside>>,
 }
 
-/// What only some tasks do beside the calls that are always the same.
+/// The state of calls that only some tasks make.
 struct Beside {
     inbox: Inbox,
     resizable: Option<Resizable>,
@@ -53,11 +53,11 @@ struct Beside {
     delays: bool,
 }
 
-/// Is told when the FMU begins to compute and when it has. `()` does not care, at no cost: virtual time.
+/// Measures the time in which the FMU computes. `()` measures nothing, at no cost: virtual time.
 pub trait Meter {
-    /// What is to be set was set.
+    /// All inputs are set; the FMU computes from now on.
     fn enter(&mut self);
-    /// What is to be read comes next.
+    /// The FMU has computed; outputs are read from now on.
     fn leave(&mut self);
 }
 
@@ -73,7 +73,7 @@ pub trait Setting: Settable {
     /// The unit after that.
     type Getting: Getting;
 
-    /// Hands over the slopes of what was set of the batch for a release at `time` just now. Only steps have any.
+    /// Sets the derivatives of the inputs that were set just now for a release at `time`. Only steps have any.
     fn set_slopes(
         &mut self,
         _host: &PartitionHost,
@@ -84,16 +84,16 @@ pub trait Setting: Settable {
         Ok(Outcome::Ok)
     }
 
-    /// The time at which what is set for the release `due` is to be visible.
+    /// The time at which the inputs for the release `due` have to be visible.
     #[inline(always)] // it is the same time
     fn looks_at(&self, due: &Due) -> Instant {
         due.time
     }
 
-    /// All is set that is to be set for the release `due`.
+    /// All inputs for the release `due` are set.
     fn ready(&mut self, _calls: &Calls, _world: &World, _host: &PartitionHost, _due: &Due) {}
 
-    /// Computes for the release `due`, which is so many `seconds`. `calls` have set what is set.
+    /// Computes for the release `due`, whose time is `seconds`, after `calls` have set the inputs.
     fn compute(self, calls: &mut Calls, due: &Due, seconds: f64) -> Result<Self::Getting, Failure>;
 }
 
@@ -102,18 +102,18 @@ pub trait Getting {
     /// How that went.
     fn outcome(&self) -> Outcome;
 
-    /// Asks the FMU for what the host must know before it reads anything else.
+    /// Asks the FMU for what the host needs before it reads anything else.
     fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt>;
 
-    /// From when on what was computed for `due` is valid.
+    /// The time from which on the outputs computed for `due` are valid.
     fn valid_from(&self, due: &Due) -> Instant {
         due.time
     }
 
-    /// With which stamp delayed connections get what was computed for `due`; `None`: they never show it.
+    /// The stamp of the outputs for `due` in delayed connections; `None`: these never show them.
     fn stamp(&mut self, world: &World, due: &Due) -> Option<Stamp>;
 
-    /// Reads what is enabled in the batch, in one call.
+    /// Reads the enabled items of the batch, in one call.
     fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure>;
 
     /// Reads slopes of outputs. Only steps have any.
@@ -122,24 +122,25 @@ pub trait Getting {
     }
 }
 
-/// How a stride went, and whether something else comes than the next one.
+/// The outcome of a step on the fast path, and whether the next release is another one than the next regular step.
 pub type Strode = Result<(Outcome, bool), Failure>;
 
-/// Where what is set comes from.
+/// A batch of inputs and their sources.
 struct Inputs {
     cables: Incoming,
     single: Vec<Input>,
-    /// The slopes of what is set, where they come with it.
+    /// The derivatives of the inputs, where they travel with them.
     slopes: Option<CarriedDerivatives>,
-    /// The inputs and slopes where a part of a step begins; `None`: there are no slopes, or the FMU asks for its inputs.
+    /// The inputs and derivatives where a part of a step begins; `None`: there are no derivatives, or the FMU asks for its
+    /// inputs.
     moved: Option<Moved>,
-    /// The lines of a file that what is set is on; `None`: it is on none.
+    /// The lines of a file that inputs are on; `None`: there are none.
     lines: Option<Lines>,
-    /// Of what is set in Event Mode alone; `None`: it may be set whenever something is set.
+    /// For inputs that are set in Event Mode alone; `None`: the batch may be set in each mode.
     discrete: Option<Discrete>,
-    /// What feeds it has jumped since somebody has asked last.
+    /// A source has jumped since [`Calls::take_jump`].
     has_jumped: bool,
-    /// Elements of continuous arrays of which each change is a jump, each with its item, and their values when somebody has asked last;
+    /// Elements of continuous arrays of which each change is a jump, each with its item, and their values at the last look;
     /// `None`: there are none.
     jumping: Option<(LastSet, Vec<(usize, usize)>)>,
 }
@@ -150,33 +151,33 @@ impl OnLines for Inputs {
     }
 }
 
-/// What is set in Event Mode alone.
+/// Inputs that are set in Event Mode alone.
 struct Discrete {
-    /// What was set last.
+    /// The values that were set last.
     seen: LastSet,
-    /// Something else is to be set.
+    /// A value has changed since it was set.
     has_changed: bool,
     /// The clocks of which one has to tick, by their places; empty: it is set when it has changed.
     ticked: Vec<usize>,
 }
 
-/// Where what is read goes.
+/// A batch of outputs and their destinations.
 struct Outputs {
     cables: Outgoing,
     single: Vec<Output>,
-    /// The slopes of what is read, where they go with it.
+    /// The derivatives of the outputs, where they travel with them.
     slopes: Option<CarriedDerivatives>,
     /// The output clocks of which one has to have ticked in the activation; empty: it is read after every one. The clock
     /// counts as active until the activation that has ticked it ends.
     ticked: Vec<usize>,
-    /// It is read in Event Mode too.
+    /// The batch is read in Event Mode too.
     in_event_mode: bool,
     /// The values of the last read, where events can change them; `None`: no event hands any of them on.
     seen: Option<LastSet>,
 }
 
 impl Outputs {
-    /// Hands on what was read.
+    /// Publishes the outputs that were read.
     #[inline]
     fn publish(&self, world: &World, host: &PartitionHost, now: Publishing, values: &Batch) {
         self.cables.publish(values);
@@ -212,7 +213,7 @@ fn jumping(plan: &Plan, task: UnitId, planned: &vecud_plan::BatchPlan, values: &
 }
 
 impl Calls {
-    /// The calls of a task. `asks_nothing`: [`Getting::ask`] asks for nothing.
+    /// The calls of a task. `asks_nothing`: [`Getting::ask`] does nothing.
     pub fn new(world: &World, task: UnitId, asks_nothing: bool, shared: &SharedOutputs) -> Calls {
         let plan = &world.plan.units[task.0];
         let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
@@ -278,7 +279,7 @@ impl Calls {
         self.is_plain() && self.set.is_empty() && self.get.is_empty()
     }
 
-    /// Whether there are none but those that are always the same.
+    /// Whether all calls are always the same.
     pub fn is_plain(&self) -> bool {
         self.beside.is_none()
     }
@@ -307,19 +308,20 @@ impl Calls {
         }
     }
 
-    /// What stimuli feed of what is set.
+    /// The stimuli that feed inputs of this task.
     pub fn stimuli(&self, world: &World) -> Vec<Stimulated> {
         let batches: Vec<&Batch> = self.set.iter().map(|(values, _)| values).collect();
         Stimulated::of(world, self.task, &batches)
     }
 
-    /// Brings what these have at `time` into the batches that are set. `false`: that cannot be read.
+    /// Copies the stimuli's values at `time` into the input batches. `false`: they cannot be read.
     #[inline]
     pub fn stimulate(&mut self, stimuli: &mut [Stimulated], world: &World, time: Instant) -> bool {
         stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, self.task, time, &mut self.set))
     }
 
-    /// A stride was made in their place. Tells whether something else comes than the next one.
+    /// Accounts for a step on the fast path, made in place of these calls. Returns whether the next release is another one than
+    /// the next regular step.
     #[inline(always)] // as what calls it
     pub fn strode(&mut self, strode: Strode) -> Result<bool, Halt> {
         self.computed = !strode.as_ref().is_err_and(|failure| failure.refused);
@@ -328,12 +330,12 @@ impl Calls {
         Ok(is_over)
     }
 
-    /// The run is over: notes what was finished only after the last of them.
+    /// Notes, after the end of the run, what was finished only after the last call.
     pub fn settle(&self, world: &World) {
         self.set.iter().flat_map(|(_, inputs)| &inputs.single).for_each(|input| input.note_missed(world));
     }
 
-    /// Reads all that is to be read and belongs to no clock, with `get`, and publishes nothing of it.
+    /// Reads all outputs that belong to no clock, with `get`, and publishes none of them.
     pub fn read(&mut self, mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>) -> Result<(), Halt> {
         for (values, _) in self.get.iter_mut().filter(|(_, outputs)| outputs.ticked.is_empty()) {
             Halt::unless_allowed(get(values)?, self.on_warning)?;
@@ -352,7 +354,7 @@ impl Calls {
         Halt::unless_allowed(outcome, self.on_warning)
     }
 
-    /// A release begins, whose calls are made one by one: what follows, but for [`Calls::run`].
+    /// Begins a release whose calls are made one by one, by the methods below, instead of by [`Calls::run`].
     pub fn begin(&mut self) {
         self.computed = false;
     }
@@ -370,7 +372,7 @@ impl Calls {
         }
     }
 
-    /// Brings what is visible at `time` into the batches that are set.
+    /// Copies the values that are visible at `time` into the input batches.
     pub fn fetch(&mut self, world: &World, host: &PartitionHost, time: Instant) {
         self.follow_sizes(world, host);
         for (values, inputs) in &mut self.set {
@@ -380,7 +382,7 @@ impl Calls {
         }
     }
 
-    /// Whether what feeds a continuous input has jumped; told once.
+    /// Whether the source of a continuous input has jumped since the last call.
     pub fn take_jump(&mut self) -> bool {
         self.set.iter_mut().fold(false, |any, (values, inputs)| {
             let jumping = inputs.jumping.as_mut();
@@ -389,18 +391,18 @@ impl Calls {
         })
     }
 
-    /// Whether there is such a jump, of which nobody was told.
+    /// Whether there is a jump that [`Calls::take_jump`] has not reported.
     pub fn has_jump(&self) -> bool {
         self.set.iter().any(|(_, inputs)| inputs.has_jumped)
     }
 
-    /// When what it sets and reads had jumped last, for a run that goes on: [`BetweenSteps::jumps`].
+    /// The last jumps of inputs and outputs, for a run that goes on: [`BetweenSteps::jumps`].
     pub fn jumps(&self) -> Vec<(ConnectionId, i64)> {
         let seen = self.set.iter().flat_map(|(_, inputs)| &inputs.single).filter_map(Input::jump);
         seen.chain(self.get.iter().flat_map(|(_, outputs)| &outputs.single).flat_map(Output::jumps)).collect()
     }
 
-    /// Before an event: looks at what it may make jump, with `get`, unless that was read where the FMU stands.
+    /// Before an event: reads with `get` the outputs that may jump in it, unless they were read at this communication point.
     pub fn look_before_event(
         &mut self,
         mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
@@ -416,7 +418,7 @@ impl Calls {
         Ok(())
     }
 
-    /// Whether something that is set when it has changed is to be set.
+    /// Whether a discrete input has another value than the one that was set.
     pub fn has_changed(&mut self) -> bool {
         let mut any = false;
         for (values, inputs) in &mut self.set {
@@ -441,7 +443,7 @@ impl Calls {
         all
     }
 
-    /// Carries out what somebody wants to have set before `time` and is set in this turn.
+    /// Carries out the commands that are due before `time` and belong to this turn.
     pub fn carry_out(
         &mut self,
         world: &World,
@@ -456,7 +458,7 @@ impl Calls {
         }
     }
 
-    /// Sets what is set in Event Mode: what has changed, and what belongs to clocks of which one is active.
+    /// Sets the inputs of Event Mode: those that have changed, and those of active clocks.
     pub fn set_discrete(
         &mut self,
         is_active: impl Fn(&[usize]) -> bool,
@@ -476,7 +478,7 @@ impl Calls {
         self.set.iter().any(|(_, inputs)| inputs.discrete.is_none())
     }
 
-    /// Sets what is set in Step Mode, with slopes where they come with it.
+    /// Sets the inputs of Step Mode, with their derivatives where they travel with them.
     pub fn set_continuous(
         &mut self,
         mut set: impl FnMut(&Batch, Option<&CarriedDerivatives>) -> Result<Outcome, Failure>,
@@ -488,8 +490,8 @@ impl Calls {
         Ok(())
     }
 
-    /// Sets inputs on curves and their slopes again as they are so much `later` than they were set, in the FMU's unit of time, where a part of
-    /// a step begins. The batches keep what they have.
+    /// Sets inputs on curves and their derivatives again where a part of a step begins, `later` than they were set, in the FMU's
+    /// unit of time. The batches keep their values.
     pub fn set_moved(
         &mut self,
         later: f64,
@@ -506,17 +508,17 @@ impl Calls {
         Ok(all)
     }
 
-    /// What was read last by the call of this number.
+    /// The values that the call of this number has read last.
     pub fn got(&self, call: usize) -> &Batch {
         &self.get[call].0
     }
 
-    /// What is set next by the call of this number.
+    /// The values that the call of this number sets next.
     pub fn wanted(&mut self, call: usize) -> &mut Batch {
         &mut self.set[call].0
     }
 
-    /// Brings what is on lines to where those are at this time, s, and sets it.
+    /// Moves inputs on lines to this time, s, and sets them.
     pub fn set_on_lines(
         &mut self,
         time: f64,
@@ -534,7 +536,7 @@ impl Calls {
         Ok(Attempt::Done(all))
     }
 
-    /// Reads those batches that are read in Event Mode and that `is_read`, by the clocks that they belong to, and publishes them.
+    /// Reads the batches of Event Mode that `is_read` selects by the clocks that they belong to, and publishes them.
     pub fn get_discrete(
         &mut self,
         is_read: impl Fn(&[usize]) -> bool,
@@ -547,7 +549,7 @@ impl Calls {
         self.get_where(which, world, host, now, |values, _| get(values))
     }
 
-    /// Reads what belongs to no clock, and publishes it.
+    /// Reads the outputs that belong to no clock, and publishes them.
     pub fn get(
         &mut self,
         world: &World,
@@ -571,7 +573,7 @@ impl Calls {
         for (values, outputs) in self.get.iter_mut().filter(|(_, outputs)| which(outputs)) {
             Halt::unless_allowed(get(values, outputs.slopes.as_mut())?, self.on_warning)?;
             world.look_for_nan(host.fmu(), Some(now.task), values, || now.valid_from());
-            // What an event has left as it was is no new value, which others would have to see within a nanosecond.
+            // A value that an event has left unchanged is no new value: other tasks would have to see it within a nanosecond.
             let has_changed = outputs.seen.as_mut().is_none_or(|seen| seen.has_changed(values));
             if has_changed || !now.in_event || outputs.slopes.is_some() {
                 outputs.publish(world, host, now, values);
@@ -585,7 +587,7 @@ impl Calls {
         self.computed = false;
     }
 
-    /// Makes them for the release `due`, which is so many `seconds`.
+    /// Makes the calls for the release `due`, whose time is `seconds`.
     #[inline]
     pub fn run(
         &mut self,
@@ -615,7 +617,7 @@ impl Calls {
         self.run_as::<false>(setting, world, host, due, seconds, meter)
     }
 
-    /// What is only there when there is something [beside](Calls::beside) is left out of `PLAIN` ones, for speed alone.
+    /// `PLAIN`: there is nothing [beside](Calls::beside) the regular calls, and the code for it is left out, for speed.
     #[inline(always)]
     fn run_as<const PLAIN: bool>(
         &mut self,

@@ -1,5 +1,5 @@
-//! What is told and asked of clocks in Initialization Mode (FMI 3.0, 2.2.8.3; semantics S2), exactly as the standard wants it
-//! for each kind, and nothing else: there are FMUs that answer a needless call with an error.
+//! Sets and asks for clock intervals in Initialization Mode (FMI 3.0, 2.2.8.3; semantics S2), as the standard requires for each
+//! kind, and makes no other call: some FMUs answer a needless call with an error.
 //!
 //! | kind | interval | shift |
 //! |---|---|---|
@@ -20,7 +20,7 @@ use vecud_plan::{FmuId, InputClockPlan, Release, UnitId};
 use vecud_record::board::TaskWord;
 use vecud_record::unusable::Unusable;
 
-/// A call failed, or it gave what no clock can have.
+/// A call failed, or it returned a value that no clock can have.
 enum Refused {
     Call(Failure),
     Reading(Function, Unusable),
@@ -32,7 +32,7 @@ impl From<Failure> for Refused {
     }
 }
 
-/// Tells the clocks of `fmu` what the importer decides, and asks them for the rest: `learned`, by task.
+/// Sets the importer's intervals of the clocks of `fmu`, and asks the FMU for the others: `learned`, by task.
 pub fn initialise(
     world: &World,
     fmu: FmuId,
@@ -59,7 +59,8 @@ pub fn initialise(
     Ok(())
 }
 
-/// The same of the input clocks of an FMU that makes steps, which tick between these: what was learned, by their places.
+/// [`initialise`] for the input clocks of an FMU that makes steps, which tick between these. Returns the intervals by the clocks'
+/// places.
 pub fn between_steps(
     world: &World,
     fmu: FmuId,

@@ -1,10 +1,10 @@
-//! Why what is left of an activation, of initialising an instance or of reconfiguring it is not done: the instance has
-//! failed (semantics S13).
+//! Why the rest of an activation, of an initialisation or of a reconfiguration is left out: the instance has failed (semantics
+//! S13).
 
 use vecud_fmi::{Failure, Outcome};
 use vecud_plan::OnWarning;
 
-/// What has made an instance fail.
+/// The error that made an instance fail.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Halt {
     /// A call failed, or was refused since one had failed before.
@@ -13,7 +13,7 @@ pub enum Halt {
     Warning,
     /// Another instance that computes together with this one has failed, which is noted.
     Other,
-    /// A call has given what nothing can be done with. The host has noted it.
+    /// A call has returned a value that the host cannot use. The host has noted it.
     Reading,
 }
 

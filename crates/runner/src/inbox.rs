@@ -42,26 +42,26 @@ pub struct Inbox {
     seen: u64,
     /// Commands were left then: their time had not come, or they wait for the other mode.
     left: bool,
-    /// What the oldest command sets in Event Mode is set, and what it sets in Step Mode is not yet.
+    /// The variables that the oldest command sets in Event Mode are set; those for Step Mode are still to come.
     half: bool,
 }
 
-/// What of the commands that are due is set now.
+/// Selects which variables of the due commands one turn sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// Everything: the FMU handles no events between steps.
     All,
-    /// What is set in Event Mode, up to the first command that sets something in Step Mode too. `again`: for the same step as the
-    /// turn before, so that nothing counts that was sent since.
+    /// The variables for Event Mode, up to the first command that also sets a variable in Step Mode. `again`: a further turn for
+    /// the same step, so that commands sent since the first one wait.
     EventMode {
-        /// It is not the first one for this step.
+        /// Not the first turn for this step.
         again: bool,
     },
-    /// What is set in Step Mode, up to the first command that wants Event Mode. Follows a turn in Event Mode.
+    /// The variables for Step Mode, up to the first command that wants Event Mode. Follows a turn in Event Mode.
     StepMode,
 }
 
-/// What a turn has come to.
+/// The result of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
     /// A tunable parameter was set.
@@ -70,7 +70,7 @@ pub struct Carried {
     pub wants_event_mode: bool,
 }
 
-/// What came of one look into the lanes.
+/// The result of one look into the lanes.
 enum Step {
     /// There is nothing to do in this turn; whether something waits for its time, or for the other mode.
     Nothing { left: bool, wants_event_mode: bool },
@@ -140,7 +140,8 @@ impl Inbox {
         sent: u64,
     ) -> Result<Carried, Halt> {
         let mut any_tuned = false;
-        // What is sent from now on waits for the next activation, or a busy sender could hold this one up for ever.
+        // A command that is sent from now on waits for the next activation: a busy sender could otherwise hold this one up for
+        // ever.
         loop {
             match host.locked(|| self.step(world, setting, (time, turn), sent))? {
                 Step::Done { tuned } => any_tuned |= tuned,
@@ -253,11 +254,11 @@ impl Inbox {
     }
 }
 
-/// What the sender is told of what has made the instance fail.
+/// The reply to the sender of a command whose instance has failed.
 pub fn failed(halt: &Halt) -> CommandOutcome {
     let (status, function) = match halt {
         Halt::Call(failure) => (failure.status, failure.function),
-        // As if what would have followed had returned it.
+        // A warning is reported as if the call that would have followed had returned it.
         Halt::Warning => (Status::Warning, Function::ActivateModelPartition),
         Halt::Other | Halt::Reading => (Status::Error, Function::ActivateModelPartition),
     };

@@ -1,7 +1,7 @@
-//! Algebraic loops in Initialization Mode (semantics S11): the values of their inputs are searched, by setting and reading again and again.
+//! Solves algebraic loops in Initialization Mode (semantics S11), by setting and reading their variables again and again.
 //!
-//! Values travel as all initial ones do: what is searched lies in the cells of the connections that close the loop, and what comes back is
-//! found there. A call that fails ends the search, also one with Discard.
+//! Values travel as all initial ones do: the unknowns are in the cells of the connections that close the loop, and the results
+//! are read from there. A call that fails ends the search, also one that returns Discard.
 
 use super::refusal::Refusal;
 use super::thread_host::PartitionHost;

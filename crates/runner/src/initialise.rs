@@ -33,7 +33,7 @@ use vecud_record::board::{Board, Global, OutsideCall, Phase};
 use vecud_record::findings::{FindingKind, Occurrence, When};
 use vecud_record::log::{self, CALL};
 
-/// What a call was made with, as text: the clock, the time, then everything else.
+/// The arguments of a call, as text: the clock, the time, then everything else.
 pub(super) fn told_arguments(call: &ReturnedCall, arguments: String) -> String {
     let clock = call.clock.map(|clock| clock.0.to_string());
     let time = call.time.map(|time| format!("{time:?}"));
@@ -43,7 +43,7 @@ pub(super) fn told_arguments(call: &ReturnedCall, arguments: String) -> String {
 
 /// A call as a line of the log, with the name that the function has in C.
 fn told_call(call: &ReturnedCall, arguments: String, name: &str) -> String {
-    /// Beside them there is room for everything else.
+    /// Bytes for everything else beside clock and time.
     const LONGEST: usize = log::LONGEST - 100;
     let mut all = told_arguments(call, arguments);
     if all.len() > LONGEST {
@@ -58,7 +58,7 @@ fn told_call(call: &ReturnedCall, arguments: String, name: &str) -> String {
     format!("{name}({all}) -> {status}")
 }
 
-/// What an instance tells its importer from any thread: goes to the board, and nothing waits.
+/// The callbacks of an instance, from any thread: they write to the board and never wait.
 struct Ear {
     board: Board<'static>,
     fmu: FmuId,
@@ -91,7 +91,7 @@ impl Ear {
             }
             if !self.board.fmu(self.fmu).overflow().put(fmu, status, now, category, message) {
                 log.count_lost();
-                // Whoever asks for everything gets what there is room for.
+                // An FMU that logs without being asked to is cut to the room that there is.
                 if !self.is_asked_to_log {
                     self.board.fmu(self.fmu).findings().note(FindingKind::LogFlood, Occurrence::default());
                 }
@@ -115,14 +115,14 @@ impl InstanceHost for Ear {
         if self.watch.times {
             self.board.call_times(self.fmu).add(call.function as u32, call.nanos);
         }
-        // What FMI 3.0 has may be no function before: nothing was called then.
+        // Before FMI 3.0 some of these functions do not exist: nothing was called then.
         let name = call.function.name_of(self.abi, self.interface).filter(|_| self.watch.logs);
         if let Some(name) = name {
             self.keep(0, CALL, told_call(call, arguments(), name).as_bytes());
         }
     }
 
-    /// Whoever has made the call hears of it when the instance is freed already.
+    /// The caller learns of the failure when the instance is freed already.
     fn is_freed_after(&self, failure: &Failure) {
         if !failure.refused {
             self.board.fmu(self.fmu).fail(as_noted(failure), None, self.start, None);
@@ -226,8 +226,8 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
     Ok(of_instances)
 }
 
-/// The instances on their way to their start. Those that do not get there are ended by [`Underway::give_up`] and not dropped
-/// with it, since FMU code runs then.
+/// The instances on their way to their start. Those that do not get there are ended by [`Underway::give_up`] instead of being
+/// dropped, since FMU code runs then.
 #[derive(Default)]
 pub struct Underway {
     /// From a run before, by FMU; `None`: it has gone on.
@@ -256,8 +256,8 @@ impl Underway {
         });
     }
 
-    /// Instantiates all instances, or resets those that were kept, initialises them, and sets the states that they had when the run
-    /// was left that this one goes on with. Gives what they have said of their clocks, by task.
+    /// Instantiates all instances, or resets the kept ones, initialises them, and restores their states if the run goes on from a
+    /// saved one. Returns what the FMUs said of their clocks, by task.
     pub fn initialise(
         &mut self,
         world: &'static World,
@@ -284,7 +284,7 @@ impl Underway {
             self.take(world, hosts, step)?;
         }
         let mut learned = vec![Learned::Nothing; world.plan.units.len()];
-        // Units have room for as much as the states have that are restored.
+        // The buffers of the units have the size of the restored states.
         if let Some(snapshot) = resumed {
             state::restore_sizes(world, snapshot);
         }
@@ -363,7 +363,8 @@ impl Underway {
     }
 }
 
-/// Whether an FMU for Model Exchange has as many states and event indicators as its description says, which all room is for.
+/// Checks that an FMU for Model Exchange has as many states and event indicators as its description says: all buffers have that
+/// size.
 fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(UnitId, Unit)]) -> Result<(), Refusal> {
     let plan = &world.plan.fmus[fmu.0];
     for (_, unit) in units {
@@ -386,8 +387,8 @@ fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(
     Ok(())
 }
 
-/// What came of a call; `fail` makes the instance one that must not be called any more, when the call went well but for a
-/// warning that the rig calls an error.
+/// Checks the result of a call. A warning that the rig treats as an error makes the instance fail: `fail` is called with the
+/// result.
 fn checked<T>(host: &PartitionHost, result: Result<T, impl Into<Halt>>, fail: impl FnOnce(&T)) -> Result<T, Refusal> {
     host.returned_from_fmu();
     match result {
@@ -477,7 +478,7 @@ fn set_up(
     if let Some(categories) = &plan.log {
         let categories: Vec<&str> = categories.iter().map(String::as_str).collect();
         match instance.set_debug_logging(true, &categories) {
-            // What an FMU logs is no part of what it computes.
+            // A failure to log is no failure of the FMU's computation.
             Err(failure) if instance.health() == Health::Healthy => {
                 let message = format!(
                     "fmu `{}`: {}: it may log something else than it is asked for (log)",
@@ -540,7 +541,7 @@ fn record(world: &World, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch
     }
 }
 
-/// Sets what its sources have computed already, which is recorded like that.
+/// Sets the inputs whose sources have computed values already, and records them.
 fn write(
     world: &World,
     fmu: FmuId,
@@ -560,7 +561,7 @@ fn write(
     Ok(())
 }
 
-/// Reads what others and the recording want.
+/// Reads the outputs that connections and the recording need.
 fn read(
     world: &World,
     fmu: FmuId,

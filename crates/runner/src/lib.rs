@@ -1,10 +1,10 @@
 //! The process that holds FMU code.
 //!
-//! It gets a plan and a piece of shared memory from the supervisor, loads and initialises the FMUs, runs the plan in real
-//! (`realtime`) or virtual time (`virtual_time`), ends the FMUs, and leaves. All that it has to say goes to the shared
-//! memory, so that nothing is lost when FMU code takes the process down. Once activations run, this process does not fork,
-//! create threads or map memory of its own accord. Between several runs of one rig it waits for the supervisor (`sequence`).
-//! Values and ticks go from partition to partition through [`exchange`].
+//! The runner gets a plan and a piece of shared memory from the supervisor, loads and initialises the FMUs, runs the plan in real
+//! (`realtime`) or virtual time (`virtual_time`), ends the FMUs, and leaves. All its results and messages go to the shared
+//! memory, so that none is lost when FMU code takes the process down. Once activations run, this process does not fork, create
+//! threads or map memory of its own accord. Between several runs of one rig it waits for the supervisor (`sequence`). Values and
+//! ticks go from partition to partition through [`exchange`].
 
 #![forbid(unsafe_code)]
 

@@ -49,7 +49,7 @@ impl Lines {
     }
 }
 
-/// Whether what a stimulus feeds in this batch of `task` is on its lines in the midst of steps.
+/// Whether the inputs in this batch of `task` that a stimulus feeds follow its lines in the midst of steps.
 pub fn is_on_lines(plan: &Plan, task: UnitId, stimulus: usize, batch: &vecud_plan::BatchPlan) -> bool {
     plan.units[task.0].integration().is_some()
         && plan.stimuli[stimulus].interpolation == Interpolation::Linear
@@ -57,7 +57,7 @@ pub fn is_on_lines(plan: &Plan, task: UnitId, stimulus: usize, batch: &vecud_pla
         && matches!(batch.variable_type, VariableType::Float32 | VariableType::Float64)
 }
 
-/// What a stimulus feeds of `task` without a tick of a clock to go with.
+/// The inputs of `task` that a stimulus feeds without a tick of a clock.
 pub fn fed_at_any_time(plan: &Plan, task: UnitId, stimulus: usize) -> impl Iterator<Item = &FedElement> {
     let batches = plan.units[task.0].set.iter().filter(|batch| batch.ticked.is_empty());
     let fed = batches.flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
@@ -78,8 +78,8 @@ pub fn holds_for(plan: &Plan, task: UnitId, stimulus: usize) -> Option<f64> {
     }
 }
 
-/// By how much, s, a row may be after a release of `task` and is at it, where that looks ahead to the next row of a stimulus: inputs are on its
-/// lines, or steps end where it changes values. `None`: it does not.
+/// By how much, s, a row may be after a release of `task` and still count as at it, where the task looks ahead to the next row of
+/// a stimulus: inputs are on its lines, or steps end where it changes values. `None`: the task does not look ahead.
 pub fn rounding(plan: &Plan, task: UnitId, stimulus: usize) -> Option<f64> {
     let own = &plan.units[task.0];
     let feeds = |batch: &&vecud_plan::BatchPlan| {

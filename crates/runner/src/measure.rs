@@ -1,9 +1,9 @@
 //! Where the time of each activation goes, in real time (semantics S18): the parts of its response, the worst ones, overruns.
 //!
-//! An ordinary activation pays for two time stamps and two comparisons; what it finds is noted, and the supervisor makes
-//! histograms of that (`record::figures`). Only one that enters a list of the worst looks who else was at work on its core, and
-//! that many other partitions at most ([`LOOKED_AT`]). There is no system call in any activation (semantics S17), so what the
-//! kernel counts is known of the whole thread and of its first activation, not of each one.
+//! An ordinary activation costs two time stamps and two comparisons; it leaves notes, of which the supervisor makes histograms
+//! (`record::figures`). Only an activation that enters a list of the worst ones looks at other partitions of its core, at
+//! [`LOOKED_AT`] of them at most. No activation makes a system call (semantics S17), so the kernel's counts are of the whole
+//! thread and of its first activation, not of each one.
 
 use super::calls::Meter;
 use super::thread_host::PartitionHost;
@@ -34,11 +34,11 @@ pub struct Stopwatch<'a> {
 /// The time in which the unit of the task computes, in as many pieces as there are.
 #[derive(Default)]
 struct Computing {
-    /// When the present piece began, in ticks, and what others had had by then.
+    /// The begin of the present piece in ticks, and the others' time by then.
     since: (u64, Reading),
     /// How long all pieces took, in ticks.
     ticks: u64,
-    /// What others had of that.
+    /// The others' part of these ticks.
     others: Reading,
 }
 
@@ -57,7 +57,7 @@ impl Computing {
     }
 }
 
-/// What has gone to others, ns.
+/// Time that other partitions have used, ns.
 #[derive(Clone, Copy, Default)]
 struct Reading {
     executed: i64,
@@ -72,13 +72,13 @@ pub struct Within {
     preempted: i64,
     blocked: i64,
     set_get: i64,
-    /// When it was over, and what others had executed on this core by then.
+    /// The end in ticks, and the time that others had executed on this core by then, ns.
     ended: u64,
     executed: i64,
 }
 
 impl Within {
-    /// What others had of it, what it waited for the lock, what it took to set and get.
+    /// The parts of preemption, of waiting for the lock, and of setting and getting, ns.
     #[inline]
     pub fn parts(&self) -> (i64, i64, i64) {
         (self.preempted, self.blocked, self.set_get)
@@ -136,7 +136,7 @@ pub struct EndedActivation {
     pub release: i64,
     /// The thread's first instruction after its sleep, on the same clock, ns.
     pub woken: i64,
-    /// Of the time between these two, what belonged to partitions that are at least as urgent, ns.
+    /// The part of the time from `release` to `woken` in which partitions of at least the same urgency ran, ns.
     pub rig: i64,
     /// The first FMI call, on the same clock, ns.
     pub start: i64,
@@ -153,7 +153,7 @@ impl EndedActivation {
         (self.woken - self.release).max(0)
     }
 
-    /// What is left of the wake-up without the rig's part of it, ns.
+    /// The machine's part of the wake-up latency: all but the rig's part, ns.
     pub fn machine(&self) -> i64 {
         self.wakeup() - self.rig
     }
@@ -192,7 +192,7 @@ impl Worst {
         key > self.keys[self.place]
     }
 
-    /// Where it belongs now.
+    /// Moves the new entry to its rank.
     fn put(&mut self, key: i64) -> usize {
         let place = std::mem::replace(&mut self.place, 0);
         self.keys[place] = key;
@@ -201,27 +201,27 @@ impl Worst {
     }
 }
 
-/// What a partition thread keeps of its activations.
+/// The measurements that a partition thread keeps of its activations.
 pub struct Measure {
     task: UnitId,
     cells: CauseCells<'static>,
     worst: [Worst; WorstBy::Count as usize],
     last: Option<Last>,
     host: Option<Host>,
-    /// The host's own time in the last activation after which the thread has slept, until the next one tells it: that of the
-    /// last one is lost in a crash.
+    /// The host's own time in the last activation before a sleep, which the next activation reports: that of the last one is lost
+    /// in a crash.
     host_before: Option<i64>,
     /// No activation has ended yet.
     fresh: bool,
 }
 
-/// The host's own time in an activation that waited for nobody, while its thread does not sleep yet.
+/// The host's own time in an activation that waited for no other thread, while its thread does not sleep yet.
 struct Host {
     /// Up to the end of the activation, ns.
     before: i64,
     /// When that was.
     ended: u64,
-    /// What partitions had executed on this core, this activation included.
+    /// Execution time of partitions on this core, this activation included.
     executed: i64,
 }
 
@@ -296,7 +296,8 @@ impl Measure {
         self.cells.histogram(ResponsePart::WakeupMachine).count(late - rig);
     }
 
-    /// So many releases, from this one on, found the activation before them still running; the first was seen so late.
+    /// Counts `releases` releases, from this one on, that found the activation before them still running; the first was seen
+    /// `late` after its time.
     #[cold]
     pub fn overran(&self, world: &World, release: Instant, period: Nanos, releases: u64, late: i64) {
         if let Some(last) = &self.last {
@@ -307,7 +308,7 @@ impl Measure {
 
     /// The thread has left its loop.
     pub fn end(&self) {
-        // There is no further activation to tell it.
+        // No further activation reports it.
         self.host_before.into_iter().for_each(|host| self.cells.histogram(ResponsePart::Host).count(host));
         self.cells.set_counted(CounterReading::End, counted());
     }
@@ -324,7 +325,7 @@ fn counted() -> Counted {
 }
 
 impl Last {
-    /// With who else was at work: until its end, or only until its wake-up.
+    /// The activation with the other partitions that ran: until its end, or only until its wake-up.
     #[cold]
     fn moment(&self, world: &World, task: UnitId, by: WorstBy) -> NotableActivation {
         let until = if by == WorstBy::Wakeup { self.ended.woken } else { self.ended.end };
@@ -366,7 +367,7 @@ impl Last {
     }
 }
 
-/// Puts it where it belongs, the longest first; what finds no place is counted.
+/// Moves an entry to its rank, the longest first; an entry that does not fit is counted.
 fn sink(others: &mut [Option<Other>; OTHERS], mut pushed: Other, more: &mut u32) {
     for place in others.iter_mut() {
         match place {

@@ -1,4 +1,4 @@
-//! Which functions of an FMU a plan calls, beyond those that every FMU must have: libraries of the draft need not have more.
+//! The functions of an FMU that a plan calls beyond the mandatory ones: libraries of the draft need not have more.
 
 use vecud_fmi::{Function, get_function, set_function};
 use vecud_plan::{BatchPlan, Extrapolation, FmuId, GetIntervals, InitialStep, ModelExchangePlan, OutputClock, Plan};

@@ -1,6 +1,6 @@
-//! Numbers that are read from an FMU and are none (NaN): counted, told of with the variable and the time of the first one, and the
-//! end of the run where the rig says so. What was read is recorded and handed on as it is. Initialization Mode is left out: many
-//! FMUs have no values before their first step.
+//! NaNs that are read from an FMU: counted, reported with the variable and the time of the first one, and the end of the run
+//! where the rig asks for that. The values are recorded and published unchanged. Initialization Mode is left out: many FMUs have
+//! no values before their first step.
 
 use super::world::{Ending, World};
 use vecud_base::time::Instant;

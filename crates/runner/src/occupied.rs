@@ -1,13 +1,12 @@
-//! When a core was occupied by partitions of the rig, so that a late wake-up is put down to whom it belongs (semantics S18).
+//! When partitions of the rig occupied a core, so that a late wake-up is attributed to its cause (semantics S18).
 //!
-//! A thread that is released while a more urgent partition of its own rig runs is not woken late by the kernel: it waits for
-//! its turn. What is left of its wake-up latency without that time is the machine's: what the latency had been, had the core
-//! been free.
+//! A thread that is released while a more urgent partition of its own rig runs is not woken late by the kernel: it waits for its
+//! turn. The wake-up latency without that time is the machine's: the latency that a free core would have had.
 //!
 //! The threads of one core preempt each other but never run at once, so their occupations are nested or apart. A thread that is
-//! preempted while it notes its own leaves what was there before for a moment; whoever preempts it is more urgent, and does
-//! not count it. Where threads are not pinned, or have no real-time priorities, several may run at once, and what is told is
-//! as good as the kernel's order.
+//! preempted while it notes its own leaves the previous entry for a moment; the preempting thread is more urgent, and does not
+//! count it. Where threads are not pinned, or have no real-time priorities, several may run at once, and the figures are as good
+//! as the kernel's order.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
@@ -27,21 +26,21 @@ pub struct Occupied {
 }
 
 impl Occupied {
-    /// A core that nobody has used yet.
+    /// A core that no thread has used yet.
     pub fn new() -> Occupied {
         let kept = (0..KEPT).map(|_| [const { AtomicI64::new(i64::MIN) }; 2]).collect();
         Occupied { number: AtomicU64::new(0), until: AtomicI64::new(i64::MIN), kept }
     }
 
     /// A thread of this FIFO priority has used the core from its first instruction for an activation to the end of it, wall clock
-    /// in ns, but for those that preempted it.
+    /// in ns, except while it was preempted.
     #[inline]
     pub fn note(&self, from: i64, to: i64, fifo: u8) {
         let place = self.number.fetch_add(1, Relaxed);
         let [end, rest] = &self.kept[place as usize % KEPT];
         end.store(to, Relaxed);
         rest.store((to - from).max(0) << FIFO_BITS | i64::from(fifo), Relaxed);
-        // One that was preempted after it had looked at the clock is noted after those that did.
+        // A thread that was preempted after its look at the clock notes its end after the threads that preempted it.
         self.until.fetch_max(to, Relaxed);
     }
 

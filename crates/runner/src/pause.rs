@@ -19,7 +19,7 @@ const NOTICE: i64 = 10_000_000;
 /// How often a run in virtual time looks whether it is to go on.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Whether somebody wants the run to pause.
+/// Whether a pause is requested.
 pub fn is_wanted(world: &World) -> bool {
     world.board.global(Global::PauseRequest).load(SeqCst) != 0
 }
@@ -42,12 +42,12 @@ enum State {
     /// Held since then (wall clock, ns), while activations go on.
     Comes(i64),
     Pausing,
-    /// It goes on, and whoever wanted the pause has not taken that back yet.
+    /// The run goes on, and the request for the pause is still there.
     Refused,
 }
 
 impl<'a> Pausing<'a> {
-    /// A run that goes on, whose starts fall on whole multiples of `grid`, ns.
+    /// A run that goes on; its starts fall on whole multiples of `grid`, ns.
     pub fn of(world: &'a World, grid: i64) -> Pausing<'a> {
         Pausing { world, grid, state: State::GoesOn }
     }
@@ -57,7 +57,7 @@ impl<'a> Pausing<'a> {
         matches!(self.state, State::Comes(_) | State::Pausing)
     }
 
-    /// Does what is wanted, as far as it can be done now, by the wall clock in ns.
+    /// Carries out the request as far as possible at `now`, the wall clock in ns.
     pub fn look(&mut self, now: i64) {
         let (world, wanted) = (self.world, is_wanted(self.world));
         self.state = match self.state {
@@ -96,13 +96,13 @@ impl<'a> Pausing<'a> {
                 return false;
             }
             world.hold(at);
-            // Whoever was taken from his core meanwhile has come too late for those whose release has passed.
+            // This thread may have lost its core meanwhile, and have set the hold too late for releases that have passed.
             if world.now() < world.wall_of(at).0 - EARLY {
                 break;
             }
             ahead *= 2;
         }
-        // Those who wait already, for an instant that was too early, are to look again.
+        // Threads that wait already, for an instant that was too early, have to look again.
         if ahead > AHEAD {
             world.tasks.iter().for_each(|task| task.wake.wake());
         }
@@ -116,8 +116,7 @@ impl<'a> Pausing<'a> {
     }
 }
 
-/// Waits in virtual time, between two activations, until the run goes on or is to end. `look`: what is done meanwhile, again and
-/// again.
+/// Waits in virtual time, between two activations, until the run goes on or ends. `look` is called again and again meanwhile.
 #[cold]
 pub fn wait(world: &World, mut look: impl FnMut()) {
     tell(world, Pause::Paused);

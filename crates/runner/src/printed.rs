@@ -1,6 +1,6 @@
-//! What FMU code prints: appended to the run's log, by the process whose standard output it is. A housekeeping thread follows the
-//! supervisor when that begins the log anew, and cuts what comes faster than that; whatever was printed before a crash is in the file.
-//! It looks between two releases, as whoever looks every now and then does.
+//! The output that FMU code prints: appended to the run's log by this process, whose standard output it is. A housekeeping
+//! thread, which looks periodically, follows the supervisor when that begins the log anew, and cuts output that comes too fast;
+//! output from before a crash is in the file.
 
 use super::job::Job;
 use std::os::fd::{AsFd, OwnedFd};
@@ -28,7 +28,7 @@ pub fn limit(job: &Job, board: Board<'static>, log: Arc<Log>, folder: Option<Own
             std::thread::sleep(pause(lull, begin, board));
             let number = board.global(Global::LogNumber).load(SeqCst);
             let followed = folder.as_ref().and_then(|folder| log.follow(folder.as_fd(), number, limit).ok());
-            // Who is not followed begins nothing anew.
+            // An output that is not followed never begins anew.
             if followed.is_some() {
                 board.global(Global::LogFollowed).store(number, SeqCst);
             }

@@ -1,9 +1,9 @@
 //! Real time: one thread per task (semantics S6, S12, S17, S18).
 //!
-//! A partition thread sleeps until the next release that its timeline knows, or until somebody has ticked it; runs the
-//! activation inside the preemption gate; records; skips what it has missed. One that polls enters the gate before its
-//! release, and leaves it again without an activation if there is mail. From its second activation on it allocates
-//! nothing, faults no page, logs nothing, and makes one system call per uncontended periodic activation: the sleep.
+//! A partition thread sleeps until the next release of its timeline, or until a tick wakes it; runs the activation inside the
+//! preemption gate; records; skips missed releases. A thread that polls enters the gate before its release, and leaves it again
+//! without an activation if there is mail. From its second activation on it allocates nothing, faults no page, logs nothing, and
+//! makes one system call per uncontended periodic activation: the sleep.
 
 mod awake;
 mod coming;
@@ -39,12 +39,12 @@ use vecud_record::board::{Metric, Scheduling, TaskWord};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::trace::Note;
 
-/// What every partition thread touches of its heap before the start.
+/// Bytes of heap that every partition thread touches before the start.
 const HEAP: usize = 256 * 1024;
 
 /// A partition thread's ingredients.
 pub struct PartitionThread {
-    /// What all threads share.
+    /// The state that all threads share.
     pub world: &'static World,
     /// The task of the thread.
     pub task: UnitId,
@@ -56,7 +56,7 @@ pub struct PartitionThread {
     pub ready: Sender<Result<SetUp, String>>,
 }
 
-/// What a thread tells of itself when it is set up.
+/// The report of a thread that is set up.
 pub struct SetUp {
     /// The task of the thread.
     pub task: UnitId,
@@ -64,14 +64,14 @@ pub struct SetUp {
     pub demotion: vecud_linux::preemption::Demotion,
     /// The part of the thread's stack that is ready.
     pub stack: Range<usize>,
-    /// What the system has refused, and what it can do without.
+    /// The first setting that the system refused and the thread can do without.
     pub unrefined: Option<SysError>,
 }
 
 impl PartitionThread {
-    /// The body of the thread; when the run ends it gives the activation back, and what is left to be done.
+    /// The body of the thread; returns the activation and the pending releases at the end of the run.
     ///
-    /// `stack` is ready of the thread's stack.
+    /// `stack`: the prefaulted part of the thread's stack.
     pub fn run(mut self, mut timeline: Timeline, stack: Range<usize>) -> (Activation, Timeline) {
         let (world, task) = (self.world, self.task);
         let plan = &world.plan.units[task.0];
@@ -132,12 +132,12 @@ impl PartitionThread {
             if cooperative {
                 turns.decide(task.0);
             }
-            // Before the mail is taken: `World::complete` must not miss it in between.
-            // The bit is taken back first: what set it is mail that the next look sees.
+            // Before the mail is taken, so that `RunState::complete` does not miss it in between. The bit is cleared first: mail
+            // that sets it again is seen by the next look.
             if world.noticed(task) || more_mail {
                 state.next.store(i64::MIN, SeqCst);
                 take_mail(world, task, timeline);
-                // The timeline may have had no room for all of it.
+                // The timeline may have had no room for all of the mail.
                 more_mail = state.has_mail();
                 coming = None;
             }
@@ -159,7 +159,7 @@ impl PartitionThread {
             if coming.is_none() {
                 coming = Coming::of(&own, timeline);
             }
-            // Not moved from here: what was written a moment ago in parts is slow to copy as a whole.
+            // Borrowed instead of moved: parts that were written a moment ago are slow to copy as a whole.
             let Some(next) = &coming else {
                 let look = match fed {
                     Fed::Nothing => {
@@ -248,7 +248,7 @@ impl PartitionThread {
             }
             if coming.as_ref().is_some_and(|next| next.release <= now) {
                 overruns::overruns(&own, timeline, now, marks.period.nanos, self.measure.as_ref());
-                // What was left out may have brought a new interval into force.
+                // A skipped release may have brought a new interval into force.
                 if own.tunable {
                     world.tell_grid(task, timeline.grid());
                 }
@@ -270,8 +270,8 @@ impl PartitionThread {
         }
     }
 
-    /// Waits for the release: sleeps, and looks at the clock for the last `spin_us`, or for all of it but what is
-    /// [left](Coming::early) for the activation.
+    /// Waits for the release: sleeps, then polls the clock for the last `spin_us`, or up to [the early begin](NextRelease::early)
+    /// of the activation.
     #[inline]
     fn sleep(&self, own: &Own, host: &PartitionHost, seen: u32, next: &Coming) -> (Wakening, Awake) {
         let wakening = own.state.wake.wait_until(seen, Some(next.release - own.spin));
@@ -318,8 +318,8 @@ impl PartitionThread {
         let Own { world, task, instance, cells, core, cooperative, .. } = *own;
         let release = match due.dispatched {
             None => next.release,
-            // An event from outside is due when it arrives; a deadline, or a tick with a delay, at its time. What a run that
-            // was left had dispatched is late from the start of this one on, and what has come before a pause from its end on.
+            // An event from outside is due when it arrives; a deadline, or a tick with a delay, at its time. Dispatches from
+            // before a resumed run are late from its start on, and those from before a pause from its end on.
             Some(at) if due.retimed || own.from_outside => at.0.max(world.since().0),
             Some(at) => at.0.max(next.release),
         };
@@ -327,7 +327,7 @@ impl PartitionThread {
             instance.turns.take(task.0, release, || world.now());
             0
         } else {
-            // Those of its own level cannot come to their entry once it has.
+            // Tasks of the same level cannot begin once this one has entered.
             if !own.state.ahead.is_empty() {
                 world.let_others_begin(task);
             }
@@ -342,7 +342,7 @@ impl PartitionThread {
             };
             woken = at;
         }
-        // Behind the release, so that polling keeps nobody from a turn.
+        // Behind the release, so that polling delays no other turn.
         let turn = own.serial.map(|serial| {
             serial.take(|| {
                 gate_waits += 1;
@@ -427,7 +427,7 @@ fn take_next(own: &Own, timeline: &mut Timeline) -> Due {
     due
 }
 
-/// Lets the next activation in, those that take turns first.
+/// Opens the gate for the next activation, after giving back a turn.
 #[inline]
 fn leave(own: &Own, host: &PartitionHost, turn: Option<HeldTurn>) {
     drop(turn);
@@ -477,7 +477,7 @@ fn retimed(own: &Own, due: &Due) {
     own.world.board.note_break(own.task, Break::Retimed, due.time);
 }
 
-/// Throws away what is due, and what comes meanwhile.
+/// Discards the due activations, and those that come meanwhile.
 #[cold]
 fn discard(own: &Own, timeline: &mut Timeline, ticks: Option<&TickFeed>, due: Instant) {
     // There may be more of a stimulus than a timeline takes at once.
@@ -493,7 +493,7 @@ fn discard(own: &Own, timeline: &mut Timeline, ticks: Option<&TickFeed>, due: In
     }
 }
 
-/// Takes over a new interval of a tunable clock, and tells whether there was one.
+/// Takes over a new interval of a tunable clock. Returns whether there was one.
 fn take_change(world: &World, task: UnitId, timeline: &mut Timeline) -> bool {
     let Some((interval, from)) = world.tasks[task.0].take_change() else { return false };
     timeline.retune(interval, from);

@@ -23,15 +23,15 @@ use vecud_record::unusable::Unusable;
 /// How often the thread looks.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// One instance whose structural parameters can be set.
+/// An instance whose structural parameters can be set.
 pub struct Reconfigurable {
     /// The instance.
     fmu: FmuId,
-    /// The instance whose thread calls it: its own, or that of the first member of its group.
+    /// The instance whose thread calls it: the instance itself, or the first member of its group.
     called_by: FmuId,
     /// The task that makes its steps.
     steps: Option<UnitId>,
-    /// What takes it through Reconfiguration Mode.
+    /// The calls of Reconfiguration Mode.
     calls: Reconfiguration,
 }
 
@@ -55,7 +55,7 @@ impl Reconfigurable {
         command.at().is_none_or(|at| at <= now).then_some((ring, command))
     }
 
-    /// Carries out what is due at `now`, in the name of `host` or of what follows it. `time` tells the time once the instance is at rest.
+    /// Carries out the commands that are due at `now`, on behalf of `host`. `time` returns the time once the instance is at rest.
     pub fn apply(&self, world: &World, host: &'static PartitionHost, now: Instant, time: impl Fn() -> Instant) {
         while let Some((ring, command)) = self.due(world, now) {
             let host = host.of(self.fmu);
@@ -113,7 +113,7 @@ impl Reconfigurable {
         ring.finish(CommandReply { verdict, time });
     }
 
-    /// Makes room for as many states and event indicators as an FMU for Model Exchange has now, which are those of its description.
+    /// Makes buffers for the present numbers of states and event indicators of an FMU for Model Exchange, by its description.
     fn follow_equations(&self, world: &World, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
         let Some(task) = self.steps.filter(|_| world.plan.fmus[self.fmu.0].model_exchange().is_some()) else {
             return Ok(());

@@ -1,7 +1,7 @@
-//! Arrays whose size changes while the run goes on: how many elements are read, and where each of them is recorded.
+//! Arrays whose size changes while the run goes on: the number of elements that are read, and the column of each.
 //!
 //! Buffers and columns are those of the planned size, which is the largest. A smaller array has its elements elsewhere in
-//! row-major order, but in the same columns: `a[2,1]` stays `a[2,1]`. Columns of elements that are not there stay empty.
+//! row-major order, but in the same columns: `a[2,1]` stays `a[2,1]`. Columns without an element stay empty.
 
 use super::world::World;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,7 +17,7 @@ pub struct Resizable {
 }
 
 struct Array {
-    /// The batch that reads the array, by its place among those that are read.
+    /// The batch that reads the array, by its place among the output batches.
     batch: usize,
     lengths: Vec<Length>,
     /// The present place of each element of the planned size; `None`: the array has no such element now.
@@ -46,8 +46,8 @@ impl Resizable {
         (!arrays.is_empty()).then_some(Resizable { seen: 0, arrays, presence })
     }
 
-    /// Looks whether sizes have changed; `resize` gives a batch another number of elements. Called inside the gate, where
-    /// sizes do not change. Allocates nothing.
+    /// Follows changes of sizes; `resize` gives a batch another number of elements. Called inside the gate, where sizes do not
+    /// change. Allocates nothing.
     #[inline]
     pub fn follow(&mut self, world: &World, fmu: FmuId, resize: impl FnMut(usize, usize)) {
         let resized = world.instances[fmu.0].resized.load(Relaxed);

@@ -1,7 +1,7 @@
-//! All of an integration that is as large as its FMUs have states and event indicators, and what is known of each of them.
+//! The buffers of an integration whose size depends on the numbers of states and event indicators, and facts about each FMU.
 //!
-//! Where structural parameters change these numbers in the midst of a run, another room is made beside it, where memory may be taken, and
-//! handed over (FMI 3.0, 2.3.8).
+//! Where structural parameters change these numbers in the midst of a run, another set of buffers is made by a thread that may
+//! allocate, and swapped in (FMI 3.0, 2.3.8).
 
 use super::lines::Lines;
 use std::ops::Range;
@@ -21,8 +21,8 @@ pub struct IntegrationBuffers {
     pub saved: RollbackPoint,
 }
 
-/// [`IntegrationBuffers`] on its way from where memory may be taken to the thread that integrates, and back to where it may be given up. Each of both
-/// looks while the other one is at rest, so that nobody waits.
+/// Hands [`IntegrationBuffers`] from a thread that may allocate to the thread that integrates, and the old ones back to be freed.
+/// Each of both looks while the other one is at rest, so that no one waits.
 #[derive(Default)]
 pub struct BufferSwap(Mutex<Hands>);
 
@@ -37,14 +37,14 @@ impl BufferSwap {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room for the `numbers` that the FMUs whose steps `task` makes have by now. Takes memory.
+    /// Makes buffers for the present `numbers` of the FMUs whose steps `task` makes. Allocates.
     pub fn make(&self, plan: &Plan, task: UnitId, numbers: impl Fn(FmuId) -> Numbers) {
         let ready = IntegrationBuffers::of(plan, task, numbers).map(Box::new);
         *self.hands() = Hands { ready, over: None };
     }
 
-    /// Puts the room that was made, if there is one, in the place of this one, whose memory is not given up here. Before, `prepare` gets
-    /// both, the one that was made first.
+    /// Swaps the new buffers, if there are any, with these; their memory is not freed here. `prepare` is called before with (new,
+    /// old).
     pub fn replace(
         &self,
         room: &mut IntegrationBuffers,
@@ -75,14 +75,14 @@ pub struct CoupledFmu {
     pub seen: u64,
     pub states: Range<usize>,
     pub indicators: Range<usize>,
-    /// A 0 for each indicator, which the member takes once it has so many.
+    /// A 0 for each indicator: a buffer that the member swaps in once it has that many.
     pub roots: Vec<i32>,
     pub needs_completed_steps: bool,
     /// Inputs of it are on the lines of a file.
     pub is_on_lines: bool,
     /// Its unit of time.
     pub unit: TimeUnit,
-    /// What is known of how its derivatives depend on its states.
+    /// How its derivatives depend on its states, if that is known.
     pub jacobian: Option<JacobianPlan>,
     /// Computes that; `None`: the FMU does not.
     pub pattern: Option<PatternRead>,

@@ -1,9 +1,9 @@
-//! One run after the other, with the libraries loaded and the instances kept: `fmi3Terminate`, then `fmi3Reset` (FMI 3.0,
-//! 2.3.1; requirements, row 37).
+//! One run after the other, with the libraries loaded and the instances kept: `fmi3Terminate`, then `fmi3Reset` (FMI 3.0, 2.3.1;
+//! requirements, row 37).
 //!
-//! Every run has a [`World`] of its own. Between two runs no partition thread exists, and the shared memory is the
-//! supervisor's: the runner enters [`Phase::Between`] and touches nothing until the supervisor has taken what the run has
-//! left, cleared it, and put another phase in that place (`Initialising`: go on; `Stopping`: that was all).
+//! Every run has a [`RunState`] of its own. Between two runs no partition thread exists, and the shared memory is the
+//! supervisor's: the runner enters [`Phase::Between`] and touches nothing until the supervisor has taken the results of the run,
+//! cleared the memory, and set another phase (`Initialising`: go on; `Stopping`: that was all).
 
 use super::activation::Activation;
 use super::calls::SharedOutputs;
@@ -34,13 +34,13 @@ use vecud_plan::{FmuId, OnError, UnitId};
 use vecud_record::board::{Board, Global, Phase, Scheduling};
 use vecud_record::log::LONGEST;
 
-/// What the runs of a job have in common.
+/// The data that all runs of a job share.
 pub struct Sequence<'a> {
-    /// What is asked for.
+    /// The supervisor's order.
     pub job: Job,
     /// The memory shared with the supervisor.
     pub board: Board<'static>,
-    /// What the kernel lets us do.
+    /// The kernel's permissions.
     pub granted: Granted,
     /// Converts time stamp differences of the lock.
     pub scale: TickScale,
@@ -78,7 +78,7 @@ fn code(world: &World, ran: bool) -> i32 {
 }
 
 impl Sequence<'_> {
-    /// Runs the job: 0 when its last run came to its end in the regular way, 1 when that failed, 2 when there was none.
+    /// Runs the job. Returns 0 when its last run came to its regular end, 1 when that failed, 2 when there was none.
     pub fn run(mut self) -> i32 {
         self.board.set_phase(Phase::Loading);
         let mut libraries: Vec<Arc<Library>> = Vec::new();
@@ -113,7 +113,7 @@ impl Sequence<'_> {
         unreachable!("there is a last run")
     }
 
-    /// What is called beyond a plain run of the plan: not every FMU of the draft has it.
+    /// The functions that are called beyond a plain run of the plan: not every FMU of the draft has them.
     fn more_functions(&self) -> Vec<Function> {
         let mut more = Vec::new();
         let fmus = &self.job.plan.fmus;
@@ -140,8 +140,8 @@ impl Sequence<'_> {
         more
     }
 
-    /// Says that there is no run, and why. The phase is what bounds the end of the FMUs, whose code may hang there, so this comes
-    /// before they are ended. Returns the exit code.
+    /// Reports that there is no run, and why. The phase bounds the time in which the FMUs end, whose code may hang there, so this
+    /// comes before they are ended. Returns the exit code.
     fn refuse(&self, refusal: Refusal) -> i32 {
         match refusal {
             Refusal::Invalid(message) => {

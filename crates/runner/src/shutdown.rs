@@ -1,5 +1,4 @@
-//! The end of the instances (semantics S13, S14): Terminate where it is allowed, Free where it is allowed, or what a further
-//! run needs.
+//! The end of the instances (semantics S13, S14): Terminate and Free where they are allowed, or the preparation of a further run.
 
 use super::activation::Activation;
 use super::surroundings;
@@ -63,7 +62,7 @@ pub fn terminate(
     kept
 }
 
-/// Frees instances whose run is over, in the reverse order of their making.
+/// Frees instances whose run is over, in the reverse order of their instantiation.
 pub fn free(instances: Vec<Instance<Terminated>>, hosts: &[&'static PartitionHost]) {
     for (instance, host) in instances.into_iter().zip(hosts).rev() {
         set_thread_host(Some(*host));
@@ -72,8 +71,8 @@ pub fn free(instances: Vec<Instance<Terminated>>, hosts: &[&'static PartitionHos
     set_thread_host(None);
 }
 
-/// Ends instances that do not come to their start, in the reverse order of their making, each under its own host: those
-/// that are ready, which are the first ones, like others after a run. `drop` drops what else there is of an instance.
+/// Ends instances that do not come to their start, in the reverse order of their instantiation, each under its own host. The
+/// first ones are ready, and end like others after a run; `drop` drops an instance that is not.
 pub fn give_up(world: &World, mut ready: Vec<Ready>, hosts: &[&'static PartitionHost], mut drop: impl FnMut(usize)) {
     for (index, host) in hosts.iter().enumerate().rev() {
         set_thread_host(Some(*host));

@@ -1,4 +1,4 @@
-//! Where the activations of a task leave their marks in the shared memory, looked up once.
+//! The telemetry of a task: its places in the shared memory, looked up once.
 
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
@@ -8,7 +8,7 @@ use vecud_record::board::{Board, Metric, TaskCells, TaskWord};
 use vecud_record::histogram::HistogramWriter;
 use vecud_record::trace::NoteRing;
 
-/// Where the activations of one task leave their marks.
+/// The counters, histograms and note rings of one task.
 pub struct TaskTelemetry {
     /// The task.
     pub task: UnitId,
@@ -40,7 +40,7 @@ impl TaskTelemetry {
         self.cells.word(TaskWord::Active).store(1, Relaxed);
     }
 
-    /// It is over.
+    /// Clears the mark of an activation under way.
     #[inline]
     pub fn end(&self) {
         self.cells.word(TaskWord::Active).store(0, Relaxed);

@@ -19,7 +19,7 @@ use vecud_plan::{ConnectionId, FmuId, FmuPlan, SignalId, TaskPlan};
 use vecud_record::board::{FmuWord, Global, TaskWord};
 use vecud_record::findings::FindingKind;
 
-/// What the FMU's description offers.
+/// The state functions that the FMU's description offers.
 pub fn support(plan: &FmuPlan) -> StateSupport {
     match (plan.can_serialize_state, plan.can_get_and_set_state) {
         (true, _) => StateSupport::Serialize,
@@ -60,13 +60,13 @@ pub fn restore_values(world: &World, snapshot: &Snapshot) {
         let Some(place) = world.plan.signals.iter().position(|signal| signal.name == *name) else { continue };
         match world.plan.signals[place].too_long(value) {
             None => world.board.set_initial(SignalId(place), value.iter().copied()),
-            // The rig gives it less room than the one that was left.
+            // The rig gives the string less room than the saved run had.
             Some(_) => world.board.set_initial(SignalId(place), [bytes::NOTHING]),
         }
     }
 }
 
-/// The releases of all tasks: from the start, by what the FMUs have said of their clocks, or from where a run was left.
+/// The timelines of all tasks: from the start, by the FMUs' clock intervals, or from the saved state of a run.
 pub fn timelines(world: &World, learned: &[Learned], resumed: Option<&Snapshot>) -> Result<Vec<Timeline>, String> {
     let plan = &world.plan;
     // A run that is taken up again makes the rest of the last step.
@@ -89,8 +89,8 @@ pub fn timelines(world: &World, learned: &[Learned], resumed: Option<&Snapshot>)
     Ok(all?.into_iter().map(keeping).collect())
 }
 
-/// Writes down where the run stands: all partitions have come back, and `timelines` have everything that waits. `early`:
-/// before the stop time. What fails is told by the board.
+/// Saves the state of the run: all partitions have returned, and `timelines` have everything that waits. `early`: before the stop
+/// time. Failures go to the board.
 pub fn save(
     world: &World,
     instances: &[&Instance<Running>],
@@ -145,7 +145,7 @@ pub fn save(
     }
 }
 
-/// Writes down the state of the FMU of which that is wanted, and nothing else. What fails is told by the board.
+/// Saves the state of the FMU for which that is requested, and nothing else. Failures go to the board.
 pub fn hand_back(
     world: &World,
     instances: &[Option<Instance<Running>>],
@@ -169,8 +169,8 @@ pub fn hand_back(
     }
 }
 
-/// Takes the state of each FMU of which that is wanted and gives it back, serialised where the FMU can. What fails is told by the board;
-/// an instance that does not take its state back has come to its end.
+/// Gets the state of each FMU for which that is requested and sets it again, serialised where the FMU can. Failures go to the
+/// board; an instance that does not take its state back has come to its end.
 pub fn try_out(world: &World, instances: &mut [Option<Instance<Running>>], hosts: &[&'static PartitionHost]) {
     for (index, plan) in world.plan.fmus.iter().enumerate().filter(|(_, plan)| plan.tries_state) {
         let Some(instance) = instances[index].take() else { continue };
@@ -218,7 +218,7 @@ fn connections(world: &World) -> Vec<Option<Vec<u64>>> {
     world.cells.iter().enumerate().map(value).collect()
 }
 
-/// The sizes of each instance; nothing for one that has those of its plan.
+/// The sizes of each instance; empty for one that has those of its plan.
 fn sizes(world: &World) -> Vec<Vec<u64>> {
     let all = world.instances.iter().zip(&world.plan.fmus).map(|(instance, plan)| {
         let now: Vec<u64> = instance.sizes.iter().map(|size| size.load(SeqCst)).collect();
@@ -238,7 +238,7 @@ fn reached(world: &World, timelines: &[Timeline], early: bool) -> Instant {
     timelines.iter().filter_map(Timeline::next_ever).chain(known).fold(end, Instant::min)
 }
 
-/// Throws away what waits where the run has ended, and what was released up to there and has not begun, and counts it.
+/// Discards and counts the activations that wait at the end of the run, and releases up to there that have not begun.
 pub fn discard(world: &World, timelines: &mut [Timeline]) {
     let now = world.time_since_start(world.board.global(Global::Reached).load(SeqCst));
     for (timeline, task) in timelines.iter_mut().zip(&world.plan.tasks) {
@@ -248,8 +248,8 @@ pub fn discard(world: &World, timelines: &mut [Timeline]) {
     last.iter().for_each(|last| leave_out(world, timelines, *last));
 }
 
-/// A run in real time is over for its threads, each of which has counted what was released up to where it has seen that. The last of
-/// these instants is the end of the run, ns since the start of the simulation.
+/// The end of a run in real time, after its threads have counted the releases up to where each saw the end. Returns the last of
+/// these instants, the end of the run, in ns since the start of the simulation.
 pub fn end_together(world: &World, timelines: &mut [Timeline]) -> u64 {
     let asked = world.until(Nanos(world.now()));
     let end = timelines.iter().filter_map(Timeline::last).fold(asked, Instant::max);
@@ -257,7 +257,7 @@ pub fn end_together(world: &World, timelines: &mut [Timeline]) -> u64 {
     world.since_start(end)
 }
 
-/// Counts what was released up to then, and has not begun. Of an instance that has failed nothing is released any more.
+/// Counts the releases up to `until` that have not begun. An instance that has failed has no further releases.
 fn leave_out(world: &World, timelines: &mut [Timeline], until: Instant) {
     for (timeline, unit) in timelines.iter_mut().zip(world.plan.tasks.iter().map(TaskPlan::first)) {
         if !world.instances[world.plan.units[unit.0].fmu.0].failed.load(SeqCst) {

@@ -1,8 +1,8 @@
-//! What FMU code changes for all FMUs of the process: found, put back at once, and put on whose code ran.
+//! Changes that FMU code makes to state which all FMUs of the process share: found, undone at once, and attributed.
 //!
-//! While instances are made and ended, after each call; in virtual time, after each activation of an FMU whose libraries call functions that
-//! can change something; in real time from outside, on no thread of a partition, once a change has lasted for some 200 ms. Where several FMUs
-//! can have made it, the finding names all of them.
+//! While instances are made and ended, after each call; in virtual time, after each activation of an FMU whose libraries call
+//! functions that can change something; in real time from outside, on no thread of a partition, once a change has lasted for some
+//! 200 ms. Where several FMUs can have made it, the finding names all of them.
 
 use super::world::World;
 use vecud_linux::surroundings::{self, Surrounding};
@@ -11,9 +11,9 @@ use vecud_record::findings::{FindingKind, Occurrence, When};
 
 /// So far apart looks from outside are at least, ns.
 const LOOK: i64 = 20_000_000;
-/// They are up to so much further apart, in no beat with any clock, ns.
+/// Largest random extra distance of two looks, so that they are in no beat with any clock, ns.
 const UNEVEN: u64 = 7_000_000;
-/// A change that so many looks in a row have seen lasts: FMU code does not put it back itself.
+/// A change that this many looks in a row have seen lasts: FMU code does not undo it itself.
 const LASTS: u32 = 10;
 
 /// The calling thread has come back from code of this FMU.
@@ -79,7 +79,7 @@ pub fn look_at_the_end(world: &World) {
     surroundings::restore(|what| note_all(world, &all(world), what));
 }
 
-/// All that can change something; where nobody is known to be able to, all.
+/// All FMUs that can change something; where none is suspected, all.
 fn all(world: &World) -> Vec<FmuId> {
     let all: Vec<FmuId> = (0..world.plan.fmus.len()).map(FmuId).collect();
     let can: Vec<FmuId> = all.iter().copied().filter(|fmu| world.plan.fmus[fmu.0].changes_process).collect();

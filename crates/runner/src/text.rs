@@ -20,7 +20,7 @@ pub struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// Puts the element of `values` into a sample; `None`: the array has no such element. One that is longer than its room is
+    /// Puts the element of `values` into a sample; `None`: the array has no such element. A value that is longer than its room is
     /// left out, and noted.
     pub fn put(&self, world: &World, values: &Batch, element: Option<usize>, record: &mut NewRecord) {
         let capacity = world.plan.column(self.signal).capacity.unwrap_or(0);

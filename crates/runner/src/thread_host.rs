@@ -1,7 +1,7 @@
-//! What FMU code on one of our threads asks for: the preemption lock, and the [`routing`] of its ticks (semantics S4, S7, S9).
+//! Serves FMU code on the runner's threads: the preemption lock, and the [`routing`] of its ticks (semantics S4, S7, S9).
 //!
-//! One [`PartitionHost`] per partition thread; in virtual time, and while FMUs are initialised and ended, one per instance
-//! on the only thread.
+//! One [`PartitionHost`] per partition thread; in virtual time, and while FMUs are initialised and ended, one per instance on the
+//! only thread.
 
 mod blocked;
 mod intermediate;
@@ -57,7 +57,7 @@ pub enum Dispatch {
     Events(RefCell<Vec<Event>>),
 }
 
-/// What holds outside of activations.
+/// The time and state outside of activations.
 struct Outside {
     /// Where lock hold times go.
     hold: HistogramWriter<'static>,
@@ -69,9 +69,9 @@ struct Outside {
 pub struct PartitionHost {
     world: &'static World,
     fmu: FmuId,
-    /// Where the activation under way leaves its marks; `None` outside of activations.
+    /// The telemetry of the activation under way; `None` outside of activations.
     site: Cell<Option<&'static TaskTelemetry>>,
-    /// Where the time of the activation under way, or of the last one, stands; `None`: what happens is at `time`.
+    /// The telemetry whose time is that of the activation under way, or of the last one; `None`: calls happen at `time`.
     timed_by: Cell<Option<&'static TaskTelemetry>>,
     time: Cell<Instant>,
     /// The instance has clocks that activations can tick or arm.
@@ -82,8 +82,8 @@ pub struct PartitionHost {
     lock: &'static PreemptionLock,
     /// How often FMU code holds the lock (our own callbacks take it too).
     held_by_fmu: Cell<u32>,
-    /// Where the function that is being called is shown: in the task's word, or outside of activations in that of the run,
-    /// together with whose it is.
+    /// Where the function under way is shown: in the task's word, or outside of activations in that of the run, together with the
+    /// instance.
     shown: CallIndicator,
     outside: Outside,
     dispatch: Dispatch,
@@ -96,12 +96,12 @@ pub struct PartitionHost {
     clocks: RefCell<Clocks>,
     on_ticks: RefCell<OnTicks>,
     has_midst: bool,
-    /// Not 0: the run ends; somebody asks for its end.
+    /// Not 0: the run ends, or its end is requested.
     wishes: Wishes,
     midst: RefCell<Option<Midst>>,
     section: Cell<Section>,
     waits: Waits,
-    /// Serve the FMUs whose steps are made together with those of this one.
+    /// The hosts of the FMUs whose steps are made together with those of this one.
     others: RefCell<Vec<&'static PartitionHost>>,
 }
 
@@ -141,12 +141,12 @@ impl PartitionHost {
         }
     }
 
-    /// The steps of these are made on this thread, together with those of its own instance.
+    /// Adds the hosts of FMUs whose steps are made on this thread, together with those of its own instance.
     pub fn join(&self, others: Vec<&'static PartitionHost>) {
         *self.others.borrow_mut() = others;
     }
 
-    /// What serves an instance whose steps are made on this thread.
+    /// The host of an instance whose steps are made on this thread.
     pub fn of(&'static self, fmu: FmuId) -> &'static PartitionHost {
         self.others.borrow().iter().copied().find(|other| other.fmu == fmu).unwrap_or(self)
     }
@@ -161,7 +161,7 @@ impl PartitionHost {
         &self.member
     }
 
-    /// An activation of the task that leaves its marks at `site` begins: what happens from now on is in its name.
+    /// Begins an activation of the task with this telemetry: from now on the host acts in its name.
     #[inline]
     pub fn begin(&self, site: &'static TaskTelemetry, due: &Due) {
         self.record_last_hold();
@@ -172,7 +172,7 @@ impl PartitionHost {
         site.begin(&due.time);
     }
 
-    /// What happens from now on is in the name of the task that leaves its marks at `site`, if it is in one of its activations.
+    /// From now on the host acts in the name of the task with this telemetry, if an activation of it is under way.
     #[inline]
     pub fn enter(&self, site: &'static TaskTelemetry) {
         self.site.set(Some(site));
@@ -189,7 +189,7 @@ impl PartitionHost {
         self.on_ticks.borrow_mut().forget();
     }
 
-    /// What happens from now on, outside of any activation, happens at this time.
+    /// From now on events outside of any activation have this time.
     pub fn at(&self, time: Instant) {
         self.timed_by.set(None);
         self.time.set(time);
@@ -209,7 +209,7 @@ impl PartitionHost {
         self.site.get().map(|site| site.task)
     }
 
-    /// The time of this activation, or of the last one, or what was [said](PartitionHost::at) since.
+    /// The time of this activation, or of the last one, or the one [set](PartitionHost::at) since.
     fn time(&self) -> Instant {
         self.timed_by.get().map_or_else(|| self.time.get(), |site| site.cells.time())
     }
@@ -226,7 +226,7 @@ impl PartitionHost {
         self.site.get().map_or(self.outside.hold, |site| site.hold)
     }
 
-    /// FMU code has returned: releases a lock that it did not give back, and records what its locks have left to record.
+    /// FMU code has returned: releases a lock that it still holds, and records the pending hold times.
     #[inline]
     pub fn returned_from_fmu(&self) {
         if self.held_by_fmu.get() > 0 {
@@ -259,7 +259,7 @@ impl PartitionHost {
         result
     }
 
-    /// In real time, the longest of our own locked sections; those of the FMU have a histogram.
+    /// Keeps the longest of the host's own locked sections, in real time; those of the FMU have a histogram.
     #[inline]
     fn keep_longest(&self, ticks: u64) {
         if ticks > self.longest_own.get() && matches!(self.dispatch, Dispatch::Threads) {
@@ -271,7 +271,7 @@ impl PartitionHost {
         }
     }
 
-    /// What callbacks have read since the activation began.
+    /// The values that callbacks have read since the activation began.
     pub fn with_on_ticks<T>(&self, body: impl FnOnce(&OnTicks) -> T) -> T {
         body(&self.on_ticks.borrow())
     }
@@ -288,7 +288,7 @@ impl PartitionHost {
         own || self.others.borrow().iter().any(|other| other.has_events())
     }
 
-    /// Events since the last call, in virtual time, of those too whose steps are made on this thread.
+    /// Takes the events since the last call, in virtual time, including those of instances whose steps are made on this thread.
     #[inline]
     pub fn take_events(&self, mut take: impl FnMut(Event)) {
         if let Dispatch::Events(events) = &self.dispatch {
@@ -301,7 +301,7 @@ impl PartitionHost {
         }
     }
 
-    /// Notes that a call failed; a refused one is the consequence of another and says nothing new.
+    /// Notes that a call failed; a refused one is the consequence of another and adds nothing.
     pub fn fail(&self, failure: &Failure) {
         if !failure.refused {
             let failed = as_noted(failure);
@@ -325,8 +325,8 @@ impl PartitionHost {
         plan.model_exchange().and(failure.time).and_then(|time| plan.time_unit.instant(time))
     }
 
-    /// Notes that a call went well, but gave what nothing can be done with, for `task` at `time`: for a clock what no clock can have,
-    /// or a derivative that is not finite.
+    /// Notes that a call succeeded, but returned a value that the host cannot use, for `task` at `time`: an interval that no
+    /// clock can have, or a derivative that is not finite.
     pub fn fail_reading(&self, function: Function, task: UnitId, time: Instant, reading: Unusable) -> Halt {
         let failed = FailedCall { status: Status::Error as u64, function: function as u64, answer: None };
         self.world.board.fmu(self.fmu).fail(failed, Some(task), time, Some(reading));
@@ -355,8 +355,8 @@ impl PartitionHost {
         recorder.record(self.world.scale.nanos(ticks) as i64);
     }
 
-    /// Records the hold time before this one, and keeps this one: the counters of a value that was just measured would
-    /// have to be written before the next locked instruction can be executed, those of an old one long have been.
+    /// Records the hold time before this one, and keeps this one: the counters of a value that was just measured would have to be
+    /// written before the next locked instruction can be executed, those of an old one long have been.
     #[inline]
     fn record_hold(&self, ticks: u64) {
         let last = self.last_hold.replace(ticks);
@@ -378,7 +378,7 @@ impl PartitionHost {
         self.record_hold(RECORDED);
     }
 
-    /// Wakes what was ticked, most urgent first, unless the instance is still locked by this thread.
+    /// Wakes the tasks that were ticked, most urgent first, unless this thread still holds the lock of the instance.
     fn wake_targets(&self) {
         if self.member.depth() > 0 {
             return;
@@ -400,7 +400,7 @@ impl PartitionHost {
 }
 
 impl Halt {
-    /// Has `host` note a call that failed, if that is what it is.
+    /// Has `host` note a call that failed.
     pub fn note(&self, host: &PartitionHost) {
         if let Halt::Call(failure) = self {
             host.fail(failure);
@@ -477,9 +477,9 @@ impl ThreadHost for PartitionHost {
     }
 }
 
-/// Whether an instance whose steps may have to be undone has given its state, for which it was asked before the first release of `task`.
-/// One that is still healthy without is not asked again, which is a finding; of another one the failure is noted, behind which everything
-/// is refused.
+/// Whether an instance whose steps may have to be undone has given its state before the first release of `task`. An instance that
+/// is still healthy without a state is not asked again, which is a finding; any other failure is noted, and the instance is
+/// refused from then on.
 pub fn gives_state(world: &World, task: UnitId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
     let board = world.board.fmu(world.plan.units[task.0].fmu);
     match given {

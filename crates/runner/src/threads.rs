@@ -21,7 +21,7 @@ use vecud_plan::schedule::{QuietPoint, Timeline};
 use vecud_plan::{TaskPlan, UnitId};
 use vecud_record::board::{Global, Phase, Scheduling, TaskWord, ThreadsState};
 
-/// What a thread gives back.
+/// The result of a thread.
 type Left = (Activation, Timeline);
 
 /// How long the main thread looks away, at least, ns.
@@ -37,9 +37,9 @@ const LAST_EVENTS: i64 = 1_000_000;
 /// Starts fall on whole multiples of this on the run's clock, plus the rig's phase (semantics S18), ns.
 const START_GRID: i64 = 10_000_000;
 
-/// Runs the plan in real time and gives the activations back, so that the instances can be ended, and, if the state is
-/// saved, what is left to be done. `Err`: the threads could not be set up; an instance whose activations are not all there
-/// may not be touched any more.
+/// Runs the plan in real time and returns the activations, so that the instances can be ended, and, if the state is saved, the
+/// pending releases. `Err`: the threads could not be set up; an instance whose activations are not all there may not be touched
+/// any more.
 ///
 /// When a thread does not return in time this does not return either: the process ends.
 pub fn run(
@@ -119,7 +119,7 @@ pub fn run(
     if let (true, Err(error)) = (world.pinned, affinity::keep_off(&own)) {
         say(1, &error.to_string());
     }
-    // What the thread waits by from here on is CLOCK_MONOTONIC.
+    // From here on the threads wait by CLOCK_MONOTONIC.
     let asked = watch(world, receiver.as_ref()) - world.clock.ahead();
     receiver.iter().for_each(Receiver::close);
     world.board.set_phase(Phase::Stopping);
@@ -177,8 +177,8 @@ fn duration(nanos: Nanos) -> Duration {
     Duration::from_nanos(nanos.0 as u64)
 }
 
-/// Until the run is to end: by its stop time, a request, or a failure. Returns when it was to, by the run's clock: of what hangs
-/// and was waited for already, so much earlier.
+/// Waits for the end of the run: by its stop time, a request, or a failure. Returns when it ended by the run's clock, less the
+/// time for which a hanging instance was waited for already.
 fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
     let mut pausing = Pausing::of(world, START_GRID);
     let lull = QuietPoint::of(&world.plan);
@@ -193,7 +193,7 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
             complete.fetch_max(time, SeqCst);
             stimuli::set_floor(world, world.time_since_start(time));
         }
-        // After that: what is handed on now is not before `now`, or after the time at which the run is held.
+        // Comes after `now`: requests that are handed on now are not before it, or after the time at which the run is held.
         if let Some(requests) = &mut requests {
             requests.hand_on(world);
         }
@@ -215,7 +215,7 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
         if let Some(stop) = stop.filter(|stop| now >= *stop) {
             // Activations released and ticks raised before the stop time still run, unless they take for ever.
             let late = now - stop > world.plan.shutdown_timeout.0;
-            // What has come from outside before the stop time counts among these.
+            // External events from before the stop time count among these.
             let received = receiver.is_none_or(Receiver::finish);
             if late || (received && world.is_quiet()) {
                 world.end(if late { Ending::Discard } else { Ending::Finished });
@@ -232,16 +232,16 @@ fn reached_at(world: &World, now: i64) -> u64 {
     world.since_start(world.until(Nanos(now)))
 }
 
-/// [`World::complete`], with external events taken into account: their times are closed a moment after they have come.
+/// [`RunState::complete`], with external events taken into account: their times are closed a moment after they have come.
 fn complete_at(world: &World, now: i64) -> Option<u64> {
     if world.plan.receiver.is_none() {
-        // Somebody may ask for a tick at any time from now on.
+        // A tick may be requested at any time from now on.
         let limit =
             if world.plan.requests.is_empty() { u64::MAX } else { world.since_start(world.simulation(Nanos(now))) };
         return world.complete().map(|complete| complete.min(limit));
     }
     let until = world.simulation(Nanos(now - EVENTS_CLOSE)).nanos();
-    // Whatever comes before the stop time has room there, however late it is handed over.
+    // Everything from before the stop time has room there, however late it is handed over.
     let until = world.plan.stop.map_or(until, |stop| until.min(stop.nanos().minus(Nanos(LAST_EVENTS))));
     if !world.horizon.close(until.0) {
         return None;
@@ -271,7 +271,7 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
     };
     let exist = threads.len() == world.plan.tasks.len();
     let reconfigures = || reconfigurer.as_ref().is_some_and(|thread| !thread.has_left());
-    // What was given up was waited for already.
+    // Instances that were given up were waited for already.
     let is_awaited = || reconfigures() || missing().any(|task| !is_given_up(task));
     while exist
         && (hangs().is_some() || reconfigures())

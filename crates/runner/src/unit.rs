@@ -1,9 +1,8 @@
-//! What a task does with its FMU when it is released: it sets, computes and gets (semantics S10). One variant of [`Unit`] for each
-//! kind of [`Work`]; what carries values sees no more of it than [`Setting`](super::calls::Setting) and
-//! [`Getting`](super::calls::Getting).
+//! The FMU's part of a task's release: set, compute, get (semantics S10). One variant of [`Unit`] for each kind of [`Work`]; the
+//! code that carries values sees only [`Setting`](super::calls::Setting) and [`Getting`](super::calls::Getting).
 //!
-//! The time that is handed to the FMU, and the one from which on what it has computed is valid, are the unit's affair: of a
-//! model partition both are its activation time; a step begins at its release, and what it computes is valid at its end.
+//! The unit decides the time that is handed to the FMU, and the one from which on its results are valid: for a model partition
+//! both are its activation time; a step begins at its release, and its results are valid at its end.
 
 mod events;
 mod figures;
@@ -52,8 +51,8 @@ pub struct Ready {
 }
 
 impl Unit {
-    /// Takes an instance apart: its tasks with their units, and what [joins](join) them again. `learned`: what it has said of
-    /// clocks that are no tasks, by their places.
+    /// Splits an instance into the units of its tasks; [`join`] puts them together again. `learned`: the intervals of clocks that
+    /// are no tasks, by their places.
     pub fn all_of(world: &World, fmu: FmuId, instance: Instance<Running>, learned: &[Learned]) -> Ready {
         let tasks = world.plan.units.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
         let (mut partitions, mut step) = (Vec::new(), None);
@@ -93,7 +92,7 @@ impl Unit {
         Ready { control, units: partitions.iter().zip(own).map(unit).collect() }
     }
 
-    /// Whether [`Getting::ask`](super::calls::Getting::ask) asks for nothing.
+    /// Whether [`Getting::ask`](super::calls::Getting::ask) does nothing.
     pub fn asks_nothing(&self) -> bool {
         match self {
             Unit::Partition(unit) => unit.asks_nothing(),
@@ -114,8 +113,8 @@ impl Unit {
         }
     }
 
-    /// How many states and event indicators the instance says that it has; `None`: it is none for Model Exchange, or is between events, as
-    /// after a state was restored, where nobody may ask (FMI 3.0.2, 2.3.5, 3.2.1).
+    /// The numbers of states and event indicators that the instance reports; `None`: it is none for Model Exchange, or is between
+    /// events, as after a state was restored, where asking is illegal (FMI 3.0.2, 2.3.5, 3.2.1).
     pub fn numbers(&mut self) -> Result<Option<Numbers>, Failure> {
         let Some(member) = self.member() else { return Ok(None) };
         if member.is_in_event_mode() { member.engine.numbers() } else { Ok(None) }
@@ -126,12 +125,13 @@ impl Unit {
         matches!(self, Unit::Events(unit) if unit.is_fed())
     }
 
-    /// Brings what stimuli tick between its steps before the release `due` is over. `false`: that cannot be read, and the run ends.
+    /// Fetches the ticks that stimuli have between its steps, before the release `due` is over. `false`: they cannot be read, and
+    /// the run ends.
     pub fn take_fed(&mut self, world: &World, due: &Due) -> bool {
         self.member().is_none_or(|member| member.take_fed(world, due))
     }
 
-    /// Whether a release at this time goes on with a step of a group, over which what comes from outside is held.
+    /// Whether a release at this time continues a step of a group, over which inputs from outside are held.
     #[inline]
     pub fn holds_inputs(&self, time: Instant) -> bool {
         matches!(self, Unit::Events(unit) if unit.holds_inputs(time))
@@ -150,8 +150,8 @@ impl Unit {
         matches!(self, Unit::Events(unit) if unit.is_group())
     }
 
-    /// Brings what stimuli have for the other members of a group, for the release `due`; `is_held`: what comes from outside is held.
-    /// `false`: that cannot be read, and the run ends.
+    /// Fetches the stimuli's values for the other members of a group, for the release `due`; `is_held`: inputs from outside are
+    /// held. `false`: they cannot be read, and the run ends.
     #[inline]
     pub fn stimulate_others(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
         match self {
@@ -172,7 +172,7 @@ impl Unit {
         }
     }
 
-    /// Whether it records by itself: what it computes belongs to another time than what is set for it.
+    /// Whether it records by itself: its results belong to another time than its inputs.
     pub fn records(&self) -> bool {
         matches!(self, Unit::Step(_) | Unit::Events(_))
     }
@@ -196,7 +196,7 @@ impl Unit {
         }
     }
 
-    /// Makes the calls of the task once, for the release `due`, which is so many `seconds`.
+    /// Makes the calls of the task once, for the release `due`, whose time is `seconds`.
     #[inline]
     pub fn run(
         &mut self,
@@ -224,18 +224,18 @@ impl Unit {
         }
     }
 
-    /// Whether it can make steps that are usual, and nothing but those.
+    /// Whether its releases are nothing but steps that the fast path can make.
     pub fn can_stride(&self) -> bool {
         matches!(self, Unit::Step(unit) if unit.can_stride())
     }
 
-    /// Whether it makes nothing but usual steps for the releases from `time` on, but for the last one of the run.
+    /// Whether all releases from `time` on are regular, but for the last one of the run.
     #[inline]
     pub fn strides_from(&self, time: Instant) -> bool {
         matches!(self, Unit::Step(unit) if unit.strides_from(time))
     }
 
-    /// What makes its usual steps, served by `host` and with the marks at `site`; `None`: it makes none, or can make none now.
+    /// The fast path for its regular steps, served by `host` and counted in `telemetry`; `None`: it has none, or not now.
     pub fn usual_steps(
         &mut self,
         host: &'static PartitionHost,
@@ -247,7 +247,7 @@ impl Unit {
         }
     }
 
-    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`.
+    /// Makes the regular step of the release `due`, whose time is `seconds`, to its `end`.
     #[inline(always)] // in the one loop there is
     pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
         match self {
@@ -256,7 +256,7 @@ impl Unit {
         }
     }
 
-    /// Does what is to be done where the [usual step](Unit::usual_steps) of that release was made and is `unusual`.
+    /// Completes a release whose step the [fast path](Unit::fast_path) has made and left by `exit`.
     #[cold]
     pub fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) -> Strode {
         match self {
@@ -265,7 +265,7 @@ impl Unit {
         }
     }
 
-    /// There is no further release in this run: what is left to be done, such as recording the last values.
+    /// Ends the work after the last release of the run, such as recording the last values.
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
         match self {
             Unit::Step(unit) => unit.finish(calls, world, host),
@@ -274,7 +274,7 @@ impl Unit {
         }
     }
 
-    /// A release beside the grid that is wanted; told once.
+    /// Takes the release beside the grid that the unit wants, if there is one.
     #[inline]
     pub fn take_point(&mut self) -> Option<Instant> {
         match self {
@@ -284,7 +284,7 @@ impl Unit {
         }
     }
 
-    /// After how long the FMU wants to be released again, if it says so each time; told once.
+    /// Takes the time until the next release, where the FMU decides it each time.
     pub fn take_next(&mut self) -> Option<Fraction> {
         match self {
             Unit::Partition(unit) => unit.take_next(),

@@ -19,7 +19,7 @@ use vecud_fmi::Batch;
 use vecud_plan::conversion::Conversion;
 use vecud_plan::{ConnectionId, Plan, Timing, UnitId};
 
-/// The time of the last jump of what has made none, ns.
+/// The time of the last jump where there was none, ns.
 const NO_JUMP: i64 = i64::MIN;
 
 /// Where elements of a batch are in a cell.
@@ -31,7 +31,7 @@ struct Route {
     room: usize,
     /// Bytes of an element; `None` for numbers.
     capacity: Option<usize>,
-    /// The word with the time of the last jump, ns; `None`: it is not told.
+    /// The word with the time of the last jump, ns; `None`: jumps are not reported.
     jump: Option<usize>,
 }
 
@@ -70,7 +70,7 @@ impl Route {
         self.jump.map_or(NO_JUMP, |word| words.get(word).cast_signed())
     }
 
-    /// Brings what the curve has at `time` into the batch.
+    /// Copies the values of the curve at `time` into the batch.
     #[cold]
     fn follow(
         &self,
@@ -94,7 +94,7 @@ impl Route {
     }
 }
 
-/// What feeds an item of a batch that is set.
+/// The source of an item of an input batch.
 pub struct Input {
     item: usize,
     route: Route,
@@ -102,7 +102,7 @@ pub struct Input {
     seen: u64,
     /// How activations look at a delayed connection; `None` in Initialization Mode and for an immediate one.
     delayed: Option<Delayed>,
-    /// What is known where derivatives travel with the values.
+    /// Values and derivatives, where derivatives travel with the values.
     curve: Option<Extrapolated>,
     /// When the source had jumped last as it was fetched last, ns.
     jumped_at: i64,
@@ -121,7 +121,7 @@ impl Input {
         ConnectionId(self.route.cell)
     }
 
-    /// When its source had jumped last as that was seen last, ns; `None`: that is not told.
+    /// The time of the source's last jump, as of the last fetch, ns; `None`: jumps are not reported.
     pub fn jump(&self) -> Option<(ConnectionId, i64)> {
         self.route.jump.map(|_| (self.connection(), self.jumped_at))
     }
@@ -132,8 +132,8 @@ impl Input {
         self.jumped_at = own.map_or(self.jumped_at, |(_, jumped_at)| *jumped_at);
     }
 
-    /// Brings the newest version into the batch, of a delayed connection the one that is visible at `time`, and the item
-    /// among those that are set as soon as there is one. What was not there in time is noted. Whether its source has jumped since.
+    /// Copies the newest version into the batch, of a delayed connection the one that is visible at `time`, and enables the item
+    /// as soon as it has a value. A version that was missing at its time is noted. Returns whether its source has jumped since.
     #[inline]
     pub fn fetch(
         &mut self,
@@ -173,13 +173,13 @@ impl Input {
             if is_new {
                 curve.is_since(delayed.reader.visible());
             }
-            // Where nothing is new it has moved on all the same.
+            // The curve moves on without a new version.
             route.follow(curve, time, values, slopes);
         }
         self.jumped_at > before
     }
 
-    /// Brings the newest version into the batch, and the item among those that are set as soon as there is one.
+    /// Copies the newest version into the batch, and enables the item as soon as it has a value.
     #[inline]
     pub fn fetch_initial(&mut self, cells: &[Latest], values: &mut Batch) {
         let cell = &cells[self.route.cell];
@@ -195,8 +195,8 @@ impl Input {
         values.enable(self.item);
     }
 
-    /// From now on the activations of `task` set it. What a delayed connection brought in Initialization Mode is in the
-    /// batch already, in case another connection has the whole array set, but alone makes nothing be set.
+    /// From now on the activations of `task` set it. The batch has the initial value of a delayed connection already, in case
+    /// another connection has the whole array set; alone it enables nothing.
     pub fn follow_delay(&mut self, world: &World, task: UnitId, values: &mut Batch) {
         let connection = &world.plan.connections[self.route.cell];
         let (Some(delay), Some(versions)) = (&connection.delay, &world.versions[self.route.cell]) else { return };
@@ -228,13 +228,13 @@ struct Delivery {
     route: Route,
     conversion: Conversion,
     delayed: bool,
-    /// So many derivatives travel with each value.
+    /// Number of derivatives that travel with each value.
     orders: usize,
     /// When the source has jumped last, ns.
     jumped_at: Cell<i64>,
 }
 
-/// In whose name something is published; nothing stands for Initialization Mode.
+/// The activation that publishes values; `None` in its place stands for Initialization Mode.
 #[derive(Clone, Copy)]
 pub struct Publishing {
     /// The task.
@@ -243,12 +243,12 @@ pub struct Publishing {
     pub time: Instant,
     /// From when on delayed connections show it; `None`: never.
     pub stamp: Option<Stamp>,
-    /// It was read in Event Mode: those see it at that very time whom the event ticks, all others a nanosecond later.
+    /// The values were read in Event Mode: tasks that the event ticks see them at its very time, all others a nanosecond later.
     pub in_event: bool,
 }
 
 impl Publishing {
-    /// From when on what is published is valid.
+    /// The time from which on the published values are valid.
     pub fn valid_from(&self) -> Instant {
         self.stamp.map_or(self.time, |stamp| stamp.visible)
     }
@@ -275,7 +275,7 @@ fn write(world: &World, delivery: &Delivery, now: Option<Publishing>, fill: impl
 }
 
 impl Output {
-    /// What does not leave through a cable; `None`: all of it does.
+    /// The deliveries outside of signal bundles; `None`: there are none.
     pub fn without_cables(mut self, world: &World) -> Option<Output> {
         self.deliveries.retain(|delivery| !world.cables.has(ConnectionId(delivery.route.cell)));
         (!self.deliveries.is_empty()).then_some(self)
@@ -286,18 +286,18 @@ impl Output {
         self.deliveries.iter().any(|delivery| delivery.delayed)
     }
 
-    /// Whether a consumer is told of jumps.
+    /// Whether jumps are reported to a consumer.
     pub fn tells_jumps(&self) -> bool {
         self.deliveries.iter().any(|delivery| delivery.route.jump.is_some())
     }
 
-    /// When it has jumped last, as its consumers were told, ns.
+    /// The times of the last jumps that were reported to consumers, ns.
     pub fn jumps(&self) -> impl Iterator<Item = (ConnectionId, i64)> {
         let told = self.deliveries.iter().filter(|delivery| delivery.route.jump.is_some());
         told.map(|delivery| (ConnectionId(delivery.route.cell), delivery.jumped_at.get()))
     }
 
-    /// A run goes on in which it had told these [`Output::jumps`].
+    /// Restores the reported jumps of the saved run: [`Output::jumps`].
     pub fn put_back(&self, jumps: &[(ConnectionId, i64)]) {
         for Delivery { route, jumped_at, .. } in &self.deliveries {
             let own = jumps.iter().find(|(connection, _)| connection.0 == route.cell);
@@ -389,7 +389,7 @@ pub fn set(plan: &Plan, planned: &vecud_plan::BatchPlan) -> (Batch, Vec<Input>) 
     (values, inputs)
 }
 
-/// A batch to be read, and where what it reads goes.
+/// A batch to be read, and the destinations of its values.
 pub fn get(plan: &Plan, planned: &vecud_plan::BatchPlan) -> (Batch, Vec<Output>) {
     let values = batch(planned).all_enabled();
     let feeding = planned.items.iter().enumerate().filter(|(_, variable)| !variable.connections.is_empty());

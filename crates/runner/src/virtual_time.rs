@@ -32,7 +32,7 @@ use vecud_record::board::{Global, TaskWord};
 use vecud_record::control::CommandOutcome;
 use vecud_record::trace::{Note, NoteRing};
 
-/// What every activation of a task needs, side by side.
+/// The context of a task, with all data that every activation needs at hand.
 struct Lane<'a> {
     activation: &'a mut Activation,
     host: &'static PartitionHost,
@@ -40,13 +40,13 @@ struct Lane<'a> {
     failed: &'static AtomicBool,
     /// The unit whose figures are those of the task's releases.
     unit: UnitId,
-    /// What only some tasks have; `None`: nothing of it.
+    /// The features that only some tasks have; `None`: it has none.
     rare: Option<Rare>,
-    /// Nothing is ever done for it but steps that can be usual.
+    /// Its releases are nothing but steps that the fast path can make.
     can_stride: bool,
 }
 
-/// What is to be done for a task beside its calls.
+/// Work for a task beside its calls.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Rare {
     tunable: bool,
@@ -57,11 +57,11 @@ struct Rare {
     traced: bool,
     /// Structural parameters of its instance can be set.
     reconfigured: bool,
-    /// It can be released beside its grid.
+    /// The task can be released beside its grid.
     leaves_its_grid: bool,
     /// Activations of this task can bring about something for other tasks.
     ticks: bool,
-    /// Its FMU can change what all FMUs have together.
+    /// Its FMU can change state that all FMUs share.
     changes_process: bool,
 }
 
@@ -93,7 +93,7 @@ impl Lane<'_> {
     }
 }
 
-/// The instant that is worked off, as it is told to others.
+/// The present instant, as others see it.
 #[derive(Default)]
 struct Moment {
     /// [`Agenda::instant`].
@@ -111,7 +111,7 @@ impl Moment {
     fn follow(&mut self, agenda: &Agenda, begin: Nanos, complete: &AtomicU64) {
         if self.instant != agenda.instant() {
             self.instant = agenda.instant();
-            // Not moved from there: what was written a moment ago in parts is slow to copy as a whole.
+            // Borrowed instead of moved: parts that were written a moment ago are slow to copy as a whole.
             self.come_to(&agenda.due().time, begin, complete);
         }
     }
@@ -126,8 +126,8 @@ impl Moment {
     }
 }
 
-/// Runs all activations up to the stop time, or until somebody asks for an end, and gives back what is left to be done.
-/// `hosts` has one per instance.
+/// Runs all activations up to the stop time, or until the end of the run is requested, and returns the pending releases. `hosts`
+/// has one per instance.
 pub fn run(
     world: &'static World,
     activations: &mut [Activation],
@@ -214,15 +214,15 @@ fn left(world: &World, mut timelines: Vec<Timeline>) -> Vec<Timeline> {
     if let Some(stop) = world.plan.stop.filter(|_| !early) {
         world.board.global(Global::Reached).store(world.since_start(stop), Relaxed);
     }
-    // After a regular end nothing waits but deadlines after the stop, which are nobody's loss.
+    // After a regular end only deadlines after the stop wait, and nothing is lost with them.
     if early && !world.saves {
         state::discard(world, &mut timelines);
     }
     timelines
 }
 
-/// Whether nobody has asked for an end. A run that is taken up again is not left in the midst of an instant, so that each has
-/// one row in the recording.
+/// Whether no end is requested. A run whose state is saved is not left in the midst of an instant, so that each has one row in
+/// the recording.
 #[inline(always)] // in the one loop there is
 fn goes_on(world: &World, agenda: &mut Agenda, stop_request: &AtomicU64) -> bool {
     let mut within = || {
@@ -236,7 +236,7 @@ fn goes_on(world: &World, agenda: &mut Agenda, stop_request: &AtomicU64) -> bool
     !ends
 }
 
-/// Puts what the callbacks of an activation have brought about into the agenda.
+/// Moves the events of an activation's callbacks to the agenda.
 #[inline(always)] // in the one loop there is
 fn hand_on(world: &World, host: &PartitionHost, agenda: &mut Agenda) {
     let since = agenda.due().time;
@@ -275,7 +275,7 @@ impl Lane<'_> {
         self.rare.as_ref().is_some_and(what)
     }
 
-    /// Whether the activation `due` takes place: neither the run nor the instance has ended, and what stimuli have for it is
+    /// Whether the activation `due` takes place: neither the run nor the instance has ended, and the stimuli's values for it are
     /// there.
     #[inline(always)] // in the one loop there is
     fn may_run(&mut self, world: &World, due: &Due, reconfigurable: &[Reconfigurable]) -> bool {
@@ -302,7 +302,7 @@ impl Lane<'_> {
         true
     }
 
-    /// Runs the activation `due`, which is so many `seconds`, and counts it.
+    /// Runs the activation `due`, whose time is `seconds`, and counts it.
     #[inline(always)] // in the one loop there is
     fn activate(&mut self, world: &'static World, due: &Due, seconds: f64) -> Result<(), Halt> {
         let Lane { host, site, unit, .. } = *self;
@@ -329,7 +329,7 @@ impl Lane<'_> {
         result
     }
 
-    /// Counts the activation that is over, and tells whether it came to the call that computes.
+    /// Counts the activation that is over. Returns whether it came to the call that computes.
     #[inline(always)] // in the two loops there are
     fn count(&self) -> bool {
         let computed = self.activation.computed();

@@ -1,7 +1,7 @@
-//! From which instant on what an activation has computed is visible to delayed connections (semantics S11).
+//! The instant from which on the outputs of an activation are visible to delayed connections (semantics S11).
 //!
-//! Any thread can ask for the next release of a clock that is at the root of its chain: a list is in the plan, and a grid
-//! lies in a cell of its task, which the task's own thread writes when it learns or changes it.
+//! Any thread can ask for the next release of a clock that is at the root of its chain: a list is in the plan, and a grid is in a
+//! cell of its task, which the task's own thread writes when it learns or changes it.
 
 use super::world::{GRID, World};
 use crate::exchange::Stamp;
@@ -19,8 +19,8 @@ pub struct Visibility {
 }
 
 impl Visibility {
-    /// The stamp of what the activation `due` of `task` publishes; `interval`: what a changing clock has said in it. `None`: it
-    /// is never visible.
+    /// The stamp of the values that the activation `due` of `task` publishes; `interval`: the one that a changing clock has
+    /// returned in it. `None`: they are never visible.
     pub fn of(&mut self, world: &World, task: UnitId, due: &Due, interval: Option<Fraction>) -> Option<Stamp> {
         let time = due.time;
         let visible = match &world.plan.units[task.0].release {
@@ -68,7 +68,7 @@ impl World {
         }
     }
 
-    /// [`World::tell_grid`] of all units, before the run.
+    /// [`RunState::tell_grid`] of all units, before the run.
     pub fn tell_grids(&self, timelines: &[Timeline]) {
         for (task, timeline) in self.plan.tasks.iter().zip(timelines) {
             task.units().iter().for_each(|unit| self.put_grid(*unit, timeline.grid()));

@@ -1,9 +1,9 @@
 //! A thread that takes the priority of a partition that runs for too long (semantics S17).
 //!
-//! It runs on a core without partitions, or above the band when there is none, and compares the processor time that an
-//! activation has used with the clock's `max_execution`. Threads of FMU code that may run on the core of a partition alone, which an activation
-//! holds for [`LONG`], are moved to cores without partitions: it may be waiting for them, and would for ever. (Without its priority it would
-//! go on all the same, with that of whoever waits for it.)
+//! The thread runs on a core without partitions, or above the band when there is none, and compares the processor time that an activation
+//! has used with the clock's `max_execution`. Threads of FMU code that are confined to the core of a partition whose activation
+//! has held it for [`LONG`] are moved to cores without partitions: the activation may be waiting for them, for ever. (Without its
+//! priority it would go on all the same, with that of a thread that waits for it.)
 
 use super::realtime::SetUp;
 use super::world::World;
@@ -19,8 +19,8 @@ use vecud_plan::UnitId;
 use vecud_record::board::{Global, Scheduling, TaskWord};
 use vecud_record::findings::{FindingKind, Occurrence};
 
-/// Processor time after which it is looked whether others wait for the core: the kernel's own throttling gives them a share by then, where
-/// nobody has turned that off.
+/// Processor time after which the watchdog looks for threads that wait for the core: the kernel's own throttling gives them a
+/// share by then, unless that is turned off.
 const LONG: Nanos = Nanos(1_000_000_000);
 /// How often it is looked where no clock has a limit.
 const USUAL: Duration = Duration::from_millis(250);
@@ -116,7 +116,7 @@ fn look(world: &World, watched: &mut Watched) {
         Some((activation, before)) if activation == started => {
             let used = Nanos(used - before);
             if watched.limit.is_some_and(|limit| used > limit) {
-                // Before it is: whoever looks at the thread from outside has to know.
+                // Before the demotion: other observers of the thread have to see it.
                 cells.word(TaskWord::Demoted).store(1, SeqCst);
                 if watched.demotion.demote().is_err() {
                     cells.word(TaskWord::Demoted).store(0, SeqCst);
@@ -129,7 +129,7 @@ fn look(world: &World, watched: &mut Watched) {
     }
 }
 
-/// Cores without partitions: of those of the first thread, which nobody has bound to one.
+/// Cores without partitions, among those of the first thread, which is bound to none.
 fn free_cpus(world: &World) -> Vec<usize> {
     let in_use: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
     let allowed = affinity::allowed_cpus_of(std::process::id()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the threads of a run share: built before the first of them starts, never moved or resized afterwards.
+//! The state that the threads of a run share: built before the first of them starts, never moved or resized afterwards.
 
 use crate::exchange::{Deadline, Latest, TickQueue, TickStamp, Versions};
 use crossbeam::utils::CachePadded;
@@ -43,38 +43,38 @@ pub enum Ending {
     Discard = 2,
 }
 
-/// What the threads of a run share.
+/// The state that the threads of a run share.
 pub struct World {
     /// The plan that is run.
     pub plan: Plan,
     /// Simulation time of the start instant: the plan's start, or where a run was left that this one goes on with.
     pub begin: Instant,
-    /// [`World::begin`] in nanoseconds.
+    /// [`RunState::begin`] in nanoseconds.
     pub(super) begin_nanos: Nanos,
-    /// The state is saved at the end: what waits then is kept.
+    /// The state is saved at the end, with all pending activations.
     pub saves: bool,
     /// The memory shared with the supervisor.
     pub board: Board<'static>,
-    /// What the threads of an instance share, by [`FmuId`].
+    /// The shared state of each instance, by [`FmuId`].
     pub instances: Vec<InstanceState>,
-    /// Per unit: its task. Apart from the plan, since who hands on a tick looks here each time.
+    /// Per unit: its task. Apart from the plan, since every tick that is handed on looks here.
     pub task_of: Box<[TaskId]>,
     /// Per unit, each on cache lines of its own: threads on other cores write to them all the time.
     pub tasks: Vec<CachePadded<TaskState>>,
     /// Connections whose values travel together.
     pub cables: SignalBundles,
-    /// Per connection: its newest value; of a delayed one, and of one in a cable, that of Initialization Mode.
+    /// Per connection: its newest value; of a delayed one, and of one in a signal bundle, that of Initialization Mode.
     pub cells: Vec<Latest>,
     /// Per connection: the versions of a delayed one.
     pub versions: Vec<Option<Versions>>,
     /// Per core in use.
     pub cores: Vec<CoreState>,
-    /// Per task: where its activations leave their marks.
+    /// Per unit: its counters, histograms and note rings.
     pub sites: Vec<TaskTelemetry>,
     /// The words by which threads take turns, by [`Plan::serials`].
     pub serials: Box<[PiWord]>,
-    /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that
-    /// whoever looks at several tasks can tell whether it missed something in between.
+    /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that a thread
+    /// that looks at several tasks can tell whether it missed something in between.
     pub dispatches: AtomicU64,
     /// Up to where external events are over.
     pub horizon: Horizon,
@@ -87,31 +87,31 @@ pub struct World {
     /// Converts time stamp differences of the lock.
     pub scale: TickScale,
     ending: AtomicU64,
-    /// [`World::until`].
+    /// [`RunState::until`].
     ends_at: AtomicI64,
     /// Partition threads may end.
     dismissed: AtomicBool,
     /// The common start instant by that clock; 0 while it is not known.
     pub(super) start: AtomicI64,
-    /// [`World::held_at`].
+    /// [`RunState::held_at`].
     pub(super) held_at: AtomicI64,
-    /// [`World::since`].
+    /// [`RunState::since`].
     pub(super) since: AtomicI64,
     /// The simulation time, ns, at which the run was held last; `i64::MIN`: it never was.
     pub(super) stood_at: AtomicI64,
 }
 
-/// What the threads of one instance share.
+/// The state that the threads of one instance share.
 pub struct InstanceState {
     /// The preemption lock of the instance.
     pub lock: PreemptionLock,
-    /// Who may run next, without real-time scheduling.
+    /// The order of its partitions without real-time scheduling.
     pub turns: Turns,
     /// Reads its clocks during updates; set when it is initialised.
     pub updates: OnceLock<ClockUpdate>,
     /// No activation may start any more.
     pub failed: AtomicBool,
-    /// The activation under way may never return: nobody waits for it.
+    /// The activation under way may never return: no thread waits for it.
     pub given_up: AtomicBool,
     /// The values of [`vecud_plan::FmuPlan::sizes`]; written while no partition is active.
     pub sizes: Box<[AtomicU64]>,
@@ -121,14 +121,14 @@ pub struct InstanceState {
     pub steps: Option<UnitId>,
     /// Of an instance that makes steps: ticks from outside of them, for each of its clocks.
     pub ticks: Box<[TickQueue]>,
-    /// Of an instance that makes the steps of FMUs which are integrated: room for other numbers of states.
+    /// For an instance that makes the steps of integrated FMUs: buffers for other numbers of states.
     pub room: BufferSwap,
-    /// What is to come between the steps of an instance that makes some; looked at before the run and after it only.
+    /// Pending events and ticks of an instance that makes steps; used before and after the run only.
     between: Mutex<BetweenSteps>,
 }
 
 impl InstanceState {
-    /// What is to come between its steps. Not while the run goes on.
+    /// A copy of the pending events and ticks between its steps. Not while the run goes on.
     pub fn between_steps(&self) -> BetweenSteps {
         self.between.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -144,9 +144,9 @@ const RETUNED: usize = 5;
 /// Words of a grid: origin, counter, resolution.
 pub const GRID: usize = 5;
 
-/// What others tell the thread of one task, and it tells them.
+/// The words between the thread of one task and other threads.
 pub struct TaskState {
-    /// What the thread of the task sleeps on.
+    /// The word that the thread of the task sleeps on.
     pub wake: WakeWord,
     /// Ticks for the task.
     pub ticks: TickQueue,
@@ -160,10 +160,10 @@ pub struct TaskState {
     pub retuned: Latest,
     /// The newest version of `retuned` that its thread has seen.
     pub retuned_seen: AtomicU64,
-    /// The clock at the root of its activation under way, or of the last one: 1 + index.
+    /// 1 + index of the clock at the root of its activation under way, or of the last one.
     pub root: AtomicU64,
-    /// A bit for each output clock of its instance: it has ticked in the activation under way. Set under the lock of the
-    /// instance by whoever reads the clock, which may be a partition that has preempted this one.
+    /// A bit for each output clock of its instance: it has ticked in the activation under way. Set under the lock of the instance
+    /// by the thread that reads the clock, which may be a partition that has preempted this one.
     pub has_ticked: Box<[AtomicU64]>,
     /// The grid of a periodic clock: an instant of it, and the interval.
     pub grid: Latest,
@@ -172,12 +172,12 @@ pub struct TaskState {
     pub next: AtomicI64,
     /// The thread of the task has left its loop.
     pub finished: AtomicBool,
-    /// The core of the task: index into [`World::cores`].
+    /// The core of the task: index into [`RunState::cores`].
     pub core: usize,
     /// The place of the task among those of its core, most urgent first.
     pub place: usize,
-    /// Tasks of the same core and FIFO priority that stand before this one in the order of the plan, most urgent first; none without
-    /// `SCHED_FIFO`.
+    /// Tasks of the same core and FIFO priority that come before this one in the order of the plan, most urgent first; none
+    /// without `SCHED_FIFO`.
     pub ahead: Box<[UnitId]>,
     /// Which of the priorities that several levels of the instance share is that of the task; `None`: none of them.
     pub shared: Option<usize>,
@@ -230,7 +230,7 @@ impl TaskState {
         outputs.iter().any(|output| self.has_ticked[output / 64].load(SeqCst) >> (output % 64) & 1 == 1)
     }
 
-    /// Whether somebody has handed it work that its thread has not taken yet.
+    /// Whether other threads have handed it work that its own thread has not taken yet.
     pub fn has_mail(&self) -> bool {
         !self.ticks.is_empty() || self.has_deadline() || self.has_change()
     }
@@ -246,7 +246,7 @@ impl TaskState {
     }
 }
 
-/// What the threads of one core share.
+/// The state that the threads of one core share.
 #[derive(Debug)]
 pub struct CoreState {
     /// The tasks of the core, most urgent first.
@@ -261,7 +261,7 @@ pub struct CoreState {
 }
 
 impl World {
-    /// The world of a run, before anything is initialised.
+    /// The state of a run, before anything is initialised.
     pub fn new(job: &Job, board: Board<'static>, granted: Granted, scale: TickScale) -> Result<World, String> {
         let plan = job.plan.clone();
         let Granted { scheduling, pinned } = granted;
@@ -394,7 +394,7 @@ impl World {
         ring.push(&note);
     }
 
-    /// Where it is seen whether the run ends: 0 as long as it does not.
+    /// The word that tells whether the run ends: 0 while it goes on.
     pub fn ending_word(&'static self) -> &'static AtomicU64 {
         &self.ending
     }
@@ -408,7 +408,7 @@ impl World {
         }
     }
 
-    /// Makes all partition threads leave; a discard overrides a regular end, and what is released after it is no release any more.
+    /// Makes all partition threads leave; a discard overrides a regular end, and releases after it do not count.
     pub fn end(&self, ending: Ending) {
         if ending == Ending::Discard && self.plan.mode == Mode::RealTime {
             let now = match self.start().0 {
@@ -424,7 +424,8 @@ impl World {
         }
     }
 
-    /// The simulation time of a wall clock, but none after the stop, or after that at which the run was [ended](World::end) before.
+    /// The simulation time of a wall clock, but none after the stop, or after that at which the run was [ended](RunState::end)
+    /// before.
     pub fn until(&self, wall: Nanos) -> Instant {
         let time = self.simulation(wall).min(Instant::from_nanos(Nanos(self.ends_at.load(SeqCst))));
         self.plan.stop.map_or(time, |stop| stop.min(time))
@@ -445,7 +446,7 @@ impl World {
         }
     }
 
-    /// Waits on the thread of a task, which is done, for [`World::dismiss`].
+    /// Waits, on the thread of a task that is done, for [`RunState::dismiss`].
     pub fn wait_to_leave(&self, task: UnitId) {
         let wake = &self.tasks[task.0].wake;
         loop {
@@ -482,8 +483,8 @@ impl World {
         }
     }
 
-    /// The release or tick of `task` at `time`, seen `late` after it, is an overrun that ends the run, in an orderly way,
-    /// if the rig says so.
+    /// Counts an overrun of `task`, seen `late` after its release or tick at `time`; it ends the run, in an orderly way, if the
+    /// rig says so.
     pub fn overrun(&self, task: UnitId, time: Instant, late: i64) {
         if self.plan.units[task.0].overrun != Overrun::Stop {
             return;
@@ -515,8 +516,8 @@ impl World {
         true
     }
 
-    /// Hands a tick to a clock that ticks between the steps of its instance, which look for it at their next communication
-    /// point. `false`: it was not taken, as of [`World::tick`].
+    /// Hands a tick to a clock that ticks between the steps of its instance, which takes it at the next communication point.
+    /// `false`: it was not taken, as of [`RunState::tick`].
     pub fn tick_between_steps(&self, StepClock { fmu, clock }: StepClock, stamp: TickStamp) -> bool {
         let instance = &self.instances[fmu.0];
         let Some(task) = instance.steps else { return false };
@@ -532,16 +533,16 @@ impl World {
         outcome != Tick::Full
     }
 
-    /// So many ticks for clocks that tick between the steps of `task` are thrown away.
+    /// Discards this number of ticks of clocks that tick between the steps of `task`.
     pub fn discard_ticks(&self, task: UnitId, number: u64) {
         self.board.task(task).count_shared(TaskWord::Discarded, number);
         self.board.task(task).count_shared(TaskWord::DiscardedTicks, number);
     }
 
-    /// The run is over, and nobody ticks a clock any more: ticks that no communication point has come for belong to the saved state,
-    /// or are thrown away.
+    /// Keeps, after the run, the ticks without a communication point for the saved state, or discards them.
     ///
-    /// Not before: others tick such clocks until the last of them has left, and the thread that makes the steps may be the first.
+    /// Not before: other tasks tick such clocks until the last of them has left, and the thread that makes the steps may be the
+    /// first.
     pub fn leave_ticks(&self) {
         for instance in &self.instances {
             let Some(task) = instance.steps else { continue };
@@ -558,7 +559,7 @@ impl World {
         }
     }
 
-    /// Asks for the memory that [`World::tick`] changes.
+    /// Prefetches the memory that [`RunState::tick`] changes.
     #[inline]
     pub fn prefetch_tick(&self, target: UnitId) {
         let state = &self.tasks[target.0];
@@ -566,7 +567,7 @@ impl World {
         prefetch(&state.wake);
     }
 
-    /// Counts what became of a tick; one that found its queue full is an overrun, seen when it was dispatched.
+    /// Counts the outcome of a tick; one that found its queue full is an overrun, seen when it was dispatched.
     pub fn count(&self, target: UnitId, tick: TickStamp, outcome: Tick) {
         let cells = self.board.task(target);
         match outcome {
@@ -581,7 +582,7 @@ impl World {
         }
     }
 
-    /// [`World::count`] of a countdown clock that was armed with `tick`, and of the deadline before.
+    /// [`RunState::count`] of a countdown clock that was armed with `tick`, and of the deadline before.
     pub fn count_armed(&self, target: UnitId, tick: TickStamp, armed: Armed) {
         if let Some(time) = armed.lost {
             self.count(target, TickStamp { time, ..tick }, Tick::Full);
@@ -592,7 +593,8 @@ impl World {
     /// Arms a countdown clock. The caller wakes the thread.
     pub fn arm(&self, target: UnitId, deadline: Deadline) {
         let state = &self.tasks[target.0];
-        // What the clock's thread has seen it does not forget. What it has not, and what was reached, would be lost.
+        // A deadline that the clock's thread has seen is kept by it. One that it has not seen, and that was reached, would be
+        // lost.
         if let Some(before) = state.unseen_deadline().filter(|before| before.tick.time <= deadline.since) {
             self.tick(target, before.tick);
         }
@@ -601,13 +603,12 @@ impl World {
         self.dispatched(target, || self.wall(deadline.tick.time));
     }
 
-    /// The interval of a tunable clock has changed at `from`. The caller wakes the thread, and keeps others who might do the
-    /// same out.
+    /// Changes the interval of a tunable clock from `from` on. The caller wakes the thread, and excludes other callers.
     pub fn retune(&self, target: UnitId, interval: Fraction, from: Instant) {
         let [a, b, c] = from.to_words();
         let words = [interval.counter(), interval.resolution(), a, b, c];
         self.tasks[target.0].retuned.write(|i| words[i]);
-        // Only its thread knows when it ticked last, so it may be due at once.
+        // Its thread alone has the time of its last tick, so it may be due at once.
         self.dispatched(target, || self.wall(from));
     }
 
@@ -620,7 +621,7 @@ impl World {
         if self.scheduling == Scheduling::Cooperative {
             let turns = &self.instances[self.plan.units[target.0].fmu.0].turns;
             turns.expect(target.0, release().0);
-            // Its thread says that it has finished before it takes back what it announced: one of the two sees the other.
+            // Its thread reports that it has finished before it takes back what it announced: one of the two sees the other.
             if state.finished.load(SeqCst) {
                 turns.retire(target.0);
             }
@@ -633,8 +634,8 @@ impl World {
         self.plan.serial_of(task).map(|serial| Serial::by(&self.serials[serial]))
     }
 
-    /// Wakes the tasks of this core that are more urgent than `task` and have ticks that they have not noticed (design
-    /// S9): no middle partition slips in before a higher one whose waker was preempted before it could wake it.
+    /// Wakes the tasks of this core that are more urgent than `task` and have ticks that they have not noticed (design S9): no
+    /// middle partition slips in before a higher one whose waker was preempted before it could wake it.
     #[inline]
     pub fn help(&self, task: UnitId) {
         let state = &self.tasks[task.0];
@@ -648,7 +649,7 @@ impl World {
         }
     }
 
-    /// [`World::help`], and those that have the same FIFO priority as `task`, come before it in the order of the plan, and are
+    /// [`RunState::help`]; besides, tasks with the FIFO priority of `task` that come before it in the order of the plan, and are
     /// due but have not begun, run first: the kernel takes them in the order in which they were woken. To be called by its
     /// thread, before it begins.
     #[inline]
@@ -662,7 +663,8 @@ impl World {
 
     #[inline(never)] // few share a priority
     fn let_begin(&self, ahead: &[UnitId]) {
-        // One of them may come to stand behind others of them, or wait for its token. Nobody is waited for who waits longer.
+        // One of them may come to stand behind others of them, or wait for its token. The loop is bounded: a thread that waits
+        // longer is not waited for.
         for _ in 0..2 + ahead.len() {
             let now = Nanos(self.now());
             if !ahead.iter().any(|other| self.is_to_begin(*other, now)) {
@@ -693,8 +695,8 @@ impl World {
         }
     }
 
-    /// The thread of `task` has noticed that it has mail; `false`: there is none since it did so before. What is just being
-    /// handed over changes the word that it sleeps on.
+    /// The thread of `task` has noticed its mail; `false`: there is none since the last call. A tick that is being handed over
+    /// changes the word that the thread sleeps on.
     #[inline]
     pub fn noticed(&self, task: UnitId) -> bool {
         let state = &self.tasks[task.0];
@@ -716,8 +718,8 @@ impl World {
         awaited.map(|(task, _)| &**task)
     }
 
-    /// Gives up the instances of which the supervisor says so: like a failure of theirs, but nobody waits for what they have begun.
-    /// Tells whether there was one.
+    /// Gives up the instances that the supervisor names: as if they had failed, but activations that have begun are not waited
+    /// for. Returns whether there was one.
     pub fn give_up(&self) -> bool {
         let mut any = false;
         for (fmu, instance) in self.instances.iter().enumerate() {
@@ -747,12 +749,12 @@ impl World {
         (self.dispatches.load(SeqCst) == before).then_some(since.max(0) as u64)
     }
 
-    /// Whether every task has done what there is before the stop time.
+    /// Whether every task is done with its work before the stop time.
     pub fn is_quiet(&self) -> bool {
         self.is_quiet_until(i64::MAX - 1)
     }
 
-    /// Whether every task has done what there is up to this simulation time, ns, itself included.
+    /// Whether every task is done with its work up to this simulation time, ns, itself included.
     pub fn is_quiet_until(&self, time: i64) -> bool {
         let before = self.dispatches.load(SeqCst);
         let quiet = self.awaited().all(|task| !task.has_mail() && task.next.load(SeqCst) > time);

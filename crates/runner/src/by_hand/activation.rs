@@ -1,4 +1,4 @@
-//! A model partition that is called, and what is asked while it is activated.
+//! The activation of a model partition, and the requests that are answered while it is active.
 
 use super::instance::{Caller, Life, Result, product, receive};
 use super::protocol::{FmiState, ReplyContent, Request, RequestFailure, VariableHandle};
@@ -9,7 +9,7 @@ use vecud_description::{ValueReference, Values, VariableType};
 use vecud_fmi::{AfterActivation, Health};
 
 impl Caller {
-    /// Activates a model partition, and answers what can be asked of it then. Gives the first request that is another one.
+    /// Activates a model partition, and answers the requests that are legal meanwhile. Returns the first request of another kind.
     pub(super) fn activate(&mut self, clock: ValueReference, time: f64, from: &mut UnixStream) -> Option<Request> {
         let mut life = std::mem::replace(&mut self.life, Life::None);
         let next = self.activate_of(&mut life, clock, time, from);

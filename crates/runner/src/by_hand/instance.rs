@@ -1,7 +1,7 @@
-//! The instance that is called: where it stands, and what becomes of each request.
+//! The instance that is called: its state, and the result of each request.
 //!
-//! The types of `vecud_fmi` are the state machine. A request that they have no room for in the present state is refused before anything is
-//! called; which these are is said once, in [`Verb::states`](super::Verb::states).
+//! The types of `vecud_fmi` are the state machine. A request that the present state does not allow is refused before anything is
+//! called; [`Verb::states`](super::Verb::states) lists the states of each.
 
 use super::protocol::{FmiState, LoadRequest, Message, Reply, ReplyContent, Request, RequestFailure, VariableHandle};
 use super::slot::{Slot, StateMode};
@@ -24,7 +24,7 @@ use vecud_fmi::{
 };
 use vecud_linux::surroundings;
 
-/// The instance, by what its state lets it do.
+/// The instance, by its state.
 pub(super) enum Life {
     None,
     Instantiated(Instance<Instantiated>),
@@ -38,7 +38,7 @@ pub(super) enum Life {
 
 pub(super) type Result<T> = std::result::Result<T, RequestFailure>;
 
-/// What the last iteration of an event has said.
+/// The answer of the last iteration of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Iterated {
     /// Another iteration has to come.
@@ -62,7 +62,7 @@ pub(super) struct Caller {
     /// The time that the instance has come to, in its unit of time.
     pub(super) time: f64,
     event_mode_used: bool,
-    /// In Event Mode: what has to come before it is left.
+    /// In Event Mode: the next call that the iteration requires before the mode may be left.
     pub(super) event: Iterated,
     /// As described, or as the instance was asked last.
     pub(super) numbers: Numbers,
@@ -183,13 +183,14 @@ impl Caller {
         self.slots.clear();
     }
 
-    /// A request is over, and no FMU code runs. What it has changed for all code of the process is as before.
+    /// Ends a request, when no FMU code runs: puts back what the FMU has changed for all code of the process, and sends the
+    /// result.
     pub(super) fn over(&self, state: FmiState, result: Result<ReplyContent>) {
         self.put_back("");
         self.mouth.say(&Message::Over(Reply { state, time: self.time, result }));
     }
 
-    /// Puts back what FMU code has changed for all code of the process, and says so: when it did.
+    /// Puts back what FMU code has changed for all code of the process, and notes it; `when` says when the change was made.
     fn put_back(&self, when: &str) {
         surroundings::restore(|what| {
             let what = finding(what).changed().unwrap_or_default();
@@ -220,13 +221,13 @@ impl Caller {
         }
     }
 
-    /// What failed, in the words of the FMU's version.
+    /// The failure of a call, in the words of the FMU's version.
     pub(super) fn failed(&self, failure: Failure) -> RequestFailure {
         let words = failure.in_words_of(self.subject.abi, self.subject.interface);
         if failure.refused { RequestFailure::Refused(words) } else { RequestFailure::Failed(words) }
     }
 
-    /// What a function is called in messages.
+    /// The name of a function in messages.
     pub(super) fn word(&self, function: Function) -> &'static str {
         function.word_of(self.subject.abi, self.subject.interface)
     }
@@ -280,7 +281,7 @@ impl Caller {
         Ok(library)
     }
 
-    /// Takes an instance apart into what computes of it.
+    /// Splits an instance into its compute handles.
     pub(super) fn split(&self, instance: Instance<Running>, in_event_mode: bool) -> Life {
         match self.subject.interface {
             Interface::ScheduledExecution => {
@@ -351,7 +352,7 @@ impl Caller {
             | Request::SetInterval { .. }
             | Request::GetShift { .. }
             | Request::SetShift { .. } => self.clock(request),
-            // Those of an instance whose partitions wait are activated by whoever serves requests.
+            // While the partitions of the instance wait, the loop that serves requests activates them.
             Request::ActivateModelPartition { .. } => Err(RequestFailure::NotHere),
             Request::DoStep { point, size } => self.step(point, size),
             Request::EnterEventMode { .. }
@@ -437,7 +438,7 @@ impl Caller {
         Ok(ReplyContent::Nothing)
     }
 
-    /// What leads from one state of the initialisation to the next.
+    /// Takes the initialisation from one state to the next.
     fn go_on(&mut self, request: Request) -> Result<ReplyContent> {
         let next = match (std::mem::replace(&mut self.life, Life::None), request) {
             (Life::Instantiated(instance), Request::EnterConfigurationMode) => {
@@ -508,7 +509,7 @@ impl Caller {
         format!("the event is not over: {}, until {until}", self.word(Function::UpdateDiscreteStates))
     }
 
-    /// What changes between Event Mode and the mode beside it, and the iterations there.
+    /// Enters or leaves Event Mode, and iterates there.
     fn event(&mut self, request: Request) -> Result<ReplyContent> {
         let time = self.time;
         let done = match (&mut self.life, request) {
@@ -561,7 +562,7 @@ impl Caller {
 }
 
 pub(super) fn receive(from: &mut UnixStream) -> Option<Request> {
-    // What is no request comes from nobody who could be answered.
+    // Anything but a request comes from a peer that could not be answered.
     protocol::receive(from).ok().flatten()
 }
 

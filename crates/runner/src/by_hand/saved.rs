@@ -1,4 +1,5 @@
-//! States of the instance that were taken, by name, and their bytes: [`FmuState`](vecud_fmi::FmuState) knows the mode to which it leads back.
+//! States of the instance that were taken, by name, and their bytes: an [`FmuState`](vecud_fmi::FmuState) carries the mode that
+//! it restores.
 
 use super::instance::{Caller, Iterated, Life, Result, at_rest, consumed};
 use super::protocol::{ReplyContent, RequestFailure};
@@ -116,7 +117,7 @@ impl Caller {
         Ok(ReplyContent::Nothing)
     }
 
-    /// Why nothing was done with a state; `flag`: what would have to be true.
+    /// The reason why nothing was done with a state; `flag`: the capability flag that would have to be true.
     fn no_states(&self, failure: Failure, flag: &str) -> RequestFailure {
         match failure.refused && failure.status == Status::Discard {
             true => {

@@ -1,4 +1,4 @@
-//! What is set in an instance that is called, and read from it: variables, and intervals of clocks.
+//! Reads and sets variables and clock intervals of the instance that is called.
 
 use super::instance::{Caller, Life, Result};
 use super::protocol::{IntervalValue, ReplyContent, Request, RequestFailure, VariableHandle};
@@ -129,7 +129,7 @@ fn filled(place: VariableHandle, values: &Values) -> Batch {
     batch
 }
 
-/// The size of the longest string or binary, where one has not found room.
+/// The size of the longest string or binary that did not fit; `None`: all fitted.
 pub(super) fn needed(batch: &Batch) -> Option<usize> {
     batch.elements(0).filter_map(|element| batch.bytes(element).err()).max()
 }

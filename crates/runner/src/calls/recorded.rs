@@ -1,4 +1,4 @@
-//! What is recorded of a task, one row for each activation.
+//! The recorded values of a task, one row for each activation.
 
 use super::Calls;
 use crate::text::Text;
@@ -12,10 +12,10 @@ use vecud_record::samples::{NewRecord, SampleRing};
 /// Where the recorded variables of a task go.
 pub struct Recorded {
     ring: SampleRing<'static>,
-    /// Recorded values before those that callbacks read.
+    /// The number of recorded values before those that callbacks read.
     own_columns: usize,
     presence_words: usize,
-    /// For each batch, those that are set first, whether all its elements are recorded, and numbers.
+    /// For each batch, inputs first: all its elements are recorded, and are numbers.
     whole: Vec<bool>,
 }
 
@@ -30,8 +30,8 @@ impl Recorded {
         (!ring.is_unused()).then_some(Recorded { ring, own_columns, presence_words, whole })
     }
 
-    /// Appends what the last activation has set and read, which is valid from `time` on, and what `host` has read in callbacks
-    /// meanwhile. `false`: there was no room.
+    /// Appends the inputs and outputs of the last activation, valid from `time` on, and the values that callbacks read through
+    /// `host`. `false`: there was no room.
     #[inline(never)] // most tasks of a rig are not recorded
     pub fn append(&self, calls: &Calls, world: &World, host: &PartitionHost, order: u64, time: Instant) -> bool {
         let plan = &world.plan.units[calls.task.0];
@@ -57,7 +57,7 @@ impl Recorded {
                             variable.signals.iter().for_each(|signal| put_initial(world, *signal, record));
                         }
                         _ if is_text && !planned.ticked.is_empty() && !state.has_one_ticked(&planned.ticked) => {
-                            // Not read now. What was read before is recorded, or noted, already.
+                            // Was not read in this activation. An earlier value is recorded, or noted, already.
                             for signal in &variable.signals {
                                 record.put_bytes(world.plan.column(*signal).capacity.unwrap_or(0), None);
                             }
@@ -96,7 +96,7 @@ impl Recorded {
     }
 }
 
-/// Puts what a column shows before anybody has had a value for it.
+/// Puts the initial value of a column, from before any activation.
 fn put_initial(world: &World, signal: SignalId, record: &mut NewRecord) {
     let planned = world.plan.column(signal);
     match (world.board.initial(signal), &planned.start) {

@@ -1,4 +1,4 @@
-//! Which tasks must keep others of their instance out while they read: what they read, others read and publish too.
+//! Finds the tasks that must keep others of their instance out while they read, since these read and publish the same outputs.
 
 use std::collections::{HashMap, HashSet};
 use vecud_description::{ValueReference, VariableType};
@@ -24,9 +24,9 @@ impl SharedOutputs {
         shared
     }
 
-    /// Whether other partitions may disturb what this task reads and publishes.
+    /// Whether other partitions may disturb this task's reading and publishing.
     pub fn disturb(&self, task: &UnitPlan) -> bool {
-        // What an FMU returns of strings and binaries is lost with the next call to it, by whomever.
+        // The FMU's memory of strings and binaries is valid until the next call to it, from whichever thread.
         let fleeting = |batch: &BatchPlan| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
         self.tasks[task.fmu.0] > 1 && task.get.iter().any(fleeting)
             || feeds(task).any(|reference| self.readers[&(task.fmu.0, reference)] > 1)

@@ -67,7 +67,7 @@ impl Deadline {
     }
 }
 
-/// A queue of ticks that holds [`QUEUE`] of them, those included that the consumer has taken but not activated yet.
+/// A queue of at most [`QUEUE`] ticks, including those that the consumer has taken but not activated yet.
 #[derive(Debug)]
 pub struct TickQueue {
     written: AtomicU64,
@@ -129,7 +129,7 @@ impl TickQueue {
         TickStamp::from_words(std::array::from_fn(|i| slot[i].load(Ordering::Relaxed)))
     }
 
-    /// Of the ticks taken so far, `waiting` still wait for their activation.
+    /// The consumer has taken ticks of which `waiting` still wait for their activation.
     pub fn waiting(&self, waiting: usize) {
         let done = self.read.load(Ordering::Relaxed).saturating_sub(waiting as u64);
         // Only the consumer writes it, and a store is a locked instruction.

@@ -14,7 +14,7 @@ pub struct Awake {
     pub at: i64,
     /// The first instruction after the sleep, from which on the thread has not given its core away: wall clock, ns.
     pub since: i64,
-    /// What partitions had executed on its core by then, ns.
+    /// Execution time of partitions on its core by then, ns.
     executed: i64,
 }
 
@@ -26,12 +26,12 @@ impl Awake {
         Awake { seen, at, since: at, executed: own.core.executed.load(Relaxed) }
     }
 
-    /// Waits for the release inside of the gate, which took `waits` to enter, so that it is behind the thread then. Gives the
-    /// wall clock, ns, when the thread was ready for it: not later than the release where only the gate was in the way.
+    /// Waits for the release inside of the gate, which took `waits` to enter, so that the entry is not late. Returns the wall
+    /// clock, ns, when the thread was ready for the release: not later than the release where only the gate was in the way.
     /// `None`: there is mail.
     #[inline(never)] // for those who poll
     pub fn wait_inside(self, own: &Own, host: &PartitionHost, release: i64, waits: &mut u32) -> Option<i64> {
-        // Whoever has waited there has not polled meanwhile.
+        // Time at the gate is not polling time.
         let from = if *waits == 0 { self } else { Awake::now(own, self.seen) };
         let ready = if from.at < release {
             let (wakening, awake) = from.poll(own, release);
@@ -50,7 +50,7 @@ impl Awake {
         Some(ready)
     }
 
-    /// Looks at the clock until `until`, wall clock in ns. To those that it preempts this is as good as an activation.
+    /// Polls the clock until `until`, wall clock in ns. Threads that it preempts see that as an activation.
     #[inline]
     pub fn poll(self, own: &Own, until: i64) -> (Wakening, Awake) {
         let (wakening, at) = own.state.wake.poll_until(self.seen, until);

@@ -1,4 +1,4 @@
-//! What a partition thread works out before it sleeps: after its sleep everything is late already.
+//! The next release, worked out before the thread sleeps: after the sleep everything is late already.
 
 use super::own::Own;
 use vecud_base::time::{Instant, Nanos};
@@ -13,12 +13,12 @@ pub struct Coming {
     pub release: i64,
     /// Simulation time, ns.
     pub nanos: i64,
-    /// `None`: what is due is to be looked for at the release.
+    /// The activation; `None`: the timeline decides at the release.
     pub foreseen: Option<Due>,
 }
 
 impl Coming {
-    /// What comes next on a timeline.
+    /// The next release of a timeline.
     pub fn of(own: &Own, timeline: &Timeline) -> Option<Coming> {
         match timeline.foresee() {
             Some(due) => Some(Coming::foreseen(own, due)),
@@ -26,9 +26,9 @@ impl Coming {
         }
     }
 
-    /// So long before its release the activation begins, but for its first FMI call, so that the way there is not late. Nothing
-    /// must be lost when it is taken back, and without privileges it would keep others from their turns. Whoever lets others
-    /// of its priority begin first has to know whether they are due.
+    /// The time by which the activation may begin before its release, but for its first FMI call, so that the entry is not late.
+    /// Only a known grid release begins early, for taking that back loses nothing; without privileges it would delay the turns of
+    /// others, and a thread that lets others of its priority begin first has to see whether they are due.
     #[inline]
     pub fn early(&self, own: &Own) -> i64 {
         let known = self.foreseen.as_ref().is_some_and(|due| due.dispatched.is_none());
@@ -38,7 +38,7 @@ impl Coming {
     /// Whether the run is held before its release, or was since that was worked out: the release is another one, then.
     #[inline]
     pub fn is_held(&self, own: &Own) -> bool {
-        // In this order: who finds that the run goes on finds the start instant that it goes on by.
+        // In this order: a reader that sees the end of the hold also sees the new start instant.
         self.nanos > own.world.held_at() || own.world.wall_of(Nanos(self.nanos)).0 != self.release
     }
 

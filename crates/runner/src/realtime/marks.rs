@@ -1,4 +1,4 @@
-//! What a partition thread knows of its last activation for the figures of the next one (semantics S18).
+//! The jitter state of a partition thread: figures of its last activation, for the next one (semantics S18).
 
 use super::own::Own;
 use std::sync::atomic::Ordering::Relaxed;
@@ -6,16 +6,16 @@ use vecud_base::time::{Fraction, Nanos};
 use vecud_plan::schedule::Timeline;
 use vecud_record::board::TaskWord;
 
-/// What the thread of a task remembers of its activations to tell jitter and overruns.
+/// The values of earlier activations that jitter and overruns are computed from.
 pub struct Marks {
-    /// The period of the task, as far as the thread knows.
+    /// The period of the task, as far as the thread has seen.
     pub period: Period,
     /// Release and start of the activation before.
     previous: Option<(i64, i64)>,
 }
 
 impl Marks {
-    /// The marks of a task that was not activated yet.
+    /// The state of a task that was not activated yet.
     pub fn new(timeline: &Timeline) -> Marks {
         Marks { period: Period::of(timeline), previous: None }
     }
@@ -55,7 +55,7 @@ impl Period {
         Period { interval, nanos: interval.map_or(Nanos::MAX, Fraction::nanos) }
     }
 
-    /// Looks whether it has.
+    /// Works the period out anew if the timeline has another interval.
     #[inline]
     pub fn follow(&mut self, timeline: &Timeline) {
         if timeline.interval() != self.interval {

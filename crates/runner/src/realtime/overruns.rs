@@ -1,4 +1,4 @@
-//! What becomes of releases that find the activation before them still running (semantics S12).
+//! Handles releases that find the activation before them still running (semantics S12).
 
 use super::own::Own;
 use crate::measure::Measure;
@@ -11,8 +11,8 @@ use vecud_record::board::promise::Break;
 use vecud_record::board::{Global, Metric, TaskWord};
 use vecud_record::trace::Note;
 
-/// The run has ended then, and releases up to there have not begun. The first of them has waited in vain. Those after it have found it
-/// waiting, as they would have found it running.
+/// Counts releases up to `until`, the end of the run, that have not begun. The first of them has waited in vain. Those after it
+/// have found it waiting, as they would have found it running.
 #[cold]
 pub fn of_those_that_never_begin(own: &Own, timeline: &mut Timeline, until: Instant, measure: Option<&Measure>) {
     let Some(first) = timeline.leave_out(until) else { return };
@@ -26,13 +26,13 @@ pub fn of_those_that_never_begin(own: &Own, timeline: &mut Timeline, until: Inst
     if !has_stopped_the_run {
         find(own, timeline, now, measure);
     }
-    // Beside it, those that are never left out.
+    // Beside the first one, those that are never left out.
     let further = std::iter::from_fn(|| timeline.leave_out(until)).count();
     own.cells.count_shared(TaskWord::Discarded, 1 + further as u64);
 }
 
-/// What became due while the activation before it ran, until `now` (semantics S12). Ticks are queued in any case, and so is
-/// the release of a changing clock: it is the only one there is.
+/// Handles releases up to `now` that became due while the activation before them ran (semantics S12). Ticks are queued in any
+/// case, and so is the only release of a changing clock.
 #[inline(never)] // this should not happen
 pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, measure: Option<&Measure>) {
     let found = find(own, timeline, now, measure);

@@ -1,5 +1,5 @@
-//! What a partition thread needs of the world in every activation, looked up once: whoever has just slept finds little of
-//! it in the processor's caches, and each look through a table is one more miss.
+//! The context of a task, looked up once: a thread that has just slept finds little of the run state in the processor's caches,
+//! and each look through a table is one more miss.
 
 use crate::serial::Serial;
 use crate::site::TaskTelemetry;
@@ -12,18 +12,18 @@ use vecud_record::board::{Scheduling, TaskCells, TaskWord};
 use vecud_record::figures::TaskFigures;
 use vecud_record::trace::{Note, NoteRing};
 
-/// What the thread of a task needs in every activation.
+/// References and constants that the thread of a task needs in every activation.
 #[derive(Clone, Copy)]
 pub struct Own {
-    /// What all threads share.
+    /// The state that all threads share.
     pub world: &'static World,
     /// The task of the thread.
     pub task: UnitId,
     /// The plan of the task.
     pub plan: &'static UnitPlan,
-    /// What others tell the thread.
+    /// The words by which other threads hand work to this one.
     pub state: &'static TaskState,
-    /// Where activations leave their marks.
+    /// Counters, histograms and notes of the task.
     pub site: &'static TaskTelemetry,
     /// The counters and times of the task.
     pub cells: TaskCells<'static>,
@@ -31,7 +31,7 @@ pub struct Own {
     pub notes: NoteRing<'static>,
     /// The instance that the task belongs to.
     pub instance: &'static InstanceState,
-    /// The way to its turns; `None`: it needs none.
+    /// The lock of its turns; `None`: it takes no turns.
     pub serial: Option<Serial<'static>>,
     /// The core of the task.
     pub core: &'static CoreState,
@@ -98,7 +98,7 @@ impl Own {
         self.notes.next_pair().into_iter().for_each(prefetch);
     }
 
-    /// Leaves what the supervisor makes figures of; without room for it, makes them.
+    /// Leaves notes for the supervisor's figures; where the ring is full, counts the figures itself.
     #[inline]
     pub fn note(&self, activated: &Note, spent: &Note) {
         if !self.notes.push_pair([activated, spent]) {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_linux::preemption::Locked;
 
-/// What waits for the lock have taken so far, ns.
+/// Time that waits for the lock have taken so far, ns.
 #[derive(Default)]
 pub(super) struct Waits {
     blocked: Cell<i64>,
@@ -13,13 +13,14 @@ pub(super) struct Waits {
 }
 
 impl PartitionHost {
-    /// Time that activations on this thread have waited for the lock so far, ns, whoever ran meanwhile.
+    /// Time that activations on this thread have waited for the lock so far, ns, whichever thread ran meanwhile.
     #[inline]
     pub fn blocked(&self) -> i64 {
         self.waits.blocked.get()
     }
 
-    /// Execution time of partitions of this core that ended during such a wait, ns: the holder's, and of who preempted it.
+    /// Execution time of partitions of this core that ended during such a wait, ns: of the holder, and of threads that preempted
+    /// it.
     #[inline]
     pub fn executed_in_waits(&self) -> i64 {
         self.waits.executed.get()

@@ -1,5 +1,5 @@
-//! What happens in the midst of the steps of an instance (`intermediateUpdate`; FMI 3.0.2, 4.2.2): what is recorded of internal
-//! steps is read, then inputs that are on lines or parabolas are set, and a run that ends asks the step to return early.
+//! The host's work in the midst of the steps of an instance (`intermediateUpdate`; FMI 3.0.2, 4.2.2): it reads the recorded
+//! variables of internal steps, then sets inputs on lines or parabolas, and asks the step of a run that ends to return early.
 //!
 //! All memory is taken when a run is prepared.
 
@@ -14,10 +14,10 @@ use vecud_fmi::{Batch, Failure, Intermediate};
 use vecud_plan::{FmuId, IntermediatePlan, Mode, Release, SignalId, UnitId, Work};
 use vecud_record::board::TaskWord;
 
-/// What counts as rounding, of a step.
+/// Differences of times up to this share of a step are rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// What one instance needs in the midst of its steps.
+/// The buffers of one instance for the midst of its steps.
 pub struct Midst {
     unit: TimeUnit,
     curves: Option<Curves>,
@@ -27,7 +27,7 @@ pub struct Midst {
 /// Inputs that are on lines or parabolas.
 struct Curves {
     batch: Batch,
-    /// Since when, as the FMU is told it; `None`: nobody has said where they are.
+    /// Begin of the curves, as the FMU is told it; `None`: there are none yet.
     since: Option<f64>,
     /// Of each element its value then, and its derivatives in the FMU's unit of time.
     elements: Vec<(f64, [f64; HIGHEST])>,
@@ -46,7 +46,7 @@ struct Rows {
 }
 
 impl Midst {
-    /// What this instance needs; `None`: nothing.
+    /// The buffers of this instance; `None`: it needs none.
     pub(super) fn new(world: &World, fmu: FmuId) -> Option<Midst> {
         let own = &world.plan.fmus[fmu.0];
         let plan = own.intermediate()?;
@@ -80,7 +80,7 @@ impl Rows {
         Some(Rows { task: UnitId(task), batches, columns, last: None, grid })
     }
 
-    /// What an FMU says of a time: the instant of the grid where only rounding is between them.
+    /// The instant of a time that an FMU reports: the one of the grid where only rounding is between them.
     fn instant(&self, unit: TimeUnit, time: f64) -> Option<Instant> {
         let said = unit.instant(time)?;
         let (start, step) = self.grid;
@@ -89,7 +89,7 @@ impl Rows {
         Some(if (steps - steps.round()).abs() <= ROUNDING { nearest } else { said })
     }
 
-    /// Appends a row of what was read at `time`; the other columns keep what they have.
+    /// Appends a row of the values that were read at `time`; the other columns are unchanged.
     fn append(&mut self, world: &World, time: Instant) {
         let ring = world.board.samples(self.task);
         if ring.is_unused() || self.last.is_some_and(|last| last >= time) {
@@ -121,7 +121,8 @@ impl Rows {
 }
 
 impl PartitionHost {
-    /// Inputs of the batch are on their curves from `time` on; whether this FMU asks for them in the midst of its steps.
+    /// Takes over the curves of the batch's inputs from `time` on. Returns whether this FMU asks for them in the midst of its
+    /// steps.
     pub fn follow_curves(&self, time: Instant, batch: &Batch, slopes: &CarriedDerivatives) -> bool {
         let mut midst = self.midst.borrow_mut();
         let Some(Midst { unit, curves: Some(curves), .. }) = &mut *midst else { return false };

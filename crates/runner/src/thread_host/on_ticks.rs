@@ -1,5 +1,5 @@
-//! In the draft, variables that belong to an output clock are read while that clock is active: in the callback, after it was
-//! found active. What connections and the recording want of them is kept here.
+//! Variables of the draft's output clocks, which are read while their clock is active: in the callback that found it active.
+//! Their values are kept here for connections and the recording.
 
 use super::PartitionHost;
 use crate::cable_ends::{self, Outgoing};
@@ -13,7 +13,7 @@ use vecud_plan::{FmuId, SignalId, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::samples::NewRecord;
 
-/// Buffers of one thread for one instance, and what its callbacks have read since its activation began.
+/// Buffers of one thread for one instance, and the values that its callbacks have read since its activation began.
 pub struct OnTicks {
     all: Vec<OnTick>,
 }
@@ -29,7 +29,7 @@ struct OnTick {
 }
 
 impl OnTicks {
-    /// Room for what callbacks of `fmu` read.
+    /// Buffers for the callbacks of `fmu`.
     pub(super) fn new(world: &World, fmu: FmuId) -> OnTicks {
         let buffers = |on_tick: &vecud_plan::OnTick| {
             let (values, outputs) = values::get(&world.plan, &on_tick.batch);
@@ -56,7 +56,7 @@ impl OnTicks {
             for &(element, item, signal) in &on_tick.recorded {
                 match world.plan.column(signal).capacity {
                     None => record.put_in(1, [on_tick.values.word(element)]),
-                    // What was read in an earlier activation is noted already.
+                    // A value from an earlier activation is noted already.
                     Some(capacity) if !on_tick.fresh => record.put_bytes(capacity, None),
                     Some(_) => {
                         let text = Text { task, time, variable: &planned.batch.items[item], signal };
@@ -67,8 +67,7 @@ impl OnTicks {
         }
     }
 
-    /// A bit for each of the 64 recorded values of this word that was not read, where those of callbacks begin with number
-    /// `first`.
+    /// A bit for each of the 64 recorded values of this word that was not read; the first value of callbacks has number `first`.
     pub fn absent(&self, first: usize, word: usize) -> u64 {
         let mut bits = 0;
         let mut column = first;
@@ -85,10 +84,10 @@ impl OnTicks {
 }
 
 impl PartitionHost {
-    /// Reads and publishes what belongs to the output clocks that are active. Inside the lock: nobody else publishes these.
+    /// Reads and publishes the variables of the active output clocks. Inside the lock, so that no other thread publishes these.
     pub(super) fn read_on_ticks(&self, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
         let now = self.task().zip(self.due.get()).map(|(task, due)| {
-            // Nobody has asked a changing clock yet what comes next.
+            // The interval of a changing clock is not known yet.
             let stamp = Visibility::default().of(self.world, task, &due, None);
             Publishing { task, time: due.time, stamp, in_event: false }
         });

@@ -1,5 +1,5 @@
-//! What a clock update brings: every output clock is read once, its ticks go to all clocks that it triggers, and countdown
-//! clocks are armed (semantics S2, S4, S9). In the draft a tick may have a delay.
+//! Handles a clock update: reads every output clock once, hands its ticks to all clocks that it triggers, and arms countdown
+//! clocks (semantics S2, S4, S9). In the draft a tick may have a delay.
 
 use super::{Dispatch, Event, PartitionHost};
 use crate::delays::Delays;
@@ -36,7 +36,7 @@ struct Countdowns {
 }
 
 impl Clocks {
-    /// Room for the output clocks and countdown clocks of `fmu`.
+    /// Buffers for the output clocks and countdown clocks of `fmu`.
     pub(super) fn new(world: &World, fmu: FmuId) -> Clocks {
         let plan = &world.plan.fmus[fmu.0];
         let countdowns = |fraction: bool| {
@@ -67,8 +67,8 @@ impl Clocks {
 }
 
 impl PartitionHost {
-    /// In whose activation `clock`, which is active, has ticked: in the caller's own, or in that of a partition which the caller
-    /// has preempted, whose tick surfaces in the caller's callback (S4). `None`: its partition has returned.
+    /// The task in whose activation `clock`, which is active, has ticked: the caller's own, or a partition that the caller has
+    /// preempted, whose tick surfaces in the caller's callback (S4). `None`: its partition has returned.
     fn ticker(&self, clock: &OutputClock) -> Option<UnitId> {
         let own = self.task();
         if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
@@ -78,8 +78,8 @@ impl PartitionHost {
         clock.ticked_by.iter().find(active).copied()
     }
 
-    /// The time of a tick of `clock` by `ticker` (S4), where `said` is what the draft's callback said, and the clock at the
-    /// root of it.
+    /// The time of a tick of `clock` by `ticker` (S4), and the clock at the root of it; `said` is the time that the draft's
+    /// callback gave.
     fn tick_time(
         &self,
         clock: &OutputClock,
@@ -99,7 +99,7 @@ impl PartitionHost {
         }
     }
 
-    /// In what the FMU counts time.
+    /// The FMU's unit of time.
     fn unit(&self) -> TimeUnit {
         self.world.plan.fmus[self.fmu.0].time_unit
     }
@@ -109,8 +109,8 @@ impl PartitionHost {
         self.task().and_then(|own| self.world.root(own))
     }
 
-    /// The instant of an `intermediateUpdateTime`. Under preemption they may decrease, but not below
-    /// the time of every activation under way: nothing can tick before it began.
+    /// The instant of an `intermediateUpdateTime`. Under preemption they may decrease, but not below the time of every activation
+    /// under way: nothing can tick before it began.
     fn said(&self, time: f64) -> Instant {
         let illegal = |instead| {
             self.note(FindingKind::IllegalTickTime, None, time.to_bits());
@@ -128,13 +128,13 @@ impl PartitionHost {
         if said < earliest { illegal(earliest) } else { said }
     }
 
-    /// Notes an offence against the standard, in the name of the activation under way.
+    /// Notes a violation of the standard, in the name of the activation under way.
     pub(super) fn note(&self, finding: FindingKind, reference: Option<ValueReference>, value: u64) {
         let seen = Occurrence { task: self.task(), reference, time: Some(self.time()), value };
         self.world.board.fmu(self.fmu).findings().note(finding, seen);
     }
 
-    /// Hands a tick of a clock, by its place among those of the instance, to all that it triggers.
+    /// Hands a tick of a clock, by its place among those of the instance, to all its targets.
     fn hand_out(&self, clock: usize, stamp: TickStamp) {
         let plan = &self.world.plan.fmus[self.fmu.0].output_clocks[clock];
         plan.targets.iter().for_each(|target| self.dispatch_tick(clock, *target, stamp));
@@ -201,7 +201,7 @@ impl PartitionHost {
         }
     }
 
-    /// Asks for the memory of those whom this instance triggers, of a few: while the FMU says which of its clocks tick.
+    /// Prefetches the memory of a few tasks that this instance triggers, while the FMU reports which of its clocks tick.
     fn prefetch_targets(&self) {
         const FEW: usize = 4;
         if matches!(self.dispatch, Dispatch::Threads) {
@@ -212,8 +212,8 @@ impl PartitionHost {
         }
     }
 
-    /// Reads every output clock once and every countdown interval, and hands out what they say.
-    /// `time`: `intermediateUpdateTime` of the draft's callback.
+    /// Reads every output clock once and every countdown interval, and hands the ticks out. `time`: `intermediateUpdateTime` of
+    /// the draft's callback.
     pub(super) fn route(&self, time: Option<f64>) -> Result<(), Failure> {
         let instance = &self.world.instances[self.fmu.0];
         let Some(updates) = instance.updates.get() else { return Ok(()) };
@@ -223,7 +223,7 @@ impl PartitionHost {
         if !clocks.outputs.is_empty() {
             self.prefetch_targets();
             let _counted = updates.get_clocks(&mut clocks.outputs)?;
-            // While they are active, and before anybody whom they trigger can run.
+            // While they are active, and before any of their targets can run.
             self.read_on_ticks(updates, clocks.outputs.active())?;
             let said = time.map(|time| self.said(time));
             if let Some(delays) = &mut clocks.delays {
@@ -235,7 +235,7 @@ impl PartitionHost {
             for (index, clock) in active.map(|(index, _)| (index, &plan.output_clocks[index])) {
                 let delay = clocks.delays.as_ref().map_or(Ok(Fraction::ZERO), |delays| delays.after(index));
                 let delay = delay.unwrap_or_else(|illegal| {
-                    // The clock has ticked, whatever it says of its delay.
+                    // The clock has ticked, whatever its delay is.
                     self.note(FindingKind::IllegalInterval, Some(clock.reference), illegal.to_bits());
                     Fraction::ZERO
                 });
@@ -270,7 +270,7 @@ impl PartitionHost {
         Ok(())
     }
 
-    /// When what was just read is handed over: from then on it is the host's time that passes.
+    /// The time at which the ticks are handed over: from then on the host's time passes.
     fn dispatched_at(&self) -> Nanos {
         match self.dispatch {
             Dispatch::Threads => Nanos(self.world.now()),

@@ -1,6 +1,6 @@
-//! What this thread notes for the trace ([`vecud_record::trace`]): its locks, clock updates, ticks and armings.
+//! Notes of this thread for the trace ([`vecud_record::trace`]): its locks, clock updates, ticks and armings.
 //!
-//! Nothing but a test of a pointer when nothing is traced.
+//! Without a trace nothing but a test of a pointer.
 
 use super::{Dispatch, PartitionHost};
 use crate::exchange::TickStamp;
@@ -63,7 +63,7 @@ impl PartitionHost {
         }
     }
 
-    /// What the activation that this brings about carries, and when this is.
+    /// The flow number and the time of the activation that this tick causes.
     fn flow(&self, tick: TickStamp) -> (u64, i64) {
         match self.is_virtual() {
             true => (virtual_flow(tick.time.nanos().0), self.stamp() as i64),

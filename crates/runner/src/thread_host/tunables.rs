@@ -10,12 +10,12 @@ use vecud_plan::{Release, UnitId};
 use vecud_record::unusable::Unusable;
 
 impl PartitionHost {
-    /// Reads again the intervals of all tunable clocks that the FMU says itself, after tunable parameters were set: to be
-    /// called between the last set and the activation. What has changed does so at `from`, the time of that activation.
+    /// Reads again the intervals of all tunable clocks that the FMU itself decides, after tunable parameters were set: to be
+    /// called between the last set and the activation. A changed interval takes effect at `from`, the time of that activation.
     ///
     /// Allocates nothing. An interval that no clock can have is a failure of the FMU, which the board keeps.
     pub fn reread_tunable_intervals(&self, setting: &mut BeforeActivation<'_>, from: Instant) -> Result<(), Halt> {
-        // Under the lock: readings, and what becomes of them, stay in the order of the changes.
+        // Under the lock: readings and their effects stay in the order of the changes.
         let unit = self.world.plan.fmus[self.fmu.0].time_unit;
         self.locked(|| {
             for (index, task) in self.world.plan.units.iter().enumerate() {

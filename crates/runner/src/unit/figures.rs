@@ -1,4 +1,4 @@
-//! The figures that only steps have, and those of the integration of FMUs over them, as they are counted in shared memory.
+//! The figures of steps, and of the integration of FMUs over them, as counters in shared memory.
 
 use crate::world::World;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,7 +31,7 @@ impl StepFigures {
         self.cells.count(TaskWord::Steps, 1);
     }
 
-    /// It stopped short of its communication point.
+    /// A step stopped short of its communication point.
     #[cold]
     pub fn early_return(&self) {
         self.cells.count(TaskWord::EarlyReturns, 1);
@@ -76,14 +76,15 @@ impl StepFigures {
         self.findings.note_alone(FindingKind::OffThePoint, || Occurrence { task, reference: None, time: point, value });
     }
 
-    /// At this communication point the FMU has told a time event that is over by then.
+    /// The FMU has announced, at this communication point, a time event that is over by then.
     #[cold]
     pub fn event_is_over(&self, point: Instant, event: Instant) {
         let (task, value) = (Some(self.task), event.seconds().to_bits());
         self.findings.note(FindingKind::PastEvent, Occurrence { task, reference: None, time: Some(point), value });
     }
 
-    /// At this communication point the FMU has told a time event for the same time but for rounding, after more than so many in a row.
+    /// The FMU has announced, at this communication point, a time event for the same time but for rounding, after more than
+    /// `most` in a row.
     #[cold]
     pub fn time_creeps(&self, point: Instant, most: u32) {
         let (task, value) = (Some(self.task), u64::from(most));
@@ -98,17 +99,17 @@ impl StepFigures {
     }
 }
 
-/// The figures of what integrates FMUs over their steps, counted for one task; written by its thread only.
+/// The figures of an integration, counted for one task; written by its thread only.
 pub struct IntegrationFigures {
     cells: TaskCells<'static>,
-    /// What was counted already.
+    /// The work that is counted already.
     counted: WorkCounts,
     /// Right-hand sides in this release.
     in_release: u64,
 }
 
 impl IntegrationFigures {
-    /// The figures of what is integrated, in the name of this task.
+    /// The figures of an integration, in the name of this task.
     pub fn new(world: &World, task: UnitId) -> IntegrationFigures {
         IntegrationFigures { cells: world.board.task(task), counted: WorkCounts::default(), in_release: 0 }
     }
@@ -118,7 +119,7 @@ impl IntegrationFigures {
         self.in_release = 0;
     }
 
-    /// So much was worked, all in all.
+    /// Counts the work since the last call; `now` is the total.
     pub fn note(&mut self, now: WorkCounts) {
         let before = std::mem::replace(&mut self.counted, now);
         let right_hand_sides = now.right_hand_sides - before.right_hand_sides;

@@ -13,20 +13,20 @@ use vecud_fmi::{Batch, Failure, Function, Outcome, Partition};
 use vecud_plan::schedule::Due;
 use vecud_plan::{Release, UnitId};
 
-/// A model partition, and what the host knows of its clock.
+/// A model partition and its clock.
 pub struct PartitionUnit {
     partition: Partition,
     clock: Clock,
 }
 
-/// What the host knows of the clock of a model partition.
+/// The clock of a model partition.
 struct Clock {
     task: UnitId,
-    /// In what the FMU counts time, if that is not the second.
+    /// The FMU's unit of time; `None`: the second.
     unit: Option<TimeUnit>,
     /// Whether the interval of a changing clock is read as a fraction; `None`: it is no changing clock.
     changing: Option<bool>,
-    /// What the last activation of a changing clock has said.
+    /// The interval that the last activation of a changing clock has returned.
     next: Option<Fraction>,
     visibility: Visibility,
 }
@@ -64,7 +64,7 @@ impl PartitionUnit {
         Before { setting: self.partition.begin(), clock: &mut self.clock }
     }
 
-    /// The interval from the last activation of a changing clock to its next one; told once.
+    /// Takes the interval from the last activation of a changing clock to its next one.
     pub fn take_next(&mut self) -> Option<Fraction> {
         self.clock.next.take()
     }

@@ -1,9 +1,9 @@
-//! The steps of a Co-Simulation FMU without Event Mode: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep` from its release to the next
-//! one (semantics S19 to S21, S23).
+//! The steps of a Co-Simulation FMU without Event Mode: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep` from its release to the next one
+//! (semantics S19 to S21, S23).
 //!
-//! The time of the FMU has no holes: what was missed is made up first, by one longer step where the FMU can vary its steps,
-//! else by as many as were missed. What a step has computed is valid at its end. So the row that is recorded at a release has
-//! what is set then and what the step before has computed.
+//! The time of the FMU has no holes: missed steps are made up first, by one longer step where the FMU can vary its steps, else
+//! one by one. The outputs of a step are valid at its end. So the row of a release has the inputs of that time and the outputs of
+//! the step before.
 
 use super::stepping::{Stepping, is_wrong};
 use super::usual::UsualSteps;
@@ -28,7 +28,7 @@ pub fn patience(world: &World) -> Duration {
     Duration::from_nanos(world.plan.shutdown_timeout.0.try_into().unwrap_or(0))
 }
 
-/// What makes the steps of an instance, and what the host knows of them.
+/// The steps of an instance.
 pub struct StepUnit {
     stepper: Stepper,
     stepping: Stepping,
@@ -70,8 +70,8 @@ impl StepUnit {
         self.stepping.is_over
     }
 
-    /// Before the first step: reads what the row of its release is to have. In a run that goes on from a saved state the steps
-    /// before have computed it; else some FMUs compute their first outputs only when they leave Initialization Mode.
+    /// Reads, before the first step, the outputs for the row of its release. In a run that goes on from a saved state the steps
+    /// before have computed them; else some FMUs compute their first outputs only when they leave Initialization Mode.
     #[inline]
     pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), Halt> {
         if self.stepping.reached.is_none() && self.recorded.is_some() {
@@ -132,7 +132,7 @@ impl StepUnit {
         self.stepping.take_point()
     }
 
-    /// What the last step has computed was read. Where inputs jump it is shown before that.
+    /// The outputs of the last step were read. Where inputs jump, the row before the jump is recorded.
     #[inline]
     pub fn is_read(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
         if self.recorded.is_some() {
@@ -144,7 +144,7 @@ impl StepUnit {
         }
     }
 
-    /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
+    /// Records the outputs of the last step, at its end, but not before `least`, the time that others have reached.
     pub fn record_last(&mut self, calls: &Calls, world: &World, host: &PartitionHost, least: Instant) {
         self.stepping.record_last(self.recorded.as_ref(), calls, world, host, least);
     }
@@ -155,7 +155,7 @@ impl StepUnit {
         self.record_last(calls, world, host, world.begin);
     }
 
-    /// Gives back what makes the steps, so that the instance can be ended.
+    /// Gives the stepper back, so that the instance can be ended.
     pub fn into_stepper(self) -> Stepper {
         self.stepper
     }
@@ -239,7 +239,7 @@ impl<'a> Setting for Before<'a> {
     }
 }
 
-/// Makes the one step of a release that is usual, to its `end`. `calls`: those that have set its inputs; `None`: it has none.
+/// Makes the regular step of a release, to its `end`. `calls` have set its inputs; `None`: it has none.
 #[inline(always)] // as what it calls
 fn make_usual<'a>(
     before: BeforeStep<'a>,
@@ -253,7 +253,7 @@ fn make_usual<'a>(
     go_on_from(before.step(point, size), stepping, calls, due, (end, point, size))
 }
 
-/// Goes on from a step that was told to come to `next`, the one of a release that is usual.
+/// Continues after a step to `next`, the regular one of a release.
 #[inline(always)] // as what it calls
 fn go_on_from<'a>(
     stepped: Stepped<'a>,
@@ -273,7 +273,7 @@ fn go_on_from<'a>(
     }
 }
 
-/// Makes the steps of a release that is not usual.
+/// Makes the steps of a release that is not regular.
 #[inline(never)] // most are
 fn make<'a>(
     mut before: BeforeStep<'a>,
@@ -291,7 +291,7 @@ fn make<'a>(
     follow(way, stepped, next, stepping, Some(calls), due, target)
 }
 
-/// Goes on until the work of a release is done, which ends at `target`, from a step on that was told to come to `next`.
+/// Continues after a step that was to come to `next`, until the work of a release is done, which ends at `target`.
 #[inline(never)] // most steps are usual ones
 fn follow<'a>(
     mut way: Way,

@@ -1,4 +1,4 @@
-//! How far the steps of one instance are, and how far the next one goes (semantics S19, S21, S23). Calls nothing.
+//! The progress of the steps of one instance, and the length of the next one (semantics S19, S21, S23). Makes no FMI call.
 
 use super::figures::StepFigures;
 use crate::calls::{Calls, Recorded};
@@ -16,7 +16,8 @@ use vecud_plan::schedule::{Due, first_after};
 use vecud_plan::{Mode, Overrun, Retry, StepEngine, StepPlan, StepRows, StepSize, UnitId};
 use vecud_record::board::TaskWord;
 
-/// A communication point at which the FMU is told the time of its own next event, which is the same but for rounding (semantics S22).
+/// A communication point at which the FMU is told the time of its own next event, which is the same but for rounding (semantics
+/// S22).
 #[derive(Clone, Copy)]
 struct Told {
     point: Instant,
@@ -27,7 +28,7 @@ struct Told {
 
 /// How an FMU that is simulated by itself is recorded: an event has two rows of its time.
 struct Shows {
-    /// Inputs have events at these times: what feeds them jumps, or changes something discrete.
+    /// Times at which inputs have events: a source jumps, or changes a discrete variable.
     input_events: Box<[Instant]>,
     /// How many of them are over.
     past: usize,
@@ -73,20 +74,20 @@ impl Shows {
     }
 }
 
-/// How far an instance is, and how it goes on.
+/// Progress and rules of the steps of one instance.
 pub struct Stepping {
     task: UnitId,
     /// One step.
     stride: Stride,
     /// The length of a step in the FMU's unit of time, rounded once.
     pub size: f64,
-    /// How long the FMU is told that a step is.
+    /// The step size that the FMU is told.
     step_size: StepSize,
-    /// What was missed is made up by one longer step, not by one after the other.
+    /// Missed steps are made up by one longer step.
     is_variable: bool,
     /// The FMU can make steps of any size.
     pub varies: bool,
-    /// It has Event Mode.
+    /// The FMU has Event Mode.
     pub handles_events: bool,
     /// How a step that is discarded is tried in parts.
     pub retry: Retry,
@@ -101,24 +102,25 @@ pub struct Stepping {
     pub is_resumed: bool,
     /// The communication point that the FMU has come to; `None`: it has made no step in this run.
     pub reached: Option<Instant>,
-    /// The communication point whose values were read.
+    /// The communication point whose outputs were read.
     read: Option<Instant>,
     /// The last row that was recorded.
     row: Option<Instant>,
     /// That row is from before an event, of which nothing was read yet.
     precedes_event: bool,
-    /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
+    /// The distance from its communication point within which a step may end: the FMU's internal step, else a hundredth of a
+    /// step.
     pub tolerance: f64,
     /// The FMU has asked for the end of the run.
     pub is_over: bool,
     /// Its last row is recorded.
     is_ended: bool,
     pub figures: StepFigures,
-    /// What the last step has reached by its own word, if that is another time than it was to.
+    /// The time that the last step has reached as the FMU reports it, if that is not its communication point.
     off: Option<f64>,
-    /// A release beside the grid that the schedule does not know of yet.
+    /// A release beside the grid that the schedule does not have yet.
     beside: Option<Instant>,
-    /// Where the step under way begins, and where it ends, as far as the FMU is told other times than those.
+    /// Begin and end of the step under way, where the FMU is told other times than these.
     told: [Option<Told>; 2],
     /// `None`: it is a part of a rig.
     shows: Option<Box<Shows>>,
@@ -209,8 +211,8 @@ impl Stepping {
         }
     }
 
-    /// Records what there was before an event at the communication point that was reached, if it is to be shown: `has_event`, or
-    /// inputs have one. The row from after it comes with the next release, or with the last row.
+    /// Records the values before an event at the communication point that was reached, if events are shown: `has_event`, or one
+    /// of inputs. The row from after the event comes with the next release, or with the last row.
     pub fn show_before(
         &mut self,
         has_event: bool,
@@ -253,7 +255,7 @@ impl Stepping {
         self.read.is_some() && self.read == self.reached
     }
 
-    /// Inputs have an event at the communication point that was reached; told once.
+    /// Whether inputs have an event at the communication point that was reached; cleared by the call.
     #[inline]
     pub fn has_jumped(&mut self) -> bool {
         self.shows.as_mut().is_some_and(|shows| std::mem::take(&mut shows.has_jumped))
@@ -277,8 +279,8 @@ impl Stepping {
         self.shows.is_some() && self.reached.is_some() && self.reached == self.stop
     }
 
-    /// Records what the last step has computed, at its end, but not before `least`, which others have come to. An event that was not
-    /// handled any more has no row from after it.
+    /// Records the outputs of the last step, at its end, but not before `least`, the time that others have reached. An event that
+    /// was not handled any more has no row from after it.
     pub fn record_last(
         &mut self,
         recorded: Option<&Recorded>,
@@ -296,7 +298,7 @@ impl Stepping {
         }
     }
 
-    /// Notes what the last step was not to do.
+    /// Notes an illegal result of the last step.
     #[inline]
     pub fn note(&mut self) {
         if let Some(reached) = self.off.take() {
@@ -323,7 +325,7 @@ impl Stepping {
         is_usual.then_some(end)
     }
 
-    /// Whether the releases from `time` on are usual, but for the last one before the stop time.
+    /// Whether the releases from `time` on are regular, but for the last one before the stop time.
     pub fn strides_from(&self, time: Instant) -> bool {
         let is_shown =
             self.shows.as_ref().is_some_and(|shows| shows.has_jumped || shows.past < shows.input_events.len());
@@ -336,7 +338,7 @@ impl Stepping {
         !self.is_over && self.beside.is_none()
     }
 
-    /// Where the work of the release `due` ends that is not [usual](Stepping::usual_end).
+    /// The end of the work of the release `due`, which is not [regular](Stepping::regular_end).
     pub fn target(&mut self, due: &Due) -> Instant {
         let end = self.end_of(due);
         let jump = self.jump(due.time, end);
@@ -356,14 +358,14 @@ impl Stepping {
         self.input_event(time).filter(|jump| self.varies && *jump < end)
     }
 
-    /// The communication point and the step size of a usual step as they are told; `seconds` is the time of its release.
+    /// The communication point and the step size of a regular step as the FMU is told them; `seconds` is the time of its release.
     #[inline(always)] // the instants stay in registers
     pub fn told_usual(&self, time: &Instant, seconds: f64, end: &Instant) -> (f64, f64) {
         let point = if self.unit.is_second() { seconds } else { self.unit.value(*time) };
         (point, self.size_told(point, || self.unit.value(*end)))
     }
 
-    /// The size of a whole step from `point` to `next`, both as they are told.
+    /// The size of a whole step from `point` to `next`, both as the FMU is told them.
     #[inline(always)] // the instants stay in registers
     pub fn size_told(&self, point: f64, next: impl FnOnce() -> f64) -> f64 {
         match self.step_size {
@@ -372,14 +374,14 @@ impl Stepping {
         }
     }
 
-    /// The time at which what is set at a release is to be visible.
+    /// The time at which the inputs of a release have to be visible.
     #[cfg(not(debug_assertions))]
     #[inline(always)] // it is the same time
     pub fn looks_at(&self, time: Instant) -> Instant {
         time
     }
 
-    /// The same of hosts that are known to be wrong.
+    /// [`Stepping::looks_at`] of hosts that are wrong on purpose.
     #[cfg(debug_assertions)]
     pub fn looks_at(&self, time: Instant) -> Instant {
         let step = self.stride.length();
@@ -390,12 +392,12 @@ impl Stepping {
         }
     }
 
-    /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`.
+    /// The next communication point after `from`, where the work of a release ends at `target`.
     pub fn next(&self, from: Instant, target: Instant) -> Instant {
         if self.is_variable { target } else { self.bounded(from.after(self.stride.length())).min(target) }
     }
 
-    /// Whether two times are the same but for what an FMU may have lost by rounding.
+    /// Whether two times are the same but for the rounding of an FMU.
     pub fn is_same(&self, event: Instant, point: Instant) -> bool {
         let [event, point] = [event, point].map(|time| self.unit.value(time));
         is_same(event, point, self.size)
@@ -411,9 +413,9 @@ impl Stepping {
         event <= point || self.unit.value(event) <= self.value(point)
     }
 
-    /// A step goes from one communication point to another. If the next `event` is at its end but for rounding, the FMU is told the time of
-    /// the event there, to the bit also by the size of the step: not earlier, so that it comes, nor later, nor beyond the stop time. Nor is it
-    /// told a time before the one that it has: where it was told a later one than `to` already, it stands there.
+    /// Begins a step from one communication point to another. If the next `event` is at its end but for rounding, the FMU is told
+    /// the time of the event there, to the bit also by the size of the step: not earlier, so that it comes, nor later, nor beyond
+    /// the stop time. Nor is it told a time before its own: an FMU that was told a later one than `to` already stays there.
     pub fn aim(&mut self, from: Instant, to: Instant, event: Option<Instant>) {
         let here = self.told.into_iter().flatten().find(|told| told.point == from);
         let there = event.filter(|event| self.is_same(*event, to)).map(|event| {
@@ -434,7 +436,7 @@ impl Stepping {
         told.map_or_else(|| self.unit.value(point), |told| told.value)
     }
 
-    /// A time of a solver, s, as the FMU is told it, which would be told `plain`: on the same side of communication points.
+    /// A solver's time, s, as the FMU is told it: `plain`, but on the same side of communication points.
     #[inline]
     pub fn value_between(&self, seconds: f64, plain: f64) -> f64 {
         self.told.iter().flatten().fold(plain, |value, told| match seconds.total_cmp(&told.seconds) {
@@ -485,12 +487,12 @@ impl Stepping {
         self.off.is_some()
     }
 
-    /// It stands at this time, if it has made no step yet.
+    /// The instance is at this time, if it has made no step yet.
     pub fn begin_at(&mut self, time: Instant) {
         self.reached = self.reached.or(Some(time));
     }
 
-    /// The FMU has discarded a step and says that it came to this time. It is to be taken back.
+    /// The FMU has discarded a step and reports this time. The step is to be taken back.
     #[cold]
     pub fn reject(&mut self, reached: Instant) {
         self.figures.rejected();
@@ -503,26 +505,26 @@ impl Stepping {
         self.reached = Some(to);
     }
 
-    /// The last step was taken back: the FMU is where it was before it.
+    /// The last step was taken back: the FMU is at its begin.
     pub fn take_back(&mut self, reached: Option<Instant>) {
         self.figures.taken_back();
         (self.reached, self.off, self.is_over) = (reached, None, false);
     }
 
-    /// What is left of a step on the grid is done at a release of its own, at this time.
+    /// The rest of a step on the grid gets a release of its own, at this time.
     #[cold]
     pub fn go_on_at(&mut self, time: Instant) {
         self.beside = Some(time);
     }
 
-    /// A release beside the grid that is wanted; told once.
+    /// Takes the release beside the grid, if there is one.
     #[inline]
     pub fn take_point(&mut self) -> Option<Instant> {
         self.beside.take()
     }
 
-    /// The communication point and the step size as they are told: what they come to is not beyond the stop time, which FMUs
-    /// may refuse to pass.
+    /// The communication point and the step size as the FMU is told them: their sum is not beyond the stop time, which FMUs may
+    /// refuse to pass.
     pub fn told(&self, from: Instant, to: Instant) -> (f64, f64) {
         let (point, next) = (self.value(from), self.value(to));
         if self.told.iter().flatten().any(|told| told.point == from || told.point == to) {
@@ -548,9 +550,9 @@ impl Stepping {
     }
 }
 
-/// The distance of two communication points as the FMU is told them. Point and distance add up to the next point, to the bit, if that is at
-/// most twice as far from 0 as this one, as all are of a grid from 0 on (the difference is exact then, by Sterbenz's lemma). `None`: their
-/// doubles are the same.
+/// The distance of two communication points as the FMU is told them. Point and distance add up to the next point, to the bit, if
+/// that is at most twice as far from 0 as this one, as all are of a grid from 0 on (the difference is exact then, by Sterbenz's
+/// lemma). `None`: their doubles are the same.
 #[inline(always)] // for each step
 fn difference(point: f64, next: f64) -> Option<f64> {
     let difference = next - point;
@@ -569,8 +571,8 @@ fn exact(point: f64, next: f64) -> f64 {
     size
 }
 
-/// The step size from this point on, made just so much smaller that the sum of both does not pass the stop time, beyond which
-/// an FMU may refuse to go.
+/// The step size from this point on, reduced just so much that the sum of both does not pass the stop time, beyond which an FMU
+/// may refuse to go.
 fn not_past(stop: f64, point: f64, size: f64) -> f64 {
     if point + size <= stop {
         return size;
@@ -587,9 +589,9 @@ fn not_past(stop: f64, point: f64, size: f64) -> f64 {
     f64::from_bits(fits)
 }
 
-/// Hosts that are known to be wrong, for tests that are to notice them: "hole" leaves out what was missed, "early" shows what a
-/// step has computed from its begin on, "end" sets what is visible at the end of the step, "after" what was at the begin of the
-/// one before, as if it were set after the step.
+/// Hosts that are wrong on purpose, for tests that have to notice them: "hole" leaves out missed steps, "early" shows the outputs
+/// of a step from its begin on, "end" sets the inputs of its end, "after" those of the begin of the step before, as if they were
+/// set after the step.
 #[cfg(debug_assertions)]
 pub fn is_wrong(how: &str) -> bool {
     static ASKED: OnceLock<Option<String>> = OnceLock::new();

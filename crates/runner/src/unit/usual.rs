@@ -1,5 +1,5 @@
-//! The usual steps of an instance in virtual time, one after the other, where nothing is to be done between them: the marks, figures and
-//! calls of [`StepUnit`](super::step::StepUnit), with all that they need at hand.
+//! The fast path of steps in virtual time: the regular steps of an instance, one after the other, with no work between them.
+//! Makes the marks, counts and calls of [`StepUnit`](super::step::StepUnit), with all data at hand.
 
 use super::stepping::Stepping;
 use crate::site::TaskTelemetry;
@@ -9,21 +9,21 @@ use vecud_fmi::{BatchStepper, FastPath, Stepper};
 use vecud_linux::crash::label_thread;
 use vecud_record::board::{TaskCells, TaskWord};
 
-/// Makes the usual steps of one task.
+/// The regular steps of one task.
 pub struct UsualSteps<'a> {
     strider: BatchStepper<'a>,
     host: &'static PartitionHost,
     site: &'static TaskTelemetry,
     cells: TaskCells<'static>,
     label: u64,
-    /// How far a step has been off its point, and may be.
+    /// The furthest that a step has been off its communication point so far, and the limit for that, in the FMU's unit of time.
     furthest: f64,
     tolerance: f64,
     stepping: &'a mut Stepping,
 }
 
 impl<'a> UsualSteps<'a> {
-    /// Makes the usual steps of the task that leaves its marks at `site`; `None`: it can make none now.
+    /// The fast path of the task with this telemetry; `None`: it can make no step now.
     pub fn new(
         stepper: &'a mut Stepper,
         stepping: &'a mut Stepping,
@@ -36,8 +36,8 @@ impl<'a> UsualSteps<'a> {
         Some(UsualSteps { strider, host, site, cells, label, furthest, tolerance, stepping })
     }
 
-    /// Makes and counts the step of the release at `time` to its `end`; `seconds` are both as the FMU is told them. `false`: it was made
-    /// and is not usual, so that its activation is still under way.
+    /// Makes and counts the step of the release at `time` to its `end`; `seconds` are both as the FMU is told them. `false`: the
+    /// step was made and was not regular, so that its activation is still under way.
     #[inline(always)] // in the one loop there is
     pub fn step(&mut self, striding: &mut FastPath, time: &Instant, seconds: (f64, f64), end: Instant) -> bool {
         label_thread(self.label);

@@ -1,5 +1,5 @@
-//! The way of an instance from one communication point to another, in as many steps as it takes: a step that is discarded is
-//! halved, and who does not get on is stopped (semantics S23).
+//! The substeps from one communication point to another: a step that is discarded is halved, and an FMU that makes no progress is
+//! stopped (semantics S23).
 
 use super::stepping::Stepping;
 use crate::calls::Calls;
@@ -10,18 +10,18 @@ use vecud_plan::Retry;
 /// How often a step that is discarded is made shorter (semantics S23).
 const SHORTER: u32 = 10;
 
-/// Early returns on one way that get nowhere, and are no events.
+/// Early returns within one communication step that make no progress, and are no events.
 const STUCK: u32 = 1;
 
-/// What a call for a step has given back.
+/// The result of a call for a step.
 pub type Stepped<'a> = Result<AfterStep<'a>, NoStep<'a>>;
 
-/// How far it is, and how it came there.
+/// Progress of one communication step through its substeps and retries.
 pub struct Way {
     at: Instant,
     /// No step goes further, since some were discarded.
     part: Option<Fraction>,
-    /// The next step alone does not: the FMU has said how far it comes.
+    /// The limit `part` is for the next step alone: the FMU has reported how far it comes.
     is_told: bool,
     /// The next step is in place of the last one.
     is_instead: bool,
@@ -30,21 +30,21 @@ pub struct Way {
     outcome: Outcome,
 }
 
-/// What a step came to.
+/// The result of a substep.
 pub enum Came<'a> {
-    /// Nowhere: there is to be another one.
+    /// No progress: another substep has to follow.
     Nowhere(BeforeStep<'a>),
-    /// It was made.
+    /// The substep was made.
     Further(AfterStep<'a>, StepResult),
 }
 
 impl Way {
-    /// A way from here.
+    /// Begins a communication step.
     pub fn from(at: Instant) -> Way {
         Way { at, part: None, is_told: false, is_instead: false, shorter: 0, nowhere: 0, outcome: Outcome::Ok }
     }
 
-    /// How far it is.
+    /// The time that was reached.
     pub fn at(&self) -> Instant {
         self.at
     }
@@ -54,14 +54,16 @@ impl Way {
         self.outcome
     }
 
-    /// Where the next step goes, which would go to `whole` if none was discarded; and how it is told.
+    /// The end of the next substep, which is `whole` if none was discarded, and the communication point and step size as the FMU
+    /// is told them.
     pub fn next(&self, stepping: &Stepping, whole: Instant) -> (Instant, f64, f64) {
         let to = self.part.map_or(whole, |part| self.at.after(part).min(whole));
         let (point, size) = stepping.told(self.at, to);
         (to, point, size)
     }
 
-    /// Before a further step, or one that makes up for missed ones: sets inputs on curves as they are where it begins. They were set for `time`.
+    /// Sets inputs on curves for the begin of a further substep, or of a step that makes up for missed ones. They were set for
+    /// `time`.
     pub fn move_inputs(
         &mut self,
         stepping: &Stepping,
@@ -76,7 +78,7 @@ impl Way {
         Ok(())
     }
 
-    /// Makes the step that was told so, in a way that it can be tried in parts if it is discarded.
+    /// Makes the step with this point and size, after saving the state where a discarded step is tried again from it.
     pub fn step<'a>(
         &mut self,
         stepping: &Stepping,
@@ -92,7 +94,7 @@ impl Way {
         Ok(before.step(point, size))
     }
 
-    /// Follows a step that was to come `to` there, and was told so.
+    /// Evaluates a step that was to come to `to`, with the point and size that the FMU was told.
     pub fn follow<'a>(
         &mut self,
         stepping: &mut Stepping,
@@ -147,7 +149,7 @@ fn half(from: Instant, to: Instant) -> Option<Fraction> {
     Fraction::new(length.counter(), length.resolution().checked_mul(2)?).ok()
 }
 
-/// The FMU does not get on: at this time, as it was told.
+/// The failure of an FMU that makes no progress, at this time as it was told.
 #[cold]
 pub fn stuck(time: f64) -> Failure {
     Failure {

@@ -1,8 +1,8 @@
 //! Virtual time with a thread for each task, which run side by side: each makes its next step while the others make one.
 //!
-//! For FMUs that make steps and have nothing to do with each other, as two instances of one FMU. To see whether they are in each other's
-//! way, and whether one minds to be called from another thread than the one that has instantiated it. Each task is a step ahead of the next
-//! one, since instances that computed the same at once would leave the same in memory that they share.
+//! For independent FMUs that make steps, such as two instances of one FMU: shows whether they disturb each other, and whether one
+//! minds calls from another thread than the one that instantiated it. Each task is a step ahead of the next one, since instances
+//! that computed the same at once would leave the same in memory that they share.
 
 use super::{Lane, Moment, goes_on, left};
 use crate::activation::Activation;
@@ -62,8 +62,8 @@ impl Together {
     }
 }
 
-/// Runs all activations up to the stop time, or until somebody asks for an end, and gives them back with the timelines. `Err`: there are
-/// no threads.
+/// Runs all activations up to the stop time, or until the end of the run is requested, and returns them with the timelines.
+/// `Err`: the system refuses threads.
 pub fn run(
     world: &'static World,
     activations: Vec<Activation>,

@@ -1,8 +1,8 @@
-//! Usual steps, many instants in one go: while the tasks of one grid alone are released, and all of them make steps from one
-//! instant to the next and nothing else, nobody has to be asked who comes next and what is to be done.
+//! Batch stepping: regular steps of many instants in one go. While only the tasks of one grid are released, and all of them make
+//! steps from one instant to the next and nothing else, the order and the work of the next instants are known.
 //!
-//! What others see is the same as if each release had been taken from the agenda: marks, counts, the order of all calls. As soon
-//! as a step is not usual (an early return, a failure), the stretch ends with its instant; a run that has ended, at once.
+//! Others see the same as if each release had been taken from the agenda: telemetry, counts, the order of all calls. As soon as a
+//! step is not regular (an early return, a failure), the batch ends with its instant; a run that has ended, at once.
 
 use super::super::halt::Halt;
 use super::super::stimuli::VirtualStimuli;
@@ -19,15 +19,15 @@ use vecud_plan::TaskId;
 use vecud_plan::schedule::{Agenda, Due, Instants};
 use vecud_record::board::{Global, TaskWord};
 
-/// A stretch of fewer instants is made one by one: bringing at hand what is needed for many takes as long as a few.
+/// A batch of fewer instants is made one by one: preparing many takes as long as making a few.
 const FEW: u64 = 12;
 
-/// So many instants are made one by one after a step that was not usual, since such steps seldom come alone.
+/// Number of instants that are made one by one after a step that was not regular, since such steps seldom come alone.
 const AFTERWARDS: u64 = 64;
 
-/// Makes the usual steps of a run, many instants in one go (see the [module](self)).
+/// Makes the regular steps of a run, many instants in one go (see the [module](self)).
 pub(super) struct Strides {
-    /// Some tasks can make nothing but usual steps, and nothing comes from outside.
+    /// Some tasks make nothing but regular steps, and the run has no stimuli.
     are_possible: bool,
     begin: Nanos,
     complete: &'static AtomicU64,
@@ -36,7 +36,7 @@ pub(super) struct Strides {
     requests: [&'static AtomicU64; 2],
     /// The tasks that make their steps in the present go.
     tasks: Vec<TaskId>,
-    /// So many instants are made one by one before any are made at once.
+    /// Number of instants that are still made one by one.
     apart: u64,
     /// Releases beside the grid that steps of the last instant have asked for.
     beside: Vec<(TaskId, Instant)>,
@@ -58,13 +58,13 @@ impl Strides {
         }
     }
 
-    /// Whether somebody asks for the end or for a pause.
+    /// Whether the end or a pause is requested.
     #[inline(always)] // in the loops there are
     fn is_asked(&self) -> bool {
         self.requests.iter().any(|word| word.load(Relaxed) != 0)
     }
 
-    /// Makes the usual steps that come next. `false`: something else does, and nothing was made.
+    /// Makes the regular steps that come next. `false`: the next release is another one, and nothing was made.
     #[inline(always)] // mostly there are none
     pub(super) fn make(
         &mut self,
@@ -77,7 +77,7 @@ impl Strides {
         if !self.are_possible {
             return false;
         }
-        // Where it is: to move it takes a while.
+        // Borrowed instead of moved: moving it takes a while.
         let mut next = agenda.next_instants();
         let Some(stretch) = &mut next else { return false };
         let time = stretch.due().time;
@@ -110,7 +110,7 @@ impl Strides {
         true
     }
 
-    /// Makes the steps of a stretch up to its end, or to the instant of one that is not usual. Gives the number of the instants;
+    /// Makes the steps of a batch up to its end, or to the instant of a step that is not regular. Returns the number of instants;
     /// `None`: a task can make none now.
     fn make_at_once(
         &mut self,
@@ -121,7 +121,7 @@ impl Strides {
         served: &mut Option<&'static PartitionHost>,
     ) -> Option<u64> {
         if let Some(task) = self.tasks.first() {
-            // The thread begins to serve, if it has not; and who is served last is known afterwards.
+            // The thread begins to serve, if it has not; the host that is served last is known afterwards.
             lanes[task.0].serve(served);
         }
         let all = usual_steps(lanes, &self.tasks)?;
@@ -143,8 +143,9 @@ impl Strides {
         Some(instants + 1)
     }
 
-    /// Makes usual steps, of `all` tasks at each instant, until the stretch is at its end, or somebody asks for the end of the run, or
-    /// a step is not usual. How many whole instants that were; and by its place the task whose step was not, and what it has answered.
+    /// Makes regular steps, of `all` tasks at each instant, until the batch is at its end, the end of the run is requested, or a
+    /// step is not regular. Returns the number of whole instants, and the place and the exit of the task whose step was not
+    /// regular.
     fn make_usual(
         &self,
         world: &World,
@@ -181,8 +182,8 @@ impl Strides {
         (instants, unusual.zip(striding.unusual()))
     }
 
-    /// Makes the steps of a stretch each as if it were the only one, up to the end of the stretch, or to where it is
-    /// worth while to go on at once. Gives the number of the instants.
+    /// Makes the steps of a batch one by one, up to its end, or to where a batch is worth while again. Returns the number of
+    /// instants.
     fn make_one_by_one(
         &mut self,
         world: &'static World,
@@ -238,7 +239,7 @@ impl Strides {
     }
 }
 
-/// What makes the usual steps of these tasks, in their order, which is that of their numbers; `None`: one can make none now.
+/// The fast paths of these tasks, in the order of their numbers; `None`: one can make no step now.
 fn usual_steps<'a>(lanes: &'a mut [Lane], tasks: &[TaskId]) -> Option<Vec<UsualSteps<'a>>> {
     let (mut rest, mut passed) = (lanes, 0);
     let own = |task: &TaskId| {
@@ -250,13 +251,13 @@ fn usual_steps<'a>(lanes: &'a mut [Lane], tasks: &[TaskId]) -> Option<Vec<UsualS
 }
 
 impl Lane<'_> {
-    /// Whether it makes nothing but usual steps for the releases from `time` on, but for the last one of the run.
+    /// Whether all releases from `time` on are regular, but for the last one of the run.
     fn strides_from(&self, time: Instant) -> bool {
         self.can_stride && (self.failed.load(Relaxed) || self.activation.strides_from(time))
     }
 
-    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`, and counts it. Tells whether
-    /// something else comes than the next one.
+    /// Makes the regular step of the release `due`, whose time is `seconds`, to its `end`, and counts it. Returns whether the
+    /// next release is another one than the next regular step.
     #[inline(always)] // in the one loop there is
     fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> bool {
         label_thread(self.unit.0 as u64 + 1);
@@ -265,7 +266,7 @@ impl Lane<'_> {
         self.strode(strode)
     }
 
-    /// Does and counts what is to be done where that step was made and is `unusual`.
+    /// Completes and counts the release whose step has left the fast path by `exit`.
     #[cold]
     fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) {
         label_thread(self.unit.0 as u64 + 1);

@@ -1,11 +1,11 @@
 //! The clocks of one FMU that makes steps: which of its input clocks tick in an Event Mode, and when they tick next (semantics
 //! S22).
 //!
-//! In the draft, an output clock that has ticked can say how much later others follow.
+//! In the draft, an output clock that has ticked can delay the clocks that it triggers.
 //!
 //! A clock with times of its own, or with those of a stimulus, ticks at the communication point that is made for it. A tick from
-//! outside of the steps, at τ, ticks at the first communication point strictly after τ; one that comes when that point is over goes
-//! to the next.
+//! outside of the steps, at τ, ticks at the first communication point strictly after τ; a tick that comes when that point is over
+//! goes to the next.
 
 use crate::delays::Delays;
 use crate::exchange::TickStamp;
@@ -49,13 +49,13 @@ struct Input {
     timeline: Timeline,
     /// The stimulus; `None`: none ticks it.
     fed: Option<StepFeed>,
-    /// Ticks that are to be handled at this instant, each in an iteration of its own.
+    /// Ticks to be handled at this instant, each in an iteration of its own.
     pending: u32,
 }
 
 impl StepClocks {
-    /// The clocks of the FMU whose steps `task` makes; `learned`: what the FMU has said of them before the run, by their places;
-    /// `left`: what a run has left that this one goes on with.
+    /// The clocks of the FMU whose steps `task` makes; `learned`: their intervals from before the run, by their places; `left`:
+    /// the state of the saved run that this one continues.
     pub fn new(world: &World, task: UnitId, learned: &[Learned], left: Option<&BetweenSteps>) -> StepClocks {
         let fmu = world.plan.units[task.0].fmu;
         let plan = &world.plan.fmus[fmu.0];
@@ -107,8 +107,8 @@ impl StepClocks {
         self.inputs.iter().any(|input| input.fed.is_some())
     }
 
-    /// Brings what stimuli tick in the course of a step, from its beginning to its end at the latest. `false`: that cannot be read,
-    /// and the run ends.
+    /// Fetches the ticks that stimuli have in the course of a step, from its begin to its end at the latest. `false`: they cannot
+    /// be read, and the run ends.
     pub fn take_fed(&mut self, world: &World, step: (Instant, Instant)) -> bool {
         self.inputs
             .iter_mut()
@@ -156,7 +156,7 @@ impl StepClocks {
         let input = clock.checked_sub(self.first_input).and_then(|input| self.inputs.get_mut(input));
         let Some(input) = input else { return };
         if time <= point {
-            // Several at once are one: all of them are in the same iteration.
+            // Several ticks at once are one: all of them are in the same iteration.
             input.pending = input.pending.max(1);
             return;
         }
@@ -168,7 +168,7 @@ impl StepClocks {
         world.count(self.task, stamp, outcome);
     }
 
-    /// Sets those input clocks that are to tick, each once: they are active in this iteration.
+    /// Sets the due input clocks, each once: they are active in this iteration.
     pub fn set(&mut self, event: &mut EventMode) -> Result<(), Failure> {
         self.active.fill(false);
         self.ticking.clear();
@@ -203,7 +203,7 @@ impl StepClocks {
         let active = self.outputs.active();
         delays.ask(plan, active, |references, into: ElementIntervals| event.get_draft_intervals(references, into))?;
         for (place, _) in active.iter().enumerate().filter(|(_, active)| **active == 1) {
-            // The clock has ticked, whatever it says of its delay.
+            // The clock has ticked, whatever its delay is.
             if let Err(illegal) = delays.after(place) {
                 let seen = (plan.output_clocks[place].reference, point, illegal.to_bits());
                 note(world, self.fmu, self.task, FindingKind::IllegalInterval, seen);
@@ -212,7 +212,7 @@ impl StepClocks {
         Ok(())
     }
 
-    /// How much later than this clock, by its place, what it triggers ticks.
+    /// The delay between this clock, by its place, and the clocks that it triggers.
     pub fn delay(&self, clock: usize) -> Fraction {
         let delay = self.delays.as_ref().map_or(Ok(Fraction::ZERO), |delays| delays.after(clock));
         delay.unwrap_or(Fraction::ZERO)
@@ -228,7 +228,7 @@ impl StepClocks {
         clocks.iter().any(|clock| self.active[*clock])
     }
 
-    /// After an iteration at `point`: asks for the intervals of countdown clocks, and of changing ones that have ticked.
+    /// Asks, after an iteration at `point`, for the intervals of countdown clocks, and of changing ones that have ticked.
     pub fn ask(&mut self, world: &World, event: &mut EventMode, point: Instant) -> Result<(), Failure> {
         for (place, input) in self.inputs.iter_mut().enumerate() {
             let ticked = self.active[self.first_input + place];

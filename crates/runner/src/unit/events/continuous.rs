@@ -1,8 +1,8 @@
 //! The FMUs for Model Exchange of a unit, integrated together from one communication point to the next (semantics S25).
 //!
-//! What the FMUs are told last is always where they stand: outputs that are read at a communication point belong to it. Events are
-//! located here and handled by the [release](super::release::EventRelease); after them, the states are read again of those FMUs alone
-//! that have changed them.
+//! The time and states that the FMUs were told last are always the reached ones: outputs that are read at a communication point
+//! belong to it. Events are located here and handled by the [release](super::release::EventRelease); after them, the states of
+//! the FMUs that have changed theirs are read again.
 
 use super::engine::Engine;
 use super::exchange::Exchange;
@@ -18,11 +18,11 @@ use vecud_plan::{FmuId, IntegrationPlan, Mode, Plan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_solver::{Goal, Reached, Stopped, WorkBudget};
 
-/// So many right-hand sides are computed until it is looked whether somebody has asked for the end of the run.
+/// Right-hand sides between two looks at requests for the end of the run.
 const STRETCH: u64 = 1000;
 
-/// State events of an FMU that is simulated by itself come together if all of them lie within this share of their time or of a second, or
-/// within that share of the interval between two rows. What switches to and fro within a narrow band makes as many of them as there is time.
+/// State events of an FMU that is simulated by itself come together if all of them lie within this share of their time or of a
+/// second, or within that share of the interval between two rows. Chattering within a narrow band makes any number of them.
 const TOGETHER: f64 = 1e-9;
 const TOGETHER_OF_A_ROW: f64 = 1e-6;
 
@@ -33,7 +33,7 @@ pub struct Continuous {
     first: FmuId,
     room: IntegrationBuffers,
     figures: IntegrationFigures,
-    /// Each step of the solver is stopped at: some FMU is to be told that it is complete.
+    /// The integration stops at each step of the solver: some FMU needs `fmi3CompletedIntegratorStep`.
     stops_at_steps: bool,
     /// Events were handled since it has gone on.
     was_event: bool,
@@ -45,25 +45,26 @@ pub struct Continuous {
     events: u32,
     /// Of an FMU that is simulated by itself: the time of the first of the events that count together, s.
     counted_from: f64,
-    /// Events of all kinds are bounded, those at the begin of a step left aside. Else only state events are that come together
-    /// ([`TOGETHER`]): each event has rows of its own, for which nobody waits.
+    /// The limit is for events of all kinds, except at the begin of a step. Else only for state events that come together
+    /// ([`TOGETHER`]): other events have rows of their own, and delay nothing.
     bounds_all: bool,
     /// The event that comes to be handled is taken from `events` already, or is not to be: a clock ticks there, which cannot be put off.
     is_counted: bool,
-    /// It is told that more events have come in this step.
+    /// The finding of too many events in this step is noted.
     is_told: bool,
-    /// A step of the solver may go on beyond a communication point: nobody else knows of what lies ahead, nor changes it.
+    /// A step of the solver may go on beyond a communication point: no one else sees what lies ahead, nor changes it.
     looks_ahead: bool,
     /// Besides, there is one FMU alone, without clocks.
     is_by_itself: bool,
     /// May be taken back with their states (`fmi3SetFMUState`).
     goes_back: bool,
-    /// It was looked at the point where all stand now what inputs have made of it, and whether that is a state event.
+    /// The result of [`Continuous::settle`] at the present communication point: whether inputs have caused a state event there;
+    /// `None`: not looked yet.
     settled: Option<bool>,
 }
 
 impl Continuous {
-    /// What is integrated in the unit of this task; `None`: there is nothing.
+    /// The integration of the unit of this task; `None`: it has no FMU for Model Exchange.
     pub fn of(world: &World, task: UnitId) -> Option<Continuous> {
         let plan = &world.plan;
         let (members, integration) = integrated(plan, task)?;
@@ -98,18 +99,18 @@ impl Continuous {
         }
     }
 
-    /// A clock ticks at the communication point whose events come to be handled.
+    /// A clock ticks at the communication point whose events are handled next.
     pub fn note_tick(&mut self) {
         self.is_counted = true;
     }
 
-    /// Whether nothing has come about since it has gone on, and nobody else can do anything.
+    /// Whether no event has happened since the last step, and no one else can cause one.
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.is_by_itself && !self.was_event
     }
 
-    /// Where nobody waits for events, only those count that come together.
+    /// Restarts the count of events that come together, where only these are limited.
     fn count_anew(&mut self) {
         let now = self.room.drive.time();
         let row = self.target.map_or(0.0, |target| target.seconds() - self.from.seconds());
@@ -119,7 +120,7 @@ impl Continuous {
         }
     }
 
-    /// Whether what comes up to the end of the step is handled there alone, also time events.
+    /// Whether events up to the end of the step, also time events, are put off to its end.
     pub fn is_restless(&self) -> bool {
         self.bounds_all && self.events == 0
     }
@@ -136,7 +137,7 @@ impl Continuous {
         self.figures.begin();
     }
 
-    /// Events at this communication point are over, if there were any: goes on with what they have left.
+    /// Restarts the integration if events at this communication point have been handled.
     pub fn leave_event(
         &mut self,
         group: &mut Group,
@@ -149,8 +150,8 @@ impl Continuous {
         Ok(())
     }
 
-    /// All that is set at this communication point is set: the FMUs are told where they stand. Whether inputs have made a state event
-    /// of it.
+    /// Tells the FMUs the present time and states after all inputs of this communication point were set. Returns whether inputs
+    /// have caused a state event.
     pub fn settle(
         &mut self,
         group: &mut Group,
@@ -185,7 +186,7 @@ impl Continuous {
         Ok(has_event)
     }
 
-    /// Follows FMUs whose structural parameters have changed: all is asked for again, and there is room for it.
+    /// Follows changes of structural parameters: everything is read again from these FMUs, and buffers are swapped.
     fn follow_sizes(&mut self, group: &mut Group) {
         let instances = &group.world.instances;
         let mut has_changed = false;
@@ -201,7 +202,7 @@ impl Continuous {
         }
     }
 
-    /// Goes on with other numbers, if there is room for them. What was not changed is as before.
+    /// Swaps in buffers for other numbers, if there are any. States of unchanged FMUs are kept.
     #[cold]
     fn move_to(&mut self, group: &mut Group, handover: &BufferSwap) {
         let is_replaced = handover.replace(&mut self.room, |new, old| {
@@ -221,7 +222,7 @@ impl Continuous {
         }
     }
 
-    /// Goes on after events, with what the FMUs have now.
+    /// Restarts after events, with the FMUs' present states.
     fn restart(&mut self, group: &mut Group, exchange: Option<&mut Exchange>, point: Instant) -> Result<(), Failed> {
         self.follow_sizes(group);
         let IntegrationBuffers { drive, parts, nominals, .. } = &mut self.room;
@@ -264,8 +265,8 @@ impl Continuous {
         if Instant::not_before(stands) == Some(point) { stands } else { point.seconds() }
     }
 
-    /// Integrates `from` a communication point on, at which all FMUs stand, `to` another one or to the first event on the way. Before `known`
-    /// nobody else changes anything; `None`: at no time.
+    /// Integrates from the communication point `from`, at which all FMUs are, to `to` or to the first event on the way. Nothing
+    /// else changes anything before `known`; `None`: ever.
     pub fn go(
         &mut self,
         group: &mut Group,
@@ -300,7 +301,7 @@ impl Continuous {
             self.events = bound.events;
             let reached = match reached {
                 Err(Stopped::NoWorkLeft { .. }) if !group.is_stopped() => {
-                    // So that nobody takes it for one that hangs.
+                    // Counted now, so that no watchdog takes this for a hang.
                     self.figures.note(self.room.drive.counts());
                     continue;
                 }
@@ -330,7 +331,7 @@ impl Continuous {
         }
     }
 
-    /// When the next event is that one of the FMUs of the group knows of, s; infinite: none does, or none has state events.
+    /// The time of the next event that an FMU of the group has announced, s; infinite: there is none, or no FMU has state events.
     fn known_event(&self, group: &mut Group, (from, to): (&Instant, &Instant)) -> f64 {
         if self.room.parts.iter().all(|part| part.indicators.is_empty()) {
             return f64::INFINITY;
@@ -343,8 +344,8 @@ impl Continuous {
         first.map_or(f64::INFINITY, |first| self.point_of(group, &first, to))
     }
 
-    /// The communication point, s, of something that is known: the end of the step, or a later instant of the grid, where that is the same but
-    /// for rounding. So a step of the solver ends there, and is complete before an event is handled.
+    /// The communication point of an announced time, s: the end of the step, or a later instant of the grid, where that is the
+    /// same but for rounding. So a step of the solver ends there, and is complete before an event is handled.
     fn point_of(&self, group: &Group, known: &Instant, to: &Instant) -> f64 {
         let stepping = &group.first.0.stepping;
         let grid = stepping.on_grid(self.from, known.seconds());
@@ -373,7 +374,7 @@ impl Continuous {
         Ok(())
     }
 
-    /// The instant at which the drive stands on its way `to` there.
+    /// The instant that the drive has reached on its way to `to`.
     fn at(&self, to: Instant) -> Instant {
         match self.room.drive.time() >= to.seconds() {
             true => to,
@@ -388,7 +389,7 @@ impl Continuous {
         }
     }
 
-    /// Somebody has asked for the end of the run in the midst of a long way: it ends where the drive stands.
+    /// Ends a long integration where the drive is, after a request for the end of the run.
     #[cold]
     fn leave(
         &mut self,
@@ -398,7 +399,7 @@ impl Continuous {
         between: [(f64, &Instant); 2],
     ) -> Result<Instant, Failed> {
         let IntegrationBuffers { drive, parts, .. } = &mut self.room;
-        // What the FMUs were told last may be another point.
+        // The FMUs may have been told another point last.
         let told = drive.after_inputs(&mut Joint { group, exchange, parts, between });
         let _nothing_follows = told.map_err(|stopped| failed(stopped, parts, group))?;
         let at = self.at(to);
@@ -411,7 +412,7 @@ impl Continuous {
         self.room.parts.iter().any(|part| group.member(part.member).0.stepping.is_over)
     }
 
-    /// Says that an internal step is complete to those that want to hear of it. Whether one wants an event.
+    /// Calls `fmi3CompletedIntegratorStep` for the FMUs that need it. Returns whether one wants an event.
     fn complete(&self, group: &mut Group) -> Result<bool, Failed> {
         let (mut wants_event, is_final) = (false, !self.goes_back);
         for part in self.room.parts.iter().filter(|part| part.needs_completed_steps) {
@@ -434,7 +435,7 @@ impl Continuous {
         }
     }
 
-    /// More events have come in a step than may be handled within it; told once of each.
+    /// Notes, once per step, that there are more events than may be handled within it.
     #[cold]
     pub fn too_many(&mut self, group: &mut Group, time: Instant) {
         let Some(part) = self.room.parts.first().filter(|_| !self.is_told) else { return };
@@ -446,13 +447,13 @@ impl Continuous {
     }
 }
 
-/// Whether each step of the solver is stopped at: some FMU is to be told, or there are no states, so no right-hand sides after which it is
-/// looked whether the run is to end.
+/// Whether each step of the solver stops: some FMU needs to be told, or there are no states, so no right-hand sides after which
+/// requests for the end of the run are looked for.
 fn stops_at_steps(parts: &[CoupledFmu]) -> bool {
     parts.iter().all(|part| part.states.is_empty()) || parts.iter().any(|part| part.needs_completed_steps)
 }
 
-/// Whether nobody else is told what these tasks compute, and nothing is set in them.
+/// Whether the results of these tasks go nowhere, and nothing is set in them.
 fn is_alone(world: &World, members: &[UnitId]) -> bool {
     let plan = &world.plan;
     let is_set = |task: &UnitId| !plan.units[task.0].set.is_empty();

@@ -1,4 +1,4 @@
-//! The FMUs of an [`EventUnit`](super::EventUnit) in a release: who they are, where they stand, and how one of them is called.
+//! The FMUs of an [`EventUnit`](super::EventUnit) in a release: their communication points, and the way to call one of them.
 
 use super::member::Member;
 use crate::calls::Calls;
@@ -34,8 +34,8 @@ impl GroupMember {
         self.calls.prefetch();
     }
 
-    /// Brings what stimuli have for the release `due`, unless what comes from outside `is_held`. `false`: that cannot be read, and the
-    /// run ends.
+    /// Fetches the stimuli's values for the release `due`, unless inputs from outside are held (`is_held`). `false`: they cannot
+    /// be read, and the run ends.
     pub fn stimulate(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
         let own = is_held || self.calls.stimulate(&mut self.stimuli, world, due.time);
         self.member.follow_rows(&self.stimuli);
@@ -72,7 +72,7 @@ impl Group<'_> {
         self.member(number).1.task()
     }
 
-    /// What serves the FMU of that number.
+    /// The host of the FMU of that number.
     #[inline]
     pub fn host(&mut self, number: usize) -> &'static PartitionHost {
         if number == 0 {
@@ -82,7 +82,7 @@ impl Group<'_> {
         self.host.of(self.world.plan.units[task.0].fmu)
     }
 
-    /// Does something with one of them, whose calls come back to what serves it.
+    /// Does something with one of them, under its own host.
     pub fn with<T>(
         &mut self,
         number: usize,
@@ -112,7 +112,7 @@ impl Group<'_> {
         (0..self.len()).try_for_each(|number| self.with(number, &mut body))
     }
 
-    /// Whether somebody has asked for the end of the run, which comes as soon as it can: one that is taken up again ends on its grid.
+    /// Whether the end of the run is requested, to come as soon as possible: a run whose state is saved ends on its grid.
     pub fn is_stopped(&self) -> bool {
         let request = self.world.board.global(Global::StopRequest);
         !self.world.saves && (request.load(Relaxed) != 0 || self.world.ending() == Ending::Discard)
@@ -133,7 +133,7 @@ impl Group<'_> {
             let cells = self.world.board.task(task);
             match is_done {
                 true => cells.count(TaskWord::Activations, 1),
-                // What comes from outside for the same task is counted by another thread.
+                // Another thread counts discards from outside for the same task.
                 false => cells.count_shared(TaskWord::Discarded, 1),
             }
         }
@@ -154,12 +154,12 @@ impl Group<'_> {
         (0..self.len()).any(|number| self.member(number).0.stepping.is_over)
     }
 
-    /// Whether one of them wants Event Mode where it stands.
+    /// Whether one of them wants Event Mode at its communication point.
     pub fn wants_event(&mut self) -> bool {
         (0..self.len()).any(|number| self.member(number).0.wants_event())
     }
 
-    /// Records what is set at this time, and what was read last.
+    /// Records the inputs of this time, and the outputs that were read last.
     pub fn record(&mut self, time: Instant) -> Result<(), Failed> {
         self.each(|member, calls, world, host| {
             member.record(calls, world, host, time);
@@ -167,7 +167,7 @@ impl Group<'_> {
         })
     }
 
-    /// Records what is set at this time, and what was read last, of those that have no row for it yet.
+    /// [`Group::record`] for members that have no row of this time yet.
     pub fn record_what_is_missing(&mut self, time: Instant) -> Result<(), Failed> {
         self.each(|member, calls, world, host| {
             if member.lacks_row(time) {

@@ -1,4 +1,5 @@
-//! The FMUs of an integration as one system of equations: what the solver asks goes to each of them, in its own unit of time.
+//! The coupled system: the FMUs of an integration as one system of equations. Each call of the solver goes to each of them, in
+//! its own unit of time.
 
 use super::engine::Engine;
 use super::exchange::{Exchange, is_discard};
@@ -14,15 +15,16 @@ use vecud_solver::{Answer, Equations, Indicators, ModelError, SquareMatrix, Stop
 /// The FMUs as one system of equations.
 pub struct Joint<'g, 'w, 'p> {
     pub group: &'g mut Group<'w>,
-    /// The values between those that a master steps.
+    /// The values between the FMUs of a group with a master.
     pub exchange: Option<&'g mut Exchange>,
     pub parts: &'p mut [CoupledFmu],
-    /// Two communication points in seconds and as instants, between which all times are; each FMU is told them rounded once in its unit.
+    /// Two communication points in seconds and as instants, between which all times are; each FMU is told them rounded once in
+    /// its unit.
     pub between: [(f64, &'p Instant); 2],
 }
 
 impl Joint<'_, '_, '_> {
-    /// Asks one FMU something that it may refuse for where it was asked.
+    /// Makes a call to one FMU that the FMU may refuse at the present point.
     fn ask(
         &mut self,
         part: usize,
@@ -56,7 +58,7 @@ impl Joint<'_, '_, '_> {
     }
 }
 
-/// What an FMU has answered that may refuse for where it was asked.
+/// The result of a call that the FMU may refuse at the present point.
 fn answered(member: usize, attempt: Result<Attempt, Failed>) -> Result<(), ModelError<Failed>> {
     match attempt.map_err(ModelError::Failed)? {
         Attempt::Done(_) => Ok(()),
@@ -121,7 +123,7 @@ impl Equations for Joint<'_, '_, '_> {
                         Ok(Err(Some(failure)))
                     }
                     Err(DerivativeError::Failed(failure)) => Err(failure.into()),
-                    // What cannot be called is not, and differences do.
+                    // Differences replace derivatives that cannot be called.
                     Err(_) => Ok(Err(None)),
                 }
             });
@@ -150,8 +152,8 @@ impl Indicators for Joint<'_, '_, '_> {
     }
 }
 
-/// A time in seconds as an FMU with another unit is told it: on the same side of the communication points `between` which it is, or beyond
-/// which a solver looks ahead.
+/// A time in seconds in another unit, such that it is on the same side of the communication points `between`, or beyond them,
+/// where a solver looks ahead.
 fn in_unit(t: f64, unit: TimeUnit, between: &[(f64, &Instant); 2]) -> f64 {
     let [from, to] = between.map(|(_, point)| unit.value(*point));
     match between.iter().position(|(seconds, _)| *seconds == t) {
@@ -162,7 +164,7 @@ fn in_unit(t: f64, unit: TimeUnit, between: &[(f64, &Instant); 2]) -> f64 {
     }
 }
 
-/// In whose name the integration has ended.
+/// The failure that ended the integration, with the member that caused it.
 pub fn failed(stopped: Stopped<Failed>, parts: &[CoupledFmu], group: &mut Group) -> Failed {
     match stopped {
         Stopped::Failed { failure, .. } | Stopped::Refused { failure, .. } => failure,

@@ -1,8 +1,8 @@
 //! One release of a group whose steps a master makes (`[master.NAME]`, semantics S24).
 //!
-//! The algorithm says who steps when and how far ([`vecud_solver::master`]); here is what it asks for: values that are exchanged, steps, states to
-//! go back to, events of one FMU that stops early. Others see what an event has changed at its time, and all else after the last step of a
-//! release; what comes from them is held over a step of the grid.
+//! The algorithm decides which slave steps when and how far ([`vecud_solver::master`]); this module provides its operations:
+//! exchange of values, steps, rollback, events of one FMU that stops early. Other tasks see changes of an event at its time, and
+//! all else after the last step of a release; inputs from them are held over a step of the grid.
 
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
@@ -23,29 +23,29 @@ use vecud_solver::master::{
     Assumption, Classes, MasterAlgorithm, Setup, SlaveClass, Slaves, Source, Stepped, Stop, Violation, WayBack,
 };
 
-/// What makes the steps of a group.
+/// The master algorithm of a group.
 pub struct Master {
     setup: Setup,
     slaves: Vec<Slave>,
     /// Steps within one release, at most.
     max_events: u32,
-    /// An event may tick what is outside of the group, or a tick from there may have come until then: it is handled in a release of its
-    /// own therefore.
+    /// Clocks connect the group with others: an event may tick a task outside, or a tick from there may have come until then, so
+    /// that an event has a release of its own.
     meets_others: bool,
 }
 
-/// Who steps: an FMU for Co-Simulation, or all that are integrated.
+/// A slave of the algorithm: an FMU for Co-Simulation, or all integrated FMUs together.
 struct Slave {
     /// Their numbers in the unit.
     members: Vec<usize>,
-    /// How it is taken back; `None`: it is not, since it cannot be, or the algorithm takes nobody back.
+    /// Its means of rollback; `None`: it has none, or the algorithm makes none.
     way_back: Option<WayBack>,
-    /// It says how far it can step: a step up to there that it does not make whole is told as what it breaks, wherever it ends.
+    /// The slave reports its largest step: an incomplete step within it is reported as a violation, wherever it ends.
     tells_max_step: bool,
 }
 
 impl Master {
-    /// The group whose steps `task` makes, and what goes between its FMUs; `None`: it is in none.
+    /// The master of the group whose steps `task` makes, and the exchange of its values; `None`: the task has none.
     pub fn of(world: &World, task: UnitId) -> Option<(Master, Exchange)> {
         let plan = world.plan.master_of(task)?;
         let members: Vec<UnitId> = world.plan.task_of(task).units().to_vec();
@@ -118,7 +118,7 @@ impl Master {
         release.publish(time)
     }
 
-    /// A step of the algorithm. `None`: somebody has asked for the end of the run in the midst of it.
+    /// A step of the algorithm. `None`: the end of the run was requested in the midst of it.
     fn step(
         &self,
         release: &mut EventRelease,
@@ -149,7 +149,7 @@ impl Master {
         Failed { member, halt: Halt::Call(failure) }
     }
 
-    /// A slave contradicts what the algorithm is built on, and the step was made all the same.
+    /// Notes that a slave violates an assumption of the algorithm, but has made its step.
     #[cold]
     fn note(&self, group: &mut Group, violation: Violation) {
         let member = self.slaves[violation.slave].members[0];
@@ -159,7 +159,7 @@ impl Master {
         group.world.board.fmu(host.fmu()).findings().note(FindingKind::ShorterThanAccepted, seen);
     }
 
-    /// A slave contradicts what the algorithm is built on, and nobody knows where it stands.
+    /// Fails since a slave violates an assumption of the algorithm, and its time is unknown.
     #[cold]
     fn violated(&self, group: &mut Group, violation: Violation) -> Failed {
         let Violation { assumption, slave, from, reached, .. } = violation;
@@ -176,7 +176,7 @@ impl Master {
     }
 }
 
-/// Whether clocks of these FMUs tick what is outside of their group, or are ticked from there.
+/// Whether clocks connect these FMUs with tasks or FMUs outside of their group, or with datagrams.
 fn meets_others(plan: &Plan, members: &[UnitId]) -> bool {
     let is_inside = |fmu: FmuId| members.iter().any(|task| plan.units[task.0].fmu == fmu);
     let mut datagrams = plan.datagrams.iter().filter_map(|source| source.clock);
@@ -193,7 +193,7 @@ fn tells_max_step(classes: &Classes, slave: usize) -> bool {
     own.class == SlaveClass::Predictable && own.sources.contains(&Source::GetMaxStepSize)
 }
 
-/// A step has ended before the next instant of the grid: there may be so many in a release.
+/// Counts a step that has ended before the next instant of the grid; `most` are allowed in a release.
 fn count(group: &mut Group, member: usize, time: Instant, left: &mut u32, most: u32) -> Result<(), Failed> {
     if let Some(others) = left.checked_sub(1) {
         *left = others;
@@ -208,7 +208,7 @@ fn count(group: &mut Group, member: usize, time: Instant, left: &mut u32, most: 
 struct Working<'a, 'g> {
     release: &'a mut EventRelease<'g>,
     slaves: &'a [Slave],
-    /// Where the step begins, and where it is to end.
+    /// Begin and planned end of the step.
     from: Instant,
     to: Instant,
     /// The release.
@@ -218,7 +218,7 @@ struct Working<'a, 'g> {
 }
 
 impl Working<'_, '_> {
-    /// How far an FMU can step by its own word, with the inputs of the step.
+    /// The largest step that an FMU reports, with the inputs of the step; `None`: no limit.
     fn ask(&mut self, member: usize, from: Instant) -> Result<Option<Instant>, Failed> {
         self.release.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
         let (size, until) = self.release.group.with(member, |own, calls, _, _| {
@@ -238,14 +238,14 @@ impl Working<'_, '_> {
         self.release.group.member(self.slaves[slave].members[0]).0.is_integrated()
     }
 
-    /// What a slave has computed is to be read again.
+    /// The outputs of a slave have to be read again.
     fn have_computed(&mut self, slave: usize) {
         if let Some(exchange) = &mut self.release.exchange {
             self.slaves[slave].members.iter().for_each(|member| exchange.has_computed(*member));
         }
     }
 
-    /// Records the row of the release, unless that is there: what is set, and what was computed of it or before.
+    /// Records the row of the release, unless it is there: inputs, and outputs computed from them or before.
     fn record(&mut self, member: usize) -> Result<(), Failed> {
         let time = self.time;
         if !self.release.group.member(member).0.lacks_row(time) {
@@ -355,7 +355,7 @@ impl Slaves for Working<'_, '_> {
         let (to, member) = (self.to, self.slaves[slave].members[0]);
         let asked = if source == Source::GetMaxStepSize { self.ask(member, from)? } else { None };
         let own = self.release.group.member(member).0;
-        // What is at the end of the step but for rounding is there.
+        // An event at the end of the step, but for rounding, does not shorten it.
         let is_before = |known: &Instant| !own.stepping.is_same(*known, to);
         Ok(match source {
             Source::GetMaxStepSize => asked.filter(is_before),

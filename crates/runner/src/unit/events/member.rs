@@ -1,5 +1,5 @@
-//! One FMU with Event Mode, as it is between two calls: where it is, whether it has an event, and what is set and read in
-//! which mode (semantics S22).
+//! One FMU with Event Mode, as it is between two calls: its communication point, its pending events, and the variables that are
+//! set and read in each mode (semantics S22).
 
 use super::clocks::StepClocks;
 use super::engine::Engine;
@@ -26,25 +26,26 @@ pub struct Member {
     pub stepping: Stepping,
     recorded: Option<Recorded>,
     pub clocks: StepClocks,
-    /// It wants Event Mode at the communication point that it has reached: its last step says so, or it was just initialised.
+    /// The FMU wants Event Mode at the communication point that it has reached: by its last step, or since it was just
+    /// initialised.
     wants_event: bool,
-    /// Of an FMU for Model Exchange: what is to be read again before it is integrated on.
+    /// For an FMU for Model Exchange: the values to be read again before it is integrated further.
     pub anew: Anew,
     /// Its last integrator step wants an event.
     step_event: bool,
-    /// What the state event did to each of its event indicators that comes to be handled, as `rootsFound` says it; all are 0 if there is
-    /// none.
+    /// `rootsFound` of the state event that is handled next, by event indicator; all are 0 if there is none.
     roots: Vec<i32>,
     /// When it has an event by its own word.
     next_event: Option<Instant>,
-    /// The communication point at which Event Mode was entered once more, since its next event was at the same time by its own word.
+    /// The communication point at which Event Mode was entered once more, since the FMU announced its next event for the same
+    /// time.
     repeated: Option<Instant>,
-    /// How often in a row it has told a next event that is at the time of the event at which it was told, but for rounding.
+    /// How often in a row the FMU has announced a next event whose time is, but for rounding, that of the event under way.
     crept: u32,
     /// Where the lines of a file end that inputs are on since the last release; `None`: they are on none.
     input_row: Option<Instant>,
-    /// When the next row of a file comes that changes what inputs hold since the last release; `None`: none does within the step, or this does not
-    /// end there.
+    /// The next row of a file that changes values of held inputs since the last release; `None`: there is none within the step,
+    /// or the step does not end there.
     held_row: Option<Instant>,
     /// The communication point before this one.
     before: Option<Instant>,
@@ -62,7 +63,7 @@ pub struct Member {
     is_mastered: bool,
     /// An input has jumped: all are set in the Event Mode that comes (FMI 3.0.2, 4.1.1).
     has_jump: bool,
-    /// They were, at the communication point where it stands.
+    /// The inputs that jumped were set, at the present communication point.
     is_set: bool,
 }
 
@@ -76,10 +77,11 @@ pub const NO_MODE: Failure = Failure {
     refused: true,
 };
 
-/// The most events in a row, each told for the time of the one before but for rounding, that are handled each at its time (semantics S22).
+/// The most events in a row, each announced for the time of the one before but for rounding, that are handled each at its time
+/// (semantics S22).
 const CREEPING: u32 = 1000;
 
-/// What may have changed at an event of an FMU that is integrated.
+/// The values that an event of an integrated FMU may have changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Anew {
     /// The values of its states.
@@ -94,7 +96,7 @@ impl Anew {
 }
 
 impl Member {
-    /// The FMU whose steps `task` makes; `learned`: what it has said of its clocks, by their places.
+    /// The FMU whose steps `task` makes; `learned`: the intervals of its clocks, by their places.
     pub fn new(
         world: &World,
         task: UnitId,
@@ -129,7 +131,7 @@ impl Member {
             stepping,
             recorded: Recorded::of(world, task),
             clocks: StepClocks::new(world, task, learned, left.as_ref()),
-            // A state does not have the next time event, which an FMU that is integrated tells of in Event Mode alone.
+            // A saved state lacks the next time event, which an integrated FMU announces in Event Mode alone.
             wants_event: left.as_ref().map_or_else(
                 || match plan.engine {
                     StepEngine::Steps => false,
@@ -168,7 +170,7 @@ impl Member {
         self.engine.fail();
     }
 
-    /// In a run that goes on from a saved state, before its first step: reads what the steps before have computed.
+    /// Reads, before the first step of a run that goes on from a saved state, the outputs of the steps before.
     pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), Halt> {
         // Without Event Mode, some FMUs compute their first outputs only when they leave Initialization Mode.
         if (self.stepping.is_resumed || !self.stepping.handles_events)
@@ -180,13 +182,13 @@ impl Member {
         Ok(())
     }
 
-    /// What stimuli feed was brought for a release.
+    /// Takes over the next rows of the stimuli that were fetched for a release.
     pub fn follow_rows(&mut self, stimuli: &[Stimulated]) {
         self.input_row = stimuli.iter().filter_map(Stimulated::next_row).min();
         self.held_row = stimuli.iter().filter_map(Stimulated::next_change).min();
     }
 
-    /// Brings what stimuli tick before the release `due` is over. `false`: that cannot be read, and the run ends.
+    /// Fetches the ticks of stimuli before the release `due` is over. `false`: they cannot be read, and the run ends.
     pub fn take_fed(&mut self, world: &World, due: &Due) -> bool {
         self.clocks.take_fed(world, (due.time, self.stepping.end_of(due)))
     }
@@ -200,12 +202,12 @@ impl Member {
         self.clocks.is_due(world, point, before) | self.wants_event | timed | has_row | self.has_jump
     }
 
-    /// Something that feeds an input has jumped, or not. That is an event of steps; equations tell whether it is one.
+    /// Notes a jump of a source. For an FMU that makes steps it is an event; equations show by themselves whether it is one.
     pub fn note_jump(&mut self, has_jumped: bool) {
         self.has_jump |= has_jumped && self.stepping.handles_events && !self.is_integrated();
     }
 
-    /// Before an event: looks at outputs that it may make jump, unless they were read where it stands.
+    /// Before an event: reads outputs that may jump in it, unless they were read at this communication point.
     pub fn look_before_event(&mut self, calls: &mut Calls) -> Result<(), Halt> {
         match self.stepping.handles_events && !self.stepping.is_read_here() {
             true => calls.look_before_event(|batch| self.engine.get(batch)),
@@ -230,20 +232,20 @@ impl Member {
         self.wants_event
     }
 
-    /// Whether it wants Event Mode once more where it has just left it.
+    /// Whether it wants Event Mode once more at the point where it has just left it.
     pub fn wants_event_again(&self) -> bool {
         self.wants_event && self.stepping.handles_events
     }
 
-    /// When it has an event after this communication point, by its own word; `None`: it has none, or has told too many that time has hardly
-    /// gone on for, and this one is handled at the next communication point.
+    /// The time of its next event after this communication point, as the FMU announced it; `None`: it announced none, or so many
+    /// in a row that time has hardly advanced, and the event is handled at the next communication point.
     pub fn time_event(&self, point: Instant) -> Option<Instant> {
         self.next_event.filter(|next| self.crept <= CREEPING && *next > point && !self.stepping.is_due(*next, point))
     }
 
-    /// The next communication point after this one that it has to have beside [`Member::time_event`], as far as it knows.
+    /// The next communication point after this one that it needs beside [`Member::time_event`], as far as that is known.
     pub fn next_point(&self, point: Instant) -> Option<Instant> {
-        // In a rig an input keeps from there on what it has at the row: nobody knows how many rows there are in a step.
+        // In a rig an input keeps its value of the row from there on: a step may span any number of rows.
         let row = self.input_row.filter(|_| self.stepping.shows_events());
         let known = [self.clocks.next(), self.stepping.input_event(point), row, self.held_row];
         known.into_iter().flatten().filter(|next| *next > point).min()
@@ -294,7 +296,7 @@ impl Member {
         self.wants_event |= is_wanted;
     }
 
-    /// It has as many event indicators as there are zeros here now. Gives back what it had for its roots before.
+    /// Swaps in a buffer of zeros, one for each event indicator that it has now; `zeros` gets the old buffer.
     pub fn take_roots(&mut self, zeros: &mut Vec<i32>) {
         std::mem::swap(&mut self.roots, zeros);
     }
@@ -324,7 +326,7 @@ impl Member {
         calls.set_discrete(|ticked| clocks.is_one_active(ticked), |batch| event.set(batch))
     }
 
-    /// Reads which output clocks are active, and what is read in Event Mode, and publishes it.
+    /// Reads the active output clocks and the outputs of Event Mode, and publishes these.
     pub fn get_in_event_mode(
         &mut self,
         calls: &mut Calls,
@@ -359,7 +361,7 @@ impl Member {
         let is_settled = !update.needs_update;
         let is_later = |next: &Instant| *next > point && !self.stepping.is_due(*next, point);
         let over = next.filter(|next| is_settled && !is_later(next));
-        // An event at the same time follows at once. One that is still told then is stale.
+        // An event at the same time follows at once. One that is still announced then is stale.
         let is_now = over.is_some_and(|next| self.stepping.is_same(next, point));
         let follows = is_now && self.repeated.replace(point) != Some(point);
         self.wants_event |= follows;
@@ -373,7 +375,7 @@ impl Member {
                 self.stepping.figures.time_creeps(point, CREEPING);
             }
         }
-        // What should have been before is handled at the next communication point, where the FMU tells the one after it.
+        // An event that is over is handled at the next communication point, where the FMU announces the one after it.
         self.next_event = next;
         Ok(update.needs_update)
     }
@@ -401,8 +403,8 @@ impl Member {
         })
     }
 
-    /// Reads what depends on the continuous inputs that were set, for the row of this time: equations follow at once, unlike steps.
-    /// Others see what was read at the end of the step before.
+    /// Reads the outputs that depend on the continuous inputs just set, for the row of this time: equations follow at once,
+    /// unlike steps. Other tasks see the outputs from the end of the step before.
     pub fn follow_inputs(&mut self, calls: &mut Calls) -> Result<(), Halt> {
         if self.is_integrated() && self.recorded.is_some() && calls.sets_between_events() {
             return calls.read(|batch| self.engine.get(batch));
@@ -415,7 +417,7 @@ impl Member {
         self.recorded.is_some() && self.stepping.lacks_row(time)
     }
 
-    /// Records what is set at this time, and what was read last.
+    /// Records the inputs of this time, and the outputs that were read last.
     pub fn record(&mut self, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
         self.stepping.note();
         if let Some(recorded) = &self.recorded {
@@ -423,7 +425,7 @@ impl Member {
         }
     }
 
-    /// Records what there was before the event that it has at the communication point that it has reached, if that is to be shown.
+    /// Records the values before an event at the communication point that it has reached, if events are shown.
     pub fn show_before(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
         let reached = self.stepping.reached;
         let is_due = |event: Instant| reached.is_some_and(|reached| self.stepping.is_due(event, reached));
@@ -472,14 +474,14 @@ impl Member {
         }
     }
 
-    /// Steps from one communication point to another, or as far as the FMU gets. If it can be taken back when it `rejects` a step, one that
-    /// is discarded ends where the FMU says.
+    /// Steps from one communication point to another, or as far as the FMU gets. `rejects`: the FMU can be taken back, so that a
+    /// discarded step ends at the time that the FMU reports.
     pub fn step(&mut self, from: Instant, to: Instant, rejects: bool) -> Result<(Outcome, Instant), Failure> {
         self.step_with(None, from, to, rejects)
     }
 
-    /// [`Member::step`] with inputs that these calls have set for a time: those on curves are set again where it begins at another one, and
-    /// where a part of it does.
+    /// [`Member::step`] with inputs that these calls have set for a time: inputs on curves are set again for a step that begins
+    /// at another time, and for each part of a step.
     pub fn step_with(
         &mut self,
         mut set: Option<(&mut Calls, Instant)>,
@@ -535,7 +537,7 @@ impl Member {
             if let Came::Further(_, said) = way.follow(stepping, stepped, next)? {
                 *wants_event = said.event_handling_needed;
                 if way.at() >= to || said.early_return || stepping.is_over {
-                    // An early return beyond the end is none, and told as it is; to a master any step that passes its end.
+                    // An early return beyond the end is none, and is reported as it is; to a master any step that passes its end.
                     let passes = said.early_return || *is_mastered && stepping.is_off();
                     let beyond = stepping.unit.instant(said.reached).filter(|_| passes);
                     let beyond = beyond.filter(|beyond| *beyond > to && !stepping.is_same(*beyond, to));
@@ -545,7 +547,7 @@ impl Member {
         }
     }
 
-    /// How far it can step from this point by its own word, beside that as an instant; `None`: everywhere.
+    /// The largest step that it reports from this point, and its end as an instant; `None`: no limit.
     pub fn max_step(&mut self, from: Instant) -> Result<(Outcome, f64, Option<Instant>), Failure> {
         let Member { engine: Engine::Steps(stepper), stepping, .. } = self else {
             unreachable!("its equations are integrated together with those of others");
@@ -557,8 +559,8 @@ impl Member {
         Ok((outcome, size, until))
     }
 
-    /// Reads what is valid between steps, for the release at `time`, and publishes it: what a step has computed, or, `in_event`,
-    /// what an event has changed at its end.
+    /// Reads the outputs that are valid between steps, for the release at `time`, and publishes them: those of a step, or,
+    /// `in_event`, those of an event at its end.
     pub fn get(
         &mut self,
         calls: &mut Calls,
@@ -589,7 +591,7 @@ impl Member {
         self.stepping.note();
         world.tasks[self.stepping.task().0].forget_ticked();
         self.record_last(calls, world, host, world.begin);
-        // Ticks may still come until all threads have left (`World::leave_ticks`).
+        // Ticks may still come until all threads have left (`RunState::leave_ticks`).
         let (clocks, ticks) = (self.clocks.timelines(), Vec::new());
         let ahead = self.stepping.reached.filter(|reached| Some(*reached) != point);
         let Member { next_event, crept, wants_event, has_jump, .. } = *self;
@@ -606,7 +608,7 @@ impl Member {
         });
     }
 
-    /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
+    /// Records the outputs of the last step, at its end, but not before `least`, the time that others have reached.
     pub fn record_last(&mut self, calls: &Calls, world: &World, host: &PartitionHost, least: Instant) {
         self.stepping.record_last(self.recorded.as_ref(), calls, world, host, least);
     }
@@ -617,10 +619,10 @@ impl Member {
     }
 }
 
-/// Sets what somebody wants to have set between two steps.
+/// Sets variables by commands, between two steps.
 pub struct Commanded<'a> {
     pub member: &'a mut Member,
-    /// In Event Mode at this communication point, which it enters for that; `None`: in Step Mode, where it is.
+    /// In Event Mode at this communication point, which it enters for that; `None`: in Step Mode.
     pub point: Option<Instant>,
 }
 

@@ -1,9 +1,9 @@
-//! The steps of FMUs with Event Mode, for Co-Simulation and for Model Exchange: of one, or of several whose clocks are connected, which
-//! make their steps together (semantics S19 to S25).
+//! The steps of FMUs with Event Mode, for Co-Simulation and for Model Exchange: of one, or of several whose clocks are connected,
+//! which make their steps together (semantics S19 to S25).
 //!
 //! A release at a communication point handles the events there, sets continuous inputs, records, and makes one step to the next
-//! communication point: the next instant of the grid, or an earlier time that is known, or that at which one of them returns
-//! early. What it was told of in between, such as ticks, waits for that point. A communication point of one is one of all.
+//! communication point: the next instant of the grid, or the time of an announced event, or an early return. Ticks that come in
+//! between wait for that point. A communication point of one member is one of all.
 
 mod clocks;
 mod continuous;
@@ -35,12 +35,12 @@ use vecud_fmi::ComputeHandle;
 use vecud_plan::schedule::{Due, Learned};
 use vecud_plan::{StepPlan, UnitId};
 
-/// What makes the steps of an FMU, or of a group.
+/// The steps of an FMU, or of a group.
 pub struct EventUnit {
     member: Member,
     /// The other members of the group, but for `member`.
     others: Vec<GroupMember>,
-    /// What of them all is integrated; `None`: they make their steps themselves.
+    /// The integration of the members for Model Exchange; `None`: there are none.
     continuous: Option<Continuous>,
     /// The algorithm that decides which member steps when; `None`: all step to each communication point of any of them.
     master: Option<(Master, Exchange)>,
@@ -51,7 +51,7 @@ pub struct EventUnit {
 }
 
 impl EventUnit {
-    /// The steps of this task, `plan`, each over `step`; `learned`: what the FMU has said of its clocks, by their places.
+    /// The steps of this task, `plan`, each over `step`; `learned`: the intervals of its clocks, by their places.
     pub fn new(
         world: &World,
         task: UnitId,
@@ -168,7 +168,7 @@ impl EventUnit {
         }
     }
 
-    /// The one FMU whose steps it makes, for whoever makes them together with others.
+    /// The FMU of this unit, or the first member of its group.
     pub fn member(&mut self) -> &mut Member {
         &mut self.member
     }
@@ -178,7 +178,7 @@ impl EventUnit {
         self.member.into_part()
     }
 
-    /// Gives the one FMU to a task that makes its steps together with those of others.
+    /// The FMU of this unit, for a group that it joins.
     pub fn into_member(self) -> Member {
         self.member
     }

@@ -19,7 +19,7 @@ use vecud_record::unusable::Unusable;
 /// Iterations of an event (semantics S22).
 const ITERATIONS: u32 = 100;
 
-/// Who has stepped, by number; of more than there is room for nobody is taken back.
+/// The members that have stepped, a bit by number; those beyond 64 are not taken back.
 #[derive(Clone, Copy, Default)]
 struct Stepped(u64);
 
@@ -33,12 +33,12 @@ impl Stepped {
     }
 }
 
-/// A release: the FMUs of a unit, and what is done with several of them together.
+/// One release: the FMUs of a unit, and the parts that they share.
 pub struct EventRelease<'a> {
     pub group: Group<'a>,
-    /// What of them is integrated.
+    /// The integration of those for Model Exchange.
     pub continuous: Option<&'a mut Continuous>,
-    /// What goes between those that a master steps.
+    /// The values between members with a master.
     pub exchange: Option<&'a mut Exchange>,
     /// One of them has asked for the end of the run, and all have had their last row: no step follows.
     pub is_over: bool,
@@ -62,7 +62,7 @@ impl EventRelease<'_> {
         true
     }
 
-    /// Takes up what each has to know for the release `due`: where its work ends.
+    /// Fetches the inputs of each member for the release `due`. Returns the end of its work.
     pub fn fetch(&mut self, due: &Due) -> Result<Instant, Failed> {
         let (first, time) = (&self.group.first.0.stepping, due.time);
         let target = first.bounded(first.end_of(due));
@@ -86,8 +86,7 @@ impl EventRelease<'_> {
         Ok(target)
     }
 
-    /// Handles events at this communication point, and what somebody wants to have set there, in a release at `time`. `false`: the run is
-    /// over for one of them.
+    /// Handles events at this communication point, and commands, in a release at `time`. `false`: an FMU has ended the run.
     pub fn come_to_rest(&mut self, point: Instant, time: Instant) -> Result<bool, Failed> {
         let mut again = false;
         loop {
@@ -95,7 +94,7 @@ impl EventRelease<'_> {
             if self.group.has_end() {
                 return Ok(false);
             }
-            // Before anything is set that was not in the event, so that it is seen what that does.
+            // Before inputs are set outside of the event, so that their effect is seen.
             self.integrate(|continuous, group, exchange| continuous.leave_event(group, exchange, point))?;
             again = self.carry_out_in_step_mode(point, time)?;
             if !again {
@@ -118,8 +117,8 @@ impl EventRelease<'_> {
         self.go_on((time, target), true, meter)
     }
 
-    /// Where the step of the release `due` ends, if there is nothing to do but that: one FMU that is integrated, from which others take
-    /// nothing and which takes nothing, and which has no event here nor knows of one on the way.
+    /// The end of the step of the release `due`, if it does nothing else: one integrated FMU, unconnected, without an event here
+    /// or announced for the step.
     #[inline(always)] // the instant stays in registers, in the one place
     fn quiet_until(&mut self, due: &Due) -> Option<Instant> {
         let continuous = self.continuous.as_ref().filter(|continuous| continuous.is_quiet())?;
@@ -143,7 +142,8 @@ impl EventRelease<'_> {
         passed.map(drop)
     }
 
-    /// The work of a release at `time`, or what is left of it, up to `target`. `is_first`: nothing of it was done, and it has no row yet.
+    /// Does the work of a release at `time`, or the rest of it, up to `target`. `is_first`: nothing was done yet, and the release
+    /// has no row.
     fn go_on(
         &mut self,
         (time, target): (Instant, Instant),
@@ -197,7 +197,7 @@ impl EventRelease<'_> {
         Ok(false)
     }
 
-    /// Reads and publishes what the steps of the release at `time` have computed.
+    /// Reads and publishes the outputs of the release at `time`.
     pub fn publish(&mut self, time: Instant) -> Result<(), Failed> {
         self.group.each(|member, calls, world, host| {
             member.get(calls, world, host, time, false)?;
@@ -243,7 +243,8 @@ impl EventRelease<'_> {
                 to = self.group.first.0.stepping.ends_before(to, timed);
             }
         }
-        // Those that may return early first: the others need not be taken back then. What is integrated ends at its events.
+        // Members that may return early come first, so that the others need not be taken back. The integration ends at its
+        // events.
         let mut stepped = Stepped::default();
         for early in [true, false] {
             if !early {
@@ -275,8 +276,8 @@ impl EventRelease<'_> {
         })
     }
 
-    /// FMUs that have passed the point at which another one has returned early step to that point instead, where they can be
-    /// taken back: the others are ahead, and take part in what happens there at their own point.
+    /// Lets FMUs that have passed the point of another one's early return step to that point instead, where they can be taken
+    /// back: the others are ahead, and take part in its events at their own point.
     fn take_back(&mut self, point: Instant, stepped: Stepped) -> Result<(), Failed> {
         for _ in 0..self.group.len() {
             let reached = self.group.point(point);
@@ -294,7 +295,7 @@ impl EventRelease<'_> {
         Ok(())
     }
 
-    /// Sets in Step Mode what somebody wants to have set there before the step. Whether more is due that wants Event Mode.
+    /// Carries out the commands of Step Mode before the step. Returns whether more are due that want Event Mode.
     fn carry_out_in_step_mode(&mut self, point: Instant, time: Instant) -> Result<bool, Failed> {
         let mut wants_event_mode = false;
         for number in 0..self.group.len() {
@@ -308,11 +309,10 @@ impl EventRelease<'_> {
         Ok(wants_event_mode)
     }
 
-    /// Handles the events at this communication point in a release at `time`, if there are any, after what somebody wants to have set
-    /// in this turn.
+    /// Handles the events at this communication point in a release at `time`, if there are any, after the commands of this turn.
     pub fn handle_events(&mut self, point: Instant, time: Instant, turn: Turn) -> Result<(), Failed> {
         self.handle_event(point, time, turn)?;
-        // By its own word one of them has the next one at the same time: each says so once (semantics S22).
+        // An FMU may announce its next event for the same time, once (semantics S22).
         let recurs = |group: &mut Group| {
             (0..group.len()).any(|number| group.is_at(number, point) && group.member(number).0.wants_event_again())
         };
@@ -360,7 +360,7 @@ impl EventRelease<'_> {
                 if !self.group.is_at(number, point) {
                     continue;
                 }
-                // What those before it have computed in this iteration.
+                // Carries the values that members before it have computed in this iteration.
                 let is_mastered = self.exchange.is_some();
                 self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
                 self.exchanging(|exchange, group| exchange.carry_jumps(group, number, point))?;
@@ -415,8 +415,8 @@ impl EventRelease<'_> {
         Err(Failed { member: restless, halt: host.fail_reading(Function::UpdateDiscreteStates, task, point, reading) })
     }
 
-    /// Whether an iteration of an event has changed what one of them takes from others that a master steps with it, in Event Mode or, of what
-    /// is integrated, at all times: which.
+    /// The member, if there is one, whose inputs an iteration of an event has changed: those that it takes in Event Mode or, if
+    /// it is integrated, any.
     fn has_news(&mut self, point: Instant) -> Result<Option<usize>, Failed> {
         if self.exchange.is_none() {
             return Ok(None);
@@ -437,7 +437,7 @@ impl EventRelease<'_> {
         Ok(news)
     }
 
-    /// Leaves Event Mode, and reads what it has changed. After `terminateSimulation` nothing is left to be entered: all stay there until
+    /// Leaves Event Mode, and reads the outputs that it has changed. After `terminateSimulation` all stay in Event Mode until
     /// they are terminated.
     fn leave(&mut self, point: Instant, time: Instant) -> Result<(), Failed> {
         let is_over = self.group.has_end();
@@ -456,7 +456,7 @@ impl EventRelease<'_> {
         Ok(())
     }
 
-    /// Does something with what is integrated, if there is anything.
+    /// Does something with the integration, if there is one.
     pub fn integrate<T>(
         &mut self,
         body: impl FnOnce(&mut Continuous, &mut Group, Option<&mut Exchange>) -> Result<T, Failed>,
@@ -465,7 +465,7 @@ impl EventRelease<'_> {
         body(continuous, &mut self.group, self.exchange.as_deref_mut()).map(Some)
     }
 
-    /// Does something with what goes between them, if a master steps them.
+    /// Does something with the values between the members, if a master steps them.
     pub fn exchanging(
         &mut self,
         body: impl FnOnce(&mut Exchange, &mut Group) -> Result<(), Failed>,
@@ -474,8 +474,8 @@ impl EventRelease<'_> {
         body(exchange, &mut self.group)
     }
 
-    /// Whether a release goes on by itself where a step has ended early, since nobody else takes part in what happens there: all are
-    /// integrated, and neither do their clocks tick others nor has an event rows.
+    /// Whether a release continues by itself after a step has ended early, since no other task takes part in the event: all
+    /// members are integrated, have no clocks, and events have no rows.
     fn goes_on_within(&mut self) -> bool {
         let group = &mut self.group;
         (0..group.len()).all(|number| {
@@ -485,8 +485,8 @@ impl EventRelease<'_> {
         })
     }
 
-    /// Hands the ticks of the clocks of one of them to what they trigger: tasks at once, clocks of the group in its next iteration, or, in
-    /// the draft, an interval later.
+    /// Hands the ticks of a member's clocks to their targets: to tasks at once, to clocks of the group in its next iteration, or,
+    /// in the draft, after a delay.
     fn hand_out(&mut self, number: usize, point: Instant) {
         let group = &mut self.group;
         let (world, host) = (group.world, group.host(number));
