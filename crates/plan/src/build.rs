@@ -14,7 +14,7 @@ use super::{
 use crate::rig::Rig;
 
 /// Resolves a rig. `inputs` has one entry for each of the rig's FMUs, in the same order, and `stimuli` one for each of its
-/// stimuli; of a stimulus that nobody has opened nothing is fed.
+/// stimuli; a stimulus without an open file feeds nothing.
 ///
 /// # Panics
 ///
@@ -77,7 +77,7 @@ pub fn build(
         connections,
         stimuli,
         input_events: Vec::new(),
-        // A simulation without anything to read has a row for each communication point all the same.
+        // A simulation without anything to read still has a row for each communication point.
         rows_of_time: rig.record.as_ref().is_some_and(|own| own.formats.is_empty())
             && resolved.columns.signals.is_empty(),
         signals: resolved.columns.signals,

@@ -1,4 +1,4 @@
-//! What can be set in an instance while it runs, and by which tasks.
+//! The variables that can be set in an instance while it runs, and the tasks that set them.
 //!
 //! A variable belongs to exactly one *lane*: the tasks that may set it, which are those of its clocks, or all of the
 //! instance. So all commands for one variable are carried out in the order in which they were sent.
@@ -114,7 +114,7 @@ fn variable(described: &DescribedFmu, v: &Variable, kind: ControlKind, signals: 
     }
 }
 
-/// The first value that is outside of the variable's limits, told as a reason.
+/// The first value that is outside of the variable's limits, in a message.
 pub fn outside_of_limits(variable: &ControlVariable, values: &Values) -> Option<String> {
     fn check<T: PartialOrd + std::fmt::Display + Copy>(
         values: &[T],

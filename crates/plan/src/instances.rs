@@ -1,4 +1,4 @@
-//! What the plan says of each instance: its files, the values to set before it runs, its clocks, what can be set in it.
+//! The plans of the instances: files, values to set before the run, clocks, variables to set during the run.
 
 use super::clocks::{OutputCandidate, candidates};
 use super::priorities::PriorityOrder;

@@ -1,22 +1,22 @@
-//! What the promise of virtual time covers (semantics S15): the signals that real time records with the same bytes, as long as
-//! nothing is late.
+//! The promise of virtual time (semantics S15): the signals that real time records with the same bytes, as long as nothing is
+//! late.
 //!
-//! Covered is what depends on nothing but delayed connections from covered clocks, times that are known, and the own state
-//! of a partition. What vecud cannot see is assumed, and said: that partitions of one FMU, and instances of one library, share no memory,
-//! that FMUs which take turns leave nothing to each other, and that none keeps anything for one thread.
+//! Covered is a signal that depends on nothing but delayed connections from covered clocks, times that are known, and the own
+//! state of a partition. Stated assumptions, which vecud cannot check: partitions of one FMU, and instances of one library, share
+//! no memory, FMUs which take turns leave nothing to each other, and none keeps anything for one thread.
 
 use super::connections::timing::name;
 use super::{FmuId, Plan, Release, SignalId, TriggerTime, UnitId, UnitPlan};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is covered, and why the rest is not.
+/// The covered signals, and the reasons for the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
-    /// Per task: why what it computes is not covered; `None`: it is.
+    /// Per task: why its results are not covered; `None`: they are.
     pub tasks: Vec<Option<String>>,
     /// Per recorded column.
     pub signals: Vec<Option<String>>,
-    /// FMUs with covered columns that have several partitions, whose memory is assumed to be each one's own.
+    /// FMUs with covered columns that have several partitions, which are assumed to share no memory.
     pub assumed: Vec<FmuId>,
     /// Instances of one library that do not take turns, in each group one with covered columns at least: they are assumed to share no
     /// memory, such as static variables.
@@ -30,12 +30,12 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// What a plan promises.
+    /// The promise of a plan.
     pub fn of(plan: &Plan) -> Promise {
         let roots = super::roots(&plan.units);
         let mut tasks: Vec<Option<String>> =
             (0..plan.units.len()).map(|id| of_itself(plan, UnitId(id), &roots)).collect();
-        // What depends on something that is not covered is not either.
+        // Everything that depends on an uncovered task is uncovered.
         while let Some((id, why)) = (0..tasks.len())
             .filter(|id| tasks[*id].is_none())
             .find_map(|id| Some((id, through(plan, UnitId(id), &tasks)?)))
@@ -152,8 +152,8 @@ fn of_one_level(plan: &Plan, tasks: &[UnitId]) -> bool {
     tasks.windows(2).all(|pair| plan.units[pair[0].0].level == plan.units[pair[1].0].level)
 }
 
-/// A more urgent partition of the same FMU than `arming` that may update clocks, as far as the description says who does:
-/// whoever may tick an output clock or arm a countdown, but for the countdown `armed` itself.
+/// A more urgent partition of the same FMU than `arming` that may update clocks, by the description: one that may tick an output
+/// clock or arm a countdown, but for the countdown `armed` itself.
 fn updates_within(plan: &Plan, arming: UnitId, armed: UnitId) -> Option<UnitId> {
     let own = &plan.units[arming.0];
     let of_fmu = |id: &UnitId| plan.units[id.0].fmu == own.fmu;
@@ -217,12 +217,12 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
             let columns = on_tick.batch.items.iter().flat_map(|item| item.signals.iter().copied());
             let tickers: BTreeSet<UnitId> =
                 on_tick.clocks.iter().flat_map(|clock| fmu.output_clocks[*clock].ticked_by.iter().copied()).collect();
-            // Who updates clocks in the midst of the only ticker reads them as well.
+            // A partition that updates clocks in the midst of the only ticker reads them as well.
             let within = tickers.first().and_then(|by| updates_within(plan, *by, *by));
             for signal in columns.filter(|signal| plan.is_recorded(*signal)) {
                 by[signal.0].extend(tickers.iter().chain(&within));
                 if tickers.is_empty() {
-                    // Nobody knows which: as if several did.
+                    // Undeclared tickers count as several.
                     by[signal.0].extend([UnitId(usize::MAX), UnitId(usize::MAX)]);
                 }
             }
@@ -239,7 +239,7 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
 }
 
 /// Why the columns of clocks are not covered. Partitions of one level that may tick the same clock do so one after the other, and
-/// the row has what any of them has ticked.
+/// the row has the ticks of all of them.
 fn clocks(plan: &Plan, tasks: &[Option<String>]) -> BTreeMap<SignalId, Option<String>> {
     let mut tickers: BTreeMap<SignalId, Vec<UnitId>> = BTreeMap::new();
     for (id, task) in plan.units.iter().enumerate() {
@@ -253,8 +253,8 @@ fn clocks(plan: &Plan, tasks: &[Option<String>]) -> BTreeMap<SignalId, Option<St
     tickers.into_iter().map(|(signal, by)| (signal, why(&by))).collect()
 }
 
-/// What lies outside the promise, for `vecud check`, one reason a line with the columns that it concerns; and what is
-/// assumed of the others.
+/// The signals outside the promise, for `vecud check`, one reason a line with the columns that it concerns; and the assumptions
+/// about the others.
 pub(super) fn lines(plan: &Plan) -> (Vec<String>, Vec<String>) {
     const SHOWN: usize = 4;
     let promise = Promise::of(plan);

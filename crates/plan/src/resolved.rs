@@ -1,4 +1,4 @@
-//! The rig with every name in it found: what the order of the tasks, and what each of them does, is worked out from.
+//! The rig with every name in it found: the source for the order of the tasks, and the work of each of them.
 
 use super::clocks::candidates::Candidate;
 use super::clocks::{ClockNetwork, candidates, clocked_clocks, triggers};
@@ -27,7 +27,7 @@ pub(super) struct Resolved<'a> {
     pub links: Links,
     /// The columns of the recording.
     pub columns: RecordedColumns,
-    /// What the rig wants of the variables of each FMU.
+    /// The variables of each FMU that the rig needs.
     pub wanted: Vec<NeededVariables>,
     pub owners: Owners,
 }
@@ -40,7 +40,7 @@ impl Resolved<'_> {
         described.changes_in_event_mode(&described.variables()[variable]) || jumps()
     }
 
-    /// Whether each change of an input is a jump: what feeds it is discrete, belongs to clocks, or is held from one row to the next.
+    /// Whether each change of an input is a jump: its source is discrete, belongs to clocks, or is held from one row to the next.
     fn jumps_alone(&self, input: VariableId) -> bool {
         let feeding = self.links.feeding(input);
         let is_fed = self.stimuli.feeds(input);
@@ -49,7 +49,7 @@ impl Resolved<'_> {
             && (is_fed || !feeding.is_empty())
     }
 
-    /// Whether each change of what a connection brings is a jump.
+    /// Whether each change of a connection's values is a jump.
     pub fn is_stepwise(&self, link: &Link) -> bool {
         let (fmu, variable) = link.source;
         let source = &self.fmus[fmu].variables()[variable];

@@ -83,7 +83,7 @@ fn tasks(plan: &Plan) -> String {
     indented(rows.iter(), &[4, 5, 6, 7])
 }
 
-/// What activates a task, for people.
+/// The source of a task's releases, as text.
 pub fn release(plan: &Plan, release: &Release) -> String {
     match release {
         Release::Periodic { shift, interval } if shift.is_zero() => format!("every {}", interval_text(*interval)),

@@ -4,7 +4,7 @@ use super::released::released;
 use crate::rig::{Mode, Rig, TriggerSource};
 use crate::{DatagramSource, FmuPlan, HostFacts, ReceiverPlan, Release, UnitPlan};
 
-/// The sources, in the order of the rig's triggers, which is what [`Release::Datagram`] counts in.
+/// The sources, in the order of the rig's triggers; [`Release::Datagram`] has the index.
 pub fn sources(rig: &Rig, tasks: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<DatagramSource> {
     let datagrams = rig.triggers.iter().filter_map(|trigger| match &trigger.source {
         TriggerSource::Datagrams(datagrams) => Some(datagrams),
@@ -19,8 +19,8 @@ pub fn sources(rig: &Rig, tasks: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<DatagramS
 
 /// The thread that receives datagrams; in virtual time there is none. It has the priority of the most urgent clock that it
 /// serves: with less, an event would wait for partitions that are less urgent than its own; with more, it would interrupt
-/// partitions that are more urgent than everything that an event can start. It goes to an allowed core without partitions,
-/// where it meets none of them, else to the core of that clock.
+/// partitions that are more urgent than everything that an event can start. It goes to an allowed core without partitions, else
+/// to the core of that clock.
 pub fn receiver(mode: Mode, sources: &[DatagramSource], tasks: &[UnitPlan], host: &HostFacts) -> Option<ReceiverPlan> {
     let first = sources.iter().map(|source| source.task).min_by_key(|task| {
         let task_plan = &tasks[task.0];

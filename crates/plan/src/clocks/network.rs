@@ -15,7 +15,7 @@ pub struct OutputCandidate {
     pub targets: Vec<usize>,
     /// Input clocks of FMUs that make steps which it triggers: FMU, and index among its outputs.
     pub clocks: Vec<(usize, usize)>,
-    /// It is an input clock that ticks between the steps of its FMU.
+    /// The candidate of an input clock that ticks between the steps of its FMU; `None`: an output clock.
     pub input: Option<Candidate>,
 }
 

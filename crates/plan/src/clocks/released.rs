@@ -1,4 +1,4 @@
-//! What something from outside of all FMUs releases: a task, or a clock that ticks between the steps of its FMU.
+//! The target of a release from outside of all FMUs: a task, or a clock that ticks between the steps of its FMU.
 
 use crate::{FmuId, FmuPlan, OutputClock, Release, StepClock, UnitId, UnitPlan};
 

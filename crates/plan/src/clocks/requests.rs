@@ -1,4 +1,4 @@
-//! Clocks that whoever controls the run may tick.
+//! Clocks that a controller of the run may tick.
 
 use crate::{FmuId, FmuPlan, Release, RequestedClock, StepClock, UnitId, UnitPlan};
 

@@ -1,10 +1,10 @@
-//! Who computes and who sets what a connection carries, and how many versions a delayed one keeps (semantics S11).
+//! The producers and consumers of a connection, and the number of versions that a delayed one keeps (semantics S11).
 //!
-//! The bounds: a consumer may start [`LATE`] later than it is due, plus its period (17 of them where overruns queue, since
-//! 16 releases may wait). For that long the versions of each producer are kept, by the shortest time between two instants
-//! at which its values become visible: its interval; for a triggered or countdown clock the shortest interval of a clock
-//! that can be at the root of it; and [`UNKNOWN`] for what nobody knows before the run (changing and asked clocks,
-//! datagrams). What comes faster, or is read later, is counted as overwritten.
+//! The bounds: a consumer may start [`LATE`] later than it is due, plus its period (17 of them where overruns queue, since 16
+//! releases may wait). For that long the versions of each producer are kept, by the shortest time between two instants at which
+//! its values become visible: its interval; for a triggered or countdown clock the shortest interval of a clock that can be at
+//! the root of it; and [`UNKNOWN`] where no interval is known before the run (changing and asked clocks, datagrams). Versions
+//! that come faster, or are read later, are counted as overwritten.
 
 use crate::clocks::causes::roots;
 use crate::findings::Findings;
@@ -16,13 +16,13 @@ use vecud_description::VariableType;
 /// How late a consumer may start besides, s.
 const LATE: f64 = 0.1;
 
-/// Between two versions of a producer whose interval nobody knows, s.
+/// Assumed time between two versions of a producer whose interval is unknown, s.
 const UNKNOWN: f64 = 0.001;
 
 /// Bytes that all versions of a connection may take.
 const BYTES: usize = 64 << 20;
 
-/// Versions that one producer may have: what `vecud_runner::exchange::versions` can number.
+/// The largest number of versions of one producer: that of `vecud_runner::exchange::versions`.
 const VERSIONS: usize = (1 << 16) - 1;
 
 /// The tasks at both ends of one connection, most urgent first.
@@ -46,14 +46,14 @@ pub fn ends(connections: usize, tasks: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<End
     let mut ends = vec![Ends::default(); connections];
     for (id, task) in tasks.iter().enumerate() {
         note(&task.set, |connection| add(&mut ends[connection].consumers, UnitId(id)));
-        // What is read in callbacks may be so in every partition of the FMU.
+        // Variables of callbacks may be read in every partition of the FMU.
         let on_ticks = fmus[task.fmu.0].on_ticks().iter().map(|on_tick| &on_tick.batch);
         note(task.get.iter().chain(on_ticks), |connection| add(&mut ends[connection].producers, UnitId(id)));
     }
     ends
 }
 
-/// Adds to the delayed ones of these connections who is at their ends and how many versions are kept.
+/// Adds producers, consumers and the numbers of versions to the delayed ones of these connections.
 pub fn complete(
     mut connections: Vec<ConnectionPlan>,
     tasks: &[UnitPlan],
@@ -113,14 +113,14 @@ fn plan(Ends { producers, consumers }: Ends, tasks: &[UnitPlan], roots: &[Vec<Un
     DelayPlan { producers: producers.into_iter().map(producer).collect(), consumers, by_release, with_tick }
 }
 
-/// Whether what `from` computes in Event Mode is for `to` at that very time: it is ticked by that FMU.
+/// Whether `to` sees the outputs of `from`'s Event Mode at their very time: that FMU ticks it.
 fn goes_with_tick(from: UnitId, to: UnitId, tasks: &[UnitPlan]) -> bool {
     let (producer, consumer) = (&tasks[from.0], &tasks[to.0]);
     let is_ticked = matches!(consumer.release, Release::Triggered { fmu, .. } if fmu == producer.fmu);
     producer.leaves_its_grid() && is_ticked
 }
 
-/// What fits into a time, and one at either end.
+/// The number of versions in a span of `time`, with one at either end.
 fn count(time: f64, every: f64) -> f64 {
     (time / every).ceil() + 2.0
 }

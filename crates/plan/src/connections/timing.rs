@@ -1,5 +1,5 @@
-//! What a connection's timing means for its consumers, in words: the delay of a delayed one, and whether what an immediate
-//! one carries depends on the schedule (semantics S11, S15).
+//! The consequences of a connection's timing for its consumers, as text: the delay of a delayed one, and whether the values of an
+//! immediate one depend on the schedule (semantics S11, S15).
 
 use super::delays::{Ends, ends};
 use crate::interval::interval_text;
@@ -128,7 +128,7 @@ fn is_within((shift, interval): (Fraction, Fraction), (other_shift, other): (Fra
 }
 
 impl ConnectionPlan {
-    /// What goes where: `plant.speed → ecu.speed`.
+    /// Source and target: `plant.speed → ecu.speed`.
     pub fn arrow(&self) -> String {
         format!("{} → {}", self.from, self.to)
     }

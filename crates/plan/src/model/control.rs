@@ -1,11 +1,11 @@
-//! What may be changed from outside while a rig runs.
+//! Changes from outside while a rig runs.
 
 use super::{Length, SignalId, UnitId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vecud_description::{ValueReference, Values, VariableType};
 
-/// What can be set in an instance while it runs.
+/// The variables of an instance that can be set while it runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ControlPlan {
     /// Each by its place here.
@@ -39,7 +39,7 @@ pub struct ControlVariable {
     pub lengths: Vec<Length>,
     /// Bytes that each string or binary may have; `None` for other types.
     pub bytes: Option<usize>,
-    /// How it is set.
+    /// The way in which it is set.
     pub kind: ControlKind,
     /// `min`; a single value.
     pub min: Option<Values>,

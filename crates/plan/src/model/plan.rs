@@ -8,7 +8,7 @@ use crate::rig::{Format, Mode, OnError, OnNan, RigReport, Rotation, TriggerTime}
 use serde::{Deserialize, Serialize};
 use vecud_base::time::{Instant, Nanos};
 
-/// Everything that a run needs to know.
+/// All data of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Name of the rig.
@@ -19,9 +19,9 @@ pub struct Plan {
     pub start: Instant,
     /// `None`: until stopped.
     pub stop: Option<Instant>,
-    /// What to do with the other FMUs when one fails.
+    /// The consequence for the other FMUs when one fails.
     pub on_error: OnError,
-    /// What happens when a number that is read from an FMU is none.
+    /// The consequence of a NaN that is read from an FMU.
     pub nan: OnNan,
     /// Where the activation time of a tick comes from.
     pub trigger_time: TriggerTime,
@@ -50,28 +50,28 @@ pub struct Plan {
     /// When the inputs of an FMU that is simulated by itself jump, or change something discrete, in the order of time: its steps end
     /// there where they may.
     pub input_events: Vec<Instant>,
-    /// What is recorded, in column order.
+    /// The recorded signals, in column order.
     pub signals: Vec<SignalPlan>,
-    /// What is read like that for whoever looks on, and not recorded: columns whose numbers come after those that are. Empty unless the
-    /// run can be controlled.
+    /// Signals that are read for observers and not recorded: their columns come after the recorded ones. Empty unless the run can
+    /// be controlled.
     pub watched: Vec<SignalPlan>,
     /// Rows are wanted although there is no column: they have the time alone.
     pub rows_of_time: bool,
-    /// What the files are that they are recorded in.
+    /// The file formats of the recording.
     pub formats: Vec<Format>,
     /// When the recording goes on in further ones.
     pub rotation: Rotation,
     /// Where external events come from, in the order of the rig's triggers.
     pub datagrams: Vec<DatagramSource>,
-    /// What whoever controls the run may tick; empty unless it can be controlled.
+    /// The clocks that a controller may tick; empty unless the run can be controlled.
     pub requests: Vec<RequestedClock>,
     /// The thread that receives datagrams; `None`: there are no datagrams, or time is virtual.
     pub receiver: Option<ReceiverPlan>,
-    /// What is kept of a run, beside what it records.
+    /// The parts of the report that are kept beside the recording.
     pub report: RigReport,
-    /// What is kept of who ran when.
+    /// The trace of activations.
     pub trace: TracePlan,
-    /// What the user should know although the rig is valid.
+    /// Notes for the user, although the rig is valid.
     pub notes: Vec<String>,
 }
 

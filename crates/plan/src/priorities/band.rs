@@ -1,4 +1,4 @@
-//! Which FIFO priorities partitions use where the process may not use all that the rig asks for (semantics S5, S8).
+//! The FIFO priorities of partitions where the process may not use all those of the rig (semantics S5, S8).
 
 use super::classes::PriorityGroup;
 use super::folds::fold;
@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use vecud_base::priority::FifoPriority;
 
-/// The merged order and where it lies.
+/// The merged order and its band.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     pub merged: Merged,
-    /// What partitions may use here.
+    /// The band that partitions may use here.
     pub band: Band,
     /// Why `SCHED_FIFO` is of no use here, although there is some.
     pub cooperative: Option<TooNarrow>,
 }
 
-/// What is to be placed.
+/// The classes before their placement.
 #[derive(Clone, Copy)]
 pub struct Unplaced<'a> {
     /// FMUs in rig order, most urgent class first.
@@ -33,12 +33,12 @@ pub struct Unplaced<'a> {
     pub held: &'a Held,
 }
 
-/// Places the classes as the rig asks, or as near to that as the machine lets us: in a band of the same order whose top is
-/// the highest priority that there is, as wide as it has to be. `watched`: a watchdog needs a priority above all.
+/// Places the classes in the rig's band, or as near to that as the machine permits: in a band of the same order whose top is the
+/// highest available priority, as wide as necessary. `watched`: a watchdog needs a priority above all.
 ///
-/// Levels of one FMU share a priority only where the rig's own band has fewer; a machine's limit makes a run cooperative
-/// instead. Where FIFO priorities do not matter, there may be any number of levels, and nobody holds any. The error is that of the rig:
-/// its own band is too narrow, whatever the machine gives, or others hold all of it on a core.
+/// Levels of one FMU share a priority only where the rig's own band has fewer; a machine's limit makes a run cooperative instead.
+/// Where FIFO priorities do not matter, there may be any number of levels, and other rigs hold none. The error is that of the
+/// rig: its own band is too narrow, whatever the machine permits, or others hold all of it on a core.
 pub fn place(order: Unplaced, asked: Band, mode: Mode, reach: FifoReach, watched: bool) -> Result<Placement, NoPlace> {
     let Unplaced { classes, feeds, ticks, held } = order;
     let (matters, nothing) = (mode == Mode::RealTime && reach != FifoReach::Nothing, Held::new());
@@ -68,9 +68,9 @@ pub fn width(band: Band) -> usize {
     usize::from(band.1.get() - band.0.get()) + 1
 }
 
-/// Classes of which those that share a priority are one.
+/// Classes after folding: those that share a priority are one.
 struct Folded<'a> {
-    /// What each of them was made of.
+    /// The original classes of each.
     folds: &'a [Range<usize>],
     classes: Vec<PriorityGroup>,
     feeds: Vec<(usize, usize)>,
@@ -101,7 +101,7 @@ impl<'a> Folded<'a> {
 }
 
 /// The band that ends at the machine's limit, and goes down until each core has a priority for each of its classes, or as many as
-/// the rig asks for.
+/// the rig's band.
 fn below(limit: FifoPriority, asked: Band, classes: &[PriorityGroup], held: &Held, watched: bool) -> Band {
     let top = limit.get() - u8::from(watched && limit.get() > 1);
     let priority = |value| FifoPriority::new(value).expect("between 1 and the limit");

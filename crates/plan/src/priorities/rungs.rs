@@ -1,9 +1,9 @@
 //! The FIFO priorities that the levels of a rig may have on a core: those of its band, from the top, without those that other
 //! rigs hold there (semantics S26).
 //!
-//! Guarantees: as long as one FMU does not need more of them, none is held by another rig. Where it does, as many that are held are
-//! taken as well, from the least urgent up, where a level that waits for one of another rig waits least of all. Of a core
-//! whose band is held as a whole there is nothing to be had.
+//! Guarantees: as long as no FMU needs more of them, none is held by another rig. Where one does, as many held ones are taken as
+//! well, from the least urgent up, where a level that waits for one of another rig waits least of all. A core whose band is held
+//! as a whole has none.
 
 use crate::host::Held;
 use vecud_base::priority::FifoPriority;
@@ -11,7 +11,7 @@ use vecud_base::priority::FifoPriority;
 /// Lowest and highest priority.
 pub type Band = (FifoPriority, FifoPriority);
 
-/// What a band has on each core.
+/// The priorities of a band on each core.
 #[derive(Clone, Copy)]
 pub struct PrioritySlots<'a> {
     pub band: Band,
@@ -30,7 +30,7 @@ impl PrioritySlots<'_> {
         rungs.into_iter().rev().filter_map(FifoPriority::new).collect()
     }
 
-    /// How many on this core nobody holds.
+    /// The number of free priorities on this core.
     pub fn count_free(&self, cpu: usize) -> usize {
         self.free_on(cpu).count()
     }

@@ -1,4 +1,4 @@
-//! `[daemon]`: what `vecud daemon` does with the rig, beside running it.
+//! `[daemon]`: settings of `vecud daemon` for this rig, beside running it.
 
 use super::At;
 use super::document::{TableReader, elements, number};
@@ -41,7 +41,7 @@ pub(super) fn read(section: &TableReader) -> RigDaemon {
     }
 }
 
-/// Reads `watch` of the table: patterns over `fmu.variable`, which a daemon shows beside what is recorded.
+/// Reads `watch` of the table: patterns over `fmu.variable`, which a daemon shows beside the recorded signals.
 pub(super) fn read_watch(section: &TableReader) -> Vec<At<String>> {
     let mut patterns = Vec::new();
     for pattern in elements(section, "watch").unwrap_or_default() {

@@ -1,8 +1,8 @@
-//! When threads that are not urgent look around: where they are least in the way of a release.
+//! Quiet points: times between releases at which housekeeping threads look around, with the least harm.
 //!
-//! A timer that expires on a core some microseconds before a release, or a thread that is just being switched to, keeps the
-//! interrupt of that release waiting, however urgent the thread is that it is for. Who has to look every now and then, and does
-//! not care when exactly, looks in the midst between two releases.
+//! A timer that expires on a core some microseconds before a release, or a switch to a thread, delays the interrupt of that
+//! release, however urgent its thread is. A thread that looks periodically, at no exact time, does so in the midst between two
+//! releases.
 
 use super::first_after;
 use crate::{Plan, Release};
@@ -17,7 +17,7 @@ pub struct QuietPoint {
 }
 
 impl QuietPoint {
-    /// Of a run; `None`: it has no clock whose period is known before.
+    /// The quiet points of a run; `None`: it has no clock whose period is known before.
     pub fn of(plan: &Plan) -> Option<QuietPoint> {
         QuietPoint::between(plan.units.iter().filter_map(|task| match task.release {
             Release::Periodic { shift, interval } => Some((plan.start.after(shift), interval)),
@@ -25,14 +25,14 @@ impl QuietPoint {
         }))
     }
 
-    /// Of clocks with these origins and intervals; `None`: there are none.
+    /// The quiet points between releases of clocks with these origins and intervals; `None`: there are no clocks.
     fn between(clocks: impl Iterator<Item = (Instant, Fraction)>) -> Option<QuietPoint> {
         let most_frequent = clocks.filter(|clock| clock.1.nanos().0 > 0).min_by_key(|clock| clock.1.nanos())?;
         Some(QuietPoint { origin: most_frequent.0, interval: most_frequent.1 })
     }
 
-    /// How long to pause from `now` on: for `least`, and then on to an instant that is half of `least` away from the releases
-    /// before and after it, or half an interval where that is less. Less than one and a half of the longer of both.
+    /// The pause from `now` on: `least`, and then up to an instant that is half of `least` away from the releases before and after
+    /// it, or half an interval where that is less. Less than one and a half of the longer of both.
     pub fn pause(&self, now: Instant, least: Nanos) -> Nanos {
         let interval = self.interval.nanos().0;
         // The interval in parts, each at least as long as `least`, if it is not longer itself.

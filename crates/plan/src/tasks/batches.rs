@@ -1,9 +1,9 @@
-//! Which variables a task sets before and reads after its activation (semantics S10).
+//! The variables that a task sets before and reads after its activation (semantics S10).
 //!
-//! A task touches variables of its own clock and of no clock only. Variables that belong to output clocks alone are read
-//! by the tasks that may tick these, after a partition has returned that has ticked one of them in this activation (FMI
-//! 3.0.2, 2.2.8.3: only while one of their clocks is active); in the draft inside the callback. An input that is fed is recorded as it was set: an FMU may change it afterwards, and a
-//! replay of the recording is to feed the same.
+//! A task touches variables of its own clock and of no clock only. Variables that belong to output clocks alone are read by the
+//! tasks that may tick these, after a partition has returned that has ticked one of them in this activation (FMI 3.0.2, 2.2.8.3:
+//! only while one of their clocks is active); in the draft inside the callback. An input that is fed is recorded as it was set:
+//! an FMU may change it afterwards, and a replay of the recording has to feed the same.
 
 use crate::clocks::OutputCandidate;
 use crate::clocks::candidates::{Candidate, is_output_clock};
@@ -37,8 +37,8 @@ fn output_clocks(described: &DescribedFmu, outputs: &[OutputCandidate], v: &Vari
     (0..outputs.len()).filter(|&i| is_its(&outputs[i])).collect()
 }
 
-/// Whether this variable is read in the callback in which its output clock has ticked, where no Event Mode is for that. Arrays of variable size are not:
-/// nobody follows their size there.
+/// Whether this variable is read in the callback in which its output clock has ticked, where there is no Event Mode for that.
+/// Arrays of variable size are not: their size is not followed there.
 fn is_on_tick(described: &DescribedFmu, v: &Variable) -> bool {
     described.abi() == Abi::Draft
         && !described.handles_events()
@@ -47,7 +47,7 @@ fn is_on_tick(described: &DescribedFmu, v: &Variable) -> bool {
         && !is_resizable(described, v)
 }
 
-/// What is read when output clocks of an FMU tick: one batch per type and clock, or element of an array clock.
+/// The variables that are read when output clocks of an FMU tick: one batch per type and clock, or element of an array clock.
 pub fn on_ticks(resolved: &Resolved, fmu: usize) -> Vec<OnTick> {
     let described = &resolved.fmus[fmu];
     let variables = resolved.wanted[fmu].read.iter().copied();
@@ -74,7 +74,7 @@ fn by_output_clocks(
     by_clocks
 }
 
-/// What a task sets before and reads after its activation.
+/// The variables that a task sets before and reads after its activation.
 #[derive(Clone, Default)]
 pub struct Batches {
     pub set: Vec<BatchPlan>,
@@ -106,7 +106,7 @@ pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
         || (0..resolved.fmus.len()).any(|fmu| !on_ticks(resolved, fmu).is_empty()) || resolved.columns.has_clocks();
     // A rig has the start values of its columns in its files; rows of a simulation, which have none, are all that there is of it.
     let has_files = resolved.rig.record.as_ref().is_none_or(|own| !own.formats.is_empty());
-    // Where nothing that is recorded changes, what stays as it is makes the rows.
+    // Where no recorded variable changes, constant ones make the rows.
     if !has_files && !makes_rows(&set) && !makes_rows(&get) && !ticks() {
         for (fmu, wanted) in resolved.wanted.iter().enumerate() {
             for &i in wanted.read.iter().filter(|i| resolved.columns.is_recorded((fmu, **i))) {
@@ -159,8 +159,8 @@ fn written_with(
     batches
 }
 
-/// Batches that read variables of an FMU whose events are handled between steps: continuous ones, and discrete ones by
-/// the clocks that they belong to.
+/// Batches that read variables of an FMU whose events are handled between steps: continuous ones, and discrete ones by the clocks
+/// that they belong to.
 fn read_in_event_mode(resolved: &Resolved, fmu: usize, variables: Vec<usize>) -> Vec<BatchPlan> {
     let described = &resolved.fmus[fmu];
     let (discrete, others): (Vec<usize>, Vec<usize>) =
