@@ -126,7 +126,7 @@ impl<'a> DescribedFmu<'a> {
                     internal_step: own.fixed_internal_step_size.filter(|step| step.is_finite() && *step > 0.0),
                 })
             }
-            // Its steps are the host's: they end at its events.
+            // The host makes its steps, which end at its events.
             InterfaceOffer::ModelExchange(own) => Some(StepAbilities {
                 varies: true,
                 may_return_early: true,

@@ -131,7 +131,7 @@ impl HostFacts {
         (is_closed, threads.filter(|thread| thread.cpu == cpu).count())
     }
 
-    /// Nobody has a thread on this core.
+    /// Whether no running rig has a thread on this core.
     pub(super) fn is_free(&self, cpu: usize) -> bool {
         self.on(cpu).next().is_none()
     }

@@ -205,7 +205,7 @@ fn classes(
     }
 }
 
-/// Where the class of an FMU is said.
+/// The place of an FMU's class in the rig.
 fn class_of(fmus: &[DescribedFmu], name: &str) -> Option<Place> {
     let described = fmus.iter().find(|described| described.name() == name)?;
     described.rig.class.as_ref().map(|class| class.place)

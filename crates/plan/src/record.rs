@@ -186,7 +186,7 @@ impl Expansion<'_> {
         let is_clock = v.variable_type == VariableType::Clock;
         let given = self.starts[fmu].get(&index).or_else(|| described.structure.get(&index)).map(|start| &start.values);
         let words = match given.or(described.start_of(index)) {
-            // It has not ticked before the run.
+            // A clock has not ticked before the run.
             _ if is_clock => vec![vec![0]],
             values => values.map(bytes::elements).unwrap_or_default(),
         };

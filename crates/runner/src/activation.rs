@@ -132,19 +132,18 @@ impl Activation {
         self.unit.run(&mut self.calls, world, host, due, seconds, meter)
     }
 
-    /// Whether it can make steps that are usual, and nothing but those.
+    /// [`Unit::can_batch`]; besides, there is nothing to set or read.
     pub fn can_stride(&self) -> bool {
         self.calls.are_none() && self.unit.can_stride()
     }
 
-    /// Whether one that [can](Activation::can_stride) makes nothing but usual steps for the releases from `time` on, but for the
-    /// last one of the run.
+    /// [`Unit::is_regular_from`], for a task that [can](Activation::can_batch) be batched.
     #[inline]
     pub fn strides_from(&self, time: Instant) -> bool {
         self.unit.strides_from(time)
     }
 
-    /// [`Unit::usual_steps`]. Each is [`Activation::run`] where nothing else is to be done.
+    /// [`Unit::fast_path`]. Each step replaces [`Activation::run`].
     pub fn usual_steps(
         &mut self,
         host: &'static PartitionHost,
@@ -153,14 +152,15 @@ impl Activation {
         self.unit.usual_steps(host, site)
     }
 
-    /// [`Unit::stride`]: [`Activation::run`] where nothing else is to be done. Tells whether something else comes than the next one.
+    /// [`Unit::fast_step`], which replaces [`Activation::run`]. Returns whether the next release is another one than the next
+    /// regular step.
     #[inline(always)] // in the one loop there is
     pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
         let strode = self.unit.stride(due, seconds, end);
         self.calls.strode(strode)
     }
 
-    /// [`Unit::settle_step`]. Tells whether something else comes than the next usual step.
+    /// [`Unit::finish_irregular_step`]. Returns whether the next release is another one than the next regular step.
     #[cold]
     pub fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
         let strode = self.unit.settle_step(unusual, due, seconds, end);

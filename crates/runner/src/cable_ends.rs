@@ -202,11 +202,11 @@ impl Ends {
     }
 }
 
-/// The cables that end at a batch which is set.
+/// The signal bundles that end at an input batch.
 pub struct Incoming(Ends);
 
 impl Incoming {
-    /// The cables that end at this batch.
+    /// The signal bundles that end at this batch.
     fn new(world: &World, planned: &vecud_plan::BatchPlan, values: &Batch) -> Incoming {
         Incoming(End::all(world, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
     }
@@ -229,11 +229,11 @@ impl Incoming {
     }
 }
 
-/// The cables that begin at a batch which is read.
+/// The signal bundles that begin at an output batch.
 pub struct Outgoing(Ends);
 
 impl Outgoing {
-    /// The cables that begin at this batch.
+    /// The signal bundles that begin at this batch.
     fn new(world: &World, planned: &vecud_plan::BatchPlan, values: &Batch) -> Outgoing {
         Outgoing(End::all(world, planned, values, |connection| (&connection.from_elements, connection.conversion)))
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use vecud_description::VariableType;
 use vecud_plan::{ConnectionId, Plan, Timing};
 
-/// All cables of a rig.
+/// All signal bundles of a rig.
 #[derive(Debug, Default)]
 pub struct SignalBundles {
     pub(super) all: Vec<Arc<Latest>>,

@@ -217,7 +217,7 @@ impl Calls {
     pub fn new(world: &World, task: UnitId, asks_nothing: bool, shared: &SharedOutputs) -> Calls {
         let plan = &world.plan.units[task.0];
         let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
-        // Of a run that goes on.
+        // The values of a saved run that this one continues.
         let BetweenSteps { seen: left, jumps, .. } = world.instances[plan.fmu.0].between_steps();
         let asks = world.plan.fmus[plan.fmu.0].intermediate().is_some_and(|own| !own.inputs.is_empty());
         let set = plan.set.iter().map(|planned| {

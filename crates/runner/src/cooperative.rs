@@ -71,7 +71,7 @@ impl Turns {
     pub fn announce(&self, task: usize, release: Option<i64>) {
         let release = release.unwrap_or(NEVER);
         if self.announced[task].swap(release, SeqCst) < release {
-            // Somebody may be waiting for this one.
+            // Another task may be waiting for this one.
             self.pass_on(&self.lock());
         }
     }

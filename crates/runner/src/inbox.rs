@@ -1,13 +1,13 @@
-//! What somebody wants to have set before the next activation (semantics S10).
+//! Commands that set variables before the next activation (semantics S10).
 //!
-//! Each task has its own [`Inbox`]: the lanes that it may serve, and room for one variable of each type. Tasks that share a lane
-//! exclude each other by the preemption lock of their instance. The variables of one command are set under one lock, so
-//! no partition runs between the first and the last of them.
+//! Each task has its own [`Inbox`]: the lanes that it may serve, and a buffer for one variable of each type. Tasks that share a
+//! lane exclude each other by the preemption lock of their instance. The variables of one command are set under one lock, so no
+//! partition runs between the first and the last of them.
 //!
-//! An FMU for Co-Simulation that handles events takes everything in Event Mode: what somebody wants to have set jumps (FMI 3.0.2, 4.1.1).
-//! One for Model Exchange takes continuous inputs between events and everything else in Event Mode (3.2.2): before each of its steps it has
-//! a [`Turn`] for each. A command with both waits in its ring from one turn to the next, and those behind it wait with it, so that the order
-//! of all commands is kept. Such an FMU has one task, so one lane.
+//! An FMU for Co-Simulation that handles events takes everything in Event Mode: a command is a jump (FMI 3.0.2, 4.1.1). One for
+//! Model Exchange takes continuous inputs between events and everything else in Event Mode (3.2.2): before each of its steps it
+//! has a [`Turn`] for each. A command with both waits in its ring from one turn to the next, and those behind it wait with it, so
+//! that the order of all commands is kept. Such an FMU has one task, so one lane.
 //!
 //! With nothing sent since the last look, a look is one load. Nothing here allocates.
 
@@ -25,10 +25,10 @@ use vecud_record::control::{CommandOutcome, CommandReply, ReceivedCommand, Ring}
 
 /// Something whose variables can be set.
 pub trait Settable {
-    /// Sets what is enabled in the batch, in one call.
+    /// Sets the enabled items of the batch, in one call.
     fn set(&mut self, batch: &Batch) -> Result<vecud_fmi::Outcome, Failure>;
 
-    /// Tunable parameters were set for a release at `time`: asks the FMU again for what may depend on them.
+    /// Tunable parameters were set for a release at `time`: reads again the FMU's answers that may depend on them.
     fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), Halt>;
 }
 
@@ -36,7 +36,7 @@ pub trait Settable {
 pub struct Inbox {
     fmu: FmuId,
     lanes: Vec<usize>,
-    /// With the bytes that each string or binary may have: room for one variable of a type, as large as the largest one.
+    /// With the bytes that each string or binary may have: a buffer for one variable of a type, as large as the largest one.
     rooms: Vec<(Option<usize>, Batch)>,
     /// Commands for the instance that were sent when this looked last.
     seen: u64,
@@ -105,7 +105,7 @@ impl Inbox {
         self.lanes.is_empty()
     }
 
-    /// Carries out what is due before an activation at `time`.
+    /// Carries out the commands that are due before an activation at `time`.
     #[inline]
     pub fn apply(
         &mut self,

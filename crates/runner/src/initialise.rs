@@ -69,7 +69,7 @@ struct Ear {
     start: Instant,
     /// The instance has logged something.
     has_spoken: AtomicBool,
-    /// Somebody wants it to log more than warnings and errors.
+    /// The rig lets it log more than warnings and errors.
     is_asked_to_log: bool,
     /// The run is in virtual time.
     is_virtual: bool,
@@ -83,7 +83,7 @@ impl Ear {
         let (log, fmu, now) = (self.board.log(), self.fmu.0, monotonic_now());
         let is_kept = || log.offer(Some(fmu), status, now, category, message);
         while !is_kept() {
-            // Nobody reads for a process that the FMU has forked.
+            // No process reads the log of one that the FMU has forked.
             let is_patient = self.is_virtual || self.board.phase() != Phase::Running;
             if is_patient && std::process::id() == self.process {
                 std::thread::sleep(Duration::from_micros(100));
@@ -257,7 +257,7 @@ impl Underway {
     }
 
     /// Instantiates all instances, or resets the kept ones, initialises them, and restores their states if the run goes on from a
-    /// saved one. Returns what the FMUs said of their clocks, by task.
+    /// saved one. Returns the clock intervals of the FMUs, by task.
     pub fn initialise(
         &mut self,
         world: &'static World,
@@ -363,8 +363,7 @@ impl Underway {
     }
 }
 
-/// Checks that an FMU for Model Exchange has as many states and event indicators as its description says: all buffers have that
-/// size.
+/// Checks that an FMU for Model Exchange has as many states and event indicators as its description: all buffers have that size.
 fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(UnitId, Unit)]) -> Result<(), Refusal> {
     let plan = &world.plan.fmus[fmu.0];
     for (_, unit) in units {

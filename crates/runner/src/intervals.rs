@@ -15,7 +15,7 @@ pub fn told(duration: Fraction, unit: TimeUnit, supports_fraction: bool) -> Inte
     }
 }
 
-/// The duration, 0 or more, that an FMU has said as this number of its time `unit`. A decimal is the shortest one that reads back.
+/// The duration, 0 or more, of an FMU's answer in its time `unit`. A decimal is the shortest one that reads back.
 pub fn duration(read: Interval, unit: TimeUnit) -> Result<Fraction, Unusable> {
     let exact = match read {
         Interval::Decimal(amount) => Fraction::from_f64(amount),

@@ -64,7 +64,7 @@ pub fn fed_at_any_time(plan: &Plan, task: UnitId, stimulus: usize) -> impl Itera
     fed.filter(move |fed| fed.stimulus == stimulus)
 }
 
-/// So long, s, are steps of `task` that end where values of a stimulus change that it holds; `None`: they do not.
+/// The length, s, of the steps of `task` that end where a stimulus changes held values; `None`: there are none.
 pub fn holds_for(plan: &Plan, task: UnitId, stimulus: usize) -> Option<f64> {
     let own = &plan.units[task.0];
     let is_held = plan.stimuli[stimulus].interpolation == Interpolation::Hold;

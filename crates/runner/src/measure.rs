@@ -99,7 +99,8 @@ impl<'a> Stopwatch<'a> {
         Reading { executed: self.executed.load(Relaxed) - self.host.executed_in_waits(), blocked: self.host.blocked() }
     }
 
-    /// After the last get, so long after the first FMI call. No part is negative, and together they are `total`.
+    /// The times of an activation after its last get, `total` after the first FMI call. No part is negative, and their sum is
+    /// `total`.
     #[inline]
     pub fn within(&self, world: &World, total: i64) -> Within {
         let (ended, now) = (ticks(), self.read());

@@ -1,7 +1,8 @@
-//! Pausing (semantics S26): what was released is done, nothing more is released, and simulation time stands until the run goes on.
+//! Pausing (semantics S26): activations that were released are completed, no further ones are released, and simulation time
+//! stands until the run goes on.
 //!
-//! In real time releases are held from an instant on that is still to come, so that none of them slips through; the run goes on at
-//! that instant, so much later that starts fall on their grid again. In virtual time there is nothing but to wait between two
+//! In real time releases are held from an instant on that is still to come, so that none of them slips through; the run goes on
+//! at that instant, later by a time after which starts fall on their grid again. In virtual time the run just waits between two
 //! instants.
 
 use super::world::{Ending, World};
@@ -10,11 +11,11 @@ use std::time::Duration;
 use vecud_base::time::Nanos;
 use vecud_record::board::{Global, Pause};
 
-/// Releases are held from so long after now on, at least, ns.
+/// The least time from a request to the instant from which releases are held, ns.
 const AHEAD: i64 = 1_000_000;
 /// No thread looks whether it is held earlier than this before its release, ns.
 const EARLY: i64 = 100_000;
-/// The run goes on so long after now, at least, ns.
+/// The least time from the end of a request to the instant at which the run goes on, ns.
 const NOTICE: i64 = 10_000_000;
 /// How often a run in virtual time looks whether it is to go on.
 const LOOK: Duration = Duration::from_millis(1);

@@ -120,7 +120,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
     if let Err(error) = limited {
         say(1, &format!("what FMU code prints has no limit: {error}"));
     }
-    // Nobody waits for a lock in virtual time: how long it is held is all that is measured.
+    // In virtual time no thread waits for a lock, and only its hold times are measured.
     let scale = TickScale::calibrate(if job.plan.mode == Mode::Virtual { 1_000_000 } else { 20_000_000 });
     let sequence = Sequence { job, board, granted, scale, folder, log: log.ok(), resumed, state_file, say: &say };
     let code = sequence.run();

@@ -149,7 +149,7 @@ impl PartitionThread {
             }
             if leave {
                 let until = world.until(Nanos(world.now()));
-                // Of an instance that has failed nothing is released any more.
+                // An instance that has failed has no further releases.
                 if !own.instance.failed.load(SeqCst) {
                     overruns::of_those_that_never_begin(&own, timeline, until, self.measure.as_ref());
                 }
@@ -214,7 +214,7 @@ impl PartitionThread {
                 Some(due) => {
                     foreseen = true;
                     if due.dispatched.is_some() {
-                        // It ceases to wait.
+                        // The tick ceases to wait.
                         state.ticks.waiting(timeline.waiting() - 1);
                     }
                     due

@@ -4,11 +4,11 @@
 //! * gives each event the time at which the kernel received it, strictly increasing per clock (semantics S3), unless that
 //!   time is closed already (see [`Horizon`](super::horizon::Horizon)): then the earliest that is not, counted as retimed;
 //! * is the only producer of its clocks' tick queues;
-//! * accepts what the rates of the rig allow ([`TokenBucket`]); what is beyond, outside of the run, or more than a queue
-//!   holds, is counted and not activated;
-//! * takes so many datagrams per second out of each socket and no more, so that a flood costs partitions below it a
-//!   bounded share of their core and holds up no event at another socket: the kernel throws away the rest, and counts it;
-//! * from its start on allocates nothing, and takes no lock.
+//! * accepts datagrams up to the rates of the rig ([`TokenBucket`]); others, and those outside of the run or beyond the room of a
+//!   queue, are counted and not activated;
+//! * takes a bounded number of datagrams per second out of each socket, so that a flood costs partitions below it a bounded share
+//!   of their core and holds up no event at another socket: the kernel throws away the rest, and counts it;
+//! * allocates nothing from its start on, and takes no lock.
 
 use super::world::World;
 use crate::exchange::TickStamp;
@@ -203,16 +203,16 @@ struct Body {
 impl Body {
     fn set_up(&self, plan: ReceiverPlan) -> Result<(), SysError> {
         thread::block_signals()?;
-        // It sleeps until something comes; only its pauses in a flood are longer without this.
+        // The thread sleeps until a datagram comes; only its pauses in a flood are longer without this.
         let _only_pauses = thread::minimize_timer_slack();
         memory::prefault_stack(STACK / 2);
         if self.world.scheduling == Scheduling::Fifo {
-            // Its priority is given by the supervisor.
+            // The supervisor sets its priority.
             self.world.board.global(Global::ReceiverTid).store(u64::from(thread::current_tid()), SeqCst);
             return affinity::pin_to(plan.cpu);
         }
         let partitions: Vec<usize> = self.world.plan.units.iter().map(|task| task.cpu).collect();
-        // Where partitions cannot be bound to their cores, which was said, this cannot be done either.
+        // Where partitions cannot be bound to their cores, which was reported, this is impossible, too.
         if self.world.pinned { affinity::keep_off(&partitions) } else { Ok(()) }
     }
 

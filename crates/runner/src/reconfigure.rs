@@ -60,7 +60,7 @@ impl Reconfigurable {
         while let Some((ring, command)) = self.due(world, now) {
             let host = host.of(self.fmu);
             let applied = world.at_rest(self.called_by, || {
-                // It may have failed, or the run been stopped, while this waited.
+                // The instance may have failed, or the run been stopped, while this waited.
                 if host.has_failed() || world.ending() == Ending::Discard {
                     return false;
                 }
@@ -200,7 +200,7 @@ fn serve(world: &'static World, instances: &[Reconfigurable]) {
         .iter()
         .map(|instance| {
             let host = PartitionHost::new(world, instance.fmu, LockMember::outside(), Dispatch::Threads);
-            // As long as the process: FMU code may call back until its very end.
+            // Leaked: FMU code may call back until the very end of the process.
             &*Box::leak(Box::new(host))
         })
         .collect();

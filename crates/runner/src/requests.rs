@@ -67,7 +67,7 @@ impl Requests {
             let verdict = self.tick(world, record.word(0) as usize, stamp, taken, |task| {
                 let outcome = agenda.tick(world.task_of[task.0], time, None);
                 world.count(task, stamp, outcome);
-                // Of two ticks at one time the clock makes one.
+                // A clock ticks once for two requests at one time.
                 matches!(outcome, Tick::Queued | Tick::Coalesced)
             });
             self.ring.finish(CommandReply { verdict, time });

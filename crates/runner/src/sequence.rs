@@ -171,7 +171,7 @@ impl Sequence<'_> {
                     false => Dispatch::Threads,
                 };
                 let host = PartitionHost::new(world, FmuId(fmu), LockMember::outside(), dispatch);
-                // As long as the process: FMU code may call back until its very end.
+                // Leaked: FMU code may call back until the very end of the process.
                 &*Box::leak(Box::new(host))
             })
             .collect();

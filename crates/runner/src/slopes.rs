@@ -165,7 +165,7 @@ pub struct Extrapolated {
 }
 
 impl Extrapolated {
-    /// No values yet, of so many `elements` with `orders` derivatives each.
+    /// No values yet, of `elements` elements with `orders` derivatives each.
     pub fn new(elements: usize, orders: usize) -> Extrapolated {
         Extrapolated { orders, since: None, elements: vec![(0.0, [0.0; HIGHEST]); elements] }
     }

@@ -28,11 +28,11 @@ type Left = (Activation, Timeline);
 const LOOK: Nanos = Nanos(2_000_000);
 /// How often it looks for an answer of the supervisor.
 const ANSWER: Duration = Duration::from_micros(100);
-/// So long the supervisor may take for its last look at the threads, ns.
+/// The time that the supervisor has for its last look at the threads, ns.
 const LAST_LOOK: i64 = 500_000_000;
 /// An event that is handed over later than this after its arrival may find its time recorded as complete, ns.
 const EVENTS_CLOSE: i64 = 50_000_000;
-/// So long before the stop time is never recorded as complete before the end, ns.
+/// The time before the stop time that is never recorded as complete before the end, ns.
 const LAST_EVENTS: i64 = 1_000_000;
 /// Starts fall on whole multiples of this on the run's clock, plus the rig's phase (semantics S18), ns.
 const START_GRID: i64 = 10_000_000;
@@ -115,7 +115,7 @@ pub fn run(
         task.wake.wake();
     }
     let own: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
-    // Where threads cannot be pinned this cannot be done either, which was said.
+    // Where threads cannot be pinned, which was reported, this is impossible, too.
     if let (true, Err(error)) = (world.pinned, affinity::keep_off(&own)) {
         say(1, &error.to_string());
     }
@@ -146,7 +146,7 @@ pub fn run(
 }
 
 /// Has the supervisor give all threads their priorities, for which FMU code has no privilege. `false`: it could not, and has
-/// said why.
+/// reported why.
 fn are_scheduled(world: &World) -> bool {
     world.board.set_threads(ThreadsState::SetUp);
     loop {
@@ -282,13 +282,13 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
     if exist && (hangs().is_some() || reconfigures()) {
         let global = |word| world.board.global(word);
         let outside = world.board.outside_call();
-        // Nobody else is inside of FMU code in the name of no task: partitions wait for that one at their gates.
+        // No other thread is inside of FMU code outside of activations: partitions wait for that one at their gates.
         match (outside.function, hangs()) {
             (0, Some(task)) => {
                 let word = |task: usize, word| world.board.task(UnitId(task)).get(word);
                 let gets_no_core =
                     |task: usize| thread::is_kept_from_running(word(task, TaskWord::Tid) as u32, STARVES);
-                // Nobody of this rig keeps it from running.
+                // No thread of this rig keeps it from running.
                 let is_beside = |other: usize| {
                     let shares_core = world.plan.units[other].cpu == world.plan.units[task].cpu;
                     other != task && shares_core && word(other, TaskWord::Active) == 1

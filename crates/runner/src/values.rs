@@ -2,7 +2,7 @@
 //! publishes after it has read (semantics S10, S11).
 //!
 //! All memory is taken when a run is prepared. Numbers are converted by the producer, so that a cell holds what the
-//! consumer sets; strings and binaries lie in their cells as `vecud_description::bytes` says.
+//! consumer sets; the layout of strings and binaries in cells is in `vecud_description::bytes`.
 
 use super::cells::{orders, room, words};
 use super::slopes::{CarriedDerivatives, Extrapolated};

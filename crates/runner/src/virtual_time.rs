@@ -1,7 +1,7 @@
 //! Virtual time: the same plan in one thread, as fast as possible, execution taking zero time (semantics S15).
 //!
-//! Ordered by (time, merged order). No activation runs inside another: what a partition triggers runs after it has
-//! returned and its outputs were read. Nothing here looks at a clock, so a run repeats byte for byte.
+//! Ordered by (time, merged order). No activation runs inside another: tasks that a partition triggers run after it has returned
+//! and its outputs were read. Nothing here looks at a clock, so a run repeats byte for byte.
 
 pub mod side_by_side;
 mod strides;

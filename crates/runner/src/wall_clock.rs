@@ -30,8 +30,8 @@ impl World {
         Nanos(self.start.load(SeqCst))
     }
 
-    /// The begin of the present stretch of the run, by the run's clock: its start, or the end of its last pause. Events from
-    /// outside that came before belong to no simulation time.
+    /// The time since which the run goes on, by its clock: its start, or the end of its last pause. Events from outside that came
+    /// before belong to no simulation time.
     #[inline]
     pub fn since(&self) -> Nanos {
         Nanos(self.since.load(SeqCst))

@@ -24,7 +24,7 @@ use vecud_record::findings::{FindingKind, Occurrence};
 const LONG: Nanos = Nanos(1_000_000_000);
 /// How often it is looked where no clock has a limit.
 const USUAL: Duration = Duration::from_millis(250);
-/// A thread that wants to run and gets nothing for so long is kept from it.
+/// A thread that is ready and does not run for this long is kept from running.
 const WAIT: Duration = Duration::from_millis(20);
 
 /// The running watchdog; dropping it stops it.

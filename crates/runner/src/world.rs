@@ -412,7 +412,7 @@ impl World {
     pub fn end(&self, ending: Ending) {
         if ending == Ending::Discard && self.plan.mode == Mode::RealTime {
             let now = match self.start().0 {
-                // It never starts.
+                // A run that never starts.
                 0 => self.begin_nanos.0 - 1,
                 _ => self.simulation(Nanos(self.now())).nanos().0,
             };
@@ -738,7 +738,7 @@ impl World {
         let before = self.dispatches.load(SeqCst);
         let mut complete = i64::MAX;
         for task in self.awaited() {
-            // The mail first: a task takes its mail only after it has said that it is about to look.
+            // The mail first: a task takes its mail only after it has announced its look.
             if task.has_mail() {
                 return None;
             }

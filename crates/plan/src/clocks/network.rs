@@ -9,7 +9,7 @@ pub struct OutputCandidate {
     pub variable: usize,
     /// 0 for a scalar clock, else which of its elements, from 1.
     pub element: usize,
-    /// Candidates that may tick it; empty: not said.
+    /// Candidates that may tick it; empty: undeclared.
     pub ticked_by: Vec<usize>,
     /// Candidates that it triggers.
     pub targets: Vec<usize>,

@@ -21,7 +21,7 @@ impl Plan {
 }
 
 impl UnitPlan {
-    /// For so long it looks at the clock before each release, and keeps all less urgent ones from running.
+    /// The time for which its thread polls the clock before each release, and keeps less urgent ones from running.
     pub fn polls(&self, plan: &Plan) -> Nanos {
         match self.release {
             // Their times are not known before the run.

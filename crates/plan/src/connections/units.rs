@@ -1,6 +1,6 @@
-//! Whether the units of two connected variables go together (FMI 3.0, 2.4.3).
+//! The units of two connected variables, and whether they convert (FMI 3.0, 2.4.3).
 //!
-//! Equal base units convert, different ones do not connect, unless the rig says that values pass as they are.
+//! Equal base units convert, different ones do not connect, unless the rig lets values pass unchanged.
 
 use crate::described::DescribedFmu;
 use crate::model::conversion::UnitConversion;

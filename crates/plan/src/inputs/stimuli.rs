@@ -96,7 +96,7 @@ pub fn resolve(
         };
         // Columns that tick, and the candidates that they do.
         let mut ticks: Vec<(FedClock, usize)> = Vec::new();
-        // Nobody has opened the file: there is no run either.
+        // Without an open file there is no run either.
         let Some(opened) = opened.get(stimulus) else {
             all.plans.push(plan);
             all.ticked.push(Vec::new());
@@ -148,7 +148,7 @@ pub fn resolve(
                     });
                 }
                 ColumnTarget::Clock { candidate } => {
-                    // Its task is known when tasks are sorted.
+                    // The tasks are numbered later, by the order.
                     let (cell, column, task) = (used.cell, used.column.to_owned(), UnitId(usize::MAX));
                     ticks.push((FedClock { cell, column, task, clock: None }, candidate));
                 }

@@ -15,7 +15,7 @@ pub struct OutputClock {
     pub name: String,
     /// The clock ticks at no fixed interval, so in the draft each tick has a delay of its own.
     pub aperiodic: bool,
-    /// The partitions that may tick it (its `clocks`); empty: not said.
+    /// The partitions that may tick it (its `clocks`); empty: undeclared.
     pub ticked_by: Vec<UnitId>,
     /// The tasks that it triggers, in this and in other FMUs, most urgent first.
     pub targets: Vec<UnitId>,

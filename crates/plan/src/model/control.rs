@@ -45,7 +45,7 @@ pub struct ControlVariable {
     pub min: Option<Values>,
     /// `max`; a single value.
     pub max: Option<Values>,
-    /// Values that an enumeration may have; empty: not said.
+    /// The legal values of an enumeration; empty: undeclared.
     pub items: Vec<i64>,
     /// Recorded as these columns (one per element, planned size).
     pub signals: Vec<SignalId>,

@@ -19,7 +19,7 @@ pub enum TaskPlan {
     Group(GroupPlan),
 }
 
-/// FMUs that make their steps together, since clocks connect them (semantics S22), or since `[master.NAME]` says so (S24). A member is no
+/// FMUs that make their steps together, since clocks connect them (semantics S22), or by a `[master.NAME]` (S24). A member is no
 /// task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupPlan {

@@ -215,7 +215,7 @@ fn nearest_neighbours(
         let twin = seen.insert(classes[order[i]].fmu, i + 1).unwrap_or(0);
         earliest[i] = twin.max(if i > 0 { earliest[i - 1] } else { 0 });
     }
-    // Of g depths: least costs of the first classes in them, and (of each g) where the last depth starts.
+    // Least costs of the first classes in g depths, and for each g the begin of the last depth.
     let mut costs: Vec<Option<i128>> = vec![None; n + 1];
     costs[0] = Some(0);
     let mut starts = vec![vec![0; n + 1]];

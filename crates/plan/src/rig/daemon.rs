@@ -13,7 +13,7 @@ pub(super) const DAEMON: &[&str] = &["restart", "restart_delay", "max_restarts",
 pub struct RigDaemon {
     /// `restart = "on-failure"`: the rig starts anew after a run that has failed.
     pub restarts: bool,
-    /// `restart_delay`: so long after the failure; twice as long after each further one.
+    /// `restart_delay`: the time between a failure and the restart; doubled with each further failure.
     pub delay: Nanos,
     /// `max_restarts`: so often one after the other.
     pub most: u32,

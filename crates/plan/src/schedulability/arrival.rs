@@ -69,7 +69,7 @@ pub(super) fn most(streams: &[DelayedPattern], span: i128) -> i128 {
 
 /// The shortest time from an activation to the `nth` from it on, which is 1 for itself; it is known to be below `limit`.
 pub(super) fn distance(streams: &[DelayedPattern], nth: i128, limit: i128) -> i128 {
-    // As many within a span with both ends as in one that is a unit longer, without its last instant.
+    // A span with both ends has as many as one that is a unit longer, without its last instant.
     let (mut low, mut high) = (0, limit);
     while low < high {
         let middle = low + (high - low) / 2;

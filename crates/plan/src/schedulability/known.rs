@@ -50,7 +50,7 @@ pub enum Origin {
     Rig,
     /// A run.
     Run,
-    /// Nobody: it is a default, or does not matter.
+    /// A default, or a figure that does not matter.
     Default,
 }
 

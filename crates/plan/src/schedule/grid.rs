@@ -108,7 +108,7 @@ impl Grid {
         self.change = None;
         self.interval = interval;
         (self.origin, self.k) = match self.passed {
-            // It has not ticked yet: the first instant does not depend on the interval.
+            // The clock has not ticked yet: the first instant does not depend on the interval.
             None => (self.next, 0),
             Some(last) if last.after(interval) < from => (from, 0),
             Some(last) => (last, 1),

@@ -15,7 +15,7 @@ pub struct Passed {
     interval: Fraction,
 }
 
-/// No activation lasts for so long, and no period is so long, ns (two years): FMU code has written over them.
+/// The longest believed activation or period, ns (two years): FMU code has written over a longer one.
 const LONGEST: i64 = 1 << 56;
 
 impl Passed {
@@ -68,7 +68,7 @@ impl Passed {
         Some(Passed { first: origin, count: 1 + later.map_or(0, |later| later.count), interval })
     }
 
-    /// Whether so short intervals are counted over so long a span.
+    /// Whether intervals this short are counted over a span this long.
     pub fn counts(interval: Fraction, span: Nanos) -> bool {
         (1_000..LONGEST).contains(&interval.nanos().0) && span.0 < LONGEST
     }

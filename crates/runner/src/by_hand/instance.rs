@@ -190,7 +190,7 @@ impl Caller {
         self.mouth.say(&Message::Over(Reply { state, time: self.time, result }));
     }
 
-    /// Puts back what FMU code has changed for all code of the process, and notes it; `when` says when the change was made.
+    /// Puts back what FMU code has changed for all code of the process, and notes it, with the time in `when`.
     fn put_back(&self, when: &str) {
         surroundings::restore(|what| {
             let what = finding(what).changed().unwrap_or_default();

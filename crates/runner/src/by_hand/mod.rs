@@ -161,7 +161,7 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     let subject: Option<LoadRequest> =
         protocol::receive(&mut stream).map_err(|error| format!("the FMU is unreadable: {error}"))?;
     let subject = subject.ok_or(NOT_BY_HAND)?;
-    // It lives as long as the process: FMU code may be called until its very end.
+    // The memory lives as long as the process: FMU code may be called until its very end.
     let shared = SharedMemory::open(inherited(PLACE_FD)?).map_err(|error| error.to_string())?;
     let shared: &'static SharedMemory = Box::leak(Box::new(shared));
     let [word, counts @ ..] = shared.words() else { return Err("the shared memory is empty".to_owned()) };

@@ -11,11 +11,10 @@
 //!
 //! Memory ordering: as in a sequence lock. The slot's version is taken away before the words change (release fence), and
 //! the reader's second look comes after its copy (acquire fence); the words themselves are atomics, relaxed. The number of the
-//! newest version is released and acquired, and no more: who must not miss it is woken, or looks again, after a stronger
-//! store of the writer's.
+//! newest version is released and acquired, and no more: a reader that must not miss it is woken, or looks again, after a
+//! stronger store of the writer's.
 //!
-//! One writer at a time: whoever shares a writing end excludes the others (the preemption lock of the producing
-//! instance).
+//! One writer at a time: threads that share a writing end exclude each other (the preemption lock of the producing instance).
 
 use std::cell::Cell;
 use std::ops::Range;

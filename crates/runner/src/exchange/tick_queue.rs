@@ -1,7 +1,7 @@
 //! Ticks on their way to the task that they trigger: one producer at a time, one consumer, bounded.
 //!
-//! The producer is whoever runs the clock-update callback of the instance that owns the output clock; the preemption lock
-//! of that instance keeps producers apart. The consumer is the triggered task's thread. What does not fit is refused, so
+//! The producer is the thread that runs the clock-update callback of the instance that owns the output clock; the preemption lock
+//! of that instance keeps producers apart. The consumer is the triggered task's thread. A tick that does not fit is refused, so
 //! no tick is lost silently (semantics S9).
 //!
 //! Memory ordering: the producer writes a slot, then releases `written`; the consumer acquires it, reads, then releases
@@ -44,7 +44,7 @@ impl TickStamp {
 /// A deadline of a countdown clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline {
-    /// When the clock is to tick, and when that was said.
+    /// The time at which the clock is to tick, and the time of the arming.
     pub tick: TickStamp,
     /// Time of the activation that has armed it.
     pub since: Instant,

@@ -6,21 +6,21 @@
 //! * it gets a version that was written whole, or none: never a mixture;
 //! * the writer never waits; a reader repeats only when the writer has reused the slot that it was copying, so a reader of
 //!   higher priority on the writer's core never repeats;
-//! * what a reader should have had and has not is told: [`Read::Lost`] when it was overwritten already, and
+//! * a version that a reader should have had is reported: [`Read::Lost`] when it was overwritten already, and
 //!   [`Versions::missed_before`] when it was not finished yet.
 //!
 //! Each producing task has a *lane* of its own, so that a lane has one writer at a time. A lane is a ring of *positions*,
-//! numbered from 1, in which v strictly increases. A new version takes the position of the one before it when nobody can
-//! want that any more: when it is visible as early, or when no consumer is released in between. The version goes into a
-//! spare slot first, then the position is pointed at it and the slot that is free now becomes the spare; so what a
-//! position points at is always whole.
+//! numbered from 1, in which v strictly increases. A new version takes the position of the one before it when no reader can want
+//! that any more: when it is visible as early, or when no consumer is released in between. The version goes into a spare slot
+//! first, then the position is pointed at it and the slot that is free now becomes the spare; so a position always points at a
+//! whole version.
 //!
 //! Memory ordering: a slot's header is a sequence lock as in `latest`: its serial number is taken away (0) before the words
-//! change (release fence) and put there when they are complete; a reader looks at it before and after its copy (acquire
-//! fence). Positions and the number of the newest one are sequentially consistent, so that what a reader has not seen at
-//! its look it finds at the next one.
+//! change (release fence) and put there when they are complete; a reader looks at it before and after its copy (acquire fence).
+//! Positions and the number of the newest one are sequentially consistent, so that a reader finds everything that it missed at
+//! one look at the next one.
 //!
-//! All memory is taken by [`Versions::new`]; nothing else here allocates but what is for a saved state.
+//! All memory is taken by [`Versions::new`]; only the functions for a saved state allocate, too.
 
 use super::latest::{NewWords, Words};
 use std::sync::atomic::{AtomicU64, Ordering, fence};

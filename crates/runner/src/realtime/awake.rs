@@ -1,4 +1,4 @@
-//! That a partition thread is awake, since when, and polling from then on.
+//! The state of a partition thread that is awake: since when, and polling from then on.
 
 use super::own::Own;
 use crate::thread_host::PartitionHost;

@@ -4,7 +4,7 @@ use super::own::Own;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::schedule::{Due, Timeline};
 
-/// So long before its release, at most, a thread that polls has everything behind it that comes before the first FMI call, ns.
+/// The most time before its release at which a thread that polls is ready for its first FMI call, ns.
 const EARLY: i64 = 5_000;
 
 /// The next activation, as far as it can be worked out beforehand.

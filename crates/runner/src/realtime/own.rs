@@ -39,7 +39,7 @@ pub struct Own {
     pub cooperative: bool,
     /// The core that the thread is pinned to; `None`: it runs anywhere.
     pub cpu: Option<usize>,
-    /// So long before a release the thread polls, ns.
+    /// The time before a release for which the thread polls, ns.
     pub spin: i64,
     /// The interval of the clock may change.
     pub tunable: bool,

@@ -1,5 +1,5 @@
-//! Ticks of a stimulus for a partition thread in real time: taken in portions, and looked for again before the thread runs
-//! out of what is known. No allocation, no lock, no system call.
+//! Ticks of a stimulus for a partition thread in real time: taken in portions, and looked for again before the known ones run
+//! out. No allocation, no lock, no system call.
 
 use super::super::world::World;
 use super::{broken, ticked_by};
@@ -10,7 +10,7 @@ use vecud_record::stimulus::{Feed, FeedState};
 
 /// A look this long before the end of the known ticks finds those that were read meanwhile, ns.
 const AHEAD: i64 = 20_000_000;
-/// Nobody looks more often than this, ns.
+/// The least time between two looks, ns.
 const PAUSE: i64 = 5_000_000;
 
 /// The end of the known ticks when the timeline has none.

@@ -31,7 +31,7 @@ impl PartitionHost {
         self.trace().map(|_| self.stamp())
     }
 
-    /// FMU code has the lock, which it has waited for for so long.
+    /// FMU code has got the lock, after waiting for `waited`.
     #[inline]
     pub(super) fn trace_lock(&self, waited: Option<u64>) {
         if self.trace().is_some() {

@@ -103,7 +103,7 @@ fn serve(
     let events = Dispatch::Events(RefCell::default());
     let unit = world.plan.tasks[task.0].first();
     let host = PartitionHost::new(world, world.plan.units[unit.0].fmu, LockMember::outside(), events);
-    // As long as the process: FMU code may call back until its very end.
+    // Leaked: FMU code may call back until the very end of the process.
     let host: &'static PartitionHost = Box::leak(Box::new(host));
     set_thread_host(Some(host));
     let mut lane = Lane::new(world, unit, &mut activation, host, &[]);
@@ -118,7 +118,7 @@ fn serve(
         together.tell(world);
         together.meet(task, count + task.0 as u64);
         let result = lane.activate(world, agenda.due(), moment.seconds);
-        // Nobody is there that it could tick.
+        // This agenda has no other task that it could tick.
         host.take_events(|_| ());
         if let Some(point) = lane.activation.take_point() {
             agenda.beside(ONLY, point);

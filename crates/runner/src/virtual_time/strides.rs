@@ -224,7 +224,7 @@ impl Strides {
                 continue;
             }
             if (first > 0 || !goes_on) && world.ending() == Ending::Discard {
-                // It was released at the last instant of the run.
+                // The task was released at the last instant of the run.
                 lane.site.cells.count(TaskWord::Discarded, 1);
                 continue;
             }

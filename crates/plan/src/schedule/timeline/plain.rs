@@ -41,8 +41,8 @@ impl Timeline {
         self.plain_grid().filter(|grid| !grid.changes()).map(|grid| (grid, self.stop))
     }
 
-    /// As if [`Timeline::take`] had been called so often, with [nothing but a grid](Timeline::nothing_but_grid) that has so
-    /// many instants before the stop. Takes as long for many as for few.
+    /// Has the effect of `instants` calls of [`Timeline::take`], with [nothing but a grid](Timeline::nothing_but_grid) that has
+    /// as many instants before the stop. Takes as long for many as for few.
     pub(in crate::schedule) fn pass(&mut self, instants: u64) {
         let not_recent = instants.saturating_sub(QUEUE as u64);
         if let Instants::Grid { grid, .. } = &mut self.source {

@@ -33,7 +33,7 @@ impl Timeline {
             Instants::Countdown { armed: Some(armed) } => armed.dispatched = Nanos(0),
             // All memory that it will ever need.
             Instants::Grid { backlog, .. } => backlog.reserve(QUEUE.saturating_sub(backlog.len())),
-            // They are found again, by their times.
+            // The stimulus feeds the times again.
             Instants::Fed { times } => *times = VecDeque::with_capacity(FED),
             _ => (),
         }

@@ -75,7 +75,7 @@ impl StepClocks {
         for ((input, release), timeline) in
             inputs.iter_mut().zip(releases).zip(left.iter().flat_map(|left| &left.clocks))
         {
-            // It fits, or the run would not have been taken up.
+            // The state fits, or the run would not have been resumed.
             if let Ok(timeline) = timeline.clone().resume(release, stop) {
                 input.timeline = timeline;
             }

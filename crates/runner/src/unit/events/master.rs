@@ -99,7 +99,7 @@ impl Master {
                 break;
             }
             if self.meets_others && reached > time && reached < to {
-                // As if it went on in this release: others see no more of it.
+                // The release at that point continues this one: other tasks see no intermediate outputs.
                 release.group.first.0.stepping.go_on_at(reached);
                 return (0..release.group.len())
                     .try_for_each(|member| release.exchanging(|exchange, group| exchange.read(group, member, time)));
